@@ -48,7 +48,7 @@ def register_in(
         known = name_to_dtype.setdefault(name, dtype)
         if known != dtype:
             raise ValueError(
-                f"the name {name!r} already stands for {known}, not {dtype}"
+                f"the name {name!r} is already registered for {known}, not {dtype}"
             )
     dtype_to_name.setdefault(dtype, names[0])
     return name_to_dtype[names[0]]
@@ -78,7 +78,7 @@ def dtype_to_ctype(dtype: np.dtype | type, with_fp_tex_hack: bool = False) -> st
     'float'
     """
     if dtype is None:
-        raise ValueError("dtype may not be None")
+        raise ValueError("dtype must not be None")
     dtype = np.dtype(dtype)
     if with_fp_tex_hack and dtype in _TEXTURE_NAMES:
         return _TEXTURE_NAMES[dtype]
@@ -88,7 +88,7 @@ def dtype_to_ctype(dtype: np.dtype | type, with_fp_tex_hack: bool = False) -> st
         return DTYPE_TO_NAME[dtype]
     except KeyError:
         raise ValueError(
-            f"unable to map dtype '{dtype}'; get_or_register_dtype() teaches its name"
+            f"unable to map dtype '{dtype}'; register a name with get_or_register_dtype()"
         ) from None
 
 

@@ -33,7 +33,9 @@ def dtype_to_array_format(dtype: np.dtype | type) -> _driver.array_format:
     try:
         return getattr(_driver.array_format, _FORMATS[np.dtype(dtype)])
     except KeyError:
-        raise TypeError(f"no array format holds the dtype {np.dtype(dtype)}") from None
+        raise TypeError(
+            f"no array format exists for the dtype {np.dtype(dtype)}"
+        ) from None
 
 
 def _texel(dtype: np.dtype) -> tuple[_driver.array_format, int]:

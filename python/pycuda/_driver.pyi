@@ -51,7 +51,9 @@ class LaunchError(Error):
 
 class RuntimeError(Error):
     """
-    Raised when there is no device, no code for this device, no such file, or a fault of the device.
+    Raised when the machine or an image is unsuitable: no device, no code for this device, no such file, or a defect of the device.
+
+    pycuda.driver.RuntimeError is not Python's RuntimeError.
     """
 
 class LogicError(Error):
@@ -890,10 +892,24 @@ def get_version() -> tuple[int, int, int]:
     """
 
 def get_driver_version() -> int:
-    """CUDA version that the driver supports: 13000 is 13.0."""
+    """
+    Return the newest CUDA version that the driver supports, as an int: 13000 is CUDA 13.0.
+
+    The number is 1000 * major + 10 * minor. get_version() is the version that PyCUDA was built for.
+
+    >>> cuda.get_driver_version() >= 11020
+    True
+    """
 
 def get_driver_path() -> str:
-    """Path of the driver library in use: NVIDIA's, or softcuda's."""
+    """
+    Return the path of the driver library in use: NVIDIA's libcuda.so.1, or softcuda's libsoftcuda.so.
+
+    The first use of the driver chooses the library; see PYCUDA_DRIVER.
+
+    >>> "cuda.so" in cuda.get_driver_path()
+    True
+    """
 
 def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
     """
@@ -911,7 +927,9 @@ def start_profiler() -> None:
 
 def stop_profiler() -> None:
     """
-    Stop collecting profiles in a program that runs under NVIDIA's profilers; see start_profiler().
+    Stop collecting profiles in a program that runs under NVIDIA's profilers.
+
+    start_profiler() begins to collect. Without a profiler the call does nothing.
     """
 
 class Device:
@@ -1046,7 +1064,11 @@ class Device:
 
     @property
     def handle(self) -> int:
-        """The driver's number of this device."""
+        """
+        The CUdevice, as an int: the driver's number of this device.
+
+        Devices are numbered from 0.
+        """
 
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -1073,7 +1095,10 @@ class Context:
 
     @staticmethod
     def get_device() -> Device:
-        """The Device of the context. Raises LogicError if no context is current."""
+        """Return the Device of the context.
+
+        Called on the class, the current context is meant. Raises LogicError if no context is current.
+        """
 
     @staticmethod
     def synchronize() -> None:
@@ -1101,7 +1126,10 @@ class Context:
 
     @staticmethod
     def get_cache_config() -> func_cache:
-        """How the context divides on-chip memory between the L1 cache and shared memory: a func_cache."""
+        """Return how the context divides on-chip memory between the L1 cache and shared memory: a member of func_cache.
+
+        PREFER_NONE, the default, leaves the choice to the driver. Called on the class, the current context is meant.
+        """
 
     @staticmethod
     def set_cache_config(cc: int) -> None:
@@ -1112,11 +1140,20 @@ class Context:
 
     @staticmethod
     def get_shared_config() -> shared_config:
-        """The width of the banks of shared memory."""
+        """Return the width of the banks of shared memory: a member of shared_config.
+
+        Devices since compute capability 5.0 have banks of four bytes only: FOUR_BYTE_BANK_SIZE.
+        """
 
     @staticmethod
     def set_shared_config(sc: int) -> None:
-        """Set the width of the banks of shared memory; devices of today have one."""
+        """Set the width of the banks of shared memory.
+
+        sc: a member of shared_config.
+
+        The call has an effect on devices of compute capability 3.x only. Newer devices have banks of four bytes, and
+        ignore the setting.
+        """
 
     @staticmethod
     def enable_peer_access(peer: Context, flags: int = 0) -> None:
@@ -1130,7 +1167,12 @@ class Context:
 
     @staticmethod
     def disable_peer_access(peer: Context) -> None:
-        """Undo enable_peer_access(). Raises LogicError if the access was not allowed."""
+        """Undo enable_peer_access(): kernels and copies of this context no longer access memory of ``peer``.
+
+        peer: the context whose memory was accessible.
+
+        Raises LogicError if the access was not allowed. Work that uses the memory must be done before.
+        """
 
     @staticmethod
     def get_current() -> Context | None:
@@ -1167,7 +1209,11 @@ class Context:
     @staticmethod
     def attach(flags: int = 0) -> Context:
         """
-        Push the current context once more, and return it. Deprecated, as in PyCUDA.
+        Push the current context on this thread's stack a second time, and return the context.
+
+        flags: ignored by the driver; exists for old programs.
+
+        Deprecated: use push(). Raises LogicError if no context is current.
         """
 
     @staticmethod
@@ -1212,11 +1258,11 @@ class Context:
 
     @property
     def handle(self) -> int:
-        """The CUcontext, as an int."""
+        """The CUcontext, as an int, for libraries that take a context's handle."""
 
     @property
     def is_attached(self) -> bool:
-        """False after detach()."""
+        """True until detach() is called."""
 
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -2220,13 +2266,15 @@ class ArrayDescriptor3D:
     def num_channels(self, arg: int, /) -> None: ...
     @property
     def depth(self) -> int:
-        """In elements, or the number of layers."""
+        """
+        The depth in elements, or the number of layers with ARRAY3D_LAYERED; 0 for fewer than three dimensions.
+        """
 
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
     @property
     def flags(self) -> int:
-        """Of array3d_flags."""
+        """A sum of array3d_flags; 0 is a plain array."""
 
     @flags.setter
     def flags(self, arg: int, /) -> None: ...
@@ -2251,16 +2299,22 @@ class Array:
         """Free the array now. Raises LogicError if the array was freed before."""
 
     def get_descriptor(self) -> ArrayDescriptor:
-        """Width, height, format and channels as an ArrayDescriptor."""
+        """
+        Return the width, height, format and number of channels as a new ArrayDescriptor.
+
+        Changes of the descriptor do not affect the array. Raises LogicError for a freed array.
+        """
 
     def get_descriptor_3d(self) -> ArrayDescriptor3D:
         """
-        Width, height, depth, format, channels and flags as an ArrayDescriptor3D.
+        Return the width, height, depth, format, number of channels and flags as a new ArrayDescriptor3D.
+
+        Changes of the descriptor do not affect the array. Raises LogicError for a freed array.
         """
 
     @property
     def handle(self) -> int:
-        """The CUarray, as an int."""
+        """The CUarray, as an int. Raises LogicError for a freed array."""
 
     def __repr__(self) -> str: ...
     def __enter__(self) -> Array: ...
@@ -2268,19 +2322,19 @@ class Array:
 
 class MipmappedArray:
     """
-    An Array with smaller versions of it, for textures that are read at several scales.
+    An Array at several resolutions (mipmap levels), for textures that are read at several scales.
 
     descriptor: an ArrayDescriptor3D, the extents of level 0.
     levels: the number of levels. The extents of each level are half of those of the level before, at least 1.
 
-    The program fills each level itself; see get_level(). A kernel reads the array by a TextureObject.
+    The program fills each level itself; see get_level(). A kernel reads the array through a TextureObject.
     """
 
     def __init__(self, descriptor: ArrayDescriptor3D, levels: int) -> None: ...
     def __repr__(self) -> str: ...
     @property
     def levels(self) -> int:
-        """How many versions there are, the array itself included."""
+        """The number of levels, including level 0."""
 
     def get_level(self, level: int) -> Array:
         """
@@ -2298,7 +2352,7 @@ class MipmappedArray:
 
     @property
     def handle(self) -> int:
-        """The CUmipmappedArray, as an int."""
+        """The CUmipmappedArray, as an int. Raises LogicError for a freed array."""
 
     def __enter__(self) -> MipmappedArray: ...
     def __exit__(self, *args) -> None: ...
@@ -2395,13 +2449,15 @@ class Memcpy2D:
     def __init__(self) -> None: ...
     @property
     def src_x_in_bytes(self) -> int:
-        """Bytes in each row before what is copied."""
+        """
+        Where the copy begins in each source row, in bytes from the begin of the row.
+        """
 
     @src_x_in_bytes.setter
     def src_x_in_bytes(self, arg: int, /) -> None: ...
     @property
     def src_y(self) -> int:
-        """Rows before what is copied."""
+        """The first source row that is copied, counted from 0."""
 
     @src_y.setter
     def src_y(self, arg: int, /) -> None: ...
@@ -2413,25 +2469,29 @@ class Memcpy2D:
     def src_memory_type(self, arg: int, /) -> None: ...
     @property
     def src_device(self) -> int:
-        """The address on the device that is copied from."""
+        """The source's device address; set_src_device() sets it."""
 
     @src_device.setter
     def src_device(self, arg: int, /) -> None: ...
     @property
     def src_pitch(self) -> int:
-        """Bytes from one row of the source to the next."""
+        """
+        The source's pitch: the bytes from the begin of a row to the begin of the next row.
+        """
 
     @src_pitch.setter
     def src_pitch(self, arg: int, /) -> None: ...
     @property
     def dst_x_in_bytes(self) -> int:
-        """Bytes in each row before where it is copied to."""
+        """
+        Where the copy begins in each destination row, in bytes from the begin of the row.
+        """
 
     @dst_x_in_bytes.setter
     def dst_x_in_bytes(self, arg: int, /) -> None: ...
     @property
     def dst_y(self) -> int:
-        """Rows before where it is copied to."""
+        """The first destination row that is written, counted from 0."""
 
     @dst_y.setter
     def dst_y(self, arg: int, /) -> None: ...
@@ -2443,25 +2503,27 @@ class Memcpy2D:
     def dst_memory_type(self, arg: int, /) -> None: ...
     @property
     def dst_device(self) -> int:
-        """The address on the device that is copied to."""
+        """The destination's device address; set_dst_device() sets it."""
 
     @dst_device.setter
     def dst_device(self, arg: int, /) -> None: ...
     @property
     def dst_pitch(self) -> int:
-        """Bytes from one row of the destination to the next."""
+        """
+        The destination's pitch: the bytes from the begin of a row to the begin of the next row.
+        """
 
     @dst_pitch.setter
     def dst_pitch(self, arg: int, /) -> None: ...
     @property
     def width_in_bytes(self) -> int:
-        """Bytes that are copied of each row."""
+        """The number of bytes to copy from each row."""
 
     @width_in_bytes.setter
     def width_in_bytes(self, arg: int, /) -> None: ...
     @property
     def height(self) -> int:
-        """Rows that are copied."""
+        """The number of rows to copy from each slice."""
 
     @height.setter
     def height(self, arg: int, /) -> None: ...
@@ -2570,13 +2632,15 @@ class Memcpy3D:
     def __init__(self) -> None: ...
     @property
     def src_x_in_bytes(self) -> int:
-        """Bytes in each row before what is copied."""
+        """
+        Where the copy begins in each source row, in bytes from the begin of the row.
+        """
 
     @src_x_in_bytes.setter
     def src_x_in_bytes(self, arg: int, /) -> None: ...
     @property
     def src_y(self) -> int:
-        """Rows before what is copied."""
+        """The first source row that is copied, counted from 0."""
 
     @src_y.setter
     def src_y(self, arg: int, /) -> None: ...
@@ -2588,25 +2652,29 @@ class Memcpy3D:
     def src_memory_type(self, arg: int, /) -> None: ...
     @property
     def src_device(self) -> int:
-        """The address on the device that is copied from."""
+        """The source's device address; set_src_device() sets it."""
 
     @src_device.setter
     def src_device(self, arg: int, /) -> None: ...
     @property
     def src_pitch(self) -> int:
-        """Bytes from one row of the source to the next."""
+        """
+        The source's pitch: the bytes from the begin of a row to the begin of the next row.
+        """
 
     @src_pitch.setter
     def src_pitch(self, arg: int, /) -> None: ...
     @property
     def dst_x_in_bytes(self) -> int:
-        """Bytes in each row before where it is copied to."""
+        """
+        Where the copy begins in each destination row, in bytes from the begin of the row.
+        """
 
     @dst_x_in_bytes.setter
     def dst_x_in_bytes(self, arg: int, /) -> None: ...
     @property
     def dst_y(self) -> int:
-        """Rows before where it is copied to."""
+        """The first destination row that is written, counted from 0."""
 
     @dst_y.setter
     def dst_y(self, arg: int, /) -> None: ...
@@ -2618,67 +2686,73 @@ class Memcpy3D:
     def dst_memory_type(self, arg: int, /) -> None: ...
     @property
     def dst_device(self) -> int:
-        """The address on the device that is copied to."""
+        """The destination's device address; set_dst_device() sets it."""
 
     @dst_device.setter
     def dst_device(self, arg: int, /) -> None: ...
     @property
     def dst_pitch(self) -> int:
-        """Bytes from one row of the destination to the next."""
+        """
+        The destination's pitch: the bytes from the begin of a row to the begin of the next row.
+        """
 
     @dst_pitch.setter
     def dst_pitch(self, arg: int, /) -> None: ...
     @property
     def width_in_bytes(self) -> int:
-        """Bytes that are copied of each row."""
+        """The number of bytes to copy from each row."""
 
     @width_in_bytes.setter
     def width_in_bytes(self, arg: int, /) -> None: ...
     @property
     def height(self) -> int:
-        """Rows that are copied."""
+        """The number of rows to copy from each slice."""
 
     @height.setter
     def height(self, arg: int, /) -> None: ...
     @property
     def src_z(self) -> int:
-        """Slices before what is copied."""
+        """The first source slice that is copied, counted from 0."""
 
     @src_z.setter
     def src_z(self, arg: int, /) -> None: ...
     @property
     def src_lod(self) -> int:
-        """Not used; 0."""
+        """The mipmap level. CUDA requires 0."""
 
     @src_lod.setter
     def src_lod(self, arg: int, /) -> None: ...
     @property
     def src_height(self) -> int:
-        """Rows of one slice of the source."""
+        """
+        The number of rows from the begin of a source slice to the begin of the next slice.
+        """
 
     @src_height.setter
     def src_height(self, arg: int, /) -> None: ...
     @property
     def dst_z(self) -> int:
-        """Slices before where it is copied to."""
+        """The first destination slice that is written, counted from 0."""
 
     @dst_z.setter
     def dst_z(self, arg: int, /) -> None: ...
     @property
     def dst_lod(self) -> int:
-        """Not used; 0."""
+        """The mipmap level. CUDA requires 0."""
 
     @dst_lod.setter
     def dst_lod(self, arg: int, /) -> None: ...
     @property
     def dst_height(self) -> int:
-        """Rows of one slice of the destination."""
+        """
+        The number of rows from the begin of a destination slice to the begin of the next slice.
+        """
 
     @dst_height.setter
     def dst_height(self, arg: int, /) -> None: ...
     @property
     def depth(self) -> int:
-        """Slices that are copied."""
+        """The number of slices to copy."""
 
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
@@ -2774,13 +2848,15 @@ class Memcpy3DPeer:
     def __init__(self) -> None: ...
     @property
     def src_x_in_bytes(self) -> int:
-        """Bytes in each row before what is copied."""
+        """
+        Where the copy begins in each source row, in bytes from the begin of the row.
+        """
 
     @src_x_in_bytes.setter
     def src_x_in_bytes(self, arg: int, /) -> None: ...
     @property
     def src_y(self) -> int:
-        """Rows before what is copied."""
+        """The first source row that is copied, counted from 0."""
 
     @src_y.setter
     def src_y(self, arg: int, /) -> None: ...
@@ -2792,25 +2868,29 @@ class Memcpy3DPeer:
     def src_memory_type(self, arg: int, /) -> None: ...
     @property
     def src_device(self) -> int:
-        """The address on the device that is copied from."""
+        """The source's device address; set_src_device() sets it."""
 
     @src_device.setter
     def src_device(self, arg: int, /) -> None: ...
     @property
     def src_pitch(self) -> int:
-        """Bytes from one row of the source to the next."""
+        """
+        The source's pitch: the bytes from the begin of a row to the begin of the next row.
+        """
 
     @src_pitch.setter
     def src_pitch(self, arg: int, /) -> None: ...
     @property
     def dst_x_in_bytes(self) -> int:
-        """Bytes in each row before where it is copied to."""
+        """
+        Where the copy begins in each destination row, in bytes from the begin of the row.
+        """
 
     @dst_x_in_bytes.setter
     def dst_x_in_bytes(self, arg: int, /) -> None: ...
     @property
     def dst_y(self) -> int:
-        """Rows before where it is copied to."""
+        """The first destination row that is written, counted from 0."""
 
     @dst_y.setter
     def dst_y(self, arg: int, /) -> None: ...
@@ -2822,67 +2902,73 @@ class Memcpy3DPeer:
     def dst_memory_type(self, arg: int, /) -> None: ...
     @property
     def dst_device(self) -> int:
-        """The address on the device that is copied to."""
+        """The destination's device address; set_dst_device() sets it."""
 
     @dst_device.setter
     def dst_device(self, arg: int, /) -> None: ...
     @property
     def dst_pitch(self) -> int:
-        """Bytes from one row of the destination to the next."""
+        """
+        The destination's pitch: the bytes from the begin of a row to the begin of the next row.
+        """
 
     @dst_pitch.setter
     def dst_pitch(self, arg: int, /) -> None: ...
     @property
     def width_in_bytes(self) -> int:
-        """Bytes that are copied of each row."""
+        """The number of bytes to copy from each row."""
 
     @width_in_bytes.setter
     def width_in_bytes(self, arg: int, /) -> None: ...
     @property
     def height(self) -> int:
-        """Rows that are copied."""
+        """The number of rows to copy from each slice."""
 
     @height.setter
     def height(self, arg: int, /) -> None: ...
     @property
     def src_z(self) -> int:
-        """Slices before what is copied."""
+        """The first source slice that is copied, counted from 0."""
 
     @src_z.setter
     def src_z(self, arg: int, /) -> None: ...
     @property
     def src_lod(self) -> int:
-        """Not used; 0."""
+        """The mipmap level. CUDA requires 0."""
 
     @src_lod.setter
     def src_lod(self, arg: int, /) -> None: ...
     @property
     def src_height(self) -> int:
-        """Rows of one slice of the source."""
+        """
+        The number of rows from the begin of a source slice to the begin of the next slice.
+        """
 
     @src_height.setter
     def src_height(self, arg: int, /) -> None: ...
     @property
     def dst_z(self) -> int:
-        """Slices before where it is copied to."""
+        """The first destination slice that is written, counted from 0."""
 
     @dst_z.setter
     def dst_z(self, arg: int, /) -> None: ...
     @property
     def dst_lod(self) -> int:
-        """Not used; 0."""
+        """The mipmap level. CUDA requires 0."""
 
     @dst_lod.setter
     def dst_lod(self, arg: int, /) -> None: ...
     @property
     def dst_height(self) -> int:
-        """Rows of one slice of the destination."""
+        """
+        The number of rows from the begin of a destination slice to the begin of the next slice.
+        """
 
     @dst_height.setter
     def dst_height(self, arg: int, /) -> None: ...
     @property
     def depth(self) -> int:
-        """Slices that are copied."""
+        """The number of slices to copy."""
 
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
@@ -2959,10 +3045,18 @@ class Memcpy3DPeer:
         """
 
     def set_src_context(self, context: Context) -> None:
-        """The context that is copied from; at first the current one."""
+        """
+        Set the context of the source memory. The constructor sets the current context.
+
+        context: a Context; the copy object keeps it alive.
+        """
 
     def set_dst_context(self, context: Context) -> None:
-        """The context that is copied to; at first the current one."""
+        """
+        Set the context of the destination memory. The constructor sets the current context.
+
+        context: a Context; the copy object keeps it alive.
+        """
 
     def __call__(self, stream: object | None = None) -> None:
         """
@@ -3187,7 +3281,12 @@ class Function:
         """
         get_attribute(function_attribute) -> int
 
-        The value of an attribute of the kernel, such as function_attribute.NUM_REGS (registers of a thread).
+        Return the value of an attribute of the kernel.
+
+        attribute: a member of function_attribute, such as NUM_REGS (registers of a thread) or SHARED_SIZE_BYTES.
+
+        Each attribute is also an attribute of the Function, in lower case: ``kernel.num_regs``. Raises LogicError for a number
+        that is not an attribute.
         """
 
     def set_attribute(self, attribute: int, value: int, /) -> None:
@@ -3215,7 +3314,9 @@ class Function:
         """
         set_shared_config(shared_config)
 
-        The width of the banks of shared memory; devices of today have one.
+        Set the width of the banks of shared memory for this kernel: a shared_config.
+
+        The call has an effect on devices of compute capability 3.x only.
         """
 
     def max_active_blocks(self, threads: int, shared: int = 0) -> int:
@@ -3369,22 +3470,23 @@ class BoundLaunch:
 
 class JitLinker:
     """
-    Links pieces of device code with NVIDIA's nvJitLink, optimising over all of them (LTO).
+    Links pieces of device code with NVIDIA's nvJitLink, which can optimise over all pieces (LTO).
 
-    Made for the current context's device. The library is opened at the first use;
-    CompileError where there is none.
+    options: options of nvJitLink, such as "-lto", "-O3" or "-maxrregcount=32". The architecture of the current context's
+      device is added.
+    message_handler: called as ``message_handler(success, info, error)`` with nvJitLink's messages; None ignores them.
 
-    >>> linker = JitLinker(["-lto"])
-    >>> linker.add_data(compile(source, target="ltoir"), jit_input_type.LTOIR, "a")
+    The first use opens the library. Raises CompileError if no nvJitLink is found, and for an unknown option.
+
+    >>> linker = cuda.JitLinker(["-lto"])
+    >>> linker.add_data(compiler.compile(source, target="ltoir"), cuda.jit_input_type.LTOIR, "a")
     >>> module = linker.link_module()
     """
 
     def __init__(
         self, options: Sequence[str] = [], message_handler: object | None = None
     ) -> None:
-        """
-        `options` are nvJitLink's: "-lto", "-O3", "-maxrregcount=32" ...; the architecture is added. `message_handler(success, info, error)` is called with its words. CompileError for an option that is not known.
-        """
+        """Create the linker. The class describes the parameters."""
 
     def add_data(self, data: object, input_type: int, name: str = "unknown") -> None:
         """
@@ -3407,15 +3509,24 @@ class JitLinker:
 
     def link(self) -> bytes:
         """
-        The linked image as bytes, a cubin or, for a driver that takes that, PTX; once only. CompileError names what is missing.
+        Link all pieces, and return the image as bytes: a cubin, or PTX if the driver in use loads PTX.
+
+        Can be called once, and not after link_module(). Raises CompileError with the messages of nvJitLink, such as the names
+        of undefined functions.
         """
 
     def link_module(self) -> Module:
-        """The Module of all that was added; once only."""
+        """
+        Link all pieces, and load the result. Returns a Module.
+
+        Can be called once. An error has the messages of the linker, such as the names of undefined functions.
+        """
 
 def nvjitlink_version() -> str:
     """
-    Which nvJitLink was found: "nvJitLink 13.5". CompileError where there is none.
+    Return the name and version of the nvJitLink library in use, such as "nvJitLink 13.5".
+
+    The first call opens the library. Raises CompileError if no nvJitLink is found.
     """
 
 class Linker:
@@ -3442,9 +3553,7 @@ class Linker:
         options: object | None = None,
         log_verbose: bool | None = False,
     ) -> None:
-        """
-        `options` are pairs of jit_option and int; `message_handler(success, info, error)` is called with the linker's words.
-        """
+        """Create the linker. The class describes the parameters."""
 
     def add_data(self, data: object, input_type: int, name: str = "unknown") -> None:
         """
@@ -3466,7 +3575,11 @@ class Linker:
         """
 
     def link_module(self) -> Module:
-        """The Module of all that was added; once only."""
+        """
+        Link all pieces, and load the result. Returns a Module.
+
+        Can be called once. An error has the messages of the linker, such as the names of undefined functions.
+        """
 
 class GraphNode:
     """
@@ -3501,7 +3614,9 @@ class Graph:
 
     def clone(self) -> Graph:
         """
-        Return a copy of the graph with copies of all nodes. Changes of one of the two do not affect the other.
+        Return a copy of the graph with copies of all nodes.
+
+        Later changes of one graph do not affect the other graph. GraphNodes of the original do not belong to the copy.
         """
 
     def __len__(self) -> int: ...
@@ -3566,7 +3681,9 @@ class Graph:
 
     def close(self) -> None:
         """
-        Destroy the graph now. Executable graphs that instantiate() made of it remain usable.
+        Destroy the graph now. A second call does nothing.
+
+        Executable graphs that instantiate() made from the graph remain usable.
         """
 
     def __repr__(self) -> str: ...
@@ -3762,13 +3879,15 @@ class DriverMemoryPool:
 
 class PhysicalMemory:
     """
-    Memory of a device without an address; VirtualMemory.map() gives it one.
+    Device memory without an address. VirtualMemory.map() maps the memory to addresses.
 
-    `size` in bytes is a multiple of mem_get_allocation_granularity(device); LogicError
-    otherwise, MemoryError where there is not as much. With `shareable`, export_fd() can
-    give it to another process.
+    size: bytes, a multiple of mem_get_allocation_granularity(device). Others raise LogicError.
+    device: the Device.
+    shareable: True allows export_fd(), which shares the memory with another process.
 
-    >>> memory = PhysicalMemory(mem_get_allocation_granularity(device), device)
+    Raises MemoryError if the device has too little free memory. ``with memory:`` closes the object at the end of the block.
+
+    >>> memory = cuda.PhysicalMemory(cuda.mem_get_allocation_granularity(device), device)
     """
 
     def __init__(
@@ -3784,19 +3903,27 @@ class PhysicalMemory:
         """
 
     def export_fd(self) -> int:
-        """A new file descriptor for another process; close it with os.close()."""
+        """
+        Return a new file descriptor of the memory, as an int. Another process opens it with import_fd().
+
+        The caller must close the descriptor with os.close(). Raises LogicError if the memory was made without ``shareable``.
+        """
 
     def __repr__(self) -> str: ...
     def close(self) -> None:
-        """Free the memory now, or when its last mapping ends."""
+        """
+        Release the memory. The driver frees it when its last mapping ends.
+
+        A second call does nothing.
+        """
 
     @property
     def size(self) -> int:
-        """In bytes; 0 when it was closed."""
+        """The size in bytes; 0 after close()."""
 
     @property
     def device(self) -> Device:
-        """The Device that it lies on."""
+        """The Device that has the memory."""
 
     @property
     def handle(self) -> int:
@@ -3817,13 +3944,16 @@ def mem_get_allocation_granularity(
 
 class VirtualMemory:
     """
-    A range of device addresses, with or without memory behind them.
+    A reserved range of device addresses. PhysicalMemory can be mapped to any part of the range.
 
-    `size` and `alignment` in bytes are multiples of mem_get_allocation_granularity();
-    `address` is where it should begin. A kernel argument and a place to copy to, like any
-    memory of the device, once there is memory behind it that the device may access.
+    size: bytes, a multiple of mem_get_allocation_granularity().
+    alignment: the alignment of the first address in bytes; 0 is the granularity.
+    address: the wanted first address; 0 lets the driver choose.
 
-    >>> range = VirtualMemory(1 << 30)
+    The object is a kernel argument and an operand of copies, like other device memory. A part of the range can be accessed
+    after map() and set_access().
+
+    >>> range = cuda.VirtualMemory(1 << 30)
     >>> range.map(memory)
     >>> range.set_access(device)
     """
@@ -3841,7 +3971,11 @@ class VirtualMemory:
 
     def unmap(self, offset: int = 0) -> None:
         """
-        Unmap the memory at an offset in bytes. The call does not wait: work that uses the memory must be done.
+        Unmap the memory at an offset.
+
+        offset: bytes from the begin of the range, as in map().
+
+        The call does not wait: all work that uses the memory must be done. Raises LogicError if nothing is mapped there.
         """
 
     def set_access(
@@ -3868,7 +4002,7 @@ class VirtualMemory:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size of the range in bytes."""
 
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
@@ -3877,11 +4011,16 @@ class VirtualMemory:
     def __repr__(self) -> str: ...
 
 class SmResource:
-    """Some multiprocessors of a device; see get_sm_resource()."""
+    """
+    A set of multiprocessors of one device.
+
+    get_sm_resource() returns all multiprocessors of a device, and split() divides them into groups. A GreenContext runs
+    its kernels on one group.
+    """
 
     @property
     def count(self) -> int:
-        """How many multiprocessors."""
+        """The number of multiprocessors."""
 
     def split(self, least: int, groups: int = 0) -> tuple[list[SmResource], SmResource]:
         """
@@ -3896,17 +4035,26 @@ class SmResource:
     def __repr__(self) -> str: ...
 
 def get_sm_resource(owner: object) -> SmResource:
-    """The multiprocessors of a Device, or those that a Context may use."""
+    """
+    Return a set of multiprocessors, as an SmResource.
+
+    owner: a Device, for all of its multiprocessors, or a Context, for those that the context may use.
+
+    Raises TypeError for another owner. Needs a driver of CUDA 12.4 or newer.
+    """
 
 class GreenContext:
     """
     A context that owns a part of a device's multiprocessors.
 
-    Kernels in its streams run on those and on no others, so that they neither disturb nor
-    wait for kernels elsewhere. It lives as long as it or one of its streams is referred to.
+    device: the Device.
+    resource: the multiprocessors, an SmResource of the device.
 
-    >>> (some,), rest = get_sm_resource(device).split(16, 1)
-    >>> green = GreenContext(device, some)
+    Kernels in the streams of this context run on its multiprocessors only. They do not compete for multiprocessors with
+    kernels of other contexts. The context lives as long as a reference to it or to one of its streams.
+
+    >>> (group,), rest = cuda.get_sm_resource(device).split(16, 1)
+    >>> green = cuda.GreenContext(device, group)
     >>> with green.context:
     ...     kernel(a_gpu, block=(256, 1, 1), stream=green.create_stream())
     """
@@ -3914,12 +4062,12 @@ class GreenContext:
     def __init__(self, device: Device, resource: SmResource) -> None: ...
     @property
     def context(self) -> Context:
-        """The same as a Context, to be pushed or used in `with`."""
+        """This context as a Context, for push() and ``with``."""
 
     def __repr__(self) -> str: ...
     @property
     def resource(self) -> SmResource:
-        """Its multiprocessors."""
+        """The multiprocessors of the context, as an SmResource."""
 
     @property
     def handle(self) -> int:
@@ -3927,72 +4075,112 @@ class GreenContext:
 
     def create_stream(self, priority: int = 0) -> Stream:
         """
-        A Stream whose kernels run on its multiprocessors. It does not wait for the default stream, nor that for it.
+        Create a Stream whose kernels run on the multiprocessors of this context.
+
+        priority: lower numbers are more urgent; 0 is the default.
+
+        The stream and the default stream do not wait for each other.
         """
 
 class RegisteredObject:
-    """An object of OpenGL that CUDA may map."""
+    """
+    An OpenGL object that is registered with CUDA. Base class of RegisteredBuffer and RegisteredImage.
+
+    map() gives the object to CUDA, and unmap() of the mapping gives it back to OpenGL. The last reference ends the
+    registration.
+    """
 
     def gl_handle(self) -> int:
-        """OpenGL's number of the object."""
+        """Return OpenGL's name of the object, as an int."""
 
     def unregister(self) -> None:
         """
-        End the registration: only OpenGL uses the object from now on. Raises LogicError the second time.
+        End the registration: only OpenGL can use the object afterwards.
+
+        Raises LogicError if the object was unregistered before.
         """
 
     def set_map_flags(self, flags: int) -> None:
-        """What the next mapping is for: graphics_map_flags."""
+        """
+        Set how CUDA will access the object while it is mapped.
+
+        flags: a member of graphics_map_flags: NONE, READ_ONLY or WRITE_DISCARD. Applies to the next map().
+
+        Raises LogicError for an unregistered object.
+        """
 
     def map(self, stream: object | None = None) -> RegisteredMapping:
         """
-        A RegisteredMapping. OpenGL must not use the object until that is unmapped.
+        Map the object for CUDA. Returns a RegisteredMapping.
+
+        stream: a Stream; by default the thread's current stream. Work of the stream runs after earlier work of OpenGL.
+
+        OpenGL must not use the object until the mapping is unmapped. Raises LogicError for an unregistered object.
         """
 
 class RegisteredBuffer(RegisteredObject):
     """
-    A buffer object of OpenGL's current context.
+    An OpenGL buffer object, registered with CUDA.
 
-    `gl_handle` is its number, `flags` of graphics_map_flags. LogicError where the driver
-    cannot share with OpenGL, or there is no such buffer in a current context of OpenGL.
+    gl_handle: OpenGL's name of the buffer, in OpenGL's current context.
+    flags: a member of graphics_map_flags.
+
+    Raises LogicError if the driver does not support sharing with OpenGL, or if the buffer does not exist.
     """
 
     def __init__(self, gl_handle: int, flags: int = 0) -> None: ...
 
 class RegisteredImage(RegisteredObject):
     """
-    A texture or renderbuffer of OpenGL's current context.
+    An OpenGL texture or renderbuffer, registered with CUDA.
 
-    `gl_handle` is its number, `target` OpenGL's name of its kind, such as GL_TEXTURE_2D;
-    `flags` of graphics_map_flags. Errors as of RegisteredBuffer.
+    gl_handle: OpenGL's name of the image, in OpenGL's current context.
+    target: the kind of the image, OpenGL's constant, such as GL_TEXTURE_2D.
+    flags: a member of graphics_map_flags.
+
+    Raises LogicError if the driver does not support sharing with OpenGL, or if the image does not exist.
     """
 
     def __init__(self, gl_handle: int, target: int, flags: int = 0) -> None: ...
 
 class RegisteredMapping:
-    """A mapping: CUDA, and not OpenGL, uses the object until unmap()."""
+    """
+    The mapping of an OpenGL object: CUDA may use the object until unmap(), and OpenGL must not.
+
+    RegisteredObject.map() makes the mapping.
+    """
 
     def unmap(self, stream: object | None = None) -> None:
         """
         End the mapping, so that OpenGL can use the object again.
 
-        stream: a Stream; by default that of map(). Raises LogicError the second time.
+        stream: a Stream; by default the stream of map(). OpenGL's work runs after the stream's earlier work.
+
+        Raises LogicError if the object was unmapped before.
         """
 
     def device_ptr_and_size(self) -> tuple[int, int]:
-        """(address, bytes) of a buffer."""
+        """
+        Return the device address and the size in bytes of a mapped buffer, as a tuple of ints.
+
+        The address is valid until unmap(). Raises LogicError for an image.
+        """
 
     def array(self, index: int, level: int) -> Array:
         """
-        The Array of a mapped image.
+        Return the Array of a mapped image.
 
         index: the face of a cube map, or the layer.
         level: the mipmap level; 0 is the largest.
+
+        The Array is valid until unmap(). Raises LogicError for a buffer.
         """
 
 def have_gl_ext() -> bool:
     """
-    Whether the driver in use can share objects with OpenGL: see pycuda.gl.
+    Return whether the driver in use supports sharing of objects with OpenGL.
+
+    False before the first use of the driver, and for softcuda. pycuda.gl has the functions.
     """
 
 class TextureReference:
@@ -4043,9 +4231,9 @@ class TextureReference:
 
     def set_address_mode(self, dim: int, am: int) -> None:
         """
-        Set which element a read outside of the texture returns, for one dimension.
+        Set which element a read outside the texture returns, for one dimension.
 
-        dim: the dimension, from 0.
+        dim: the dimension, from 0 to 2.
         am: a member of address_mode.
         """
 
@@ -4073,20 +4261,34 @@ class TextureReference:
         """Return the bound Array. Raises LogicError if no Array is bound."""
 
     def get_address_mode(self, dim: int) -> object:
-        """The address_mode of one dimension."""
+        """
+        Return the address mode of one dimension: a member of address_mode.
+
+        dim: the dimension, from 0 to 2. Others raise LogicError.
+        """
 
     def get_filter_mode(self) -> object:
-        """The filter_mode."""
+        """
+        Return how a read between elements works: filter_mode.POINT or filter_mode.LINEAR.
+
+        POINT reads the nearest element; see set_filter_mode().
+        """
 
     def get_format(self) -> tuple:
-        """(array_format, channels)"""
+        """
+        Return the format as a tuple: a member of array_format, and the number of channels.
+
+        Binding an Array sets both; set_format() sets both for device memory.
+        """
 
     def get_flags(self) -> int:
-        """The flags that are set, as a sum of ``TRSF_`` constants."""
+        """Return the flags, a sum of ``TRSF_`` constants; see set_flags()."""
 
     @property
     def handle(self) -> int:
-        """The texture object; 0 while unbound."""
+        """
+        The CUtexObject that the kernel uses, as an int; 0 if no memory is bound.
+        """
 
 class SurfaceReference:
     """
@@ -4109,7 +4311,32 @@ class SurfaceReference:
 
 class TextureObject:
     """
-    How kernels read an Array, a MipmappedArray or device memory; a kernel argument of type cudaTextureObject_t.
+    A texture: describes how kernels read an Array, a MipmappedArray or device memory.
+
+    A kernel takes the object as an argument of type cudaTextureObject_t, and reads with tex1D(), tex2D() and their like.
+    The object keeps the memory alive. ``with texture:`` closes the object at the end of the block.
+
+    resource: an Array, a MipmappedArray or device memory.
+    address_mode: which element a read outside the texture returns: a member of address_mode, or a sequence of three.
+    filter_mode: POINT reads the nearest element, LINEAR interpolates between elements.
+    normalized_coordinates: True for coordinates from 0 to 1 instead of indices.
+    normalized_float: True converts integer elements to floats from 0 to 1 (unsigned) or from -1 to 1 (signed).
+    srgb: True converts elements from sRGB to linear values.
+    max_anisotropy: the largest ratio of anisotropic filtering.
+    size: bytes of device memory. Needed for device memory only.
+    format, num_channels: the element type of device memory: a member of array_format, and 1, 2 or 4 channels.
+
+    Raises ValueError for device memory without a size.
+
+    >>> array = cuda.np_to_array(np.arange(8, dtype=np.float32).reshape(2, 4), "C")
+    >>> texture = cuda.TextureObject(array)
+    >>> read = compiler.SourceModule('''
+    ... __global__ void read(cudaTextureObject_t t, float *out) { *out = tex2D<float>(t, 3.f, 1.f); }
+    ... ''').get_function("read")
+    >>> out = gpuarray.zeros(1, np.float32)
+    >>> read(texture, out, block=(1, 1, 1))
+    >>> out
+    array([7.], dtype=float32)
     """
 
     def __init__(
@@ -4126,14 +4353,12 @@ class TextureObject:
         format: int = 32,
         num_channels: int = 1,
     ) -> None:
-        """
-        `address_mode` is one for all dimensions or a sequence. `normalized_float` reads integers as 0 to 1 or -1 to 1. `size` (bytes), `format` and `num_channels` describe device memory.
-        """
+        """Create the texture. The class describes the parameters."""
 
     @property
     def handle(self) -> int:
         """
-        The CUtexObject, as an int: what a kernel takes as cudaTextureObject_t.
+        The CUtexObject, as an int: the value of a kernel argument of type cudaTextureObject_t.
         """
 
     def __index__(self) -> int: ...
@@ -4147,14 +4372,19 @@ class TextureObject:
 
 class SurfaceObject:
     """
-    How kernels read and write an Array made with SURFACE_LDST; a kernel argument of type cudaSurfaceObject_t.
+    A surface: kernels read and write an Array through it, without filtering.
+
+    array: an Array that was made with array3d_flags.SURFACE_LDST. The object keeps the Array alive.
+
+    A kernel takes the object as an argument of type cudaSurfaceObject_t, and uses surf2Dread(), surf2Dwrite() and their
+    like, whose x coordinates are in bytes. ``with surface:`` closes the object at the end of the block.
     """
 
     def __init__(self, array: object) -> None: ...
     @property
     def handle(self) -> int:
         """
-        The CUsurfObject, as an int: what a kernel takes as cudaSurfaceObject_t.
+        The CUsurfObject, as an int: the value of a kernel argument of type cudaSurfaceObject_t.
         """
 
     def __index__(self) -> int: ...
@@ -4168,42 +4398,52 @@ class SurfaceObject:
 
 class CompileResult:
     """
-    Device code and its origin: the result of the compiler's lower level, on which SourceModule and compile() build.
+    The result of compile_source(): device code, the compiler's messages, and the origin of the code.
+
+    SourceModule and compile() are built on compile_source(). All attributes are read-only.
     """
 
     @property
     def image(self) -> bytes:
-        """A cubin, a fatbin, or PTX text, as bytes."""
+        """
+        The device code as bytes: a cubin, a fatbin, LTO IR or PTX text; see ``kind``.
+        """
 
     @property
     def kind(self) -> str:
-        """What the image is: "cubin", "ptx", "fatbin" or "ltoir"."""
+        """The kind of the image: "cubin", "ptx", "fatbin" or "ltoir"."""
 
     @property
     def arch(self) -> str:
-        """What it is for: "sm_86" or "compute_86"."""
+        """
+        The target architecture, such as "sm_86" for a cubin or "compute_86" for PTX.
+        """
 
     @property
     def log(self) -> str:
-        """Warnings and ptxas's output."""
+        """The messages of the compiler and of ptxas, such as warnings."""
 
     @property
     def command_line(self) -> list[str]:
-        """The compiler and its arguments."""
+        """The compiler and its arguments, as one command line."""
 
     @property
     def origin(self) -> str:
         """
-        Where it came from: "compiler", "memory cache", "disk cache", or "package": compiled beforehand.
+        The origin of the image: "compiler", "memory cache", "disk cache", or "package" for code that is shipped with pycuda.
         """
 
     @property
     def lowered_names(self) -> dict[str, str]:
-        """For each name expression, its name in the image."""
+        """
+        The mangled names in the image: a dict with the name expressions as keys.
+        """
 
     @property
     def kept_in(self) -> str:
-        """With keep, the folder of the compiler's files; else empty."""
+        """
+        The folder of the compiler's files if ``keep`` was True, else an empty text.
+        """
 
 def compile_source(
     source: str,
@@ -4227,10 +4467,19 @@ def compile_source(
     """
 
 def add_compiler_directory(path: str) -> None:
-    """Also look for NVRTC and the CUDA headers in this folder."""
+    """
+    Add a folder in which NVRTC and the CUDA headers are searched.
+
+    path: the folder, such as a CUDA toolkit or a ``site-packages/nvidia`` folder. Folders that were added are searched
+    after CUDA_HOME and before the system's folders.
+    """
 
 def set_kernel_header_directory(path: str) -> None:
-    """The folder of the headers that pycuda ships to kernels."""
+    """
+    Set the folder of the CUDA C++ headers that pycuda provides to kernels.
+
+    path: the folder. ``import pycuda`` sets the folder of the package.
+    """
 
 def clear_memory_cache() -> None:
     """
@@ -4240,7 +4489,11 @@ def clear_memory_cache() -> None:
     """
 
 class ElementwiseKernel:
-    """A kernel over the elements of arrays; see pycuda.elementwise."""
+    """
+    A kernel that evaluates one operation for each element of its arrays.
+
+    The base class of pycuda.elementwise.ElementwiseKernel, which describes the parameters.
+    """
 
     def __init__(
         self,
@@ -4268,7 +4521,11 @@ class ElementwiseKernel:
         """
 
     def source(self) -> str:
-        """The CUDA C++ for arrays whose elements lie one after the other."""
+        """
+        Return the kernel's CUDA C++ source for contiguous arrays, as a str.
+
+        Strided arrays use another source, which is generated at their first call.
+        """
 
 class ArrayBase:
     """What GPUArray derives from."""
@@ -4439,10 +4696,18 @@ class ArrayBase:
     gpudata: object
 
 class ArrayMemory(DeviceAllocation):
-    """Memory of arrays, from the pool that they share; a DeviceAllocation."""
+    """
+    The memory of GPUArrays: a DeviceAllocation from the memory pool that arrays share.
+
+    ``GPUArray.gpudata`` returns the object. Views of an array share it.
+    """
 
     def free(self) -> None:
-        """Give the memory back to the pool now. A second time is an error."""
+        """
+        Return the memory to the pool now. All arrays that use the memory become invalid.
+
+        Raises LogicError if the memory was freed before.
+        """
 
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
         """
@@ -4460,10 +4725,14 @@ class ArrayMemory(DeviceAllocation):
     def __repr__(self) -> str: ...
     @property
     def size(self) -> int:
-        """In bytes, as it was asked for."""
+        """The requested size in bytes."""
 
 class ReductionKernel:
-    """A reduction over the elements of arrays; see pycuda.reduction."""
+    """
+    A kernel that combines the elements of its arrays to one value.
+
+    The base class of pycuda.reduction.ReductionKernel, which describes the parameters.
+    """
 
     def __init__(
         self,
@@ -4494,10 +4763,18 @@ class ReductionKernel:
         """
 
     def source(self) -> str:
-        """The CUDA C++ for arrays whose elements lie one after the other."""
+        """
+        Return the kernel's CUDA C++ source for contiguous arrays, as a str.
+
+        Strided arrays use another source, which is generated at their first call.
+        """
 
 class ScanKernel:
-    """A scan over the elements of an array; see pycuda.scan."""
+    """
+    A kernel that computes the running results of an operation over an array.
+
+    The base class of the scans of pycuda.scan, which describe the parameters.
+    """
 
     def __init__(
         self,
@@ -4511,7 +4788,15 @@ class ScanKernel:
         options: Sequence[str],
     ) -> None: ...
     def source(self) -> str:
-        """The CUDA C++ for arrays whose elements lie one after the other."""
+        """
+        Return the kernel's CUDA C++ source for contiguous arrays, as a str.
+
+        Strided arrays use another source, which is generated at their first call.
+        """
 
 class NcclError(RuntimeError):
-    """NCCL reported a failure, or there is no NCCL."""
+    """
+    Raised when an NCCL function fails, and when no NCCL library is found.
+
+    A subclass of Python's RuntimeError. The message has the function and NCCL's own message.
+    """

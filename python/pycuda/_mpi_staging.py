@@ -35,8 +35,7 @@ def require_dense(array, name: str) -> None:
     """ValueError for an array whose elements do not lie side by side."""
     if not _array_is_dense(array):
         raise ValueError(
-            f"{name} must lie in memory without gaps, not with the strides "
-            f"{array.strides}; send a copy()"
+            f"{name} must be contiguous, but has the strides {array.strides}; send a copy()"
         )
 
 
@@ -142,9 +141,10 @@ class Staging:
 
 
 class Request:
-    """A request of mpi4py whose received arrays come to the device when it is done.
+    """A request of a nonblocking or persistent call with staged arrays.
 
-    A persistent one (``Send_init`` ...) copies what it sends at each :meth:`Start`.
+    Received arrays are copied to the device when :meth:`Wait` or :meth:`Test` finds the request done. A persistent request
+    (``Send_init`` ...) copies its send buffer at each :meth:`Start`. Other methods are those of mpi4py's Request.
     """
 
     def __init__(self, request, staging: Staging, persistent: bool = False) -> None:
@@ -152,26 +152,32 @@ class Request:
         self._persistent, self._active = persistent, not persistent
 
     def Start(self) -> None:
-        """Start a persistent request with what its arrays hold now."""
+        """Start a persistent request. The current contents of the send buffer are copied to the host first."""
         self._staging.fill()
         self._active = True
         self._request.Start()
 
     def Wait(self, status=None) -> bool:
-        """Wait until it is done and the arrays are on the device."""
+        """Wait until the request is done, and copy received arrays to the device. Returns True.
+
+        status: an mpi4py Status to fill, or None. ``wait()`` is another name of the method.
+        """
         done = self._request.Wait(status)
         self._done()
         return done
 
     def Test(self, status=None) -> bool:
-        """Whether it is done; the arrays are then on the device."""
+        """Return whether the request is done. If it is, received arrays are copied to the device first.
+
+        status: an mpi4py Status to fill, or None. ``test()`` is another name of the method.
+        """
         done = self._request.Test(status)
         if done:
             self._done()
         return done
 
     def Free(self) -> None:
-        """Give a persistent request back."""
+        """Free a persistent request, and release its staging memory."""
         self._request.Free()
         self._staging.finish()
 
@@ -189,24 +195,36 @@ class Request:
 
 
 def startall(requests) -> None:
-    """Start several persistent requests, ours and mpi4py's."""
+    """Start several persistent requests.
+
+    requests: an iterable of :class:`Request` and mpi4py requests.
+    """
     for request in requests:
         request.Start()
 
 
 def waitall(requests) -> None:
-    """Wait for all of several requests, ours and mpi4py's."""
+    """Wait until all requests are done.
+
+    requests: an iterable of :class:`Request` and mpi4py requests.
+    """
     for request in requests:
         request.Wait()
 
 
 def testall(requests) -> bool:
-    """Whether all of several requests are done; those that are, are finished."""
+    """Return whether all requests are done. Received arrays of the requests that are done are copied to the device.
+
+    requests: an iterable of :class:`Request` and mpi4py requests.
+    """
     return all([request.Test() for request in requests])
 
 
 def waitany(requests) -> int:
-    """The index of a request that is done, and waited for: ours or mpi4py's."""
+    """Wait until one of several requests is done, and return its index.
+
+    requests: an iterable of :class:`Request` and mpi4py requests. Raises ValueError if it is empty.
+    """
     requests = list(requests)
     if not requests:
         raise ValueError("waitany() needs at least one request")

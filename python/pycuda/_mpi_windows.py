@@ -34,14 +34,15 @@ _END |= {"Flush_local", "Flush_local_all", "Sync", "Test"}
 
 
 class Win:
-    """A window of mpi4py over an array of the device; all of its methods take such arrays.
+    """An MPI window over a device array: memory that other ranks can read and write.
+
+    :meth:`Create` creates the window. All methods of mpi4py's Win exist, and accept device arrays as buffers. As MPI
+    requires, an element must not be changed by this rank and by another rank in the same epoch.
 
     >>> win = mpi.Win.Create(x, comm=comm)
     >>> win.Fence()
     >>> win.Put(y, target_rank=1)
-    >>> win.Fence()                 # now x of rank 1 holds y of this rank
-
-    In one epoch, an element is changed by this rank or by others, not by both, as MPI wants it.
+    >>> win.Fence()                 # x of rank 1 now contains y of this rank
     """
 
     def __init__(self, win, array=None, window=None, staged: bool = True) -> None:
@@ -54,11 +55,15 @@ class Win:
     def Create(
         cls, memory, disp_unit: int | None = None, info=None, comm=None, staged=None
     ) -> Win:
-        """A window over ``memory``, an array of the device without gaps, or None for no memory.
+        """Create a window. A collective call of all ranks of the communicator.
 
-        ``disp_unit``: bytes by which ranks count displacements; None: those of an element. ``comm``: a
-        communicator, ours or mpi4py's; None: of this process alone. ``staged`` as of :class:`Comm`.
-        Raises RuntimeError where the MPI has no windows.
+        memory: a contiguous device array, or None for a window without memory on this rank.
+        disp_unit: the unit of displacements in bytes; None is the size of an element.
+        info: an mpi4py Info, or None.
+        comm: a :class:`Comm` or an mpi4py communicator; None is a communicator of this process only.
+        staged: as of :class:`Comm`; None is the setting of ``comm``.
+
+        Raises ValueError for an array that is not contiguous, and RuntimeError if the MPI library cannot create windows.
         """
         mpi = importlib.import_module("mpi4py.MPI")
         if staged is None:
@@ -97,15 +102,17 @@ class Win:
         return functools.partial(self._access, name, method, names)
 
     def Free(self) -> None:
-        """Give the window back, with all ranks; the array then holds what others have written."""
+        """Free the window. A collective call of all ranks of the window.
+
+        Afterwards the array contains the elements that other ranks have written.
+        """
         self.win.Free()
         self._bring_together()
 
     def _attach(self, name: str, method, memory):
         if split(memory)[0] is not None and self.staged:
             raise TypeError(
-                f"{name}() of an array of the device needs an MPI that knows the device "
-                "(PYCUDA_MPI=device); use Win.Create()"
+                f"{name}() of a device array needs a CUDA-aware MPI (PYCUDA_MPI=device); use Win.Create()"
             )
         return method(memory)
 
@@ -165,7 +172,7 @@ def _create(mpi, memory, disp_unit: int, info, communicator):
             raise
         library = mpi.Get_library_version().split(",")[0].split("\n")[0]
         raise RuntimeError(
-            f"{library} cannot make a window of this memory ({error}). Open MPI needs a component for "
+            f"{library} cannot create a window for this memory ({error}). Open MPI needs a component for "
             "one-sided communication that works here: `ompi_info | grep osc` lists them, OMPI_MCA_osc "
             "names one. osc/pt2pt refuses threads: set mpi4py.rc.threads = False before mpi4py.MPI is "
             "imported"

@@ -93,7 +93,7 @@ class DeviceData:
             return 64
         if word_size in (8, 16):
             return 128
-        raise ValueError(f"no alignment for words of {word_size} bytes: use 4, 8 or 16")
+        raise ValueError(f"word_size must be 4, 8 or 16 bytes, not {word_size}")
 
     def coalesce(self, thread_count: int) -> int:
         """Round a number of threads up to a multiple of 16, half a warp.
@@ -114,7 +114,7 @@ class DeviceData:
         """
         valid = {1: 1, 2: 2, 3: 4, 4: 4}
         if size not in valid:
-            raise ValueError(f"no texture has {size} channels")
+            raise ValueError(f"a texture cannot have {size} channels, expected 1 to 4")
         return valid[size]
 
 

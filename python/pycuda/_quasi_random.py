@@ -30,7 +30,7 @@ def _numbers_of(direction, count: int) -> np.ndarray:
 def _fill_host(dst: np.ndarray, values: np.ndarray, count: int) -> None:
     if dst.nbytes != values.nbytes:
         raise ValueError(
-            f"dst has {dst.nbytes} bytes, {count} of these numbers have {values.nbytes}"
+            f"dst has {dst.nbytes} bytes, but {count} of these numbers have {values.nbytes} bytes"
         )
     dst.reshape(-1).view(values.dtype)[:] = values.reshape(-1)
 
@@ -78,7 +78,7 @@ def _module(bits: int) -> SourceModule:
 
 
 class _SobolRandomNumberGenerator(RandomFilling):
-    """What the Sobol generators have in common."""
+    """Base class of the Sobol generators."""
 
     generators_per_block = 256
     generator_bits: int
@@ -123,7 +123,7 @@ class _SobolRandomNumberGenerator(RandomFilling):
 
     @property
     def state(self) -> int:
-        """The address of the generators' positions on the device."""
+        """The device address of the generators' states, as an int."""
         return self._positions.ptr
 
     def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
@@ -139,19 +139,25 @@ class _SobolRandomNumberGenerator(RandomFilling):
         )  # fmt: skip
 
     def call_skip_ahead(self, i: int, stream=None) -> None:
-        """Move each generator ``i`` numbers ahead."""
+        """Move each generator ``i`` numbers ahead.
+
+        i: an int, at least 0. ValueError for a negative one.
+        """
         if i < 0:
-            raise ValueError("generators skip ahead only, by no negative number")
+            raise ValueError("i must not be negative: generators cannot go back")
         self._move(np.uint64(i), stream)
 
     def call_skip_ahead_array(self, i: GPUArray, stream=None) -> None:
-        """Move generator ``k`` ``i[k]`` numbers ahead."""
+        """Move each generator ahead by its own count of numbers.
+
+        i: an integer GPUArray with one element for each generator. ValueError for negative elements.
+        """
         if i.shape != (self.generators,):
             raise ValueError(
-                f"there are {self.generators} generators, and counts of shape {i.shape}"
+                f"i must have {self.generators} elements, one for each generator, but has shape {i.shape}"
             )
         if i.dtype.kind == "i" and bool((i < 0).any()):
-            raise ValueError("generators skip ahead only, by no negative number")
+            raise ValueError("i must not be negative: generators cannot go back")
         self._move(i.astype(np.uint64), stream)
 
     def _move(self, count, stream) -> None:

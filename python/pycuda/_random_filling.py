@@ -15,8 +15,7 @@ def checked_code(kind: str, codes: str, data: GPUArray) -> str:
     code = data.dtype.char if data.dtype.char in codes else None
     if code is None or not data.flags.forc:
         raise NotImplementedError(
-            f"{kind} numbers fill arrays without gaps of "
-            f"{', '.join(str(np.dtype(c)) for c in codes)}, not one of {data.dtype}"
+            f"{kind} numbers can fill contiguous arrays of {', '.join(str(np.dtype(c)) for c in codes)}, not one of {data.dtype}"
         )
     _array_require_writable(data, "data")
     return code

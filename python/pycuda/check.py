@@ -76,7 +76,7 @@ class Checks:
 
     def __enter__(self) -> Checks:
         if self._is_active:
-            raise RuntimeError("this check has begun already; make another one")
+            raise RuntimeError("this check has already begun; create another one")
         self._modes_before = _driver._check_modes()
         wanted = _driver._parse_check_modes(",".join(self.modes))
         _driver._set_check_modes(self._modes_before | wanted)
@@ -122,12 +122,18 @@ class Checks:
         return _findings.report(self.findings, colour)
 
     def as_dicts(self) -> list[dict]:
-        """The findings as plain dictionaries, as softcuda's JSON text has them."""
+        """Return the findings as a list of dictionaries, with the keys of softcuda's JSON report.
+
+        Use it to write findings to a file with ``json.dump()``.
+        """
         return [asdict(finding) for finding in self.findings]
 
 
 def wait_for_work() -> None:
-    """Wait for the work of the current context. Does nothing without a context, and before :func:`pycuda.driver.init`."""
+    """Wait for all work of the current context.
+
+    Does nothing if no context is current, and before :func:`pycuda.driver.init`. Raises the error of a kernel that failed.
+    """
     try:
         current = _driver.Context.get_current()
     except _driver.LogicError as error:

@@ -209,7 +209,8 @@ def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:
             done = subprocess.run(command, capture_output=True, text=True)
         except OSError as reason:
             raise driver.CompileError(
-                f"nvcc preprocessing failed: {nvcc!r} cannot be run ({reason})", command
+                f"nvcc preprocessing failed: {nvcc!r} could not be started ({reason})",
+                command,
             ) from None
     if done.returncode != 0:
         message = f"nvcc preprocessing of {file.name} failed"
@@ -547,7 +548,7 @@ def _find_cuda_library(libname: str, first: str | None) -> str:
         if os.path.isfile(path):
             return path
     raise OSError(
-        f"lib{libname}.a is not found; give cuda_libdir, or set CUDA_HOME to the CUDA toolkit"
+        f"lib{libname}.a was not found; pass cuda_libdir, or set CUDA_HOME to the CUDA toolkit"
     )
 
 

@@ -48,7 +48,7 @@ def _result_dtype(name: str, dtype: np.dtype) -> np.dtype:
     try:
         return getattr(np, _FUNCTIONS[name])(np.ones(1, dtype)).dtype
     except TypeError:
-        raise TypeError(f"{name}() takes no array of {dtype}") from None
+        raise TypeError(f"{name}() does not support arrays of {dtype}") from None
 
 
 def _check_out(out: GPUArray, shape: tuple[int, ...], dtype: np.dtype) -> None:
@@ -121,7 +121,7 @@ tanh = _make_function("tanh")
 def _pair_kernel(declared: str, operation: str, dtype: np.dtype) -> ElementwiseKernel:
     """``declared`` names the arrays; in ``operation`` F is the suffix of functions, T their type."""
     if dtype.kind != "f":
-        raise TypeError(f"this function takes arrays of floating point, not of {dtype}")
+        raise TypeError(f"this function expects floating-point arrays, not {dtype}")
     double = dtype == np.float64
     text = operation.replace("@F", "" if double else "f")
     text = text.replace("@T", "double" if double else "float")

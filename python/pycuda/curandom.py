@@ -88,7 +88,7 @@ def rand(
         return rng.integers(
             limits.min, limits.max, shape, dtype, endpoint=True, stream=stream
         )
-    raise NotImplementedError(f"rand() makes no numbers of {dtype}")
+    raise NotImplementedError(f"rand() does not support numbers of {dtype}")
 
 
 def seed_getter_uniform(n: int) -> GPUArray:
@@ -189,27 +189,39 @@ class _PseudoRandomNumberGenerator(RandomFilling):
         counts = np.asarray(counts)
         if counts.ndim and counts.shape != (self.generators,):
             raise ValueError(
-                f"there are {self.generators} generators, and counts of shape {counts.shape}"
+                f"i must have {self.generators} elements, one for each generator, but has shape {counts.shape}"
             )
         if (counts < 0).any():
-            raise ValueError("generators skip ahead only, by no negative number")
+            raise ValueError("i must not be negative: generators cannot go back")
         # In place: both copies wait for the kernels in the stream.
         self._states.set(skip(self._states.get(), counts.astype(np.uint64)))
 
     def call_skip_ahead(self, i: int, stream=None) -> None:
-        """Move each generator ``i`` numbers ahead."""
+        """Move each generator ``i`` numbers ahead.
+
+        i: an int, at least 0. ValueError for a negative one.
+        """
         self._change(self._skip, i, stream)
 
     def call_skip_ahead_array(self, i: GPUArray, stream=None) -> None:
-        """Move generator ``k`` ``i[k]`` numbers ahead."""
+        """Move each generator ahead by its own count of numbers.
+
+        i: an integer GPUArray with one element for each generator. ValueError for negative elements.
+        """
         self._change(self._skip, i, stream)
 
     def call_skip_ahead_sequence(self, i: int, stream=None) -> None:
-        """Move each generator ``i`` sequences ahead."""
+        """Move each generator ``i`` sequences ahead.
+
+        i: an int, at least 0. ValueError for a negative one.
+        """
         self._change(self._skip_sequences, i, stream)
 
     def call_skip_ahead_sequence_array(self, i: GPUArray, stream=None) -> None:
-        """Move generator ``k`` ``i[k]`` sequences ahead."""
+        """Move each generator ahead by its own count of sequences.
+
+        i: an integer GPUArray with one element for each generator. ValueError for negative elements.
+        """
         self._change(self._skip_sequences, i, stream)
 
 
@@ -288,5 +300,8 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
         self._change(self._skip_subsequences, i, stream)
 
     def call_skip_ahead_subsequence_array(self, i: GPUArray, stream=None) -> None:
-        """Move generator ``k`` ``i[k]`` subsequences of 2**76 numbers ahead."""
+        """Move each generator ahead by its own number of subsequences of 2**76 numbers.
+
+        i: an integer GPUArray with one element for each generator. ValueError for negative elements.
+        """
         self._change(self._skip_subsequences, i, stream)

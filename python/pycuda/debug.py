@@ -10,7 +10,10 @@ import pycuda.driver
 
 
 def main() -> None:
-    """Start the program that the command line names."""
+    """Run the program of the command line with ``CUDA_DEBUGGING`` set: its kernels are compiled for a debugger.
+
+    ``sys.argv`` is that of the program. Exits with a usage message if no program is given.
+    """
     if len(sys.argv) < 2:
         sys.exit("usage: python -m pycuda.debug PROGRAM [ARGUMENTS...]")
     pycuda.driver.set_debugging()

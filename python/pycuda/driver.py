@@ -321,7 +321,7 @@ def _array_in(make_memory, shape: Shape, dtype: DTypeLike, order: str) -> np.nda
         raise LogicError(f"unrecognized order specifier {order!r}: use 'C' or 'F'")
     dtype = np.dtype(dtype)
     if dtype.hasobject:
-        raise TypeError(f"memory of the device cannot hold Python objects ({dtype})")
+        raise TypeError(f"device memory cannot hold Python objects ({dtype})")
     extents = _extents(shape)
     memory = make_memory(math.prod(extents) * dtype.itemsize)
     return np.ndarray(extents, dtype, buffer=memory, order=order)

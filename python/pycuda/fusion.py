@@ -53,8 +53,7 @@ class _Plan:
         for value in values:
             if not isinstance(value, Traced):
                 raise FusionError(
-                    f"a fused function must return what it computes of its arrays, not "
-                    f"{type(value).__name__}"
+                    f"a fused function must return values computed from its arrays, not {type(value).__name__}"
                 )
         # An argument that is returned as it came is copied: results are new arrays.
         values = [

@@ -31,7 +31,10 @@ def compile_cell(line: str, cell: str) -> dict[str, object]:
 
 
 def load_ipython_extension(ipython: object) -> None:
-    """What ``%load_ext pycuda.ipython`` calls: makes a context and defines the magics."""
+    """Create a context and define the magics ``%%cuda`` and ``%%cuda_profile``. ``%load_ext pycuda.ipython`` calls this function.
+
+    ipython: the InteractiveShell of IPython.
+    """
     import pycuda.autoinit  # noqa: F401
 
     def cuda(line: str, cell: str) -> None:

@@ -1,13 +1,13 @@
-"""Arrays of the device as buffers of MPI, by way of mpi4py.
+"""Device arrays as buffers of MPI calls, with mpi4py.
 
 >>> from mpi4py import MPI
 >>> from pycuda import mpi
 >>> comm = mpi.Comm(MPI.COMM_WORLD)
 >>> comm.Allreduce(x, y, op=MPI.SUM)
 
-An MPI that knows CUDA gets the device's memory itself. For another one the array is staged: copied to
-pinned memory of the host before the call, and back after it. ``PYCUDA_MPI`` decides: "device", "staged",
-or "auto" (the default), which asks the MPI.
+A CUDA-aware MPI reads and writes device memory itself. For another MPI, arrays are staged: copied to pinned host memory
+before the call, and back after the call. The environment variable ``PYCUDA_MPI`` selects "device" or "staged"; "auto",
+the default, asks the MPI library.
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ _PIECE = 4 << 20  # bytes that Send_pipelined() sends at a time
 
 @functools.cache
 def is_device_aware() -> bool:
-    """Whether the MPI behind mpi4py takes addresses of the device, or ``PYCUDA_MPI`` says so."""
+    """Return whether MPI calls get device memory (True) or staged copies in host memory (False).
+
+    ``PYCUDA_MPI`` "device" and "staged" decide. With "auto", the default, the MPI library of mpi4py is asked for CUDA support.
+    The answer is kept for later calls. Raises ValueError for another value of ``PYCUDA_MPI``.
+    """
     choice = os.environ.get("PYCUDA_MPI", "auto")
     if choice not in ("auto", "device", "staged"):
         raise ValueError(
@@ -106,7 +110,7 @@ class _Buffers:
             return method(*args, **kwargs)
         if name == "Attach_buffer":
             raise TypeError(
-                "Attach_buffer() takes memory of the host: MPI writes into it"
+                "Attach_buffer() expects host memory, because MPI writes to the buffer"
             )
         if not self.staged:
             for one, array in arrays.items():
@@ -116,8 +120,7 @@ class _Buffers:
             return method(*args, **kwargs)
         if name in ("Psend_init", "Precv_init"):
             raise NotImplementedError(
-                f"{name}() of an array of the device needs an MPI that knows the device: a staged "
-                "array is copied as a whole, not in partitions"
+                f"{name}() of a device array needs a CUDA-aware MPI (PYCUDA_MPI=device): a staged array is copied as a whole, not in partitions"
             )
         staging = Staging(self.stream)
         for one in arrays:
@@ -134,21 +137,25 @@ class _Buffers:
 
 
 class Message(_Buffers):
-    """A matched message of mpi4py (``Mprobe``, ``Improbe``), which arrays of the device can receive."""
+    """A matched message, the result of ``Comm.Mprobe()`` and ``Comm.Improbe()``.
+
+    Has the methods of mpi4py's Message. ``Recv`` and ``Irecv`` also accept device arrays.
+    """
 
 
 class Comm(_Buffers):
-    """A communicator of mpi4py whose methods take arrays of the device, alone or as
-    ``[x, count, datatype]``.
+    """An mpi4py communicator whose methods also accept device arrays: ``x`` or ``[x, count, datatype]``.
 
-    All of its methods are there; those with buffers take arrays of the device as well: blocking,
-    nonblocking and persistent, with counts (``Allgatherv`` ...) and among neighbours
-    (``Neighbor_alltoall`` ...). What makes a communicator of a communicator (``Split``,
-    ``Create_cart`` ...) gives one of this class, and ``Mprobe`` gives a :class:`Message`.
+    comm: the mpi4py communicator. The attribute ``comm`` has it.
+    staged: True stages arrays in host memory, False passes device memory to MPI. None uses :func:`is_device_aware`.
+    stream: a call waits for this Stream before MPI reads arrays; None waits for all work on the arrays' devices.
 
-    ``staged`` says how (None: what :func:`is_device_aware` finds). ``stream``: a call waits for the work
-    in this stream before it reads arrays; None: for all work on the arrays' devices. Raises ValueError
-    for arrays with gaps, NotImplementedError for partitions of staged arrays.
+    All methods of mpi4py's communicator exist. Methods with buffers accept device arrays: blocking, nonblocking and
+    persistent calls, calls with counts (``Allgatherv`` ...) and neighbourhood collectives (``Neighbor_alltoall`` ...).
+    Methods that create a communicator (``Split``, ``Create_cart`` ...) return an object of this class, and ``Mprobe``
+    returns a :class:`Message`. Nonblocking calls with staged arrays return a :class:`Request`.
+
+    Raises ValueError for arrays that are not contiguous, and NotImplementedError for partitioned calls with staged arrays.
     """
 
     def __init__(self, comm, staged: bool | None = None, stream=None) -> None:
@@ -158,10 +165,13 @@ class Comm(_Buffers):
         self.comm = comm
 
     def Send_pipelined(self, array, dest: int, tag: int = 0) -> None:
-        """Send a large array in pieces: one is copied to pinned memory while those before are sent.
+        """Send a large array in pieces: a piece is copied to pinned memory while earlier pieces are sent.
 
-        The receiver must call :meth:`Recv_pipelined` with an array of the same size. Without staging,
-        it is one message.
+        array: a contiguous device array.
+        dest: the rank that receives. It must call :meth:`Recv_pipelined` with an array of the same size.
+        tag: the tag of the messages.
+
+        Without staging, the array is sent as one message. Raises ValueError for an array that is not contiguous.
         """
         require_dense(array, "array of Send_pipelined()")
         wait_for_work(self.stream, [array])

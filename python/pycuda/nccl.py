@@ -1,4 +1,4 @@
-"""Collectives between devices by NCCL, on arrays of the device.
+"""Collective communication between devices with NCCL, on device arrays.
 
 >>> from pycuda import nccl
 >>> comm = nccl.Communicator.from_mpi(MPI.COMM_WORLD)     # one process for each device
@@ -8,13 +8,13 @@
 ...     for comm, x in zip(comms, parts):
 ...         comm.all_reduce(x)
 
-On a GPU the work is done by NVIDIA's ``libnccl.so.2``, which is opened when it is first needed: from a
-toolkit, the wheel ``nvidia-nccl-cu13`` or the system. softcuda has an NCCL of its own, which does the same
-calls over shared memory between processes of one machine, and between devices of one process.
+On a GPU, NVIDIA's ``libnccl.so.2`` does the work. Its first use opens the library: from a toolkit, the wheel
+``nvidia-nccl-cu13`` or the system. softcuda has its own NCCL library, which uses shared memory between processes of one
+machine, and between devices of one process.
 
-Calls return before the work is done. It is ordered by its stream, as kernels are. All ranks must make
-the same calls in the same order. Work that fails after its call has returned is reported by the
-communicator's next call and by :meth:`Communicator.check`.
+Calls return before the work is done. A call is work of its stream, like a kernel launch. All ranks must make the same
+calls in the same order. If work fails after its call has returned, the communicator's next call and
+:meth:`Communicator.check` raise NcclError.
 """
 
 from __future__ import annotations
@@ -32,23 +32,29 @@ from pycuda.arrays.interop.exchange import device_number
 
 
 def version() -> tuple[int, int, int]:
-    """The version of the NCCL in use. Raises NcclError where there is none."""
+    """Return the version of the NCCL library in use as a tuple (major, minor, patch).
+
+    Raises NcclError if no NCCL library is found.
+    """
     number = _driver._nccl_version()
     return number // 10000, number % 10000 // 100, number % 100
 
 
 def unique_id() -> bytes:
-    """128 bytes that name a new communicator. One rank asks for them and gives them to all others."""
+    """Return the 128 bytes that identify a new communicator.
+
+    One rank calls the function and sends the bytes to all other ranks; all ranks pass them to :class:`Communicator`. Raises
+    NcclError if no NCCL library is found.
+    """
     return _driver._nccl_unique_id()
 
 
 def group() -> _driver._NcclGroup:
-    """Make the calls of a ``with`` block together, at its end.
+    """Collect the calls of a ``with`` block, and start all of them together at the end of the block.
 
-    A thread that makes calls for several ranks must make them in a group, and so must ranks that send
-    to and receive from each other. A call in the block checks its arguments; its result is there after
-    the block. Blocks may be nested: the outermost one makes the calls. An exception in the block leaves
-    all calls of the block unmade. Raises NcclError where a call fails.
+    Groups are necessary in two cases: one thread makes calls for several ranks, or two ranks send to each other. Calls in
+    the block check their arguments at once. Groups can be nested: the end of the outermost group starts the calls. If the
+    block raises an exception, no call is started. Raises NcclError if a call fails.
     """
     return _driver._NcclGroup()
 
@@ -70,18 +76,21 @@ def _id_or_error() -> bytes | str:
 
 
 class Communicator:
-    """A rank's part of a communicator: what reaches the same calls of the other ranks.
+    """One rank of an NCCL communicator.
 
-    ``unique_id``: from :func:`unique_id` of one rank. ``ranks``: how many there are. ``rank``: from 0 to
-    ``ranks`` - 1, another one for each. ``device``: a number, "cuda:1" or a
-    :class:`pycuda.driver.Device`; by default that of the current context. Returns when all ranks have
-    joined. Raises NcclError where that will not be, ValueError
-    for numbers that cannot be.
+    ranks: the number of ranks.
+    rank: the number of this rank, from 0 to ``ranks`` - 1, different for each rank.
+    unique_id: the bytes that :func:`unique_id` returned on one rank, the same for all ranks.
+    device: a number, "cuda:1" or a :class:`pycuda.driver.Device`; by default the device of the current context.
 
-    In all calls, arrays must lie in memory without gaps, in any order of axes; elements meet in the
-    order of memory. ``send`` and ``receive`` are apart, or as NCCL wants them for a call in place.
-    ``stream`` None is the thread's current stream, or the default stream where that one is of another
-    context. TypeError and ValueError say what is wrong with an array or a stream.
+    The constructor waits until all ranks have joined. Raises NcclError if NCCL fails, and ValueError for an invalid
+    ``ranks`` or ``rank``.
+
+    All calls have these rules: arrays are contiguous device arrays, in any order of axes, and elements are matched by their
+    order in memory. ``send`` and ``receive`` do not overlap, except for NCCL's calls in place. ``stream`` is a Stream; None
+    is the thread's current stream, or the default stream if the current stream belongs to another context. TypeError and
+    ValueError describe an unsuitable array or stream. ``with communicator:`` calls :meth:`destroy` at the end of the block,
+    or :meth:`abort` after an exception.
     """
 
     def __init__(self, ranks: int, rank: int, unique_id: bytes, device=None) -> None:
@@ -121,10 +130,13 @@ class Communicator:
 
     @classmethod
     def from_mpi(cls, comm, device=None) -> Communicator:
-        """A communicator of all ranks of mpi4py's ``comm``, with the same numbers.
+        """Create a communicator of all ranks of an mpi4py communicator. The ranks have the same numbers.
 
-        Without ``device``, ranks of one machine take its devices in turn, where no context is
-        current; else the current context's device. Where rank 0 has no NCCL, all raise its NcclError.
+        comm: the mpi4py communicator. All of its ranks must make the call.
+        device: as of the class. By default the device of the current context. Without a current context, the ranks of one
+          machine use its devices in turn.
+
+        If rank 0 finds no NCCL library, all ranks raise its NcclError.
         """
         id_of_all = comm.bcast(_id_or_error() if comm.Get_rank() == 0 else None, root=0)
         if isinstance(id_of_all, str):
@@ -137,20 +149,27 @@ class Communicator:
 
     @classmethod
     def from_dask(cls, key: str, ranks: int, rank: int, device=None) -> Communicator:
-        """A communicator of tasks in workers of a Dask cluster, one task for each rank.
+        """Create a communicator of Dask tasks, one task for each rank. Each task makes this call.
 
-        To be called in the tasks, which must run at the same time: in different workers, or threads.
-        ``key`` names the communicator in the cluster, and must be another one for each.
+        key: the name of the communicator in the cluster, different for each communicator.
+        ranks: the number of tasks.
+        rank: the number of this task.
+        device: as of the class.
+
+        The tasks must run at the same time, in different workers or threads.
 
         >>> futures = [client.submit(step, rank, workers=[w]) for rank, w in enumerate(workers)]
         """
         return cls(ranks, rank, _exchange_id(key, rank), device)
 
     def all_reduce(self, send, receive=None, op: str = "sum", stream=None):
-        """The sum (or "prod", "max", "min", "avg") of all ranks' ``send``, on all ranks.
+        """Combine the arrays of all ranks element by element; all ranks get the result.
 
-        ``receive``: of the same size and dtype; None: in place. Returns it. Results are the same bits
-        on all ranks.
+        send: the operand of this rank, of the same size and dtype on all ranks.
+        receive: the array for the result, of the size and dtype of ``send``; None writes the result to ``send``. Returned.
+        op: "sum", "prod", "max", "min" or "avg" (the mean).
+
+        All ranks get the same bits.
         """
         receive = send if receive is None else receive
         self._comm.all_reduce(send, receive, op, stream)
@@ -181,30 +200,32 @@ class Communicator:
         return array
 
     def all_gather(self, send, receive=None, stream=None):
-        """All ranks' ``send`` one after the other in ``receive``, on all ranks.
+        """Concatenate the arrays of all ranks in the order of the ranks; all ranks get the result.
 
-        ``receive``: ``ranks`` times as large; None: a new array of shape ``(ranks, *send.shape)``.
-        Returns it.
+        send: the array of this rank, of the same size and dtype on all ranks.
+        receive: an array of ``ranks`` times the elements of ``send``; None is a new array of shape ``(ranks, *send.shape)``.
+          Returned.
         """
         if receive is None:
             if not _require(send, "all_gather")._c_contiguous:
-                raise ValueError("send must be in C order where receive is not given")
+                raise ValueError("send must be C-contiguous if receive is not given")
             receive = self._empty((self.ranks, *send.shape), send.dtype)
         self._comm.all_gather(send, receive, stream)
         return receive
 
     def reduce_scatter(self, send, receive=None, op: str = "sum", stream=None):
-        """Part ``rank`` of the sum of all ranks' ``send``, which has ``ranks`` times the elements.
+        """Combine the arrays of all ranks element by element; each rank gets one of ``ranks`` equal parts of the result.
 
-        ``receive``: None is a new array of shape ``send.shape[1:]``, where ``send.shape[0]`` is the
-        number of ranks. Returns it.
+        send: the operand of this rank: ``ranks`` parts of equal size. Rank ``i`` gets the result of part ``i``.
+        receive: an array of the size of one part; None is a new array of shape ``send.shape[1:]``, and ``send.shape[0]`` must
+          be ``ranks``. Returned.
+        op: as of :meth:`all_reduce`.
         """
         if receive is None:
             _require(send, "reduce_scatter")
             if not send.ndim or send.shape[0] != self.ranks or not send._c_contiguous:
                 raise ValueError(
-                    f"send must be in C order with a first axis of {self.ranks}, one row for each "
-                    f"rank, where receive is not given; its shape is {send.shape}"
+                    f"if receive is not given, send must be C-contiguous with a first axis of {self.ranks}, one row for each rank; its shape is {send.shape}"
                 )
             receive = self._empty(send.shape[1:], send.dtype)
         self._comm.reduce_scatter(send, receive, op, stream)
@@ -239,17 +260,19 @@ class Communicator:
         return receive
 
     def split(self, color: int | None, key: int = 0) -> Communicator | None:
-        """A new communicator of the ranks that pass the same ``color``, on the same device.
+        """Split the communicator: ranks with the same ``color`` form a new communicator. Returns the new communicator.
 
-        Its ranks are in the order of ``key``, then of the ranks here. ``color`` None: this rank is in
-        no new communicator, and gets None. All ranks must call it at the same time, outside of groups:
-        one thread for each rank. Raises RuntimeError in a group, NcclError where the ranks cannot meet.
+        color: an int; None for a rank that joins no new communicator, and gets None.
+        key: determines the order of the new ranks; equal keys keep the order of the old ranks.
 
-        >>> row = comm.split(comm.rank // 4)        # four ranks each
+        All ranks must make the call at the same time, from one thread for each rank and outside groups. The new communicator
+        uses the same device. Raises RuntimeError in a group, and NcclError if NCCL fails.
+
+        >>> row = comm.split(comm.rank // 4)        # groups of four ranks
         """
         if _driver._nccl_in_group():
             raise RuntimeError(
-                "split() waits for other ranks, so it cannot be in a group"
+                "split() waits for other ranks and cannot be called inside a group"
             )
         asked = np.array([color is not None, color or 0, key], np.int64)
         colors = self._gather(asked)
@@ -271,22 +294,34 @@ class Communicator:
             return Communicator(len(members), members.index(self.rank), id_of_all)
 
     def check(self) -> None:
-        """Raise NcclError where work that was put into streams has failed."""
+        """Raise NcclError if earlier work of this communicator has failed. Returns at once.
+
+        Work that is still running is not waited for.
+        """
         self._comm.check()
 
     def synchronize(self, stream=None) -> None:
-        """Wait for ``stream`` (None: all work on the device), then :meth:`check`."""
+        """Wait for work, then raise NcclError if work of this communicator has failed.
+
+        stream: the Stream to wait for; None waits for all work on the device.
+        """
         with _driver._InContext(self._context):
             driver.Context.synchronize() if stream is None else stream.synchronize()
         self.check()
 
     def destroy(self) -> None:
-        """Wait for what is queued and give the communicator back. A second time is an error."""
+        """Wait for all work of the communicator, and destroy the communicator.
+
+        Raises NcclError if the communicator was destroyed before.
+        """
         with _driver._InContext(self._context):
             self._comm.destroy()
 
     def abort(self) -> None:
-        """Give the communicator back now; what is queued ends with an error, on all ranks."""
+        """Destroy the communicator without waiting. Queued work ends with an error on all ranks.
+
+        For programs in which a rank has failed, so that other ranks would wait forever.
+        """
         self._comm.abort()
 
     def __enter__(self) -> Communicator:
@@ -325,9 +360,12 @@ def _exchange_id(key: str, rank: int) -> bytes:
 
 
 def all_devices(devices: Sequence | None = None) -> list[Communicator]:
-    """Communicators of one process for several devices, in the order of ``devices``; None: for all.
+    """Create a communicator of one process, with one rank for each device. Returns a list of :class:`Communicator`.
 
-    Calls for several of them from one thread must be in a :func:`group`.
+    devices: the devices in the order of the ranks: numbers, "cuda:1" or Device objects; None is all devices.
+
+    One thread that makes calls for several ranks must make the calls in a :func:`group`. Raises ValueError for an empty
+    list, and NcclError if NCCL fails.
     """
     driver.init()
     if devices is None:

@@ -62,7 +62,7 @@ class Profile:
 
     def __enter__(self) -> Profile:
         if self._is_active:
-            raise RuntimeError("this profile has begun already; make another one")
+            raise RuntimeError("this profile has already begun; create another one")
         self._modes_before = _driver._profile_modes()
         if self._modes_before:
             wait_for_work()  # launches of an outer profile are not of this one
@@ -98,12 +98,12 @@ class Profile:
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """The kernels that were launched, those of the most instructions first."""
+        """The launched kernels, a tuple of records. Kernels that executed the most instructions are first."""
         return tuple(_profile_text.by_cost(self.record.kernels))
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Kernels, copies and waits with their times, in the order of their ends."""
+        """The timeline: a tuple of kernels, copies and waits with their times, in the order in which they ended."""
         return self.record.events
 
     def report(self, colour: bool = False) -> str:

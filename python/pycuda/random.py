@@ -212,19 +212,23 @@ class Generator:
         low, last = int(low), int(high) - (not endpoint)
         dtype = np.dtype(dtype if out is None else out.dtype)
         if dtype.kind not in "iu":
-            raise TypeError(f"integers() makes arrays of integers, not of {dtype}")
+            raise TypeError(f"integers() needs an integer dtype, not {dtype}")
         if last < low:
-            raise ValueError(f"there is no integer from {low} to {last}")
+            raise ValueError(
+                f"low must be below high: there is no integer from {low} to {last}"
+            )
         limits = np.iinfo(dtype)
         if low < limits.min or last > limits.max:
-            raise ValueError(f"{low} to {last} does not fit {dtype}")
+            raise ValueError(
+                f"the range from {low} to {last} does not fit into {dtype}"
+            )
         count = (last - low + 1) % 2**64
         return self._fill("integers", dtype, size, out, stream, low % 2**64, count)
 
     def _real(self, distribution, dtype, size, out, stream, a, b) -> GPUArray:
         dtype = np.dtype(dtype if out is None else out.dtype)
         if dtype.kind != "f" or dtype.itemsize not in _REAL[distribution]:
-            raise TypeError(f"{distribution} numbers cannot be {dtype}")
+            raise TypeError(f"{distribution} numbers cannot have dtype {dtype}")
         return self._fill(distribution, dtype, size, out, stream, a, b)
 
     def _fill(self, distribution, dtype, size, out, stream, a, b) -> GPUArray:
@@ -236,10 +240,10 @@ class Generator:
             out = GPUArray(_shape_of(size), dtype)
         elif size is not None and _shape_of(size) != out.shape:
             raise ValueError(
-                f"size is {_shape_of(size)}, and out has shape {out.shape}"
+                f"size is {_shape_of(size)}, but out has shape {out.shape}"
             )
         if not out.flags.forc:
-            raise ValueError("the elements of out must lie one after the other")
+            raise ValueError("out must be contiguous")
         _driver._array_require_writable(out, "out")
         n = math.prod(out.shape)
         if n == 0:

@@ -89,17 +89,17 @@ class ReductionKernel(_driver.ReductionKernel):
 
     @property
     def stage2_func(self) -> _driver.Function:
-        """The kernel that reduces the blocks' results."""
+        """The second kernel, a Function: it reduces the results of the blocks to one value."""
         return self._stages()[1]
 
     @property
     def stage1_arg_types(self) -> list[Argument]:
-        """The arguments of the kernel as they were declared."""
+        """The arguments of the first kernel as declared, a list of :class:`pycuda.tools.VectorArg` and ``ScalarArg``."""
         return list(self.arguments)
 
     @property
     def stage2_arg_types(self) -> list[Argument]:
-        """The blocks' results, and the same arguments again."""
+        """The arguments of the second kernel: the results of the blocks, then the arguments of the first kernel."""
         return [VectorArg(self.dtype_out, "pycuda_reduction_inp"), *self.arguments]
 
 
@@ -211,7 +211,7 @@ def get_minmax_neutral(what: str, dtype) -> str:
         infinity = "__int_as_float(0x7f800000)"  # needs no header
         return infinity if what == "min" else f"-{infinity}"
     if dtype.kind not in "iu":
-        raise TypeError(f"there is no minimum or maximum of {dtype}")
+        raise TypeError(f"minimum and maximum are not defined for {dtype}")
     limits = np.iinfo(dtype)
     limit = limits.max if what == "min" else limits.min
     # The lowest number is no literal of its own: C++ reads -x as the negative of x.

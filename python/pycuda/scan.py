@@ -81,7 +81,7 @@ class _ScanKernel(_driver.ScanKernel):
             dtype = getattr(array, "dtype", self.dtype)
             if not _same_bits(dtype, self.dtype):
                 raise TypeError(
-                    f"the scan is one of {self.dtype}, the array of {dtype}"
+                    f"the scan has dtype {self.dtype}, but the array has dtype {dtype}"
                 )
         if getattr(input_ary, "shape", None) != getattr(output_ary, "shape", None):
             raise ValueError(

@@ -77,8 +77,8 @@ void pack_numpy_array(nb::handle array, Packing &packing) {
                              " bytes)");
     }
     packing.block.reject(describe_array(array) +
-                         ", which lives on the host; pass pycuda.driver.In(), Out() or InOut() of "
-                         "it, or copy it to the device first (pycuda.gpuarray.to_gpu)");
+                         ", which is in host memory; pass it as pycuda.driver.In(), Out() or "
+                         "InOut(), or copy it to the device first (pycuda.gpuarray.to_gpu)");
 }
 
 void pack_record(nb::handle record, Packing &packing) {

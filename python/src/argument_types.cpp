@@ -109,7 +109,7 @@ bool ArgumentTypes::insert(const ArgumentType &type) {
         std::atomic_ref(table[slot].type).store(type.type, std::memory_order_release);
         return true;
     }
-    throw std::length_error("the table of argument types is full");
+    throw std::length_error("too many argument types: the table of argument types is full");
 }
 
 void pack_int(const ArgumentType &, PyObject *value, Packing &packing) {

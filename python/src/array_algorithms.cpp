@@ -145,7 +145,7 @@ std::vector<Scalar> scalars_of(nb::list constants) {
     for (nb::handle constant : constants) {
         const Operand operand = require_operand(constant, "a constant");
         if (operand.is_array())
-            throw_type_error("a constant of a fusion is a number, not an array");
+            throw_type_error("a constant of a fusion must be a number, not an array");
         scalars.push_back(operand.scalar());
     }
     return scalars;

@@ -63,9 +63,13 @@ void bind_array_allocation(nb::module_ &module) {
     mem_alloc_function = nb::object(module.attr("mem_alloc")).release().ptr();
     nb::class_<ArrayAllocation, DeviceMemory>(
         module, "ArrayMemory",
-        "Memory of arrays, from the pool that they share; a DeviceAllocation.")
+        "The memory of GPUArrays: a DeviceAllocation from the memory pool that arrays share.\n"
+        "\n"
+        "``GPUArray.gpudata`` returns the object. Views of an array share it.")
         .def("free", &ArrayAllocation::free, nb::lock_self(),
-             "Give the memory back to the pool now. A second time is an error.")
+             "Return the memory to the pool now. All arrays that use the memory become invalid.\n"
+             "\n"
+             "Raises LogicError if the memory was freed before.")
         .def(
             "as_buffer",
             [](const ArrayAllocation &memory, std::size_t size, std::size_t offset) {
@@ -82,7 +86,7 @@ void bind_array_allocation(nb::module_ &module) {
         .def("__len__", &ArrayAllocation::size)
         .def("__bool__", [](const ArrayAllocation &) { return true; })
         .def("__repr__", describe)
-        .def_prop_ro("size", &ArrayAllocation::size, "In bytes, as it was asked for.");
+        .def_prop_ro("size", &ArrayAllocation::size, "The requested size in bytes.");
     ArgumentTypes::add({reinterpret_cast<PyTypeObject *>(nb::type<ArrayAllocation>().ptr()),
                         pack_array_allocation,
                         {},

@@ -80,8 +80,9 @@ template <class Managed> struct Lent {
         for (std::int64_t stride : lent.layout().strides()) {
             if (stride % item != 0)
                 throw_buffer_error("a stride of " + std::to_string(stride) +
-                                   " bytes is no multiple of the elements' " +
-                                   std::to_string(item) + ", which DLPack counts in");
+                                   " bytes is not a multiple of the element size, " +
+                                   std::to_string(item) +
+                                   " bytes: DLPack counts strides in elements");
             strides.push_back(stride / item);
         }
         managed.manager = this;
@@ -121,7 +122,7 @@ void order_for_borrower(const Array &array, nb::handle stream) {
     const auto number = stream.is_none() ? 1 : nb::cast<std::intptr_t>(stream);
     if (number == 0 || number < -1)
         throw_value_error("stream must be -1, 1, 2 or a stream's handle, not " +
-                          std::to_string(number) + "; DLPack's name of the default stream is 1");
+                          std::to_string(number) + "; in DLPack the default stream is 1");
     if (number == -1)
         return;
     const StreamRef borrower(number == 2 ? CU_STREAM_PER_THREAD
@@ -136,8 +137,8 @@ nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, b
     if (!array.memory())
         throw_buffer_error("the array has no memory");
     if (!versioned && !array.is_writable())
-        throw_buffer_error("the array is read-only, which DLPack says from version 1 on; the "
-                           "borrower must pass max_version=(1, 0) or take a copy");
+        throw_buffer_error("the array is read-only, which DLPack describes from version 1.0 on; "
+                           "the consumer must pass max_version=(1, 0) or request a copy");
     order_for_borrower(array, stream);
     if (!versioned)
         return make_capsule(
@@ -181,12 +182,12 @@ Layout layout_of(const dlpack::Tensor &tensor, std::size_t item_size) {
 void check_device(const dlpack::Device &device, const ArrayContext &context) {
     if (device.type != dlpack::Cuda && device.type != dlpack::CudaHost &&
         device.type != dlpack::CudaManaged)
-        throw_buffer_error("a tensor on a device of DLPack's type " + std::to_string(device.type) +
-                           " cannot be a GPUArray");
+        throw_buffer_error("a tensor on a device of DLPack type " + std::to_string(device.type) +
+                           " cannot become a GPUArray");
     const int current = context.context().device().get();
     if (device.type == dlpack::Cuda && device.id != current)
         throw_buffer_error("the tensor is on device " + std::to_string(device.id) +
-                           ", the current context on device " + std::to_string(current));
+                           ", but the current context is on device " + std::to_string(current));
 }
 
 template <class Managed> nb::object borrow(nb::handle capsule, const char *name, const char *used) {
@@ -226,8 +227,8 @@ nb::object array_from_dlpack(nb::handle capsule) {
         const auto *managed = static_cast<const dlpack::ManagedTensorVersioned *>(
             PyCapsule_GetPointer(capsule.ptr(), versioned_name));
         if (managed->version.major != 1)
-            throw_buffer_error("DLPack's version " + std::to_string(managed->version.major) +
-                               " is not known here, only 1");
+            throw_buffer_error("DLPack version " + std::to_string(managed->version.major) +
+                               " is not supported, expected version 1");
         const bool read_only = (managed->flags & flag_read_only) != 0;
         nb::object borrowed = borrow<dlpack::ManagedTensorVersioned>(capsule, versioned_name,
                                                                      "used_dltensor_versioned");

@@ -183,8 +183,8 @@ void array_set_bytes(nb::handle self, nb::handle host, nb::handle stream) {
     array.require_writable("the array to set");
     HostArray source(host, "ary", 0);
     if (source.bytes() != array.bytes())
-        throw_value_error("ary has " + std::to_string(source.bytes()) + " bytes, the array " +
-                          std::to_string(array.bytes()));
+        throw_value_error("ary has " + std::to_string(source.bytes()) +
+                          " bytes, but the array has " + std::to_string(array.bytes()));
     copy_in(array, host, source.data(), stream);
 }
 
@@ -192,8 +192,8 @@ void array_get_bytes(nb::handle self, nb::handle host, nb::handle stream) {
     const Array &array = require_array(self, "self");
     HostArray target(host, "ary", PyBUF_WRITABLE);
     if (target.bytes() != array.bytes())
-        throw_value_error("ary has " + std::to_string(target.bytes()) + " bytes, the array " +
-                          std::to_string(array.bytes()));
+        throw_value_error("ary has " + std::to_string(target.bytes()) +
+                          " bytes, but the array has " + std::to_string(array.bytes()));
     if (array.size() == 0)
         return;
     StreamUse use(stream_ref(stream));
@@ -230,8 +230,8 @@ void check_inside(const Array &array, const Layout &layout) {
         static_cast<std::int64_t>(array.unrecorded_address() - array.memory()->get());
     if (first + range.begin < 0 ||
         first + range.end > static_cast<std::int64_t>(array.memory()->size()))
-        throw_value_error("strides that reach bytes " + std::to_string(first + range.begin) +
-                          " to " + std::to_string(first + range.end) + " leave the array's " +
+        throw_value_error("the strides address bytes " + std::to_string(first + range.begin) +
+                          " to " + std::to_string(first + range.end) + ", outside the array's " +
                           std::to_string(array.memory()->size()) + " bytes of memory");
 }
 
@@ -248,7 +248,7 @@ Layout shape_argument(nb::handle shape) {
     nb::object list = nb::steal(PySequence_List(shape.ptr()));
     if (!list.is_valid()) {
         PyErr_Clear();
-        throw_type_error("a shape is an int or a tuple of them, not " + represent(shape));
+        throw_type_error("a shape must be an int or a tuple of ints, not " + represent(shape));
     }
     for (nb::handle extent : nb::borrow<nb::list>(list))
         layout.append(integer(extent), 0);

@@ -53,7 +53,7 @@ const Array &matrices(nb::handle object, const char *name) {
     const Array &array = require_array(object, name);
     if (!is_lapack_number(array.scalar_type()))
         throw_type_error(std::string(name) + " has elements of " + array.dtype().name() +
-                         "; float32, float64, complex64 or complex128 are wanted");
+                         ", expected float32, float64, complex64 or complex128");
     return operand(object, name, array.scalar_type(), {-1, -1, -1});
 }
 
@@ -186,7 +186,7 @@ void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, n
     if (!fits)
         throw_value_error("arrays of shapes " + shape_text(from.shape()) + " and " +
                           shape_text(to.shape()) + ", of " + from.dtype().name() + " and " +
-                          to.dtype().name() + ", are no operands of one transform");
+                          to.dtype().name() + ", cannot be input and output of one transform");
     const StreamRef queue = stream_ref(stream);
     run_unlocked([&] {
         fourier_transform(from, to, first, rank,

@@ -26,7 +26,7 @@ std::size_t item_size_of(const std::string &typestr) {
                           "' must be an array of the device, such as a GPUArray, not " +
                           name_of_type(object);
     if (is_numpy_array(object))
-        message += ", which lives on the host; copy it with pycuda.gpuarray.to_gpu()";
+        message += ", which is in host memory; copy it with pycuda.gpuarray.to_gpu()";
     throw_type_error(message);
 }
 

@@ -36,7 +36,8 @@ std::optional<Scalar> python_integer(PyObject *value) {
             return Scalar::weak(std::uint64_t{large});
         PyErr_Clear();
     }
-    throw ScalarOverflow("a Python integer beyond 64 bits does not fit any element");
+    throw ScalarOverflow(
+        "a Python integer of more than 64 bits does not fit into an array element");
 }
 
 /// numpy's scalar types as ours; numpy tells size and kind, and bool is the one that is not a
@@ -125,7 +126,7 @@ Operand require_operand(nb::handle object, const char *what) {
     std::string message =
         std::string(what) + " must be a GPUArray or a number, not " + name_of_type(object);
     if (is_numpy_array(object))
-        message += ", which lives on the host; copy it with pycuda.gpuarray.to_gpu() first";
+        message += ", which is in host memory; copy it with pycuda.gpuarray.to_gpu() first";
     throw_type_error(message);
 }
 

@@ -111,7 +111,7 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
     return guarded([&] {
         BoundLaunch &launch = launch_of(self);
         if (PyVectorcall_NARGS(nargsf) != 0)
-            throw_type_error("a bound launch takes no arguments: bind() was given them");
+            throw_type_error("a bound launch takes no arguments: pass them to bind()");
         LaunchConfig config = launch.config;
         config.stream = stream_of_call(launch, args, names);
         for (const DeviceMemory *memory : launch.memory)
@@ -152,10 +152,11 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
     if (!options.has_block)
         reject_missing_block(function.function.name());
     if (options.time_kernel)
-        throw_value_error("bind() cannot time a kernel; call the function with time_kernel=True");
+        throw_value_error(
+            "bind() does not support time_kernel; call the function with time_kernel=True instead");
     if (options.attributes.any())
-        throw_value_error("bind() takes no cooperative, cluster, priority or programmatic; call "
-                          "the function with them");
+        throw_value_error("bind() does not support cooperative, cluster, priority and "
+                          "programmatic; call the function with them instead");
 
     ArgumentBlock block(function.function);
     block.check_count(count);
@@ -164,8 +165,8 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
     for (std::size_t i = 0; i < count; ++i)
         pack(args[i], packing);
     if (!staged.empty())
-        throw_type_error("bind() takes no In, Out or InOut, whose copies belong to one call; "
-                         "bind device memory and copy to and from it");
+        throw_type_error("bind() does not accept In, Out or InOut, because their copies belong to "
+                         "a single call; bind device memory, and copy to and from it");
 
     const std::byte *bytes = block.data();
     BoundLaunch launch{
@@ -241,7 +242,7 @@ template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void 
 
 BoundCall bound_call_of(nb::handle object) {
     if (!PyObject_TypeCheck(object.ptr(), bound_launch_type))
-        throw_type_error("launch must be what Function.bind() returned, not " +
+        throw_type_error("launch must be the result of Function.bind(), not " +
                          name_of_type(object));
     BoundLaunch &launch = launch_of(object.ptr());
     return {&launch.function, &launch.config, launch.block.data(), launch.block.size()};

@@ -101,24 +101,32 @@ nb::dict lowered_names(const CompileResult &result) {
 } // namespace
 
 void bind_compiler(nb::module_ &module) {
-    nb::class_<CompileResult>(module, "CompileResult",
-                              "Device code and its origin: the result of the compiler's lower "
-                              "level, on which SourceModule and compile() build.")
-        .def_prop_ro("image", image_of, "A cubin, a fatbin, or PTX text, as bytes.")
+    nb::class_<CompileResult>(
+        module, "CompileResult",
+        "The result of compile_source(): device code, the compiler's messages, and the origin of "
+        "the code.\n"
+        "\n"
+        "SourceModule and compile() are built on compile_source(). All attributes are read-only.")
+        .def_prop_ro(
+            "image", image_of,
+            "The device code as bytes: a cubin, a fatbin, LTO IR or PTX text; see ``kind``.")
         .def_prop_ro(
             "kind", [](const CompileResult &result) { return name_of(result.kind); },
-            "What the image is: \"cubin\", \"ptx\", \"fatbin\" or \"ltoir\".")
-        .def_ro("arch", &CompileResult::arch, "What it is for: \"sm_86\" or \"compute_86\".")
-        .def_ro("log", &CompileResult::log, "Warnings and ptxas's output.")
-        .def_ro("command_line", &CompileResult::command_line, "The compiler and its arguments.")
+            "The kind of the image: \"cubin\", \"ptx\", \"fatbin\" or \"ltoir\".")
+        .def_ro("arch", &CompileResult::arch,
+                "The target architecture, such as \"sm_86\" for a cubin or \"compute_86\" for PTX.")
+        .def_ro("log", &CompileResult::log,
+                "The messages of the compiler and of ptxas, such as warnings.")
+        .def_ro("command_line", &CompileResult::command_line,
+                "The compiler and its arguments, as one command line.")
         .def_prop_ro(
             "origin", [](const CompileResult &result) { return name_of(result.origin); },
-            "Where it came from: \"compiler\", \"memory cache\", \"disk cache\", or \"package\": "
-            "compiled beforehand.")
+            "The origin of the image: \"compiler\", \"memory cache\", \"disk cache\", or "
+            "\"package\" for code that is shipped with pycuda.")
         .def_prop_ro("lowered_names", lowered_names,
-                     "For each name expression, its name in the image.")
+                     "The mangled names in the image: a dict with the name expressions as keys.")
         .def_ro("kept_in", &CompileResult::kept_in,
-                "With keep, the folder of the compiler's files; else empty.");
+                "The folder of the compiler's files if ``keep`` was True, else an empty text.");
 
     module.def("compile_source", compile_source, nb::arg("source"), nb::arg("nvcc"),
                nb::arg("options"), nb::arg("keep"), nb::arg("no_extern_c"), nb::arg("arch"),
@@ -131,11 +139,18 @@ void bind_compiler(nb::module_ &module) {
                "Raises CompileError with the compiler's messages.");
     module.def(
         "add_compiler_directory", [](const std::string &path) { add_search_directory(path); },
-        nb::arg("path"), "Also look for NVRTC and the CUDA headers in this folder.");
+        nb::arg("path"),
+        "Add a folder in which NVRTC and the CUDA headers are searched.\n"
+        "\n"
+        "path: the folder, such as a CUDA toolkit or a ``site-packages/nvidia`` folder. Folders "
+        "that were added are searched\n"
+        "after CUDA_HOME and before the system's folders.");
     module.def(
         "set_kernel_header_directory",
         [](const std::string &path) { set_kernel_header_directory(path); }, nb::arg("path"),
-        "The folder of the headers that pycuda ships to kernels.");
+        "Set the folder of the CUDA C++ headers that pycuda provides to kernels.\n"
+        "\n"
+        "path: the folder. ``import pycuda`` sets the folder of the package.");
     module.def(
         "clear_memory_cache", clear_memory_cache,
         "Forget the compiled images that this process keeps in memory. The cache on disk stays.\n"

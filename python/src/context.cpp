@@ -232,7 +232,12 @@ void bind_context(nb::module_ &module) {
                 return current;
             },
             nb::arg("flags") = 0,
-            "Push the current context once more, and return it. Deprecated, as in PyCUDA.")
+            "Push the current context on this thread's stack a second time, and return the "
+            "context.\n"
+            "\n"
+            "flags: ignored by the driver; exists for old programs.\n"
+            "\n"
+            "Deprecated: use push(). Raises LogicError if no context is current.")
         .def_static(
             "pop", pop_and_let_go,
             "Remove the top of this thread's context stack, and return the removed context.\n\n"
@@ -261,8 +266,9 @@ void bind_context(nb::module_ &module) {
              "The number describes the context's interface, not the driver: current drivers return "
              "3020 (CUDA 3.2).\n"
              "get_driver_version() returns the version of CUDA that the driver supports.")
-        .def_prop_ro("handle", handle_of, "The CUcontext, as an int.")
-        .def_prop_ro("is_attached", &Context::attached, "False after detach().")
+        .def_prop_ro("handle", handle_of,
+                     "The CUcontext, as an int, for libraries that take a context's handle.")
+        .def_prop_ro("is_attached", &Context::attached, "True until detach() is called.")
         .def_prop_ro("_serial", &Context::serial, "A number that no other context ever has.")
         .def_prop_ro("_is_usable", &Context::usable, "False once the driver has it back.")
         .def("__hash__", [](const Context &context) { return std::hash<Context>{}(context); })

@@ -75,7 +75,7 @@ CudaArray make_array(nb::handle descriptor) {
         return CudaArray(flat->value);
     if (const Descriptor3D * deep; nb::try_cast(descriptor, deep) && deep)
         return CudaArray(deep->value);
-    throw_type_error("an Array is made from an ArrayDescriptor or ArrayDescriptor3D, not from " +
+    throw_type_error("descriptor must be an ArrayDescriptor or ArrayDescriptor3D, not " +
                      name_of_type(descriptor));
 }
 
@@ -208,10 +208,12 @@ void bind_cuda_array(nb::module_ &module) {
     deep.def_prop_rw(
             "depth", [](const Descriptor3D &d) { return d.value.Depth; },
             [](Descriptor3D &d, std::size_t depth) { d.value.Depth = depth; },
-            "In elements, or the number of layers.")
+            "The depth in elements, or the number of layers with ARRAY3D_LAYERED; 0 for fewer than "
+            "three dimensions.")
         .def_prop_rw(
             "flags", [](const Descriptor3D &d) { return d.value.Flags; },
-            [](Descriptor3D &d, unsigned flags) { d.value.Flags = flags; }, "Of array3d_flags.");
+            [](Descriptor3D &d, unsigned flags) { d.value.Flags = flags; },
+            "A sum of array3d_flags; 0 is a plain array.");
 
     bind_with_block(
         nb::class_<CudaArray>(module, "Array", nb::dynamic_attr(), nb::is_weak_referenceable(),
@@ -240,29 +242,37 @@ void bind_cuda_array(nb::module_ &module) {
                  "Free the array now. Raises LogicError if the array was freed before.")
             .def(
                 "get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; },
-                "Width, height, format and channels as an ArrayDescriptor.")
+                "Return the width, height, format and number of channels as a new "
+                "ArrayDescriptor.\n"
+                "\n"
+                "Changes of the descriptor do not affect the array. Raises LogicError for a freed "
+                "array.")
             .def(
                 "get_descriptor_3d",
                 [](const CudaArray &a) { return Descriptor3D{a.description_3d()}; },
-                "Width, height, depth, format, channels and flags as an ArrayDescriptor3D.")
+                "Return the width, height, depth, format, number of channels and flags as a new "
+                "ArrayDescriptor3D.\n"
+                "\n"
+                "Changes of the descriptor do not affect the array. Raises LogicError for a freed "
+                "array.")
             .def_prop_ro(
                 "handle",
                 [](const CudaArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
-                "The CUarray, as an int.")
+                "The CUarray, as an int. Raises LogicError for a freed array.")
             .def("__repr__", represent),
         "free");
 
     bind_with_block(
-        nb::class_<MipmappedArray>(
-            module, "MipmappedArray", nb::is_weak_referenceable(),
-            "An Array with smaller versions of it, for textures that are read at several scales.\n"
-            "\n"
-            "descriptor: an ArrayDescriptor3D, the extents of level 0.\n"
-            "levels: the number of levels. The extents of each level are half of those of the "
-            "level before, at least 1.\n"
-            "\n"
-            "The program fills each level itself; see get_level(). A kernel reads the array by a "
-            "TextureObject.")
+        nb::class_<MipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
+                                   "An Array at several resolutions (mipmap levels), for textures "
+                                   "that are read at several scales.\n"
+                                   "\n"
+                                   "descriptor: an ArrayDescriptor3D, the extents of level 0.\n"
+                                   "levels: the number of levels. The extents of each level are "
+                                   "half of those of the level before, at least 1.\n"
+                                   "\n"
+                                   "The program fills each level itself; see get_level(). A kernel "
+                                   "reads the array through a TextureObject.")
             .def(
                 "__init__",
                 [](MipmappedArray *self, const Descriptor3D &descriptor, unsigned levels) {
@@ -275,7 +285,7 @@ void bind_cuda_array(nb::module_ &module) {
                             " levels>";
                  })
             .def_prop_ro("levels", &MipmappedArray::levels,
-                         "How many versions there are, the array itself included.")
+                         "The number of levels, including level 0.")
             .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),
                  "Return the Array of one level.\n"
                  "\n"
@@ -288,7 +298,7 @@ void bind_cuda_array(nb::module_ &module) {
             .def_prop_ro(
                 "handle",
                 [](const MipmappedArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
-                "The CUmipmappedArray, as an int."),
+                "The CUmipmappedArray, as an int. Raises LogicError for a freed array."),
         "free");
     bind_copies(module);
 }

@@ -186,7 +186,10 @@ void bind_device(nb::module_ &module) {
         .def("can_access_peer", &Device::can_access_peer, nb::arg("dev"),
              "Whether kernels of this device can access memory of ``dev``.\n\n"
              "Context.enable_peer_access() allows the access.")
-        .def_prop_ro("handle", &Device::get, "The driver's number of this device.")
+        .def_prop_ro("handle", &Device::get,
+                     "The CUdevice, as an int: the driver's number of this device.\n"
+                     "\n"
+                     "Devices are numbered from 0.")
         .def("__hash__", [](const Device &device) { return std::hash<Device>{}(device); })
         .def(
             "__eq__", [](const Device &device, const Device &other) { return device == other; },

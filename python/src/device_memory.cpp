@@ -42,7 +42,7 @@ CUdeviceptr open_ipc_memory(nb::handle handle, unsigned flags) {
     CUipcMemHandle raw;
     if (bytes.size() != sizeof raw)
         throw Error("ipc_memory_handle", CUDA_ERROR_INVALID_VALUE,
-                    "a handle has " + std::to_string(sizeof raw) + " bytes, this one has " +
+                    "a handle has " + std::to_string(sizeof raw) + " bytes, not " +
                         std::to_string(bytes.size()));
     std::memcpy(&raw, bytes.data(), sizeof raw);
     CUdeviceptr address = 0;
@@ -62,7 +62,8 @@ class IpcMemory {
 
     CUdeviceptr get() const {
         if (memory_.get() == 0)
-            throw Error("ipc_memory_handle::get", CUDA_ERROR_INVALID_HANDLE, "it is closed");
+            throw Error("ipc_memory_handle::get", CUDA_ERROR_INVALID_HANDLE,
+                        "the handle was closed before");
         return memory_.get();
     }
     void close() {

@@ -48,7 +48,7 @@ CUdeviceptr device_address(nb::handle object, const char *what) {
                           "address as an int), not " +
                           name_of_type(object);
     if (PyObject_CheckBuffer(object.ptr()))
-        message += ", which lives on the host";
+        message += ", which is in host memory";
     throw_type_error(message);
 }
 

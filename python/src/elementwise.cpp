@@ -57,7 +57,7 @@ IndexRange range_of(nb::handle slice, std::uint64_t size) {
                               index_or(slice.attr("stop"), static_cast<std::int64_t>(size)),
                               index_or(slice.attr("step"), 1)};
     if (range.step == 0)
-        throw_value_error("the step of a range may not be 0");
+        throw_value_error("the step of a range must not be 0");
     return range;
 }
 
@@ -116,8 +116,11 @@ class BoundElementwise {
 } // namespace
 
 void bind_elementwise(nb::module_ &module) {
-    nb::class_<BoundElementwise>(module, "ElementwiseKernel", nb::is_weak_referenceable(),
-                                 "A kernel over the elements of arrays; see pycuda.elementwise.")
+    nb::class_<BoundElementwise>(
+        module, "ElementwiseKernel", nb::is_weak_referenceable(),
+        "A kernel that evaluates one operation for each element of its arrays.\n"
+        "\n"
+        "The base class of pycuda.elementwise.ElementwiseKernel, which describes the parameters.")
         .def(
             "__init__",
             [](BoundElementwise *self, const std::vector<ArgumentTuple> &arguments,
@@ -140,7 +143,9 @@ void bind_elementwise(nb::module_ &module) {
              "shape.\n"
              "range, slice: restrict the elements, as in PyCUDA.")
         .def("source", &BoundElementwise::source,
-             "The CUDA C++ for arrays whose elements lie one after the other.");
+             "Return the kernel's CUDA C++ source for contiguous arrays, as a str.\n"
+             "\n"
+             "Strided arrays use another source, which is generated at their first call.");
 }
 
 } // namespace pycuda::python

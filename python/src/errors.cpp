@@ -142,7 +142,8 @@ void translate(const std::exception_ptr &exception, void *) {
     } catch (const UnsupportedTypes &error) {
         PyErr_SetString(PyExc_TypeError, error.what());
     } catch (const nb::cast_error &) { // where no function says it better
-        PyErr_SetString(PyExc_TypeError, "an argument is of a type that cannot be taken here");
+        PyErr_SetString(PyExc_TypeError,
+                        "an argument has a type that this function does not accept");
     } catch (const ScalarOverflow &error) {
         PyErr_SetString(PyExc_OverflowError, error.what());
     }
@@ -217,8 +218,10 @@ void bind_errors(nb::module_ &module) {
                             "A call that waits reports a failure of an earlier kernel. After such "
                             "a failure the context is unusable.");
     classes.runtime = define(module, "RuntimeError", base,
-                             "Raised when there is no device, no code for this device, no such "
-                             "file, or a fault of the device.");
+                             "Raised when the machine or an image is unsuitable: no device, no "
+                             "code for this device, no such file, or a defect of the device.\n"
+                             "\n"
+                             "pycuda.driver.RuntimeError is not Python's RuntimeError.");
     classes.logic = define(module, "LogicError", base,
                            "Raised when a call is invalid in the current state: a wrong argument, "
                            "no context, a freed object.\n\n"

@@ -47,7 +47,7 @@ Event from_ipc_handle(nb::object bytes) {
     PyBuffer_Release(&view);
     if (!right_size)
         throw Error("event_from_ipc_handle", CUDA_ERROR_INVALID_VALUE,
-                    "a handle has " + std::to_string(sizeof handle) + " bytes");
+                    "the handle must have " + std::to_string(sizeof handle) + " bytes");
     return Event::from_ipc_handle(handle);
 }
 

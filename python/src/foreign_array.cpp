@@ -26,7 +26,7 @@ nb::object attribute(nb::handle object, PyObject *name) {
 
 [[noreturn]] void reject_host_array(nb::handle value, const Packing &packing) {
     packing.block.reject("a " + name_of_type(value) +
-                         ", which lives on the host; copy it to the device first");
+                         ", which is in host memory; copy it to the device first");
 }
 
 /// The array's address, unless it belongs to another driver than the one that launches.
@@ -217,7 +217,7 @@ void pack_interface(PyObject *interface, nb::handle value, Packing &packing) {
 void pack_by_interface(const ArgumentType &, PyObject *value, Packing &packing) {
     if (!try_array_interface(value, packing))
         packing.block.reject("a " + name_of_type(value) +
-                             " without __cuda_array_interface__: it lives on the host");
+                             " without __cuda_array_interface__, which is in host memory");
 }
 
 } // namespace

@@ -203,9 +203,16 @@ const PyMethodDef own_methods[] = {
      "not possible. The\n"
      "result keeps its arguments alive."},
     {"get_attribute", get_attribute, METH_O,
-     "get_attribute(function_attribute) -> int\n\n"
-     "The value of an attribute of the kernel, such as function_attribute.NUM_REGS (registers of a "
-     "thread)."},
+     "get_attribute(function_attribute) -> int\n"
+     "\n"
+     "Return the value of an attribute of the kernel.\n"
+     "\n"
+     "attribute: a member of function_attribute, such as NUM_REGS (registers of a thread) or "
+     "SHARED_SIZE_BYTES.\n"
+     "\n"
+     "Each attribute is also an attribute of the Function, in lower case: ``kernel.num_regs``. "
+     "Raises LogicError for a number\n"
+     "that is not an attribute."},
     {"set_attribute", set_attribute, METH_VARARGS,
      "set_attribute(function_attribute, value)\n\n"
      "Set an attribute of the kernel.\n\n"
@@ -218,8 +225,11 @@ const PyMethodDef own_methods[] = {
      "kernel: a func_cache.\n\n"
      "The driver may ignore this preference."},
     {"set_shared_config", set_shared_config, METH_O,
-     "set_shared_config(shared_config)\n\nThe width of the banks of shared memory; devices of "
-     "today have one."},
+     "set_shared_config(shared_config)\n"
+     "\n"
+     "Set the width of the banks of shared memory for this kernel: a shared_config.\n"
+     "\n"
+     "The call has an effect on devices of compute capability 3.x only."},
     {"max_active_blocks", method(active_blocks), METH_VARARGS | METH_KEYWORDS,
      "max_active_blocks(threads, shared=0) -> int\n\n"
      "The number of blocks that one multiprocessor can run at the same time.\n\n"
@@ -233,8 +243,9 @@ const PyMethodDef own_methods[] = {
      "shared: bytes of dynamic shared memory of a block.\n"
      "most_threads: an upper limit of the threads; 0 is no limit."},
     {"param_set_texref", param_set_texref, METH_O,
-     "param_set_texref(texref)\n\nNot needed any more: a TextureReference is in force once it is "
-     "set."},
+     "param_set_texref(texref)\n"
+     "\n"
+     "Does nothing. Deprecated: a TextureReference is in use as soon as memory is bound to it."},
 };
 
 /// Those, then the ones of CUDA 3.

@@ -120,8 +120,10 @@ void bind_graph(nb::module_ &module) {
                 "costs less than the launches of its\n"
                 "nodes one by one. Raises LogicError if the dependencies form a cycle.")
             .def("clone", &Graph::clone, nb::lock_self(), nb::keep_alive<0, 1>(),
-                 "Return a copy of the graph with copies of all nodes. Changes of one of the two "
-                 "do not affect the other.")
+                 "Return a copy of the graph with copies of all nodes.\n"
+                 "\n"
+                 "Later changes of one graph do not affect the other graph. GraphNodes of the "
+                 "original do not belong to the copy.")
             .def("__len__", &Graph::node_count, nb::lock_self())
             .def(
                 "add_empty",
@@ -158,8 +160,9 @@ void bind_graph(nb::module_ &module) {
                  "Write the graph as a .dot file, which Graphviz draws.\n\n"
                  "path: the file, which is replaced if it exists.")
             .def("close", &Graph::close, nb::lock_self(),
-                 "Destroy the graph now. Executable graphs that instantiate() made of it remain "
-                 "usable.")
+                 "Destroy the graph now. A second call does nothing.\n"
+                 "\n"
+                 "Executable graphs that instantiate() made from the graph remain usable.")
             .def("__repr__", represent, nb::lock_self())
             .def_prop_ro(
                 "handle",

@@ -37,7 +37,8 @@ template <class Function> Function opengl_function(const char *name) {
     if (void *function = find_function(name))
         return reinterpret_cast<Function>(function);
     throw Error(name, CUDA_ERROR_NOT_SUPPORTED,
-                "the driver " + driver().path() + " cannot share objects with OpenGL");
+                "the driver " + driver().path() +
+                    " does not support sharing of objects with OpenGL");
 }
 
 CUresult unregister(CUgraphicsResource resource) {
@@ -99,7 +100,7 @@ class RegisteredMapping {
     void unmap(StreamRef stream) {
         if (!mapped_)
             throw Error("registered_mapping::unmap", CUDA_ERROR_INVALID_HANDLE,
-                        "it was unmapped before");
+                        "the object was unmapped before");
         stream_ = stream;
         check(end(), "cuGraphicsUnmapResources");
     }
@@ -150,34 +151,61 @@ bool have_opengl() {
 
 void bind_registered(nb::module_ &module) {
     nb::class_<RegisteredObject>(module, "RegisteredObject", nb::is_weak_referenceable(),
-                                 "An object of OpenGL that CUDA may map.")
-        .def("gl_handle", &RegisteredObject::gl_handle, "OpenGL's number of the object.")
+                                 "An OpenGL object that is registered with CUDA. Base class of "
+                                 "RegisteredBuffer and RegisteredImage.\n"
+                                 "\n"
+                                 "map() gives the object to CUDA, and unmap() of the mapping gives "
+                                 "it back to OpenGL. The last reference ends the\n"
+                                 "registration.")
+        .def("gl_handle", &RegisteredObject::gl_handle,
+             "Return OpenGL's name of the object, as an int.")
         .def("unregister", &RegisteredObject::close, nb::lock_self(),
-             "End the registration: only OpenGL uses the object from now on. Raises LogicError the "
-             "second time.")
+             "End the registration: only OpenGL can use the object afterwards.\n"
+             "\n"
+             "Raises LogicError if the object was unregistered before.")
         .def("set_map_flags", &RegisteredObject::set_map_flags, nb::lock_self(), nb::arg("flags"),
-             "What the next mapping is for: graphics_map_flags.")
+             "Set how CUDA will access the object while it is mapped.\n"
+             "\n"
+             "flags: a member of graphics_map_flags: NONE, READ_ONLY or WRITE_DISCARD. Applies to "
+             "the next map().\n"
+             "\n"
+             "Raises LogicError for an unregistered object.")
         .def(
             "map",
             [](std::shared_ptr<RegisteredObject> self, nb::handle stream) {
                 return std::make_shared<RegisteredMapping>(std::move(self), stream_ref(stream));
             },
             nb::lock_self(), nb::arg("stream") = nb::none(),
-            "A RegisteredMapping. OpenGL must not use the object until that is unmapped.");
+            "Map the object for CUDA. Returns a RegisteredMapping.\n"
+            "\n"
+            "stream: a Stream; by default the thread's current stream. Work of the stream runs "
+            "after earlier work of OpenGL.\n"
+            "\n"
+            "OpenGL must not use the object until the mapping is unmapped. Raises LogicError for "
+            "an unregistered object.");
 
     nb::class_<RegisteredBuffer, RegisteredObject>(
         module, "RegisteredBuffer",
-        "A buffer object of OpenGL's current context.\n\n"
-        "`gl_handle` is its number, `flags` of graphics_map_flags. LogicError where the driver\n"
-        "cannot share with OpenGL, or there is no such buffer in a current context of OpenGL.")
+        "An OpenGL buffer object, registered with CUDA.\n"
+        "\n"
+        "gl_handle: OpenGL's name of the buffer, in OpenGL's current context.\n"
+        "flags: a member of graphics_map_flags.\n"
+        "\n"
+        "Raises LogicError if the driver does not support sharing with OpenGL, or if the buffer "
+        "does not exist.")
         .def(nb::new_(&register_buffer), nb::arg("gl_handle"),
              nb::arg("flags") = unsigned{CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE});
 
     nb::class_<RegisteredImage, RegisteredObject>(
         module, "RegisteredImage",
-        "A texture or renderbuffer of OpenGL's current context.\n\n"
-        "`gl_handle` is its number, `target` OpenGL's name of its kind, such as GL_TEXTURE_2D;\n"
-        "`flags` of graphics_map_flags. Errors as of RegisteredBuffer.")
+        "An OpenGL texture or renderbuffer, registered with CUDA.\n"
+        "\n"
+        "gl_handle: OpenGL's name of the image, in OpenGL's current context.\n"
+        "target: the kind of the image, OpenGL's constant, such as GL_TEXTURE_2D.\n"
+        "flags: a member of graphics_map_flags.\n"
+        "\n"
+        "Raises LogicError if the driver does not support sharing with OpenGL, or if the image "
+        "does not exist.")
         .def(nb::new_(&register_image), nb::arg("gl_handle"), nb::arg("target"),
              nb::arg("flags") = unsigned{CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE});
 }
@@ -188,25 +216,41 @@ void bind_graphics(nb::module_ &module) {
     bind_registered(module);
 
     nb::class_<RegisteredMapping>(module, "RegisteredMapping", nb::is_weak_referenceable(),
-                                  "A mapping: CUDA, and not OpenGL, uses the object until unmap().")
+                                  "The mapping of an OpenGL object: CUDA may use the object until "
+                                  "unmap(), and OpenGL must not.\n"
+                                  "\n"
+                                  "RegisteredObject.map() makes the mapping.")
         .def(
             "unmap",
             [](RegisteredMapping &self, nb::object stream) {
                 self.unmap(stream.is_none() ? self.stream() : stream_ref(stream));
             },
             nb::lock_self(), nb::arg("stream") = nb::none(),
-            "End the mapping, so that OpenGL can use the object again.\n\n"
-            "stream: a Stream; by default that of map(). Raises LogicError the second time.")
+            "End the mapping, so that OpenGL can use the object again.\n"
+            "\n"
+            "stream: a Stream; by default the stream of map(). OpenGL's work runs after the "
+            "stream's earlier work.\n"
+            "\n"
+            "Raises LogicError if the object was unmapped before.")
         .def("device_ptr_and_size", &RegisteredMapping::device_pointer, nb::lock_self(),
-             "(address, bytes) of a buffer.")
+             "Return the device address and the size in bytes of a mapped buffer, as a tuple of "
+             "ints.\n"
+             "\n"
+             "The address is valid until unmap(). Raises LogicError for an image.")
         .def("array", &RegisteredMapping::array, nb::lock_self(), nb::arg("index"),
              nb::arg("level"),
-             "The Array of a mapped image.\n\n"
+             "Return the Array of a mapped image.\n"
+             "\n"
              "index: the face of a cube map, or the layer.\n"
-             "level: the mipmap level; 0 is the largest.");
+             "level: the mipmap level; 0 is the largest.\n"
+             "\n"
+             "The Array is valid until unmap(). Raises LogicError for a buffer.");
 
-    module.def("have_gl_ext", have_opengl,
-               "Whether the driver in use can share objects with OpenGL: see pycuda.gl.");
+    module.def(
+        "have_gl_ext", have_opengl,
+        "Return whether the driver in use supports sharing of objects with OpenGL.\n"
+        "\n"
+        "False before the first use of the driver, and for softcuda. pycuda.gl has the functions.");
 }
 
 } // namespace pycuda::python

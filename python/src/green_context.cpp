@@ -30,8 +30,12 @@ nb::tuple split(const SmResource &resource, unsigned least, unsigned groups) {
 
 void bind_green_context(nb::module_ &module) {
     nb::class_<SmResource>(module, "SmResource",
-                           "Some multiprocessors of a device; see get_sm_resource().")
-        .def_prop_ro("count", &SmResource::count, "How many multiprocessors.")
+                           "A set of multiprocessors of one device.\n"
+                           "\n"
+                           "get_sm_resource() returns all multiprocessors of a device, and split() "
+                           "divides them into groups. A GreenContext runs\n"
+                           "its kernels on one group.")
+        .def_prop_ro("count", &SmResource::count, "The number of multiprocessors.")
         .def("split", split, nb::arg("least"), nb::arg("groups") = 0,
              "Split into disjoint groups of multiprocessors. Returns (groups, remaining "
              "multiprocessors).\n\n"
@@ -45,36 +49,51 @@ void bind_green_context(nb::module_ &module) {
         });
 
     module.def("get_sm_resource", resource_of, nb::arg("owner"),
-               "The multiprocessors of a Device, or those that a Context may use.");
+               "Return a set of multiprocessors, as an SmResource.\n"
+               "\n"
+               "owner: a Device, for all of its multiprocessors, or a Context, for those that the "
+               "context may use.\n"
+               "\n"
+               "Raises TypeError for another owner. Needs a driver of CUDA 12.4 or newer.");
 
     nb::class_<GreenContext>(
         module, "GreenContext", nb::is_weak_referenceable(),
-        "A context that owns a part of a device's multiprocessors.\n\n"
-        "Kernels in its streams run on those and on no others, so that they neither disturb nor\n"
-        "wait for kernels elsewhere. It lives as long as it or one of its streams is referred "
-        "to.\n\n"
-        ">>> (some,), rest = get_sm_resource(device).split(16, 1)\n"
-        ">>> green = GreenContext(device, some)\n"
+        "A context that owns a part of a device's multiprocessors.\n"
+        "\n"
+        "device: the Device.\n"
+        "resource: the multiprocessors, an SmResource of the device.\n"
+        "\n"
+        "Kernels in the streams of this context run on its multiprocessors only. They do not "
+        "compete for multiprocessors with\n"
+        "kernels of other contexts. The context lives as long as a reference to it or to one of "
+        "its streams.\n"
+        "\n"
+        ">>> (group,), rest = cuda.get_sm_resource(device).split(16, 1)\n"
+        ">>> green = cuda.GreenContext(device, group)\n"
         ">>> with green.context:\n"
         "...     kernel(a_gpu, block=(256, 1, 1), stream=green.create_stream())")
         .def(nb::init<const Device &, const SmResource &>(), nb::arg("device"), nb::arg("resource"))
         .def_prop_ro(
             "context", [](const GreenContext &green) { return green.context(); },
-            nb::keep_alive<0, 1>(), "The same as a Context, to be pushed or used in `with`.")
+            nb::keep_alive<0, 1>(), "This context as a Context, for push() and ``with``.")
         .def("__repr__",
              [](const GreenContext &green) {
                  return "<pycuda.driver.GreenContext of " +
                         std::to_string(green.resource().count()) + " multiprocessors>";
              })
-        .def_prop_ro("resource", &GreenContext::resource, "Its multiprocessors.")
+        .def_prop_ro("resource", &GreenContext::resource,
+                     "The multiprocessors of the context, as an SmResource.")
         .def_prop_ro(
             "handle",
             [](const GreenContext &green) { return reinterpret_cast<std::uintptr_t>(green.get()); },
             "The CUgreenCtx, as an int.")
         .def("create_stream", &GreenContext::create_stream, nb::arg("priority") = 0,
              nb::keep_alive<0, 1>(),
-             "A Stream whose kernels run on its multiprocessors. It does not wait for the default "
-             "stream, nor that for it.");
+             "Create a Stream whose kernels run on the multiprocessors of this context.\n"
+             "\n"
+             "priority: lower numbers are more urgent; 0 is the default.\n"
+             "\n"
+             "The stream and the default stream do not wait for each other.");
 }
 
 } // namespace pycuda::python

@@ -27,7 +27,7 @@ void refuse_objects(nb::handle array, const char *what) {
     if (nb::cast<bool>(dtype.attr("hasobject")))
         throw_type_error(std::string(what) + " holds Python objects (" +
                          nb::cast<std::string>(nb::str(dtype)) +
-                         "), which have no meaning on the device");
+                         "), which device memory cannot hold");
     Py_XDECREF(
         known_plain.exchange(dtype.release().ptr())); // held, so that its address stays its own
 }
@@ -47,7 +47,7 @@ HostBuffer::HostBuffer(nb::handle object, const char *what, int flags) {
         throw_type_error(std::string(what) +
                          " must be host memory (a numpy array, or another object with the buffer "
                          "protocol), not " +
-                         name_of_type(object) + (on_device ? ", which lives on the device" : ""));
+                         name_of_type(object) + (on_device ? ", which is in device memory" : ""));
     }
     if (text.find("contiguous") != std::string::npos)
         throw_value_error(std::string(what) +

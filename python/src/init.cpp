@@ -72,18 +72,32 @@ void bind_init(nb::module_ &module) {
         "get_version", header_version_tuple,
         "The CUDA version of the headers that PyCUDA was built with: (major, minor, revision).\n\n"
         "get_driver_version() is the version of the driver in use.");
-    module.def("get_driver_version", driver_version,
-               "CUDA version that the driver supports: 13000 is 13.0.");
+    module.def(
+        "get_driver_version", driver_version,
+        "Return the newest CUDA version that the driver supports, as an int: 13000 is CUDA 13.0.\n"
+        "\n"
+        "The number is 1000 * major + 10 * minor. get_version() is the version that PyCUDA was "
+        "built for.\n"
+        "\n"
+        ">>> cuda.get_driver_version() >= 11020\n"
+        "True");
     module.def(
         "get_driver_path", [] { return driver().path(); },
-        "Path of the driver library in use: NVIDIA's, or softcuda's.");
+        "Return the path of the driver library in use: NVIDIA's libcuda.so.1, or softcuda's "
+        "libsoftcuda.so.\n"
+        "\n"
+        "The first use of the driver chooses the library; see PYCUDA_DRIVER.\n"
+        "\n"
+        ">>> \"cuda.so\" in cuda.get_driver_path()\n"
+        "True");
     module.def(
         "initialize_profiler",
         [](const std::string &, const std::string &, int) {
             // cuProfilerInitialize left CUDA with version 12; it answered so before.
-            throw Error("cuProfilerInitialize", CUDA_ERROR_NOT_SUPPORTED,
-                        "profiles are made with Nsight Systems or Nsight Compute; start_profiler() "
-                        "and stop_profiler() mark what they collect");
+            throw Error(
+                "cuProfilerInitialize", CUDA_ERROR_NOT_SUPPORTED,
+                "CUDA removed this function; make profiles with Nsight Systems or Nsight Compute, "
+                "and mark the part to collect by start_profiler() and stop_profiler()");
         },
         nb::arg("config_file"), nb::arg("output_file"), nb::arg("output_mode"),
         "Always raises LogicError: CUDA removed the configurable profiler.\n\n"
@@ -95,8 +109,9 @@ void bind_init(nb::module_ &module) {
         "another program.");
     module.def(
         "stop_profiler", [] { driver().cuProfilerStop(); },
-        "Stop collecting profiles in a program that runs under NVIDIA's profilers; see "
-        "start_profiler().");
+        "Stop collecting profiles in a program that runs under NVIDIA's profilers.\n"
+        "\n"
+        "start_profiler() begins to collect. Without a profiler the call does nothing.");
 
     find_softcuda();
     find_holds_gil();

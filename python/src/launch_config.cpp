@@ -52,7 +52,7 @@ std::string represent(nb::handle value) { return nb::cast<std::string>(nb::repr(
 [[noreturn]] void reject_extent(nb::handle value, const char *what) {
     std::string text = std::string(what) + " must be one to three ints, got " + represent(value);
     if (PyFloat_Check(value.ptr()))
-        text += "; // divides ints without making a float";
+        text += "; // divides ints and returns an int";
     throw_type_error(text);
 }
 
@@ -74,7 +74,7 @@ unsigned read_number(PyObject *value, const char *what) {
         throw nb::python_error();
     if (number < 0 || number > std::numeric_limits<unsigned>::max())
         throw_value_error(std::string(what) + " has " + std::to_string(number) +
-                          ", which is no extent");
+                          ", expected 0 to 4294967295");
     return static_cast<unsigned>(number);
 }
 

@@ -108,7 +108,7 @@ PyObject *param_set(PyObject *self, PyObject *args) noexcept {
         for (nb::handle argument : nb::borrow<nb::tuple>(args))
             pack(argument.ptr(), packing);
         if (!staged.empty())
-            throw_type_error("param_set() takes no In, Out or InOut");
+            throw_type_error("param_set() does not accept In, Out or InOut");
         const std::byte *bytes = block.data();
         launch_of(self).parameters.assign(bytes, bytes + block.size());
         return Py_NewRef(Py_None);
@@ -121,7 +121,7 @@ void launch_legacy(PyObject *self, const LaunchConfig &config) {
     if (layout.known() && legacy.parameters.size() < layout.block_size())
         throw Error("function::launch_kernel", CUDA_ERROR_INVALID_VALUE,
                     "kernel '" + object_of(self).function.name() + "' has " +
-                        std::to_string(layout.block_size()) + " bytes of parameters, " +
+                        std::to_string(layout.block_size()) + " bytes of parameters, but " +
                         std::to_string(legacy.parameters.size()) + " were set");
     launch_packed(object_of(self).function, config, legacy.parameters.data(),
                   legacy.parameters.size());

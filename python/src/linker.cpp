@@ -213,21 +213,27 @@ class PythonJitLinker {
 };
 
 void bind_jit_linker(nb::module_ &module) {
-    nb::class_<PythonJitLinker>(
-        module, "JitLinker",
-        "Links pieces of device code with NVIDIA's nvJitLink, optimising over all of them "
-        "(LTO).\n\n"
-        "Made for the current context's device. The library is opened at the first use;\n"
-        "CompileError where there is none.\n\n"
-        ">>> linker = JitLinker([\"-lto\"])\n"
-        ">>> linker.add_data(compile(source, target=\"ltoir\"), jit_input_type.LTOIR, \"a\")\n"
-        ">>> module = linker.link_module()")
+    nb::class_<PythonJitLinker>(module, "JitLinker",
+                                "Links pieces of device code with NVIDIA's nvJitLink, which can "
+                                "optimise over all pieces (LTO).\n"
+                                "\n"
+                                "options: options of nvJitLink, such as \"-lto\", \"-O3\" or "
+                                "\"-maxrregcount=32\". The architecture of the current context's\n"
+                                "  device is added.\n"
+                                "message_handler: called as ``message_handler(success, info, "
+                                "error)`` with nvJitLink's messages; None ignores them.\n"
+                                "\n"
+                                "The first use opens the library. Raises CompileError if no "
+                                "nvJitLink is found, and for an unknown option.\n"
+                                "\n"
+                                ">>> linker = cuda.JitLinker([\"-lto\"])\n"
+                                ">>> linker.add_data(compiler.compile(source, target=\"ltoir\"), "
+                                "cuda.jit_input_type.LTOIR, \"a\")\n"
+                                ">>> module = linker.link_module()")
         .def(nb::init<std::vector<std::string>, nb::object>(),
              nb::arg("options") = std::vector<std::string>(),
              nb::arg("message_handler") = nb::none(),
-             "`options` are nvJitLink's: \"-lto\", \"-O3\", \"-maxrregcount=32\" ...; the "
-             "architecture is added. `message_handler(success, info, error)` is called with its "
-             "words. CompileError for an option that is not known.")
+             "Create the linker. The class describes the parameters.")
         .def("add_data", &PythonJitLinker::add_data, nb::lock_self(), nb::arg("data"),
              nb::arg("input_type"), nb::arg("name") = "unknown",
              "Add a piece of code.\n\n"
@@ -241,12 +247,22 @@ void bind_jit_linker(nb::module_ &module) {
              "filename: the path.\n"
              "input_type: the kind of the file, a member of jit_input_type.")
         .def("link", &PythonJitLinker::link, nb::lock_self(),
-             "The linked image as bytes, a cubin or, for a driver that takes that, PTX; once only. "
-             "CompileError names what is missing.")
+             "Link all pieces, and return the image as bytes: a cubin, or PTX if the driver in use "
+             "loads PTX.\n"
+             "\n"
+             "Can be called once, and not after link_module(). Raises CompileError with the "
+             "messages of nvJitLink, such as the names\n"
+             "of undefined functions.")
         .def("link_module", &PythonJitLinker::link_module, nb::lock_self(),
-             "The Module of all that was added; once only.");
-    module.def("nvjitlink_version", &JitLinker::version,
-               "Which nvJitLink was found: \"nvJitLink 13.5\". CompileError where there is none.");
+             "Link all pieces, and load the result. Returns a Module.\n"
+             "\n"
+             "Can be called once. An error has the messages of the linker, such as the names of "
+             "undefined functions.");
+    module.def(
+        "nvjitlink_version", &JitLinker::version,
+        "Return the name and version of the nvJitLink library in use, such as \"nvJitLink 13.5\".\n"
+        "\n"
+        "The first call opens the library. Raises CompileError if no nvJitLink is found.");
 }
 
 } // namespace
@@ -278,8 +294,7 @@ void bind_linker(nb::module_ &module) {
             },
             nb::arg("message_handler") = nb::none(), nb::arg("options") = nb::none(),
             nb::arg("log_verbose") = false,
-            "`options` are pairs of jit_option and int; `message_handler(success, info, error)` "
-            "is called with the linker's words.")
+            "Create the linker. The class describes the parameters.")
         .def("add_data", &Linker::add_data, nb::lock_self(), nb::arg("data"), nb::arg("input_type"),
              nb::arg("name") = "unknown",
              "Add a piece of code.\n\n"
@@ -293,7 +308,10 @@ void bind_linker(nb::module_ &module) {
              "filename: the path.\n"
              "input_type: the kind of the file, a member of jit_input_type.")
         .def("link_module", &Linker::link_module, nb::lock_self(),
-             "The Module of all that was added; once only.");
+             "Link all pieces, and load the result. Returns a Module.\n"
+             "\n"
+             "Can be called once. An error has the messages of the linker, such as the names of "
+             "undefined functions.");
 }
 
 } // namespace pycuda::python

@@ -18,7 +18,7 @@ using Self = nb::pointer_and_handle<NcclRank>;
 NcclId id_from(const nb::bytes &bytes) {
     NcclId id{};
     if (bytes.size() != id.size())
-        throw std::invalid_argument("a unique id has " + std::to_string(id.size()) +
+        throw std::invalid_argument("a unique id must have " + std::to_string(id.size()) +
                                     " bytes, not " + std::to_string(bytes.size()));
     std::memcpy(id.data(), bytes.data(), id.size());
     return id;
@@ -80,7 +80,9 @@ void bind_group(nb::module_ &module) {
 
 void bind_nccl(nb::module_ &module) {
     nb::exception<NcclFailure>(module, "NcclError", PyExc_RuntimeError).attr("__doc__") =
-        "NCCL reported a failure, or there is no NCCL.";
+        "Raised when an NCCL function fails, and when no NCCL library is found.\n"
+        "\n"
+        "A subclass of Python's RuntimeError. The message has the function and NCCL's own message.";
     module.def("_nccl_version", nccl_version);
     module.def("_nccl_unique_id", [] {
         const NcclId id = make_nccl_id();
@@ -105,7 +107,8 @@ void bind_nccl(nb::module_ &module) {
         .def("check", [](const NcclRank &self) { self.communicator.check(); })
         .def(
             "destroy", [](NcclRank &self) { self.communicator.destroy(); }, no_gil)
-        .def("abort", [](NcclRank &self) { self.communicator.abort(); }, no_gil);
+        .def(
+            "abort", [](NcclRank &self) { self.communicator.abort(); }, no_gil);
 }
 
 } // namespace pycuda::python

@@ -96,8 +96,8 @@ int operation_of(nb::handle name, const Array &array) {
             PyUnicode_CompareWithASCIIString(name.ptr(), names[number]) != 0)
             continue;
         if (is_complex(array.scalar_type()) && number != 0 && number != 4)
-            throw_type_error("complex numbers have no '" + std::string(names[number]) +
-                             "' in NCCL, only \"sum\" and \"avg\"");
+            throw_type_error("NCCL does not support '" + std::string(names[number]) +
+                             "' of complex numbers, only \"sum\" and \"avg\"");
         return number;
     }
     throw_value_error("op must be one of 'sum', 'prod', 'max', 'min', 'avg', not " +
@@ -120,7 +120,7 @@ const Array &check_array(nb::handle object, const char *name, const KindRules &r
     const Array &array = array_of(object);
     if (!array.is_contiguous() && !array.layout().is_dense(array.item_size()))
         throw_value_error(std::string(name) + " of " + std::string(method) +
-                          "() must lie in memory without gaps, not with the strides " +
+                          "() must be contiguous, but has the strides " +
                           nb::cast<std::string>(nb::str(nb::object(object.attr("strides")))) +
                           "; pass a copy()");
     if (array.size() == 0)
@@ -143,7 +143,7 @@ void check_overlap(const Array &from, const Array &to, std::int64_t behind,
         static_cast<std::int64_t>(from.unrecorded_address() - to.unrecorded_address());
     if (distance != behind)
         throw_value_error("send and receive of " + std::string(rules.method) +
-                          "() overlap, and not as in a call in place: send must start " +
+                          "() overlap; in a call in place, send must start " +
                           std::to_string(behind) + " bytes after receive, not " +
                           std::to_string(distance));
 }
@@ -269,7 +269,7 @@ bool is_in_group() noexcept { return open_calls != nullptr; }
 
 void PendingGroup::enter() {
     if (calls_ != nullptr)
-        throw std::runtime_error("a group of NCCL's calls was entered twice");
+        throw std::runtime_error("this group of NCCL calls was already entered");
     if (open_calls == nullptr)
         open_calls = std::make_shared<Calls>();
     calls_ = open_calls;
@@ -279,8 +279,8 @@ void PendingGroup::enter() {
 
 void PendingGroup::exit(bool failed) {
     if (calls_ == nullptr || calls_ != open_calls || calls_->depth != level_)
-        throw std::runtime_error("a group of NCCL's calls must end in the thread that began it, "
-                                 "after the groups inside of it");
+        throw std::runtime_error("a group of NCCL calls must end in the thread that began the "
+                                 "group, after the groups inside the group");
     const std::shared_ptr<Calls> own = std::move(calls_);
     if (failed)
         own->calls.erase(own->calls.begin() + static_cast<std::ptrdiff_t>(before_),

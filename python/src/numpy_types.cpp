@@ -47,7 +47,8 @@ NumpyScalar examine(nb::handle type, ValueKind kind) {
                        static_cast<std::uint32_t>(view.len), kind};
     PyBuffer_Release(&view);
     if (value < start || value - start > 256)
-        throw nb::import_error("this numpy keeps scalars in a way that PyCUDA does not know");
+        throw nb::import_error(
+            "this version of numpy stores its scalars in a layout that PyCUDA does not know");
     return scalar;
 }
 

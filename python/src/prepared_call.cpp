@@ -48,7 +48,8 @@ std::vector<PreparedArgument> parse_format(const std::string &format) {
             i = static_cast<std::size_t>(end - format.c_str());
         }
         if (i >= format.size())
-            throw_value_error("the format \"" + format + "\" ends after a number");
+            throw_value_error("the format \"" + format +
+                              "\" ends after a number, expected a type code");
         if (format[i] == 's')
             arguments.push_back({'s', repeat, Bytes});
         else if (!std::isspace(static_cast<unsigned char>(format[i])))

@@ -46,7 +46,7 @@ std::size_t byte_count(nb::handle object, const char *what) {
         PyErr_Clear();
         std::string text = std::string(what) + " must be an int, not " + name_of_type(object);
         if (PyFloat_Check(object.ptr()))
-            text += "; // divides ints without making a float";
+            text += "; // divides ints and returns an int";
         else if (nb::object bytes = optional_attribute(object, "nbytes"); bytes.is_valid())
             text += ", whose nbytes is " + nb::cast<std::string>(nb::str(bytes));
         throw_type_error(text);
@@ -56,7 +56,7 @@ std::size_t byte_count(nb::handle object, const char *what) {
         throw nb::python_error();
     if (bytes < 0)
         throw_value_error(std::string(what) + " is " + std::to_string(bytes) +
-                          ", it must not be negative");
+                          ", expected 0 or more");
     return static_cast<std::size_t>(bytes);
 }
 

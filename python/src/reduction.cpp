@@ -102,7 +102,7 @@ class BoundReduction {
             (is_array(out) && !nb::object(result.dtype).equal(dtype_)))
             throw_value_error("out must have the same dtype as dtype_out");
         if (result.view.size() == 0)
-            throw_value_error("out must have room for one element, and is empty");
+            throw_value_error("out must have one element, but is empty");
         return result.view.address;
     }
 
@@ -115,8 +115,11 @@ class BoundReduction {
 } // namespace
 
 void bind_reduction(nb::module_ &module) {
-    nb::class_<BoundReduction>(module, "ReductionKernel", nb::is_weak_referenceable(),
-                               "A reduction over the elements of arrays; see pycuda.reduction.")
+    nb::class_<BoundReduction>(
+        module, "ReductionKernel", nb::is_weak_referenceable(),
+        "A kernel that combines the elements of its arrays to one value.\n"
+        "\n"
+        "The base class of pycuda.reduction.ReductionKernel, which describes the parameters.")
         .def(
             "__init__",
             [](BoundReduction *self, const std::vector<ArgumentTuple> &arguments, nb::object dtype,
@@ -148,7 +151,9 @@ void bind_reduction(nb::module_ &module) {
              nb::sig("def _stages(self) -> tuple[Function, Function]"),
              "The two kernels for arrays whose elements lie one after the other.")
         .def("source", &BoundReduction::source,
-             "The CUDA C++ for arrays whose elements lie one after the other.");
+             "Return the kernel's CUDA C++ source for contiguous arrays, as a str.\n"
+             "\n"
+             "Strided arrays use another source, which is generated at their first call.");
 }
 
 } // namespace pycuda::python

@@ -42,8 +42,11 @@ class BoundScan {
 } // namespace
 
 void bind_scan(nb::module_ &module) {
-    nb::class_<BoundScan>(module, "ScanKernel", nb::is_weak_referenceable(),
-                          "A scan over the elements of an array; see pycuda.scan.")
+    nb::class_<BoundScan>(
+        module, "ScanKernel", nb::is_weak_referenceable(),
+        "A kernel that computes the running results of an operation over an array.\n"
+        "\n"
+        "The base class of the scans of pycuda.scan, which describe the parameters.")
         .def(
             "__init__",
             [](BoundScan *self, std::string type, std::size_t size, std::string scan_expr,
@@ -63,7 +66,9 @@ void bind_scan(nb::module_ &module) {
         .def("_run", &BoundScan::run, nb::arg("out"), nb::arg("in_"),
              nb::arg("stream") = nb::none(), "Scans `in_` into `out`, which may be the same.")
         .def("source", &BoundScan::source,
-             "The CUDA C++ for arrays whose elements lie one after the other.");
+             "Return the kernel's CUDA C++ source for contiguous arrays, as a str.\n"
+             "\n"
+             "Strided arrays use another source, which is generated at their first call.");
 }
 
 } // namespace pycuda::python

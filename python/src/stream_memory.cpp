@@ -21,7 +21,7 @@ DeviceMemory mem_alloc_async(std::size_t bytes, nb::handle stream) {
     CUdeviceptr address = 0;
     allocate_or_collect([&] {
         check(driver().cuMemAllocAsync.status(&address, bytes, queue.get()), "cuMemAllocAsync",
-              [&] { return std::to_string(bytes) + " bytes wanted"; });
+              [&] { return "requested " + std::to_string(bytes) + " bytes"; });
     });
     return DeviceMemory::adopt(address, bytes, std::move(context));
 }

@@ -60,34 +60,46 @@ void bind_memory_type(nb::class_<Copy> &type, const char *name,
 template <class Copy> void bind_fields(nb::class_<Copy> &type) {
     using What = typename Copy::Described;
     bind_field(type, "src_x_in_bytes", &What::srcXInBytes,
-               "Bytes in each row before what is copied.");
-    bind_field(type, "src_y", &What::srcY, "Rows before what is copied.");
+               "Where the copy begins in each source row, in bytes from the begin of the row.");
+    bind_field(type, "src_y", &What::srcY, "The first source row that is copied, counted from 0.");
     bind_memory_type(type, "src_memory_type", &What::srcMemoryType);
     bind_field(type, "src_device", &What::srcDevice,
-               "The address on the device that is copied from.");
-    bind_field(type, "src_pitch", &What::srcPitch, "Bytes from one row of the source to the next.");
-    bind_field(type, "dst_x_in_bytes", &What::dstXInBytes,
-               "Bytes in each row before where it is copied to.");
-    bind_field(type, "dst_y", &What::dstY, "Rows before where it is copied to.");
+               "The source's device address; set_src_device() sets it.");
+    bind_field(
+        type, "src_pitch", &What::srcPitch,
+        "The source's pitch: the bytes from the begin of a row to the begin of the next row.");
+    bind_field(
+        type, "dst_x_in_bytes", &What::dstXInBytes,
+        "Where the copy begins in each destination row, in bytes from the begin of the row.");
+    bind_field(type, "dst_y", &What::dstY,
+               "The first destination row that is written, counted from 0.");
     bind_memory_type(type, "dst_memory_type", &What::dstMemoryType);
     bind_field(type, "dst_device", &What::dstDevice,
-               "The address on the device that is copied to.");
-    bind_field(type, "dst_pitch", &What::dstPitch,
-               "Bytes from one row of the destination to the next.");
-    bind_field(type, "width_in_bytes", &What::WidthInBytes, "Bytes that are copied of each row.");
-    bind_field(type, "height", &What::Height, "Rows that are copied.");
+               "The destination's device address; set_dst_device() sets it.");
+    bind_field(
+        type, "dst_pitch", &What::dstPitch,
+        "The destination's pitch: the bytes from the begin of a row to the begin of the next row.");
+    bind_field(type, "width_in_bytes", &What::WidthInBytes,
+               "The number of bytes to copy from each row.");
+    bind_field(type, "height", &What::Height, "The number of rows to copy from each slice.");
 }
 
 template <class Copy> void bind_fields_3d(nb::class_<Copy> &type) {
     using What = typename Copy::Described;
     bind_fields(type);
-    bind_field(type, "src_z", &What::srcZ, "Slices before what is copied.");
-    bind_field(type, "src_lod", &What::srcLOD, "Not used; 0.");
-    bind_field(type, "src_height", &What::srcHeight, "Rows of one slice of the source.");
-    bind_field(type, "dst_z", &What::dstZ, "Slices before where it is copied to.");
-    bind_field(type, "dst_lod", &What::dstLOD, "Not used; 0.");
-    bind_field(type, "dst_height", &What::dstHeight, "Rows of one slice of the destination.");
-    bind_field(type, "depth", &What::Depth, "Slices that are copied.");
+    bind_field(type, "src_z", &What::srcZ,
+               "The first source slice that is copied, counted from 0.");
+    bind_field(type, "src_lod", &What::srcLOD, "The mipmap level. CUDA requires 0.");
+    bind_field(
+        type, "src_height", &What::srcHeight,
+        "The number of rows from the begin of a source slice to the begin of the next slice.");
+    bind_field(type, "dst_z", &What::dstZ,
+               "The first destination slice that is written, counted from 0.");
+    bind_field(type, "dst_lod", &What::dstLOD, "The mipmap level. CUDA requires 0.");
+    bind_field(
+        type, "dst_height", &What::dstHeight,
+        "The number of rows from the begin of a destination slice to the begin of the next slice.");
+    bind_field(type, "depth", &What::Depth, "The number of slices to copy.");
 }
 
 // Where from and where to
@@ -256,7 +268,7 @@ void check_end(const What &what, const Place &place, const Side &side, const cha
     const Wide end = Wide(place.x) + what.WidthInBytes + Wide(place.pitch) * rows;
     if (end > Wide(side.buffer.extent()))
         throw Error("structured_copy", CUDA_ERROR_INVALID_VALUE,
-                    "the copy reaches past the end of its " + std::string(name) + ", " +
+                    "the copy exceeds its " + std::string(name) + ", " +
                         std::to_string(side.buffer.extent()) + " bytes of host memory");
 }
 
@@ -406,12 +418,16 @@ void bind_structured_copy(nb::module_ &module) {
             "set_src_context",
             [](CopyPeer &copy, const Context &context) { copy.what.srcContext = context.get(); },
             nb::arg("context"), nb::keep_alive<1, 2>(),
-            "The context that is copied from; at first the current one.")
+            "Set the context of the source memory. The constructor sets the current context.\n"
+            "\n"
+            "context: a Context; the copy object keeps it alive.")
         .def(
             "set_dst_context",
             [](CopyPeer &copy, const Context &context) { copy.what.dstContext = context.get(); },
             nb::arg("context"), nb::keep_alive<1, 2>(),
-            "The context that is copied to; at first the current one.")
+            "Set the context of the destination memory. The constructor sets the current context.\n"
+            "\n"
+            "context: a Context; the copy object keeps it alive.")
         .def("__call__", call_peer, nb::lock_self(), nb::arg("stream") = nb::none(),
              "Run the copy.\n"
              "\n"

@@ -132,8 +132,9 @@ std::size_t TextureReference::set_address(nb::object memory, std::size_t bytes,
     const std::size_t offset = address % alignment;
     if (offset != 0 && !allow_offset)
         throw Error("texture_reference::set_address", CUDA_ERROR_INVALID_VALUE,
-                    "the address is " + std::to_string(offset) + " bytes past a multiple of " +
-                        std::to_string(alignment) + "; allow_offset=True permits that");
+                    "the address is " + std::to_string(offset) + " bytes above a multiple of " +
+                        std::to_string(alignment) +
+                        "; pass allow_offset=True to permit the offset");
     resource_ = {};
     resource_.resType = CU_RESOURCE_TYPE_LINEAR;
     resource_.res.linear.devPtr = address - offset;
@@ -167,7 +168,7 @@ void TextureReference::set_format(int format, int channels) {
 void TextureReference::set_address_mode(int dimension, int mode) {
     if (dimension < 0 || dimension > 2)
         throw Error("texture_reference::set_address_mode", CUDA_ERROR_INVALID_VALUE,
-                    "the dimension is " + std::to_string(dimension) + ", it must be 0, 1 or 2");
+                    "the dimension is " + std::to_string(dimension) + ", expected 0, 1 or 2");
     description_.addressMode[dimension] = CUaddress_mode(mode);
     update();
 }
@@ -194,7 +195,7 @@ CUdeviceptr TextureReference::address() const {
 nb::object TextureReference::address_mode(int dimension) const {
     if (dimension < 0 || dimension > 2)
         throw Error("texture_reference::get_address_mode", CUDA_ERROR_INVALID_VALUE,
-                    "the dimension is " + std::to_string(dimension) + ", it must be 0, 1 or 2");
+                    "the dimension is " + std::to_string(dimension) + ", expected 0, 1 or 2");
     return member_of("address_mode", description_.addressMode[dimension]);
 }
 
@@ -229,10 +230,10 @@ template <class Declared>
 CUdeviceptr find_variable(nb::handle module, const char *name, const char *what) {
     const AddressRange range = nb::cast<const Module &>(module).global(name);
     if (range.size != sizeof(Declared))
-        throw Error(what, CUDA_ERROR_INVALID_VALUE,
-                    "variable '" + std::string(name) + "' has " + std::to_string(range.size) +
-                        " bytes; it is not declared as texture<> or surface<> in a source that "
-                        "pycuda compiled");
+        throw Error(
+            what, CUDA_ERROR_INVALID_VALUE,
+            "variable '" + std::string(name) + "' has " + std::to_string(range.size) +
+                " bytes and is not a texture<> or surface<> of a source that pycuda compiled");
     return range.base;
 }
 
@@ -384,8 +385,9 @@ void bind_references(nb::module_ &module) {
              "num_components: channels of an element: 1, 2 or 4.")
         .def("set_address_mode", &TextureReference::set_address_mode, nb::lock_self(),
              nb::arg("dim"), nb::arg("am"),
-             "Set which element a read outside of the texture returns, for one dimension.\n\n"
-             "dim: the dimension, from 0.\n"
+             "Set which element a read outside the texture returns, for one dimension.\n"
+             "\n"
+             "dim: the dimension, from 0 to 2.\n"
              "am: a member of address_mode.")
         .def("set_filter_mode", &TextureReference::set_filter_mode, nb::lock_self(), nb::arg("fm"),
              "Set how a read between elements works.\n"
@@ -404,12 +406,21 @@ void bind_references(nb::module_ &module) {
         .def("get_array", &TextureReference::array, nb::lock_self(),
              "Return the bound Array. Raises LogicError if no Array is bound.")
         .def("get_address_mode", &TextureReference::address_mode, nb::lock_self(), nb::arg("dim"),
-             "The address_mode of one dimension.")
-        .def("get_filter_mode", &TextureReference::filter_mode, nb::lock_self(), "The filter_mode.")
-        .def("get_format", &TextureReference::format, nb::lock_self(), "(array_format, channels)")
+             "Return the address mode of one dimension: a member of address_mode.\n"
+             "\n"
+             "dim: the dimension, from 0 to 2. Others raise LogicError.")
+        .def("get_filter_mode", &TextureReference::filter_mode, nb::lock_self(),
+             "Return how a read between elements works: filter_mode.POINT or filter_mode.LINEAR.\n"
+             "\n"
+             "POINT reads the nearest element; see set_filter_mode().")
+        .def("get_format", &TextureReference::format, nb::lock_self(),
+             "Return the format as a tuple: a member of array_format, and the number of channels.\n"
+             "\n"
+             "Binding an Array sets both; set_format() sets both for device memory.")
         .def("get_flags", &TextureReference::flags, nb::lock_self(),
-             "The flags that are set, as a sum of ``TRSF_`` constants.")
-        .def_prop_ro("handle", &TextureReference::handle, "The texture object; 0 while unbound.");
+             "Return the flags, a sum of ``TRSF_`` constants; see set_flags().")
+        .def_prop_ro("handle", &TextureReference::handle,
+                     "The CUtexObject that the kernel uses, as an int; 0 if no memory is bound.");
 
     nb::class_<SurfaceReference>(module, "SurfaceReference", nb::dynamic_attr(),
                                  nb::is_weak_referenceable(),
@@ -458,22 +469,50 @@ void bind_texture(nb::module_ &module) {
     bind_references(module);
 
     bind_with_block(
-        nb::class_<TextureObject>(module, "TextureObject", nb::is_weak_referenceable(),
-                                  "How kernels read an Array, a MipmappedArray or device memory; a "
-                                  "kernel argument of type cudaTextureObject_t.")
+        nb::class_<TextureObject>(
+            module, "TextureObject", nb::is_weak_referenceable(),
+            "A texture: describes how kernels read an Array, a MipmappedArray or device memory.\n"
+            "\n"
+            "A kernel takes the object as an argument of type cudaTextureObject_t, and reads with "
+            "tex1D(), tex2D() and their like.\n"
+            "The object keeps the memory alive. ``with texture:`` closes the object at the end of "
+            "the block.\n"
+            "\n"
+            "resource: an Array, a MipmappedArray or device memory.\n"
+            "address_mode: which element a read outside the texture returns: a member of "
+            "address_mode, or a sequence of three.\n"
+            "filter_mode: POINT reads the nearest element, LINEAR interpolates between elements.\n"
+            "normalized_coordinates: True for coordinates from 0 to 1 instead of indices.\n"
+            "normalized_float: True converts integer elements to floats from 0 to 1 (unsigned) or "
+            "from -1 to 1 (signed).\n"
+            "srgb: True converts elements from sRGB to linear values.\n"
+            "max_anisotropy: the largest ratio of anisotropic filtering.\n"
+            "size: bytes of device memory. Needed for device memory only.\n"
+            "format, num_channels: the element type of device memory: a member of array_format, "
+            "and 1, 2 or 4 channels.\n"
+            "\n"
+            "Raises ValueError for device memory without a size.\n"
+            "\n"
+            ">>> array = cuda.np_to_array(np.arange(8, dtype=np.float32).reshape(2, 4), \"C\")\n"
+            ">>> texture = cuda.TextureObject(array)\n"
+            ">>> read = compiler.SourceModule('''\n"
+            "... __global__ void read(cudaTextureObject_t t, float *out) { *out = tex2D<float>(t, "
+            "3.f, 1.f); }\n"
+            "... ''').get_function(\"read\")\n"
+            ">>> out = gpuarray.zeros(1, np.float32)\n"
+            ">>> read(texture, out, block=(1, 1, 1))\n"
+            ">>> out\n"
+            "array([7.], dtype=float32)")
             .def("__init__", make_texture, nb::arg("resource"), nb::kw_only(),
                  nb::arg("address_mode") = int{CU_TR_ADDRESS_MODE_CLAMP},
                  nb::arg("filter_mode") = int{CU_TR_FILTER_MODE_POINT},
                  nb::arg("normalized_coordinates") = false, nb::arg("normalized_float") = false,
                  nb::arg("srgb") = false, nb::arg("max_anisotropy") = 0, nb::arg("size") = 0,
                  nb::arg("format") = int{CU_AD_FORMAT_FLOAT}, nb::arg("num_channels") = 1,
-                 nb::keep_alive<1, 2>(),
-                 "`address_mode` is one for all dimensions or a sequence. `normalized_float` reads "
-                 "integers as 0 to 1 or -1 to 1. `size` (bytes), `format` and `num_channels` "
-                 "describe "
-                 "device memory.")
+                 nb::keep_alive<1, 2>(), "Create the texture. The class describes the parameters.")
             .def_prop_ro("handle", &TextureObject::get,
-                         "The CUtexObject, as an int: what a kernel takes as cudaTextureObject_t.")
+                         "The CUtexObject, as an int: the value of a kernel argument of type "
+                         "cudaTextureObject_t.")
             .def("__index__", &TextureObject::get)
             .def("close", &TextureObject::close, nb::lock_self(),
                  "Destroy the object now. Kernels that use the object must be done. A second call "
@@ -481,9 +520,17 @@ void bind_texture(nb::module_ &module) {
         "close");
 
     bind_with_block(
-        nb::class_<SurfaceObject>(module, "SurfaceObject", nb::is_weak_referenceable(),
-                                  "How kernels read and write an Array made with SURFACE_LDST; a "
-                                  "kernel argument of type cudaSurfaceObject_t.")
+        nb::class_<SurfaceObject>(
+            module, "SurfaceObject", nb::is_weak_referenceable(),
+            "A surface: kernels read and write an Array through it, without filtering.\n"
+            "\n"
+            "array: an Array that was made with array3d_flags.SURFACE_LDST. The object keeps the "
+            "Array alive.\n"
+            "\n"
+            "A kernel takes the object as an argument of type cudaSurfaceObject_t, and uses "
+            "surf2Dread(), surf2Dwrite() and their\n"
+            "like, whose x coordinates are in bytes. ``with surface:`` closes the object at the "
+            "end of the block.")
             .def(
                 "__init__",
                 [](SurfaceObject *self, nb::handle array) {
@@ -491,7 +538,8 @@ void bind_texture(nb::module_ &module) {
                 },
                 nb::arg("array"), nb::keep_alive<1, 2>())
             .def_prop_ro("handle", &SurfaceObject::get,
-                         "The CUsurfObject, as an int: what a kernel takes as cudaSurfaceObject_t.")
+                         "The CUsurfObject, as an int: the value of a kernel argument of type "
+                         "cudaSurfaceObject_t.")
             .def("__index__", &SurfaceObject::get)
             .def("close", &SurfaceObject::close, nb::lock_self(),
                  "Destroy the object now. Kernels that use the object must be done. A second call "

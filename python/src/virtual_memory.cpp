@@ -30,11 +30,17 @@ void bind_physical_memory(nb::module_ &module) {
     bind_with_block(
         nb::class_<PhysicalMemory>(
             module, "PhysicalMemory", nb::is_weak_referenceable(),
-            "Memory of a device without an address; VirtualMemory.map() gives it one.\n\n"
-            "`size` in bytes is a multiple of mem_get_allocation_granularity(device); LogicError\n"
-            "otherwise, MemoryError where there is not as much. With `shareable`, export_fd() can\n"
-            "give it to another process.\n\n"
-            ">>> memory = PhysicalMemory(mem_get_allocation_granularity(device), device)")
+            "Device memory without an address. VirtualMemory.map() maps the memory to addresses.\n"
+            "\n"
+            "size: bytes, a multiple of mem_get_allocation_granularity(device). Others raise "
+            "LogicError.\n"
+            "device: the Device.\n"
+            "shareable: True allows export_fd(), which shares the memory with another process.\n"
+            "\n"
+            "Raises MemoryError if the device has too little free memory. ``with memory:`` closes "
+            "the object at the end of the block.\n"
+            "\n"
+            ">>> memory = cuda.PhysicalMemory(cuda.mem_get_allocation_granularity(device), device)")
             .def(
                 "__init__",
                 [](PhysicalMemory *self, std::size_t size, const Device &device, Truth shareable) {
@@ -48,16 +54,22 @@ void bind_physical_memory(nb::module_ &module) {
                         "fd: the file descriptor of export_fd().\n"
                         "size: bytes, as the other process has made it.")
             .def("export_fd", &PhysicalMemory::export_descriptor,
-                 "A new file descriptor for another process; close it with os.close().")
+                 "Return a new file descriptor of the memory, as an int. Another process opens it "
+                 "with import_fd().\n"
+                 "\n"
+                 "The caller must close the descriptor with os.close(). Raises LogicError if the "
+                 "memory was made without ``shareable``.")
             .def("__repr__",
                  [](const PhysicalMemory &memory) {
                      return "<pycuda.driver.PhysicalMemory of " + std::to_string(memory.size()) +
                             " bytes>";
                  })
             .def("close", &PhysicalMemory::close, nb::lock_self(),
-                 "Free the memory now, or when its last mapping ends.")
-            .def_prop_ro("size", &PhysicalMemory::size, "In bytes; 0 when it was closed.")
-            .def_prop_ro("device", &PhysicalMemory::device, "The Device that it lies on.")
+                 "Release the memory. The driver frees it when its last mapping ends.\n"
+                 "\n"
+                 "A second call does nothing.")
+            .def_prop_ro("size", &PhysicalMemory::size, "The size in bytes; 0 after close().")
+            .def_prop_ro("device", &PhysicalMemory::device, "The Device that has the memory.")
             .def_prop_ro("handle", &PhysicalMemory::get,
                          "The CUmemGenericAllocationHandle, as an int."),
         "close");
@@ -82,11 +94,18 @@ void bind_virtual_memory(nb::module_ &module) {
 
     nb::class_<VirtualMemory>(
         module, "VirtualMemory", nb::is_weak_referenceable(),
-        "A range of device addresses, with or without memory behind them.\n\n"
-        "`size` and `alignment` in bytes are multiples of mem_get_allocation_granularity();\n"
-        "`address` is where it should begin. A kernel argument and a place to copy to, like any\n"
-        "memory of the device, once there is memory behind it that the device may access.\n\n"
-        ">>> range = VirtualMemory(1 << 30)\n"
+        "A reserved range of device addresses. PhysicalMemory can be mapped to any part of the "
+        "range.\n"
+        "\n"
+        "size: bytes, a multiple of mem_get_allocation_granularity().\n"
+        "alignment: the alignment of the first address in bytes; 0 is the granularity.\n"
+        "address: the wanted first address; 0 lets the driver choose.\n"
+        "\n"
+        "The object is a kernel argument and an operand of copies, like other device memory. A "
+        "part of the range can be accessed\n"
+        "after map() and set_access().\n"
+        "\n"
+        ">>> range = cuda.VirtualMemory(1 << 30)\n"
         ">>> range.map(memory)\n"
         ">>> range.set_access(device)")
         .def(nb::init<std::size_t, std::size_t, CUdeviceptr>(), nb::arg("size"),
@@ -98,8 +117,12 @@ void bind_virtual_memory(nb::module_ &module) {
              "offset: bytes from the begin of the range to the mapping.\n\n"
              "Raises LogicError if a part of the target is already mapped.")
         .def("unmap", &VirtualMemory::unmap, nb::lock_self(), nb::arg("offset") = 0,
-             "Unmap the memory at an offset in bytes. The call does not wait: work that uses the "
-             "memory must be done.")
+             "Unmap the memory at an offset.\n"
+             "\n"
+             "offset: bytes from the begin of the range, as in map().\n"
+             "\n"
+             "The call does not wait: all work that uses the memory must be done. Raises "
+             "LogicError if nothing is mapped there.")
         .def(
             "set_access",
             [](VirtualMemory &range, const Device &device, int access,
@@ -125,7 +148,7 @@ void bind_virtual_memory(nb::module_ &module) {
             "offset: bytes from the begin of the range.")
         .def("close", &VirtualMemory::close, nb::lock_self(),
              "Unmap all memory and free the addresses. A second call does nothing.")
-        .def_prop_ro("size", &VirtualMemory::size, "In bytes.")
+        .def_prop_ro("size", &VirtualMemory::size, "The size of the range in bytes.")
         .def("__int__", &VirtualMemory::get)
         .def("__index__", &VirtualMemory::get)
         .def("__enter__", [](nb::object self) { return self; })

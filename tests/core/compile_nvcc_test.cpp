@@ -86,7 +86,7 @@ TEST_F(CompileTest, MissingNvccIsNamed) {
     CompileRequest request = request_for(doublify);
     request.compiler = CompilerChoice::Nvcc;
     request.nvcc = "/nowhere/nvcc";
-    EXPECT_THAT(failure_of(request).message(), HasSubstr("'/nowhere/nvcc' is not there"));
+    EXPECT_THAT(failure_of(request).message(), HasSubstr("'/nowhere/nvcc' was not found"));
     request.compiler = CompilerChoice::Auto;
     request.target = ImageKind::Fatbin;
     EXPECT_THAT(failure_of(request).message(), HasSubstr("the target fatbin needs nvcc"));

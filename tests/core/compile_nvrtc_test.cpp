@@ -74,7 +74,7 @@ TEST_F(NvrtcTest, NewerDeviceGetsPtx) {
 TEST_F(NvrtcTest, OlderDeviceIsRefused) {
     CompileRequest request = request_for(doublify);
     request.device = ComputeCapability{3, 5};
-    EXPECT_THAT(failure_of(request).message(), HasSubstr("3.5 is wanted"));
+    EXPECT_THAT(failure_of(request).message(), HasSubstr("3.5 was requested"));
 }
 
 TEST_F(NvrtcTest, PtxasReportsForBothTargets) {
@@ -124,7 +124,7 @@ TEST_F(NvrtcTest, OptionOfNvccAloneIsNamed) {
     request.compiler = CompilerChoice::Nvrtc;
     request.options = {"--source-in-ptx"};
     EXPECT_EQ(failure_of(request).message(),
-              "NVRTC has no option like '--source-in-ptx'; nvcc has");
+              "NVRTC has no option '--source-in-ptx', only nvcc has");
 }
 
 TEST_F(NvrtcTest, PlainNamesUnlessLinkageIsCxx) {
@@ -258,7 +258,7 @@ TEST_F(NvrtcTest, MissingNvrtcSaysWhatToInstall) {
 TEST_F(NvrtcTest, ExplicitFolderWithoutNvrtcIsNamed) {
     ScopedVariable nowhere("PYCUDA_NVRTC", folder().c_str());
     EXPECT_THAT(failure_of(request_for("__global__ void other() {}")).message(),
-                StartsWith("PYCUDA_NVRTC is '" + folder().string() + "', which is neither"));
+                StartsWith("PYCUDA_NVRTC is '" + folder().string() + "'; expected the path"));
 }
 
 TEST_F(NvrtcTest, BrokenNvrtcIsNamed) {

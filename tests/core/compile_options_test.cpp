@@ -122,7 +122,7 @@ TEST(CompilerOptions, RefusesWhatTheTargetDecides) {
 }
 
 TEST(CompilerOptions, RefusesAMissingValue) {
-    EXPECT_EQ(message_of({"-w", "-std"}), "compiler option '-std' needs a value after it");
+    EXPECT_EQ(message_of({"-w", "-std"}), "compiler option '-std' needs a value");
 }
 
 namespace {
@@ -171,7 +171,7 @@ TEST(Architecture, OlderDeviceIsRefused) {
 
 TEST(Architecture, UnknownNameIsRefused) {
     EXPECT_THAT(refusal({"sm_200", "", device(86), ImageKind::Cubin}),
-                HasSubstr("does not know the architecture sm_200; it knows sm_75, sm_80"));
+                HasSubstr("does not support the architecture sm_200; it supports sm_75, sm_80"));
     for (const char *name : {"86", "sm_", "sm_8x", "volta", "all-major", "sm_90z"})
         EXPECT_THAT(refusal({name, "", device(86), ImageKind::Cubin}),
                     HasSubstr("'" + std::string(name) + "' is not a GPU architecture"));

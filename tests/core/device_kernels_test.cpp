@@ -70,7 +70,7 @@ TEST_F(DeviceKernels, ElementwiseRefusesWhatDoesNotFit) {
     const ArrayView z{memory.get(), 4, four, {}};
     const ArrayView x{memory.get(), 4, five, {}};
     EXPECT_THAT(message_of<std::invalid_argument>([&] { copy_kernel({}, z, x); }),
-                HasSubstr("array 'x' has 5 elements, the first array has 4"));
+                HasSubstr("array 'x' has 5 elements, but the first array has 4"));
     EXPECT_THROW(copy_kernel({}, z), std::invalid_argument);
     EXPECT_THROW(ElementwiseKernel("int n", "n"), std::invalid_argument);
 }

@@ -135,7 +135,7 @@ TEST_F(DeviceMemoryTest, RunsOutOfMemoryAndGoesOn) {
     const std::size_t more_than_all = context_.memory_info().total + (std::size_t{1} << 30);
     EXPECT_THAT(message_of([&] { DeviceMemory memory(more_than_all); }),
                 testing::AllOf(HasSubstr("cuMemAlloc failed: out of memory"),
-                               HasSubstr("bytes wanted"), HasSubstr("are free")));
+                               HasSubstr("requested "), HasSubstr("are free")));
     EXPECT_THAT(message_of([] { DeviceMemory nothing(0); }), HasSubstr("invalid argument"));
     DeviceMemory memory(1024);
     EXPECT_EQ(address_range(memory.get() + 100).base, memory.get());
@@ -147,7 +147,7 @@ TEST_F(DeviceMemoryTest, RegistersHostMemory) {
     RegisteredHostMemory registered(host.data(), host.size(), CU_MEMHOSTREGISTER_DEVICEMAP);
     EXPECT_NE(registered.device_pointer(), 0u);
     registered.unregister();
-    EXPECT_THAT(message_of([&] { registered.unregister(); }), HasSubstr("given back before"));
+    EXPECT_THAT(message_of([&] { registered.unregister(); }), HasSubstr("released before"));
 }
 
 TEST_F(DeviceMemoryTest, PoolServesFromAnyThread) {

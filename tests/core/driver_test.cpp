@@ -35,7 +35,7 @@ TEST(Driver, SaysWhichVersionBroughtWhatItLacks) {
     std::string text =
         message_of([] { (void)driver().cuFuncGetParamInfo.status(nullptr, 0, nullptr, nullptr); });
     EXPECT_THAT(text, HasSubstr("(CUDA 12.2) has no cuFuncGetParamInfo"));
-    EXPECT_THAT(text, HasSubstr("came with CUDA 12.4"));
+    EXPECT_THAT(text, HasSubstr("which CUDA 12.4 introduced"));
 }
 
 TEST(Driver, RefusesToWorkInAForkedChild) {

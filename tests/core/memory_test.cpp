@@ -25,8 +25,8 @@ TEST_F(Memory, IsFreedOnce) {
 
 TEST_F(Memory, ShortageNamesTheNumbers) {
     EXPECT_THAT(message_of([] { DeviceMemory memory(std::size_t{1} << 30); }),
-                testing::MatchesRegex("cuMemAlloc failed: out of memory - 1073741824 bytes "
-                                      "wanted, [0-9]+ of 1048576 are free"));
+                testing::MatchesRegex("cuMemAlloc failed: out of memory - requested "
+                                      "1073741824 bytes, [0-9]+ of 1048576 are free"));
 }
 
 TEST_F(Memory, MovesItsOwnership) {
@@ -46,7 +46,7 @@ TEST_F(Memory, AlignedHostMemoryIsAligned) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 4096, 0u);
     EXPECT_THAT(message_of([] { AlignedHostMemory odd(100, 24); }), HasSubstr("power of two"));
     memory.free();
-    EXPECT_THAT(message_of([&] { memory.free(); }), HasSubstr("given back before"));
+    EXPECT_THAT(message_of([&] { memory.free(); }), HasSubstr("released before"));
 }
 
 using Pool = FakeDevice;

@@ -299,7 +299,7 @@ def test_reduceat(call):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: np.bincount(x), "wants integers, not float64"),
+        (lambda x: np.bincount(x), "expects integers, not float64"),
         (lambda x: np.bincount(-(x > 9).astype(int) - 1), "no negative elements"),
         (lambda x: np.percentile(x, 101), r"range \[0, 100\]"),
         (lambda x: np.quantile(x, 0.5, method="best"), "Use one of: linear, "),

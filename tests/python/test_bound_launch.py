@@ -84,7 +84,7 @@ def test_notices_freed_memory(device, add, allocate):
 
 def test_refuses_what_it_cannot_hold(device, add):
     host = np.zeros(4, np.int32)
-    with pytest.raises(TypeError, match="bind.. takes no In, Out or InOut"):
+    with pytest.raises(TypeError, match="bind.. does not accept In, Out or InOut"):
         add.bind(cuda.InOut(host), 1, block=(4, 1, 1))
     with pytest.raises(ValueError, match="must specify block size"):
         add.bind(cuda.mem_alloc(16), 1)

@@ -170,7 +170,7 @@ def test_the_source_may_be_any_object_with_a_text(device):
             return "__global__ void answer(int *p) { *p = 3; }"
 
     assert answer(Program(), device) == 3
-    with pytest.raises(TypeError, match="source must be text, not bytes"):
+    with pytest.raises(TypeError, match="source must be a str, not bytes"):
         SourceModule(b"__global__ void f() {}")
 
 
@@ -331,7 +331,7 @@ def test_what_is_for_the_host_does_not_hinder_kernels(device):
     out = np.zeros(1, np.int32)
     SourceModule(source, nvcc="nvrtc").get_function("f")(cuda.Out(out), block=1)
     assert out[0] == 3
-    with pytest.raises(cuda.CompileError, match="host code, which needs nvcc"):
+    with pytest.raises(cuda.CompileError, match="host code, which only nvcc can compile"):
         SourceModule(
             "#include <vector>\n__global__ void f(std::vector<int> v) {}", nvcc="nvrtc"
         )

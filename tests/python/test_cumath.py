@@ -105,5 +105,5 @@ def test_pairs(device, dtype):
         cumath.exp(2.0)
     with pytest.raises(ValueError, match="same shape and dtype"):
         cumath.fmod(x_gpu, to_gpu(y[:3]))
-    with pytest.raises(TypeError, match="floating point, not of int32"):
+    with pytest.raises(TypeError, match="floating-point arrays, not int32"):
         cumath.modf(to_gpu(np.arange(3, dtype=np.int32)))

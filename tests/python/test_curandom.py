@@ -190,9 +190,9 @@ def test_what_is_refused(device):
         generator.fill_normal(GPUArray(4, np.int32))
     with pytest.raises(NotImplementedError, match="uint32, not one of float32"):
         generator.fill_poisson(GPUArray(4, np.float32), 3.0)
-    with pytest.raises(ValueError, match="no negative number"):
+    with pytest.raises(ValueError, match="must not be negative"):
         generator.call_skip_ahead(-1)
-    with pytest.raises(ValueError, match="generators, and counts of shape"):
+    with pytest.raises(ValueError, match="one for each generator, but has shape"):
         generator.call_skip_ahead_array(to_gpu(np.zeros(3, np.int32)))
     with pytest.raises(ValueError, match="offset must not be negative"):
         XORWOWRandomNumberGenerator(fixed_seeds, offset=-1)

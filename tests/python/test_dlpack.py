@@ -111,11 +111,11 @@ def test_copies():
     assert not np.may_share_memory(x, y)
     z = gpuarray.from_dlpack(A)  # a host array
     np.testing.assert_array_equal(z.get(), A)
-    with pytest.raises(ValueError, match="copy=False"):
+    with pytest.raises(ValueError, match="copy is False"):
         gpuarray.from_dlpack(A, copy=False)
     back = np.from_dlpack(x, device="cpu")
     np.testing.assert_array_equal(back, A)
-    with pytest.raises(BufferError, match="copy=False"):
+    with pytest.raises(BufferError, match="copy is False"):
         np.from_dlpack(x, device="cpu", copy=False)
 
 
@@ -133,12 +133,12 @@ def test_refusals():
     x = gpuarray.to_gpu(A)
     with pytest.raises(BufferError, match=r"\(2, 5\)"):
         x.__dlpack__(dl_device=(2, 5))
-    with pytest.raises(BufferError, match="copy=False"):
+    with pytest.raises(BufferError, match="copy is False"):
         x.__dlpack__(dl_device=(1, 0), copy=False)
     record = np.zeros(3, [("a", "u1"), ("b", "<f4")])
     with pytest.raises(BufferError, match="structs"):
         gpuarray.to_gpu(record).__dlpack__()
-    with pytest.raises(BufferError, match="no multiple"):
+    with pytest.raises(BufferError, match="not a multiple"):
         gpuarray.to_gpu(record)["b"].__dlpack__()
     with pytest.raises(ValueError, match="cuda:3"):
         gpuarray.from_dlpack(x, device="cuda:3")

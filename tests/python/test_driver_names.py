@@ -271,7 +271,7 @@ def test_numbers_of_a_device(device):
     assert data.align_words(8) == 16
     assert data.align(65) == 128 and data.coalesce(17) == 32
     assert [tools.DeviceData.make_valid_tex_channel_count(n) for n in (1, 3)] == [1, 4]
-    with pytest.raises(ValueError, match="no texture has 5 channels"):
+    with pytest.raises(ValueError, match="a texture cannot have 5 channels"):
         data.make_valid_tex_channel_count(5)
 
 

@@ -108,7 +108,7 @@ def test_parameters_at_once(add):
 
 def test_parameters_that_are_missing(device):
     add = compiler.SourceModule(ADD).get_function("add")
-    with pytest.raises(cuda.LogicError, match="16 bytes of parameters, 0 were set"):
+    with pytest.raises(cuda.LogicError, match="16 bytes of parameters, but 0 were set"):
         add.launch()
 
 

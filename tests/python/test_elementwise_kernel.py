@@ -294,10 +294,10 @@ def test_what_is_refused(device):
         DOUBLE(x, color=1, size=2)
     with pytest.raises(TypeError, match="both range and slice"):
         DOUBLE(x, range=slice(2), slice=slice(2))
-    with pytest.raises(ValueError, match="the step of a range may not be 0"):
+    with pytest.raises(ValueError, match="the step of a range must not be 0"):
         DOUBLE(x, range=slice(0, 4, 0))
     with pytest.raises(
-        ValueError, match="array 'y' has 3 elements, the first array has 4"
+        ValueError, match="array 'y' has 3 elements, but the first array has 4"
     ):
         AXPY(x, 1, x, zeros(3))
     with pytest.raises(ValueError, match="at least one array"):
@@ -314,7 +314,7 @@ def test_wrong_element_type_is_noticed(device):
     wrong = zeros(8, np.float64)
     with pytest.warns(UserWarning, match="misread"):
         DOUBLE(wrong)
-    with pytest.raises(ValueError, match="elements of 8 bytes, float has 4"):
+    with pytest.raises(ValueError, match="elements of 8 bytes, but float has 4"):
         DOUBLE(wrong.view(lambda a: a[::2]))
 
 

@@ -102,7 +102,7 @@ def test_into_out_and_of_nothing():
     [
         (lambda x: fft.fft(x, 0), ValueError, r"data points \(0\)"),
         (lambda x: fft.fft(x, norm="best"), ValueError, "Invalid norm value best"),
-        (lambda x: fft.rfft(x), TypeError, "wants real numbers, not complex128"),
+        (lambda x: fft.rfft(x), TypeError, "expects real numbers, not complex128"),
         (lambda x: fft.fft(x, axis=1), np.exceptions.AxisError, "axis 1 is out of"),
         (lambda x: fft.fftn(x, s=(3, 4), axes=(0,)), ValueError, "different lengths"),
     ],

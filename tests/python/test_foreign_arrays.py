@@ -166,7 +166,7 @@ def test_dlpack_capsule_is_told_the_stream(device, twice):
 def test_dlpack_on_the_host_is_refused(device, twice):
     array = WithCapsule(cuda.to_device(np.zeros(4, np.float32)), device_type=1)
     with pytest.raises(
-        cuda.ArgumentError, match="WithCapsule, which lives on the host"
+        cuda.ArgumentError, match="WithCapsule, which is in host memory"
     ):
         twice(array, block=(4, 1, 1))
 
@@ -240,7 +240,7 @@ def test_dlpack_exchange_honours_the_producers_stream(device, twice, exchanged_t
 
 def test_dlpack_exchange_checks_elements_and_place(device, twice, exchanged_type):
     memory = cuda.to_device(np.zeros(8, np.float32))
-    with pytest.raises(cuda.ArgumentError, match="lives on the host"):
+    with pytest.raises(cuda.ArgumentError, match="is in host memory"):
         twice(exchanged_type(memory, device_type=1), block=(4, 1, 1))
     fresh = SourceModule(
         "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }"
@@ -252,7 +252,7 @@ def test_dlpack_exchange_checks_elements_and_place(device, twice, exchanged_type
 def test_torch(device, twice):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     if not torch.cuda.is_available():
-        with pytest.raises(cuda.ArgumentError, match="lives on the host"):
+        with pytest.raises(cuda.ArgumentError, match="is in host memory"):
             twice(torch.zeros(4), block=(4, 1, 1))
         return
     check_array_of_the_gpu(twice, torch.arange(4, dtype=torch.float32, device="cuda"))
@@ -287,7 +287,7 @@ def test_tensor_of_a_torch_without_the_exchange(device, twice):
             return int(self.memory)
 
     assert run(twice, Tensor) == [2, 4, 6, 8]
-    with pytest.raises(cuda.ArgumentError, match="lives on the host"):
+    with pytest.raises(cuda.ArgumentError, match="is in host memory"):
         twice(Tensor(cuda.mem_alloc(16), is_cuda=False), block=(4, 1, 1))
 
 

@@ -144,14 +144,14 @@ def test_calls():
 def test_what_cannot_be_fused():
     x, other = numbers((4, 5), "f"), numbers(4, "f")
     refused = [
-        (lambda x: x if x > 0 else -x, "cannot decide by its arrays"),
-        (lambda x: x[1:], "cannot take or set parts"),
+        (lambda x: x if x > 0 else -x, "cannot branch on the elements"),
+        (lambda x: x[1:], "cannot index or assign parts"),
         (lambda x: x.sum() + 1, "can only be the last step"),
         (lambda x: x.reshape(20), "cannot use 'reshape'"),
         (lambda x: x + other[0], "pass the array of shape"),
         (lambda x: np.linalg.norm(x), "cannot use numpy.norm"),
         (lambda x: x + "1", "cannot use a str"),
-        (lambda x: 3.0, "must return what it computes"),
+        (lambda x: 3.0, "must return values computed"),
         (lambda x: gpuarray.exp(x, dtype=np.float64), "no keywords"),
     ]
     for function, reason in refused:

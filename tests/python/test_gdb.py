@@ -410,7 +410,7 @@ def test_commands_outside_of_kernels_say_so(program):
     text = gdb(
         program, "cuda print i", "break main", "run", "cuda block", "cuda threads"
     )
-    assert "not in a kernel that was compiled for a debugger" in text
+    assert "does not run a kernel that was compiled for a debugger" in text
     assert "no thread is in a kernel" in text
 
 

@@ -19,7 +19,7 @@ def test_objects_of_opengl_without_opengl(device):
         ) as info:
             register()
         if not cuda.have_gl_ext():
-            assert "cannot share objects with OpenGL" in str(info.value)
+            assert "does not support sharing of objects with OpenGL" in str(info.value)
             assert info.value.name == "CUDA_ERROR_NOT_SUPPORTED"
         else:
             assert f"OpenGL's {name.lower()} 1" in str(info.value)

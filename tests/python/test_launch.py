@@ -346,8 +346,8 @@ def test_arrays_are_structs_by_value_where_they_have_the_size(device):
     assert out.tolist() == [1.5, 2, 3, 5, 5]
     for wrong in (pair.repeat(2), np.zeros(3)):
         with pytest.raises(
-            TypeError, match="what Pair is is not known|lives on the host"
+            TypeError, match="the definition of Pair is not known|is in host memory"
         ):
             module.get_function("f")(wrong, numbers, numbers, 5, cuda.Out(out), block=1)
-    with pytest.raises(TypeError, match="argument 0.*lives on the host"):
+    with pytest.raises(TypeError, match="argument 0.*is in host memory"):
         module.get_function("g")(pair, block=1)

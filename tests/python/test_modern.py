@@ -69,7 +69,7 @@ def test_priority_and_programmatic(module, numbers, able):
     assert values(numbers) == [1, 2, 3, 4]
     with pytest.raises(ValueError, match="time_kernel cannot be combined"):
         add(numbers, 1, block=(4, 1, 1), priority=0, time_kernel=True)
-    with pytest.raises(ValueError, match="bind.. takes no cooperative"):
+    with pytest.raises(ValueError, match="bind.. does not support cooperative"):
         add.bind(numbers, 1, block=(4, 1, 1), cooperative=True)
 
 

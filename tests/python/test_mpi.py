@@ -224,7 +224,7 @@ DEVICES_PROGRAM = """
         for kind, text, call in (
             (NotImplementedError, "not in partitions", lambda: comm.Psend_init(small, 1, other)),
             (TypeError, "memory of the host", lambda: comm.Attach_buffer(small)),
-            (ValueError, "without gaps", lambda: comm.Send(small[::2], other)),
+            (ValueError, "must be contiguous", lambda: comm.Send(small[::2], other)),
         ):
             try:
                 call()
@@ -340,7 +340,7 @@ def test_an_mpi_without_windows_is_named(device, tmp_path, monkeypatch):
     said = run_mpi(program, 2, tmp_path, monkeypatch)
     if "a window was made" in said:
         pytest.skip("this MPI makes windows whatever OMPI_MCA_osc says")
-    assert "cannot make a window of this memory" in said, said
+    assert "cannot create a window for this memory" in said, said
     assert "MPI_ERR_WIN" in said and "ompi_info" in said, said
 
 
@@ -379,7 +379,7 @@ def test_no_rank_waits_for_a_root_without_nccl(device, tmp_path, monkeypatch):
         try:
             nccl.Communicator.from_mpi(MPI.COMM_WORLD)
         except nccl.NcclError as error:
-            assert "there is no libnccl.so.2" in str(error)
+            assert "no libnccl.so.2" in str(error)
             print("done", flush=True)
     """
     run_mpi(program, 2, tmp_path, monkeypatch)
@@ -420,9 +420,7 @@ def test_device_buffers_go_as_they_are(device):
     comm = mpi.Comm(recorder, staged=True)
     comm.Send([x, 3], dest=1)
     assert isinstance(recorder.got[0], np.ndarray) and recorder.got[1] == 3
-    with pytest.raises(
-        ValueError, match="buf of Send.. must lie in memory without gaps"
-    ):
+    with pytest.raises(ValueError, match="buf of Send.. must be contiguous"):
         comm.Send(x[::2], dest=1)
 
 

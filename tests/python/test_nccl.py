@@ -62,7 +62,7 @@ def test_collectives_of_one_process(run_devices, count):
                 hosts = [rng.integers(0, 5, size).astype(dtype) for _ in range(count)]
                 for op, join in [("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum)]:
                     if dtype.kind == "c" and op != "sum":
-                        raises(TypeError, "complex numbers have no", lambda: comms[0].all_reduce(on(0, hosts[0]), op=op))
+                        raises(TypeError, "NCCL does not support", lambda: comms[0].all_reduce(on(0, hosts[0]), op=op))
                         continue
                     parts = [on(rank, host) for rank, host in enumerate(hosts)]
                     wanted = hosts[0]
@@ -183,7 +183,7 @@ def test_wrong_arguments(run_devices):
         c = comms[0]
         raises(ValueError, "on cuda:1 was passed to a communicator on cuda:0", lambda: c.all_reduce(y))
         raises(TypeError, "must be a GPUArray, not ndarray", lambda: c.send(np.zeros(3), 1))
-        raises(ValueError, "without gaps", lambda: c.send(x[::2], 1))
+        raises(ValueError, "must be contiguous", lambda: c.send(x[::2], 1))
         raises(ValueError, "op must be one of", lambda: c.all_reduce(x, op="mean"))
         raises(ValueError, "peer must be from 0 to 1, not 2", lambda: c.send(x, 2))
         raises(ValueError, "root must be from 0 to 1, not -1", lambda: c.broadcast(x, -1))
@@ -191,7 +191,7 @@ def test_wrong_arguments(run_devices):
         raises(ValueError, "cannot take 4 elements to 3", lambda: c.all_reduce(x, on(0, np.zeros(3))))
         raises(ValueError, "first axis of 2", lambda: c.reduce_scatter(on(0, np.zeros((3, 2)))))
         raises(ValueError, "rank must be from 0 to 1, not 2", lambda: nccl.Communicator(2, 2, bytes(128)))
-        raises(ValueError, "a unique id has 128 bytes, not 3", lambda: nccl.Communicator(1, 0, b"abc", 0))
+        raises(ValueError, "a unique id must have 128 bytes, not 3", lambda: nccl.Communicator(1, 0, b"abc", 0))
         raises(ValueError, "there is no device 9", lambda: nccl.all_devices([0, 9]))
         # Nothing of this has harmed the communicators.
         with nccl.group():
@@ -302,7 +302,7 @@ def test_group_keeps_stream_and_arguments_of_each_call(run_devices):
         # A group that no block ends, one that ends in another thread, one that is entered twice.
         one = nccl.group()
         one.__enter__()
-        raises(RuntimeError, "entered twice", one.__enter__)
+        raises(RuntimeError, "already entered", one.__enter__)
         def end():
             raises(RuntimeError, "must end in the thread that began it", lambda: one.__exit__(None, None, None))
             other = nccl.group()
@@ -396,7 +396,7 @@ def test_a_communicator_is_split_by_color(run_devices):
             found = list(pool.map(work, range(4)))
         assert found == [[101.0] * 5, [1010.0] * 5] * 2, found
         with nccl.group():
-            raises(RuntimeError, "cannot be in a group", lambda: comms[0].split(1))
+            raises(RuntimeError, "cannot be called inside a group", lambda: comms[0].split(1))
         """,
         4,
     )

@@ -336,7 +336,7 @@ def test_environment_is_validated(run_program):
         SOFTCUDA_PROFILE="timeline,speed",
     )
     assert done.returncode == 1
-    assert "there is no profile mode 'speed'" in done.stderr
+    assert "unknown profile mode 'speed'" in done.stderr
 
 
 @needs_softcuda

@@ -267,13 +267,13 @@ def test_a_source_that_launches_no_kernels_needs_no_device_runtime(monkeypatch):
 
 
 def no_library(name, first):
-    raise OSError(f"lib{name}.a is not found")
+    raise OSError(f"lib{name}.a was not found")
 
 
 def test_a_library_that_is_needed_and_absent_is_named(monkeypatch):
     monkeypatch.setattr(compiler, "_find_cuda_library", no_library)
     calls = "extern __device__ int elsewhere(int); __global__ void f(int *x) { *x = elsewhere(*x); }"
-    with pytest.raises(cuda.CompileError, match="libcudadevrt.a is not found"):
+    with pytest.raises(cuda.CompileError, match="libcudadevrt.a was not found"):
         DynamicSourceModule(calls)
 
 

@@ -194,9 +194,9 @@ def test_what_is_refused(device):
         Generator(-1)
     with pytest.raises(ValueError, match="sequence must be from 0"):
         Generator(0, sequence=2**63)
-    with pytest.raises(TypeError, match="uniform numbers cannot be int32"):
+    with pytest.raises(TypeError, match="uniform numbers cannot have dtype int32"):
         rng.random(3, np.int32)
-    with pytest.raises(TypeError, match="normal numbers cannot be float16"):
+    with pytest.raises(TypeError, match="normal numbers cannot have dtype float16"):
         rng.normal(size=3, dtype=np.float16)
     with pytest.raises(ValueError, match="scale must not be negative"):
         rng.normal(0, -1)

@@ -192,7 +192,9 @@ def test_what_is_refused(device):
         SUM(x, axis=0)
     with pytest.raises(TypeError, match="takes 1 arguments"):
         SUM(x, x)
-    with pytest.raises(ValueError, match="'y' has 3 elements, the first array has 10"):
+    with pytest.raises(
+        ValueError, match="'y' has 3 elements, but the first array has 10"
+    ):
         DOT(x, ForeignArray(random_array(3)))
     with pytest.raises(ValueError, match="at least one array"):
         ReductionKernel(np.float32, 0, "a+b", "f", "float f")

@@ -135,7 +135,7 @@ def test_what_is_refused():
         curandom.Sobol32RandomNumberGenerator(np.zeros((2, 32), np.uint32))
     with pytest.raises(TypeError, match="right length"):
         curandom.Sobol64RandomNumberGenerator(curandom.generate_direction_vectors(3))
-    with pytest.raises(ValueError, match="no negative number"):
+    with pytest.raises(ValueError, match="must not be negative"):
         generator.call_skip_ahead(-1)
     with pytest.raises(ValueError, match="offset must not be negative"):
         curandom.ScrambledSobol32RandomNumberGenerator(offset=-1)

@@ -139,7 +139,7 @@ def test_what_may_stand_for_a_matrix(device):
     agree(linalg.aslinearoperator(mine).rmatvec(b), theirs.T @ b)
     with pytest.raises(NotImplementedError, match="rmatvec"):
         matrices[3].rmatvec(b)
-    with pytest.raises(ValueError, match="wants a vector of 25"):
+    with pytest.raises(ValueError, match="expects a vector of 25"):
         matrices[3] @ b[1:]
     with pytest.raises(ValueError, match="must be square"):
         linalg.cg(mine[:5], b)
@@ -235,13 +235,13 @@ WRONG = {
     "negative": (lambda: sparse.csr_array(([1.0], [-1], [0, 1]), (1, 3)), ValueError, "from 0 to 2"),
     "falling": (lambda: sparse.csr_array(([1.0, 2], [0, 1], [0, 2, 1, 2]), (3, 3)), ValueError, "must rise"),
     "not all elements": (lambda: sparse.csr_array(([1.0, 2], [0, 1], [0, 1]), (1, 3)), ValueError, "must rise from 0 to 2"),
-    "pointers": (lambda: sparse.csc_array(([1.0], [0], [0, 1]), (3, 3)), ValueError, r"\(4,\) is wanted"),
-    "lengths": (lambda: sparse.csr_array(([1.0, 2], [0], [0, 1])), ValueError, "data has shape"),
+    "pointers": (lambda: sparse.csc_array(([1.0], [0], [0, 1]), (3, 3)), ValueError, r"expected \(4,\)"),
+    "lengths": (lambda: sparse.csr_array(([1.0, 2], [0], [0, 1])), ValueError, "data and indices must have the same shape"),
     "no pointers": (lambda: sparse.csr_array(([], [], []), (0, 0)), ValueError, "at least one"),
     "wide indices": (lambda: sparse.csr_array(([1.0], [1 << 40], [0, 1])), ValueError, "indices are int32"),
     "floating indices": (lambda: sparse.coo_array(([1.0], ([0.5], [0]))), ValueError, "row must be integers"),
     "row": (lambda: sparse.coo_array(([1.0], ([5], [0])), (3, 3)), ValueError, "rows must be from 0 to 2"),
-    "coordinates": (lambda: sparse.coo_array(([1.0], ([5, 6], [0])), (9, 9)), ValueError, "one length, not 2, 1 and 1"),
+    "coordinates": (lambda: sparse.coo_array(([1.0], ([5, 6], [0])), (9, 9)), ValueError, "the same length, not 2, 1 and 1"),
     "no shape": (lambda: sparse.coo_array(([], ([], []))), ValueError, "must be given"),
     "float16": (lambda: sparse.csr_array(np.zeros((2, 2), np.float16)), TypeError, "not float16"),
     "three axes": (lambda: sparse.csr_array(np.zeros((2, 2, 2))), ValueError, "two axes"),
@@ -249,8 +249,8 @@ WRONG = {
     "negative shape": (lambda: sparse.csr_array((-1, 3)), ValueError, "extents must be"),
     "vector": (lambda: sparse.eye(3) @ np.zeros(4), ValueError, "3 columns, 4 rows"),
     "matrix": (lambda: sparse.eye(3) @ sparse.eye(4), ValueError, "3 columns, 4 rows"),
-    "number": (lambda: sparse.eye(3) @ 2, ValueError, "numbers go with"),
-    "sum": (lambda: sparse.eye(3) + sparse.eye(4), ValueError, "one shape"),
+    "number": (lambda: sparse.eye(3) @ 2, ValueError, "multiply by a number with"),
+    "sum": (lambda: sparse.eye(3) + sparse.eye(4), ValueError, "must have the same shape"),
     "dense sum": (lambda: sparse.eye(3) + 1, NotImplementedError, "dense"),
     "equal": (lambda: sparse.eye(3) == sparse.eye(3), NotImplementedError, "nnz"),
     "less": (lambda: sparse.eye(3, dtype=complex) < sparse.eye(3), TypeError, "no order"),
@@ -316,7 +316,10 @@ def test_devices(run_program):
         SOFTCUDA_DEVICES="2",
     )  # fmt: skip
     assert done.stderr == ""
-    assert done.stdout.splitlines() == ["operands are on devices 0 and 1"] * 2
+    assert (
+        done.stdout.splitlines()
+        == ["the operands are on different devices, 0 and 1"] * 2
+    )
 
 
 def test_without_scipy(run_program):

@@ -219,7 +219,7 @@ def test_shape_strides_and_dtype_may_be_set():
     assert array.shape == (4, 6) and array.itemsize == 2
     with pytest.raises(ValueError, match="new type not compatible"):
         array.dtype = np.dtype("V5")
-    with pytest.raises(ValueError, match="leave the array's 48 bytes"):
+    with pytest.raises(ValueError, match="outside the array's 48 bytes"):
         array.strides = (24, 4)
     with pytest.raises(ValueError, match="do not match the shape"):
         array.strides = (4,)

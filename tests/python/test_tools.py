@@ -79,7 +79,7 @@ def test_dtype_to_ctype(dtype, name):
 def test_unknown_dtypes_are_value_errors():
     with pytest.raises(ValueError, match="unable to map dtype"):
         tools.dtype_to_ctype(np.dtype("M8[s]"))
-    with pytest.raises(ValueError, match="may not be None"):
+    with pytest.raises(ValueError, match="must not be None"):
         tools.dtype_to_ctype(None)
     with pytest.raises(ValueError, match="unknown type 'no_such_type'"):
         tools.parse_c_arg("no_such_type x")
@@ -94,7 +94,7 @@ def test_registering_types():
     assert tools.get_or_register_dtype(["test_pair", "test_pair_t"], pair) == pair
     assert tools.get_or_register_dtype("test_pair_t") == pair
     assert tools.dtype_to_ctype(pair) == "test_pair"
-    with pytest.raises(ValueError, match="already stands for"):
+    with pytest.raises(ValueError, match="is already registered for"):
         tools.get_or_register_dtype("test_pair", np.float32)
 
 

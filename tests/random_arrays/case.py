@@ -220,7 +220,7 @@ MEANT = [
     (r"round", "does not raise", "results are cast to integers, as elsewhere"),
     (r"^a\d+\[.*\] = ", "setting an array element with a sequence", "x[0] is an array of one element"),
     (r"nan(quantile|percentile)", "r has shape", "NumPy forgets the shape of the shares for no elements"),
-    (r"quantile|percentile", "bool has no quantiles", "NumPy takes an array of no bools"),
+    (r"quantile|percentile", "which is not defined for bool", "NumPy takes an array of no bools"),
     (r"cross", "both must be vectors of 3", "vectors of two elements are deprecated"),
     (r"put_along_axis", "read-only", "NumPy refuses axis=None for some layouts"),
     (r"pad|polyval|vector_norm|average|transpose", "does not raise", "arrays without axes"),

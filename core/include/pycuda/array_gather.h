@@ -1,4 +1,4 @@
-// array_gather.h -- elements addressed one by one, as by arrays of indices.
+// array_gather.h -- gather and scatter: elements at computed addresses, as for index arrays.
 #pragma once
 
 #include <pycuda/array.h>
@@ -9,9 +9,9 @@
 
 namespace pycuda {
 
-/// One of the axes that elements are chosen along.
+/// One axis that is indexed by an array.
 struct IndexedAxis {
-    const Array *indices; ///< int64; below zero they count from the end
+    const Array *indices; ///< int64; negative indices count from the end
     std::int64_t extent;  ///< of the axis
     std::int64_t stride;  ///< in bytes
 };
@@ -21,14 +21,15 @@ struct ElementOffsets {
     int outside = -1; ///< the first axis with an index out of range; -1: none
 };
 
-/// The sums over all axes (one at least, whose indices have the same shape) of index times stride.
-/// Waits for the device, to learn whether all of them are inside.
+/// The byte offsets of indexed elements: for each element, the sum over the axes of index * stride.
+/// Needs at least one axis; the indices of all axes have the same shape. Waits for the device,
+/// because the host must know whether all indices are in range.
 ElementOffsets element_offsets(std::span<const IndexedAxis> axes,
                                StreamRef stream = current_stream());
 
-/// out[i] = the element at `base`'s address plus the offset that element_offsets() would give.
-/// `out` is contiguous and of the indices' shape. Gives ElementOffsets::outside; unless that is -1,
-/// some elements of `out` were not written.
+/// Gathers elements of `base` into `out`: out[i] is the element at the offset that
+/// element_offsets() would compute. `out` is contiguous and has the shape of the indices. Returns
+/// the value of ElementOffsets::outside; if it is not -1, some elements of `out` were not written.
 int gather_indexed(const Array &out, const Array &base, std::span<const IndexedAxis> axes,
                    StreamRef stream = current_stream());
 
@@ -42,8 +43,8 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
 void gather(const Array &out, const Array &base, const Array &offsets,
             StreamRef stream = current_stream());
 
-/// The element at base[i]'s address plus offsets[i] bytes = in[i], for all i of the shape of `in`.
-/// Where two places are the same, one of the values stays.
+/// Scatters: the element that is offsets[i] bytes after base[i] becomes in[i]. If several values
+/// have the same destination, one of them is kept; which one is unspecified.
 void scatter(const Array &base, const Array &offsets, const Array &in,
              StreamRef stream = current_stream());
 

@@ -47,19 +47,20 @@ class Index {
     std::int64_t start_, stop_, step_;
 };
 
-/// A layout of some of an array's elements, and how many bytes behind the array's first element it
-/// begins.
+/// A layout of some of an array's elements, and the offset in bytes of its first element from the
+/// array's first element.
 struct LayoutPart {
     Layout layout;
     std::int64_t offset = 0;
 };
 
-/// The part of a layout that the indices select. Axes behind the last index are whole. Throws
-/// std::out_of_range where an index is not on its axis, where there are more indices than axes, or
-/// more than one rest().
+/// The part of a layout that the indices select. Axes after the last index are taken whole. Throws
+/// std::out_of_range if an index is out of bounds, if there are more indices than axes, or more
+/// than one rest().
 LayoutPart part(const Layout &layout, std::span<const Index> indices);
 
-/// A view of that part of an array. Throws as above, and as Array::unrecorded_address().
+/// A view of the part of an array that the indices select. Throws like the function above, and like
+/// Array::unrecorded_address().
 inline Array part(const Array &array, std::span<const Index> indices) {
     const LayoutPart chosen = part(array.layout(), indices);
     return array.view(chosen.layout, chosen.offset);

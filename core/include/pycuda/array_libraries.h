@@ -1,13 +1,14 @@
 // array_libraries.h -- NVIDIA's LAPACK and Fourier transforms, opened when they are first used.
 //
 // Matrices are LAPACK's: a stack is a C-contiguous array (count, columns, rows) of float32,
-// float64, complex64 or complex128, so that each matrix lies in columns. In other words, the array
-// holds the transposed matrices. Results replace their operands. `info` is an int32 for each
-// matrix and is LAPACK's: 0 is success, a positive number says where a factorisation failed.
+// float64, complex64 or complex128, so each matrix is stored by columns. In other words, the array
+// holds the transposed matrices. Results overwrite their operands. `info` is an int32 for each
+// matrix and is LAPACK's: 0 is success, a positive number is the index (from 1) at which a
+// factorisation failed.
 //
 // The functions do not wait for the device, unless cuSOLVER does. Each function works in the
-// context of its arrays, which must be current. Failures throw std::runtime_error, which names the
-// library's function and status, or Error where memory runs out.
+// context of its arrays, which must be current. A failure throws std::runtime_error with the
+// library's function and status, or Error if memory runs out.
 #pragma once
 
 #include <pycuda/array.h>
@@ -32,7 +33,7 @@ void solver_lu(const Array &a, const Array &pivots, const Array &info, StreamRef
 void solver_lu_solve(const Array &factors, const Array &pivots, const Array &b, bool transposed,
                      const Array &info, StreamRef stream);
 
-/// A = L L^H, or U^H U (potrf). The other triangle is left as it was.
+/// A = L L^H, or U^H U (potrf). The other triangle is not changed.
 void solver_cholesky(const Array &a, Triangle triangle, const Array &info, StreamRef stream);
 
 /// A = Q R (geqrf): R on and above the diagonal, reflections below, their factors in `tau`,
@@ -43,12 +44,13 @@ void solver_qr(const Array &a, const Array &tau, const Array &info, StreamRef st
 /// rows), with the reflections in its first columns.
 void solver_q(const Array &a, const Array &tau, const Array &info, StreamRef stream);
 
-/// Eigenvalues, rising, of Hermitian matrices of which one triangle is read (syevd, heevd), in
-/// `values`, (count, n), real; with `vectors` the columns of `a` become the eigenvectors.
+/// Eigenvalues of Hermitian matrices in ascending order (syevd, heevd), of which one triangle is
+/// read. Writes them to `values`, (count, n), real. With `vectors`, the columns of `a` become the
+/// eigenvectors.
 void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle triangle,
                  const Array &info, StreamRef stream);
 
-/// How singular values are found.
+/// The algorithm for singular values.
 enum class SvdWay {
     QR,     ///< gesvd: bidiagonal form, then QR steps; V^H
     Jacobi, ///< gesvdj: rotations, quicker up to some thousand columns; V itself
@@ -65,13 +67,13 @@ enum class SvdWay {
 void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdWay way,
                 const Array &info, StreamRef stream);
 
-/// Factors a stack of small square matrices at once: LAPACK's getrf. `a`: (count, n, n) of
-/// float32, float64 or their complex types, C-contiguous, each matrix in columns; it becomes its
-/// factors. `pivots`: (count, n) of int32, `info`: (count) of int32, both set.
+/// Factors a stack of small square matrices in one call: LAPACK's getrf. `a`: (count, n, n) of
+/// float32, float64 or their complex types, C-contiguous, each matrix by columns; overwritten by
+/// the factors. `pivots`: (count, n) of int32, `info`: (count) of int32, both set.
 void solver_lu_stack(const Array &a, const Array &pivots, const Array &info, StreamRef stream);
 
-/// Solves with the factors: LAPACK's getrs. `b`: (count, columns, n), C-contiguous, becomes the
-/// solution. `transposed`: with the transposed matrices.
+/// Solves with the factors: LAPACK's getrs. `b`: (count, columns, n), C-contiguous, is overwritten
+/// by the solution. `transposed`: with the transposed matrices.
 void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Array &b,
                            bool transposed, StreamRef stream);
 
@@ -82,9 +84,10 @@ bool fourier_takes(ScalarType type);
 enum class FourierDirection : int { Forward = -1, Inverse = 1 };
 
 /// Transforms neighbouring axes `first` to `first + rank` (1 to 3) of `in` to `out`, without a
-/// scale. Both are C-contiguous and have the same extents, but for the last transformed axis where
-/// one is real: n there, n / 2 + 1 complex. From complex to real, `in` is destroyed. `in` and `out`
-/// may be the same complex array. Nothing waits for the device.
+/// scale. Both are C-contiguous and have the same extents. Exception: if one is real, its last
+/// transformed axis has n elements, and that of the complex array has n / 2 + 1. A transform from
+/// complex to real overwrites `in`. `in` and `out` may be the same complex array. Does not wait for
+/// the device.
 void fourier_transform(const Array &in, const Array &out, int first, int rank,
                        FourierDirection direction, StreamRef stream);
 

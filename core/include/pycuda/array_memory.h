@@ -3,14 +3,15 @@
 // Memory comes from a pool, and may return to the pool while the device still uses it. Each stream
 // has its own pool. The stream is the home stream of the memory that was allocated for it. Rules:
 //
-//   - the next user of a block works in its home stream too, so after all that used the block
-//   before
-//   - another stream used the memory: each use leaves an event with the memory (StreamUse), and the
-//     home stream is made to wait for these events before the block goes back
-//   - another stream is the first to use the memory: it is made to wait for the home stream
-//   - a stream of other code may be destroyed unseen, and its handle come back as another stream's:
-//     such a stream gets memory whose home is the default stream
-//   - a stream that ends leaves its blocks to the default stream, which waits for it first
+//   - the next user of a block works in the block's home stream too, so after all earlier
+//     users
+//   - another stream used the memory: each use adds an event to the memory (StreamUse), and the
+//     home stream waits for these events before the block is returned to the pool
+//   - another stream is the first to use the memory: this stream waits for the home stream
+//   - other code may destroy its stream without notice, and a new stream may get the same handle:
+//     so memory for streams of other code has the default stream as its home stream
+//   - when a stream ends, its blocks move to the pool of the default stream, which first waits for
+//     the stream
 //
 //     home s:   y = x + 1   | del y ... wait(e)      | z = x + 2 gets y's block
 //     stream t:   use of y ------- e recorded ^
@@ -55,7 +56,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     static const std::shared_ptr<ArrayContext> &current();
 
     /// Sets a function that is called when the device is out of memory, before the pool frees its
-    /// blocks. The function may drop garbage. Applies to pools that are made later.
+    /// blocks. The function may run a garbage collector. Applies to pools that are made later.
     static void on_out_of_memory(std::function<void()> reclaim);
 
     const Context &context() const noexcept { return context_; }
@@ -67,7 +68,8 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     LibraryHandles &libraries() noexcept { return *libraries_; }
     int processors() const noexcept { return processors_; }
 
-    /// Later work of the stream `later` waits for the present work of the stream `earlier`.
+    /// Makes later work of the stream `later` wait for the work that is now in the stream
+    /// `earlier`.
     void order(StreamRef earlier, StreamRef later) const;
 
   private:
@@ -78,7 +80,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     Context context_;
     MemoryPool pool_;
     std::mutex pools_mutex_;
-    std::vector<std::shared_ptr<detail::StreamPool>> pools_; ///< of streams that live
+    std::vector<std::shared_ptr<detail::StreamPool>> pools_; ///< of streams that exist
     std::unique_ptr<KernelTable> kernels_;
     std::shared_ptr<LibraryHandles> libraries_;
     int processors_;
@@ -88,7 +90,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
 class ArrayAllocator {
   public:
     virtual ~ArrayAllocator() = default;
-    /// Memory of `bytes`, at least 1, to be written first in `stream`.
+    /// Allocates `bytes` bytes, at least 1, for memory whose first write is work of `stream`.
     virtual std::shared_ptr<ArrayMemory> allocate(const std::shared_ptr<ArrayContext> &context,
                                                   std::size_t bytes, StreamRef stream) = 0;
 };
@@ -96,16 +98,16 @@ class ArrayAllocator {
 /// Memory of one or several arrays: a block of a pool, or memory with another owner.
 class ArrayMemory {
   public:
-    /// From the thread's allocator, or else from the pool of `stream`, in which it is to be written
-    /// first.
+    /// Allocates with the thread's allocator if there is one, else from the pool of `stream`. The
+    /// first write must be work of `stream`.
     static std::shared_ptr<ArrayMemory> allocate(const std::shared_ptr<ArrayContext> &context,
                                                  std::size_t bytes,
                                                  StreamRef stream = current_stream());
-    /// From the pool of `stream`, even if the thread has an allocator: for memory that is not a
-    /// result.
+    /// Allocates from the pool of `stream`, even if the thread has an allocator: for intermediate
+    /// results.
     static std::shared_ptr<ArrayMemory> from_pool(const std::shared_ptr<ArrayContext> &context,
                                                   std::size_t bytes, StreamRef stream);
-    /// At an address that is kept valid by `owner`, of any kind.
+    /// Borrows memory at an address that `owner`, any object, keeps valid.
     static std::shared_ptr<ArrayMemory> borrow(const std::shared_ptr<ArrayContext> &context,
                                                CUdeviceptr address, std::size_t bytes,
                                                std::shared_ptr<void> owner);
@@ -153,14 +155,15 @@ class ArrayMemory {
     CUdeviceptr address_ = 0;
     std::size_t bytes_ = 0;
     bool freed_ = false;
-    /// Not used yet: what used the block before may still run in the home stream.
+    /// Whether no work uses the memory yet: the previous user of the block may still run in the
+    /// home stream.
     std::atomic<bool> is_fresh_{true};
     std::mutex uses_mutex_;
-    std::vector<std::shared_ptr<Event>> uses_; ///< what each thread that launches adds to
+    std::vector<std::shared_ptr<Event>> uses_; ///< each launching thread adds to these
 };
 
-/// Makes an allocator that of the thread's arrays while this lives. Scopes of a thread end in the
-/// opposite order. Null: the pools.
+/// Sets the allocator of the thread's arrays for a scope; null selects the pools. Scopes of a
+/// thread must end in the opposite order.
 class [[nodiscard]] AllocatorScope {
   public:
     explicit AllocatorScope(ArrayAllocator *allocator) noexcept;

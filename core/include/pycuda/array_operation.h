@@ -22,25 +22,26 @@ enum class Operation : std::uint8_t {
 #undef PYCUDA_OPERATION
 };
 
-/// How an operation's types follow from those of its operands, which are promoted first.
+/// The rule by which the promoted type of the operands determines an operation's types.
 enum class TypeRule : std::uint8_t {
-    Keep,          ///< any type, itself
-    Numeric,       ///< any number; bool stays bool
-    NoBool,        ///< any number; bool is refused
-    Int8,          ///< any number; bool becomes int8
-    RealInt8,      ///< real numbers; bool becomes int8
-    Real,          ///< real numbers, bool stays bool
-    RealPart,      ///< a complex number gives a real one
-    Integer,       ///< integers only
-    Bits,          ///< bool and integers
-    IntegerBits,   ///< integers; bool becomes int8; gives uint8
-    Shift,         ///< integers; bool becomes int8
-    Divide,        ///< integers give float64
-    Double,        ///< computed in float64 or complex128
-    Float,         ///< an integer becomes a float that holds it: int8 float16, int16 float32
-    FloatReal,     ///< the same without complex numbers
-    FloatTest,     ///< the same, giving bool
-    FloatExponent, ///< the same, giving int32
+    Keep,        ///< any type, itself
+    Numeric,     ///< any number; bool stays bool
+    NoBool,      ///< any number; bool is an error
+    Int8,        ///< any number; bool becomes int8
+    RealInt8,    ///< real numbers; bool becomes int8
+    Real,        ///< real numbers, bool stays bool
+    RealPart,    ///< a complex number gives a real number
+    Integer,     ///< integers only
+    Bits,        ///< bool and integers
+    IntegerBits, ///< integers; bool becomes int8; gives uint8
+    Shift,       ///< integers; bool becomes int8
+    Divide,      ///< integers give float64
+    Double,      ///< computed in float64 or complex128
+    Float, ///< an integer becomes a float that represents all its values: int8 gives float16, int16
+           ///< float32
+    FloatReal,     ///< like Float, without complex numbers
+    FloatTest,     ///< like FloatReal, gives bool
+    FloatExponent, ///< like FloatReal, gives int32
     ScaleExponent, ///< a float and an int32
     Compare,       ///< gives bool
     Select,        ///< a bool and two of one type
@@ -48,10 +49,11 @@ enum class TypeRule : std::uint8_t {
 
 std::string_view operation_name(Operation operation) noexcept;
 int operand_count(Operation operation) noexcept;
-/// By NumPy's name; empty where there is none.
+/// The operation with this NumPy name; empty if there is none.
 std::optional<Operation> find_operation(std::string_view numpy_name) noexcept;
 
-/// An array, or a number that goes to the kernel by value. Refers to the array.
+/// An array, or a number that is passed to the kernel by value. Keeps a pointer to the array, which
+/// must outlive the operand.
 class Operand {
   public:
     Operand(const Array &array) noexcept : array_(&array) {}    // NOLINT: means the array
@@ -103,8 +105,8 @@ class UnsupportedTypes : public std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
-/// Copies with conversion and broadcasting; the types need no rule but `casting`. A weak number
-/// must be one that Python can set an element to (Scalar::check_assignable()).
+/// Copies with conversion and broadcasting. Only `casting` restricts the types. A weak number must
+/// pass Scalar::check_assignable().
 void assign(const Array &to, const Operand &from, Casting casting = Casting::Unsafe,
             StreamRef stream = current_stream());
 

@@ -13,7 +13,7 @@ namespace pycuda {
 
 /// The implementation of the product.
 enum class ProductWay : std::uint8_t {
-    Chosen, ///< cuBLAS for floats where the driver is a GPU's and the library is found; else Own
+    Chosen, ///< cuBLAS for floats if the driver is a GPU's and the library is found; else Own
     Own,    ///< kernels of this library
 };
 
@@ -23,9 +23,10 @@ struct ProductOptions {
     ProductWay way = ProductWay::Chosen;
 };
 
-/// The product over the last axis of `a` and the last but one of `b`, both of two or more axes; the
-/// axes before are broadcast. 16-bit floats are added up in float32, bools with "or". Throws
-/// std::invalid_argument for shapes that do not fit, UnsupportedTypes for structs.
+/// The matrix product: sums over the last axis of `a` and the second-to-last axis of `b`. Both have
+/// at least two axes; the axes before the last two are broadcast. 16-bit floats are added up in
+/// float32, bools with "or". Throws std::invalid_argument for shapes that do not fit,
+/// UnsupportedTypes for structs.
 Array matrix_product(const Array &a, const Array &b, const ProductOptions &options = {});
 
 } // namespace pycuda

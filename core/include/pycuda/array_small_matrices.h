@@ -1,5 +1,5 @@
-// array_small_matrices.h -- equations, inverses, determinants and Cholesky factors of stacks of
-// small matrices, a matrix in a part of a warp.
+// array_small_matrices.h -- linear equations, inverses, determinants and Cholesky factors of stacks
+// of small matrices. A part of a warp computes one matrix.
 #pragma once
 
 #include <pycuda/array.h>
@@ -9,31 +9,32 @@
 
 namespace pycuda {
 
-/// The largest matrix, in rows, of this type; 0 where the type is none of float32, float64,
-/// complex64, complex128.
+/// The largest number of rows of a matrix of this type; 0 for types other than float32, float64,
+/// complex64 and complex128.
 std::int64_t largest_small_matrix(ScalarType type) noexcept;
 
-// Stacks are C-contiguous arrays (count, n, n) of such a type, n from 1 to that extent. `failed` is
-// an int32 that is set to 1 where a matrix is singular or not positive definite, and otherwise left
-// as it is. Throws std::invalid_argument for operands that do not fit each other.
+// Stacks are C-contiguous arrays (count, n, n) of such a type, n from 1 to largest_small_matrix().
+// `failed` is an array of one int32. A kernel sets it to 1 if a matrix is singular or not positive
+// definite, and does not write it otherwise. Throws std::invalid_argument for operands whose shapes
+// or types do not match.
 
-/// x with a x = b; `b`: (count, n, columns). By LU factors with partial pivoting.
+/// The solution x of a x = b; `b`: (count, n, columns). LU factorisation with partial pivoting.
 Array solve_small(const Array &a, const Array &b, const Array &failed,
                   StreamRef stream = current_stream());
 
-/// By Gauss's and Jordan's elimination with partial pivoting.
+/// The inverses. Gauss-Jordan elimination with partial pivoting.
 Array invert_small(const Array &a, const Array &failed, StreamRef stream = current_stream());
 
-/// (count). 0 for a singular matrix.
+/// The determinants, (count). 0 for a singular matrix.
 Array determine_small(const Array &a, StreamRef stream = current_stream());
 
 struct SignAndLogarithm {
-    Array sign, logarithm; ///< (count); of a singular matrix 0 and -infinity
+    Array sign, logarithm; ///< (count); 0 and -infinity for a singular matrix
 };
 SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream = current_stream());
 
-/// L with L L^H = a of Hermitian matrices, of which the lower triangle is read. Or with `upper`
-/// L^H, and the upper triangle.
+/// The Cholesky factor L, with L L^H = a, of Hermitian matrices. Reads the lower triangle. With
+/// `upper`, returns L^H and reads the upper triangle.
 Array cholesky_small(const Array &a, bool upper, const Array &failed,
                      StreamRef stream = current_stream());
 

@@ -11,14 +11,15 @@
 
 namespace pycuda {
 
-/// How keys are moved; the results are the same.
+/// The implementation; the results do not depend on it.
 enum class SortWay : std::uint8_t {
-    Chosen, ///< Serial where the driver takes PTX, so that threads are cores of a CPU; else Blocks
-    Blocks, ///< by blocks of threads that rank a tile of keys
-    Serial, ///< by single threads that have a row or a large part of one
+    Chosen, ///< Serial if the driver loads PTX, so that threads are cores of a CPU; else Blocks
+    Blocks, ///< blocks of threads, each of which ranks a tile of keys
+    Serial, ///< single threads, each of which sorts a row or a large part of a row
 };
 
-/// How a block finds the places of its keys; the results are the same. See sort.cuh.
+/// How a block computes the destinations of its keys; the results do not depend on it. See
+/// sort.cuh.
 enum class SortRanking : std::uint8_t { Chosen, Late, Early, Marks };
 
 /// Parameters of a pass by blocks, for tuning. 0 and Chosen: the default of the device.
@@ -30,8 +31,9 @@ struct SortTile {
 
 struct SortOptions {
     bool descending = false;
-    /// For argsort(): an order (int64, of the same shape) in which the elements are taken at first;
-    /// equal ones keep it. So keys can be added one by one, the least significant first.
+    /// For argsort(): the initial order of the elements (int64, of the same shape). Equal elements
+    /// keep this order. So a sort by several keys is one argsort() for each key, the least
+    /// significant key first.
     const Array *order = nullptr;
     StreamRef stream = current_stream();
     SortWay way = SortWay::Chosen;
@@ -40,33 +42,34 @@ struct SortOptions {
 
 /// A new array with the elements sorted along `axis`: bool, integers and floats. NaN is greater
 /// than any number, and its payload is lost. -0 is less than 0. Throws std::invalid_argument for an
-/// axis that is not there, UnsupportedTypes for other elements.
+/// axis out of bounds, UnsupportedTypes for other elements.
 Array sort(const Array &in, int axis, const SortOptions &options = {});
 
-/// The places (int64, along `axis`) of the elements in sorted order; equal ones, to which zeros of
-/// both signs belong and NaNs among themselves, stay in their order. Throws as sort().
+/// The indices (int64, along `axis`) of the elements in sorted order. Equal elements keep their
+/// order; 0 and -0 are equal, and all NaNs are equal. Throws like sort().
 Array argsort(const Array &in, int axis, const SortOptions &options = {});
 
-/// The elements whose places in the sorted axis are `ranks` (0: the first), which the axis of the
-/// result has in their order. Long axes are not sorted for it: a few passes over them count digits
-/// of the keys. Throws as sort(), and std::out_of_range for a rank that is not there.
+/// The elements with the given ranks along the axis: result[i] is the element at index ranks[i] of
+/// the sorted axis. Long axes are not sorted: a few passes count the digits of the keys. Throws
+/// like sort(), and std::out_of_range for a rank out of bounds.
 Array select(const Array &in, int axis, std::span<const std::int64_t> ranks,
              const SortOptions &options = {});
 
-/// A copy in which the element of `rank` along `axis` is where it is when sorted, what sorts before
-/// it in front of it and what sorts behind it, behind it. What is not moved past it stays in its
-/// order where an axis is long; a short one is sorted. Throws as select().
+/// A partitioned copy: along `axis`, the element at index `rank` is that of the sorted axis,
+/// smaller elements are before it and larger elements after it. On a long axis, elements that stay
+/// on their side of this element keep their order; a short axis is sorted. Throws like select().
 Array partition(const Array &in, int axis, std::int64_t rank, const SortOptions &options = {});
 
-/// The places (int64) of the elements in the order of partition(), where zeros of both signs are
-/// equal, and so are NaNs.
+/// The indices (int64) of the elements in the order of partition(). 0 and -0 are equal, and all
+/// NaNs are equal.
 Array argpartition(const Array &in, int axis, std::int64_t rank, const SortOptions &options = {});
 
 /// The position of a value among equal elements: before them (Left) or after them.
 enum class SearchSide : std::uint8_t { Left, Right };
 
-/// For each of `values`, of the type of `sorted`, which has one axis and rises (NaN last): how many
-/// elements are less (Left), or not greater (Right); int64.
+/// For each element of `values`: the number of elements of `sorted` that are less (Left) or not
+/// greater (Right), as int64. `sorted` has one axis and is in ascending order, NaN last. Both have
+/// the same type.
 Array search_sorted(const Array &sorted, const Array &values, SearchSide side,
                     StreamRef stream = current_stream());
 

@@ -13,28 +13,28 @@ namespace pycuda {
 
 /// Check modes are bits; several can be on.
 namespace check_mode {
-inline constexpr unsigned mem = 1;  ///< accesses outside of memory, use after free, leaks
+inline constexpr unsigned mem = 1;  ///< accesses outside allocated memory, use after free, leaks
 inline constexpr unsigned race = 2; ///< unordered accesses of two threads
-inline constexpr unsigned init = 4; ///< reads of memory that nobody wrote
+inline constexpr unsigned init = 4; ///< reads of uninitialised memory
 inline constexpr unsigned sync = 8; ///< barriers that some threads do not reach, wrong member masks
 inline constexpr unsigned all = mem | race | init | sync;
 } // namespace check_mode
 
-/// The bits of "mem,race" and the like; "all" is every mode. Throws Error (invalid value) for
-/// another name; `where` names the place of the list in the message.
+/// The bits of a list such as "mem,race"; "all" is every mode. Throws Error (invalid value) for
+/// another name, with `where` as the function in the message.
 unsigned parse_check_modes(std::string_view names, const char *where);
 
 /// The modes that are on; 0 for a driver that has no check modes. Any thread may call.
 [[nodiscard]] unsigned check_modes();
 
-/// Turns modes on for kernels that are launched from now on, and the others off. Throws Error (not
-/// supported) where the driver has no check modes.
+/// Sets the modes for kernels that are launched from now on. Throws Error (not supported) if the
+/// driver has no check modes.
 void set_check_modes(unsigned modes);
 
 /// All findings so far, as JSON text. Throws as set_check_modes().
 [[nodiscard]] std::string check_report();
 
-/// The program has read these findings: softcuda does not print them when the process ends.
+/// Marks findings as read by the program: softcuda does not print them when the process ends.
 /// `numbers` are those that check_report() gives them. Throws as set_check_modes().
 void mark_findings_told(std::span<const std::uint64_t> numbers);
 
@@ -50,7 +50,7 @@ void mark_written(CUdeviceptr address, std::size_t bytes);
 /// freed.
 using CallSite = std::string (*)();
 
-/// Leaks are reported with what this function returns. Null: without a line.
+/// Sets the function that leak reports call for the program's line; null removes it.
 void set_call_site(CallSite call_site) noexcept;
 
 } // namespace pycuda

@@ -24,7 +24,7 @@ class CompileError : public std::runtime_error {
     /// The compiler's messages with the user's own line numbers.
     [[nodiscard]] const std::string &standard_error() const noexcept { return standard_error_; }
 
-    /// The folder with the compiler's files, when CompileRequest::keep asked for one.
+    /// The folder with the compiler's files if CompileRequest::keep was set.
     std::string kept_in;
 
   private:

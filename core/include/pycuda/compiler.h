@@ -17,8 +17,8 @@ namespace pycuda {
 /// code, a fatbin, options that only nvcc has).
 enum class CompilerChoice { Auto, Nvrtc, Nvcc };
 
-/// How names of the source appear in the image. C wraps the source in extern "C",
-/// so that a kernel is found by its plain name; Cxx leaves it alone (templates, namespaces).
+/// How names of the source appear in the image. C wraps the source in extern "C", so that a kernel
+/// is found by its plain name; Cxx compiles the source unchanged (templates, namespaces).
 enum class Linkage { C, Cxx };
 
 /// Which of the names that NVRTC knows without #include a source may use. Minimal compiles faster:
@@ -34,17 +34,17 @@ struct CompileRequest {
     /// The file's name in messages.
     std::string name = "kernel.cu";
 
-    /// Options as they are written for nvcc: "-I dir", "--ptxas-options=-v", "-std=c++17", ...
+    /// Options in the syntax of nvcc: "-I dir", "--ptxas-options=-v", "-std=c++17", ...
     std::vector<std::string> options = {};
-    /// Searched for #include after the -I of `options`.
+    /// Folders of #include, searched after the -I folders of `options`.
     std::vector<std::string> include_dirs = {};
 
-    /// "sm_86", "compute_86", "sm_90a", or empty: that of `device`.
+    /// The architecture: "sm_86", "compute_86", "sm_90a"; empty is the architecture of `device`.
     std::string arch = {};
-    /// nvcc's -code. Where both are given the image is for `code`.
+    /// nvcc's -code. If both are set, the image is for `code`.
     std::string code = {};
-    /// The device that the image is for. Without it and without `arch`, the oldest
-    /// architecture that the compiler knows.
+    /// The compute capability of the device. Without `device` and `arch`, the image is for the
+    /// oldest architecture that the compiler supports.
     std::optional<ComputeCapability> device = {};
     ImageKind target = ImageKind::Cubin;
 
@@ -55,21 +55,21 @@ struct CompileRequest {
     std::vector<std::string> name_expressions = {};
 
     CompilerChoice compiler = CompilerChoice::Auto;
-    /// The program that CompilerChoice::Nvcc starts: a path, or a name to look for on PATH.
+    /// The program that CompilerChoice::Nvcc starts: a path, or a name that is searched in PATH.
     std::string nvcc = "nvcc";
 
     /// Keep the compiler's input and output in a folder, CompileResult::kept_in. The cache is then
     /// not used.
     bool keep = false;
 
-    /// Off: neither the cache in memory nor that on disk is read or written.
+    /// Off disables both caches, in memory and on disk.
     CacheUse cache = CacheUse::Default;
     /// The folder of the cache on disk; empty means $PYCUDA_CACHE_DIR, or else
-    /// $XDG_CACHE_HOME/pycuda/compiler-cache-v2. Created when missing.
+    /// $XDG_CACHE_HOME/pycuda/compiler-cache-v2. Created if missing.
     std::filesystem::path cache_dir = {};
 };
 
-/// Where an image came from; Package: it was compiled when this library was built.
+/// The origin of an image; Package: compiled when this library was built.
 enum class ImageOrigin { Compiler, MemoryCache, DiskCache, Package };
 
 struct CompileResult {
@@ -77,33 +77,33 @@ struct CompileResult {
     std::string image;
     /// The kind of `image`: the requested kind, or Ptx if the compiler is older than the device.
     ImageKind kind = ImageKind::Cubin;
-    /// "sm_86" or "compute_86".
+    /// The target architecture: "sm_86" or "compute_86".
     std::string arch;
-    /// Warnings and ptxas's output; empty when the compiler was silent.
+    /// Warnings and ptxas's output; empty if there are no messages.
     std::string log;
-    /// The compiler and its arguments; empty for what came with the package.
+    /// The compiler and its arguments; empty for an image of the package.
     std::vector<std::string> command_line;
     ImageOrigin origin = ImageOrigin::Compiler;
-    /// For each name expression, its name in the image.
+    /// The mangled name in the image of each name expression.
     std::vector<std::pair<std::string, std::string>> lowered_names;
     /// With CompileRequest::keep, the folder of the compiler's files.
     std::string kept_in;
 };
 
-/// Compiles, or finds the image in the cache in memory or on disk. Needs no driver and no GPU.
-/// Any thread may call. Throws CompileError.
+/// Compiles the source, or returns the image from the cache in memory or on disk. Needs no driver
+/// and no GPU. Any thread may call. Throws CompileError.
 [[nodiscard]] CompileResult compile(const CompileRequest &request);
 
-/// Adds a folder in which NVRTC and the CUDA headers are looked for, after $PYCUDA_NVRTC,
-/// $CUDA_HOME and $CUDA_PATH, and before the system's folders. It may be a Python
-/// site-packages folder (with nvidia/... in it), a toolkit's root, or a folder with the library.
-/// Takes effect with the next compile() unless NVRTC is already loaded.
+/// Adds a folder in which NVRTC and the CUDA headers are searched, after $PYCUDA_NVRTC, $CUDA_HOME
+/// and $CUDA_PATH, and before the system's folders. It may be a Python site-packages folder (with
+/// nvidia/... in it), a toolkit's root, or a folder with the library. Takes effect with the next
+/// compile() unless NVRTC is already loaded.
 void add_search_directory(const std::filesystem::path &directory);
 
 /// The folder with the headers that libpycuda ships to kernels; the last -I of each compilation.
 void set_kernel_header_directory(const std::filesystem::path &directory);
 
-/// Drops the images cached in memory; the cache on disk stays.
+/// Clears the cache in memory; the cache on disk is not changed.
 void clear_memory_cache();
 
 } // namespace pycuda

@@ -24,10 +24,10 @@ class StreamSet;
 /// the same current context.
 class Context {
   public:
-    /// Retains the primary context, the one that torch, CuPy and the CUDA runtime use too. It is
-    /// not made current. Flags other than 0 are set before it is first used.
+    /// Retains the primary context, which torch, CuPy and the CUDA runtime use too. Does not make
+    /// the context current. Flags other than 0 are set before the context is first used.
     static Context primary(const Device &device, unsigned flags = 0);
-    /// A new context beside the primary one. It is not made current.
+    /// Creates a context in addition to the primary context. Does not make the new context current.
     static Context create(const Device &device, unsigned flags = 0);
     /// Takes over a context made with cuCtxCreate; destroys it at the end.
     static Context adopt(CUcontext handle);
@@ -53,7 +53,7 @@ class Context {
     Device device() const;
     unsigned api_version() const;
 
-    /// Makes it current on top of this thread's stack.
+    /// Pushes the context on this thread's stack: it becomes current.
     void push() const;
     /// Removes and returns the top of this thread's stack. Throws if the stack is empty.
     static Context pop();
@@ -63,7 +63,7 @@ class Context {
 
     /// Ends this reference, and pops the context if it is the top of this thread's stack. A context
     /// that create() made is destroyed now, unless a ContextHold keeps it. A primary context, or
-    /// one that a ContextHold keeps, is released with the last object in it. Throws if it was
+    /// one that a ContextHold keeps, is released with the last object in it. Throws if detach() was
     /// called before.
     void detach();
     /// False after detach().
@@ -71,13 +71,14 @@ class Context {
     /// False after the context was destroyed or released: it cannot be used any more.
     bool usable() const noexcept;
 
-    /// Has `action` called, with the context current, before it is given back to the driver. For
-    /// what is kept for each context, but must not keep it alive. False, and nothing is noted,
-    /// where somebody else gives the context back. `action` must not throw.
+    /// Registers a function that is called before the context is destroyed or released, with the
+    /// context current. For state that is kept for each context but must not keep the context
+    /// alive. Returns false and registers nothing if other code destroys the context. `action` must
+    /// not throw.
     bool before_release(std::function<void()> action) const;
 
-    /// The same for a stream of the context: `action` is called before the stream is destroyed.
-    /// False, and nothing is noted, for a stream that somebody else destroys.
+    /// As above for a stream of the context: `action` is called before the stream is destroyed.
+    /// Returns false for a stream that other code destroys.
     bool before_stream_ends(CUstream stream, std::function<void()> action) const;
 
     /// Waits for all work in this context.
@@ -99,7 +100,7 @@ class Context {
     };
     MemoryInfo memory_info() const;
 
-    /// Equal where it is the same context of the driver.
+    /// Equal if both are the same context of the driver.
     bool operator==(const Context &other) const noexcept { return get() == other.get(); }
 
   private:
@@ -111,8 +112,8 @@ class Context {
     std::shared_ptr<detail::ContextOwner> owner_;
 };
 
-/// For host memory that ends with its context, and that the host may read or write at any time:
-/// while this lives, detach() does not destroy the context.
+/// Prevents detach() from destroying a context. For host memory that the driver frees with its
+/// context, while the host may still access the memory.
 class ContextHold {
   public:
     explicit ContextHold(const Context &context);
@@ -126,7 +127,7 @@ class ContextHold {
     std::shared_ptr<detail::ContextOwner> owner_;
 };
 
-/// Makes a context current for a scope, and restores what was current before.
+/// Makes a context current for a scope, and restores the previous current context at the end.
 class [[nodiscard]] ScopedContext {
   public:
     explicit ScopedContext(const Context &context);

@@ -90,7 +90,7 @@ template <std::ranges::contiguous_range Range> void copy(Range &&to, const Devic
     copy_to_host(bytes.data(), from.get(), bytes.size());
 }
 
-/// New device memory with a copy of `from`.
+/// Allocates device memory, and copies `from` to it.
 template <std::ranges::contiguous_range Range> DeviceMemory to_device(const Range &from) {
     DeviceMemory memory(std::as_bytes(std::span(from)).size());
     copy(memory, from);

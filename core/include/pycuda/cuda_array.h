@@ -13,16 +13,17 @@ CUresult destroy_cuda_array(CUarray array);
 CUresult destroy_mipmapped_array(CUmipmappedArray array);
 } // namespace detail
 
-/// Bytes of one channel of this format; 0 where the format is unknown.
+/// Bytes of one channel of this format; 0 for an unknown format.
 std::size_t bytes_of_format(CUarray_format format) noexcept;
 
 /// A one- to three-dimensional array of 1, 2 or 4 channels. Owns it.
 class CudaArray {
   public:
-    /// In the current context. A height or depth of 0 stands for fewer dimensions.
+    /// In the current context. A height or depth of 0 makes an array of fewer dimensions.
     explicit CudaArray(const CUDA_ARRAY_DESCRIPTOR &description);
     explicit CudaArray(const CUDA_ARRAY3D_DESCRIPTOR &description);
-    /// An array that someone else keeps, such as a level of a mipmap or of a graphics library.
+    /// Borrows an array that other code keeps alive, such as a level of a mipmapped array or an
+    /// array of a graphics library.
     static CudaArray borrow(CUarray handle, Context context);
 
     CUarray get() const noexcept { return handle_.get(); }
@@ -40,7 +41,8 @@ class CudaArray {
     Owner handle_;
 };
 
-/// An array with its smaller versions: level 0 is the array, each level half as wide as the last.
+/// An array at several resolutions. Level 0 is the largest; the extents of each level are half of
+/// those of the level before.
 class MipmappedArray {
   public:
     /// In the current context.

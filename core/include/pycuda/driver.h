@@ -51,7 +51,7 @@ struct DriverTable {
 #include <abi/driver.def>
 };
 
-/// The driver library of this process: its functions and where they came from.
+/// The driver library of this process: its functions, path and version.
 class Driver : public DriverTable {
   public:
     /// The path of the library, as it was opened.

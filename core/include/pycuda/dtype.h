@@ -8,7 +8,8 @@
 
 namespace pycuda {
 
-/// The types of numbers, in the order that NumPy's dtype.num has them; Opaque is any other bytes.
+/// The types of elements, in the order of NumPy's dtype.num. Opaque is any other element, such as a
+/// struct.
 enum class ScalarType : std::uint8_t {
     Bool,
     Int8,
@@ -33,10 +34,10 @@ inline constexpr int scalar_type_count = 15; ///< without Opaque
 enum class TypeClass : std::uint8_t { Bool, Signed, Unsigned, Float, Complex, Opaque };
 
 TypeClass type_class(ScalarType type) noexcept;
-std::size_t item_size(ScalarType type) noexcept; ///< 0 of Opaque
-/// "float32", as NumPy writes it.
+std::size_t item_size(ScalarType type) noexcept; ///< 0 for Opaque
+/// NumPy's name of the type: "float32".
 std::string_view numpy_name(ScalarType type) noexcept;
-/// "float", as the generated CUDA C++ writes it; complex numbers are array_complex<float>.
+/// The name of the type in generated CUDA C++: "float", array_complex<float>.
 std::string_view cuda_name(ScalarType type) noexcept;
 
 inline bool is_bool(ScalarType type) noexcept { return type == ScalarType::Bool; }
@@ -46,16 +47,17 @@ inline bool is_integer(ScalarType type) noexcept {
 inline bool is_float(ScalarType type) noexcept { return type_class(type) == TypeClass::Float; }
 inline bool is_complex(ScalarType type) noexcept { return type_class(type) == TypeClass::Complex; }
 
-/// The smallest type that holds the values of both, by NumPy's rules (NEP 50). Neither is Opaque.
+/// The promoted type of two types by NumPy's rules (NEP 50). Neither is Opaque.
 ScalarType promote(ScalarType a, ScalarType b) noexcept;
 /// As above for a Python number of class `weak` (Bool, Signed, Float or Complex). The array's type
 /// wins if its class is the same or higher.
 ScalarType promote_weak(ScalarType type, TypeClass weak) noexcept;
-/// The type of a complex number's parts; other types are their own.
+/// The type of the parts of a complex type; other types are returned unchanged.
 ScalarType real_type(ScalarType type) noexcept;
-ScalarType complex_type(ScalarType type) noexcept; ///< whose parts hold a real type's values
-/// The type in which functions such as exp() of an integer are computed: float16 of 1 byte,
-/// float32 of 2, else float64. Other types are their own.
+ScalarType
+complex_type(ScalarType type) noexcept; ///< the complex type whose parts have this real type
+/// The type in which functions such as exp() are computed: float16 for integers of 1 byte, float32
+/// for 2 bytes, float64 for larger integers. Other types are returned unchanged.
 ScalarType float_type(ScalarType type) noexcept;
 
 /// NumPy's casting rules.
@@ -64,7 +66,7 @@ bool can_cast(ScalarType from, ScalarType to, Casting casting) noexcept;
 /// NumPy's name: "same_kind".
 std::string_view casting_name(Casting casting) noexcept;
 
-/// The type of an array's elements: a number, or opaque bytes of some size (structs).
+/// The type of an array's elements: a number, or opaque bytes of a given size (structs).
 class DType {
   public:
     DType(ScalarType type) noexcept // NOLINT: a number's type is a dtype

@@ -39,12 +39,12 @@ struct IndexRange {
     std::int64_t stop = 0;
     std::int64_t step = 1;
 
-    /// How many indices.
+    /// The number of indices.
     std::uint64_t size() const noexcept;
 };
 
-/// A kernel over the elements of arrays. Compiled for the first arrays of each form: arrays whose
-/// elements lie one after the other in the same order, strided ones, more than 2^31 elements.
+/// A kernel over the elements of arrays. A variant is compiled at its first use: one for contiguous
+/// arrays of the same order, others for strided arrays and for more than 2^31 elements.
 ///
 /// A text that uses arrays as `x[i]` alone, and does not ask which thread runs it, is walked as
 /// operations on arrays are. Others run in a loop over the elements in each thread.
@@ -56,7 +56,7 @@ class ElementwiseKernel {
     struct State;
 
   public:
-    /// Throws std::invalid_argument where no argument is an array.
+    /// Throws std::invalid_argument if no argument is an array.
     ElementwiseKernel(std::vector<KernelArgument> arguments, ElementwiseText text);
     ElementwiseKernel(std::string_view arguments, std::string operation);
     ~ElementwiseKernel();
@@ -66,14 +66,14 @@ class ElementwiseKernel {
     const std::vector<KernelArgument> &arguments() const noexcept;
     const ElementwiseText &text() const noexcept;
 
-    /// One launch in the making. The caller pushes the arguments in order, arrays through
+    /// One launch that is being prepared. The caller pushes the arguments in order, arrays through
     /// push_array(), into a block for function(), and calls launch(). Arrays and kernel must
     /// outlive it.
     class Call {
       public:
         Call(Call &&) noexcept;
         ~Call();
-        /// False where there are no elements: nothing is to be launched.
+        /// False if there are no elements: then there is nothing to launch.
         bool has_work() const noexcept { return count_ != 0; }
         const Function &function() const noexcept;
         const KernelVariant &variant() const noexcept { return *variant_; }
@@ -98,13 +98,14 @@ class ElementwiseKernel {
         LaunchConfig config_;
     };
 
-    /// `arrays` are the vector arguments in their order; the first says how many elements there
-    /// are. Throws std::invalid_argument where an array that is used only as `x[i]` has another
+    /// `arrays` are the vector arguments in order; the first array determines the number of
+    /// elements. Throws std::invalid_argument if an array that is used only as `x[i]` has another
     /// number of elements.
     Call prepare(std::span<const ArrayView> arrays, StreamRef stream = current_stream(),
                  std::optional<IndexRange> range = {});
 
-    /// Runs it. Arguments as declared: ArrayViews, and numbers of exactly the declared type.
+    /// Launches the kernel. The arguments match the declaration: ArrayViews, and numbers of exactly
+    /// the declared type.
     template <class... Args> void operator()(StreamRef stream, const Args &...args) {
         std::vector<ArrayView> arrays;
         (detail::add_array(arrays, args), ...);
@@ -117,7 +118,7 @@ class ElementwiseKernel {
         call.launch(block);
     }
 
-    /// The source for flat arrays, as the compiler gets it.
+    /// The source of the variant for contiguous arrays, as passed to the compiler.
     std::string source() const;
 
   private:

@@ -14,14 +14,14 @@ enum class ErrorKind { None, Generic, Memory, Launch, Runtime, Logic };
 
 /// "CUDA_ERROR_OUT_OF_MEMORY"; of a code that is not in the table, "CUresult <number>".
 std::string result_name(CUresult result);
-/// What cuGetErrorString says of it, "out of memory"; needs no driver.
+/// The text of cuGetErrorString, such as "out of memory". Needs no driver.
 std::string result_text(CUresult result);
 ErrorKind error_kind(CUresult result) noexcept;
 
 /// A call that failed. what() is "<function> failed: <text of the result>[ - <extra>]".
 class Error : public std::runtime_error {
   public:
-    /// `extra` names the object and adds what is known: "stream 0x55d0c8", "4096 bytes wanted".
+    /// `extra` names the object and adds details: "stream 0x55d0c8", "4096 bytes wanted".
     Error(std::string function, CUresult result, std::string extra = {});
 
     const std::string &function() const noexcept { return function_; }

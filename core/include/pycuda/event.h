@@ -22,7 +22,7 @@ class Event {
     explicit Event(const Context &context, unsigned flags = CU_EVENT_DEFAULT);
     static Event adopt(CUevent handle, Context context);
     static Event borrow(CUevent handle, Context context);
-    /// An event of another process.
+    /// Opens an event of another process.
     static Event from_ipc_handle(const CUipcEventHandle &handle);
 
     /// The event's handle; null after close().
@@ -41,7 +41,8 @@ class Event {
     /// True once all work before the last record() is done.
     [[nodiscard]] bool query() const;
 
-    /// Milliseconds from `start` to this event. Both must have happened.
+    /// The time in milliseconds from `start` to this event. The work before both events must be
+    /// done.
     float milliseconds_since(const Event &start) const;
 
     CUipcEventHandle ipc_handle() const;

@@ -35,10 +35,10 @@ class Module;
 /// A kernel of a module. A shared reference; keeps its module loaded.
 class Function {
   public:
-    /// A kernel that other code keeps loaded.
+    /// Borrows a kernel that other code keeps loaded.
     static Function borrow(CUfunction handle, std::string name, Context context);
 
-    /// Null when its module was closed.
+    /// The CUfunction; null after its module was closed.
     CUfunction get() const noexcept { return state_->handle.load(std::memory_order_relaxed); }
     /// As get(), but throws Error (invalid handle) after its module was closed.
     CUfunction require() const;

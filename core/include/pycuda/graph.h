@@ -27,7 +27,7 @@ CUresult destroy_executable_graph(CUgraphExec graph);
 /// Recorded work. The memory that it uses must outlive the graph and its executable graphs.
 class Graph {
   public:
-    /// An empty one, in the current context.
+    /// An empty graph, in the current context.
     Graph();
     static Graph adopt(CUgraph handle, Context context);
 
@@ -37,7 +37,7 @@ class Graph {
     std::size_t node_count() const;
     Graph clone() const;
 
-    /// Adds nodes that run after all of `dependencies`.
+    /// These functions add a node that runs after all of `dependencies`.
     CUgraphNode add_empty(const std::vector<CUgraphNode> &dependencies);
     CUgraphNode add_kernel(const std::vector<CUgraphNode> &dependencies, const Function &function,
                            const LaunchConfig &config, void *arguments, std::size_t size);
@@ -45,7 +45,7 @@ class Graph {
     CUgraphNode add_fill(const std::vector<CUgraphNode> &dependencies,
                          const CUDA_MEMSET_NODE_PARAMS &what);
 
-    /// Writes it as a drawing for Graphviz.
+    /// Writes the graph as a file for Graphviz.
     void write_dot(const std::string &path) const;
 
     /// Destroys the graph now. Its executable graphs can still be launched.
@@ -58,7 +58,7 @@ class Graph {
     Owner handle_;
 };
 
-/// A graph made ready to run.
+/// A graph that is ready to run.
 class ExecutableGraph {
   public:
     explicit ExecutableGraph(const Graph &graph);
@@ -81,7 +81,7 @@ class ExecutableGraph {
     Handle<CUgraphExec, detail::destroy_executable_graph> handle_;
 };
 
-/// Starts the capture: later work of the stream is recorded, and does not run.
+/// Starts a capture: later work of the stream is recorded instead of executed.
 void begin_capture(const Stream &stream,
                    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 /// Ends the capture and returns the recorded work.

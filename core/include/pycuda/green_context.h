@@ -17,19 +17,20 @@ namespace pycuda {
 
 struct SmPartition;
 
-/// Some multiprocessors of a device. A plain value.
+/// A set of multiprocessors of a device. A plain value.
 class SmResource {
   public:
-    /// All that the device has.
+    /// All multiprocessors of the device.
     static SmResource of(const Device &device);
-    /// All that the context may use: of a green context, its own.
+    /// All multiprocessors that the context may use; for a green context, those that it owns.
     static SmResource of(const Context &context);
 
-    /// How many multiprocessors.
+    /// The number of multiprocessors.
     unsigned count() const noexcept { return resource_.sm.smCount; }
 
-    /// Groups of at least `least` multiprocessors each, which share none: as many as there can be,
-    /// or at most `most_groups`. The device rounds the size of a group up.
+    /// Splits the set into disjoint groups of at least `least` multiprocessors: as many groups as
+    /// possible, or at most `most_groups` if this is not 0. The device rounds the size of a group
+    /// up.
     SmPartition split(unsigned least, unsigned most_groups = 0) const;
 
     const CUdevResource &get() const noexcept { return resource_; }
@@ -40,11 +41,11 @@ class SmResource {
 
 struct SmPartition {
     std::vector<SmResource> groups;
-    SmResource remaining; ///< what is in no group; its count may be 0
+    SmResource remaining; ///< multiprocessors in no group; may be empty
 };
 
-/// Owns a green context and keeps the device's primary context, which it stands on. Must outlive
-/// the streams that are made of it, and all copies of context().
+/// Owns a green context and keeps the device's primary context alive, which it needs. Must outlive
+/// the streams that it created, and all copies of context().
 class GreenContext {
   public:
     GreenContext(const Device &device, const SmResource &resource);
@@ -53,10 +54,11 @@ class GreenContext {
     ~GreenContext();
 
     CUgreenCtx get() const noexcept { return handle_; }
-    /// The same as a context that can be made current. It ends with this object.
+    /// This context as a Context, which can be made current. Becomes invalid with this object.
     const Context &context() const noexcept { return context_; }
     SmResource resource() const { return SmResource::of(context_); }
-    /// A stream whose kernels run on its multiprocessors. Never waits for the default stream.
+    /// Creates a stream whose kernels run on the multiprocessors of this context. The stream does
+    /// not wait for the default stream.
     Stream create_stream(int priority = 0) const;
 
   private:

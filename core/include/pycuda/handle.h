@@ -11,14 +11,14 @@ namespace pycuda {
 
 namespace detail {
 
-/// Runs `call(data)` with `context` current; for destructors. Does nothing once the process is
-/// going away or the context is gone; a failure is one line on stderr that names `function`.
+/// Runs `call(data)` with `context` current; for destructors. Does nothing if the process is ending
+/// or the context was destroyed. A failure prints one line with `function` to stderr.
 void run_cleanup(const Context &context, const char *function, CUresult (*call)(void *),
                  void *data) noexcept;
 
 } // namespace detail
 
-/// Owns one driver object and keeps its context alive, or borrows an object of someone else.
+/// Owns one driver object and keeps its context alive, or borrows an object that other code owns.
 template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
   public:
     static Handle adopt(Raw raw, Context context) { return {raw, std::move(context), true}; }
@@ -44,7 +44,7 @@ template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
     const Context &context() const noexcept { return context_; }
     bool owned() const noexcept { return owned_; }
 
-    /// Gives the object away undestroyed.
+    /// Releases the ownership without destroying the object.
     Raw release() noexcept {
         owned_ = false;
         return std::exchange(raw_, Raw{});
@@ -52,7 +52,7 @@ template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
 
     /// Destroys the object now.
     void reset() noexcept {
-        // Another thread may call reset() as well while the driver waits.
+        // Another thread may call reset(), too, while the driver waits.
         Raw raw = std::exchange(raw_, Raw{});
         if (std::exchange(owned_, false))
             detail::run_cleanup(

@@ -1,4 +1,4 @@
-// host_range.h -- a range of host memory that the driver was told of, until it is told to forget.
+// host_range.h -- a range of host memory that is allocated by or registered with the driver.
 #pragma once
 
 #include <pycuda/context.h>
@@ -10,12 +10,12 @@
 
 namespace pycuda::detail {
 
-/// What pinned and registered memory have in common. Keeps its context alive.
+/// The common part of pinned and registered memory. Keeps its context alive.
 class HostRange {
   public:
-    /// How such a range is given back.
+    /// How the range is released.
     struct Kind {
-        const char *function; ///< of the driver
+        const char *function; ///< the driver function, for messages
         CUresult (*give_back)(void *data);
     };
 
@@ -25,13 +25,14 @@ class HostRange {
     HostRange &operator=(HostRange &&other) noexcept;
     ~HostRange();
 
-    /// Null once it was given back.
+    /// Null after give_back().
     void *data() const noexcept { return data_; }
     std::size_t size() const noexcept { return bytes_; }
     const Context &context() const noexcept { return context_; }
     CUdeviceptr device_pointer() const;
 
-    /// Now. Throws where the driver refuses; does nothing where the context took it along.
+    /// Releases the range now. Throws if the driver reports an error. Does nothing if the range was
+    /// released with its context.
     void give_back();
 
   private:

@@ -9,7 +9,7 @@ namespace pycuda {
 /// The result of a compilation, which a driver loads. softcuda loads only Ptx.
 enum class ImageKind { Ptx, Cubin, Fatbin, LtoIr };
 
-/// "ptx", "cubin", "fatbin" or "ltoir": the name for users, and the ending of such a file.
+/// The name and the file extension: "ptx", "cubin", "fatbin" or "ltoir".
 constexpr const char *name_of(ImageKind kind) noexcept {
     switch (kind) {
     case ImageKind::Ptx:
@@ -24,7 +24,7 @@ constexpr const char *name_of(ImageKind kind) noexcept {
     return "";
 }
 
-/// The kind with this name; empty where there is none.
+/// The kind with this name; empty for another name.
 constexpr std::optional<ImageKind> image_kind_named(std::string_view name) noexcept {
     for (ImageKind kind : {ImageKind::Ptx, ImageKind::Cubin, ImageKind::Fatbin, ImageKind::LtoIr})
         if (name == name_of(kind))

@@ -1,4 +1,4 @@
-// init.h -- the process-wide switches: initialise, versions, finalize, interrupt.
+// init.h -- process-wide functions: initialise, versions, finalize, interrupt.
 #pragma once
 
 #include <pthread.h>
@@ -14,19 +14,18 @@ int driver_version();
 /// CUDA version of the headers that this library was built with.
 int header_version() noexcept;
 
-/// Makes every destructor of this library inert: called when the interpreter or the program is
-/// about to go away, where the driver may be gone already.
+/// Makes all destructors of this library do nothing. Call it when the program or its interpreter is
+/// about to end, because the driver may already be unloaded.
 void set_finalizing() noexcept;
 bool finalizing() noexcept;
 
-/// Requests the end of the work that runs in the current context. softcuda supports this, NVIDIA's
+/// Requests that the work that runs in the current context ends. softcuda supports this, NVIDIA's
 /// driver does not. True if the driver accepted the request.
 bool interrupt_device_work() noexcept;
 
-/// While calls of the driver in `thread` wait for work, drivers that can (softcuda can, NVIDIA's
-/// cannot) ask `keep_waiting` every few milliseconds; 0 interrupts the work that they wait for.
-/// Holds for drivers that are opened later, too. To be called before other threads use this
-/// library.
+/// Makes softcuda call `keep_waiting` every few milliseconds while a driver call of `thread` waits
+/// for work; a result of 0 interrupts this work. NVIDIA's driver does not support this. Also
+/// applies to drivers that are opened later. Call it before other threads use this library.
 void ask_while_waiting(int (*keep_waiting)(), pthread_t thread) noexcept;
 
 } // namespace pycuda

@@ -20,14 +20,14 @@ namespace detail {
 struct JitLink;
 }
 
-/// nvJitLink was not found. The message says what to install.
+/// nvJitLink was not found. The message names the package to install.
 class JitLinkerNotFound : public CompileError {
   public:
     using CompileError::CompileError;
 };
 
 /// Links pieces of device code to one image. Needs the library libnvJitLink, which is opened at the
-/// first use, and neither driver nor GPU. One thread at a time.
+/// first use. Needs neither a driver nor a GPU. Use one object in one thread at a time.
 class JitLinker {
   public:
     /// The kind of a piece of code, with nvJitLink's numbers.
@@ -35,17 +35,17 @@ class JitLinker {
 
     struct Target {
         ComputeCapability device;
-        /// Ptx where the driver takes that: nvJitLink then makes PTX of LTO IR alone.
+        /// Ptx if the driver loads PTX. nvJitLink can then link LTO IR only.
         ImageKind image = ImageKind::Cubin;
     };
 
     struct Linked {
         std::string image;
-        std::string log; ///< with "-verbose", what it did
+        std::string log; ///< the messages of "-verbose"
     };
 
-    /// `options` are nvJitLink's, such as "-lto", "-O3", "-maxrregcount=32"; the target's own are
-    /// added. Throws JitLinkerNotFound, and CompileError for an option that is not known.
+    /// `options` are nvJitLink's, such as "-lto", "-O3", "-maxrregcount=32"; the options of the
+    /// target are added. Throws JitLinkerNotFound, and CompileError for an unknown option.
     explicit JitLinker(const Target &target, std::vector<std::string> options = {});
     ~JitLinker();
     JitLinker(JitLinker &&) noexcept;
@@ -55,11 +55,11 @@ class JitLinker {
     void add_data(std::span<const std::byte> data, Input kind, const std::string &name);
     void add_file(const std::filesystem::path &path, Input kind);
 
-    /// The image of all that was added; once only. Throws CompileError, which names what is
-    /// missing.
+    /// Links all pieces and returns the image. Can be called once. Throws CompileError, with the
+    /// names of undefined symbols.
     Linked finish();
 
-    /// "nvJitLink 13.5". Throws JitLinkerNotFound.
+    /// The name and version: "nvJitLink 13.5". Throws JitLinkerNotFound.
     static std::string version();
 
   private:

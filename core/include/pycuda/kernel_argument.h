@@ -19,27 +19,26 @@ namespace pycuda {
 struct KernelArgument {
     enum class Kind { Vector, Scalar };
     Kind kind = Kind::Vector;
-    std::string type; ///< in CUDA C++; of a vector, its elements' type
+    std::string type; ///< in CUDA C++; the type of the elements for a vector
     std::string name;
-    std::size_t size = 0; ///< of a value or an element, in bytes; 0 where it is not known
+    std::size_t size = 0; ///< of a value or an element, in bytes; 0 if unknown
 
     bool is_vector() const noexcept { return kind == Kind::Vector; }
 };
 
 /// Reads a list such as "float *x, const int *y, float a". Qualifiers of the elements are kept in
-/// the type. Throws std::invalid_argument for what is no such list.
+/// the type. Throws std::invalid_argument for another text.
 [[nodiscard]] std::vector<KernelArgument> parse_kernel_arguments(std::string_view declarations);
 
-/// Where the elements of an array lie. The spans belong to the caller.
+/// The address and layout of an array. The spans must outlive the view.
 struct ArrayView {
     CUdeviceptr address = 0;
     std::size_t item_size = 0; ///< in bytes
     std::span<const std::int64_t> shape = {};
-    /// In bytes, one for each extent; without any the elements lie one after the other, the last
-    /// index running fastest.
+    /// In bytes, one for each extent. Empty means C-contiguous.
     std::span<const std::int64_t> strides = {};
 
-    /// How many elements.
+    /// The number of elements.
     std::size_t size() const noexcept {
         std::size_t count = 1;
         for (std::int64_t extent : shape)
@@ -55,7 +54,7 @@ template <class T> void add_array(std::vector<ArrayView> &arrays, const T &argum
         arrays.push_back(argument);
 }
 
-/// Pushes an argument of C++ into the block of `call`, a kernel's Call.
+/// Pushes a C++ argument into the block of `call`, a kernel's Call.
 template <class Call, class Block, class T>
 void push_declared(const Call &call, Block &block, std::size_t &array, const T &argument) {
     if constexpr (std::is_same_v<T, ArrayView>)

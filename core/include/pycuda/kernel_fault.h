@@ -19,17 +19,18 @@ struct KernelFault {
         std::size_t bytes;
     };
 
-    std::string kernel; ///< its name for the linker
-    std::string file;   ///< of the source, as the compiler was told
-    unsigned line = 0;  ///< 0 where it is not known
+    std::string kernel; ///< the mangled name
+    std::string file;   ///< of the source, as passed to the compiler
+    unsigned line = 0;  ///< 0 if unknown
     std::array<unsigned, 3> block{};
     std::optional<std::array<unsigned, 3>> thread;
     std::optional<CUdeviceptr> address;
     Access access = Access::Unknown;
     std::optional<Allocation> allocation; ///< nearest to the address
-    std::string variable;                 ///< the array or pointer that was used
-    std::optional<unsigned> parameter;    ///< the kernel's that the pointer is, counted from 0
-    std::string message;                  ///< all of this in words
+    std::string variable;                 ///< the array or pointer of the access
+    std::optional<unsigned>
+        parameter;       ///< the number of the kernel parameter that contains the pointer, from 0
+    std::string message; ///< the complete message
 };
 
 /// The record of the last failed kernel, if it failed with `result`. Empty for a driver without

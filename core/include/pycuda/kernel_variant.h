@@ -20,7 +20,7 @@ struct KernelBuild {
 struct KernelVariant {
     std::vector<Function> functions;
     std::string source;
-    std::string log;     ///< what the compiler said on success
+    std::string log;     ///< the compiler's messages
     std::string kept_in; ///< with KernelBuild::keep, the folder of the compiler's files
 };
 

@@ -27,7 +27,7 @@ struct Dim3 {
     unsigned z = 1;
 };
 
-/// How a kernel is spread over the device.
+/// The launch configuration: grid, block, dynamic shared memory and stream.
 struct LaunchConfig {
     Dim3 grid = {};
     Dim3 block = {};
@@ -40,7 +40,7 @@ namespace detail {
 [[noreturn]] void throw_launch_error(const Function &function, const LaunchConfig &config,
                                      CUresult result);
 
-/// True where PYCUDA_LAUNCH_BLOCKING asks that each launch waits for its kernel.
+/// True if PYCUDA_LAUNCH_BLOCKING is set: each launch waits for its kernel.
 extern const bool launch_blocking;
 /// Waits for a kernel that was just launched; the error of a failed one names it.
 void wait_after_launch(const Function &function, StreamRef stream);
@@ -115,12 +115,12 @@ constexpr bool any_staged = (std::is_same_v<std::remove_cvref_t<Args>, StagedArg
 
 } // namespace detail
 
-/// Launches with arguments of C++: device memory, In/Out/InOut of host data, numbers and structs
-/// of exactly the kernel's type. Waits for the kernel only where host data is staged.
+/// Launches with C++ arguments: device memory, In/Out/InOut of host data, numbers and structs of
+/// exactly the kernel's type. Waits for the kernel only where host data is staged.
 template <class... Args>
-    requires(sizeof...(Args) != 1 ||
-             !(std::is_same_v<std::remove_cvref_t<Args>, ArgumentBlock> && ...))
-void launch(const Function &function, const LaunchConfig &config, Args &&...args) {
+requires(sizeof...(Args) != 1 || !(std::is_same_v<std::remove_cvref_t<Args>, ArgumentBlock> &&
+                                   ...)) void launch(const Function &function,
+                                                     const LaunchConfig &config, Args &&...args) {
     ArgumentBlock block(function);
     block.check_count(sizeof...(Args));
     (detail::push(block, args), ...);

@@ -1,4 +1,4 @@
-// launch_attributes.h -- launches of newer kinds: cooperative grids, clusters, priorities.
+// launch_attributes.h -- launches with attributes: cooperative grids, clusters, priorities.
 #pragma once
 
 #include <pycuda/launch.h>
@@ -12,13 +12,13 @@ namespace pycuda {
 struct LaunchAttributes {
     /// All blocks run at once and may wait for each other (cooperative_groups::this_grid()).
     bool cooperative = false;
-    /// Blocks per cluster, whose blocks reach each other's shared memory; needs compute
-    /// capability 9.0.
+    /// Blocks per cluster. The blocks of a cluster can access each other's shared memory. Needs
+    /// compute capability 9.0.
     std::optional<Dim3> cluster = {};
-    /// As of a stream: a lower number is more urgent.
+    /// The priority, as for a stream: a lower number is more urgent.
     std::optional<int> priority = {};
-    /// May start before the kernel before it in the stream has ended (programmatic dependent
-    /// launch); the kernel itself waits for what it needs.
+    /// The kernel may start before the previous kernel of the stream has ended (programmatic
+    /// dependent launch). The kernel must wait itself for the data that it needs.
     bool programmatic = false;
 
     bool any() const noexcept { return cooperative || cluster || priority || programmatic; }
@@ -32,7 +32,7 @@ void launch_packed(const Function &function, const LaunchConfig &config,
 int max_active_blocks(const Function &function, int block_threads, std::size_t shared_bytes = 0);
 
 struct BlockSuggestion {
-    int block_threads = 0; ///< gives the most threads per multiprocessor
+    int block_threads = 0; ///< the block size with the highest occupancy
     int min_grid = 0;      ///< blocks that fill the device
 };
 /// `most_threads` of 0 is no limit.

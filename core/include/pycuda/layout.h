@@ -15,20 +15,21 @@
 
 namespace pycuda {
 
-/// The last index running fastest (C), the first (Fortran), or as it comes (Keep).
+/// The order in memory: the last index is fastest (C), the first index is fastest (Fortran), or the
+/// existing order (Keep).
 enum class Order { C, Fortran, Keep };
 
-/// Extents and the distance in bytes from one index to the next, in place: copying a layout
-/// allocates nothing. Strides may be zero or negative.
+/// The extents and the strides in bytes, stored in place: copying a layout allocates nothing.
+/// Strides may be zero or negative.
 class Layout {
   public:
     static constexpr int max_dimensions = 32;
 
-    /// Of no dimension: one element.
+    /// No dimensions: one element.
     Layout() noexcept {} // NOLINT: the unused extents stay unset on purpose
     /// Throws std::invalid_argument for too many dimensions or a negative extent.
     Layout(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
-    /// Elements one after the other. Throws as above, and where their bytes pass 2^63.
+    /// A contiguous layout. Throws as above, and if the size in bytes exceeds 2^63.
     static Layout contiguous(std::span<const std::int64_t> shape, std::size_t item_size,
                              Order order = Order::C);
 
@@ -61,25 +62,26 @@ class Layout {
 
     /// The same shape, with the axes in the same order in memory but without gaps.
     Layout dense(std::size_t item_size) const noexcept;
-    /// Whether the elements fill their memory: contiguous but for the order of axes.
+    /// Whether the elements are contiguous after a permutation of the axes.
     bool is_dense(std::size_t item_size) const noexcept;
-    /// With the axes in another order; `axes` is a permutation.
+    /// The layout with permuted axes; `axes` is a permutation.
     Layout transposed(std::span<const int> axes) const;
-    /// The same elements seen with another shape, without moving any. False where there is no such
-    /// view; `result` is then unspecified.
+    /// Reshapes without moving elements: the result is a view of the same memory. Returns false if
+    /// no such view exists; `result` is then unspecified.
     bool try_reshape(std::span<const std::int64_t> shape, Order order, std::size_t item_size,
                      Layout &result) const;
-    /// Repeated along new and length-1 axes with stride 0. Throws std::invalid_argument where the
-    /// shapes do not fit.
+    /// Broadcasts to a shape: new axes and axes of length 1 get stride 0. Throws
+    /// std::invalid_argument if the shapes do not match.
     Layout broadcast_to(std::span<const std::int64_t> shape) const;
 
-    /// As above, for an assignment: axes of extent 1 that are too many in front are dropped.
+    /// As above, for an assignment: surplus leading axes of extent 1 are dropped.
     Layout assigned_to(std::span<const std::int64_t> shape) const;
 
-    /// The axes from the one with the largest stride to the smallest, as they lie in memory.
+    /// The axes in the order of memory: from the largest stride to the smallest.
     std::array<int, max_dimensions> axes_in_memory_order() const noexcept;
 
-    /// Lowest and one past the highest byte that the elements touch, from the first element on.
+    /// The range of bytes that the elements occupy, relative to the first element: lowest byte, and
+    /// one past the highest.
     struct ByteRange {
         std::int64_t begin = 0;
         std::int64_t end = 0;
@@ -93,20 +95,21 @@ class Layout {
     std::array<std::int64_t, max_dimensions> strides_;
 };
 
-/// The shape that both broadcast to, without strides. Throws std::invalid_argument, which names
-/// both shapes, where there is none.
+/// The shape to which both broadcast, without strides. Throws std::invalid_argument, with both
+/// shapes, if the shapes do not match.
 Layout broadcast_shapes(const Layout &a, const Layout &b);
 
 /// Reduces the number of axes of layouts with the same shape: merges neighbouring axes if their
-/// strides match in each layout, and drops axes of length 1. The order of elements stays.
+/// strides match in each layout, and drops axes of length 1. The order of elements does not change.
 ///
 ///     shape (4, 5, 6)   strides a (120, 24, 4), b (0, 24, 4)    ->    (4, 30)   a (120, 4), b (0,
 ///     4)
 void coalesce(std::span<Layout> layouts) noexcept;
 
 /// Sorts the axes of layouts of the same shape by the first layout's strides, largest first, and
-/// turns axes along which it runs backwards; `offsets` (one each) then say how far each layout's
-/// first element has moved. Only for operations that may meet the elements in any order.
+/// reverses axes along which the first layout has a negative stride; `offsets` (one for each
+/// layout) then are the distances in bytes by which the first elements have moved. Only for
+/// operations for which the order of elements does not matter.
 void sort_axes(std::span<Layout> layouts, std::span<std::int64_t> offsets) noexcept;
 
 /// "(2, 3)", "(5,)", "()".

@@ -19,7 +19,7 @@ class DeviceMemory {
     DeviceMemory(const Context &context, std::size_t bytes);
     /// Takes over memory from cuMemAlloc; frees it at the end.
     static DeviceMemory adopt(CUdeviceptr address, std::size_t bytes, Context context);
-    /// Uses memory that someone else frees.
+    /// Uses memory that other code frees.
     static DeviceMemory borrow(CUdeviceptr address, std::size_t bytes, Context context);
 
     DeviceMemory(DeviceMemory &&other) noexcept;
@@ -32,7 +32,7 @@ class DeviceMemory {
             throw_freed("device_allocation::get");
         return address_;
     }
-    /// In bytes, as it was asked for.
+    /// The requested size in bytes.
     std::size_t size() const noexcept { return bytes_; }
     const Context &context() const noexcept { return context_; }
     bool freed() const noexcept { return address_ == 0; }
@@ -67,11 +67,11 @@ struct AddressRange {
     CUdeviceptr base = 0;
     std::size_t size = 0;
 };
-/// The allocation that an address lies in.
+/// The allocation that contains an address.
 AddressRange address_range(CUdeviceptr address);
 
-/// Host memory that the device copies from and to without a detour; visible to kernels when
-/// allocated with CU_MEMHOSTALLOC_DEVICEMAP. Owns it.
+/// Page-locked host memory, which the device accesses directly in copies. Kernels can access the
+/// memory if the flags contain CU_MEMHOSTALLOC_DEVICEMAP. Owns it.
 class PinnedMemory {
   public:
     /// In the current context; flags are CU_MEMHOSTALLOC_*.
@@ -115,8 +115,8 @@ class ManagedMemory {
     ContextHold hold_; // arrays lie over the memory
 };
 
-/// Host memory of our own that starts at a multiple of `alignment`, a power of two. Knows nothing
-/// of any device; register it to copy from it fast.
+/// Ordinary host memory that starts at a multiple of `alignment`, a power of two. Independent of
+/// devices; register the memory for fast copies. Owns it.
 class AlignedHostMemory {
   public:
     AlignedHostMemory(std::size_t bytes, std::size_t alignment = 4096);

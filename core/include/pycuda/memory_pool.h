@@ -29,13 +29,13 @@ class BlockPool;
 }
 
 struct PoolStatistics {
-    std::size_t held_blocks = 0;   ///< waiting for the next allocation
+    std::size_t held_blocks = 0;   ///< free blocks that wait for an allocation
     std::size_t active_blocks = 0; ///< in use
     std::size_t managed_bytes = 0; ///< both, as allocated from the driver
-    std::size_t active_bytes = 0;  ///< in use, as asked for
+    std::size_t active_bytes = 0;  ///< in use: the sum of the requested sizes
 };
 
-/// A block of a pool; goes back to it at the end. May outlive the pool object.
+/// A block of a pool. The destructor returns the block to the pool. May outlive the pool object.
 class PooledMemory {
   public:
     PooledMemory(PooledMemory &&other) noexcept;
@@ -49,7 +49,7 @@ class PooledMemory {
         return address_;
     }
     void *data() const { return reinterpret_cast<void *>(get()); }
-    /// In bytes, as it was asked for.
+    /// The requested size in bytes.
     std::size_t size() const noexcept { return bytes_; }
     bool freed() const noexcept { return pool_ == nullptr; }
     /// Returns the block to the pool now. Throws if it was returned before.
@@ -80,13 +80,14 @@ class MemoryPool {
 
     /// Returns the free blocks to the driver.
     void free_held();
-    /// Gives the waiting blocks to another pool of the same kind and context.
+    /// Moves the free blocks to another pool of the same kind and context.
     void move_held_to(MemoryPool &heir);
-    /// From now on, blocks that come back are freed.
+    /// From now on, returned blocks are freed.
     void stop_holding();
 
-    /// Called when the driver is out of memory, before waiting blocks are freed: a chance for the
-    /// caller to drop what holds blocks of this pool. Set it before the pool is shared.
+    /// Called when the driver is out of memory, before free blocks are freed. The function may
+    /// release objects that own blocks of this pool. Set it before the pool is shared with other
+    /// threads.
     void on_out_of_memory(std::function<void()> reclaim);
 
   private:

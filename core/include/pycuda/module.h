@@ -24,13 +24,13 @@ namespace detail {
 struct ModuleState;
 }
 
-/// What the driver's compiler said while it loaded code. Complete after success and failure.
+/// The messages of the driver's compiler while it loaded code. Complete after success and failure.
 struct JitLog {
     std::string info;
     std::string error;
 };
 
-/// Options of the driver's compiler, with the value that each takes.
+/// Options of the driver's compiler, each with its value.
 using JitOptions = std::vector<std::pair<CUjit_option, std::uintptr_t>>;
 
 /// Loaded device code. A shared reference: copies are the same module, which is unloaded when the
@@ -38,7 +38,7 @@ using JitOptions = std::vector<std::pair<CUjit_option, std::uintptr_t>>;
 class Module {
   public:
     /// Into the current context. The image is a cubin, fatbin or PTX text; it is not needed
-    /// afterwards. On failure the error says what the driver's compiler said.
+    /// afterwards. On failure the Error has the messages of the driver's compiler.
     static Module load(std::span<const std::byte> image, const JitOptions &options = {},
                        JitLog *log = nullptr);
     static Module load_file(const std::filesystem::path &path);
@@ -49,23 +49,24 @@ class Module {
     CUmodule get() const;
     const Context &context() const noexcept;
 
-    /// A kernel by name. An unknown name is an Error that lists the names there are.
+    /// A kernel by name. Throws Error for an unknown name, with the list of existing names.
     Function function(const std::string &name) const;
 
-    /// The kernels' names in no particular order; empty where the driver cannot tell (before 12.4).
+    /// The names of the kernels in no particular order. Empty for drivers before CUDA 12.4.
     std::vector<std::string> function_names() const;
 
     /// A __device__ or __constant__ variable.
     AddressRange global(const std::string &name) const;
 
-    /// Tells what the parameters of kernel `name` mean, for its later function(name).
+    /// Sets the description of the parameters of kernel `name`, for later calls of function(name).
     void describe(const std::string &name, std::vector<ParameterDescription> parameters) const;
-    /// The same for all kernels that a CUDA C++ text defines. Then numbers are converted to what a
-    /// kernel takes, and a wrong kind of argument is noticed, not only a wrong size.
+    /// As above for all kernels that a CUDA C++ source defines. With a description, a launch
+    /// converts numbers to the types of the parameters, and detects arguments of a wrong kind, not
+    /// only of a wrong size.
     void describe_from_source(std::string_view source) const;
 
-    /// Unloads it now, whoever still has it or a function of it; those are refused afterwards. No
-    /// thread may be launching a function of it, and its kernels must be done.
+    /// Unloads the module now. Other copies of the module and its functions throw afterwards. No
+    /// thread may launch a function of the module at the same time, and its kernels must be done.
     void close();
     bool closed() const noexcept;
 

@@ -17,18 +17,18 @@ class NcclFailure : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What the ranks of a communicator have in common: made by one of them, known to all.
+/// The unique id of a communicator: one rank makes it and sends it to all other ranks.
 using NcclId = std::array<char, 128>;
 
-/// The version of the NCCL in use, as 22800. Throws NcclFailure where there is none: a driver may
-/// bring its own beside it, as softcuda does; else it is the one of the toolkits, wheels
-/// (nvidia-nccl-cu13) and the system.
+/// The version of the NCCL in use, as 22800. Throws NcclFailure if no library is found. A library
+/// in the folder of the driver comes first, which softcuda has; then toolkits, wheels
+/// (nvidia-nccl-cu13) and the system are searched.
 int nccl_version();
 
 NcclId make_nccl_id();
 
-/// What a rank asks of a communicator. Types and operations are NCCL's numbers, counts are NCCL's:
-/// of one rank's part in all-gather and reduce-scatter.
+/// One call of a rank. Types and operations are NCCL's numbers. Counts are NCCL's counts: in
+/// all-gather and reduce-scatter, the count of one rank's part.
 struct NcclCall {
     enum class Kind { AllReduce, Reduce, Broadcast, AllGather, ReduceScatter, Send, Receive };
     Kind kind;
@@ -41,42 +41,44 @@ struct NcclCall {
     CUstream stream = nullptr;
 };
 
-/// Calls of a thread that are made together: at end(), all or none.
+/// A group: calls of a thread that start together at end(). All or none of them start.
 class [[nodiscard]] NcclGroup {
   public:
     /// Throws NcclFailure.
     NcclGroup();
     NcclGroup(const NcclGroup &) = delete;
     NcclGroup &operator=(const NcclGroup &) = delete;
-    /// Without end(), closes the group so that the thread's next call is not part of it.
+    /// Closes the group if end() was not called, so that the thread's next call is not part of the
+    /// group.
     ~NcclGroup();
-    /// Throws NcclFailure where a call of the group failed.
+    /// Throws NcclFailure if a call of the group failed.
     void end();
 
   private:
     bool open_ = true;
 };
 
-/// A rank's part of a communicator. All functions throw NcclFailure, and Error in a forked child.
-/// Addresses are of the device on which the communicator was made.
+/// One rank of a communicator. All functions throw NcclFailure, and Error in a forked child.
+/// Addresses belong to the device of the context in which the communicator was made.
 class NcclCommunicator {
   public:
-    /// Joins the others, in the current context; returns when all have joined, or at once in a
-    /// group.
+    /// Joins the other ranks, in the current context. Returns when all ranks have joined; in a
+    /// group, returns at once.
     NcclCommunicator(const NcclId &id, int ranks, int rank);
     NcclCommunicator(const NcclCommunicator &) = delete;
     NcclCommunicator &operator=(const NcclCommunicator &) = delete;
-    /// Aborts what was neither destroyed nor aborted.
+    /// Calls abort() if neither destroy() nor abort() was called.
     ~NcclCommunicator();
 
-    /// Puts the call into its stream, or notes it in the thread's group.
+    /// Queues the call in its stream, or adds it to the thread's group.
     void enqueue(const NcclCall &call) const;
 
-    /// Throws where work that was put into streams has failed.
+    /// Throws if queued work has failed. Does not wait.
     void check() const;
-    /// Waits for what is queued, and gives the communicator back.
+    /// Waits for queued work, and destroys the communicator.
     void destroy();
-    /// Gives the communicator back; what is queued ends with an error. Any thread may call.
+    /// Destroys the communicator without waiting; queued work ends with an error. Any thread may
+    /// call.
     void abort();
 
   private:

@@ -25,7 +25,7 @@ struct Parameter {
     std::uint32_t offset = 0;
     std::uint32_t size = 0;
     ValueKind kind = ValueKind::Unknown;
-    /// What a pointer points to, where known.
+    /// The type that a pointer points to, if known.
     ValueKind element_kind = ValueKind::Unknown;
     std::uint16_t element_size = 0;
 };
@@ -40,28 +40,28 @@ struct ParameterDescription {
     std::uint16_t element_size = 0;
 };
 
-/// The parameters of one kernel and where each lies in the argument block.
+/// The parameters of one kernel and their offsets in the argument block.
 class ParameterLayout {
   public:
     /// An unknown layout: the driver is too old to describe it, and there is no description of the
     /// kernel.
     ParameterLayout() = default;
     explicit ParameterLayout(std::vector<Parameter> parameters);
-    /// From a description alone: places by C's alignment rules.
+    /// From a description only: the offsets follow from C's alignment rules.
     static ParameterLayout from_description(const std::vector<ParameterDescription> &description);
 
-    /// False where even the number of parameters is unknown; arguments are then laid out by their
-    /// own sizes and only the driver can check them.
+    /// False if the number of parameters is unknown. Arguments are then laid out by their own
+    /// sizes, and only the driver can check them.
     bool known() const noexcept { return known_; }
     std::size_t count() const noexcept { return parameters_.size(); }
     const Parameter &operator[](std::size_t index) const noexcept { return parameters_[index]; }
     const Parameter *data() const noexcept { return parameters_.data(); }
-    /// Bytes of the whole argument block.
+    /// The size of the argument block in bytes.
     std::size_t block_size() const noexcept { return block_size_; }
-    /// The declared type of a parameter, "" where unknown.
+    /// The declared type of a parameter; "" if unknown.
     const std::string &type(std::size_t index) const noexcept;
 
-    /// Adds kinds and types. Ignored where count or sizes do not agree with what the driver said.
+    /// Adds kinds and types. Ignored if the count or the sizes differ from those of the driver.
     void describe(const std::vector<ParameterDescription> &description);
 
   private:

@@ -5,12 +5,12 @@
 
 namespace pycuda::detail {
 
-/// True from a launch until a wait has seen the default stream idle. A copy that finds it false
-/// spares itself the question whether it will have to wait. Kernels of other libraries do not set
-/// it: a copy that waits for one of those cannot be interrupted.
+/// True from a launch until a wait has seen the default stream idle. If it is false, a copy need
+/// not ask the driver whether the copy will wait. Kernels of other libraries do not set it: a copy
+/// that waits for one of those cannot be interrupted.
 inline std::atomic<bool> kernels_may_run{true};
 
-/// To be called at each launch. Costs a load: the line of memory stays shared by all threads.
+/// Call it at each launch. Costs a load: the line of memory stays shared by all threads.
 inline void note_launch() noexcept {
     if (!kernels_may_run.load(std::memory_order_relaxed))
         kernels_may_run.store(true, std::memory_order_relaxed);

@@ -26,25 +26,25 @@ class OperandForms;
 
 /// The text that a user writes for a reduction. All of it is CUDA C++.
 struct ReductionText {
-    std::string out_type;           ///< of the result and of what is joined
-    std::size_t out_size = 0;       ///< its bytes
+    std::string out_type;           ///< of the result and of the values that are combined
+    std::size_t out_size = 0;       ///< the size of out_type in bytes
     std::string neutral;            ///< the neutral element of the reduction
-    std::string reduce_expr;        ///< joins `a` and `b`; associative and commutative
+    std::string reduce_expr;        ///< combines `a` and `b`; associative and commutative
     std::string map_expr = "in[i]"; ///< the value of element `i`
     std::string name = "reduce_kernel";
     std::string preamble = {};
     KernelBuild build = {};
 };
 
-/// A reduction over arrays of any layout. The tree in which values are joined depends on their
-/// number and size alone: results are the same in every run and on every device, and the error of
-/// a sum grows as that of pairwise summation does. No elements give `neutral`.
+/// A reduction over arrays of any layout. The order in which values are combined depends only on
+/// their number and size, so results are the same in every run and on every device. The error of a
+/// sum grows like that of pairwise summation. The result of no elements is `neutral`.
 ///
-/// The texts see `i`, `n`, the arguments, and the macros out_type, BLOCK_SIZE, READ_AND_MAP(i) and
-/// REDUCE(a, b). Any thread may call any function.
+/// The texts can use `i`, `n`, the arguments, and the macros out_type, BLOCK_SIZE, READ_AND_MAP(i)
+/// and REDUCE(a, b). Any thread may call any function.
 class ReductionKernel {
   public:
-    /// Throws std::invalid_argument where no argument is an array.
+    /// Throws std::invalid_argument if no argument is an array.
     ReductionKernel(std::vector<KernelArgument> arguments, ReductionText text);
     ReductionKernel(std::string_view arguments, ReductionText text);
     ~ReductionKernel();
@@ -56,9 +56,9 @@ class ReductionKernel {
     const std::vector<KernelArgument> &arguments() const noexcept;
     const ReductionText &text() const noexcept;
 
-    /// One reduction in the making. The caller pushes the result's address and then the arguments
-    /// in order, arrays through push_array(), into a block for function(), and calls launch().
-    /// Arrays and kernel must outlive it.
+    /// One reduction that is being prepared. The caller pushes the result's address and then the
+    /// arguments in order, arrays through push_array(), into a block for function(), and calls
+    /// launch(). Arrays and kernel must outlive it.
     class Call {
       public:
         Call(Call &&) noexcept;
@@ -73,19 +73,19 @@ class ReductionKernel {
         explicit Call(std::span<const ArrayView> arrays);
 
         std::span<const ArrayView> arrays_;
-        std::unique_ptr<OperandForms> forms_; ///< null where all are flat
+        std::unique_ptr<OperandForms> forms_; ///< null if all arrays are contiguous
         std::shared_ptr<const KernelVariant> variant_;
         std::uint64_t elements_ = 0;
         std::size_t out_size_ = 0;
         LaunchConfig config_;
     };
 
-    /// `arrays` are the vector arguments in their order; the first says how many elements there
-    /// are. Throws std::invalid_argument where an array that is used only as `x[i]` has another
+    /// `arrays` are the vector arguments in order; the first array determines the number of
+    /// elements. Throws std::invalid_argument if an array that is used only as `x[i]` has another
     /// number of elements.
     Call prepare(std::span<const ArrayView> arrays, StreamRef stream = current_stream());
 
-    /// Runs it and leaves the result in memory at `out`.
+    /// Runs the reduction and writes the result to device memory at `out`.
     template <class... Args>
     void operator()(StreamRef stream, CUdeviceptr out, const Args &...args) {
         std::vector<ArrayView> arrays;
@@ -98,9 +98,9 @@ class ReductionKernel {
         call.launch(block);
     }
 
-    /// Compiles for flat arrays now, in the current context. Throws CompileError.
+    /// Compiles the variant for contiguous arrays now, in the current context. Throws CompileError.
     std::shared_ptr<const KernelVariant> compile_flat();
-    /// The source for flat arrays, as the compiler gets it.
+    /// The source of the variant for contiguous arrays, as passed to the compiler.
     std::string source() const;
 
   private:

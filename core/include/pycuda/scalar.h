@@ -1,4 +1,4 @@
-// scalar.h -- one number of the host as an operand: Python's, or of a type of its own.
+// scalar.h -- one number on the host as an operand: a Python number, or a number with a type.
 #pragma once
 
 #include <pycuda/dtype.h>
@@ -9,13 +9,13 @@
 
 namespace pycuda {
 
-/// A Python int does not fit the type it is to have.
+/// A Python int or float does not fit into the required type.
 class ScalarOverflow : public std::overflow_error {
     using std::overflow_error::overflow_error;
 };
 
-/// A number with a type, or a weak one (Python's bool, int, float, complex) that takes the type
-/// of the arrays that it meets.
+/// A number with a type, or a weak number (a Python bool, int, float or complex), whose type
+/// follows from the arrays of the operation.
 class Scalar {
   public:
     Scalar() noexcept = default; ///< the bool false
@@ -30,13 +30,13 @@ class Scalar {
     static Scalar weak(double re, double im) noexcept {
         return complex(re, im, true, ScalarType::Complex128);
     }
-    /// From the bytes of a value of `type`.
+    /// Reads a value of `type` from memory.
     static Scalar from_bytes(ScalarType type, const void *bytes) noexcept;
     static Scalar of_bool(bool value) noexcept { return integer(value, false, ScalarType::Bool); }
     static Scalar of(double value, ScalarType type) noexcept { return real(value, false, type); }
 
     bool is_weak() const noexcept { return weak_; }
-    /// Of a weak number the type that it has among its like: int64, float64, complex128.
+    /// The type; for a weak number, the default type of its class: int64, float64, complex128.
     ScalarType type() const noexcept { return type_; }
     TypeClass weak_class() const noexcept {
         return kind_ == Kind::Complex ? TypeClass::Complex
@@ -44,13 +44,13 @@ class Scalar {
                                       : TypeClass::Signed;
     }
     bool is_negative() const noexcept { return as_double() < 0; }
-    /// Whether an integer fits `type`; others always do.
+    /// Whether an integer fits into `type`; true for other numbers.
     bool fits(ScalarType type) const noexcept;
-    /// Throws where Python could not set an element of `type` to a Python number: ScalarOverflow
-    /// for a float that an integer type does not hold, std::invalid_argument for NaN.
+    /// Throws if NumPy cannot assign the number to an element of `type`: ScalarOverflow for a float
+    /// out of the range of an integer type, std::invalid_argument for NaN.
     void check_assignable(ScalarType type) const;
-    /// The value as `type`, at most 16 bytes. Throws ScalarOverflow where a weak integer does not
-    /// fit an integer type.
+    /// The value as `type`, at most 16 bytes. Throws ScalarOverflow if a weak integer does not fit
+    /// into an integer type.
     void write(ScalarType type, void *bytes) const;
 
   private:
@@ -65,7 +65,7 @@ class Scalar {
     Kind kind_ = Kind::Integer;
     bool weak_ = false;
     ScalarType type_ = ScalarType::Bool;
-    std::int64_t integer_ = 0; ///< of LargeInteger its bits
+    std::int64_t integer_ = 0; ///< the bits of a LargeInteger
     double re_ = 0;
     double im_ = 0;
 };

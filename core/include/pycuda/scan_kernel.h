@@ -19,9 +19,9 @@ enum class ScanKind { Inclusive, Exclusive };
 
 /// The text that a user writes for a scan. All of it is CUDA C++.
 struct ScanText {
-    std::string type;      ///< of the elements
-    std::size_t size = 0;  ///< their bytes
-    std::string scan_expr; ///< joins `a` and `b`, `a` being the earlier; associative
+    std::string type;      ///< the type of the elements
+    std::size_t size = 0;  ///< the size of an element in bytes
+    std::string scan_expr; ///< combines `a` and `b`, where `a` is the earlier value; associative
     /// The first element of an exclusive scan; not needed for an inclusive one.
     std::string neutral = {};
     ScanKind kind = ScanKind::Inclusive;
@@ -31,8 +31,9 @@ struct ScanText {
 };
 
 /// A scan over one axis of elements, reading and writing memory once. The order of operations
-/// depends on the number of elements alone: results are the same in every run and on every device.
-/// The texts see the macros scan_type and SCAN_EXPR(a, b). Any thread may call any function.
+/// depends on the number of elements only, so results are the same in every run and on every
+/// device. The texts can use the macros scan_type and SCAN_EXPR(a, b). Any thread may call any
+/// function.
 class ScanKernel {
   public:
     /// Throws std::invalid_argument for an exclusive scan without a neutral element.
@@ -43,13 +44,14 @@ class ScanKernel {
 
     const ScanText &text() const noexcept;
 
-    /// Scans `in` into `out`, which may be the same. Both have one axis and the same number of
-    /// elements, of any stride, or lie without gaps in C order. Throws std::invalid_argument
-    /// otherwise. Returns the variant that ran; null where there are no elements.
+    /// Scans `in` and writes `out`, which may be the same array. Both have the same number of
+    /// elements. Arrays of one axis may have any stride; other arrays must be C-contiguous. Throws
+    /// std::invalid_argument otherwise. Returns the variant that ran; null if there are no
+    /// elements.
     std::shared_ptr<const KernelVariant> launch(StreamRef stream, const ArrayView &out,
                                                 const ArrayView &in);
 
-    /// The source for arrays without gaps, as the compiler gets it.
+    /// The source for contiguous arrays, as passed to the compiler.
     std::string source() const;
 
   private:

@@ -13,8 +13,8 @@
 
 namespace pycuda {
 
-/// Host data and its stand-in on the device, for one launch or several. The host data must
-/// outlive it.
+/// Host data and its copy on the device, for one or several launches. The host data must outlive
+/// it.
 class StagedArgument {
   public:
     enum class Direction { In, Out, InOut };
@@ -22,7 +22,7 @@ class StagedArgument {
     StagedArgument(Direction direction, void *host, std::size_t bytes) noexcept
         : direction_(direction), host_(host), bytes_(bytes) {}
 
-    /// The device memory, allocated in the current context when first asked for.
+    /// The device memory. The first call allocates it in the current context.
     const DeviceMemory &device();
     Direction direction() const noexcept { return direction_; }
     void *host() const noexcept { return host_; }
@@ -38,17 +38,17 @@ class StagedArgument {
     std::optional<DeviceMemory> memory_;
 };
 
-/// The kernel reads it.
+/// The kernel reads the data: copied in before the launch.
 template <std::ranges::contiguous_range Range> StagedArgument In(const Range &range) {
     std::span bytes = std::as_bytes(std::span(range));
     return {StagedArgument::Direction::In, const_cast<std::byte *>(bytes.data()), bytes.size()};
 }
-/// The kernel writes all of it.
+/// The kernel writes all of the data: copied out after the launch.
 template <std::ranges::contiguous_range Range> StagedArgument Out(Range &range) {
     std::span bytes = std::as_writable_bytes(std::span(range));
     return {StagedArgument::Direction::Out, bytes.data(), bytes.size()};
 }
-/// The kernel reads and writes it.
+/// The kernel reads and writes the data: copied in and out.
 template <std::ranges::contiguous_range Range> StagedArgument InOut(Range &range) {
     std::span bytes = std::as_writable_bytes(std::span(range));
     return {StagedArgument::Direction::InOut, bytes.data(), bytes.size()};

@@ -28,7 +28,7 @@ class Stream {
     Stream &operator=(Stream &&other) noexcept;
     ~Stream() { reset(); }
 
-    /// The stream's handle; null after close(), and of a borrowed default stream.
+    /// The stream's handle; null after close(), and for a borrowed default stream.
     CUstream get() const noexcept { return handle_.get(); }
     /// As get(), but throws Error after close(), because null would mean the default stream.
     CUstream require() const {
@@ -71,7 +71,7 @@ class StreamRef {
     StreamRef(const Stream &stream) : handle_(stream.require()) {}
 
     constexpr CUstream get() const noexcept { return handle_; }
-    /// Whether it is the legacy default stream, by whichever of its two names.
+    /// Whether this is the legacy default stream: either of its two handles.
     bool is_default() const noexcept { return handle_ == nullptr || handle_ == CU_STREAM_LEGACY; }
 
   private:
@@ -82,10 +82,10 @@ class StreamRef {
 /// StreamScope, else the default stream.
 StreamRef current_stream() noexcept;
 
-/// Makes a stream the thread's current one, and returns the one before. A StreamScope does both.
+/// Sets the thread's current stream, and returns the previous one. Prefer a StreamScope.
 StreamRef exchange_current_stream(StreamRef stream) noexcept;
 
-/// Makes a stream current in this thread while it lives. Scopes of a thread end in the opposite
+/// Makes a stream current in this thread for a scope. Scopes of a thread must end in the opposite
 /// order.
 class [[nodiscard]] StreamScope {
   public:
@@ -98,7 +98,7 @@ class [[nodiscard]] StreamScope {
     StreamRef outer_;
 };
 
-/// Waits for a stream that is known by its handle only; the current context must be its own.
+/// Waits for a stream of which only the handle is known. The context of the stream must be current.
 void synchronize(StreamRef stream, const KeepWaiting &keep_waiting = {});
 
 } // namespace pycuda

@@ -17,9 +17,10 @@
 
 namespace pycuda {
 
-/// Gives the addresses of arrays to work that is put into one stream while this lives. Their memory
-/// is kept from its pool until that work is done, even if the arrays are gone sooner. Only a
-/// StreamUse returns an array's address, so work on arrays cannot be launched without it.
+/// Returns the addresses of arrays for work that is queued in one stream in the scope of this
+/// object. Their memory is not returned to its pool before this work is done, even if the arrays
+/// are destroyed earlier. Only a StreamUse returns an array's address, so work on arrays cannot be
+/// launched without it.
 ///
 /// Costs nothing if the memory was allocated for this stream. For one thread.
 class [[nodiscard]] StreamUse {
@@ -28,7 +29,7 @@ class [[nodiscard]] StreamUse {
         : stream_(stream.is_default() ? StreamRef() : stream) {}
     StreamUse(StreamUse &&) noexcept = default;
     StreamUse &operator=(StreamUse &&) = delete;
-    /// Records the end of the work, where the memory of another stream was used.
+    /// Records the end of the work if memory of another stream was used.
     ~StreamUse() {
         if (!away_.empty()) [[unlikely]]
             record();
@@ -36,13 +37,13 @@ class [[nodiscard]] StreamUse {
 
     StreamRef stream() const noexcept { return stream_; }
 
-    /// Of the array's first element; 0 where it has none. Throws Error (invalid handle) where the
-    /// memory has been freed.
+    /// The address of the array's first element; 0 for an array without elements. Throws Error
+    /// (invalid handle) if the memory was freed.
     CUdeviceptr address(const Array &array) {
         note(array.memory());
         return array.unrecorded_address();
     }
-    /// Of the start of the memory.
+    /// The address of the start of the memory.
     CUdeviceptr address(const std::shared_ptr<ArrayMemory> &memory) {
         note(memory);
         return memory->get();
@@ -61,7 +62,7 @@ class [[nodiscard]] StreamUse {
     void record() noexcept;
 
     StreamRef stream_;
-    std::vector<std::shared_ptr<ArrayMemory>> away_; ///< whose home is another stream
+    std::vector<std::shared_ptr<ArrayMemory>> away_; ///< memory whose home is another stream
 };
 
 } // namespace pycuda

@@ -13,14 +13,14 @@ CUresult destroy_texture_object(CUtexObject object);
 CUresult destroy_surface_object(CUsurfObject object);
 } // namespace detail
 
-/// How kernels read memory as a texture. A kernel takes its number, a cudaTextureObject_t. The
-/// memory must outlive it.
+/// A texture: describes how kernels read memory. A kernel gets the number of the object, a
+/// cudaTextureObject_t. The memory must outlive it.
 class TextureObject {
   public:
     /// In the current context.
     TextureObject(const CUDA_RESOURCE_DESC &resource, const CUDA_TEXTURE_DESC &texture);
 
-    /// Throws after close(): 0 would be another object.
+    /// Throws after close().
     CUtexObject get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void close() noexcept { handle_.reset(); }
@@ -30,14 +30,14 @@ class TextureObject {
     Handle<CUtexObject, detail::destroy_texture_object> handle_;
 };
 
-/// How kernels read and write a CUDA array. The array must outlive it and have been made with
-/// CUDA_ARRAY3D_SURFACE_LDST.
+/// A surface: kernels read and write a CUDA array through it. The array must outlive it, and must
+/// be made with CUDA_ARRAY3D_SURFACE_LDST.
 class SurfaceObject {
   public:
     /// In the current context.
     explicit SurfaceObject(CUarray array);
 
-    /// Throws after close(): 0 would be another object.
+    /// Throws after close().
     CUsurfObject get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void close() noexcept { handle_.reset(); }
@@ -47,18 +47,18 @@ class SurfaceObject {
     Handle<CUsurfObject, detail::destroy_surface_object> handle_;
 };
 
-/// How a texture that a kernel's source declares as a variable, `texture<float, 2> t;`, is laid
-/// out on the device: what pycuda-texture-references.hpp makes of the declaration. The compiler
-/// fills in all but the first member; binding a texture writes that.
+/// How a texture that a kernel's source declares as a variable, `texture<float, 2> t;`, is stored
+/// on the device: pycuda-texture-references.hpp replaces the declaration by this struct. The
+/// compiler initialises all members except the first one, which is written when a texture is bound.
 struct DeclaredTexture {
     CUtexObject object;
-    CUarray_format format; ///< of the declared type
+    CUarray_format format; ///< the format of the declared type
     int channels;
     int reads_normalized; ///< 1 for cudaReadModeNormalizedFloat
-    int dimensions;       ///< as cuda's texture types have it
+    int dimensions;       ///< the number in CUDA's texture types
 };
 
-/// The same of `surface<void, 2> s;`.
+/// As above for `surface<void, 2> s;`.
 struct DeclaredSurface {
     CUsurfObject object;
     int dimensions;

@@ -5,7 +5,7 @@
 //     range.map(memory, 0);
 //     range.set_access(device);
 //
-// So an array can grow without moving, and memory can be shared between processes.
+// With these, an array can grow without a move, and processes can share memory.
 #pragma once
 
 #include <pycuda/device.h>
@@ -24,8 +24,8 @@ namespace pycuda {
 enum class Granularity { Minimum, Recommended };
 std::size_t granularity(const Device &device, Granularity kind = Granularity::Minimum);
 
-/// Memory of a device without an address. A shared reference: it lives until the last reference is
-/// gone and it is mapped nowhere any more.
+/// Memory of a device without an address. A shared reference: the memory is freed after the last
+/// reference and the last mapping have ended.
 class PhysicalMemory {
   public:
     /// How the memory is shared with another process: not at all, or by a file descriptor.
@@ -33,7 +33,7 @@ class PhysicalMemory {
 
     /// `bytes` is a multiple of granularity(device).
     PhysicalMemory(std::size_t bytes, const Device &device, Sharing sharing = Sharing::None);
-    /// Memory that another process exported. The caller keeps the descriptor.
+    /// Imports memory that another process exported. The caller keeps, and closes, the descriptor.
     static PhysicalMemory import_descriptor(int descriptor, std::size_t bytes);
 
     /// Throws Error (invalid handle) after close().
@@ -55,17 +55,17 @@ class PhysicalMemory {
 };
 
 /// A range of device addresses. Owns it, and keeps the memory that is mapped into it. Work that
-/// uses the range must be done before it is unmapped: that waits for nothing.
+/// uses the range must be done before a call of unmap() or close(), because these do not wait.
 class VirtualMemory {
   public:
     /// `bytes` and `alignment` are multiples of granularity(); an alignment of 0 is the driver's
-    /// own. `wanted` is where it should begin, if that is free.
+    /// default. `wanted` is the preferred first address; 0 is any address.
     explicit VirtualMemory(std::size_t bytes, std::size_t alignment = 0, CUdeviceptr wanted = 0);
     VirtualMemory(const VirtualMemory &) = delete;
     VirtualMemory &operator=(const VirtualMemory &) = delete;
     ~VirtualMemory();
 
-    /// Where it begins. Throws Error (invalid handle) after close().
+    /// The first address. Throws Error (invalid handle) after close().
     CUdeviceptr get() const;
     std::size_t size() const noexcept { return bytes_; }
 

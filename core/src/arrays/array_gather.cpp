@@ -68,7 +68,7 @@ std::string source_of(const Movement &movement) {
 void move(Direction direction, const Array &dense, const Array &base, const Array &offsets,
           StreamRef stream) {
     if (offsets.scalar_type() != ScalarType::Int64)
-        throw std::invalid_argument("offsets must be of int64, not " + offsets.dtype().name());
+        throw std::invalid_argument("offsets must have dtype int64, not " + offsets.dtype().name());
     if (dense.dtype() != base.dtype())
         throw std::invalid_argument("elements of " + base.dtype().name() +
                                     " cannot be moved from or to " + dense.dtype().name());

@@ -10,15 +10,15 @@
 
 namespace pycuda {
 
-/// Types, conversions and functions, as far as `kernel`, the text that follows, needs them for
-/// these types: what is not there does not have to be compiled.
+/// Types, conversions and functions that `kernel`, the text that follows, needs for these types.
+/// Unused parts are left out, because they would have to be compiled.
 std::string device_prelude(std::span<const ScalarType> types, std::string_view kernel);
 
 /// The type to compute in: float for the 16-bit floats, else the type itself.
 std::string compute_name(ScalarType type);
 
-/// Whether kernels of this form have loops where others have a copy of the code for each element.
-/// Chosen: if threads are lanes of a CPU.
+/// Whether kernels of this form use loops instead of a copy of the code for each element. For
+/// Chosen: true if threads are lanes of a CPU.
 bool is_rolled(KernelForm form);
 
 } // namespace pycuda

@@ -3,7 +3,8 @@
 
 namespace pycuda {
 
-/// In parts, each behind a line `//: name` of the function that needs it.
+/// The text is divided into parts. The line `//: name` before a part names the function that needs
+/// it.
 extern const char *const device_complex_functions;
 
 } // namespace pycuda

@@ -59,13 +59,13 @@ std::string source_of(const Indexing &indexing) {
 
 void check(std::span<const IndexedAxis> axes) {
     if (axes.empty())
-        throw std::invalid_argument("offsets of elements need indices along an axis at least");
+        throw std::invalid_argument("offsets of elements need indices for at least one axis");
     for (const IndexedAxis &axis : axes) {
         if (axis.indices->scalar_type() != ScalarType::Int64)
-            throw std::invalid_argument("indices must be of int64, not " +
+            throw std::invalid_argument("indices must have dtype int64, not " +
                                         axis.indices->dtype().name());
         if (!std::ranges::equal(axis.indices->shape(), axes[0].indices->shape()))
-            throw std::invalid_argument("indices along several axes must have one shape");
+            throw std::invalid_argument("indices of all axes must have the same shape");
     }
 }
 

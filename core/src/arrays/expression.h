@@ -75,8 +75,8 @@ enum class Walk : std::uint8_t {
     Tiles,    ///< strided, some operands run along the axis before the last: through shared memory
 };
 
-/// What a kernel's source depends on beside its expression. Bit k of `single` and `kept` is about
-/// operand k.
+/// What a kernel's source depends on in addition to its expression. Bit k of `single` and `kept`
+/// describes operand k.
 struct ElementWalk {
     Walk walk = Walk::Vectors;
     std::uint8_t vector_length = 1; ///< elements in one access, of Vectors
@@ -87,7 +87,7 @@ struct ElementWalk {
     bool masked = false;
     bool mask_is_single = false;
     std::uint64_t single = 0; ///< arrays of one element, which is read once
-    /// Of Rows, if not rolled: arrays that are the same in all rows.
+    /// For Rows, if not rolled: arrays that are the same in all rows.
     std::uint64_t kept = 0;
     std::uint64_t crossed = 0;  ///< of Tiles: operands that run along the axis before the last
     std::uint8_t tile_side = 0; ///< of Tiles

@@ -47,7 +47,8 @@ struct WalkOptions {
     IndexOrder order = IndexOrder::Any;
 };
 
-/// Refers to the call's operands, which must outlive it. Does not allocate for a few operands.
+/// Keeps pointers to the call's operands, which must outlive the plan. Does not allocate for a few
+/// operands.
 class ElementPlan {
   public:
     /// The results must have elements.
@@ -113,7 +114,7 @@ class ElementPlan {
     const ElementOperands &call_;
     std::size_t size_;
     ElementWalk walk_;
-    // Of a strided walk: the results, the mask and the operands that are accessed element by
+    // For a strided walk: the results, the mask and the operands that are accessed element by
     // element, with merged axes and the offset of the first element in bytes.
     ShortList<const Array *> arrays_;
     ShortList<Layout> layouts_;

@@ -15,8 +15,8 @@
 
 namespace pycuda {
 
-/// Grows on the stack; the arguments come in the order of the kernel's parameters. Arrays are added
-/// as such, so that a launch on their memory leaves its mark there.
+/// Stored on the stack; add the arguments in the order of the kernel's parameters. Arrays are added
+/// as Array objects, so that the launch records its use of their memory.
 class KernelArguments {
   public:
     /// For launches in the stream of `use`.
@@ -25,22 +25,21 @@ class KernelArguments {
     void add(const void *value, std::size_t size, std::size_t alignment) noexcept {
         std::memcpy(reserve(size, alignment), value, size);
     }
-    /// A number, or a struct of them. An address goes as its array.
+    /// A number, or a struct of numbers. Pass an array instead of its address.
     template <class T>
-        requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
-                 !std::same_as<T, CUdeviceptr>)
-    void add(const T &value) noexcept {
+    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+             !std::same_as<T, CUdeviceptr>) void add(const T &value) noexcept {
         add(&value, sizeof value, alignof(T));
     }
     /// The address `offset` bytes after the array's first element.
     void add(const Array &array, std::int64_t offset = 0) {
         add_address(use_.address(array) + static_cast<CUdeviceptr>(offset));
     }
-    /// The array's address, or a null pointer where there is none.
+    /// The array's address, or a null pointer if there is no array.
     void add(const Array *array) { add_address(array == nullptr ? 0 : use_.address(*array)); }
     void add_null() noexcept { add_address(0); }
 
-    /// Room for `size` bytes to be filled in place.
+    /// Reserves `size` bytes, which the caller fills in place.
     std::byte *reserve(std::size_t size, std::size_t alignment) noexcept {
         size_ = (size_ + alignment - 1) & ~(alignment - 1);
         assert(size_ + size <= sizeof bytes_);
@@ -49,7 +48,7 @@ class KernelArguments {
         return place;
     }
 
-    /// In the stream of the use, whatever `config` says.
+    /// Launches in the stream of the use; the stream in `config` is ignored.
     void launch(const Function &function, LaunchConfig config) {
         config.stream = use_.stream();
         launch_packed(function, config, bytes_, size_);

@@ -1,8 +1,9 @@
 // kernel_table.h -- the kernels of array operations in one context, found by a number.
 //
-// A key is made of small numbers: the operation, the types of its operands, how they lie. Finding
-// a kernel that was used before is one look into a table; a new one is written, compiled (or found
-// on disk) and loaded. What an operation will need next may be compiled beside what it needs first.
+// A key consists of small numbers: the operation, the types and the layout class of its operands. A
+// kernel that was used before is found by one table lookup. A new kernel is generated, compiled (or
+// read from disk) and loaded. If an operation needs several kernels, later ones can be compiled in
+// the background.
 #pragma once
 
 #include <pycuda/compiler.h>
@@ -20,19 +21,20 @@
 
 namespace pycuda {
 
-/// A kernel's identity. Zero is no key.
+/// A kernel's identity. Zero is not a valid key.
 using KernelKey = std::uint64_t;
 
-/// Any thread may call. Kernels are written, compiled and loaded without the table's lock and
-/// without the caller's (caller_lock.h): other threads go on, and those that want the same kernel
-/// wait for it.
+/// Any thread may call. Kernels are generated, compiled and loaded without the table's lock and
+/// without the caller's lock (caller_lock.h). Other threads continue; threads that need the same
+/// kernel wait for it.
 class KernelTable {
   public:
     explicit KernelTable(Context context) : context_(std::move(context)), slots_(256) {}
-    /// Waits for what is compiled in the background.
+    /// Waits for background compilations.
     ~KernelTable();
 
-    /// The kernel for a key; `write` gives its CUDA C++, with one kernel that is called "run".
+    /// The kernel for a key. `write` returns its CUDA C++ source, with one kernel of the name
+    /// "run".
     template <class Write> const Function &find(KernelKey key, Write &&write) {
         {
             std::lock_guard lock(mutex_);
@@ -42,7 +44,7 @@ class KernelTable {
         return make(key, write);
     }
 
-    /// Says that find(key) will follow soon: what is not there is compiled in the background.
+    /// Announces a later find(key): a missing kernel is compiled in the background.
     template <class Write> void expect(KernelKey key, Write &&write) {
         std::lock_guard lock(mutex_);
         if (known_kernel(key) == nullptr && !making_.contains(key) && !expected_.contains(key))

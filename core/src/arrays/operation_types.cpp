@@ -30,7 +30,7 @@ ScalarType without_bool(ScalarType type) { return is_bool(type) ? ScalarType::In
 
 void refuse_complex(Operation operation, ScalarType type) {
     if (is_complex(type))
-        refuse(operation, type, "it wants real numbers");
+        refuse(operation, type, "expected real numbers");
 }
 
 ScalarType float_of(Operation operation, ScalarType type, bool real) {
@@ -78,17 +78,17 @@ LoopTypes loop_of_type(Operation operation, ScalarType type) {
         return same(type, real_type(type));
     case TypeRule::Integer:
         if (!is_integer(type))
-            refuse(operation, type, "it wants integers");
+            refuse(operation, type, "expected integers");
         return same(type, type);
     case TypeRule::IntegerBits:
         type = without_bool(type);
         if (!is_integer(type))
-            refuse(operation, type, "it wants integers");
+            refuse(operation, type, "expected integers");
         return same(type, ScalarType::UInt8);
     case TypeRule::Bits:
     case TypeRule::Shift:
         if (!is_integer(type) && !is_bool(type))
-            refuse(operation, type, "it wants integers");
+            refuse(operation, type, "expected integers");
         if (operation_row(operation).rule == TypeRule::Shift)
             type = without_bool(type);
         return same(type, type);
@@ -124,7 +124,7 @@ LoopTypes select_types(std::span<const Operand> operands) {
 [[noreturn]] void refuse_result(Operation operation, ScalarType wanted) {
     throw UnsupportedTypes(std::string(operation_name(operation)) +
                            "() has no loop whose result is " + std::string(numpy_name(wanted)) +
-                           ", which dtype wants");
+                           " (the value of dtype)");
 }
 
 LoopTypes scale_types(Operation operation, std::span<const Operand> operands,

@@ -1,4 +1,4 @@
-// operation_types.h -- from the types of operands to those that an operation computes in.
+// operation_types.h -- the types of a computation, from the types of the operands.
 #pragma once
 
 #include <pycuda/array_operation.h>
@@ -11,7 +11,7 @@ namespace pycuda {
 
 inline constexpr int max_operands = 4;
 
-/// What the elements are converted to before the operation, and what comes out of it.
+/// The types to which the elements are converted before the operation, and the type of the result.
 struct LoopTypes {
     std::array<ScalarType, max_operands> in;
     ScalarType out;
@@ -25,15 +25,16 @@ struct OperationRow {
 };
 const OperationRow &operation_row(Operation operation) noexcept;
 
-/// The common type of operands: arrays and typed scalars promote, weak ones give way. Throws
+/// The promoted type of the operands. Weak scalars adapt to arrays and typed scalars. Throws
 /// UnsupportedTypes for opaque elements.
 ScalarType common_type(std::span<const Operand> operands, std::string_view operation);
 
-/// Throws UnsupportedTypes where the operation has no loop for the operands.
+/// Throws UnsupportedTypes if the operation has no loop for the operands.
 LoopTypes loop_types(Operation operation, std::span<const Operand> operands,
                      std::optional<ScalarType> dtype = {});
 
-/// Throws UnsupportedTypes where an operand may not be cast to the loop's type by the rule.
+/// Throws UnsupportedTypes if the casting rule does not allow a cast of an operand to the loop's
+/// type.
 void check_casts(Operation operation, std::span<const Operand> operands, const LoopTypes &loop,
                  Casting casting);
 

@@ -11,14 +11,14 @@
 
 namespace pycuda {
 
-/// How the types of a reduction follow from that of its input.
+/// The rule by which the type of the input determines the types of a reduction.
 enum class ReductionRule : std::uint8_t {
     Widen,    ///< small integers become int64 or uint64
     Same,     ///< as the input
     Test,     ///< gives bool
     Count,    ///< gives int64
-    Index,    ///< gives int64; the state is a value with its place
-    SquareOf, ///< gives a float, of complex numbers a real one
+    Index,    ///< gives int64; the state is a value with its index
+    SquareOf, ///< gives a float; a real number for complex numbers
     Moments,  ///< the same; the state is three numbers
 };
 
@@ -32,30 +32,32 @@ struct ReductionRow {
 };
 const ReductionRow &reduction_row(Reduction reduction) noexcept;
 
-/// Which of a block's threads work on the same output.
+/// The threads of a block that compute the same output: a team.
 enum class Team : std::uint8_t {
     Block,   ///< all 256
     Warp,    ///< 32 neighbours; the block has 8 outputs
-    Columns, ///< the 8 of a column: neighbours work on neighbouring outputs
+    Columns, ///< the 8 threads of a column: neighbouring threads compute neighbouring outputs
 };
 
 /// All that a reduction kernel's source depends on.
 struct ReductionVariant {
     Reduction reduction;
     std::array<ScalarType, 2> stored; ///< of the inputs
-    ScalarType type;                  ///< in which elements are computed
+    ScalarType type;                  ///< the type of the computation
     ScalarType out;
     bool masked = false;
     Team team = Team::Block;
-    bool vectors = false;    ///< the reduced elements lie one after the other: 16-byte accesses
-    bool dense = false;      ///< so do a team's, or of columns the outputs': rolled kernels know it
-    bool words = false;      ///< of bytes that lie one after the other: eight at a time
-    bool split = false;      ///< blocks share an output; states are written, to be reduced again
-    bool partials = false;   ///< the input is such states
+    bool vectors = false;  ///< the reduced elements are contiguous: 16-byte accesses
+    bool dense = false;    ///< the elements of a team, or for Columns the outputs, are contiguous,
+                           ///< too; used by rolled kernels
+    bool words = false;    ///< contiguous bytes are processed eight at a time
+    bool split = false;    ///< several blocks compute one output: they write states, which a second
+                           ///< launch reduces
+    bool partials = false; ///< the input is such states
     bool wide_index = false; ///< 64-bit
-    bool rolled = false;     ///< loops where others have copies of the code for each element
-    int kept = 0;            ///< axes that stay, after merging
-    int reduced = 1;         ///< axes that go, after merging
+    bool rolled = false;     ///< loops instead of a copy of the code for each element
+    int kept = 0;            ///< kept axes, after merging
+    int reduced = 1;         ///< reduced axes, after merging
 
     int inputs() const noexcept { return reduction_row(reduction).inputs; }
     int walkers() const noexcept { return inputs() + masked; }
@@ -65,18 +67,18 @@ struct ReductionVariant {
 inline constexpr int reduction_block = 256;
 int team_size(Team team) noexcept;
 
-/// Whether bytes of this variant can be taken in words: they are counted, added up or tested, which
-/// gives the same in any order.
+/// Whether this variant can process bytes in words of eight: for counts, sums and tests, whose
+/// results do not depend on the order.
 bool is_of_bytes(const ReductionVariant &variant) noexcept;
 
-/// Whether the kernel of a split reduction can reduce the states that it left, too: as elements
-/// they are what it takes, and what it gives is the result.
+/// Whether the kernel of a split reduction can also reduce the states that it wrote: the states
+/// have the type of its elements, and the output has the type of the result.
 bool takes_own_states(const ReductionVariant &variant);
 
-/// Bytes of a state.
+/// The size of a state in bytes.
 std::size_t state_size(const ReductionVariant &variant) noexcept;
 int reduction_vector_length(const ReductionVariant &variant) noexcept;
-/// Elements that a team reduces with all its accesses of vectors under way.
+/// The number of elements that a team loads by vector accesses before it waits for the first one.
 int reduction_step(const ReductionVariant &variant) noexcept;
 
 /// The parameters are: out (results or states), inputs, mask if any, then Geometry: outputs,

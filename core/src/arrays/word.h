@@ -1,4 +1,4 @@
-// word.h -- elements of any size are moved as words.
+// word.h -- the word type for moving elements of any size.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 
 namespace pycuda {
 
-/// The greatest size of a word, 1 to 16 bytes, that divides an element and all of `places`:
-/// addresses and strides, or'ed.
+/// The largest word size, 1 to 16 bytes, that divides the element size and all of `places`: the
+/// bitwise or of addresses and strides.
 inline std::size_t word_bytes(std::size_t item_size, std::uint64_t places) noexcept {
     const std::uint64_t bits = item_size | places | 16;
     return bits & -bits;
 }
 
-/// Its type in CUDA C++.
+/// The type of the word in CUDA C++.
 inline const char *word_name(std::size_t bytes) noexcept {
     return bytes == 16  ? "uint4"
            : bytes == 8 ? "unsigned long long"

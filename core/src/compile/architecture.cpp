@@ -33,8 +33,8 @@ Architecture wished_architecture(const ArchitectureWish &wish, const std::vector
                                 std::string_view compiler_name) {
     throw CompileError(std::string(compiler_name) + " compiles for compute capability " +
                        with_dot(supported.front()) + " and newer, but " + with_dot(wanted.number) +
-                       " is wanted; an older compiler can do that, such as that of the wheel "
-                       "nvidia-cuda-nvrtc-cu12 for 5.0 and newer");
+                       " was requested; use an older compiler: the wheel nvidia-cuda-nvrtc-cu12 "
+                       "compiles for 5.0 and newer");
 }
 
 } // namespace
@@ -78,8 +78,8 @@ Architecture choose_architecture(const ArchitectureWish &wish, const std::vector
     // The device itself is newer than the compiler; PTX runs on everything newer than itself.
     const bool is_the_device = wish.device && wish.device->number() >= wanted.number;
     if (!is_the_device && !(wish.arch.empty() && wish.code.empty()))
-        throw CompileError(std::string(compiler_name) + " does not know the architecture " +
-                           wanted.name() + "; it knows " + list(supported));
+        throw CompileError(std::string(compiler_name) + " does not support the architecture " +
+                           wanted.name() + "; it supports " + list(supported));
     int newest_below = *std::prev(std::ranges::upper_bound(supported, wanted.number));
     return {newest_below, "", Architecture::Kind::Virtual};
 }

@@ -24,10 +24,10 @@ struct Architecture {
     bool operator==(const Architecture &) const = default;
 };
 
-/// Throws CompileError for a text that names no architecture.
+/// Throws CompileError for a text that is not an architecture.
 [[nodiscard]] Architecture parse_architecture(std::string_view text);
 
-/// What a request says about the architecture.
+/// The architecture that a request asks for.
 struct ArchitectureWish {
     std::string arch;
     std::string code;
@@ -35,9 +35,10 @@ struct ArchitectureWish {
     ImageKind target = ImageKind::Cubin;
 };
 
-/// The architecture to compile for with a compiler that knows those in `supported` (ascending).
-/// A device newer than the compiler gets PTX for the newest that the compiler knows, which the
-/// driver finishes. Throws CompileError when the device is too old, or a named one unknown.
+/// Chooses the architecture for a compiler that supports the architectures in `supported`
+/// (ascending). For a device that is newer than the compiler, the result is PTX for the newest
+/// supported architecture, which the driver compiles. Throws CompileError if the device is too old,
+/// or if a named architecture is not supported.
 [[nodiscard]] Architecture choose_architecture(const ArchitectureWish &wish,
                                                const std::vector<int> &supported,
                                                std::string_view compiler_name);

@@ -1,4 +1,4 @@
-// byte_stream.h -- values in a row of bytes, for the entries of the cache on disk.
+// byte_stream.h -- serialisation of values to bytes, for the entries of the cache on disk.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,11 @@
 
 namespace pycuda::compile_detail {
 
-/// Appends numbers as they lie in memory and texts after their length.
+/// Appends numbers in their memory representation, and texts after their length.
 class ByteWriter {
   public:
     template <class Number>
-        requires(std::is_arithmetic_v<Number>)
-    ByteWriter &put(Number value) {
+    requires(std::is_arithmetic_v<Number>) ByteWriter &put(Number value) {
         bytes_.append(reinterpret_cast<const char *>(&value), sizeof value);
         return *this;
     }
@@ -32,14 +31,13 @@ class ByteWriter {
     std::string bytes_;
 };
 
-/// Reads back what a ByteWriter wrote. Throws std::out_of_range at a premature end.
+/// Reads the bytes that a ByteWriter wrote. Throws std::out_of_range if the bytes end too early.
 class ByteReader {
   public:
     explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
 
     template <class Number>
-        requires(std::is_arithmetic_v<Number>)
-    Number number() {
+    requires(std::is_arithmetic_v<Number>) Number number() {
         Number value;
         std::memcpy(&value, take(sizeof value).data(), sizeof value);
         return value;

@@ -1,4 +1,4 @@
-// compile_job.h -- a request made ready for a compiler, and what comes back from it.
+// compile_job.h -- a prepared request for a compiler, and the outcome.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ struct CompileJob {
     CompilerOptions options;
     /// -I of the options, the request's folders, CUDA's headers, our kernel headers.
     std::vector<IncludeDirectory> include_path;
-    /// Where the source stands, for `#include "..."`: the folder of its name, as a rule the
-    /// current one. Empty when the source does not depend on it.
+    /// The folder of the source, for `#include "..."`: the folder in its name, usually the current
+    /// folder. Empty if the source does not depend on the folder.
     std::string source_directory;
-    /// What the image depends on beside the source and its headers.
+    /// What the image depends on in addition to the source and its headers.
     std::string compiler_identity;
-    /// Where unpacked CUDA headers are kept between runs; empty: nowhere.
+    /// The folder that keeps unpacked CUDA headers between runs; empty: they are not kept.
     std::string header_store;
     bool keep = false;
 };
@@ -29,11 +29,11 @@ struct CompileJob {
 struct CompileOutcome {
     CompileResult result;
     DependencyList dependencies;
-    /// False where a header may have escaped the list of dependencies.
+    /// False if a header may be missing in the list of dependencies.
     bool cacheable = true;
 };
 
-/// A failure of NVRTC over something that nvcc can do.
+/// A failure of NVRTC for a source that nvcc may compile.
 class NeedsNvcc : public CompileError {
   public:
     using CompileError::CompileError;
@@ -43,18 +43,18 @@ class NeedsNvcc : public CompileError {
 [[nodiscard]] CompileOutcome compile_with_nvrtc(const CompileJob &job);
 [[nodiscard]] CompileOutcome compile_with_nvcc(const CompileJob &job, const std::string &nvcc);
 
-/// Which files the job's source and its -include headers include.
+/// The files that the job's source and its -include headers include.
 [[nodiscard]] IncludeScan scan_includes(const CompileJob &job,
                                         const std::vector<IncludeDirectory> &path);
 
 /// The options and request's architecture together; the request's own fields win.
 [[nodiscard]] struct ArchitectureWish wished_architecture(const CompileJob &job);
 
-/// The source as the compiler gets it: wrapped in extern "C" where that is asked for.
-/// `all_outside` takes also the user's headers out of the wrap.
+/// The source that is passed to the compiler: wrapped in extern "C" if requested. With
+/// `all_outside`, the user's headers are outside the wrap, too.
 [[nodiscard]] std::string prepare_source(const CompileJob &job, bool all_outside);
 
-/// The name's last part without its ending: "kernel" for "dir/kernel.cu".
+/// The file name without folder and extension: "kernel" for "dir/kernel.cu".
 [[nodiscard]] std::string stem_of(const std::string &name);
 
 } // namespace pycuda::compile_detail

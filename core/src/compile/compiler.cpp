@@ -183,7 +183,7 @@ bool wants_nvcc(const CompileRequest &request, const CompilerOptions &options) {
 /// Why nvcc is wanted, for the message when there is none.
 std::string reason_for_nvcc(const CompileRequest &request, const CompilerOptions &options) {
     if (request.compiler == CompilerChoice::Nvcc)
-        return "nvcc was asked for";
+        return "nvcc was requested";
     if (request.target == ImageKind::Fatbin)
         return "the target fatbin needs nvcc";
     return "compiler option '" + options.only_nvcc.front() + "' needs nvcc";
@@ -193,18 +193,18 @@ std::string require_nvcc(const CompileRequest &request, const CompilerOptions &o
     if (std::optional<std::string> nvcc = find_nvcc(request.nvcc))
         return *nvcc;
     throw CompileError(reason_for_nvcc(request, options) + ", but '" + request.nvcc +
-                       "' is not there; install the CUDA toolkit, set CUDA_HOME to it, or give "
-                       "nvcc's path");
+                       "' was not found; install the CUDA toolkit, set CUDA_HOME to its folder, or "
+                       "pass the path of nvcc");
 }
 
 void refuse_what_nvrtc_lacks(const CompileRequest &request, const CompilerOptions &options) {
     if (request.compiler != CompilerChoice::Nvrtc)
         return;
     if (request.target == ImageKind::Fatbin)
-        throw CompileError("NVRTC makes no fatbin; ask for a cubin or for ptx, or for nvcc");
+        throw CompileError("NVRTC cannot produce a fatbin; request a cubin or ptx, or select nvcc");
     if (!options.only_nvcc.empty())
-        throw CompileError("NVRTC has no option like '" + options.only_nvcc.front() +
-                           "'; nvcc has");
+        throw CompileError("NVRTC has no option '" + options.only_nvcc.front() +
+                           "', only nvcc has");
 }
 
 /// NVRTC, and nvcc after it where that can do more.

@@ -250,7 +250,7 @@ class Translator {
         }
         if (!match.value && match.rule->form != Form::Flag) {
             if (++at_ == words_.size())
-                throw CompileError("compiler option '" + word + "' needs a value after it");
+                throw CompileError("compiler option '" + word + "' needs a value");
             match.value = trim(words_[at_]);
         }
         apply(*match.rule, word, match.value.value_or(""));
@@ -267,9 +267,9 @@ class Translator {
             options_.only_nvcc.push_back(word);
             break;
         case Use::Refuse:
-            throw CompileError("compiler option '" + word +
-                               "' decides what the compiler produces, which is set by the target "
-                               "(cubin, ptx or fatbin), not by an option");
+            throw CompileError(
+                "compiler option '" + word +
+                "' selects the output format; set the target (cubin, ptx or fatbin) instead");
         case Use::Include:
             options_.include_dirs.push_back(std::filesystem::absolute(value).lexically_normal());
             break;

@@ -1,4 +1,4 @@
-// compiler_options.h -- options as users write them for nvcc, turned into NVRTC's.
+// compiler_options.h -- translates options of nvcc to options of NVRTC.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace pycuda::compile_detail {
 
-/// What a list of nvcc options asks for.
+/// The content of a list of nvcc options.
 struct CompilerOptions {
     /// In NVRTC's spelling, without the architecture and the include path.
     std::vector<std::string> nvrtc;
@@ -14,24 +14,24 @@ struct CompilerOptions {
     std::vector<std::string> include_dirs;
     /// The headers of -include, which come before the source; they are in `nvrtc` too.
     std::vector<std::string> pre_includes;
-    /// From -arch, -code or a single -gencode; empty when not given or "native".
+    /// From -arch, -code or a single -gencode; empty if absent or "native".
     std::string arch;
     std::string code;
     /// Whether any of -arch, -code and -gencode was given.
     bool names_architecture = false;
-    /// Options that only nvcc can honour, as they were written.
+    /// Options that only nvcc supports, unchanged.
     std::vector<std::string> only_nvcc;
-    /// Whether ptxas is asked to report (-Xptxas -v, --resource-usage).
+    /// Whether the options request a report of ptxas (-Xptxas -v, --resource-usage).
     bool wants_ptxas_report = false;
-    /// Whether -pch is among them, NVRTC's automatic precompiled headers.
+    /// Whether the options contain -pch: NVRTC's automatic precompiled headers.
     bool wants_precompiled_headers = false;
-    /// Whether -keep is among them.
+    /// Whether the options contain -keep.
     bool keep = false;
 };
 
-/// Translates the options. Those that concern only the host compiler or the linker are dropped;
-/// unknown ones are passed on, for NVRTC to judge. Throws CompileError for an option without
-/// its value, and for one that would change what the compilation produces (-o, -E, --ptx).
+/// Translates the options. Options for the host compiler and the linker are dropped; unknown
+/// options are passed on to NVRTC. Throws CompileError for an option without its value, and for
+/// options that select the output (-o, -E, --ptx).
 [[nodiscard]] CompilerOptions translate_options(const std::vector<std::string> &options);
 
 } // namespace pycuda::compile_detail

@@ -152,7 +152,7 @@ NvrtcLocation search_named_nvrtc(const std::string &named) {
     if (auto path = library_below(named))
         return describe(*path);
     throw CompileError("PYCUDA_NVRTC is '" + named +
-                       "', which is neither an NVRTC library nor a folder that has one");
+                       "'; expected the path of an NVRTC library or of a folder that contains one");
 }
 
 NvrtcLocation search_nvrtc(const std::vector<std::string> &added_directories) {

@@ -1,4 +1,4 @@
-// compiler_search.h -- where NVRTC, its headers and nvcc are on this machine.
+// compiler_search.h -- searches NVRTC, its headers and nvcc on this machine.
 #pragma once
 
 #include <optional>
@@ -15,38 +15,37 @@ struct NvrtcLocation {
     std::string library;
     /// CUDA's headers that belong to it; may be empty.
     std::vector<std::string> header_dirs;
-    /// Differs whenever the library does: path, size and time of change.
+    /// Identifies the library: path, size and modification time.
     std::string identity;
 };
 
-/// There is no NVRTC on this machine.
+/// NVRTC was not found on this machine.
 class NvrtcNotFound : public CompileError {
   public:
     using CompileError::CompileError;
 };
 
-/// Looks in $PYCUDA_NVRTC (a file or a folder; nothing else is then tried), $CUDA_HOME,
-/// $CUDA_PATH, the added search directories, the wheels beside libpycuda and in the active
-/// Python environment, and the system's folders. Throws NvrtcNotFound, which lists them all, or
-/// CompileError for a wrong $PYCUDA_NVRTC.
-/// The answer is remembered until a setting changes.
+/// Searches $PYCUDA_NVRTC (a file or a folder; if set, nothing else is searched), $CUDA_HOME,
+/// $CUDA_PATH, the added search directories, the wheels beside libpycuda and in the active Python
+/// environment, and the system's folders. Throws NvrtcNotFound with the list of searched places, or
+/// CompileError for a wrong $PYCUDA_NVRTC. The result is cached until a setting changes.
 [[nodiscard]] NvrtcLocation find_nvrtc();
 
-/// The path of the first of these libraries in the places that find_nvrtc() looks at, and beside
-/// NVRTC; then as the system's loader finds it. Empty where there is none.
+/// The path of the first of these libraries that is found: in the places of find_nvrtc(), beside
+/// NVRTC, then by the system's loader. Empty if none is found.
 [[nodiscard]] std::optional<std::string> find_toolkit_library(std::span<const char *const> names);
 
-/// Throws the NvrtcNotFound that says what was looked for where, and what to install.
+/// Throws NvrtcNotFound; the message lists the searched places and names the package to install.
 [[noreturn]] void throw_nvrtc_not_found(const std::vector<std::string> &roots);
 
-/// The path of nvcc: `program` itself when it is a path, else from PATH, or, for plain "nvcc",
-/// the toolkit's folders.
+/// The path of nvcc: `program` itself if it is a path, else the result of a search in PATH and, for
+/// "nvcc", in the toolkit's folders.
 [[nodiscard]] std::optional<std::string> find_nvcc(const std::string &program);
 
-/// "path:size:time", which changes when the file does.
+/// "path:size:time", which identifies the version of a file.
 [[nodiscard]] std::string file_identity(const std::string &path);
 
-/// Everything in the environment that find_nvrtc() depends on, as one text.
+/// All environment variables that find_nvrtc() depends on, as one text.
 [[nodiscard]] std::string search_settings();
 
 [[nodiscard]] std::string environment(const char *name);

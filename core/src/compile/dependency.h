@@ -1,4 +1,4 @@
-// dependency.h -- a file that a compiled image depends on, and whether it is still the same.
+// dependency.h -- a file that a compiled image depends on, and whether it has changed.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace pycuda::compile_detail {
 
-/// A file's size and time of last change: cheap to ask, and different after most edits.
+/// A file's size and modification time: cheap to read, and different after most edits.
 struct FileStamp {
     std::uint64_t size = 0;
     std::int64_t modified_ns = 0;
@@ -18,18 +18,18 @@ struct FileStamp {
     bool operator==(const FileStamp &) const = default;
 };
 
-/// Nothing when there is no such regular file.
+/// Empty if the regular file does not exist.
 [[nodiscard]] std::optional<FileStamp> stamp_file(const std::string &path);
 
-/// The content, and the stamp it had when it was read; nothing when it cannot be read.
+/// The content and stamp of a file; empty if the file cannot be read.
 struct FileContent {
     std::string text;
     FileStamp stamp;
 };
 [[nodiscard]] std::optional<FileContent> read_file(const std::string &path);
 
-/// A header that was read, or (`absent`) a place where one was looked for in vain:
-/// should a file appear there, the image is stale too.
+/// A header that was read, or (`absent`) a path at which a header was searched but not found: if a
+/// file appears there, the image is outdated, too.
 struct Dependency {
     std::string path;
     bool absent = false;
@@ -39,11 +39,11 @@ struct Dependency {
 
 struct DependencyList {
     std::vector<Dependency> files;
-    /// When the files were read, nanoseconds since 1970.
+    /// The time at which the files were read, in nanoseconds since 1970.
     std::int64_t recorded_ns = 0;
 
-    /// Whether every file is as it was. Compares stamps first; a file whose stamp differs, or
-    /// that changed so shortly before it was recorded that its stamp proves nothing, is hashed.
+    /// Whether no file has changed. Compares the stamps first. Hashes a file if its stamp differs,
+    /// or if the file was modified so shortly before it was read that the stamp is not reliable.
     [[nodiscard]] bool is_current() const;
 
     /// Whether no stamp has changed since the files were read.

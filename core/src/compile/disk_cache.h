@@ -1,13 +1,14 @@
 // disk_cache.h -- images compiled by earlier processes.
 //
-// One file per image, named after the hash of everything that went into it but its headers:
+// One file for each image. Its name is the hash of all inputs of the compilation except the
+// headers:
 //
 //     <folder>/5f/5f0c...e1.image     magic, SHA-256 of the rest, result, headers with stamps
 //
-// A hit reads that file, checks its hash, and asks whether the headers are unchanged. A file is
-// written under a temporary name and renamed, so that readers see it whole or not at all, and
-// writers of the same image do not meet. Nothing here is ever an error: a cache that cannot be
-// read has no entry, and one that cannot be written stays as it is.
+// A lookup reads the file, checks its hash, and checks whether the headers are unchanged. A file is
+// written under a temporary name and renamed, so readers see the complete file or none, and
+// concurrent writers do not interfere. Failures are not errors: a cache that cannot be read has no
+// entries, and a cache that cannot be written is not changed.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +33,12 @@ class DiskCache {
 
     explicit DiskCache(std::filesystem::path folder, std::uint64_t capacity = default_capacity());
 
-    /// The entry, if it is whole and its headers are as they were.
+    /// The entry, if it is complete and its headers are unchanged.
     [[nodiscard]] std::optional<CacheEntry> find(const Sha256::Digest &key) const;
     void store(const Sha256::Digest &key, const CacheEntry &entry) const;
 
-    /// Removes the entries that were used longest ago until four fifths of the capacity remain,
-    /// if more than the capacity is in use, and what crashed writers left behind.
+    /// If the cache exceeds its capacity, removes the least recently used entries until four fifths
+    /// of the capacity are in use. Also removes temporary files of crashed writers.
     void evict() const;
 
     [[nodiscard]] std::filesystem::path path_of(const Sha256::Digest &key) const;

@@ -1,9 +1,9 @@
-// implicit_names.h -- names that a source has with nvcc, without an include, and not with NVRTC.
+// implicit_names.h -- names that nvcc declares without an include, and NVRTC does not.
 //
-// nvcc puts <cuda_runtime.h> before every source, and with it much of the host's <math.h>,
-// <limits.h> and <sys/types.h>. Kernels rely on it: `uint`, M_PI, INT_MAX, INFINITY, std::abs.
-// NVRTC has none of these. Only what a failed compilation misses is declared, so that nothing gets
-// in the way of a source's own names.
+// nvcc includes <cuda_runtime.h> before every source, and with it much of the host's <math.h>,
+// <limits.h> and <sys/types.h>. Kernels use these names: `uint`, M_PI, INT_MAX, INFINITY, std::abs.
+// NVRTC does not declare them. Only names that are missing in a failed compilation are declared, so
+// that the declarations do not conflict with names of the source.
 #pragma once
 
 #include <set>
@@ -12,13 +12,14 @@
 
 namespace pycuda::compile_detail {
 
-/// The names that the log says to be missing and that nvcc would have: "M_PI", "std::abs".
+/// The names that are missing according to the log, and that nvcc declares: "M_PI", "std::abs".
 [[nodiscard]] std::set<std::string> missing_implicit_names(std::string_view log);
 
-/// What to compile before a source.
+/// The declarations to insert before a source.
 struct ImplicitDeclarations {
     std::string text;
-    std::set<std::string> headers; ///< stand-ins that it includes; see standard_headers.h
+    std::set<std::string>
+        headers; ///< replacement headers that the text includes; see standard_headers.h
 };
 
 [[nodiscard]] ImplicitDeclarations declare_implicit_names(const std::set<std::string> &names);

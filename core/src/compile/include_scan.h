@@ -1,12 +1,13 @@
 // include_scan.h -- which files a source includes, found without a preprocessor.
 //
-// NVRTC cannot list the files that it read, so we look for them ourselves. The scan errs on the
-// safe side: it follows every #include, also those that an #if leaves out, and remembers the
-// places where a header was looked for in vain, since a file that appears there later would be
-// found first. The cache then asks only whether these files are still the same.
+// NVRTC cannot list the files that it read, so the cache needs its own list. The scan is
+// conservative: it follows every #include, including those that an #if disables. It also records
+// the paths at which a header was searched but not found, because a file that appears there later
+// would be found first. The cache then only checks whether these files have changed.
 //
-// Of CUDA's own headers only those that the user's files name are remembered. The hundreds behind
-// them change only together, with a new CUDA, and asking about each would cost more than the hit.
+// Of CUDA's own headers, only those that the user's files name are recorded. The hundreds of
+// headers that these include change only together, with a new CUDA, and checking each would take
+// longer than the rest of a cache hit.
 #pragma once
 
 #include <set>
@@ -32,17 +33,17 @@ struct IncludeDirectory {
     Owner owner = Owner::User;
 };
 
-/// A header of the user's whose text cannot be compiled as it is.
+/// A user's header whose text must be changed before it can be compiled.
 struct AdaptedHeader {
     std::string name;   ///< as an #include writes it
-    std::string folder; ///< of the file, where what it includes is looked for
+    std::string folder; ///< the folder of the file, for its own includes
     std::string text;
     bool has_textures = false;
 };
 
 struct IncludeScan {
     DependencyList dependencies;
-    /// Names that no folder has.
+    /// Names that were not found in any folder.
     std::set<std::string, std::less<>> unresolved;
     /// Headers that declare textures (texture_shim.h), or have attributes behind structs
     /// (struct_attributes.h), by each name that they are included with. A

@@ -41,7 +41,7 @@ struct JitLink {
 
     NvJitLinkLibrary::Handle open_handle() const {
         if (!handle)
-            throw CompileError("link_module() was called before: a linker links once");
+            throw CompileError("link_module() was already called; a linker links only once");
         return handle;
     }
 
@@ -128,7 +128,7 @@ JitLinker::Linked JitLinker::finish() {
     linked.log = without_terminator(link.fetch(link.library.info_log_size, link.library.info_log));
     link.close();
     if (linked.image.empty())
-        throw CompileError(link.library.name() + " made no image");
+        throw CompileError(link.library.name() + " produced no image");
     return linked;
 }
 

@@ -19,7 +19,7 @@ class MemoryCache {
   public:
     explicit MemoryCache(std::size_t capacity_bytes) : capacity_(capacity_bytes) {}
 
-    /// The result stored under `key`, unless a header that it was made from has changed.
+    /// The result stored under `key`, unless one of its headers has changed.
     [[nodiscard]] std::optional<CompileResult> find(const std::string &key);
     void store(const std::string &key, const CompileResult &result,
                const DependencyList &dependencies);

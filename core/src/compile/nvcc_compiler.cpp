@@ -60,7 +60,7 @@ class NvccCompilation {
         : job_(job), nvcc_(nvcc), kind_(job.request.target),
           scan_(scan_includes(job, job.include_path)) {
         if (!job.request.name_expressions.empty())
-            throw CompileError("name expressions need NVRTC; nvcc was asked for");
+            throw CompileError("name expressions need NVRTC, but nvcc was requested");
         file_name_ = stem_of(job.request.name) + ".cu";
         choose_architecture_options();
         if (job.keep)

@@ -7,7 +7,7 @@
 
 namespace pycuda::compile_detail {
 
-/// An opened libnvJitLink: its functions, under the names that its own version gives them.
+/// An opened libnvJitLink and its functions, whose names contain the library's version.
 class NvJitLinkLibrary {
   public:
     using Handle = struct nvJitLink *;
@@ -39,7 +39,7 @@ class NvJitLinkLibrary {
     std::string name_;
 };
 
-/// What a result means, in words.
+/// The text for a result.
 [[nodiscard]] const char *describe_nvjitlink(NvJitLinkLibrary::Result result) noexcept;
 
 } // namespace pycuda::compile_detail

@@ -271,18 +271,18 @@ class NvrtcCompilation {
             throw_error<NeedsNvcc>(message + ": " + library_.name() + " says: " + reason, outcome);
         }
         if (is_host_code(outcome.log))
-            throw_error<NeedsNvcc>(message + ": the source has host code, which needs nvcc",
-                                   outcome);
+            throw_error<NeedsNvcc>(
+                message + ": the source contains host code, which only nvcc can compile", outcome);
         if (std::string header = missing_header(outcome.log); !header.empty())
             throw_error<NeedsNvcc>(
                 message + ": header '" + header + "' was not found" + advice_for(header), outcome);
         if (!attempt_.host_headers.empty())
             throw_error<NeedsNvcc>(message + ": <" + *attempt_.host_headers.begin() +
-                                       "> is for host code, which needs nvcc",
+                                       "> is a header for host code, which only nvcc can compile",
                                    outcome);
         if (says(outcome.log, "may not have extern \"C\" linkage"))
-            message += ": the source is in extern \"C\", which templates cannot be; pass "
-                       "no_extern_c (Linkage::Cxx), and write extern \"C\" before each kernel";
+            message += ": the source is wrapped in extern \"C\", where templates are not allowed; "
+                       "pass no_extern_c (Linkage::Cxx), and write extern \"C\" before each kernel";
         throw_error<CompileError>(message, outcome);
     }
 

@@ -105,7 +105,7 @@ void NvrtcLibrary::read_architectures() {
     check(supported_archs_(architectures_.data()), "nvrtcGetSupportedArchs");
     std::ranges::sort(architectures_);
     if (architectures_.empty())
-        throw CompileError(name_ + " reports no architecture that it compiles for");
+        throw CompileError(name_ + " reports no supported architecture");
 }
 
 void NvrtcLibrary::check(Result result, const char *function) const {

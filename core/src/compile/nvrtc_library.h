@@ -37,24 +37,25 @@ struct NvrtcOutcome {
 /// An opened libnvrtc. Any thread may call.
 class NvrtcLibrary {
   public:
-    /// Opens the library, or gives the one already opened from that path; it stays open.
-    /// Throws CompileError.
+    /// Opens the library, or returns the one that was opened from this path before. It is never
+    /// closed. Throws CompileError.
     static const NvrtcLibrary &open(const NvrtcLocation &location);
 
     /// "NVRTC 13.5"
     [[nodiscard]] const std::string &name() const noexcept { return name_; }
-    /// Whether it has the option --minimal.
+    /// Whether the compiler has the option --minimal.
     [[nodiscard]] bool has_minimal_builtins() const noexcept { return has_minimal_builtins_; }
     /// Compute capabilities (86 for 8.6), ascending.
     [[nodiscard]] const std::vector<int> &architectures() const noexcept { return architectures_; }
 
     [[nodiscard]] NvrtcOutcome compile(const NvrtcJob &job) const;
 
-    /// Unpacks the CUDA headers that newer NVRTCs carry with them into `folder`, unless they
-    /// are there already. Safe with several processes at once. False where there are none.
+    /// Unpacks the CUDA headers that newer versions of NVRTC contain to `folder`, unless they exist
+    /// already. Several processes may call it at the same time. False if the library contains no
+    /// headers.
     bool install_headers(const std::string &folder) const;
 
-    /// Makes room for precompiled headers of large libraries, where this NVRTC has them at all.
+    /// Sets the memory for precompiled headers of large libraries, if this NVRTC supports them.
     void allow_large_precompiled_headers() const;
 
   private:
@@ -89,7 +90,7 @@ class NvrtcLibrary {
     Result (*cubin_)(Program, char *) = nullptr;
     Result (*add_name_expression_)(Program, const char *) = nullptr;
     Result (*lowered_name_)(Program, const char *, const char **) = nullptr;
-    // Not in every version; null where missing.
+    // Not in every version; null if missing.
     Result (*lto_ir_size_)(Program, std::size_t *) = nullptr;
     Result (*lto_ir_)(Program, char *) = nullptr;
     Result (*install_headers_)(const char *, unsigned, const char **) = nullptr;

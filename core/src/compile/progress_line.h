@@ -1,4 +1,4 @@
-// progress_line.h -- tells on a terminal that something takes long, and for how long already.
+// progress_line.h -- a line on the terminal while a slow task runs, with the elapsed time.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,9 @@
 
 namespace pycuda::compile_detail {
 
-/// While it lives: once `patience` is over, "pycuda: WHAT ... 3 s" on one line of the terminal,
-/// which vanishes at the end. Silent where the descriptor is no terminal, or TERM is "dumb".
+/// For a scope: after the time `patience`, the terminal shows the line "pycuda: WHAT ... 3 s",
+/// which is erased at the end. Prints nothing if the descriptor is not a terminal, or if TERM is
+/// "dumb".
 class ProgressLine {
   public:
     static constexpr int standard_error = 2;

@@ -1,4 +1,4 @@
-// sha256.h -- the hash that names and guards what lies in the compile cache.
+// sha256.h -- the hash for the keys and the checksums of the compile cache.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class Sha256 {
     using Digest = std::array<unsigned char, 32>;
 
     void update(std::string_view bytes);
-    /// Ends the message; the object is spent afterwards.
+    /// Ends the message and returns the hash. The object cannot be used afterwards.
     [[nodiscard]] Digest finish();
 
   private:

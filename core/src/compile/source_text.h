@@ -1,4 +1,4 @@
-// source_text.h -- reading C++ source without being a compiler: comments, strings, directives.
+// source_text.h -- reads C++ source without a compiler: comments, strings, directives.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct IncludeDirective {
     bool only_asks = false;     ///< `__has_include`: the file is looked for, not read
 };
 
-/// Every include of the source, also those in parts that `#if` leaves out.
-/// `blanked` is blank_comments_and_strings(source).
+/// Every include of the source, including those in parts that `#if` disables. `blanked` is
+/// blank_comments_and_strings(source).
 [[nodiscard]] std::vector<IncludeDirective> find_includes(std::string_view source,
                                                           std::string_view blanked);
 

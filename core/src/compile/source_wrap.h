@@ -1,8 +1,8 @@
-// source_wrap.h -- putting a source into extern "C" without moving its line numbers.
+// source_wrap.h -- wraps a source in extern "C" without changing its line numbers.
 //
-// PyCUDA's users write plain kernels and look them up by their plain names, so their source is
-// wrapped in extern "C". A header with templates does not survive that; CUDA's own headers are
-// therefore taken out of the wrap where they are included:
+// PyCUDA's users look up kernels by their plain names, so the source is wrapped in extern "C".
+// Templates are not allowed in extern "C", so the includes of CUDA's own headers are outside the
+// wrap:
 //
 //     #include <cuda_fp16.h>          extern "C" {
 //     __global__ void f() {}          #line 1 "kernel.cu"
@@ -14,7 +14,7 @@
 //                                     __global__ void f() {}
 //                                     }
 //
-// The user's own headers stay inside, so that kernels in them keep plain names too.
+// The user's own headers stay inside the wrap, so that their kernels have plain names, too.
 #pragma once
 
 #include <functional>
@@ -27,18 +27,18 @@ namespace pycuda::compile_detail {
 
 using IsOutside = std::function<bool(const IncludeDirective &)>;
 
-/// How many bytes the directives take with which the source begins, up to the last include that
-/// `is_outside` takes out of the wrap: what NVRTC can make a precompiled header of. Zero where the
-/// source begins otherwise.
+/// The number of bytes of the directives at the begin of the source, up to the last include for
+/// which `is_outside` is true. NVRTC can make a precompiled header of this part. Zero if the source
+/// begins with other text.
 [[nodiscard]] std::size_t leading_directives(std::string_view source, const IsOutside &is_outside);
 
-/// Wraps `source`, but for its first `leading` bytes. `is_outside` says which includes to take out
-/// of the wrap; only includes that stand in no braces are asked about.
+/// Wraps `source` except for its first `leading` bytes. Includes for which `is_outside` is true are
+/// outside the wrap; it is called only for includes outside braces.
 [[nodiscard]] std::string wrap_in_extern_c(std::string_view source, std::string_view name,
                                            const IsOutside &is_outside, std::size_t leading = 0);
 
-/// The source as it is, under the given name in messages after its first `leading` bytes: a #line
-/// before them would keep NVRTC from making a precompiled header.
+/// The unwrapped source with a #line directive, which sets the name in messages, after its first
+/// `leading` bytes. A #line before them would prevent a precompiled header.
 [[nodiscard]] std::string name_source(std::string_view source, std::string_view name,
                                       std::size_t leading = 0);
 

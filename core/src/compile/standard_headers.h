@@ -1,20 +1,20 @@
-// standard_headers.h -- stand-ins for host headers that device code includes.
+// standard_headers.h -- replacements for host headers that device code includes.
 //
 // NVRTC has no <stdio.h>, <math.h> or <stdint.h>, and much device code includes them for printf,
-// M_PI or uint32_t. Where no folder of the user's has such a header, NVRTC gets ours. So with
-// <cuda.h> and <cuda_runtime.h>, which declare host functions; what of them device code can use,
-// NVRTC has built in.
+// M_PI or uint32_t. If no folder of the user contains such a header, NVRTC gets a replacement. The
+// same applies to <cuda.h> and <cuda_runtime.h>, which declare host functions: NVRTC has built-in
+// declarations of the parts that device code can use.
 #pragma once
 
 #include <string_view>
 
 namespace pycuda::compile_detail {
 
-/// The stand-in for a header, or null where there is none.
+/// The replacement for a header; null if there is none.
 [[nodiscard]] const char *standard_header(std::string_view name);
 
-/// Whether only host code has a use for the header: <iostream>, <vector>, <unistd.h>. Kernels that
-/// merely share a source with such an include compile without it.
+/// Whether only host code uses the header: <iostream>, <vector>, <unistd.h>. Kernels in a source
+/// with such an include compile without the header.
 [[nodiscard]] bool is_host_header(std::string_view name);
 
 } // namespace pycuda::compile_detail

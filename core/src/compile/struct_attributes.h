@@ -1,4 +1,4 @@
-// struct_attributes.h -- alignment written behind a struct, which NVRTC reads otherwise than nvcc.
+// struct_attributes.h -- attributes after a struct, which NVRTC and nvcc interpret differently.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,10 @@
 
 namespace pycuda::compile_detail {
 
-/// nvcc gives an attribute behind the closing brace to the struct. NVRTC gives it to the typedef or
-/// the variable that follows, so that sizeof is another, without a word. Moves the attribute to the
-/// front, where both agree; also a macro in its place. No line moves. Nothing where there is none.
+/// nvcc applies an attribute after the closing brace to the struct. NVRTC applies it to the typedef
+/// or the variable that follows, which changes sizeof without a warning. Moves the attribute to the
+/// begin of the struct, where both compilers agree; also a macro in place of the attribute. Line
+/// numbers do not change. Empty if there is no such attribute.
 ///
 ///     typedef struct S { int a; } __align__(32) T;
 ///     typedef struct __align__(32) S { int a; }               T;

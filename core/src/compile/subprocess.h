@@ -1,4 +1,4 @@
-// subprocess.h -- running a program and collecting what it says.
+// subprocess.h -- runs a program and collects its output.
 #pragma once
 
 #include <string>
@@ -13,12 +13,13 @@ struct ProcessResult {
     std::string standard_error;
 };
 
-/// Runs `words[0]` (a path) with the arguments after it in `directory`, and waits.
-/// Throws std::system_error when it cannot be started.
+/// Runs `words[0]` (a path) with the arguments after it in `directory`, and waits. Throws
+/// std::system_error if the program cannot be started.
 [[nodiscard]] ProcessResult run_process(const std::vector<std::string> &words,
                                         const std::string &directory);
 
-/// A new folder below $TMPDIR or /tmp, removed with all in it unless kept.
+/// A new folder in $TMPDIR or /tmp. The destructor removes the folder with its content, unless
+/// keep() was called.
 class TemporaryDirectory {
   public:
     TemporaryDirectory();

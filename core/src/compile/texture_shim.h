@@ -9,18 +9,18 @@
 
 namespace pycuda::compile_detail {
 
-/// CUDA 12 took texture and surface references out of the language. Where the source declares
-/// some, they become constants of a class that pycuda-texture-references.hpp defines, with a
-/// texture or surface object in it that the host sets (see pycuda/texture.h); that header is then
-/// included before everything else. No line moves.
+/// CUDA 12 removed texture and surface references. In a source that declares them, they become
+/// constants of a class of pycuda-texture-references.hpp. The class contains a texture or surface
+/// object that the host sets (see pycuda/texture.h). The header is included before all other text.
+/// Line numbers do not change.
 ///
 ///     texture<float, 2> image;      becomes      __constant__ texture<float, 2> image;
 void adapt_texture_references(CompileRequest &request);
 
-/// The same for the text of a header. Nothing where the text declares no texture or surface.
+/// As above for the text of a header. Empty if the text declares no texture or surface.
 [[nodiscard]] std::optional<std::string> adapt_texture_declarations(std::string_view text);
 
-/// The header that defines the class, to be included before everything else.
+/// The header that defines the class; include it before all other text.
 inline constexpr const char *texture_reference_header = "pycuda-texture-references.hpp";
 
 } // namespace pycuda::compile_detail

@@ -1,4 +1,4 @@
-// block_marks.h -- what core tells a driver with check modes of the memory that core hands out.
+// block_marks.h -- reports the allocations of memory pools to a driver with check modes.
 #pragma once
 
 #include <abi/driver_types.h>
@@ -8,20 +8,19 @@
 
 namespace pycuda::detail {
 
-/// True once mem or init was on. It stays true: a block that a pool hands out while the modes are
-/// off must not look free when the modes are on again.
+/// True after mem or init was on for the first time. Stays true: a block that a pool allocates
+/// while the modes are off must not look free when the modes are on again.
 inline std::atomic<bool> marks_blocks{false};
 
-/// Sets marks_blocks where these check modes need it.
+/// Sets marks_blocks if these check modes need it.
 void mark_blocks_for(unsigned modes) noexcept;
 
 enum class BlockUse { Taken, GivenBack };
 
-/// A pool hands out `bytes` of a block, or takes them back. Only where marks_blocks is true.
+/// Reports that a pool allocates or frees `bytes` of a block. Call it only if marks_blocks is true.
 void mark_block(CUdeviceptr block, std::size_t bytes, BlockUse use) noexcept;
 
-/// Device memory was allocated: tells the driver which line of the program did that. Only where
-/// marks_blocks is true.
+/// Reports the program's line that allocated device memory. Call it only if marks_blocks is true.
 void note_allocation(CUdeviceptr address);
 
 } // namespace pycuda::detail

@@ -125,7 +125,8 @@ void throw_missing(const char *name, int introduced) {
     const Driver &driver = DriverLoader::newest();
     throw Error(name, CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER,
                 "the driver " + driver.path() + " (CUDA " + version_text(driver.version()) +
-                    ") has no " + name + ", which came with CUDA " + version_text(introduced));
+                    ") has no " + name + ", which CUDA " + version_text(introduced) +
+                    " introduced");
 }
 
 /// A driver's threads and mappings do not survive fork(): the child must not touch it.

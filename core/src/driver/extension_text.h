@@ -1,4 +1,4 @@
-// extension_text.h -- text that a function of softcuda's writes into a buffer.
+// extension_text.h -- reads a text that a function of softcuda writes to a buffer.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// library.h -- a driver library in this process: searched for, opened, asked for symbols.
+// library.h -- a driver library in this process: search, opening, symbols.
 #pragma once
 
 #include <memory>
@@ -8,15 +8,14 @@
 
 namespace pycuda {
 
-/// A shared library, open for as long as the process lives: driver libraries cannot be unloaded
-/// safely.
+/// A shared library. It is never closed: driver libraries cannot be unloaded safely.
 class Library {
   public:
-    /// Null where it cannot be opened; `why` then says the reason.
+    /// Null if the library cannot be opened; `why` is then the reason.
     static std::shared_ptr<Library> open(const std::string &path, std::string &why);
 
     const std::string &path() const noexcept { return path_; }
-    /// Null where the library has no such symbol.
+    /// Null if the library has no such symbol.
     void *symbol(const char *name) const noexcept;
 
   private:
@@ -25,7 +24,7 @@ class Library {
     std::string path_;
 };
 
-/// What a search was asked to do. Filled from the environment; tests fill it themselves.
+/// The settings of a search, from the environment; tests set them directly.
 struct LibrarySearch {
     std::string choice = "auto";       ///< auto, nvidia, softcuda, or a path
     std::vector<std::string> nvidia;   ///< candidates in order
@@ -38,9 +37,9 @@ struct LibrarySearch {
     static LibrarySearch from_environment();
 };
 
-/// How "auto" finds out whether NVIDIA's driver has a device. Asking the driver initialises it,
-/// after which the process cannot fork and CUDA_VISIBLE_DEVICES is read no more; so before the
-/// program's own init() only the operating system is asked.
+/// How "auto" finds out whether NVIDIA's driver has a device. A query of the driver initialises the
+/// driver; afterwards the process cannot fork, and CUDA_VISIBLE_DEVICES has no effect. So before
+/// the program's own init(), only device files of the operating system are checked.
 enum class DeviceProbe { Driver, OperatingSystem };
 
 /// The library that the search finds. Throws DriverNotFound with each attempt and its outcome.

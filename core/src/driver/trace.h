@@ -1,7 +1,7 @@
-// trace.h -- the log of driver calls that PYCUDA_TRACE=1 asks for.
+// trace.h -- the log of driver calls, which PYCUDA_TRACE=1 enables.
 //
-// The loader puts a thunk between the table and the library's function where tracing is wanted,
-// so that it costs nothing where it is not:
+// If tracing is enabled, the loader inserts a thunk between the table and the library's function.
+// Without tracing there is no cost:
 //
 //     pycuda: cuMemcpyHtoD(0x7f2a40000000, 0x55d0c8f2, 4096) = CUDA_SUCCESS  3.1 us
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace pycuda {
 
-/// True where PYCUDA_TRACE is set to anything but 0.
+/// True if PYCUDA_TRACE is set to a value other than 0.
 bool trace_wanted();
 
 namespace trace {

@@ -1,12 +1,12 @@
-// wait_note.h -- waits of the program, told to softcuda's profile.
+// wait_note.h -- reports waits of the program to softcuda's profile.
 #pragma once
 
 #include <chrono>
 
 namespace pycuda::detail {
 
-/// The calling thread has waited in place of a function of the driver. Does nothing for a driver
-/// that has no profile.
+/// Reports that the calling thread waited outside the driver. Does nothing for a driver without
+/// profiles.
 void note_wait(const char *function, std::chrono::steady_clock::time_point begin,
                std::chrono::steady_clock::time_point end) noexcept;
 

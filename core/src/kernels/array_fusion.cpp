@@ -80,7 +80,7 @@ Fusion::Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> result
             if (operand >= values || ~operand >= static_cast<int>(constants_.size()))
                 throw std::invalid_argument("a step of a fusion uses value " +
                                             std::to_string(operand) +
-                                            " or a constant that is not there");
+                                            " or a constant, which does not exist");
             if (operand >= 0)
                 depends |= depends_on_[static_cast<std::size_t>(operand)];
             text_ += "," + (operand < 0 ? std::string("c") : std::to_string(operand));

@@ -221,7 +221,7 @@ void add_written(KernelArguments &arguments, const Array &in, const Array &ends,
 
 Array nonzero(const Array &array, StreamRef stream) {
     if (array.dimensions() == 0)
-        throw std::invalid_argument("an array without axes has no places");
+        throw std::invalid_argument("nonzero() is not defined for an array without axes");
     refuse_opaque(array, "nonzero");
     const std::shared_ptr<ArrayContext> &context =
         array.memory() ? array.context() : ArrayContext::current();
@@ -249,7 +249,7 @@ Array nonzero(const Array &array, StreamRef stream) {
 
 Array compress(const Array &values, const Array &where, StreamRef stream) {
     if (!std::ranges::equal(values.shape(), where.shape()))
-        throw std::invalid_argument("compress() takes values and a mask of one shape");
+        throw std::invalid_argument("values and mask of compress() must have the same shape");
     refuse_opaque(where, "compress");
     std::array<std::int64_t, 1> shape = {0};
     const std::shared_ptr<ArrayContext> &context =

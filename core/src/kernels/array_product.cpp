@@ -55,11 +55,11 @@ Layout stack_of(const Array &array) {
 
 Product plan(const Array &a, const Array &b, const ProductOptions &options) {
     if (a.dimensions() < 2 || b.dimensions() < 2)
-        refuse(a, b, "both must have two axes or more");
+        refuse(a, b, "both must have at least two axes");
     if (last_extent(a, 1) != last_extent(b, 2))
         refuse(a, b,
-               std::to_string(last_extent(a, 1)) + " columns meet " +
-                   std::to_string(last_extent(b, 2)) + " rows");
+               std::to_string(last_extent(a, 1)) + " columns in the first, " +
+                   std::to_string(last_extent(b, 2)) + " rows in the second");
     for (const Array *factor : {&a, &b})
         if (factor->dtype().is_opaque())
             throw UnsupportedTypes("matrices of elements of " + factor->dtype().name() +

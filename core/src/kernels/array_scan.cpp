@@ -218,8 +218,8 @@ void check_out(const Array &in, ScalarType type, const Array &out) {
         throw std::invalid_argument("out must have the shape " + shape_text(in.shape()) + ", not " +
                                     shape_text(out.shape()));
     if (out.dtype().is_opaque() || !can_cast(type, out.scalar_type(), Casting::SameKind))
-        throw UnsupportedTypes("a running result of " + std::string(numpy_name(type)) +
-                               " cannot be cast to " + out.dtype().name() + " of out");
+        throw UnsupportedTypes("a cumulative result of " + std::string(numpy_name(type)) +
+                               " cannot be cast to " + out.dtype().name() + ", the dtype of out");
 }
 
 /// Whether the kernels can write to `out`: they read each element of the input before they write
@@ -234,7 +234,7 @@ bool can_write(const Array &in, ScalarType type, const Array &out) {
 
 unsigned grid_extent(std::int64_t blocks) {
     if (blocks > 0x7fffffff)
-        throw std::invalid_argument("a scan of so many elements needs " + std::to_string(blocks) +
+        throw std::invalid_argument("a scan of this size needs " + std::to_string(blocks) +
                                     " blocks; a grid has at most 2147483647");
     return static_cast<unsigned>(blocks);
 }
@@ -284,7 +284,8 @@ Array scan(Scan kind, const Array &in, int axis, const ScanOptions &options) {
                                     " is out of bounds for an array of " +
                                     std::to_string(in.dimensions()) + " dimensions");
     if (in.dtype().is_opaque())
-        throw UnsupportedTypes("a running sum is not defined for elements of " + in.dtype().name());
+        throw UnsupportedTypes("a cumulative sum is not defined for elements of " +
+                               in.dtype().name());
     if (!in.is_aligned())
         return scan(kind, aligned(in, options.stream), axis, options);
     const ScalarType type = compute_type(kind, in, options);

@@ -109,7 +109,7 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
                                     std::to_string(sorted.dimensions()));
     if (sorted.dtype() != values.dtype() || sorted.dtype().is_opaque())
         throw UnsupportedTypes("values of " + values.dtype().name() +
-                               " cannot be looked for among elements of " + sorted.dtype().name());
+                               " cannot be searched in elements of " + sorted.dtype().name());
     const std::shared_ptr<ArrayContext> &context =
         values.memory() ? values.context() : ArrayContext::current();
     const Array out = Array::empty(context, values.shape(), ScalarType::Int64, Order::C, stream);

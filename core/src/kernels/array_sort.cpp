@@ -198,7 +198,7 @@ void check_sorting(const Array &in, int axis, const SortOptions &options) {
     if (options.order == nullptr)
         return;
     if (options.order->scalar_type() != ScalarType::Int64)
-        throw std::invalid_argument("an order must be of int64, not " +
+        throw std::invalid_argument("order must have dtype int64, not " +
                                     options.order->dtype().name());
     if (!options.order->layout().same_shape(in.layout()))
         throw std::invalid_argument("an order of shape " + shape_text(options.order->shape()) +
@@ -238,7 +238,7 @@ Array finish(const Sorting &work, int axis) { return with_last_axis(work.result,
 
 unsigned sort_grid(std::int64_t blocks) {
     if (blocks > 0x7fffffff)
-        throw std::invalid_argument("sorting so many rows needs " + std::to_string(blocks) +
+        throw std::invalid_argument("sorting these rows needs " + std::to_string(blocks) +
                                     " blocks; a grid has at most 2147483647");
     return static_cast<unsigned>(blocks);
 }

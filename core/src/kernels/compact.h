@@ -1,4 +1,4 @@
-// compact.h -- arrays as kernels want them that know nothing of strides.
+// compact.h -- makes arrays contiguous for kernels that do not support strides.
 #pragma once
 
 #include <pycuda/array.h>
@@ -6,7 +6,8 @@
 
 namespace pycuda {
 
-/// In C order without gaps, aligned: the array itself, or a copy made on `stream`.
+/// The array itself if it is C-contiguous and aligned, else a contiguous copy that is made in
+/// `stream`.
 [[nodiscard]] Array compact(const Array &array, StreamRef stream);
 
 } // namespace pycuda

@@ -1,4 +1,4 @@
-// scan_nodes.h -- the memory in which the tiles of a scan leave their sums.
+// scan_nodes.h -- the memory for the sums of the tiles of a scan.
 #pragma once
 
 #include <cstddef>

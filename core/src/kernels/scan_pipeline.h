@@ -11,7 +11,7 @@
 
 namespace pycuda {
 
-/// What scan_pipeline.cuh is told and given. Its text needs shuffle.cuh and scan.cuh before it.
+/// The parameters of scan_pipeline.cuh. Its text needs shuffle.cuh and scan.cuh before it.
 struct ScanPipeline {
     static constexpr unsigned threads = 32 * (8 + 4 + 3 + 2); ///< as the roles are counted there
     static constexpr std::size_t alignment = 16;              ///< of what is read
@@ -22,12 +22,12 @@ struct ScanPipeline {
     unsigned shared_bytes = 0;
     unsigned blocks = 0; ///< at most one on each processor
 
-    /// None where the device cannot copy in bulk, has too little shared memory for tiles of
-    /// `tile_bytes` in memory, or where so few tiles are done sooner by a block each.
+    /// Empty if the device has no bulk copies, if its shared memory is too small for tiles of
+    /// `tile_bytes`, or if there are so few tiles that one block for each tile is faster.
     static std::optional<ScanPipeline> plan(const Device &device, std::size_t tile_bytes,
                                             std::int64_t tiles);
 
-    /// For a launch of `kernel`, which is of this pipeline.
+    /// The configuration for a launch of `kernel`, a kernel of this pipeline.
     LaunchConfig configure(const Function &kernel, StreamRef stream) const;
 };
 

@@ -9,8 +9,8 @@
 
 namespace pycuda {
 
-/// Memory of the device for the work that is put into one stream while this lives. It is taken and
-/// given back in that stream's order, so that no one waits.
+/// Device memory for work that is queued in one stream in the scope of this object. It is allocated
+/// and freed in the order of the stream, so the host does not wait.
 class Scratch {
   public:
     /// 0 bytes are no memory.
@@ -24,7 +24,7 @@ class Scratch {
   private:
     StreamRef stream_;
     CUdeviceptr address_ = 0;
-    std::optional<DeviceMemory> plain_; // where the driver has no memory in a stream's order
+    std::optional<DeviceMemory> plain_; // for drivers without stream-ordered allocation
 };
 
 } // namespace pycuda

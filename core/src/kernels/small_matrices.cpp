@@ -58,7 +58,10 @@ struct Stack {
         if (a.dimensions() != 3 || n != a.layout().extent(2) || !a.is_c_contiguous() || n < 1 ||
             n > largest_small_matrix(a.scalar_type()))
             throw std::invalid_argument("an array of shape " + shape_text(a.shape()) + " of " +
-                                        a.dtype().name() + " is no stack of small matrices");
+                                        a.dtype().name() +
+                                        " is not a contiguous stack of small square matrices, of "
+                                        "shape (count, n, n) with n from 1 to " +
+                                        std::to_string(largest_small_matrix(a.scalar_type())));
     }
     std::int64_t count, n;
 };

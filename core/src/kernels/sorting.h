@@ -1,4 +1,4 @@
-// sorting.h -- what the ways to sort rows, and to select from them, have in common.
+// sorting.h -- the common part of the implementations of sorting and selecting.
 #pragma once
 
 #include "arrays/kernel_arguments.h"
@@ -43,7 +43,7 @@ struct SortVariant {
     SortStage stage;
     bool pairs;
     bool wide;
-    SortTile tile; ///< where ranks are selected, `items` says how many
+    SortTile tile; ///< for a selection of ranks, `items` is their number
 
     KernelKey key() const noexcept {
         KernelKey key = 5; // a sort
@@ -59,24 +59,24 @@ struct SortVariant {
     }
 };
 
-/// Bits of a key that a pass of sort_serial.cuh takes.
+/// Bits of a key that one pass of sort_serial.cuh sorts by.
 inline int serial_bits(ScalarType type) noexcept { return item_size(type) >= 4 ? 11 : 8; }
 
 /// The CUDA C++ of a kernel for sorting.
 std::string sort_source(const SortVariant &variant);
 
-/// The rows to sort, without gaps, and where results go.
+/// The rows to sort, contiguous, and the arrays for the results.
 struct Sorting {
     Array keys;
-    Array result;               ///< keys, or their places (int64)
-    std::optional<Array> order; ///< in which elements are taken at first
+    Array result;               ///< keys, or their indices (int64)
+    std::optional<Array> order; ///< the initial order of the elements
     bool pairs;
     std::int64_t rows;
     std::int64_t length;
     std::uint64_t flip;
     StreamUse use;
     SortTile tile;
-    std::vector<Array> kept; ///< until all is launched
+    std::vector<Array> kept; ///< kept until all kernels are launched
 
     ScalarType type() const noexcept { return keys.scalar_type(); }
     Array scratch(std::int64_t bytes) {
@@ -87,11 +87,11 @@ struct Sorting {
     const Function &kernel(const SortVariant &variant) const {
         return keys.context()->kernels().find(variant.key(), [&] { return sort_source(variant); });
     }
-    /// Says that kernel(variant) will follow soon.
+    /// Announces a later call of kernel(variant).
     void expect(const SortVariant &variant) const {
         keys.context()->kernels().expect(variant.key(), [&] { return sort_source(variant); });
     }
-    /// The address of memory that is used by what is launched here.
+    /// The address of memory that the launched kernels use.
     CUdeviceptr address(const Array &array) { return use.address(array); }
     CUdeviceptr scratch_address(std::int64_t bytes) { return use.address(scratch(bytes)); }
     static void launch(const Function &function, Dim3 grid, unsigned block,
@@ -100,17 +100,17 @@ struct Sorting {
     }
 };
 
-/// Throws for axes, types and orders that cannot be.
+/// Throws for invalid axes, types and orders.
 void check_sorting(const Array &in, int axis, const SortOptions &options);
 
-/// The rows along an axis, which were checked, and room for `kept` results of each.
+/// The rows along an axis, which must be valid, and memory for `kept` results of each row.
 Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &options,
                    std::int64_t kept);
 
 /// Whether threads are cores of a CPU.
 bool is_serial(const SortOptions &options);
 
-/// The result with its axes as they were.
+/// The result with the axes in their original order.
 Array finish(const Sorting &work, int axis);
 
 /// Sorts with kernels whose blocks are one thread each; see sort_serial.cuh.
@@ -128,7 +128,7 @@ bool is_a_bucket_each(const Sorting &work);
 /// Sorts the keys of each row by one thread.
 void sort_rows_as_buckets(Sorting &work);
 
-/// How many blocks; throws std::invalid_argument where a grid cannot have so many.
+/// The number of blocks. Throws std::invalid_argument if a grid cannot have this number.
 unsigned sort_grid(std::int64_t blocks);
 
 inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }

@@ -15,7 +15,7 @@ namespace pycuda {
 
 /// What one form of a kernel takes for granted whose threads run a loop each.
 struct ElementwiseForm {
-    const OperandForms *operands = nullptr; ///< null: all arrays are flat
+    const OperandForms *operands = nullptr; ///< null: all arrays are contiguous
     bool wide = false;                      ///< 2^31 elements or more
     bool ranged = false;                    ///< over start, stop, step instead of n
 };
@@ -33,7 +33,7 @@ KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
 
 /// `text` with the compiler's messages counting lines from 1 in a file called `name`.
 std::string named_text(std::string_view text, const std::string &name);
-/// The includes that the texts ask for: complex numbers, half precision, strided arrays.
+/// The includes that the texts need: complex numbers, half precision, strided arrays.
 std::string includes_for(const std::vector<KernelArgument> &arguments,
                          const std::vector<std::string_view> &texts, const OperandForms *operands);
 /// "float *x, pycuda::StridedArgument<float, 2> pycuda_y, float a": the parameters, in order, then
@@ -47,9 +47,9 @@ std::string bind_strided(const std::vector<KernelArgument> &arguments, const Ope
 /// Statements that tell the compiler that arrays start at multiples of 16 bytes.
 std::string promise_alignment(const std::vector<KernelArgument> &arguments);
 
-/// A text without line ends, for a macro.
+/// A text without line breaks, for a macro.
 std::string one_line(std::string text);
-/// What tells the variants of a kernel apart that have no further forms.
+/// The key of a variant that depends on the forms of the operands only.
 std::string form_key(bool wide, bool aligned, const OperandForms *operands);
 
 /// True where `word` occurs in `text` as a whole identifier.

@@ -83,11 +83,11 @@ void check_array_sizes(const char *kind, const std::string &name,
         const ArrayView &view = arrays[array];
         if (at_i_only[array] && view.size() != size) [[unlikely]]
             refuse(": array '" + argument.name + "' has " + std::to_string(view.size()) +
-                   " elements, the first array has " + std::to_string(size));
+                   " elements, but the first array has " + std::to_string(size));
         if (argument.size != 0 && view.item_size != argument.size && !is_c_contiguous(view))
             [[unlikely]]
             refuse(": array '" + argument.name + "' has elements of " +
-                   std::to_string(view.item_size) + " bytes, " + argument.type + " has " +
+                   std::to_string(view.item_size) + " bytes, but " + argument.type + " has " +
                    std::to_string(argument.size));
         ++array;
     }

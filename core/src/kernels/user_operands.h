@@ -1,9 +1,9 @@
-// user_operands.h -- how a user's kernel reaches the elements of each array of one call.
+// user_operands.h -- how a user's kernel addresses the elements of each array of one call.
 //
-// A kernel sees `x[i]` for i from 0 to n. Where all arrays have their elements in the same order
-// without gaps, i counts memory and x is a plain pointer: the flat form. Otherwise i counts
-// elements with the last index running fastest, and arrays that lie differently become
-// pycuda::Strided, with neighbouring axes merged where their strides allow:
+// A kernel uses `x[i]` for i from 0 to n. If all arrays are contiguous in the same order, i is the
+// index in memory, and x is a plain pointer: the flat form. Otherwise i is the index in C order,
+// and arrays with another layout become pycuda::Strided. Neighbouring axes are merged if their
+// strides allow it:
 //
 //     z (C order, 6 x 4)          flat
 //     x (6 x 4 out of 6 x 8)      strided, 2 axes  \ one group: equal shapes share their extents,
@@ -27,7 +27,7 @@ namespace pycuda {
 /// Arrays of equal shape that are addressed by strides.
 struct StridedGroup {
     std::vector<std::size_t> members; ///< which arrays
-    std::vector<Layout> layouts;      ///< of each member, with merged axes, at least one
+    std::vector<Layout> layouts;      ///< of each member, with merged axes; at least one axis
 };
 
 /// The forms of all arrays of a call.
@@ -40,11 +40,11 @@ class OperandForms {
     /// The group of an array; null for a flat one.
     const StridedGroup *group_of(std::size_t array) const noexcept;
 
-    /// What the kernel's source depends on, as a few bytes: for each array its group and for each
-    /// group its number of axes. Empty where all are flat.
+    /// The key of the kernel's source: the group of each array and the number of axes of each
+    /// group. Empty if all arrays are flat.
     std::string key() const;
 
-    /// Pushes one array as its form wants it.
+    /// Pushes one array in its form.
     void push_array(ArgumentBlock &block, const ArrayView &view, std::size_t array) const;
     /// Pushes the extents of all groups.
     void push_extents(ArgumentBlock &block) const;
@@ -53,7 +53,7 @@ class OperandForms {
     void add_to_group(std::span<const Array> arrays, std::size_t array);
 
     std::vector<StridedGroup> groups_;
-    std::vector<std::size_t> group_of_; // of each array, from 1; empty where all are flat
+    std::vector<std::size_t> group_of_; // the group of each array, from 1; empty if all are flat
 };
 
 /// The arrays of one call. Their memory belongs to the caller, their elements are bytes.
@@ -62,17 +62,17 @@ std::vector<Array> arrays_of(std::span<const ArrayView> views);
 /// True where the elements lie one after the other, the last index running fastest.
 bool is_c_contiguous(const ArrayView &view) noexcept;
 
-/// Null where all arrays are flat.
+/// The forms; null if all arrays are flat.
 std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> arrays);
 
-/// Throws std::invalid_argument where the number of arrays is not the declared one, where an array
-/// of which `at_i_only` holds has another size than the first, or a strided array other elements
-/// than declared. `kind` and `name` of the kernel begin the message.
+/// Throws std::invalid_argument in three cases: the number of arrays differs from the declaration,
+/// an array with `at_i_only` has another size than the first array, or the elements of a strided
+/// array differ from the declaration. The message begins with `kind` and `name` of the kernel.
 void check_array_sizes(const char *kind, const std::string &name,
                        const std::vector<KernelArgument> &declared,
                        const std::vector<bool> &at_i_only, std::span<const ArrayView> arrays);
 
-/// True where all arrays start at multiples of `bytes`.
+/// True if all arrays start at multiples of `bytes`.
 bool all_aligned(std::span<const ArrayView> arrays, std::size_t bytes) noexcept;
 
 } // namespace pycuda

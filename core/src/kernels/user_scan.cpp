@@ -127,15 +127,15 @@ void ScanKernel::State::check_shapes(const ArrayView &out, const ArrayView &in) 
         throw std::invalid_argument("scan kernel '" + text.name + "': " + why);
     };
     if (out.size() != in.size())
-        refuse("the output has " + std::to_string(out.size()) + " elements, the input " +
+        refuse("the output has " + std::to_string(out.size()) + " elements, the input has " +
                std::to_string(in.size()));
     for (const ArrayView *view : {&out, &in}) {
         if (view->item_size != text.size)
-            refuse("an array has elements of " + std::to_string(view->item_size) + " bytes, " +
+            refuse("an array has elements of " + std::to_string(view->item_size) + " bytes, but " +
                    text.type + " has " + std::to_string(text.size));
         if (view->shape.size() != 1 && !is_c_contiguous(*view))
             refuse("an array of " + std::to_string(view->shape.size()) +
-                   " axes must lie in C order without gaps");
+                   " axes must be C-contiguous");
     }
 }
 

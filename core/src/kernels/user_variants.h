@@ -17,26 +17,27 @@
 
 namespace pycuda {
 
-/// A source and the kernels that are wanted from it.
+/// A source and the names of the kernels to load from it.
 struct KernelSource {
     std::string text;
     std::vector<std::string> kernels;
 };
 
-/// The current context's handle. Throws Error (invalid context) where there is none.
+/// The current context's handle. Throws Error (invalid context) if no context is current.
 CUcontext require_context_handle();
 
 /// Compiles C++ source for the current context's device and loads it.
 KernelVariant build_kernel(KernelSource source, const KernelBuild &build = {});
 
-/// Finds and makes variants. Any thread may call: a variant is made once, without the cache's lock
-/// and the caller's (caller_lock.h). Variants go when their context has gone.
+/// Finds and compiles variants. Any thread may call. Each variant is compiled once, without the
+/// cache's lock and the caller's lock (caller_lock.h). Variants are removed after their context has
+/// ended.
 class VariantCache {
   public:
     using Variant = std::shared_ptr<const KernelVariant>;
 
-    /// The variant of the current context with this key; made from `write_source()` the first
-    /// time.
+    /// The variant of the current context with this key. The first call compiles the result of
+    /// `write_source()`.
     Variant get(std::string_view key, const KernelBuild &build,
                 const std::function<KernelSource()> &write_source);
 
@@ -53,7 +54,7 @@ class VariantCache {
     void keep(const Place &place, const Variant &variant);
 
     std::mutex mutex_;
-    std::vector<Entry> entries_; // few: looked through in order
+    std::vector<Entry> entries_; // few entries: searched linearly
     std::map<Place, std::shared_future<Variant>> making_;
 };
 

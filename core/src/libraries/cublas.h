@@ -10,8 +10,8 @@
 
 namespace pycuda {
 
-/// One factor or the result of a product: matrices of a stack, each in rows without gaps between
-/// their elements, or in columns. In elements.
+/// One factor or the result of a product: a stack of matrices, each stored by rows or by columns.
+/// Steps are in elements.
 struct BlasMatrix {
     CUdeviceptr address;
     bool in_columns;
@@ -25,10 +25,11 @@ struct BlasProduct {
     BlasMatrix a, b, out; ///< out: in rows
 };
 
-/// Whether products of this type can go to cuBLAS: the library is there, for this driver.
+/// Whether cuBLAS can compute products of this type: the library was found, and the driver is
+/// NVIDIA's.
 bool cublas_takes(ScalarType type);
 
-/// out = a b, in the current context. Throws std::runtime_error with cuBLAS's own status.
+/// out = a b, in the current context. Throws std::runtime_error with the status of cuBLAS.
 void cublas_multiply(const BlasProduct &product, StreamRef stream);
 
 } // namespace pycuda

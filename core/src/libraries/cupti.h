@@ -1,7 +1,7 @@
 // cupti.h -- a timeline of an NVIDIA GPU, by CUPTI's activity records.
 //
-// CUPTI asks for empty buffers, fills them with a record for each kernel, copy and fill that has
-// ended, and hands them back. It does so on threads of its own.
+// CUPTI requests empty buffers, fills them with a record for each completed kernel, copy and fill,
+// and returns them. Its callbacks run on CUPTI's own threads.
 #pragma once
 
 #include "libraries/nvidia_library.h"
@@ -48,22 +48,22 @@ static_assert(offsetof(CuptiKernel, start) == 16 && offsetof(CuptiKernel, name) 
 static_assert(offsetof(CuptiCopy, bytes) == 8 && offsetof(CuptiCopy, stream) == 40);
 static_assert(offsetof(CuptiFill, bytes) == 8 && offsetof(CuptiFill, stream) == 40);
 
-/// What CUPTI has recorded in this process. Any thread.
+/// The records of CUPTI in this process. Any thread may call.
 class CuptiTimeline {
   public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// Null where CUPTI is not found, or is too old.
+    /// Null if CUPTI is not found, or is too old.
     static CuptiTimeline *get();
 
-    /// Throw std::runtime_error for what CUPTI refuses: another profiler that uses it, a driver
-    /// that is older than CUPTI.
+    /// These throw std::runtime_error if CUPTI reports an error: another profiler uses CUPTI, or
+    /// the driver is older than CUPTI.
     void start();
     void stop();
 
-    /// A wait of the calling thread. Does nothing where there is no memory for that.
+    /// Records a wait of the calling thread. Does nothing if memory runs out.
     void note_wait(const char *function, Time begin, Time end) noexcept;
-    /// As softcuda's report (abi/extensions.h), without counters.
+    /// The report in the format of softcuda (abi/extensions.h), without counters.
     [[nodiscard]] std::string report();
     void forget();
 

@@ -1,7 +1,7 @@
 // library_handles.h -- the handles and plans of NVIDIA's libraries in one context.
 //
-// They belong to the context's ArrayContext, and are destroyed before the driver gets the context
-// back. So a new context at the address of an old one never meets the old one's handles.
+// They belong to the context's ArrayContext, and are destroyed before the context. So a new context
+// at the address of an old context never uses handles of the old one.
 #pragma once
 
 #include <pycuda/array_memory.h>
@@ -21,9 +21,10 @@ struct BlasState;    // cublas.cpp
 struct SolverState;  // cusolver.cpp
 struct FourierState; // cufft.cpp
 
-/// Each state is made when its library is first used. Whoever uses one holds its mutex from setting
-/// the stream to the end of the call. Python's lock may be taken under those of cuSOLVER and cuFFT,
-/// where memory runs out: callers give it up first. Under cuBLAS's nothing is allocated.
+/// Each state is created at the first use of its library. A caller holds the mutex of the state
+/// from setting the stream to the end of the call. Under the mutexes of cuSOLVER and cuFFT, an
+/// allocation that runs out of memory may acquire Python's lock, so callers release Python's lock
+/// first. Under the mutex of cuBLAS nothing is allocated.
 class LibraryHandles {
   public:
     static std::shared_ptr<LibraryHandles> make(const Context &context);
@@ -41,15 +42,15 @@ class LibraryHandles {
     void close() noexcept;
 
     Context context_;
-    bool is_ours_ = false; ///< nobody else gives the context back
+    bool is_ours_ = false; ///< no other code destroys the context
 };
 
-/// Memory of the arrays' pool for the work that is put into one stream while this lives.
+/// Memory of the arrays' pool for work that is queued in one stream in the scope of this object.
 class Workspace {
   public:
     Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t bytes, StreamRef stream);
 
-    /// Null where it has 0 bytes.
+    /// Null for 0 bytes.
     void *get() const noexcept { return address_; }
 
   private:

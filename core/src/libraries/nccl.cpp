@@ -56,8 +56,8 @@ void Nccl::fail(const char *function, int status, NcclComm comm) const {
 const Nccl &nccl() {
     static const Nccl *const opened = open_table<Nccl>(description);
     if (opened == nullptr)
-        throw NcclFailure("there is no libnccl.so.2 with all functions that are needed (NCCL 2.13 "
-                          "or newer): install it, or the wheel nvidia-nccl-cu13 or -cu12");
+        throw NcclFailure("no libnccl.so.2 of NCCL 2.13 or newer was found: install NCCL, or the "
+                          "wheel nvidia-nccl-cu13 or nvidia-nccl-cu12");
     return *opened;
 }
 

@@ -58,7 +58,7 @@ const LibraryChoice &LibraryChoice::get() {
             return LibraryChoice{Kind::None, {}};
         if (!std::filesystem::is_directory(text))
             throw std::invalid_argument("PYCUDA_LIBRARIES is '" + text +
-                                        "', which is neither \"auto\", \"none\" nor a folder");
+                                        "'; expected \"auto\", \"none\" or a folder");
         return LibraryChoice{Kind::Folder, text};
     }();
     return choice;

@@ -4,8 +4,8 @@
 //
 //     PYCUDA_LIBRARY_FUNCTION(gemm, cublasGemmStridedBatchedEx_64, (BlasHandle, int, ...))
 //
-// and each row becomes a member that is called like the function and throws where the function
-// reports a failure. To add a library: a .def file, a struct of its rows, open_table().
+// and each row becomes a member that is called like the function and throws if the function fails.
+// To add a library: a .def file, a struct of its rows, open_table().
 #pragma once
 
 #include <pycuda/dtype.h>
@@ -24,20 +24,20 @@ struct LibraryStatus {
     const char *name;
 };
 
-/// What has to be known of a library to open it.
+/// The description of a library.
 struct LibraryDescription {
     const char *name;                        ///< "cuSOLVER"
     std::span<const char *const> files;      ///< newest first
     std::span<const LibraryStatus> statuses; ///< of failures
 };
 
-/// Which libraries may be opened: what $PYCUDA_LIBRARIES says, read when the first one is asked
-/// for.
+/// Which libraries may be opened, by $PYCUDA_LIBRARIES. The variable is read at the first use of a
+/// library.
 struct LibraryChoice {
     enum class Kind {
         Found,  ///< unset, "auto" or empty: those of the toolkits and wheels
-        None,   ///< "none": no library, NumPy's included
-        Folder, ///< a path: those in this folder alone, for every driver
+        None,   ///< "none": no library, including NumPy's LAPACK and FFT
+        Folder, ///< a path: only libraries in this folder, for every driver
     };
     Kind kind;
     std::string folder;
@@ -48,12 +48,12 @@ struct LibraryChoice {
 /// An opened library. It is never closed: handles live as long as the process.
 class NvidiaLibrary {
   public:
-    /// Null where the library is not found, cannot be opened, or LibraryChoice excludes it. For a
-    /// driver that takes PTX, which has no GPU, only a library in the driver's own folder is
+    /// Null if the library is not found, cannot be opened, or is excluded by LibraryChoice. For a
+    /// driver that loads PTX, which has no GPU, only a library in the driver's own folder is
     /// opened.
     static std::unique_ptr<NvidiaLibrary> open(const LibraryDescription &description);
 
-    /// The function's address; null where this version has none.
+    /// The function's address; null if this version lacks the function.
     void *symbol(const char *name) const noexcept;
 
     /// Throws Error (out of memory) or std::runtime_error, which names function and status.
@@ -82,7 +82,7 @@ template <class... Args> class LibraryFunction<int(Args...)> {
         if (const int status = pointer_(args...); status != 0) [[unlikely]]
             library_->fail(symbol_, status);
     }
-    /// The status as it is. For destructors.
+    /// Returns the status instead of throwing. For destructors.
     int status(Args... args) const noexcept { return pointer_(args...); }
 
     bool available() const noexcept { return pointer_ != nullptr; }
@@ -117,14 +117,14 @@ template <class Signature> class TypedLibraryFunction {
     LibraryFunction<Signature> functions_[4];
 };
 
-/// cudaDataType of library_types.h. Empty where NVIDIA's libraries have no such numbers.
+/// cudaDataType of library_types.h. Empty for types that NVIDIA's libraries do not support.
 std::optional<int> library_type(ScalarType type) noexcept;
 
 /// float32, float64, complex64, complex128.
 bool is_library_float(ScalarType type) noexcept;
 
-/// The library with its table, made once: null where there is none, or where it is so old that a
-/// function is missing (Table::complete()).
+/// The library with its table, opened once. Null if the library is not found, or if it is too old
+/// and lacks a function (Table::complete()).
 template <class Table> const Table *open_table(const LibraryDescription &description) {
     std::unique_ptr<NvidiaLibrary> library = NvidiaLibrary::open(description);
     if (library == nullptr)

@@ -1,4 +1,4 @@
-// pointer_table.h -- the addresses of the matrices of a stack, as batched functions want them.
+// pointer_table.h -- the addresses of the matrices of a stack, for batched functions.
 #pragma once
 
 #include "libraries/library_handles.h"
@@ -11,8 +11,8 @@
 
 namespace pycuda {
 
-/// Addresses of a stack (count, rows, columns) without gaps, in device memory, for the work that
-/// is put into one stream while this lives.
+/// The addresses of the matrices of a contiguous stack (count, rows, columns), in device memory,
+/// for work that is queued in one stream in the scope of this object.
 class PointerTable {
   public:
     PointerTable(const Array &stack, StreamUse &use)

@@ -172,7 +172,7 @@ void fill_rows_32_async(const Rows &rows, std::uint32_t value, StreamRef stream)
 void detail::check_fits(const DeviceMemory &memory, std::size_t wanted, const char *function) {
     if (wanted > memory.size())
         throw Error(function, CUDA_ERROR_INVALID_VALUE,
-                    std::to_string(wanted) + " bytes of the host, but the " +
+                    "the host memory has " + std::to_string(wanted) + " bytes, the " +
                         describe_memory("device memory", memory.get(), memory.size()) +
                         " is smaller");
 }

@@ -1,4 +1,5 @@
-// copy_team.h -- threads that copy host memory side by side, as one core alone cannot feed a bus.
+// copy_team.h -- threads that copy host memory in parallel, because one core is slower than the
+// bus.
 #pragma once
 
 #include <atomic>
@@ -9,14 +10,14 @@
 
 namespace pycuda::detail {
 
-/// Helpers of the thread that asks. They are started when first needed, spin for a moment after
-/// each piece of work, then sleep; they run until the process ends.
+/// Helper threads for a calling thread. They start at the first use, spin for a short time after
+/// each piece of work, then sleep. They run until the process ends.
 class CopyTeam {
   public:
-    /// The process's team. Null where a team would be no quicker than the driver: on few cores.
-    /// PYCUDA_COPY_THREADS sets the number of threads, the caller's included; 0 is no team.
+    /// The process's team. Null on few cores, where a team would not be faster than the driver.
+    /// PYCUDA_COPY_THREADS sets the number of threads including the caller's; 0 disables the team.
     static CopyTeam *instance();
-    /// True where PYCUDA_COPY_THREADS sets a number other than 0.
+    /// True if PYCUDA_COPY_THREADS is set to a number other than 0.
     static bool asked_for();
 
     class Job;
@@ -31,29 +32,29 @@ class CopyTeam {
     std::once_flag started_;
     std::mutex one_job_;
 
-    // Chunks are numbered through all jobs, so that a number names one chunk of one job.
-    std::atomic<std::uint64_t> next_{0};     ///< to be taken
-    std::atomic<std::uint64_t> allowed_{0};  ///< chunks before this one may be taken
-    std::atomic<std::uint64_t> finished_{0}; ///< how many are done
+    // Chunk numbers continue over all jobs, so a number identifies one chunk of one job.
+    std::atomic<std::uint64_t> next_{0};     ///< the next chunk to copy
+    std::atomic<std::uint64_t> allowed_{0};  ///< chunks before this one may be copied
+    std::atomic<std::uint64_t> finished_{0}; ///< the number of finished chunks
     std::atomic<int> calls_{0};              ///< wakes helpers that sleep
     const std::function<void(std::size_t)> *copy_ = nullptr; // of the job
     std::uint64_t first_ = 0;                                // chunk of the job
 };
 
-/// A number of chunks, each to be copied once by some thread, in rising order as they are allowed.
-/// Another thread's job waits for the end of this one.
+/// A job: a number of chunks. Each chunk is copied once by one of the threads, in ascending order,
+/// after it is allowed. A job of another thread waits for the end of this job.
 class [[nodiscard]] CopyTeam::Job {
   public:
     /// `copy` is called with the number of a chunk, from many threads; it must not throw.
     Job(CopyTeam &team, std::function<void(std::size_t)> copy);
-    /// Waits for chunks that are being copied; those that nobody has taken are dropped.
+    /// Waits for chunks that are being copied. Chunks that no thread has started are dropped.
     ~Job();
     Job(const Job &) = delete;
     Job &operator=(const Job &) = delete;
 
-    /// Lets the team copy the next `chunks`.
+    /// Allows the team to copy the next `chunks` chunks.
     void allow(std::size_t chunks);
-    /// Copies a chunk in this thread, or, where none is left to take, pauses for a moment.
+    /// Copies a chunk in this thread. Pauses for a short time if no chunk is available.
     void help();
 
   private:

@@ -19,7 +19,7 @@ CUresult free_address(void *address) {
 }
 
 std::string describe_shortage(std::size_t bytes) {
-    std::string text = std::to_string(bytes) + " bytes wanted";
+    std::string text = "requested " + std::to_string(bytes) + " bytes";
     std::size_t free = 0;
     std::size_t total = 0;
     if (driver().cuMemGetInfo.status(&free, &total) == CUDA_SUCCESS)
@@ -30,7 +30,7 @@ std::string describe_shortage(std::size_t bytes) {
 void check_allocation(CUresult result, const char *function, std::size_t bytes) {
     check(result, function, [&] {
         return result == CUDA_ERROR_OUT_OF_MEMORY ? describe_shortage(bytes)
-                                                  : std::to_string(bytes) + " bytes wanted";
+                                                  : "requested " + std::to_string(bytes) + " bytes";
     });
 }
 

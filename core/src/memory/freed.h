@@ -1,4 +1,4 @@
-// freed.h -- the message for memory that is used after it was given back.
+// freed.h -- the message for memory that is used after it was freed.
 #pragma once
 
 #include <pycuda/error.h>

@@ -26,14 +26,14 @@ void *require(void *data, const char *function, const char *what, std::size_t by
     if (!data)
         throw Error(function, CUDA_ERROR_INVALID_HANDLE,
                     std::string("the ") + what + " of " + std::to_string(bytes) +
-                        " bytes was given back before");
+                        " bytes was released before");
     return data;
 }
 
 void *pin(std::size_t bytes, unsigned flags) {
     void *data = nullptr;
     check(driver().cuMemHostAlloc.status(&data, bytes, flags), "cuMemHostAlloc",
-          [&] { return std::to_string(bytes) + " bytes wanted"; });
+          [&] { return "requested " + std::to_string(bytes) + " bytes"; });
     return data;
 }
 
@@ -120,8 +120,7 @@ void PinnedMemory::free() {
 AlignedHostMemory::AlignedHostMemory(std::size_t bytes, std::size_t alignment) : bytes_(bytes) {
     if (!std::has_single_bit(alignment))
         throw Error("aligned_malloc", CUDA_ERROR_INVALID_VALUE,
-                    "the alignment is " + std::to_string(alignment) +
-                        ", it must be a power of two");
+                    "the alignment is " + std::to_string(alignment) + ", expected a power of two");
     // aligned_alloc wants a multiple of an alignment that is at least a pointer's.
     alignment = std::max(alignment, alignof(std::max_align_t));
     const std::size_t rounded =
@@ -129,7 +128,7 @@ AlignedHostMemory::AlignedHostMemory(std::size_t bytes, std::size_t alignment) :
     data_ = std::aligned_alloc(alignment, rounded);
     if (!data_)
         throw Error("aligned_malloc", CUDA_ERROR_OUT_OF_MEMORY,
-                    std::to_string(bytes) + " bytes of host memory wanted");
+                    "requested " + std::to_string(bytes) + " bytes of host memory");
 }
 
 AlignedHostMemory::AlignedHostMemory(AlignedHostMemory &&other) noexcept

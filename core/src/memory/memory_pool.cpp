@@ -167,7 +167,8 @@ CUresult BlockPool::ask_driver(CUdeviceptr &address, std::size_t block_size) {
     if (result == CUDA_SUCCESS)
         managed_bytes_ += block_size;
     else if (result != CUDA_ERROR_OUT_OF_MEMORY)
-        throw Error(source_.allocate_name, result, std::to_string(block_size) + " bytes wanted");
+        throw Error(source_.allocate_name, result,
+                    "requested " + std::to_string(block_size) + " bytes");
     return result;
 }
 
@@ -188,9 +189,9 @@ CUdeviceptr BlockPool::allocate_block(unsigned bin) {
     if (reclaim && ask_driver(address, block_size) == CUDA_SUCCESS)
         return address;
     throw Error("memory_pool::allocate", CUDA_ERROR_OUT_OF_MEMORY,
-                "failed to free memory for allocation: " + std::to_string(block_size) +
-                    " bytes wanted, the pool has " + std::to_string(active_bytes_) +
-                    " in use and none left to free");
+                "failed to free memory for allocation: requested " + std::to_string(block_size) +
+                    " bytes, the pool has " + std::to_string(active_bytes_) +
+                    " bytes in use and no free block left");
 }
 
 CUdeviceptr BlockPool::allocate(std::size_t bytes) {

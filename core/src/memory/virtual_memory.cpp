@@ -93,7 +93,7 @@ int PhysicalMemory::export_descriptor() const {
 VirtualMemory::VirtualMemory(std::size_t bytes, std::size_t alignment, CUdeviceptr wanted)
     : bytes_(bytes) {
     check(driver().cuMemAddressReserve.status(&address_, bytes, alignment, wanted, 0),
-          "cuMemAddressReserve", [&] { return bytes_text(bytes) + " wanted"; });
+          "cuMemAddressReserve", [&] { return "requested " + bytes_text(bytes); });
 }
 
 VirtualMemory::~VirtualMemory() { close(); }

@@ -137,8 +137,8 @@ void ArgumentBlock::reject(std::string_view given) const {
     if (!layout_.known())
         throw ArgumentError(function_.name(), next_,
                             ", argument " + std::to_string(next_) +
-                                ": the kernel's parameters are unknown, so a value must say its "
-                                "own type and size" +
+                                ": the driver does not report the kernel's parameters, so expected "
+                                "a value with a type and size, such as numpy.int32(1)" +
                                 got);
     if (next_ >= layout_.count())
         throw ArgumentError(function_.name(), next_,
@@ -149,9 +149,9 @@ void ArgumentBlock::reject(std::string_view given) const {
     if (layout_[next_].kind == ValueKind::Unknown)
         text += " (" +
                 (layout_.type(next_).empty() ? std::string("the kernel's source")
-                                             : "what " + layout_.type(next_) + " is") +
-                " is not known, so a number must be of exactly that size: numpy.int32, "
-                "numpy.float32, ...)";
+                                             : "the definition of " + layout_.type(next_)) +
+                " is not known, so pass a number of exactly this size: numpy.int32, numpy.float32, "
+                "...)";
     throw ArgumentError(function_.name(), next_, text);
 }
 
@@ -159,8 +159,8 @@ void ArgumentBlock::reject_count(std::size_t given) const {
     std::string text =
         " takes " + plural(layout_.count(), "argument") + ", got " + std::to_string(given);
     if (given < layout_.count()) {
-        text += "; missing is argument " + std::to_string(given) + ", " +
-                describe_wanted(layout_, given);
+        text += "; argument " + std::to_string(given) + ", " + describe_wanted(layout_, given) +
+                ", is missing";
     }
     throw ArgumentError(function_.name(), given, text);
 }

@@ -1,4 +1,4 @@
-// cleanup.h -- giving objects back to the driver from destructors.
+// cleanup.h -- destroys driver objects from destructors.
 #pragma once
 
 #include <pycuda/context.h>
@@ -8,8 +8,8 @@
 
 namespace pycuda::detail {
 
-/// Prints one line where `result` is a failure that says something new. Silent about contexts and
-/// drivers that are gone, and about errors of earlier kernels, which were thrown before.
+/// Prints one line for a failed `result`. Prints nothing if the context or the driver has ended,
+/// and for errors of earlier kernels, which were already thrown.
 void report_cleanup(const char *function, CUresult result) noexcept;
 
 } // namespace pycuda::detail

@@ -1,4 +1,4 @@
-// context_owner.h -- what the copies of a Context share.
+// context_owner.h -- the state that the copies of a Context share.
 #pragma once
 
 #include <pycuda/context.h>
@@ -14,18 +14,19 @@
 
 namespace pycuda::detail {
 
-/// The streams of a context that were made or adopted here, so that a wait for the whole context
-/// can ask each of them. Any thread may call.
+/// The streams of a context that were created or adopted by this library, so that a wait for the
+/// whole context can query each of them. Any thread may call.
 class StreamSet {
   public:
-    /// `owned`: the stream is destroyed here, and by nobody else.
+    /// `owned`: this library destroys the stream, and no other code does.
     void add(CUstream stream, bool owned);
-    /// To be called before the stream is destroyed, with its context current. Runs the stream's
-    /// last actions; returns when nobody is asking it.
+    /// Call it before the stream is destroyed, with its context current. Runs the registered
+    /// actions, and returns when no thread queries the stream.
     void remove(CUstream stream) noexcept;
-    /// False where the stream is not one that is destroyed here.
+    /// False if this library does not destroy the stream.
     bool before_end(CUstream stream, std::function<void()> action);
-    /// An event behind the work of each stream that has any, but for those that record a graph.
+    /// Records an event after the work of each stream that has work. Streams that record a graph
+    /// are skipped.
     std::vector<Event> mark_busy(const Context &context) const;
 
   private:
@@ -38,7 +39,7 @@ class StreamSet {
     std::vector<Entry> streams_;
 };
 
-/// Holds a context as long as any Context or object in it lives.
+/// Owns a context as long as a Context or an object of the context exists.
 struct ContextOwner {
     enum class Hold {
         Primary,  // released at the end
@@ -52,7 +53,7 @@ struct ContextOwner {
     ContextOwner(const ContextOwner &) = delete;
     ContextOwner &operator=(const ContextOwner &) = delete;
 
-    /// Gives the context back to the driver, once.
+    /// Destroys or releases the context, once.
     CUresult give_back() noexcept;
     void add_last_action(std::function<void()> action);
 
@@ -61,9 +62,9 @@ struct ContextOwner {
     const Hold hold;
     const std::uint64_t serial = next_serial();
     StreamSet streams;
-    std::atomic<int> holds{0}; // host memory that would go with the context
+    std::atomic<int> holds{0}; // host memory that would be freed with the context
     std::atomic<bool> attached{true};
-    std::atomic<bool> gone{false}; // given back: nothing can be done in it any more
+    std::atomic<bool> gone{false}; // destroyed or released: the context cannot be used any more
 
   private:
     static std::uint64_t next_serial() noexcept;

@@ -19,7 +19,7 @@ CUgreenCtx create(const Device &device, const SmResource &resource) {
     check(driver().cuGreenCtxCreate.status(&handle, description, device.get(),
                                            CU_GREEN_CTX_DEFAULT_STREAM),
           "cuGreenCtxCreate",
-          [&] { return std::to_string(resource.count()) + " multiprocessors wanted"; });
+          [&] { return "requested " + std::to_string(resource.count()) + " multiprocessors"; });
     return handle;
 }
 
@@ -48,8 +48,8 @@ SmPartition SmResource::split(unsigned least, unsigned most_groups) const {
         check(
             driver().cuDevSmResourceSplitByCount.status(groups, count, &resource_, rest, 0, least),
             "cuDevSmResourceSplitByCount", [&] {
-                return "groups of " + std::to_string(least) + " out of " +
-                       std::to_string(this->count()) + " multiprocessors wanted";
+                return "groups of " + std::to_string(least) +
+                       " multiprocessors requested, out of " + std::to_string(this->count());
             });
     };
     unsigned count = most_groups;

@@ -1,4 +1,4 @@
-// half.h -- rounding to the 16-bit floating-point types, which this compiler has no type for.
+// half.h -- rounding to the 16-bit floating-point types, which GCC 12 lacks.
 #pragma once
 
 #include <bit>

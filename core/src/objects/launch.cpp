@@ -59,8 +59,8 @@ std::string check_shared(const Function &function, unsigned dynamic_bytes, const
     if (dynamic_bytes <= static_cast<unsigned>(std::max(limit, 0)))
         return "";
     return std::to_string(dynamic_bytes) + " bytes of dynamic shared memory beside " +
-           std::to_string(fixed) + " of the kernel's own; its limit is " + std::to_string(limit) +
-           ", which MAX_DYNAMIC_SHARED_SIZE_BYTES can raise to " +
+           std::to_string(fixed) + " bytes of static shared memory; the kernel's limit is " +
+           std::to_string(limit) + ", which MAX_DYNAMIC_SHARED_SIZE_BYTES can raise to " +
            std::to_string(device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
                           fixed);
 }
@@ -85,7 +85,7 @@ bool may_be_a_limit(CUresult result) {
 
 std::string explain(const Function &function, const LaunchConfig &config, CUresult result) {
     if (function.get() == nullptr)
-        return "its module was closed before";
+        return "the module of the kernel was closed before";
     if (std::optional<Context> current = Context::current(); !current)
         return "no context is current in this thread";
     else if (function.context().get() && !(*current == function.context()))

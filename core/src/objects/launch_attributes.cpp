@@ -69,7 +69,8 @@ void launch_packed(const Function &function, const LaunchConfig &config,
                 std::to_string(max_active_blocks(
                     function, static_cast<int>(config.block.x * config.block.y * config.block.z),
                     config.shared_bytes)) +
-                " blocks fit on a multiprocessor, and all must run at once");
+                " blocks fit on a multiprocessor, but all blocks of a cooperative launch must run "
+                "at the same time");
     if (result != CUDA_SUCCESS)
         detail::throw_launch_error(function, config, result);
     if (detail::launch_blocking)

@@ -1,4 +1,4 @@
-// module_state.h -- what the copies of a Module share.
+// module_state.h -- the state that the copies of a Module share.
 #pragma once
 
 #include <pycuda/function.h>

@@ -1,4 +1,4 @@
-// stream_question.h -- asks whether what a stream holds is done, for a wait_loop().
+// stream_question.h -- queries whether the work of a stream is done, for a wait_loop().
 #pragma once
 
 #include <pycuda/driver.h>
@@ -9,8 +9,8 @@
 
 namespace pycuda::detail {
 
-/// Answers for what was in the stream during the first half millisecond: a stream that other
-/// threads keep filling may never be found idle, so that a longer wait is for an event in it.
+/// Waits for the work that was in the stream during the first half millisecond. A stream to which
+/// other threads add work may never be idle, so a longer wait uses an event in the stream.
 class StreamQuestion {
   public:
     explicit StreamQuestion(CUstream stream) : stream_(stream) {}
@@ -25,7 +25,7 @@ class StreamQuestion {
     }
 
   private:
-    /// Not in a stream of another context than the current one, which goes on being asked itself.
+    /// Not for a stream of another context than the current one: such a stream itself is queried.
     void set_mark() {
         mark_at_ = std::chrono::steady_clock::time_point::max();
         Event mark(CU_EVENT_DISABLE_TIMING);

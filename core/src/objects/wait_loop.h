@@ -1,4 +1,4 @@
-// wait_loop.h -- waiting by asking, so that the caller is asked now and then whether to go on.
+// wait_loop.h -- a wait that polls, and asks the caller from time to time whether to continue.
 //
 // The first millisecond spins, since a sleep ends some 50 microseconds late and most waits end
 // there; softcuda gives its own threads the core in between. Later pauses are 1/16 of the time
@@ -17,7 +17,7 @@
 
 namespace pycuda::detail {
 
-/// Until `query()` is no longer CUDA_ERROR_NOT_READY; any other failure is thrown.
+/// Waits until `query()` does not return CUDA_ERROR_NOT_READY. Any other failure is thrown.
 template <class Query>
 void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&query) {
     using namespace std::chrono_literals;

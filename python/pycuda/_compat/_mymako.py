@@ -7,5 +7,5 @@ try:
     template = importlib.import_module("mako.template")
 except ImportError as error:
     raise ImportError(
-        "this needs the Mako templating engine: pip install mako"
+        "this module needs the Mako template engine: pip install mako"
     ) from error

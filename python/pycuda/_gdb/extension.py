@@ -98,8 +98,7 @@ def _current() -> _Warp:
         frame = None
     if frame is None:
         raise gdb.GdbError(
-            "this thread is not in a kernel that was compiled for a debugger; "
-            "`cuda threads` lists those that are"
+            "this thread does not run a kernel that was compiled for a debugger; `cuda threads` lists the threads that do"
         )
     frame.select()
     return _Warp(frame)
@@ -192,7 +191,7 @@ class _Print(_Command):
 
     def invoke(self, argument: str, _from_tty: bool) -> None:
         if not argument.strip():
-            raise gdb.GdbError("cuda print: which expression?")
+            raise gdb.GdbError("cuda print: expected an expression")
         warp = _current()
         _print_lanes(argument, warp.evaluate(argument), warp)
 
@@ -285,7 +284,7 @@ class _Threads(_Command):
     def invoke(self, _argument: str, _from_tty: bool) -> None:
         chosen = gdb.selected_thread()
         if chosen is None:
-            raise gdb.GdbError("the program does not run")
+            raise gdb.GdbError("the program is not running")
         before = gdb.selected_frame()
         found = 0
         for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.num):

@@ -21,7 +21,7 @@ try:
     import dask.array as _dask_array  # noqa: F401
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        f"pycuda.dask wants {missing.name}, which is not installed: pip install 'dask[array]'",
+        f"pycuda.dask needs {missing.name}, which is not installed: pip install 'dask[array]'",
         name=missing.name,
     ) from missing
 

@@ -1,4 +1,4 @@
-"""Dask's array backend "pycuda": arrays made on the device, and moved there."""
+"""Dask's array backend "pycuda": creates arrays on the device, and moves arrays to the device."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ to_pycuda_dispatch = Dispatch("to_pycuda_dispatch")
 
 
 def ensure_default_context() -> driver.Context:
-    """The context that threads without one use; the primary one of the chosen device, if none is named.
+    """Return the context that threads without a current context use. Creates one if necessary.
 
-    The choice is ``$CUDA_DEVICE`` or the number in ``~/.cuda_device``, else the first device that
-    works. Raises RuntimeError where none works.
+    Without a default context, the current context becomes the default. Without a current context, the primary context of
+    a device becomes the default: ``$CUDA_DEVICE``, the number in ``~/.cuda_device``, or the first device that works. Raises
+    RuntimeError if no device works.
     """
     driver.init()
     default = driver.Context.get_default()
@@ -35,9 +36,11 @@ def ensure_default_context() -> driver.Context:
 @to_pycuda_dispatch.register(np.ndarray)
 @to_pycuda_dispatch.register(np.generic)
 def to_gpu(data, **kwargs):
-    """The chunk on the device; a chunk that is there already is returned as is.
+    """Copy a chunk to the device. A function for ``map_blocks``.
 
-    A function for ``map_blocks``. Raises TypeError for keywords, and for what is no array.
+    data: a NumPy array, or a device array, which is returned itself.
+
+    Raises TypeError for another object, and for keywords.
     """
     if kwargs:
         raise TypeError(f"to_gpu() has no keyword {next(iter(kwargs))!r}")
@@ -52,7 +55,10 @@ to_pycuda_dispatch.register(ArrayBase, to_gpu)
 
 
 def to_host(data):
-    """The chunk as a numpy array. A function for ``map_blocks``."""
+    """Copy a chunk to the host. Returns a NumPy array. A function for ``map_blocks``.
+
+    data: a device array, or an object that ``np.asarray()`` accepts.
+    """
     return data.get() if isinstance(data, ArrayBase) else np.asarray(data)
 
 
@@ -70,52 +76,58 @@ def _made(name, *args, meta=None, **kwargs):
 
 
 class PyCUDABackendEntrypoint(ArrayBackendEntrypoint):
-    """What ``dask.config.set({"array.backend": "pycuda"})`` stands for."""
+    """The array backend that ``dask.config.set({"array.backend": "pycuda"})`` selects.
+
+    Dask calls the methods; programs call the functions of ``dask.array`` with the same names and parameters.
+    """
 
     @classmethod
     def to_backend_dispatch(cls):
-        """The function that moves a chunk to the device."""
+        """Return the function that moves a chunk to the device."""
         return to_pycuda_dispatch
 
     @classmethod
     def to_backend(cls, data, **kwargs):
-        """``data`` with its chunks on the device."""
+        """Move a Dask array to the device: returns a Dask array with device chunks.
+
+        data: a Dask array. An array with device chunks is returned itself.
+        """
         if isinstance(data._meta, ArrayBase):
             return data
         return data.map_blocks(cls.to_backend_dispatch(), **kwargs)
 
     @property
     def RandomState(self):
-        """The class of states of random numbers, as Dask asks for it."""
+        """The class :class:`RandomState`, for ``dask.array.random.RandomState``."""
         return RandomState
 
     @property
     def default_bit_generator(self):
-        """The class of seeds of random numbers, as Dask asks for it."""
+        """The class :class:`Philox`, for ``dask.array.random.default_rng``."""
         return Philox
 
     @staticmethod
     def ones(*args, **kwargs):
-        """Dask's array of ones, with chunks on the device."""
+        """Create a Dask array of ones with device chunks; the parameters are those of ``dask.array.ones``."""
         return _made("ones", *args, **kwargs)
 
     @staticmethod
     def zeros(*args, **kwargs):
-        """Dask's array of zeros, with chunks on the device."""
+        """Create a Dask array of zeros with device chunks; the parameters are those of ``dask.array.zeros``."""
         return _made("zeros", *args, **kwargs)
 
     @staticmethod
     def empty(*args, **kwargs):
-        """Dask's array of elements that are not set, with chunks on the device."""
+        """Create a Dask array of uninitialised elements with device chunks; the parameters are those of ``dask.array.empty``."""
         return _made("empty", *args, **kwargs)
 
     @staticmethod
     def full(*args, **kwargs):
-        """Dask's array of one value, with chunks on the device."""
+        """Create a Dask array of one value with device chunks; the parameters are those of ``dask.array.full``."""
         return _made("full", *args, **kwargs)
 
     @staticmethod
     def arange(*args, like=None, **kwargs):
-        """Dask's array of evenly spaced numbers, with chunks on the device."""
+        """Create a Dask array of evenly spaced numbers with device chunks; the parameters are those of ``dask.array.arange``."""
         with config.set({"array.backend": "numpy"}):
             return da.arange(*args, like=_meta() if like is None else like, **kwargs)

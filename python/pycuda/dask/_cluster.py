@@ -116,8 +116,7 @@ class LocalPyCUDACluster(SpecCluster):
 
     def new_worker_spec(self):
         raise RuntimeError(
-            "a LocalPyCUDACluster has one worker for each device, and no more can be added; "
-            "name the devices when the cluster is made"
+            "a LocalPyCUDACluster has one worker for each device and cannot be scaled; pass devices when the cluster is created"
         )
 
     def _update_worker_status(self, op, msg):

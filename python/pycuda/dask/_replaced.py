@@ -24,7 +24,7 @@ def scipy_linalg_safe(func_name, *args, **kwargs):
         return _scipy_function(func_name, *args, **kwargs)
     if func_name != "solve_triangular":
         raise NotImplementedError(
-            f"scipy.linalg.{func_name}() has no version for arrays of the device"
+            f"scipy.linalg.{func_name}() does not support arrays of the device"
         )
     return _solve_triangular(*args, **kwargs)
 

@@ -127,7 +127,7 @@ class DeviceHostStore(MutableMapping):
         if memory_limit is not None:
             if worker_local_directory is None:
                 raise ValueError(
-                    "a memory_limit needs a worker_local_directory for files"
+                    "a memory_limit needs a worker_local_directory, the folder for spilled files"
                 )
             total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
             self.host = SpillBuffer(

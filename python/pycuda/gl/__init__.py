@@ -1,8 +1,7 @@
-"""Buffers and images of OpenGL as memory of the device.
+"""OpenGL buffers and images as device memory.
 
-Nothing here needs OpenGL to be installed: the driver is asked for its part when an object is
-registered, and says so where it has none (:func:`pycuda.driver.have_gl_ext`). A context of OpenGL
-must be current in the thread.
+The module can be imported without OpenGL. Registering an object needs a driver that supports sharing
+(:func:`pycuda.driver.have_gl_ext`), and an OpenGL context that is current in the thread. softcuda does not support sharing.
 
 >>> buffer = RegisteredBuffer(gl_buffer, graphics_map_flags.WRITE_DISCARD)
 >>> mapping = buffer.map()
@@ -35,52 +34,64 @@ def _deprecated(what: str, instead: str) -> None:
 
 
 def init() -> None:
-    """Does nothing. Deprecated: nothing needs to be initialised any more."""
+    """Does nothing, and warns with a DeprecationWarning.
+
+    Exists for old programs: sharing with OpenGL needs no initialisation.
+    """
     _deprecated("pycuda.gl.init()", "it is not needed any more")
 
 
 def make_context(dev: _driver.Device, flags: int = 0) -> _driver.Context:
-    """A context of ``dev``, made current: any context can share with OpenGL.
+    """Create a context on a device, and make the context current in this thread.
 
-    ``flags`` are of :class:`pycuda.driver.ctx_flags`.
+    dev: the Device.
+    flags: a sum of members of :class:`pycuda.driver.ctx_flags`.
+
+    The same as ``dev.make_context(flags)``: any context can share objects with OpenGL.
     """
     return dev.make_context(flags)
 
 
 class BufferObject:
-    """A buffer of OpenGL, as PyCUDA 0.94 had it. Deprecated: use :class:`RegisteredBuffer`."""
+    """An OpenGL buffer with the interface of PyCUDA 0.94. Deprecated: use :class:`RegisteredBuffer`.
+
+    handle: OpenGL's name of the buffer. Raises LogicError if the buffer cannot be registered.
+    """
 
     def __init__(self, handle: int) -> None:
         _deprecated("pycuda.gl.BufferObject", "use RegisteredBuffer")
         self._registered = RegisteredBuffer(handle)
 
     def handle(self) -> int:
-        """OpenGL's number of the buffer."""
+        """Return OpenGL's name of the buffer, as an int."""
         return self._registered.gl_handle()
 
     def unregister(self) -> None:
-        """Give it back to OpenGL for good."""
+        """End the registration: only OpenGL can use the buffer afterwards."""
         self._registered.unregister()
 
     def map(self) -> BufferObjectMapping:
-        """Make it CUDA's until the mapping is unmapped."""
+        """Map the buffer for CUDA. Returns a :class:`BufferObjectMapping`.
+
+        OpenGL must not use the buffer until the mapping is unmapped.
+        """
         return BufferObjectMapping(self._registered.map())
 
 
 class BufferObjectMapping:
-    """The time for which a :class:`BufferObject` is CUDA's."""
+    """The mapping of a :class:`BufferObject`: CUDA may use the buffer until :meth:`unmap`, and OpenGL must not."""
 
     def __init__(self, mapping: RegisteredMapping) -> None:
         self._mapping = mapping
 
     def unmap(self) -> None:
-        """Give the buffer back to OpenGL."""
+        """End the mapping, so that OpenGL can use the buffer again. Raises LogicError if it has ended before."""
         self._mapping.unmap()
 
     def device_ptr(self) -> int:
-        """The buffer's address on the device."""
+        """Return the device address of the buffer, as an int."""
         return self._mapping.device_ptr_and_size()[0]
 
     def size(self) -> int:
-        """The buffer's size in bytes."""
+        """Return the size of the buffer in bytes."""
         return self._mapping.device_ptr_and_size()[1]

@@ -22,13 +22,15 @@ class Arithmetic(Sparse):
     def _with(self, name: str, other):
         """An operation of _pairs.py with another sparse matrix."""
         if self.shape != other.shape:
-            raise ValueError(f"matrices of shapes {self.shape} and {other.shape} must have one shape")  # fmt: skip
+            raise ValueError(f"matrices of shapes {self.shape} and {other.shape} must have the same shape")  # fmt: skip
         check_device(self, other)
         kind = np.result_type(self.dtype, other.dtype)
         if name == "subtract" and kind.kind == "b":
             raise TypeError("matrices of bool cannot be subtracted")
         if kind.kind == "c" and name not in ("add", "subtract", "multiply", "not_equal"):  # fmt: skip
-            raise TypeError(f"complex numbers have no order: {name} of {kind}")
+            raise TypeError(
+                f"{name} is not defined for {kind}: complex numbers have no order"
+            )
         format = "csc" if self.format == other.format == "csc" else "csr"
         a, b = (one.asformat(format)._canonical() for one in (self, other))
         operands = (
@@ -47,7 +49,7 @@ class Arithmetic(Sparse):
         if is_number(other):
             if other == 0:
                 return -self if swapped and name == "subtract" else self.copy()
-            raise NotImplementedError("a number that is not 0 makes a dense matrix: use toarray()")  # fmt: skip
+            raise NotImplementedError("adding a number that is not 0 gives a dense matrix: use toarray()")  # fmt: skip
         if _is_dense(other):
             dense, other = self.toarray(), asarray(other)
             pair = (other, dense) if swapped else (dense, other)
@@ -92,7 +94,7 @@ class Arithmetic(Sparse):
             return self._times_elements(asarray(other))
         other = as_sparse(other, type(self))
         if other is None:
-            raise TypeError("multiply() wants a matrix, an array or a number")
+            raise TypeError("multiply() expects a matrix, an array or a number")
         return self._with("multiply", other)
 
     @on_own_device
@@ -111,7 +113,7 @@ class Arithmetic(Sparse):
     def _extreme(self, name: str, other):
         if is_number(other):
             if (other > 0) if name == "maximum" else (other < 0):
-                raise NotImplementedError(f"the {name} with {other} makes a dense matrix: use toarray()")  # fmt: skip
+                raise NotImplementedError(f"the {name} with {other} gives a dense matrix: use toarray()")  # fmt: skip
             result = self._canonical_any()
             result = result._with_data(getattr(np, name)(result.data, self.dtype.type(other)))  # fmt: skip
             result.eliminate_zeros()
@@ -120,7 +122,7 @@ class Arithmetic(Sparse):
             return getattr(np, name)(self.toarray(), asarray(other))
         other = as_sparse(other, type(self))
         if other is None:
-            raise TypeError(f"{name}() wants a matrix, an array or a number")
+            raise TypeError(f"{name}() expects a matrix, an array or a number")
         return self._with(name, other)
 
     def maximum(self, other):
@@ -174,6 +176,6 @@ class Arithmetic(Sparse):
         return self._compared("greater", other)
 
     def __eq__(self, other):
-        raise NotImplementedError("== of sparse matrices would be dense: use (a != b).nnz == 0, or toarray()")  # fmt: skip
+        raise NotImplementedError("the result of == would be dense: use (a != b).nnz == 0, or toarray()")  # fmt: skip
 
     __hash__ = object.__hash__

@@ -105,7 +105,7 @@ class Sparse:
 
     @property
     def size(self) -> int:
-        """The number of stored elements, as :attr:`nnz`."""
+        """The number of stored elements, an int: the same number as :attr:`nnz`."""
         return self.nnz
 
     @property
@@ -121,17 +121,30 @@ class Sparse:
 
     @property
     def H(self):
-        """The conjugate transposed matrix: the transposed matrix with a copy of the elements, conjugated."""
+        """The conjugate transpose: the transposed matrix with conjugated copies of the elements.
+
+        It shares the indices with this matrix.
+
+        >>> sparse.csr_array(np.array([[1j, 2.0]])).H.toarray()
+        array([[0.-1.j],
+               [2.-0.j]])
+        """
         return self.transpose().conj()
 
     @property
     def real(self):
-        """The real parts: a matrix with the same places. A real matrix gives a matrix with the same elements."""
+        """The real parts of the elements: a matrix that shares the indices with this matrix.
+
+        For a real matrix the result shares the elements, too.
+        """
         return self._with_data(self.data.real)
 
     @property
     def imag(self):
-        """The imaginary parts: a matrix with the same places; zeros are stored for a real matrix."""
+        """The imaginary parts of the elements: a matrix that shares the indices with this matrix.
+
+        For a real matrix the result stores a zero for each stored element.
+        """
         return self._with_data(self.data.imag)
 
     def __repr__(self) -> str:
@@ -291,7 +304,9 @@ class Sparse:
         if isinstance(other, Sparse):
             return self._times_sparse(other)
         if is_number(other):
-            raise ValueError("@ wants a matrix or a vector; numbers go with *")
+            raise ValueError(
+                "@ expects a matrix or a vector; multiply by a number with *"
+            )
         if isinstance(other, ArrayBase):
             return self._times_dense(other)
         other = of_device(other)
@@ -302,7 +317,9 @@ class Sparse:
 
     def __rmatmul__(self, other):
         if is_number(other):
-            raise ValueError("@ wants a matrix or a vector; numbers go with *")
+            raise ValueError(
+                "@ expects a matrix or a vector; multiply by a number with *"
+            )
         if isinstance(other, (ArrayBase, np.ndarray, list, tuple)):
             other = asarray(other)
             return self.transpose()._times_dense(other.T).T
@@ -379,7 +396,7 @@ class Sparse:
             kind = np.dtype(np.float64)
         count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis % 2]
         if count == 0:
-            raise ZeroDivisionError(f"the mean of no elements: the shape is {self.shape}")  # fmt: skip
+            raise ZeroDivisionError(f"the mean of no elements is not defined: the shape is {self.shape}")  # fmt: skip
         return self.sum(axis, kind) / kind.type(count)
 
     def trace(self, offset: int = 0):
@@ -443,7 +460,7 @@ class MatrixMeaning:
         """The matrix multiplied by itself, ``n`` factors; ``n`` is an integer of at least 0."""
         n = operator.index(n)
         if self.shape[0] != self.shape[1]:
-            raise TypeError(f"the power wants a square matrix, not one of shape {self.shape}")  # fmt: skip
+            raise TypeError(f"the power needs a square matrix, not shape {self.shape}")  # fmt: skip
         if n < 0:
             raise ValueError(f"the power must be at least 0, not {n}")
         ones = GPUArray(self.shape[0], self.dtype).fill(1)
@@ -467,7 +484,9 @@ def check_device(a, b) -> None:
     """ValueError where two operands are on different devices."""
     devices = [_driver._array_device(getattr(one, "_anchor", one)) for one in (a, b)]
     if devices[0] != devices[1]:
-        raise ValueError(f"operands are on devices {devices[0]} and {devices[1]}")
+        raise ValueError(
+            f"the operands are on different devices, {devices[0]} and {devices[1]}"
+        )
 
 
 def as_sparse(value, cls: type):

@@ -70,7 +70,7 @@ class Compressed(Indexing, Arithmetic):
         if starts.size == 0:
             raise ValueError("indptr must have at least one element")
         if indices.shape != data.shape:
-            raise ValueError(f"data has shape {data.shape}, and indices {indices.shape}")  # fmt: skip
+            raise ValueError(f"data and indices must have the same shape, not {data.shape} and {indices.shape}")  # fmt: skip
         if shape is None:
             extents = (starts.size - 1, extent_of(indices))
         else:
@@ -103,7 +103,10 @@ class Compressed(Indexing, Arithmetic):
 
     @property
     def data(self) -> GPUArray:
-        """The stored elements, which may be changed; another vector of as many numbers may be assigned."""
+        """The stored elements, a device vector of :attr:`nnz` numbers.
+
+        The vector may be changed in place. Another vector of the same length may be assigned; another shape raises ValueError.
+        """
         return self._data
 
     @data.setter
@@ -116,22 +119,28 @@ class Compressed(Indexing, Arithmetic):
 
     @property
     def indices(self) -> GPUArray:
-        """The column of each element (CSC: the row), int32. Matrices may share it, and it is not to be changed."""
+        """The column of each element (CSC: the row): a device vector of :attr:`nnz` int32.
+
+        Do not change the vector: several matrices may share it.
+        """
         return self._structure.columns
 
     @property
     def indptr(self) -> GPUArray:
-        """Where each row (CSC: column) begins, and the number of elements at the end; int32, as :attr:`indices`."""
+        """The index pointers: a device vector of int32, with one element more than the matrix has rows (CSC: columns).
+
+        The elements of row ``i`` are ``data[indptr[i]:indptr[i + 1]]``. Do not change the vector: several matrices may share it.
+        """
         return self._structure.starts
 
     @property
     def has_sorted_indices(self) -> bool:
-        """Whether indices rise in each row (CSC: column)."""
+        """Whether the indices rise in each row (CSC: column), a bool; duplicates are allowed."""
         return self._structure.is_sorted
 
     @property
     def has_canonical_format(self) -> bool:
-        """Whether indices are sorted, and no place is stored twice."""
+        """Whether the indices are sorted and distinct in each row (CSC: column), a bool."""
         return self._structure.is_canonical
 
     def _product(self, dense: ArrayBase, out):
@@ -146,7 +155,7 @@ class Compressed(Indexing, Arithmetic):
 
     @on_own_device
     def copy(self):
-        """Copy the matrix with all of its arrays."""
+        """Return a copy of the matrix with copies of all arrays: data, indices and index pointers."""
         old = self._structure
         structure = Structure(
             old.starts.copy(), old.columns.copy(), old.major, old.minor, old.is_sorted, old.is_canonical
@@ -235,7 +244,10 @@ class Compressed(Indexing, Arithmetic):
             self._set(structure, self._data[order])
 
     def sorted_indices(self):
-        """Copy the matrix with sorted indices; see :meth:`sort_indices`."""
+        """Return a copy of the matrix with sorted indices.
+
+        :meth:`sort_indices` sorts in place.
+        """
         matrix = self.copy()
         matrix.sort_indices()
         return matrix
@@ -295,7 +307,7 @@ class Compressed(Indexing, Arithmetic):
         if k <= -height or k >= width:
             if k == 0:
                 return empty(0, self.dtype)
-            raise ValueError(f"diagonal {k} is outside of a matrix of shape {self.shape}")  # fmt: skip
+            raise ValueError(f"diagonal {k} is outside a matrix of shape {self.shape}")  # fmt: skip
         count = min(height + min(k, 0), width - max(k, 0))
         first = arange(count, dtype=INDEX)
         rows, columns = first + np.int32(max(-k, 0)), first + np.int32(max(k, 0))

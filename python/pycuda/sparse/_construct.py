@@ -98,9 +98,9 @@ def _diags(cls, diagonals, offsets, shape, dtype):
     if len(vectors) != len(offsets):
         raise ValueError(f"{len(vectors)} diagonals do not fit {len(offsets)} offsets")
     if not vectors:
-        raise ValueError("at least one diagonal is wanted")
+        raise ValueError("expected at least one diagonal")
     if len(set(offsets)) != len(offsets):
-        raise ValueError(f"offsets occur several times: {offsets}")
+        raise ValueError(f"offsets must be distinct, not {offsets}")
     extent = vectors[0].size + abs(offsets[0])
     height, width = shape = check_shape((extent, extent) if shape is None else shape)
     kind = (
@@ -180,7 +180,7 @@ def _parts(blocks) -> list[Sparse]:
         matrix = as_sparse(one, coo_matrix)
         found.append(coo_matrix(one) if matrix is None else matrix)
     if not found:
-        raise ValueError("at least one matrix is wanted")
+        raise ValueError("expected at least one matrix")
     return found
 
 
@@ -230,7 +230,7 @@ def bmat(blocks, format: str | None = None, dtype=None):
     """
     grid = [[None if one is None else _parts([one])[0] for one in row] for row in blocks]  # fmt: skip
     if not grid or len({len(row) for row in grid}) != 1:
-        raise ValueError("blocks must be rows with as many blocks each")
+        raise ValueError("all rows of blocks must have the same number of blocks")
     return _stacked(grid, dtype).asformat(format)
 
 

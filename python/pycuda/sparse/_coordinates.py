@@ -84,12 +84,12 @@ class Coordinates(Arithmetic):
             given = tuple(arrays[1])
             rows, columns = (index_array(one, name, np.iinfo(INDEX).max) for one, name in zip(given, ("row", "col"), strict=True))  # fmt: skip
         except TypeError:
-            raise TypeError("a matrix by coordinates wants (data, (row, col))") from None  # fmt: skip
+            raise TypeError("a matrix by coordinates is made from (data, (row, col))") from None  # fmt: skip
         if copy:
             rows, columns = (mine.copy() if mine is one else mine for mine, one in zip((rows, columns), given, strict=True))  # fmt: skip
         if not rows.shape == columns.shape == data.shape:
             raise ValueError(
-                f"row, col and data must have one length, not {rows.size}, {columns.size} and {data.size}"
+                f"row, col and data must have the same length, not {rows.size}, {columns.size} and {data.size}"
             )
         if shape is None:
             if data.size == 0:
@@ -116,7 +116,10 @@ class Coordinates(Arithmetic):
 
     @property
     def data(self) -> GPUArray:
-        """The stored elements, which may be changed; another vector of as many numbers may be assigned."""
+        """The stored elements, a device vector of :attr:`nnz` numbers.
+
+        The vector may be changed in place. Another vector of the same length may be assigned; another shape raises ValueError.
+        """
         return self._data
 
     @data.setter
@@ -129,22 +132,28 @@ class Coordinates(Arithmetic):
 
     @property
     def row(self) -> GPUArray:
-        """The row of each element, int32. Matrices may share it, and it is not to be changed."""
+        """The row of each element: a device vector of :attr:`nnz` int32.
+
+        Do not change the vector: several matrices may share it.
+        """
         return self._pair[0]
 
     @property
     def col(self) -> GPUArray:
-        """The column of each element, int32, as :attr:`row`."""
+        """The column of each element: a device vector of :attr:`nnz` int32.
+
+        Do not change the vector: several matrices may share it.
+        """
         return self._pair[1]
 
     @property
     def coords(self) -> tuple[GPUArray, GPUArray]:
-        """The rows and the columns of the elements."""
+        """The tuple (:attr:`row`, :attr:`col`)."""
         return self._pair
 
     @property
     def has_canonical_format(self) -> bool:
-        """Whether elements are sorted by rows, then by columns, and no place is stored twice."""
+        """Whether the elements are sorted by row, then by column, without duplicates; a bool."""
         return self._is_canonical
 
     def _structure_by_rows(self):
@@ -175,7 +184,7 @@ class Coordinates(Arithmetic):
 
     @on_own_device
     def copy(self):
-        """Copy the matrix with all of its arrays."""
+        """Return a copy of the matrix with copies of all arrays: data, row and col."""
         pair = tuple(one.copy() for one in self._pair)
         return self._of(pair, self._data.copy(), self.shape, self._is_sorted, self._is_canonical)  # fmt: skip
 
@@ -215,11 +224,17 @@ class Coordinates(Arithmetic):
         return matrix.copy() if copy else matrix
 
     def tocsc(self, copy: bool = False):
-        """Convert to CSC; see :meth:`tocsr`."""
+        """Convert the matrix to CSC. Elements are sorted by columns, then rows, and duplicates are added up.
+
+        copy: False may share arrays with this matrix.
+        """
         return self.transpose().tocsr(copy).transpose()
 
     def tocoo(self, copy: bool = False):
-        """The matrix itself, or a copy."""
+        """Return the matrix itself.
+
+        copy: True returns a copy with copies of all arrays.
+        """
         return self.copy() if copy else self
 
     # What changes the matrix
@@ -240,7 +255,10 @@ class Coordinates(Arithmetic):
 
     @on_own_device
     def eliminate_zeros(self) -> None:
-        """Drop stored elements that are 0, in place. Waits for the device, because the number of the others must be known."""
+        """Remove stored elements that are 0, in place.
+
+        The call waits for the device, because the host must know the number of remaining elements.
+        """
         if self.nnz == 0:
             return
         places = flatnonzero(self._data)
@@ -249,11 +267,17 @@ class Coordinates(Arithmetic):
             self._set(pair, self._data[places], self.shape, self._is_sorted, self._is_canonical)  # fmt: skip
 
     def diagonal(self, k: int = 0) -> GPUArray:
-        """The elements of a diagonal; see :meth:`csr_array.diagonal`."""
+        """Return a diagonal as a dense vector. Duplicates are added up.
+
+        k: the diagonal: 0 is the main one, a positive number is above it. ValueError outside the matrix.
+
+        >>> sparse.eye(3).tocoo().diagonal()
+        array([1., 1., 1.])
+        """
         return self.tocsr().diagonal(k)
 
     def __getitem__(self, key):
-        raise TypeError(f"a {type(self).__name__} has no order of rows: use tocsr()[...]")  # fmt: skip
+        raise TypeError(f"a {type(self).__name__} cannot be indexed: use tocsr()[...]")  # fmt: skip
 
 
 class coo_array(Coordinates):

@@ -17,7 +17,7 @@ def of_device(array):
     if interface is None:
         return array
     if interface.get("mask") is not None:
-        raise ValueError("an array with a mask cannot be part of a sparse matrix")
+        raise ValueError("a masked array cannot be part of a sparse matrix")
     if interface.get("stream") is not None:  # work in another package's stream
         Context.synchronize()
     return GPUArray(

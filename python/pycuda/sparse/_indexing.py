@@ -52,7 +52,7 @@ def _chosen(index, extent: int):
         return arange(found.start, found.stop, found.step, dtype=INDEX)
     array = asarray(index)
     if array.ndim != 1:
-        raise IndexError(f"an index of rows or columns is a vector, not of shape {array.shape}")  # fmt: skip
+        raise IndexError(f"an index of rows or columns must be a vector, not an array of shape {array.shape}")  # fmt: skip
     if array.dtype == bool:
         if array.size != extent:
             raise IndexError(f"a mask of {array.size} elements does not fit an extent of {extent}")  # fmt: skip
@@ -83,7 +83,7 @@ class Indexing:
         """
         key = key if isinstance(key, tuple) else (key, slice(None))
         if len(key) != 2 or any(one is None or one is Ellipsis for one in key):
-            raise IndexError(f"a matrix is indexed by rows and columns, without None and ...; not by {key!r}")  # fmt: skip
+            raise IndexError(f"a matrix must be indexed by rows and columns, without None and ..., not by {key!r}")  # fmt: skip
         rows, columns = key
         if _is_integer(rows) and _is_integer(columns):
             pair = (_number(operator.index(one), extent) for one, extent in zip((rows, columns), self.shape, strict=True))  # fmt: skip
@@ -92,7 +92,7 @@ class Indexing:
         if not isinstance(rows, slice) and not isinstance(columns, slice) and not _is_integer(rows) and not _is_integer(columns):  # fmt: skip
             rows, columns = (_chosen(one, extent) for one, extent in zip((rows, columns), self.shape, strict=True))  # fmt: skip
             if rows.shape != columns.shape:
-                raise IndexError(f"vectors of {rows.size} rows and {columns.size} columns must have one length")  # fmt: skip
+                raise IndexError(f"vectors of {rows.size} rows and {columns.size} columns must have the same length")  # fmt: skip
             return self._elements(rows, columns)
         chosen = [_chosen(one, extent) for one, extent in zip((rows, columns), self.shape, strict=True)]  # fmt: skip
         major, minor = chosen[::-1] if self._by_columns else chosen

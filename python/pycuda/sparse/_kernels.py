@@ -49,7 +49,7 @@ def check_count(count: int) -> None:
     """ValueError for a number of elements that int32 indices cannot count."""
     if count > LARGEST:
         raise ValueError(
-            f"the result would have {count} elements; int32 indices end at {LARGEST}"
+            f"the result would have {count} elements; int32 indices allow at most {LARGEST}"
         )
 
 

@@ -25,7 +25,7 @@ def foreign(value):
     if not is_foreign(value):
         return value
     if len(value.shape) != 2:
-        raise ValueError(f"a matrix has two axes, not the shape {value.shape}")
+        raise ValueError(f"a matrix must have two axes, not the shape {value.shape}")
     return Foreign(value)
 
 
@@ -49,7 +49,7 @@ def typed(values, dtype, copy: bool) -> GPUArray:
     else:
         array = np.asarray(values)
     if array.ndim != 1:
-        raise ValueError(f"data must be a vector, not of shape {array.shape}")
+        raise ValueError(f"data must be a vector, not an array of shape {array.shape}")
     check_number(array.dtype if dtype is None else dtype)
     if not isinstance(array, GPUArray):
         array = to_gpu(np.ascontiguousarray(array, dtype))
@@ -69,7 +69,7 @@ def dense_of(value, dtype) -> GPUArray:
     if array.ndim < 2:
         array = array.reshape(1, array.size)
     if array.ndim != 2:
-        raise ValueError(f"a matrix has two axes, not the shape {array.shape}")
+        raise ValueError(f"a matrix must have two axes, not the shape {array.shape}")
     return array
 
 

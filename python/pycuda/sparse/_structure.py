@@ -84,8 +84,7 @@ class Structure:
         count = columns.size
         if starts.shape != (major + 1,):
             raise ValueError(
-                f"index pointers of shape {starts.shape} do not fit a matrix with {major} rows (CSC: columns): "
-                f"({major + 1},) is wanted"
+                f"index pointers of shape {starts.shape} do not fit a matrix with {major} rows (CSC: columns), expected ({major + 1},)"
             )
         function = kernel("sparse_structure", "check_rows")
         state = _state_of(
@@ -95,8 +94,7 @@ class Structure:
         )  # fmt: skip
         if state & _INVALID:
             raise ValueError(
-                f"index pointers must rise from 0 to {count}, the number of elements, and indices be from 0 "
-                f"to {minor - 1}"
+                f"index pointers must rise from 0 to {count}, the number of elements, and indices must be from 0 to {minor - 1}"
             )
         in_order = not state & _UNSORTED
         return cls(starts, columns, major, minor, in_order, in_order and not state & _REPEATED)  # fmt: skip

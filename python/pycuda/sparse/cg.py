@@ -1,4 +1,4 @@
-"""Conjugate gradients as PyCUDA had them; :func:`pycuda.sparse.linalg.cg` is the one for new programs."""
+"""PyCUDA's interface of conjugate gradients. New programs use :func:`pycuda.sparse.linalg.cg`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _CHECK_INTERVAL = 20
 
 
 class ConvergenceError(RuntimeError):
-    """Raised when the largest number of iterations did not make the residual small enough."""
+    """Raised when the residual is still too large after the maximum number of iterations.
+
+    A subclass of Python's RuntimeError. Increase ``max_iterations`` or ``tol``, or use a preconditioner.
+    """
 
 
 class CGStateContainer:
@@ -55,9 +58,9 @@ class CGStateContainer:
         return np.where(b == 0, 0, a / np.where(b == 0, 1, b)).astype(np.result_type(a.dtype, b.dtype))  # fmt: skip
 
     def reset(self, rhs: GPUArray, x: GPUArray | None = None) -> None:
-        """Start again with another right side.
+        """Restart with another right-hand side.
 
-        rhs: the right side.
+        rhs: the right-hand side, a vector on the device.
         x: the first estimate of the solution; by default zeros.
         """
         self.rhs = rhs
@@ -71,7 +74,11 @@ class CGStateContainer:
         self.delta = energy.gpu_result
 
     def one_iteration(self, compute_real_residual: bool = False) -> None:
-        """One iteration. ``compute_real_residual``: compute the residual from ``x``, not from the one before."""
+        """Compute one iteration: update ``x``, ``residual``, ``d`` and ``delta``.
+
+        compute_real_residual: True computes the residual ``rhs - operator(x)``, which costs one more product; by default the
+          residual is updated from the residual of the iteration before, and rounding errors add up.
+        """
         q = self.operator(self.d)
         energy = gpuarray.vdot(self.d, q)
         self.x, self.residual = step(self.delta, energy, self.d, q, self.x, self.residual)  # fmt: skip

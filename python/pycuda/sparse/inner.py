@@ -1,4 +1,4 @@
-"""Inner products whose values come to the host when they are there, as PyCUDA had them."""
+"""PyCUDA's asynchronous inner products: a stream copies the value to the host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ STREAM_POOL: list[cuda.Stream] = []
 
 
 def get_stream() -> cuda.Stream:
-    """A stream of :data:`STREAM_POOL`, or a new one."""
+    """Return an unused stream of :data:`STREAM_POOL`, or a new stream if the pool is empty.
+
+    The caller appends the stream to :data:`STREAM_POOL` after use.
+    """
     return STREAM_POOL.pop() if STREAM_POOL else cuda.Stream()
 
 
@@ -38,7 +41,10 @@ class AsyncInnerProduct:
         self._copied = cuda.Event().record(self._stream)
 
     def get_host_result(self):
-        """The value, a NumPy array without axes; None while it is not there. Does not wait."""
+        """Return the value as a NumPy array without axes, or None if the copy is not done yet.
+
+        The call does not wait.
+        """
         if self._stream is not None:
             if not self._copied.query():
                 return None

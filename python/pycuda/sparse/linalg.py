@@ -58,7 +58,7 @@ class LinearOperator:
     def _called(self, function, x, length: int) -> GPUArray:
         x = asarray(x)
         if x.shape != (length,):
-            raise ValueError(f"the operator of shape {self.shape} wants a vector of {length} numbers, not shape {x.shape}")  # fmt: skip
+            raise ValueError(f"the operator of shape {self.shape} expects a vector of {length} numbers, not shape {x.shape}")  # fmt: skip
         return function(x)
 
     __call__ = __matmul__ = matvec
@@ -88,7 +88,7 @@ def aslinearoperator(A) -> LinearOperator:
             array = asarray(A)
             return LinearOperator(A.shape, array.dot, lambda x: array.T.conj().dot(x), dtype)  # fmt: skip
     raise TypeError(
-        f"a matrix, an array of two axes or an object with shape and matvec is wanted, not {type(A).__name__}"
+        f"expected a matrix, an array of two axes or an object with shape and matvec, not {type(A).__name__}"
     )
 
 
@@ -96,7 +96,7 @@ def _square(A, what: str, n: int | None = None) -> LinearOperator:
     operator = aslinearoperator(A)
     rows, columns = operator.shape
     if rows != columns:
-        raise ValueError(f"{what} must be square, not of shape {operator.shape}")
+        raise ValueError(f"{what} must be square, not shape {operator.shape}")
     if n is not None and rows != n:
         raise ValueError(f"{what} of shape {operator.shape} does not fit {n} unknowns")
     return operator
@@ -158,7 +158,10 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 
 
 def norm_of(x: GPUArray) -> float:
-    """The Euclidean norm of a vector. Waits for the device."""
+    """Return the Euclidean norm of a vector as a float. Waits for the device.
+
+    x: a device vector.
+    """
     return float(np.sqrt(vdot(x, x).real.get()))
 
 
@@ -209,7 +212,7 @@ def norm(x, ord=None, axis=None):
     array(6.)
     """
     if not isinstance(x, Sparse):
-        raise TypeError(f"norm() wants a sparse matrix, not {type(x).__name__}")
+        raise TypeError(f"norm() expects a sparse matrix, not {type(x).__name__}")
     x = x.tocsr()
     if not x.has_canonical_format:
         x = x.copy()

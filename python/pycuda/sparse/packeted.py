@@ -83,11 +83,17 @@ class PacketedSpMV:
         self._matrix.sort_indices()
 
     def permute(self, x: GPUArray) -> GPUArray:
-        """A vector in the numbering of the product."""
+        """Return a copy of a vector in the numbering of the product.
+
+        x: a device vector in the numbering of the matrix.
+        """
         return take(x, self.new2old_fetch_indices)
 
     def unpermute(self, x: GPUArray) -> GPUArray:
-        """A vector in the numbering of the matrix."""
+        """Return a copy of a vector in the numbering of the matrix: the inverse of :meth:`permute`.
+
+        x: a device vector in the numbering of the product.
+        """
         return take(x, self.old2new_fetch_indices)
 
     def __call__(self, x: GPUArray, y: GPUArray | None = None) -> GPUArray:

@@ -1,4 +1,4 @@
-// access_marks.cpp -- what is known of a line, word by word.
+// access_marks.cpp -- moves the accesses of a line to the cells of its words.
 #include "check/access_marks.h"
 
 #include <bit>

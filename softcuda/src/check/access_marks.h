@@ -1,4 +1,4 @@
-// access_marks.h -- who accessed each word of memory last.
+// access_marks.h -- the last accesses to each word of memory.
 #pragma once
 
 #include "check/lane_addresses.h"
@@ -13,16 +13,16 @@ namespace softcuda::check {
 
 inline constexpr unsigned kWordBytes = 4;
 
-/// In place of a clock: a copy that nobody has waited for.
+/// The clock value of an asynchronous copy that no warp has waited for.
 inline constexpr std::uint32_t kUnderWay = (1u << 22) - 1;
 
-/// Those of a word from the `first` on, a bit each.
+/// The bytes of a word from byte `first` on, one bit each.
 [[nodiscard]] constexpr std::uint32_t bytes_of_word(std::uint64_t first, std::uint64_t count) {
     return ((1u << std::min<std::uint64_t>(kWordBytes - first, count)) - 1) << first;
 }
 
-/// Calls each(offset, bytes) for the words of a run of bytes: where it begins in each of them, and
-/// which bytes of the word it has.
+/// Calls each(offset, bytes) for each word of a range of bytes: the offset of the range's first
+/// byte in the word, and the mask of the word's bytes in the range.
 template <class Each> void for_each_word(std::uint64_t offset, std::uint64_t bytes, Each each) {
     const std::uint64_t end = offset + bytes;
     for (std::uint64_t at = offset; at < end; at = (at / kWordBytes + 1) * kWordBytes)
@@ -34,17 +34,20 @@ struct Mark {
     std::uint32_t block = 0;
     std::uint32_t clock : 22 = 0; ///< of the warp
     std::uint32_t warp : 5 = 0;
-    std::uint32_t several : 4 = 0; ///< by byte: lanes of the warp at once; `lanes` has one of them
-    std::uint32_t site : 22 = 0;   ///< 0: there was none
-    std::uint32_t bytes : 4 = 0;   ///< of the word: a bit each
+    std::uint32_t several : 4 =
+        0; ///< by byte: whether several lanes accessed it in one step; `lanes` has one of them
+    std::uint32_t site : 22 = 0; ///< 0: no access
+    std::uint32_t bytes : 4 = 0; ///< of the word, one bit each
     std::uint32_t strong : 1 = 0;
     std::uint32_t atomic : 1 = 0;
-    std::uint32_t device : 1 = 0; ///< where strong: for all blocks, not its own alone
+    std::uint32_t device : 1 =
+        0; ///< for strong accesses: the scope is the device, not only the block
     std::array<std::uint8_t, kWordBytes> lanes{}; ///< by byte
 
-    /// That accessed the first of `of`, bytes of the word.
+    /// The lane that accessed the first of the bytes `of`.
     [[nodiscard]] std::uint32_t lane(std::uint32_t of) const { return lanes[std::countr_zero(of)]; }
-    /// Those of `of` that the lane of the first has, with others or alone as it.
+    /// The bytes of `of` that the same lane accessed as the first of them, with the same bit in
+    /// `several`.
     [[nodiscard]] std::uint32_t alike(std::uint32_t of) const {
         const std::uint32_t one = of & (~of + 1);
         std::uint32_t same = 0;
@@ -55,7 +58,7 @@ struct Mark {
         }
         return same;
     }
-    /// A lane accesses these bytes in the same step.
+    /// Adds an access of a lane in the same step.
     void add(std::uint32_t lane, std::uint32_t of) {
         for (std::uint32_t left = of; left != 0; left &= left - 1) {
             const std::uint32_t byte = left & (~left + 1);
@@ -70,15 +73,16 @@ struct Mark {
     }
 };
 
-/// A word's last write, what is left of the one before it where that wrote other bytes, and two of
-/// the reads after them: the latest, and one of another warp.
+/// The recorded accesses of a word: the last write, the bytes of the write before it that the last
+/// write did not overwrite, and two later reads: the latest one, and one of another warp.
 struct Cell {
-    std::uint32_t run = 0; ///< of what launch, or block for shared memory
+    std::uint32_t run =
+        0; ///< the launch, or for shared memory the block, that these marks belong to
     Mark write, other_write, read, other_read;
 
     void add_write(Mark now);
 
-    /// Forgets what is of another run.
+    /// Clears the marks if they belong to another run.
     void begin(std::uint32_t present) {
         if (run != present)
             *this = {present, {}, {}, {}, {}};
@@ -104,23 +108,24 @@ inline void Cell::add_write(Mark now) {
     }
 }
 
-/// The words of a line, and what is known of all of them at once.
+/// The words of a line, and the accesses that are recorded for the whole line.
 inline constexpr unsigned kLineWords = 32, kLineBytes = kLineWords * kWordBytes;
 
-/// The part of a line that a warp accesses at once.
+/// The part of a line that a warp accesses in one step.
 struct LinePart {
-    std::uint32_t words = 0;   ///< a bit each, of those for which it still counts
-    std::uint32_t several = 0; ///< those of which several lanes accessed one byte
-    std::uint32_t whole = 0;   ///< those all of whose bytes it accesses
+    std::uint32_t words = 0;   ///< one bit for each word for which the access is still recorded
+    std::uint32_t several = 0; ///< words of which several lanes accessed the same byte
+    std::uint32_t whole = 0;   ///< words of which all bytes are accessed
     std::uint32_t lanes = 0;   ///< that accessed this line
     std::uint8_t bytes = 0;    ///< of a lane
     bool writes = false;
-    /// Lane i begins (start + i * step) % 128 bytes into the line; else its places are in a list.
+    /// Lane i begins at byte (start + i * step) % 128 of the line; otherwise the offsets are in a
+    /// list.
     bool in_step = false;
     std::uint8_t start = 0, step = 0;
 };
 
-/// Who accessed it.
+/// The thread of the access.
 struct LineAccess {
     Mark mark; ///< without bytes and lanes
     LinePart part;
@@ -130,10 +135,10 @@ struct LineAccess {
     }
 };
 
-/// Equal for equal warps, and rarely for others.
+/// A hash of the warp: equal for equal warps, rarely equal for different warps.
 [[nodiscard]] inline std::uint32_t tag_of(const Mark &mark) { return mark.block * 32 + mark.warp; }
 
-/// Of each lane; `list` where it is not in step.
+/// The offset of a lane in the line; `list` is used if the lanes have no constant step.
 [[nodiscard]] inline PlacesInLine places_of(const LinePart &access, const PlacesInLine &list) {
     if (!access.in_step)
         return list;
@@ -142,34 +147,34 @@ struct LineAccess {
     return places;
 }
 
-/// A few accesses stand for the cells of a line's words: until writes are too many; of reads, three
-/// at least of the latest. A word's writes among them are of one warp and one clock, and older than
-/// the reads.
+/// Up to four accesses replace the cells of the line's words, until there are too many writes. At
+/// least three of the latest reads are kept. All writes of a word among them have the same warp and
+/// clock, and are older than the reads.
 struct alignas(64) LineMarks { // the first access is in one cache line with what is before it
     std::uint32_t run = 0;     ///< as in Cell
-    bool by_words = false;     ///< the words' cells say it
-    std::uint8_t oldest = 0;   ///< the next of the accesses to go
-    std::uint8_t used = 0;     ///< of the accesses, a bit each: the others mean nothing
-    std::uint8_t writes = 0;   ///< those of them that write
+    bool by_words = false;     ///< the accesses are recorded in the cells of the words
+    std::uint8_t oldest = 0;   ///< the next access to replace
+    std::uint8_t used = 0;     ///< valid accesses, one bit each
+    std::uint8_t writes = 0;   ///< the writes among them
     std::array<std::uint32_t, 4> warps{}; ///< tag_of() each
     std::array<LineAccess, 4> accesses;
-    std::array<PlacesInLine, 4> lists; ///< of the accesses that are not in step
+    std::array<PlacesInLine, 4> lists; ///< of the accesses without a constant step
 
     void begin(std::uint32_t present) {
         run = present;
         by_words = false;
         used = writes = 0;
     }
-    /// Adds an access, in the place of those that need not be known any more. False where there is
-    /// no room, or where only words can tell.
+    /// Adds an access, and replaces accesses that are not needed any more. False if there is no
+    /// room, or if the access must be recorded by words.
     [[nodiscard]] bool add(const Mark &mark, const LinePart &part, const PlacesInLine &list);
-    /// Writes all of it into the words' cells.
+    /// Moves all accesses to the cells of the words.
     void expand(Cell *cells);
 };
 
 [[gnu::always_inline]] inline bool LineMarks::add(const Mark &mark, const LinePart &part,
                                                   const PlacesInLine &list) {
-    // A write makes all before it forgotten, a read the same warp's earlier ones.
+    // A write replaces all earlier accesses, a read replaces earlier reads of the same warp.
     const std::uint32_t tag = tag_of(mark);
     for (std::uint32_t left = part.writes ? used : used & ~writes; left != 0; left &= left - 1) {
         const auto number = static_cast<unsigned>(std::countr_zero(left));
@@ -197,7 +202,7 @@ struct alignas(64) LineMarks { // the first access is in one cache line with wha
         return false;
     warps[free] = tag;
     accesses[free].mark = mark;
-    // Each member by itself: what was just written in parts is slow to read as a whole.
+    // Each member separately: a wide load of data that was just written in parts is slow.
     LinePart &to = accesses[free].part;
     to.words = part.words;
     to.several = part.several;
@@ -220,7 +225,8 @@ struct Line {
     Cell *cells;
 };
 
-/// Of a window, whose block forgets what all of its warps know: it begins another run then.
+/// The marks of a shared-memory window. After a barrier of all warps, the block begins a new run,
+/// which clears the marks.
 struct MarkedWindow {
     std::vector<LineMarks> lines;
     std::vector<Cell> cells;
@@ -241,7 +247,7 @@ struct MarkedWindow {
     [[nodiscard]] bool holds(std::uint64_t offset) const {
         return offset / kWordBytes < cells.size();
     }
-    /// That `offset` is in, which it holds.
+    /// The line that contains `offset`, which must be inside the window.
     [[nodiscard]] Line line(std::uint64_t offset) {
         const std::uint64_t number = offset / kLineBytes;
         return {&lines[number], &cells[number * kLineWords]};

@@ -1,4 +1,4 @@
-// block_checks.cpp -- hands what a block does to the checks that are on.
+// block_checks.cpp -- passes the events of a block to the enabled checks.
 #include "check/block_checks.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::uint32_t warps_of(const rt::LaunchFrame &frame) {
     return (threads_of(frame) + rt::kWarpSize - 1) / rt::kWarpSize;
 }
 
-/// Whether it matters which access comes before which.
+/// Whether the enabled checks need the order of accesses.
 bool orders(const LaunchChecks &launch) { return (launch.modes & (Race | Sync)) != 0; }
 
 } // namespace
@@ -357,8 +357,8 @@ std::uint32_t BlockChecks::all_warps() const {
     return ~0u >> (kWarps - static_cast<unsigned>(strong_reads_.size()));
 }
 
-// Before this, all that the block did to its shared memory comes before all that it will do.
-// Copies that nobody has waited for are the exception.
+// All earlier accesses of the block to its shared memory are ordered before all later ones.
+// Asynchronous copies that no warp has waited for are the exception.
 void BlockChecks::begin_phase() {
     if (std::any_of(copies_.begin(), copies_.end(),
                     [](const Copies &copies) { return !copies.pending.empty(); }))

@@ -41,7 +41,7 @@ class BlockChecks final : public rt::BlockWatch {
 
   private:
     enum class Space { Global, Shared, Local };
-    /// One warp's access, with what is needed again and again.
+    /// One access of a warp, with derived values that are used several times.
     struct WarpAccess {
         rt::WatchSite &site;
         std::uint32_t number; ///< of the site
@@ -49,15 +49,16 @@ class BlockChecks final : public rt::BlockWatch {
         LaneAddresses addresses;
         const std::byte *values;
         std::uint32_t bytes; ///< of a lane
-        bool aligns;         ///< addresses are multiples of that
+        bool aligns;         ///< all addresses are multiples of `bytes`
         AddressSpan span;
         std::uint32_t warp;
-        std::optional<Space> space; ///< that all of its lanes are in; none where they may differ
-        Mark mark;                  ///< without bytes and lanes
+        std::optional<Space>
+            space; ///< the space of all lanes; empty if the lanes may have different spaces
+        Mark mark; ///< without bytes and lanes
     };
     struct Place {
         Space space;
-        std::uint64_t offset; ///< in the window, or the address
+        std::uint64_t offset; ///< the offset in the window, or the address in global memory
     };
     [[nodiscard]] WarpAccess warp_access(rt::WatchSite &site, std::uint32_t mask,
                                          const LaneAddresses &addresses, const std::byte *values,
@@ -93,24 +94,25 @@ class BlockChecks final : public rt::BlockWatch {
     [[nodiscard]] const MemoryMap::Piece *piece_of(std::uint64_t address);
 
     void forget_windows();
-    /// What the kernel need not tell of from now on: the run of bytes that the first lane is in.
+    /// Fills in the range of bytes that contains the first lane's address: the kernel does not
+    /// report accesses in this range from now on.
     void fill(rt::WatchPiece &piece, const WarpAccess &access);
 
     void check_written(const WarpAccess &access);
     [[nodiscard]] bool is_written_at_once(const WarpAccess &access);
 
-    /// The reading of the present warp's clock.
+    /// The current value of the current warp's clock.
     [[nodiscard]] std::uint32_t clock() const;
-    /// A bit for each warp of the block.
+    /// One bit for each warp of the block.
     [[nodiscard]] std::uint32_t all_warps() const;
-    /// All warps have met.
+    /// All warps have passed a barrier.
     void begin_phase();
 
     // races.cpp
     void check_races(const WarpAccess &access);
-    /// Checks it against what is marked, and marks it.
+    /// Checks the access against the marks, and adds it to the marks.
     void mark(const WarpAccess &access);
-    /// Puts a read off until somebody writes; false where it cannot be.
+    /// Defers the check of a read until a write follows; false if this is impossible.
     [[nodiscard]] bool keeps_read(rt::WatchSite &site, std::uint32_t mask,
                                   const LaneAddresses &addresses);
     void mark_kept_reads();
@@ -119,7 +121,7 @@ class BlockChecks final : public rt::BlockWatch {
     void mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
                    std::uint64_t address);
     // lines.cpp
-    /// The words of a line, to be looked at one by one.
+    /// The words of a line that must be checked one by one.
     Cell *words_of(const Line &line, Space space);
     [[nodiscard]] bool is_of_lines(const WarpAccess &access) const;
     void mark_lines(const WarpAccess &access);
@@ -135,7 +137,7 @@ class BlockChecks final : public rt::BlockWatch {
                                     const LinePart &now, const PlacesInLine &list) const;
     void mark_words(const WarpAccess &access, const Line &line, Space space, std::uint32_t lanes);
     [[nodiscard]] std::uint64_t window_of(Space space) const;
-    /// Whether what is marked here is of this run, or of one that comes before it.
+    /// Whether the marks belong to this run, or to a run that is ordered before it.
     [[nodiscard]] bool is_ours(std::uint32_t run, Space space);
     [[nodiscard]] std::uint32_t run_of(Space space) const;
     void begin(const WarpAccess &access, Cell &cell, Space space, const Mark &now,
@@ -172,36 +174,37 @@ class BlockChecks final : public rt::BlockWatch {
     LaunchChecks &launch_;
     rt::WorkerState &state_;
     std::uint32_t block_;
-    const bool only_orders_; ///< nothing but the order of accesses is checked
+    const bool only_orders_; ///< only the order of accesses is checked
     BlockOrder order_;
     MarkedWindow shared_marks_;
     PhaseReads phase_reads_;
     MarkedMemory::Cursor cursor_;
-    std::array<std::uint32_t, 16> arrived_{}; ///< by barrier: the warps that wait there, a bit each
-    std::uint32_t ordered_run_ = 0;           ///< of an earlier launch that comes before this one
+    std::array<std::uint32_t, 16>
+        arrived_{};                 ///< by barrier: the warps that wait there, one bit each
+    std::uint32_t ordered_run_ = 0; ///< an earlier launch that is ordered before this one
     OpenRanges open_ranges_;
     WrittenWindow shared_written_, local_written_;
     static constexpr std::size_t kPieces = 16;
-    std::array<MemoryMap::Piece, kPieces> pieces_;        ///< lately used, by address
-    std::array<rt::WatchSite *, kWarps> barrier_sites_{}; ///< where each warp came to the last one
+    std::array<MemoryMap::Piece, kPieces> pieces_;        ///< recently used pieces, by address
+    std::array<rt::WatchSite *, kWarps> barrier_sites_{}; ///< the site of each warp's last barrier
     rt::WatchSite *last_barrier_ = nullptr;
-    std::uint32_t live_ = ~0u; ///< of the present warp, where each lane goes its own way
+    std::uint32_t live_ = ~0u; ///< the live lanes of the current warp, if lanes run independently
     bool stranded_ = false;
 
-    /// By warp: where its last strong read was.
+    /// By warp: the address of its last strong read.
     struct StrongRead {
         std::uint32_t mask = 0; ///< 0: none
         std::array<std::uint64_t, rt::kWarpSize> addresses;
     };
     std::vector<StrongRead> strong_reads_;
 
-    /// Words that asynchronous copies of a warp write, until it has waited for them.
+    /// Words that a warp's asynchronous copies write, until the warp has waited for the copies.
     struct PendingCopy {
         std::uint32_t group, site, lane;
         std::uint64_t word; ///< of the shared window
     };
     struct Copies {
-        std::uint32_t group = 0; ///< that is being filled
+        std::uint32_t group = 0; ///< the group to which new copies belong
         std::vector<PendingCopy> pending;
     };
     std::array<Copies, kWarps> copies_;

@@ -1,4 +1,4 @@
-// bounds.cpp -- accesses outside of what was allocated.
+// bounds.cpp -- accesses outside allocated memory.
 #include "check/block_checks.h"
 
 #include <bit>

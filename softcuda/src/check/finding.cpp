@@ -49,7 +49,7 @@ std::string place(const FoundAccess &access) {
 }
 
 std::string key_of(const Finding &finding) {
-    // Which of a read and a write comes first is chance.
+    // The order of a read and a write may differ from run to run.
     const Kind kind = finding.kind == Kind::WriteAfterRead ? Kind::ReadAfterWrite : finding.kind;
     std::string key = std::string(name(finding.mode)) + ' ' + name(kind) + ' ' + finding.kernel +
                       ' ' + finding.space + ' ';
@@ -137,7 +137,7 @@ std::string json_of(const Finding &finding, std::size_t number) {
            R"(, "accesses": [)" + accesses + "]}";
 }
 
-/// Of the process that ends: each has a file of its own where the name has `%p`.
+/// The file of this process: `%p` in the name is the process id.
 std::string json_path() {
     const char *given = std::getenv("SOFTCUDA_CHECK_JSON");
     std::string path = given ? given : "";
@@ -146,8 +146,8 @@ std::string json_path() {
     return path;
 }
 
-/// Who asked for JSON prints it in a way of its own. A forked child has no driver, and its findings
-/// are its parent's.
+/// With JSON, the caller prints the findings itself. A forked child has no driver; its findings are
+/// those of its parent.
 void report() {
     if (getpid() != list().process)
         return;

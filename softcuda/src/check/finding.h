@@ -1,4 +1,4 @@
-// finding.h -- what the checks have found, once for each pair of lines.
+// finding.h -- the findings of the checks, one for each pair of source lines.
 #pragma once
 
 #include "check/modes.h"
@@ -38,8 +38,8 @@ struct FoundAccess {
     std::uint32_t line = 0;
     std::array<std::uint32_t, 3> block{}, thread{};
     std::uint64_t bytes = 0;
-    std::string kernel;      ///< where it is another than the finding's
-    bool by_command = false; ///< a copy or fill: it has neither line nor thread
+    std::string kernel;      ///< if it differs from the finding's kernel
+    bool by_command = false; ///< the access of a copy or fill, which has neither line nor thread
 };
 
 struct Finding {
@@ -51,21 +51,21 @@ struct Finding {
     std::string detail; ///< a sentence that explains it
     std::vector<FoundAccess> accesses;
     std::uint64_t count = 1;
-    bool told = false; ///< the program knows of it
+    bool told = false; ///< the program has read this finding
 };
 
-/// Adds it, or counts the same one up: of the same kind in the same lines of a kernel. Those that
-/// SOFTCUDA_CHECK_SUPPRESS names are dropped. Any thread.
+/// Adds a finding, or increments the count of an equal one: the same kind at the same lines of a
+/// kernel. Findings that match SOFTCUDA_CHECK_SUPPRESS are dropped. Any thread may call.
 void add(const Finding &finding);
 void forget_findings();
-/// The program has read these findings, which to_json() numbers: to_text() leaves them out. Other
-/// numbers mean nothing.
+/// Marks findings as read by the program, by their numbers in to_json(): to_text() leaves them out.
+/// Unknown numbers are ignored.
 void mark_told(std::span<const std::uint64_t> numbers);
 [[nodiscard]] std::string to_json();
-/// For a person: those that the program does not know of. Empty where there are none.
+/// A report for a person of the findings that the program has not read. Empty if there are none.
 [[nodiscard]] std::string to_text();
-/// Prints them when the process ends; or, where SOFTCUDA_CHECK_JSON names a file, writes it. Before
-/// that `last_look` is called, once.
+/// Arranges that the findings are printed when the process ends, or written to the file that
+/// SOFTCUDA_CHECK_JSON names. `last_look` is called once before.
 void report_at_exit(void (*last_look)());
 
 } // namespace softcuda::check

@@ -1,4 +1,4 @@
-// launch_checks.cpp -- findings of one launch, each told once.
+// launch_checks.cpp -- findings of one launch, each reported once.
 #include "check/launch_checks.h"
 
 #include "check/block_checks.h"
@@ -23,7 +23,7 @@ Sites &sites() {
     return *sites;
 }
 
-/// `s` for `_ZZ6kernelE1s`, as the source has it.
+/// The name in the source: `s` for `_ZZ6kernelE1s`.
 std::string source_name(const char *symbol) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void *)> text(

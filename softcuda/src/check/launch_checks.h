@@ -1,4 +1,4 @@
-// launch_checks.h -- the checks of one launch, and what outlives it.
+// launch_checks.h -- the checks of one launch, and the data that outlives the launch.
 #pragma once
 
 #include "check/finding.h"
@@ -21,30 +21,30 @@
 
 namespace softcuda::check {
 
-/// What the checks ask of the memory's owner.
+/// The questions of the checks to the owner of the memory.
 class MemoryMap {
   public:
     struct Piece {
         std::uint64_t begin = 0, end = 0;
-        bool knows_writes = false; ///< all that writes to it is seen
-        bool stays = true;         ///< no kernel frees it
+        bool knows_writes = false; ///< all writes to it are observed
+        bool stays = true;         ///< kernels cannot free it
     };
     virtual ~MemoryMap() = default;
-    /// The allocation, or the pool's block in it, that `address` is in.
+    /// The allocation that contains `address`, or the pool's block in the allocation.
     [[nodiscard]] virtual std::optional<Piece> find(std::uint64_t address) = 0;
-    /// Where it is, in words, and whether it was freed, or is of a block that went back to its
+    /// A description of the address, which says whether the memory was freed or returned to its
     /// pool.
     [[nodiscard]] virtual std::string describe(std::uint64_t address) = 0;
 };
 
-/// What is kept from launch to launch.
+/// The data that is kept from launch to launch.
 struct Memory {
     MarkedMemory marks;
     WrittenMemory written;
     static Memory &of_process();
 };
 
-/// A site that stays known when its code is gone.
+/// A copy of a site that remains valid after its code was unloaded.
 struct SiteText {
     std::string file, array;
     std::uint32_t line = 0;
@@ -57,7 +57,7 @@ inline std::uint32_t number_of(rt::WatchSite &site) {
     return known != 0 ? known : give_number(site);
 }
 [[nodiscard]] SiteText text_of(std::uint32_t number);
-/// "variable `s`", or nothing where the site does not say which.
+/// "variable `s`"; empty if the site's array is unknown.
 [[nodiscard]] std::string variable_of(std::uint32_t number);
 
 [[nodiscard]] FoundAccess access_of(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
@@ -76,25 +76,27 @@ class LaunchChecks final : public rt::LaunchWatch {
     rt::BlockWatch *begin(rt::WorkerState &state) noexcept override;
     void end(rt::BlockWatch *block) noexcept override;
 
-    /// Marks for a block's shared memory, of earlier blocks or none.
+    /// Marks for a block's shared memory: reused from earlier blocks, or new.
     [[nodiscard]] MarkedWindow take_marks();
     void give_back(MarkedWindow &&marks) noexcept;
 
-    /// Counts a finding up that was told before: false the first time.
+    /// Increments the count of a known finding; false if the finding is new.
     [[nodiscard]] bool is_known(Kind kind, std::uint32_t first, std::uint32_t second);
     [[nodiscard]] FoundAccess access(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
                                      std::uint64_t bytes) const;
     void tell(Kind kind, std::uint32_t first, std::uint32_t second, Finding finding);
-    /// The place of the launch among the commands of all streams; before it starts. What is said
-    /// again is not heard.
+    /// Sets the order of the launch among the commands of all streams. Call it before the launch
+    /// starts; only the first call has an effect.
     void place(const CommandOrder &order);
-    /// Null: it is not known.
+    /// The order; null if unknown.
     [[nodiscard]] const Accessor *accessor() const noexcept { return accessor_.get(); }
-    /// Of an earlier launch that nothing orders with this one. Null: there is an order.
+    /// The accessor of an earlier launch that is not ordered with this one; null if the launches
+    /// are ordered.
     [[nodiscard]] std::shared_ptr<const Accessor> unordered(std::uint32_t run);
-    /// The threads of the two have synchronised by memory.
+    /// Records that threads of both launches have synchronised through memory.
     void learn(std::uint32_t run);
-    /// Adds what was told to the list of all findings; when the launch is over.
+    /// Adds the findings of the launch to the list of all findings. Call it when the launch is
+    /// over.
     void finish();
 
     const unsigned modes;
@@ -110,7 +112,8 @@ class LaunchChecks final : public rt::LaunchWatch {
     std::vector<MarkedWindow> spare_marks_;
     std::shared_ptr<const Accessor> accessor_;
     std::unordered_map<std::uint32_t, std::shared_ptr<const Accessor>> unordered_; ///< by run
-    std::unordered_map<std::uint64_t, Finding> told_; ///< without a kernel: not told yet
+    std::unordered_map<std::uint64_t, Finding>
+        told_; ///< an entry without a kernel is not reported yet
 };
 
 /// A number that no other launch has.

@@ -1,4 +1,4 @@
-// lines.cpp -- what warps do to lines of 32 words, all at once where that is enough.
+// lines.cpp -- checks a warp's access to a line of 32 words as a whole, if that is sufficient.
 //
 // Nearly every access of a warp is to few lines, and nothing is wrong with it. Then a line keeps
 // which words it was, by which lanes. Where order is in doubt, or too many warps share a line, its
@@ -13,8 +13,8 @@ using rt::WatchKind;
 
 namespace {
 
-/// Of a line, those that lanes access: all, those of which several lanes access one byte, and those
-/// all of whose bytes are accessed.
+/// The words of a line that lanes access: all, those of which several lanes access one byte, and
+/// those of which all bytes are accessed.
 struct AccessedWords {
     std::uint32_t all = 0, several = 0, whole = 0;
 };
@@ -55,7 +55,7 @@ AccessedWords words_of_lanes(std::uint32_t lanes, std::uint32_t bytes, const Pla
                         : AccessedWords{found.words, 0, found.words};
 }
 
-/// Of lanes that lie side by side; the first is at `address`.
+/// The words of lanes with adjacent addresses; the first lane is at `address`.
 AccessedWords words_of_row(std::uint32_t lanes, std::uint32_t bytes, std::uint64_t address) {
     const unsigned first = address % kLineBytes / kWordBytes;
     std::uint64_t left = lanes >> std::countr_zero(lanes);
@@ -107,7 +107,7 @@ Cell *BlockChecks::words_of(const Line &line, Space space) {
 
 namespace {
 
-/// Of those in `lanes`, at `places` and of so many bytes, the ones that access one of `words`.
+/// The lanes of `lanes`, at `places` and with this number of bytes, that access one of `words`.
 std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const PlacesInLine &places,
                              std::uint32_t words) {
     std::uint32_t begins = words; // of accesses that hold one of them
@@ -116,7 +116,7 @@ std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const Pla
     return lanes & lanes_of(places, begins);
 }
 
-/// Whether each of `lanes`, now at `places`, comes back to the bytes that it had.
+/// Whether each of `lanes`, now at `places`, accesses the same bytes as before.
 [[gnu::noinline]] bool come_back(const LinePart &before, const PlacesInLine &list,
                                  std::uint32_t lanes, const PlacesInLine &places) {
     return (lanes & ~(before.lanes & equal_lanes(places_of(before, list), places))) == 0;
@@ -124,7 +124,7 @@ std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const Pla
 
 } // namespace
 
-/// Whether what was done before comes before what `mark` does `now`, in all of its words.
+/// Whether the earlier access is ordered before the access `mark` of `now`, in all of its words.
 [[gnu::always_inline]] inline bool BlockChecks::comes_before(const LineMarks &marks,
                                                              unsigned number, const Mark &mark,
                                                              const LinePart &now,
@@ -141,7 +141,7 @@ std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const Pla
         return false;
     if (order_.known_to_all_lanes(mark.warp, earlier.warp, earlier.clock))
         return true;
-    // Within a warp, where each lane comes back to its own bytes.
+    // Within a warp, if each lane accesses the same bytes as before.
     if (earlier.warp != mark.warp || ((before.several | now.several) & words) != 0 ||
         before.bytes != now.bytes)
         return false;
@@ -175,8 +175,8 @@ std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const Pla
     return marks.add(mark, now, list);
 }
 
-/// Calls each(part, line) for the lines that the lanes in `mask` access. A part is not to lie in
-/// memory: its members are written one by one, and what reads them as a whole would wait for that.
+/// Calls each(part, line) for the lines that the lanes in `mask` access. A part should stay in
+/// registers: its members are written one by one, and a wide load of them from memory would stall.
 template <class Each>
 [[gnu::always_inline]] inline void
 BlockChecks::for_each_line(std::uint32_t bytes, bool writes, const LaneAddresses &addresses,
@@ -187,7 +187,7 @@ BlockChecks::for_each_line(std::uint32_t bytes, bool writes, const LaneAddresses
     const bool in_step = !addresses.list();
     if (!in_step)
         find_places(addresses.list(), list);
-    // Where all lanes access one place, two stand for all.
+    // If all lanes access one address, two lanes represent all of them.
     if (span.uniform)
         mask = (mask & (~mask + 1)) | std::bit_floor(mask);
     while (mask != 0) {

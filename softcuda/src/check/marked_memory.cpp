@@ -18,8 +18,8 @@ std::uint64_t most_pages() {
     return most;
 }
 
-/// Asks for the memory of all lines at once, in place of two page faults for each page of it. Where
-/// the system knows nothing of it, they come.
+/// Populates the memory of all lines with one system call, instead of two page faults for each
+/// page. If the system does not support the call, the page faults occur.
 void make_present(MarkedMemory::Page &page) {
 #ifdef MADV_POPULATE_WRITE
     const std::uint64_t size = rt::page_size();

@@ -1,4 +1,4 @@
-// marked_memory.h -- who accessed each word of global memory last, by pages.
+// marked_memory.h -- the last accesses to each word of global memory, by pages.
 #pragma once
 
 #include "check/access_marks.h"
@@ -18,15 +18,15 @@ namespace softcuda::check {
 class MarkedMemory {
   public:
     static constexpr std::uint64_t kPageBytes = 4096;
-    /// All zero where nothing is known.
+    /// All zero if no access is recorded.
     struct Page {
-        std::uint32_t lock; ///< 1: a thread is at it
+        std::uint32_t lock; ///< 1: locked by a thread
         std::uint32_t run_count;
-        std::array<std::uint32_t, 16> runs; ///< that accessed it; of many, the latest
+        std::array<std::uint32_t, 16> runs; ///< the latest launches that accessed the page
         std::array<LineMarks, kPageBytes / kLineBytes> lines;
         std::array<Cell, kPageBytes / kWordBytes> cells;
 
-        /// That the byte at `address` is in.
+        /// The line that contains `address`.
         Line line(std::uint64_t address) {
             const std::uint64_t number = address % kPageBytes / kLineBytes;
             return {&lines[number], &cells[number * kLineWords]};
@@ -42,12 +42,12 @@ class MarkedMemory {
     /// Holds the lock of one page at a time.
     class Cursor {
       public:
-        /// For the accesses of a launch.
+        /// For accesses of one launch.
         Cursor(MarkedMemory &memory, std::uint32_t run) : memory_(memory), run_(run) {}
         ~Cursor() { release(); }
         Cursor(const Cursor &) = delete;
         Cursor &operator=(const Cursor &) = delete;
-        /// The line that `address` is in, until the next call. Throws std::bad_alloc.
+        /// The line that contains `address`, valid until the next call. Throws std::bad_alloc.
         Line line(std::uint64_t address) {
             if (!page_ || address / kPageBytes != number_)
                 go_to(address / kPageBytes);
@@ -58,8 +58,8 @@ class MarkedMemory {
 
       private:
         void go_to(std::uint64_t number);
-        /// Kernels mostly go on to higher addresses. GCC 12 drops the prefetch where it does not
-        /// inline this at once.
+        /// Kernels usually continue at higher addresses. GCC 12 drops the prefetch if it does not
+        /// inline this function early.
         [[gnu::always_inline]] void expect(std::uint64_t address) const {
             const std::uint64_t number = address / kPageBytes;
             Page *page = number == number_ || number % kLeafPages != 0
@@ -71,19 +71,20 @@ class MarkedMemory {
         MarkedMemory &memory_;
         std::uint32_t run_;
         std::uint64_t number_ = 0;
-        Page *page_ = nullptr; ///< whose lock is held
+        Page *page_ = nullptr; ///< the page whose lock is held
         struct Seen {
             std::uint64_t number = ~std::uint64_t{0};
             Page *pages = nullptr;
         };
-        std::array<Seen, 8> leaves_; ///< lately used
+        std::array<Seen, 8> leaves_; ///< recently used
     };
 
-    /// Forgets what was done there.
+    /// Clears the marks of a range.
     void clear(std::uint64_t begin, std::uint64_t bytes);
 
-    /// Calls look(cell, address) for the words of [begin, end), in pages for one of whose launches
-    /// concerns(run) is true. A page's lock is held: neither may come back here.
+    /// Calls look(cell, address) for the words of [begin, end) in pages of which concerns(run) is
+    /// true for one of the launches. The page's lock is held, so neither function may call this
+    /// class.
     template <class Concerns, class Look>
     void for_each_cell(std::uint64_t begin, std::uint64_t end, Concerns concerns, Look look) {
         for_each_page(begin, end, [&](Page &page, std::uint64_t first, std::uint64_t last) {
@@ -95,17 +96,17 @@ class MarkedMemory {
     }
 
   private:
-    // Pages of neighbouring addresses lie together, in leaves that stay for ever; what they hold
-    // goes back to the system when it is too much.
+    // Pages of neighbouring addresses are in one leaf. Leaves are never freed; the memory of their
+    // pages is returned to the system if it becomes too large.
     static constexpr std::uint64_t kLeafPages = 4096;
     static void lock(Page &page) noexcept;
     static void unlock(Page &page) noexcept;
-    /// Null where there is none.
+    /// Null if there is none.
     [[nodiscard]] Page *find_leaf(std::uint64_t number);
     Page *make_leaf(std::uint64_t number);
     void forget_all();
 
-    /// Calls each(page, begin, end) for the pages that have been accessed, under their locks.
+    /// Calls each(page, begin, end) for the accessed pages, under their locks.
     template <class Each> void for_each_page(std::uint64_t begin, std::uint64_t end, Each each) {
         constexpr std::uint64_t kLeafBytes = kLeafPages * kPageBytes;
         while (begin < end) {

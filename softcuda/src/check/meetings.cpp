@@ -1,4 +1,5 @@
-// meetings.cpp -- whether all lanes come to where they are waited for.
+// meetings.cpp -- checks that all lanes reach the barriers and exchanges at which others wait for
+// them.
 #include "check/block_checks.h"
 
 #include <bit>

@@ -1,4 +1,4 @@
-// modes.cpp -- the words for modes, and which are on.
+// modes.cpp -- the names of the modes, and the enabled modes.
 #include "check/modes.h"
 
 #include "rt/watch_abi.h"
@@ -31,7 +31,7 @@ bool destroys_kernels() {
 
 std::atomic<unsigned> &state() {
     static std::atomic<unsigned> modes = [] {
-        static_cast<void>(destroys_kernels()); // so that a wrong word is told at once
+        static_cast<void>(destroys_kernels()); // so that a wrong word is reported early
         const char *text = std::getenv("SOFTCUDA_CHECK");
         return text ? parse_modes(text) : 0;
     }();
@@ -74,8 +74,8 @@ unsigned parse_modes(std::string_view text) {
             if (word == name)
                 found = bits;
         if (found == 0)
-            throw std::invalid_argument("there is no check mode '" + std::string(word) +
-                                        "'; there are mem, race, init, sync and all");
+            throw std::invalid_argument("unknown check mode '" + std::string(word) +
+                                        "'; expected mem, race, init, sync or all");
         modes |= found;
     }
     return modes;

@@ -1,4 +1,4 @@
-// modes.h -- what kernels are checked for.
+// modes.h -- the check modes.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@ namespace softcuda::check {
 
 /// Bits; as in scuSetCheckModes().
 enum Mode : unsigned {
-    Mem = 1,  ///< accesses outside of what was allocated
+    Mem = 1,  ///< accesses outside allocated memory
     Race = 2, ///< two accesses without an order between them
-    Init = 4, ///< reads of what nobody has written
-    Sync = 8, ///< barriers and meetings that not all come to
+    Init = 4, ///< reads of uninitialised memory
+    Sync = 8, ///< barriers and warp exchanges that some threads do not reach
 };
 inline constexpr unsigned kAllModes = Mem | Race | Init | Sync;
 
-/// Those for kernels launched from now on. SOFTCUDA_CHECK says which there are at first. Throws
-/// std::invalid_argument for a word in it that is no mode.
+/// The modes for kernels that are launched from now on. SOFTCUDA_CHECK sets the initial modes.
+/// Throws std::invalid_argument if it contains an unknown mode.
 [[nodiscard]] unsigned modes();
 void set_modes(unsigned modes) noexcept;
 
-/// Whether a kernel that fails ends alone, and its context goes on: SOFTCUDA_CHECK_DESTROY says
+/// Whether a failed kernel ends without making its context unusable: SOFTCUDA_CHECK_DESTROY is
 /// "kernel" instead of "context", and mem is on. Throws std::invalid_argument for another word.
 [[nodiscard]] bool spares_context();
 
-/// What kernels have to tell of for them: rt::WatchNeeds.
+/// The events that kernels must report for these modes: rt::WatchNeeds.
 [[nodiscard]] std::uint32_t needs(unsigned modes) noexcept;
 
 /// "mem,race"; "all" for all of them. Throws std::invalid_argument.

@@ -1,4 +1,4 @@
-// phase_reads.h -- reads of shared memory in a phase where nobody has written yet.
+// phase_reads.h -- reads of shared memory in a phase without a write so far.
 #pragma once
 
 #include "check/lane_addresses.h"
@@ -10,8 +10,8 @@
 
 namespace softcuda::check {
 
-/// What the warps of a block have read since all of them met at a barrier. Such reads need no check
-/// before somebody writes: most phases of a kernel either write a tile or read one.
+/// The reads of a block's warps since the last barrier of the block. Such reads need no check until
+/// a write follows; most phases of a kernel either write a tile or read one.
 class PhaseReads {
   public:
     struct Read {
@@ -20,17 +20,17 @@ class PhaseReads {
         LaneAddresses addresses;
     };
 
-    /// A phase begins: earlier reads come before all of it.
+    /// Begins a phase: earlier reads are ordered before all of its accesses.
     void begin() {
         forget();
         only_reads_ = true;
     }
-    /// Somebody writes.
+    /// Records a write.
     void end() {
         forget();
         only_reads_ = false;
     }
-    /// Nobody has written in this phase.
+    /// Whether the phase has no write yet.
     [[nodiscard]] bool only_reads() const { return only_reads_; }
     [[nodiscard]] bool is_full() const { return reads_.size() >= kMost; }
     /// Throws std::bad_alloc.

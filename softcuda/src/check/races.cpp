@@ -1,4 +1,4 @@
-// races.cpp -- two accesses to one place without an order between them.
+// races.cpp -- races: two unordered accesses to the same memory.
 #include "check/block_checks.h"
 
 #include <algorithm>
@@ -22,8 +22,9 @@ std::uint32_t lanes_at(const std::uint64_t *addresses, std::uint32_t mask, std::
 
 } // namespace
 
-// Reading a place that others synchronise by orders what comes after; writing it passes on what was
-// fenced before. Accesses that are not strong do neither.
+// A strong read of a synchronisation variable acquires: later accesses are ordered after it. A
+// strong write releases the accesses before the last fence. Accesses that are not strong do
+// neither.
 void BlockChecks::synchronize(const WarpAccess &access) {
     const std::uint32_t warp = access.warp;
     if (access.site.release)
@@ -138,7 +139,7 @@ void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, 
                              std::uint32_t bytes, std::uint64_t address) {
     Mark now = access.mark;
     now.add(lane, bytes);
-    // Atomics of one block may meet wherever nobody reads.
+    // Atomics of one block do not race if there is no read.
     if (now.atomic && cell.run == run_of(space) && cell.write.atomic &&
         cell.write.block == block_ && cell.write.bytes == bytes && cell.read.site == 0 &&
         cell.other_read.site == 0) {
@@ -149,8 +150,8 @@ void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, 
     mark_word(access, cell, space, now, address);
 }
 
-/// Forgets what another launch, or another block in shared memory, did to the word; of another
-/// launch only once it is known to come before.
+/// Clears the word's marks of another launch, or in shared memory of another block. Marks of
+/// another launch are cleared only if it is ordered before this one.
 void BlockChecks::begin(const WarpAccess &access, Cell &cell, Space space, const Mark &now,
                         std::uint64_t address) {
     const std::uint32_t run = run_of(space);
@@ -190,7 +191,7 @@ void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cel
     }
 }
 
-/// With copies and fills of other streams, as far as the lanes' addresses together tell.
+/// Races with copies and fills of other streams, for the range of all lanes' addresses.
 bool BlockChecks::conflicts_with_transfer(const rt::WatchSite &site, const AddressSpan &span,
                                           std::uint32_t bytes) {
     const Accessor *mine = launch_.accessor();

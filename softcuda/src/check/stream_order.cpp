@@ -1,4 +1,4 @@
-// stream_order.cpp -- the numbers of streams, and what the host knows.
+// stream_order.cpp -- the numbers of streams, and the host's clock.
 #include "check/stream_order.h"
 
 #include "check/modes.h"
@@ -9,7 +9,7 @@
 namespace softcuda::check {
 namespace {
 
-/// Which numbers of streams are taken. One that is given back goes on counting where it was.
+/// The numbers of streams that are in use. If a number is reused, its count continues.
 struct Streams {
     std::mutex mutex;
     std::array<std::uint32_t, CommandOrder::kStreams> users{}, commands{};

@@ -1,10 +1,10 @@
-// stream_order.h -- which commands of all streams come before which: a happens-before relation.
+// stream_order.h -- the order of the commands of all streams: a happens-before relation.
 //
-// Each stream counts its commands. A command keeps, for each stream, up to which number that
-// stream's commands come before it (a vector clock). It takes over what those knew that it waits
-// for (device/timeline.h says which), and what the host knew when it enqueued the command: the host
-// knows a command, and what that knew, once it has waited for it, or has asked and heard that it
-// is done. What one thread of the host knows, all are taken to know.
+// Each stream counts its commands. A command has a vector clock: for each stream, the number up to
+// which that stream's commands are ordered before it. The clock is the maximum of the clocks of the
+// commands that it waits for (see device/timeline.h) and of the host's clock when it was enqueued.
+// The host's clock includes a command, and the command's clock, after the host has waited for the
+// command or a query has found it done. All threads of the host share one clock.
 #pragma once
 
 #include <array>
@@ -15,19 +15,19 @@ namespace softcuda::check {
 
 class CommandOrder {
   public:
-    /// So many streams are told apart; where there are more, some share a number, and commands of
-    /// those count as ordered.
+    /// The number of streams that are distinguished. With more streams, some share a number, and
+    /// their commands count as ordered.
     static constexpr unsigned kStreams = 64;
 
     CommandOrder(std::uint32_t stream, std::uint32_t number) : stream_(stream), number_(number) {}
 
-    /// `earlier` is done when this one starts.
+    /// Records that the command `earlier` is done before this one starts.
     void follow(const CommandOrder &earlier) noexcept;
     [[nodiscard]] bool comes_after(const CommandOrder &earlier) const noexcept {
         return earlier.number_ <= (earlier.stream_ == stream_ ? number_ : known_[earlier.stream_]);
     }
 
-    // What the host knows. Any thread.
+    // The host's clock. Any thread may call.
     void tell_host() const noexcept;
     void ask_host() noexcept;
 
@@ -49,8 +49,8 @@ class CommandCounter {
     CommandCounter &operator=(const CommandCounter &) = delete;
     ~CommandCounter();
 
-    /// The order of the stream's next command, which knows what the host does. Null where races are
-    /// not looked for. Throws std::bad_alloc.
+    /// The clock of the stream's next command, which includes the host's clock. Null if races are
+    /// not checked. Throws std::bad_alloc.
     [[nodiscard]] std::unique_ptr<CommandOrder> next();
 
   private:

@@ -1,7 +1,8 @@
-// stream_races.h -- launches, copies and fills that nothing orders, and that touch one place.
+// stream_races.h -- races between launches, copies and fills: unordered accesses to the same
+// memory.
 //
-// Words of global memory keep who accessed them last (marked_memory.h), by a number of the launch.
-// This file says what that launch was. Copies and fills are known by their ranges instead.
+// Words of global memory record their last accesses by the number of the launch (marked_memory.h).
+// This file maps the number to the launch. Copies and fills are recorded as ranges.
 #pragma once
 
 #include "check/finding.h"
@@ -27,12 +28,12 @@ struct Accessor {
     CommandOrder order;
 };
 
-/// Keeps it by its number, a launch's `run`; of many only the latest.
+/// Stores the command under its number, a launch's `run`. Only the latest commands are kept.
 void remember(std::uint32_t run, std::shared_ptr<const Accessor> launch);
-/// Null for one that was long ago, or not while races were looked for.
+/// Null for an old command, or one that ran while races were not checked.
 [[nodiscard]] std::shared_ptr<const Accessor> launch_of(std::uint32_t run);
 
-/// What one copy or fill accesses.
+/// The ranges that one copy or fill accesses.
 struct Range {
     std::uint64_t begin = 0, end = 0;
     bool writes = false;
@@ -41,10 +42,11 @@ struct Range {
 
 [[nodiscard]] FoundAccess access_of(const Range &range);
 
-/// Those of the latest copies and fills that nothing orders with a command.
+/// The recent copies and fills that are not ordered with a command.
 class OpenRanges {
   public:
-    /// The first that [begin, end) touches, where one of the two writes. `mine` says with whom.
+    /// The first one that overlaps [begin, end), if one of the two accesses is a write. `mine` is
+    /// the order of the command.
     [[nodiscard]] const Range *conflict(const CommandOrder &mine, std::uint64_t begin,
                                         std::uint64_t end, bool writes);
 
@@ -54,11 +56,11 @@ class OpenRanges {
     std::vector<Range> ranges_;
 };
 
-/// A copy or fill begins: looks for other copies, and for launches, that access its ranges without
-/// order, tells what it finds, and keeps the ranges. Throws std::bad_alloc.
+/// Call it when a copy or fill begins. Finds unordered copies and launches that access its ranges,
+/// reports them, and stores the ranges. Throws std::bad_alloc.
 void check_transfer(std::span<const Range> ranges, MemoryMap &memory);
 
-/// Its accesses so far are forgotten: it is allocated anew, or freed.
+/// Clears the recorded accesses of a range, because it is allocated or freed.
 void forget_accesses(std::uint64_t address, std::uint64_t bytes);
 
 } // namespace softcuda::check

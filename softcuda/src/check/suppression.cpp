@@ -45,7 +45,7 @@ std::vector<Pattern> read() {
     return patterns;
 }
 
-/// `*` in the pattern stands for any text.
+/// `*` in the pattern matches any text.
 bool matches(std::string_view pattern, std::string_view text) {
     if (pattern.empty())
         return text.empty();

@@ -1,4 +1,4 @@
-// thread_order.cpp -- clocks that join.
+// thread_order.cpp -- vector clocks, joined at synchronisations.
 #include "check/thread_order.h"
 
 #include <algorithm>
@@ -33,7 +33,8 @@ void SyncPlace::release(std::uint32_t block, const WarpOrder &warp) {
     OfBlock &own = of_block_[block];
     join(own.fenced, warp.fenced);
     std::vector<std::uint32_t> &mine = own.entries;
-    // A warp that passes on the same again, as those do that wait for a lock, needs no new entry.
+    // A warp that releases the same clocks again, as in a loop that waits for a lock, needs no new
+    // entry.
     if (!mine.empty() && mine.back() + 1 == entries_.size() &&
         entries_.back().fenced == warp.fenced && entries_.back().published == warp.published)
         return;
@@ -114,7 +115,7 @@ bool BlockOrder::ordered(const ThreadId &first, std::uint32_t clock, const Threa
     return order.lanes && (*order.lanes)[second.lane][first.lane] >= clock;
 }
 
-/// What the warp does from now on can be told from what it has done.
+/// Advances the warp's clock: later accesses are distinguished from earlier ones.
 void BlockOrder::step(WarpOrder &order, std::uint32_t warp) { order.known[warp] = order.clock++; }
 
 void BlockOrder::fence(std::uint32_t warp, bool device) {
@@ -136,7 +137,8 @@ void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address, std::uint32_
     const std::uint32_t own = place->acquire(block_, order)[warp];
     if (own <= order.met)
         return;
-    // A lane of this warp has passed on what its warp did; those that have read know it.
+    // A lane of this warp has released the accesses of its warp; the lanes that have read the place
+    // know them.
     if (!order.lanes)
         order.lanes = std::make_unique<std::array<Clocks, 32>>();
     for (std::uint32_t left = lanes; left != 0; left &= left - 1)
@@ -192,7 +194,7 @@ void BlockOrder::pass_all() {
         WarpOrder &order = warps_[warp];
         step(order, warp);
         order.met = order.known[warp];
-        all.known[warp] = order.known[warp]; // nobody knows more of a warp than itself
+        all.known[warp] = order.known[warp]; // the warp's own clock is the most recent one
         if (order.has_published)
             join(all.published, order.published);
         all.has_published |= order.has_published;

@@ -1,4 +1,4 @@
-// written_bytes.cpp -- a byte for each byte.
+// written_bytes.cpp -- one flag byte for each byte of memory.
 #include "check/written_bytes.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// written_bytes.h -- which bytes of memory have been written since they were allocated.
+// written_bytes.h -- the bytes of memory that were written since their allocation.
 //
-// Each byte has one that says so: 255, or 0. Those of a run of memory lie together, so that kernels
-// store and load them as they do the memory itself (rt::WatchPiece).
+// Each byte of memory has a flag byte: 255 if it was written, else 0. The flags of a range are
+// contiguous, so that kernels can store and load them like the memory itself (rt::WatchPiece).
 #pragma once
 
 #include "rt/reserved_range.h"
@@ -14,16 +14,16 @@
 
 namespace softcuda::check {
 
-/// Of a block's window, of shared or of local memory.
+/// The flags of a block's window of shared or local memory.
 class WrittenWindow {
   public:
-    /// Nothing of its `bytes` bytes has been written. Throws std::bad_alloc.
+    /// Marks all `bytes` bytes as unwritten. Throws std::bad_alloc.
     void reset(std::uint64_t bytes);
-    /// Bytes that lie outside are left out.
+    /// Marks bytes as written. Bytes outside the window are ignored.
     void write(std::uint64_t offset, std::uint64_t bytes);
-    /// True for what lies outside.
+    /// Whether all bytes were written. True for bytes outside the window.
     [[nodiscard]] bool is_written(std::uint64_t offset, std::uint64_t bytes) const;
-    /// The distance from the window at `begin` to the bytes that say.
+    /// The distance from the window at `begin` to the flags.
     [[nodiscard]] std::uint64_t distance_from(const std::byte *begin) const {
         return reinterpret_cast<std::uint64_t>(bytes_) - reinterpret_cast<std::uint64_t>(begin);
     }
@@ -31,25 +31,26 @@ class WrittenWindow {
   private:
     std::uint8_t *bytes_ = nullptr;
     std::uint64_t size_ = 0;
-    std::vector<std::uint8_t> few_;            ///< of a small window,
-    std::unique_ptr<rt::ReservedRange> range_; ///< or of one of which few pages will be used
+    std::vector<std::uint8_t> few_; ///< of a small window,
+    std::unique_ptr<rt::ReservedRange>
+        range_; ///< or for a large window, of which few pages are used
 };
 
-/// Of device memory, all of which lies in one range of addresses. Other memory is the host's, and
-/// counts as written. Any thread.
+/// The flags of device memory, which is one range of addresses. Other memory is host memory, and
+/// counts as written. Any thread may call.
 class WrittenMemory {
   public:
-    /// Says where device memory is; from the second time on it does nothing. Throws std::bad_alloc
-    /// where there are not as many addresses again.
+    /// Sets the range of device memory; later calls do nothing. Throws std::bad_alloc if there are
+    /// not enough addresses for the flags.
     void cover(std::uint64_t begin, std::uint64_t bytes);
 
-    /// Nothing of it has been written.
+    /// Marks a range as unwritten.
     void clear(std::uint64_t address, std::uint64_t bytes);
     void write(std::uint64_t address, std::uint64_t bytes);
     [[nodiscard]] bool is_written(std::uint64_t address, std::uint64_t bytes) const;
-    /// What is written in the source is so in the destination.
+    /// Copies the flags of the source to the destination.
     void copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
-    /// The distance from device memory to the bytes that say.
+    /// The distance from device memory to the flags.
     [[nodiscard]] std::uint64_t distance() const { return address_of_bytes(0); }
 
   private:

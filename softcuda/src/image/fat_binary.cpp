@@ -1,4 +1,4 @@
-// fat_binary.cpp -- the container's layout, found out from what nvcc 13 writes.
+// fat_binary.cpp -- reads the container; its layout was determined from files of nvcc 13.
 //
 //     header    u32 0xBA55ED50   u16 version (1)   u16 header bytes (16)   u64 bytes that follow
 //     entry     u16 kind         u16 0x0101        u32 header bytes        u64 payload, padded
@@ -55,7 +55,7 @@ FatEntry read_entry(std::span<const std::byte> bytes, std::size_t &at) {
     const std::uint64_t payload = read_at<std::uint64_t>(entry, 8);
     if (header < kSmallestEntry || header > entry.size() || payload > entry.size() - header)
         throw FormatError("fat binary: the " + place + " claims " + std::to_string(header) + " + " +
-                          std::to_string(payload) + " bytes, of which there are " +
+                          std::to_string(payload) + " bytes, but the file has " +
                           std::to_string(entry.size()));
     FatEntry made;
     made.kind = kind_of(read_at<std::uint16_t>(entry, 0));
@@ -69,7 +69,7 @@ FatEntry read_entry(std::span<const std::byte> bytes, std::size_t &at) {
         const std::uint64_t packed = read_at<std::uint32_t>(entry, 16);
         if (packed > payload)
             throw FormatError("fat binary: the " + place + " has " + std::to_string(payload) +
-                              " bytes and claims " + std::to_string(packed) + " packed ones");
+                              " bytes, but claims " + std::to_string(packed) + " compressed bytes");
         made.payload = made.payload.first(packed);
     }
     at += header + payload;
@@ -79,7 +79,7 @@ FatEntry read_entry(std::span<const std::byte> bytes, std::size_t &at) {
 std::string unpack(const FatEntry &entry) {
     if (entry.size > kMostUnpacked)
         throw FormatError("fat binary: an entry of " + std::to_string(entry.size) +
-                          " bytes is too large");
+                          " bytes is too large, expected at most " + std::to_string(kMostUnpacked));
     std::string text(entry.size, '\0');
     if (entry.packing == FatEntry::Packing::Lz4) {
         if (!unpack_lz4(entry.payload, std::as_writable_bytes(std::span(text))))
@@ -114,7 +114,8 @@ std::uint64_t size_of_fat_binary(std::span<const std::byte> header) {
     const auto bytes = read_at<std::uint16_t>(header, 6);
     if (version != 1 || bytes != kHeaderBytes)
         throw FormatError("fat binary: version " + std::to_string(version) + " with a header of " +
-                          std::to_string(bytes) + " bytes is unknown; version 1 with 16 is known");
+                          std::to_string(bytes) +
+                          " bytes is not supported, expected version 1 with 16 bytes");
     const auto rest = read_at<std::uint64_t>(header, 8);
     if (rest > UINT64_MAX / 2)
         throw FormatError("fat binary: the header claims too many bytes");
@@ -124,8 +125,8 @@ std::uint64_t size_of_fat_binary(std::span<const std::byte> header) {
 std::vector<FatEntry> read_fat_binary(std::span<const std::byte> bytes) {
     const std::uint64_t size = size_of_fat_binary(bytes);
     if (size > bytes.size())
-        throw FormatError("fat binary: it claims " + std::to_string(size) + " bytes and has " +
-                          std::to_string(bytes.size()));
+        throw FormatError("fat binary: the header claims " + std::to_string(size) +
+                          " bytes, but the file has " + std::to_string(bytes.size()));
     bytes = bytes.first(size);
     std::vector<FatEntry> entries;
     for (std::size_t at = kHeaderBytes; at < bytes.size();)

@@ -10,7 +10,7 @@
 
 namespace softcuda::image {
 
-/// What is wrong with a container, in words.
+/// A damaged container; what() is the reason.
 class FormatError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -24,21 +24,21 @@ struct FatEntry {
     Kind kind = Kind::Other;
     Packing packing = Packing::None;
     unsigned architecture = 0;          ///< 86 for sm_86 and compute_86
-    std::span<const std::byte> payload; ///< as it lies in the container
-    std::uint64_t size = 0;             ///< unpacked; bytes
+    std::span<const std::byte> payload; ///< as stored in the container
+    std::uint64_t size = 0;             ///< uncompressed size in bytes
 };
 
-/// What an image is, by its first bytes.
+/// The kind of an image, from its first bytes.
 enum class ImageForm { Ptx, Cubin, FatBinary, Wrapper };
 [[nodiscard]] ImageForm form_of(std::span<const std::byte> image) noexcept;
 
-/// Bytes that a fat binary says it has, its header included. Reads the header alone, 16 bytes.
+/// The size of a fat binary from its header, including the header. Reads only the header, 16 bytes.
 [[nodiscard]] std::uint64_t size_of_fat_binary(std::span<const std::byte> header);
 
 /// Reads a fat binary's directory. Throws FormatError. The entries point into `bytes`.
 [[nodiscard]] std::vector<FatEntry> read_fat_binary(std::span<const std::byte> bytes);
 
-/// An entry's content, unpacked; of PTX, without padding. Throws FormatError.
+/// The uncompressed content of an entry; PTX without padding. Throws FormatError.
 [[nodiscard]] std::string content_of(const FatEntry &entry);
 
 /// The fat binaries that a wrapper in this process's memory (__fatDeviceText, as nvcc compiles it

@@ -1,4 +1,4 @@
-// lz4.h -- unpacks LZ4 blocks.
+// lz4.h -- decompresses LZ4 blocks.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace softcuda::image {
 
-/// Unpacks one block without a frame into `to`. False for anything but a block of exactly that
-/// many bytes, whatever `from` holds.
+/// Decompresses one block without a frame to `to`. False unless the block has exactly this size.
+/// `from` may contain any bytes.
 [[nodiscard]] bool unpack_lz4(std::span<const std::byte> from, std::span<std::byte> to) noexcept;
 
 } // namespace softcuda::image

@@ -40,14 +40,14 @@ std::size_t decimal(std::string_view field) {
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
     if (error != std::errc() || end != field.data() + field.size())
-        throw FormatError("the archive has a size or an offset that is no number");
+        throw FormatError("the archive has a size or an offset that is not a number");
     return value;
 }
 
 /// A part of a file. Throws FormatError where the file ends earlier.
 Bytes part(Bytes file, std::uint64_t begin, std::uint64_t bytes) {
     if (begin > file.size() || bytes > file.size() - begin)
-        throw FormatError("the file is cut short");
+        throw FormatError("the file is truncated");
     return file.subspan(begin, bytes);
 }
 
@@ -62,7 +62,8 @@ std::string member_name(std::string_view field, std::string_view long_names) {
     if (field.size() > 1 && field.front() == '/') {
         const std::size_t begin = decimal(field.substr(1));
         if (begin >= long_names.size())
-            throw FormatError("the archive has a name behind its table of names");
+            throw FormatError(
+                "the archive has the offset of a name beyond the end of its table of names");
         field = long_names.substr(begin, long_names.find('\n', begin) - begin);
     }
     if (!field.empty() && field.back() == '/')
@@ -89,7 +90,7 @@ bool is_archive(Bytes file) noexcept { return text(file).starts_with(kArchiveMag
 
 std::vector<ArchiveMember> members_of(Bytes archive) {
     if (!is_archive(archive))
-        throw FormatError("the file is no archive: it does not begin with !<arch>");
+        throw FormatError("the file is not an archive: expected !<arch> at its start");
     std::vector<ArchiveMember> members;
     std::string_view long_names;
     for (std::size_t at = kArchiveMagic.size(); at < archive.size();) {
@@ -110,7 +111,7 @@ std::vector<Bytes> fat_binaries_in(Bytes object) {
     const auto header = read<Elf64_Ehdr>(object, 0);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-        throw FormatError("the file is no 64-bit ELF object");
+        throw FormatError("the file is not a 64-bit ELF object");
     if (header.e_shnum == 0)
         return {};
     if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum)

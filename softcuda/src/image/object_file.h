@@ -14,13 +14,13 @@ struct ArchiveMember {
     std::span<const std::byte> content; ///< points into the archive
 };
 
-/// True for what `ar` makes.
+/// True for an archive made by `ar`.
 [[nodiscard]] bool is_archive(std::span<const std::byte> file) noexcept;
 
 /// The files in an archive, without its tables. Throws FormatError.
 [[nodiscard]] std::vector<ArchiveMember> members_of(std::span<const std::byte> archive);
 
-/// The fat binaries in a 64-bit ELF object; none where it has no device code. They point into
+/// The fat binaries in a 64-bit ELF object; empty if it has no device code. They point into
 /// `object`. Throws FormatError.
 [[nodiscard]] std::vector<std::span<const std::byte>>
 fat_binaries_in(std::span<const std::byte> object);

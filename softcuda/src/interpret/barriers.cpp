@@ -1,4 +1,4 @@
-// barriers.cpp -- who has come, and whether that is all.
+// barriers.cpp -- counts arrivals, and completes barriers.
 #include "interpret/barriers.h"
 
 #include <bit>

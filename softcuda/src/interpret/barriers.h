@@ -10,16 +10,17 @@
 
 namespace softcuda::interpret {
 
-/// What the lanes of a warp bring to a barrier.
+/// The arrival of a warp's lanes at a barrier.
 struct Arrival {
     std::uint32_t number = 0;
-    std::uint32_t threads = 0; ///< that the barrier is for; 0: the whole block
+    std::uint32_t threads = 0; ///< threads of the barrier; 0: the whole block
     unsigned warp = 0;
-    std::uint32_t lanes = 0;             ///< that have come
-    std::uint32_t voters = 0, votes = 0; ///< of a reducing barrier; votes: those that say yes
+    std::uint32_t lanes = 0; ///< lanes that have arrived
+    std::uint32_t voters = 0,
+                  votes = 0; ///< for a reducing barrier; votes: lanes whose predicate is true
 };
 
-/// What threads bring is gathered by warp, for an arrival counts for a warp as a whole.
+/// Arrivals are collected by warp, because an arrival counts for the whole warp.
 class Barriers {
   public:
     explicit Barriers(unsigned warps) : live_(warps, 0) {}
@@ -27,12 +28,12 @@ class Barriers {
     void set_live(unsigned warp, std::uint32_t lanes) { live_[warp] = lanes; }
     void arrive(const Arrival &arrival);
 
-    /// What a reducing barrier gives.
+    /// The result of a reducing barrier.
     struct Passed {
         std::uint32_t number = 0;
         unsigned voters = 0, yes = 0; ///< lanes
     };
-    /// Opens a barrier for which all have come, or returns nothing.
+    /// Completes a barrier at which all threads have arrived; empty if there is none.
     [[nodiscard]] std::optional<Passed> open_one();
 
     [[nodiscard]] static std::uint64_t result(const ir::Instruction &barrier, const Passed &passed);

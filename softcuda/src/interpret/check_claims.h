@@ -1,4 +1,5 @@
-// check_claims.h -- what plans claim of values and addresses, compared with those of the lanes.
+// check_claims.h -- compares the claims of plans about values and addresses with the values of the
+// lanes.
 #pragma once
 
 #include "interpret/exchange.h"
@@ -17,15 +18,17 @@ struct ActiveLanes {
     unsigned warp = 0;
 };
 
-/// What is known of a function's values when it is compiled. Each check throws Stopped.
+/// The compile-time knowledge about a function's values. Each check throws Stopped if a claim is
+/// wrong.
 class Claims {
   public:
     explicit Claims(const warp::KernelPlan &plan);
 
     /// Checks a value against its shape, its range, its known lanes and its value by thread. Then
-    /// makes all lanes what generated code has of them: a base for each group, and offsets.
+    /// recomputes all lanes as generated code represents them: a base for each group, and offsets.
     void check_value(const ir::Value *value, LaneValues &lanes, const ActiveLanes &active) const;
-    /// Checks an access. `operands` has the values of its operands, `read` gives those of others.
+    /// Checks an access. `operands` are the values of its operands; `read` returns the values of
+    /// others.
     template <typename Read>
     void check_access(const ir::Instruction &access, const LaneValues &addresses,
                       const ActiveLanes &active, Read read) const {

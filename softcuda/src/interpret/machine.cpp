@@ -1,4 +1,4 @@
-// machine.cpp -- addresses to bytes.
+// machine.cpp -- maps addresses to bytes.
 #include "interpret/machine.h"
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace softcuda::interpret {
 
 inline constexpr unsigned kLanes = 32;
 
-/// Where the windows begin, and how far they reach. Each block has the same addresses.
+/// The begin and the size of the windows. Each block has the same addresses.
 inline constexpr std::uint64_t kSharedWindow = std::uint64_t{0x7a} << 56;
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{0x7b} << 56;
 inline constexpr std::uint64_t kParameterWindow = std::uint64_t{0x7c} << 56;
@@ -36,7 +36,7 @@ class Memory {
     std::map<std::uint64_t, std::vector<std::byte>> ranges_;
 };
 
-/// One launch. `memory` holds what the kernel reads and writes.
+/// One launch. `memory` is the memory that the kernel reads and writes.
 struct Launch {
     std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
     std::uint32_t dynamic_shared = 0;   ///< bytes
@@ -52,7 +52,7 @@ struct Launch {
     }
 };
 
-/// What the threads of a block share, and their local memory.
+/// The shared memory of a block, and the local memory of its threads.
 struct BlockMemory {
     std::array<std::uint32_t, 3> index{};
     std::vector<std::byte> shared, local;
@@ -70,13 +70,13 @@ struct Thread {
 
     [[nodiscard]] std::uint32_t lane() const { return number % kLanes; }
     [[nodiscard]] std::uint32_t warp() const { return number / kLanes; }
-    /// Where its local memory begins, as a generic address.
+    /// The generic address of its local memory.
     [[nodiscard]] std::uint64_t local_window() const {
         return kLocalWindow + number * block.local_stride;
     }
 };
 
-/// The address that an access means, in the one space of generic addresses.
+/// The generic address of an access.
 [[nodiscard]] std::uint64_t generic_address(const Thread &thread, const ir::Instruction &access,
                                             std::uint64_t address);
 /// The bytes at a generic address; null: there is no such memory.

@@ -1,4 +1,4 @@
-// outcome.h -- how a run of the interpreters ends other than by running to the end.
+// outcome.h -- the ways in which a run of the interpreters can stop early.
 #pragma once
 
 #include "ir/ir.h"
@@ -11,9 +11,9 @@ namespace softcuda::interpret {
 
 /// Why a run stopped.
 enum class Stop {
-    Refused, ///< the interpreter lacks what the program needs
+    Refused, ///< the interpreter does not support an operation of the program
     Faulted, ///< the program did something that ends a launch
-    Wrong,   ///< a plan says something that is not so
+    Wrong,   ///< a claim of a plan is wrong
 };
 
 /// Thrown inside the interpreters; run_threads() and run_warps() catch it.
@@ -38,7 +38,7 @@ class Stopped : public std::runtime_error {
                   "basic block " + i.block->name + ": " + ir::to_text(i) + ": " + what);
 }
 
-/// What a run has come to: empty if it ran to the end.
+/// The result of a run: empty if it ran to the end.
 struct Outcome {
     enum class Kind { Ran, Refused, Faulted, Wrong } kind = Kind::Ran;
     std::string what;

@@ -1,4 +1,4 @@
-// run_threads.cpp -- one program counter a thread.
+// run_threads.cpp -- one program counter for each thread.
 //
 // A thread runs until its turn is over, or until it waits: for the members of an exchange, or at a
 // barrier of the block. All blocks of the grid are resident.
@@ -33,7 +33,7 @@ struct Frame {
     std::size_t next = 0; ///< instruction
     std::vector<std::uint64_t> values;
     std::uint64_t depth = 0; ///< where its local variables begin
-    std::uint64_t taken = 0; ///< the end of what alloca has given
+    std::uint64_t taken = 0; ///< the end of the allocas
 };
 
 enum class Status { Ready, AtExchange, AtBarrier, Ended };

@@ -7,8 +7,8 @@
 
 namespace softcuda::interpret {
 
-/// Runs all threads of the launch. Threads take turns, so that they may wait for each other;
-/// exchanges within a warp wait for their members. What the kernel stores is in `launch.memory`.
+/// Runs all threads of the launch. Threads take turns, so they can wait for each other; exchanges
+/// within a warp wait for their members. The stores of the kernel are in `launch.memory`.
 [[nodiscard]] Outcome run_threads(const ir::Module &module, const ir::Function &kernel,
                                   Launch &launch);
 

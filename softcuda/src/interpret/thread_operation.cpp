@@ -34,7 +34,7 @@ std::uint64_t extended(std::uint64_t value, ir::Scalar type, unsigned width) {
                width);
 }
 
-// ---- what is known without computing --------------------------------------------------------
+// ---- values that need no computation --------------------------------------------------------
 
 std::uint32_t thread_index(const Thread &thread, unsigned dimension) {
     std::uint32_t rest = thread.number;

@@ -1,5 +1,5 @@
-// thread_operation.h -- what an instruction does for one thread alone: everything but control flow,
-// calls, and what threads do together.
+// thread_operation.h -- executes an instruction for one thread: all instructions except control
+// flow, calls, and operations of several threads.
 #pragma once
 
 #include "interpret/machine.h"
@@ -12,8 +12,9 @@ namespace softcuda::interpret {
 /// True for an instruction that execute() runs for one thread.
 [[nodiscard]] bool is_own_operation(const ir::Instruction &instruction);
 
-/// Runs it. `depth` is where the function's local variables begin, `frame_bytes` their size.
-/// Throws Stopped for what the table of semantics lacks, and for accesses outside of all memory.
+/// Runs it. `depth` is the offset of the function's local variables, `frame_bytes` their size.
+/// Throws Stopped for operations that the table of semantics lacks, and for accesses outside
+/// memory.
 void execute(const ir::Instruction &instruction, Thread &thread, std::uint64_t depth,
              std::uint64_t frame_bytes, std::span<const std::uint64_t> operands,
              std::span<std::uint64_t> results);

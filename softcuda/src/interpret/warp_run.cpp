@@ -1,4 +1,4 @@
-// warp_run.cpp -- basic blocks, edges, masks and regions of one warp, as plans have them.
+// warp_run.cpp -- basic blocks, edges, masks and regions of one warp, as planned.
 #include "interpret/warp_run.h"
 
 #include "interpret/outcome.h"
@@ -187,7 +187,7 @@ std::vector<std::uint32_t> WarpRun::lanes_by_way() {
     return ways;
 }
 
-/// The successor that all lanes take. Without lanes it is what a base of the condition says.
+/// The successor of all lanes. Without active lanes, a base of the condition decides.
 std::size_t WarpRun::common_way() {
     Frame &f = frame();
     const Instruction &end = *f.block->terminator();

@@ -1,4 +1,4 @@
-// warp_run.h -- one warp on its way through a plan.
+// warp_run.h -- the execution of one warp through a plan.
 #pragma once
 
 #include "interpret/barriers.h"
@@ -23,14 +23,14 @@ struct CheckedPlan {
 };
 using CheckedPlans = std::map<const warp::KernelPlan *, CheckedPlan>;
 
-/// What the warps of a block share beside memory: values that are stored once for all of them.
-/// Those that warps store in a region are there for the next one.
+/// The state that the warps of a block share in addition to memory: values that are stored once for
+/// all warps. Values that warps store in a region are available in the next region.
 struct BlockValues {
     std::map<std::uint32_t, LaneValues> now, next; ///< by Value::id
     void publish();
 };
 
-/// What a warp loses at a barrier between regions.
+/// The state that a warp loses at a barrier between regions.
 struct WarpMemory {
     std::vector<LaneValues> values;                  ///< by Value::id
     std::vector<bool> lost;                          ///< by Value::id
@@ -48,9 +48,11 @@ class WarpRun {
     /// Runs until the warp waits or ends, until it gives way at some preemption point, or until
     /// `left` instructions are over.
     void run(std::uint64_t &left);
-    /// Ends the wait at a barrier. In regions, the warp enters the region behind the barrier.
+    /// Ends the wait at a barrier. In the tier of regions, the warp enters the region after the
+    /// barrier.
     void pass(const Barriers::Passed &passed);
-    /// For a warp for which the region has no effect: it goes where the others have gone.
+    /// For a warp that skips a region without effect: it continues in the region that the other
+    /// warps have reached.
     void follow(const WarpRun &other);
 
     [[nodiscard]] Status status() const { return status_; }
@@ -66,8 +68,8 @@ class WarpRun {
         const ir::Block *block = nullptr;
         std::size_t next = 0; ///< instruction
         std::uint32_t lanes = 0, active = 0;
-        std::uint64_t depth = 0; ///< where the function's local variables begin
-        std::uint64_t taken = 0; ///< the end of the most that alloca has given a lane
+        std::uint64_t depth = 0; ///< the offset of the function's local variables
+        std::uint64_t taken = 0; ///< the largest end of a lane's allocas
         WarpMemory now, kept;
         /// Values of this basic block or place that code does not keep for others, by Value::id.
         std::vector<std::uint32_t> here;

@@ -1,4 +1,4 @@
-// warp_values.cpp -- what instructions do for the lanes of a warp.
+// warp_values.cpp -- executes instructions for the lanes of a warp.
 #include "interpret/outcome.h"
 #include "interpret/thread_operation.h"
 #include "interpret/warp_run.h"
@@ -120,8 +120,8 @@ void WarpRun::run_own(const Instruction &i) {
     gives_way_ = f.plan().waits.preemption_points.contains(&i) && random_() % kPreemptions == 0;
 }
 
-/// The lanes that are here exchange values with those that they name, in groups of equal members.
-/// A lane that does not name itself is in its group all the same.
+/// The arrived lanes exchange values with the members of their masks, in groups of equal masks. A
+/// lane that does not name itself is in its group all the same.
 void WarpRun::run_exchange(const Instruction &i) {
     Frame &f = frame();
     LaneValues active{};

@@ -1,4 +1,4 @@
-// builder.h -- appends instructions to a block.
+// builder.h -- appends instructions to a basic block.
 #pragma once
 
 #include "ir/ir.h"
@@ -9,7 +9,7 @@
 namespace softcuda::ir {
 
 /// Writes one function, instruction after instruction. Result classes follow from opcode and
-/// attributes; where they do not, they are passed in `types`.
+/// attributes; otherwise they are passed in `types`.
 class Builder {
   public:
     explicit Builder(Function &function) : function_(function) {}
@@ -17,7 +17,7 @@ class Builder {
     [[nodiscard]] Function &function() const { return function_; }
     [[nodiscard]] Block *block() const { return block_; }
     void set_block(Block *block) { block_ = block; }
-    /// Of all instructions to come.
+    /// The location of the instructions that follow.
     void set_location(const Location &location) { location_ = location; }
 
     Instruction *append(Opcode opcode, const Attributes &attributes,
@@ -31,16 +31,16 @@ class Builder {
                 std::initializer_list<Value *> operands) {
         return append(opcode, attributes, operands)->result();
     }
-    /// The same where only the type needs saying.
+    /// As above, with the type as the only attribute.
     Value *emit(Opcode opcode, Scalar type, std::initializer_list<Value *> operands);
 
     Value *constant(Type type, std::uint64_t bits) { return function_.constant(type, bits); }
     Value *compare(Compare compare, Scalar type, Value *a, Value *b);
     Value *select(Value *condition, Value *if_true, Value *if_false);
     Value *logical_not(Value *predicate);
-    /// The same bits as another class of equal width.
+    /// A bitcast to another class of equal width.
     Value *bitcast(Value *value, Type type);
-    /// An integer of another width: cut off, or extended by zeros or by the sign.
+    /// An integer of another width: truncated, zero-extended or sign-extended.
     Value *resize(Value *value, Type type, bool sign);
 
     Instruction *jump(Block *target);
@@ -54,7 +54,7 @@ class Builder {
 
 /// The bit type of a class: I32 and F32 -> B32.
 [[nodiscard]] Scalar bit_type(Type type);
-/// The integer class of so many bits.
+/// The integer class with this number of bits.
 [[nodiscard]] Type integer_class(unsigned bits);
 
 } // namespace softcuda::ir

@@ -1,4 +1,4 @@
-// canonicalize_loops.cpp -- one way into each loop, one way back.
+// canonicalize_loops.cpp -- gives each loop one entry edge and one back edge.
 //
 //        a   b                     a   b
 //         \ /                       \ /

@@ -1,4 +1,4 @@
-// clean_up.h -- cheap passes that leave less and plainer code for the analyses.
+// clean_up.h -- cheap passes that simplify the code for the analyses.
 //
 // Each is a free function over a numbered function (renumber()) and leaves one that verifies.
 #pragma once
@@ -13,12 +13,12 @@ namespace softcuda::ir {
 ///     %3 = add.s64 %2, %o              %4 = add.s64 %1, %o
 ///     store.generic.f32 [%3], %x   =>  store.shared.f32 [%4], %x
 ///
-/// Conversions between generic and global, constant or parameter addresses, which are the same,
-/// go away.
+/// Conversions between generic and global, constant or parameter addresses are removed, because the
+/// addresses are equal.
 void propagate_spaces(Function &function);
 
-/// Integer operations on constants, identities (x + 0), bitcasts of bitcasts, selects and phis of
-/// one value, and branches on constants.
+/// Folds integer operations on constants, identities (x + 0), bitcasts of bitcasts, selects and
+/// phis of one value, and branches on constants.
 void fold(Function &function);
 
 /// Constants that are added to a 64-bit address become part of the access's offset, and loads at
@@ -28,24 +28,25 @@ void fold_addresses(Function &function);
 /// Local variables whose address is used only by plain accesses at constant offsets become values.
 void promote_locals(Function &function);
 
-/// Floats whose bits go through a shuffle and are floats again are shuffled as floats.
+/// Floats that are shuffled as integer bits are shuffled as floats, without the conversions.
 void shuffle_floats(Function &function);
 
-/// Drops local variables that nothing refers to, and moves the others together.
+/// Removes unused local variables, and packs the others.
 void lay_out_locals(Function &function);
 
-/// Drops operations without effect whose results nothing uses; atomics without use of their result
-/// become reductions.
+/// Removes operations without effect whose results are unused; atomics with unused results become
+/// reductions.
 void eliminate_dead_code(Function &function);
 
-/// Joins blocks that follow each other, and drops empty ones and unreachable ones.
+/// Merges consecutive basic blocks, and removes empty and unreachable ones.
 void simplify_flow(Function &function);
 
-/// Gives each loop a preheader (the one block that enters it) and a single latch (the one block
-/// that jumps back).
+/// Gives each loop a preheader (the only basic block that enters it) and a single latch (the only
+/// basic block that jumps back).
 void canonicalize_loops(Function &function);
 
-/// The most 32-bit registers that are live at once, as ptxas would about need.
+/// The largest number of 32-bit registers that are live at the same time: an estimate of ptxas's
+/// register count.
 [[nodiscard]] std::uint32_t estimate_registers(const Function &function);
 
 } // namespace softcuda::ir

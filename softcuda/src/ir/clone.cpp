@@ -1,4 +1,4 @@
-// clone.cpp -- a copy of a function that shares nothing with it.
+// clone.cpp -- makes an independent copy of a function.
 #include "ir/clone.h"
 
 #include <unordered_map>
@@ -18,7 +18,7 @@ class Cloner {
             values_[argument] = copy_->argument(argument->type);
         for (const Block *block : source_.blocks)
             blocks_[block] = copy_->add_block(block->name);
-        // Results first: a phi may use what a later block defines.
+        // Results first: a phi may use a value of a later basic block.
         for (const Block *block : source_.blocks)
             for (const Instruction *i : block->instructions)
                 create(*i, *blocks_[block]);

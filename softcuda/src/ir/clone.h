@@ -1,4 +1,4 @@
-// clone.h -- a copy of a function, for passes that are about one launch of it.
+// clone.h -- a copy of a function, for passes for one launch shape.
 #pragma once
 
 #include "ir/ir.h"
@@ -7,7 +7,7 @@
 
 namespace softcuda::ir {
 
-/// Equal to `function` and independent of it. Blocks and values are numbered.
+/// Equal to `function` and independent of it. Basic blocks and values are numbered.
 [[nodiscard]] std::unique_ptr<Function> clone(const Function &function);
 
 } // namespace softcuda::ir

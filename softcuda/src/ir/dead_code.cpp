@@ -1,4 +1,4 @@
-// dead_code.cpp -- drops what nothing needs.
+// dead_code.cpp -- removes unused operations and variables.
 #include "ir/clean_up.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// debug_info.cpp -- sizes of types, and scopes by place.
+// debug_info.cpp -- sizes of types, and the scope at a statement.
 #include "ir/debug_info.h"
 
 namespace softcuda::ir {
@@ -25,7 +25,7 @@ std::uint64_t DebugFunction::bytes_of(std::uint32_t type) const {
     return 0;
 }
 
-// Inner scopes come behind those around them.
+// Inner scopes come after the scopes that contain them.
 std::uint32_t DebugFunction::scope_at(std::uint32_t statement) const {
     for (std::size_t i = scopes.size(); i-- > 1;)
         if (scopes[i].begin <= statement && statement < scopes[i].end)

@@ -1,7 +1,8 @@
-// debug_info.h -- what a debugger is told of a function: its variables, their types and scopes.
+// debug_info.h -- the debug information of a function: its variables, their types and scopes.
 //
-// Comes from the DWARF sections that NVRTC writes with -G (read_debug_info.h). DWARF there counts
-// in statements of the PTX text, and names PTX registers; here a variable is
+// Comes from the DWARF sections that NVRTC writes with -G (read_debug_info.h). This DWARF uses
+// statement numbers of the PTX text as addresses, and PTX registers by name. In the IR, a variable
+// is
 //
 //     in registers      lowering emits a DebugValue wherever the variable gets a new value
 //     in memory         at an offset in a variable of local, shared or global memory
@@ -52,7 +53,7 @@ struct DebugType {
     std::vector<std::uint64_t> extents; ///< of an Array, outermost first
 };
 
-/// Where a variable is, between two statements of the function's body.
+/// The location of a variable between two statements of the function's body.
 struct DebugPlace {
     enum class Kind : std::uint8_t { Register, Memory };
     Kind kind = Kind::Register;
@@ -82,8 +83,8 @@ struct DebugScope {
     std::uint32_t begin = 0, end = ~std::uint32_t{0}; ///< statements
 };
 
-/// "tile" of "_ZZ4workE4tile": the last word of a name that a compiler has made; any other name
-/// itself.
+/// The last identifier of a mangled name: "tile" for "_ZZ4workE4tile". Another name is returned
+/// unchanged.
 [[nodiscard]] std::string plain_name(const std::string &name);
 
 using DebugTypes = std::vector<DebugType>;
@@ -95,7 +96,7 @@ struct DebugFunction {
     std::vector<DebugScope> scopes{DebugScope{}};
     std::vector<DebugVariable> variables;
 
-    /// Bytes that a value of the type takes; 0 where that is not known.
+    /// The size of a value of the type in bytes; 0 if unknown.
     [[nodiscard]] std::uint64_t bytes_of(std::uint32_t type) const;
     /// The innermost scope around a statement.
     [[nodiscard]] std::uint32_t scope_at(std::uint32_t statement) const;

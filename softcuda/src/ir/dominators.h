@@ -1,4 +1,4 @@
-// dominators.h -- which blocks every way to a block, or from it to the end, passes through.
+// dominators.h -- dominators and post-dominators of basic blocks.
 #pragma once
 
 #include "ir/ir.h"
@@ -8,20 +8,21 @@
 
 namespace softcuda::ir {
 
-/// Blocks reachable from the entry, each before its successors but for back edges.
+/// Basic blocks that are reachable from the entry, in reverse post-order: each before its
+/// successors, except for back edges.
 [[nodiscard]] std::vector<Block *> reverse_postorder(const Function &function);
 
-/// Immediate dominators, or post-dominators over a virtual end that all exits lead to. Blocks are
-/// numbered and all reachable (renumber()).
+/// Immediate dominators, or post-dominators with a virtual end after all exits. Basic blocks must
+/// be numbered and reachable (renumber()).
 class DominatorTree {
   public:
     enum class Direction { Forward, Backward };
-    DominatorTree() = default; ///< of nothing, to be assigned to
+    DominatorTree() = default; ///< empty, to be assigned to
     explicit DominatorTree(const Function &function, Direction direction = Direction::Forward);
 
-    /// Null for the root: the entry, or a block whose only post-dominator is the virtual end.
+    /// Null for the root: the entry, or a basic block whose only post-dominator is the virtual end.
     [[nodiscard]] Block *parent(const Block *block) const { return parent_[block->id]; }
-    /// True if `a` (post-)dominates `b`; a block does so itself.
+    /// True if `a` (post-)dominates `b`; a basic block dominates itself.
     [[nodiscard]] bool dominates(const Block *a, const Block *b) const {
         return first_[a->id] <= first_[b->id] && last_[b->id] <= last_[a->id];
     }

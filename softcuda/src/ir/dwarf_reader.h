@@ -1,7 +1,7 @@
 // dwarf_reader.h -- the entries of DWARF sections, for debug data that may be damaged.
 //
-// Versions 2 to 4, 32-bit, as compilers of CUDA C++ write them into PTX. Reading beyond the end
-// gives zeros and makes the cursor bad; nothing throws.
+// DWARF versions 2 to 4, 32-bit, as CUDA C++ compilers write them to PTX. A read beyond the end
+// returns zeros and marks the cursor as bad; nothing throws.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace softcuda::ir::dwarf {
 
-// The names of the standard, as far as they are used.
+// The used names of the standard.
 enum Tag : std::uint32_t {
     kArrayType = 0x01,
     kClassType = 0x02,
@@ -101,7 +101,7 @@ struct Sections {
     std::string_view info, abbreviations, strings;
 };
 
-/// The first unit's entry with all below it; null where there is none or it is damaged.
+/// The first unit's entry with all entries below it; null if there is none or it is damaged.
 [[nodiscard]] std::unique_ptr<Entry> read_unit(const Sections &sections);
 
 } // namespace softcuda::ir::dwarf

@@ -1,4 +1,4 @@
-// estimate_registers.cpp -- how many 32-bit registers a function needs at once.
+// estimate_registers.cpp -- estimates the number of 32-bit registers of a function.
 #include "ir/clean_up.h"
 #include "ir/dominators.h"
 
@@ -9,8 +9,8 @@ namespace softcuda::ir {
 
 namespace {
 
-/// What an assembler would keep a value in. Predicates have registers of their own, and what can be
-/// had again for nothing is not kept.
+/// The 32-bit registers that a value needs. Predicates have separate registers, and values that can
+/// be recomputed without cost need none.
 std::uint32_t registers_of(const Value &value) {
     if (value.constant || value.type == Type::I1)
         return 0;

@@ -1,4 +1,4 @@
-// exchange.cpp -- what the instructions of a warp have in common.
+// exchange.cpp -- common properties of the instructions of a warp.
 #include "ir/exchange.h"
 
 namespace softcuda::ir {

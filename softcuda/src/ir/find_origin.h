@@ -1,4 +1,4 @@
-// find_origin.h -- what an address was computed from: a parameter or a variable.
+// find_origin.h -- the origin of an address: the parameter or variable from which it was computed.
 #pragma once
 
 #include "ir/ir.h"
@@ -18,14 +18,14 @@ struct Origin {
     friend bool operator==(const Origin &, const Origin &) = default;
 };
 
-/// Where an address comes from, if it comes from one thing only.
+/// The origin of an address, if there is exactly one.
 [[nodiscard]] std::optional<Origin> find_origin(const Function &function, const Value &address);
 
-/// What is done at an address. Atomics do both.
+/// The kind of access. Atomics read and write.
 enum class AccessKind : std::uint8_t { Read, Write };
 
-/// The origins of all accesses of a kind for a place in the source, each once. None where one of
-/// them is not known.
+/// The distinct origins of all accesses of a kind at a source location. Empty if one of them is
+/// unknown.
 [[nodiscard]] std::vector<Origin> find_origins(const Function &function, const Location &location,
                                                AccessKind kind);
 

@@ -2,8 +2,8 @@
 //
 // f32 and f64 are the host's types, in the rounding mode of the operation. f16 and bf16 are
 // computed as doubles that are rounded *to odd*: an inexact result gets a lowest bit of one.
-// Rounding such a double again to fewer bits gives what one exact rounding gives. This file is
-// compiled with -frounding-math; volatile variables keep an operation between the changes of the
+// Rounding such a double again to fewer bits gives the same result as one exact rounding. This file
+// is compiled with -frounding-math; volatile variables keep an operation between the changes of the
 // mode.
 #include "ir/float_semantics.h"
 
@@ -162,9 +162,7 @@ template <typename Float> Float flushed(Float x, bool ftz) {
 
 // ---- arithmetic of f32 and f64 --------------------------------------------------------------
 
-template <typename Float> struct Operands {
-    volatile Float x[3];
-};
+template <typename Float> struct Operands { volatile Float x[3]; };
 
 template <typename Float> Float arithmetic(Opcode opcode, const Operands<Float> &in) {
     switch (opcode) {

@@ -10,9 +10,9 @@
 
 namespace softcuda::ir {
 
-/// The bits of the result of an operation that has a float as operand or result. Nothing for
-/// approximate operations and for formats of fewer than 16 bits. A NaN of f32 and f64 has the bits
-/// that the host gives it.
+/// The bits of the result of an operation that has a float as operand or result. Empty for
+/// approximate operations and for formats of fewer than 16 bits. NaNs of f32 and f64 have the bits
+/// that the host computes.
 [[nodiscard]] std::optional<std::uint64_t> evaluate_floats(const Instruction &instruction,
                                                            std::span<const std::uint64_t> operands);
 

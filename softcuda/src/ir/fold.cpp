@@ -1,4 +1,4 @@
-// fold.cpp -- operations whose result is plain to see.
+// fold.cpp -- folds operations with constant or trivial results.
 #include "ir/clean_up.h"
 #include "ir/integer_semantics.h"
 #include "ir/replacements.h"

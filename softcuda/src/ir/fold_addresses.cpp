@@ -1,4 +1,4 @@
-// fold_addresses.cpp -- constant parts of addresses go into the access.
+// fold_addresses.cpp -- moves constant parts of addresses to the offset of the access.
 //
 //     %2 = add.s64 %1, i64 16                         %1 = param_address [8]
 //     load.global.f32 [%2 + 4]                        load.param.f32 [%1 + 4]
@@ -21,7 +21,7 @@ bool is_access(const Instruction &instruction) {
     }
 }
 
-/// The constant that `sum` adds to its first operand, if that is what it does.
+/// The constant that `sum` adds to its first operand; empty if it is another operation.
 const Value *constant_addend(const Instruction *sum) {
     if (!sum || sum->result()->type != Type::I64)
         return nullptr;

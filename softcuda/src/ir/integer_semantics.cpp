@@ -20,7 +20,7 @@ std::int64_t as_signed(std::uint64_t value, unsigned width) {
     return static_cast<std::int64_t>(value << unused) >> unused;
 }
 
-/// A value as the type has it: extended to 64 bits by its sign or by zeros.
+/// A value in the interpretation of the type: sign-extended or zero-extended to 64 bits.
 std::uint64_t extended(std::uint64_t value, Scalar type) {
     unsigned width = bits(type);
     return is_signed(type) ? static_cast<std::uint64_t>(as_signed(value, width))

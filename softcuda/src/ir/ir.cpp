@@ -1,4 +1,4 @@
-// ir.cpp -- making and changing functions of the IR.
+// ir.cpp -- builds and changes functions of the IR.
 #include "ir/ir.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 enum Flag : unsigned { Pure = 1, Reads = 2, Writes = 4, Convergent = 8, Terminator = 16 };
 
-/// How many values one half of a signature stands for; -1 for any number.
+/// The number of values in one half of a signature; -1 for any number.
 constexpr int count(std::string_view letters) {
     return letters.ends_with('*') ? -1 : static_cast<int>(letters.size());
 }

@@ -1,8 +1,10 @@
-// ir.h -- the program between PTX and machine code: SSA values, instructions, blocks, functions.
+// ir.h -- the intermediate representation between PTX and machine code: SSA values, instructions,
+// basic blocks, functions.
 //
-// One thread's view, as in PTX. Predicated operations with side effects have become branches,
-// others selects. Kernel code has no functions left to call but recursive, indirect or very large
-// ones. Passes are free functions over ir::Function& that leave it verifiable (verify.h).
+// The IR describes one thread, like PTX. Predicated operations with side effects are branches,
+// other predicated operations are selects. Functions are inlined except recursive, indirect and
+// very large ones. Passes are free functions over ir::Function&; their result must verify
+// (verify.h).
 #pragma once
 
 #include "ir/debug_info.h"
@@ -34,7 +36,7 @@ enum class Opcode : std::uint8_t {
 #undef IR_OPCODE
 };
 
-/// What the opcode table says of an operation.
+/// The row of an operation in the opcode table.
 struct OpcodeInfo {
     std::string_view name;
     std::string_view signature; ///< see opcodes.def
@@ -55,7 +57,7 @@ struct Value {
     std::uint64_t bits = 0;            ///< a constant's bits (float constants: their IEEE encoding)
 };
 
-/// A place in the user's source, from `.loc`; in PTX where there is none.
+/// A location in the user's source, from `.loc`; a location in PTX if there is none.
 struct Location {
     std::uint32_t file = 0; ///< 0: the PTX text itself; else index into Module::files
     std::uint32_t line = 0;
@@ -63,12 +65,12 @@ struct Location {
     std::uint32_t scope = 0; ///< in DebugFunction::scopes
 };
 
-/// Opcode::CopyGroup: ends a group of asynchronous copies, in place of the number of groups that
-/// may be under way when it is over.
+/// Opcode::CopyGroup: this value ends a group of asynchronous copies; other values are the number
+/// of groups that may still be pending after the wait.
 inline constexpr std::uint32_t kCommitCopies = ~0u;
 
-/// Everything about an operation that is not a value. Members that an opcode does not use stay at
-/// their defaults, and the text form leaves them out.
+/// The attributes of an operation, which are not values. Members that an opcode does not use have
+/// their defaults, and the text form omits them.
 struct Attributes {
     Scalar type = Scalar::None;
     Scalar source_type = Scalar::None;
@@ -97,8 +99,8 @@ struct Attributes {
     bool wrap = false;           ///< shf/bmsk/...: amount modulo the width instead of clamped
     bool shift_amount = false;   ///< bfind
     bool invariant = false;      ///< ld.global.nc: memory does not change during the kernel
-    bool apart = false;          ///< a barrier to which a warp's lanes may come one by one
-    bool async = false;          ///< a store that is there when a copy_group has waited for it
+    bool apart = false;          ///< a barrier at which a warp's lanes may arrive separately
+    bool async = false;          ///< a store that is complete after a copy_group has waited for it
     bool no_fuse = false;        ///< mul/add with an explicit rounding: never contracted
     std::int64_t offset = 0;     ///< bytes, added to the address; parameter offset of LoadParam
     std::uint32_t symbol = 0;    ///< variable (by space) or function index
@@ -119,13 +121,13 @@ struct Instruction {
     [[nodiscard]] bool is(Opcode o) const { return opcode == o; }
 };
 
-/// The class that result `i` must have by the opcode's signature; none where anything goes.
+/// The class of result `i` by the opcode's signature; empty if any class is allowed.
 [[nodiscard]] std::optional<Type> result_type(const Instruction &instruction, std::size_t i);
-/// True for an operation whose attribute `space` means something.
+/// True for an operation that uses the attribute `space`.
 [[nodiscard]] bool has_space(Opcode opcode);
-/// barrier, barrier_arrive, barrier_reduce: what the warps of a block wait for each other with.
+/// barrier, barrier_arrive, barrier_reduce: the barriers of the warps of a thread block.
 [[nodiscard]] bool is_block_barrier(const Instruction &instruction);
-/// The number of such a barrier, and for how many threads it is; null: the whole block.
+/// The number of such a barrier, and its number of threads; null: the whole thread block.
 [[nodiscard]] Value *barrier_number(const Instruction &barrier);
 [[nodiscard]] Value *barrier_threads(const Instruction &barrier);
 
@@ -160,12 +162,12 @@ struct Function {
     bool kernel = false;
     std::vector<KernelParameter> parameters; ///< of a kernel
     std::uint32_t parameter_bytes = 0;
-    std::vector<Value *> arguments; ///< of a function: defined by no instruction
+    std::vector<Value *> arguments; ///< of a function; no instruction defines them
     std::vector<Type> returns;
     std::array<std::uint32_t, 3> required_block{};
     std::uint32_t max_threads = 0; ///< 0: not stated
-    /// Of a kernel: the size of its clusters in blocks, 0 where the launch says; whether it has to;
-    /// the most blocks, 0: not stated.
+    /// For a kernel: the size of its clusters in thread blocks, 0 if the launch sets it; whether
+    /// the launch must set it; the most thread blocks, 0 if not stated.
     struct ClusterRule {
         std::array<std::uint32_t, 3> required{};
         bool is_explicit = false;
@@ -177,7 +179,7 @@ struct Function {
     std::uint32_t local_bytes = 0;         ///< local memory per thread
     std::uint32_t static_shared_bytes = 0; ///< dynamic shared memory starts there, 16-aligned
     bool uses_dynamic_shared = false;
-    std::uint32_t registers = 0; ///< estimate: most 32-bit registers live at once
+    std::uint32_t registers = 0; ///< estimate: the largest number of live 32-bit registers
     std::vector<Block *> blocks; ///< entry first
     /// Set where the module is compiled for a debugger.
     std::shared_ptr<const DebugFunction> debug;
@@ -187,12 +189,13 @@ struct Function {
     Function &operator=(const Function &) = delete;
 
     [[nodiscard]] Block *entry() const { return blocks.front(); }
-    /// Makes the last block. The name is made unique in the function, and fit for the text form.
+    /// Appends a basic block. The name is made unique in the function, and valid in the text form.
     Block *add_block(std::string name);
     /// Makes an instruction with results of the given classes; it is not in a block yet.
     Instruction *create(Opcode opcode, std::span<Value *const> operands,
                         std::span<const Type> results);
-    /// The one value for these bits; those above the type's width are dropped.
+    /// The constant with these bits; bits above the type's width are ignored. Equal constants are
+    /// one value.
     Value *constant(Type type, std::uint64_t bits);
     Value *argument(Type type);
 
@@ -200,7 +203,8 @@ struct Function {
     [[nodiscard]] std::uint32_t value_count() const { return next_value_; }
     [[nodiscard]] std::uint64_t instruction_count() const;
     void update_predecessors();
-    /// Gives blocks dense ids in their present order and drops unreachable ones, also from phis.
+    /// Gives basic blocks dense ids in their current order, and removes unreachable ones, also from
+    /// phis.
     void renumber();
     /// Gives values dense ids: arguments, results in their order, then constants in use.
     void renumber_values();

@@ -1,4 +1,4 @@
-// lower.h -- PTX to IR: the entry of the middle of the compiler.
+// lower.h -- lowers PTX to IR.
 #pragma once
 
 #include "ir/ir.h"
@@ -10,22 +10,21 @@
 namespace softcuda::ir {
 
 /// Lowers all kernels of a parsed module, with the functions that they call, and its variables.
-/// What cannot be lowered (an instruction that the software device does not have, a function or
-/// variable without definition, too much shared memory) is an error in `diagnostics` at its place;
-/// then the result is null.
-/// Kernels are in the order in which the source defines them. Nothing is simplified yet: the
-/// compiler's list of passes (compiler/pipeline.cpp) begins with what cleans this up.
-/// For a debugger, calls stay calls, and DebugValue operations say which value a variable has.
+/// Errors are added to `diagnostics` at their locations (an unsupported instruction, an undefined
+/// function or variable, too much shared memory); the result is then null. Kernels are in the order
+/// of their definitions. The code is not simplified: the first passes of compiler/pipeline.cpp do
+/// that. For a debugger, calls are not inlined, and DebugValue operations record the values of
+/// variables.
 enum class Purpose : std::uint8_t { Speed, Debugging };
-/// What the text itself asks for: NVRTC's -G writes `debug` behind the target.
+/// The setting in the text: NVRTC's -G writes `debug` after the target.
 [[nodiscard]] inline Purpose purpose_of(const ptx::Module &source) {
     return source.target.debug ? Purpose::Debugging : Purpose::Speed;
 }
 [[nodiscard]] std::unique_ptr<Module> lower(const ptx::Module &source, Diagnostics &diagnostics,
                                             Purpose purpose = Purpose::Speed);
 
-/// What the name of the `ordinal`-th kernel stands for in code: a number that is no address and
-/// that no other function has.
+/// The value of the name of the `ordinal`-th kernel in code: a unique number that is not an
+/// address.
 [[nodiscard]] constexpr std::uint64_t kernel_address(std::size_t ordinal) {
     return (std::uint64_t{1} << 40) + std::uint64_t{ordinal} * 16;
 }

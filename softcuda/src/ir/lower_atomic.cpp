@@ -54,7 +54,7 @@ void lower_atomic(FunctionLowering &f, const ptx::Instruction &i) {
     a.space = space(i.modifiers.space);
     a.order = order(i.modifiers.order);
     if (a.order == Order::Weak)
-        a.order = Order::Relaxed; // what atom and red are where nothing is said
+        a.order = Order::Relaxed; // the default of atom and red
     a.scope = i.modifiers.scope == ptx::Scope::None ? Scope::Device : scope(i.modifiers.scope);
     // Only in shared memory does a sum of floats keep denormals.
     a.ftz = a.type == Scalar::F32 && a.atomic == AtomicOp::Add && a.space == Space::Global;

@@ -1,4 +1,4 @@
-// lower_barrier.cpp -- barriers of the block, and fences.
+// lower_barrier.cpp -- barriers of the thread block, and fences.
 #include "ir/lower_families.h"
 
 #include "support/runtime_operation.h"

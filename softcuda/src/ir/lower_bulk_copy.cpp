@@ -171,7 +171,7 @@ void replace_field(FunctionLowering &f, const ptx::Instruction &i) {
     const ptx::Operand &value = i.operands.back();
     if (m.tensor_field == ptx::TensorField::InterleaveLayout) {
         if (value.integer != 0) // there is no other
-            f.error(i, "interleaved layouts of tensors are not available");
+            f.error(i, "interleaved layouts of tensors are not supported");
         return;
     }
     TensorMapField field{.kind = field_kind(m.tensor_field)};

@@ -95,7 +95,7 @@ namespace {
 
 // ---- inlining -------------------------------------------------------------------------------
 
-/// The steps in which a parameter is copied: what both sides can take.
+/// The size of the pieces in which a parameter is copied, which both sides can access.
 std::vector<Piece> copy_steps(const ParamSlots &to) {
     std::uint64_t size = to.memory ? std::gcd(to.bytes, std::uint64_t{8}) : to.granule;
     std::vector<Piece> steps;
@@ -163,7 +163,7 @@ void inline_call(FunctionLowering &f, const ptx::Instruction &call, const ptx::F
     Value *stack_top = f.stack_top();
     f.lower_body(*frame);
     if (frame->return_block->predecessors.empty())
-        return; // it never comes back
+        return; // the call does not return
     f.start(frame->return_block);
     f.set_stack_top(stack_top);
     for (std::uint32_t n = 0; n < callee.returns.size() && n < results.size(); n++)
@@ -230,7 +230,7 @@ void call_own(FunctionLowering &f, const ptx::Instruction &call, const OwnFuncti
         if (operands.size() == arguments.size())
             return f.error(call, "'" + std::string(own.name) + "' is called with " +
                                      std::to_string(arguments.size()) +
-                                     " arguments, which are too few");
+                                     " arguments, expected more");
         operands.push_back(read_argument(f, arguments[operands.size()], {0, register_class(type)}));
     }
     Instruction *made = f.builder().append(own.opcode, {}, operands);

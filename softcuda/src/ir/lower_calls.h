@@ -1,4 +1,4 @@
-// lower_calls.h -- what calls of functions and of the CUDA runtime in device code share.
+// lower_calls.h -- the common part of calls of functions and of the CUDA runtime in device code.
 #pragma once
 
 #include "ir/lower_function.h"
@@ -8,7 +8,7 @@
 
 namespace softcuda::ir {
 
-/// A scalar that parameters of calls are made of.
+/// A scalar piece of a call's parameters.
 struct Piece {
     std::uint64_t offset;
     Type type;
@@ -17,22 +17,22 @@ struct Piece {
 /// A scalar is one piece, a struct is cut into words of its alignment, of 8 bytes at most.
 [[nodiscard]] std::vector<Piece> pieces_of(const ptx::Variable &variable);
 
-/// A piece of what the caller passes: of a .param variable, or a register or number.
+/// A piece of an argument: a part of a .param variable, a register or a number.
 [[nodiscard]] Value *read_argument(FunctionLowering &f, const ptx::Operand &argument,
                                    const Piece &piece);
 void write_result(FunctionLowering &f, const ptx::Operand &destination, const Piece &piece,
                   Value *value);
 
-/// What stands for the address of a function or a kernel, which a name in code or in an initialiser
-/// is.
+/// The value of the name of a function or kernel in code or in an initialiser.
 [[nodiscard]] std::uint64_t address_of(const ModuleLowering &module, const ptx::Module &source,
                                        std::uint32_t index);
 
-/// A call of the CUDA runtime in device code; false where `callee` is no function of it.
+/// A call of the CUDA runtime in device code; false if `callee` is not one of its functions.
 [[nodiscard]] bool lower_device_call(FunctionLowering &f, const ptx::Instruction &call,
                                      const ptx::Function &callee);
 
-/// A call of the CUDA runtime's functions for cooperative grids; false where `callee` is none.
+/// A call of the CUDA runtime's functions for cooperative grids; false if `callee` is not one of
+/// them.
 [[nodiscard]] bool lower_grid_sync(FunctionLowering &f, const ptx::Instruction &call,
                                    const ptx::Function &callee);
 

@@ -1,6 +1,6 @@
 // lower_cluster.cpp -- clusters of blocks: their barrier, and the addresses of their shared memory.
 //
-// Generic addresses of other blocks' shared memory are what all accesses use:
+// All accesses to other thread blocks' shared memory use generic addresses:
 //
 //     ld.shared::cluster.u32 r, [a+4]   =>   g = runtime_call FromCluster a
 //                                            r = load.u32 g, offset 4

@@ -52,7 +52,7 @@ void lower_convert(FunctionLowering &f, const ptx::Instruction &i) {
     if (i.opcode == ptx::Opcode::CvtPack)
         return pack(f, i);
     if (i.modifiers.rounding == ptx::Rounding::Rs)
-        return f.error(i, "rounding by random bits exists on sm_100a and its like only");
+        return f.error(i, "stochastic rounding needs sm_100a or a similar target");
     Attributes a = attributes(i);
     a.source_type = scalar(i.modifiers.types[1]);
     if (a.type == Scalar::None || a.source_type == Scalar::None || i.modifiers.type_count != 2 ||

@@ -1,13 +1,13 @@
-// lower_debug.cpp -- DebugValue operations: which value a variable of the source has.
+// lower_debug.cpp -- DebugValue operations: the values of variables of the source.
 //
 // Debug data say in which register a variable is, between two places of the text:
 //
 //     $L__tmp5 .. $L__tmp8    v is in %f1
 //     $L__tmp8 .. $L__tmp9    v is in %f2
 //
-// A DebugValue comes where such a range starts, and behind each statement in the range that sets
-// the register. So the variable's value in a lane is the one that the lane has set last, also where
-// lanes came another way than the text's.
+// A DebugValue is emitted at the start of such a range, and after each statement in the range that
+// sets the register. So the variable has the value that the lane has set last, even if lanes took
+// different paths.
 #include "ir/lower_function.h"
 
 namespace softcuda::ir {

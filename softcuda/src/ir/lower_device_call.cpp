@@ -1,4 +1,4 @@
-// lower_device_call.cpp -- calls of the CUDA runtime in device code, which are softcuda's own.
+// lower_device_call.cpp -- calls of the CUDA runtime in device code, which softcuda implements.
 //
 //     call (r), cudaLaunchDeviceV2, (buffer, stream);
 //
@@ -6,8 +6,8 @@
 //
 //     [0] = buffer   [8] = stream   r = malloc #1 + LaunchDeviceV2, generic(0)
 //
-// A `malloc` with a number is no request for memory but the call that the number less 1 stands for:
-// both hand the runtime one 64-bit word and get one back, and both read and write any memory.
+// A `malloc` with a number is not an allocation, but the call with this number minus 1. Both pass
+// one 64-bit word to the runtime and return one, and both may read and write any memory.
 #include "ir/lower.h"
 #include "ir/lower_calls.h"
 #include "support/device_call.h"

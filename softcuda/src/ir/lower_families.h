@@ -7,11 +7,11 @@ namespace softcuda::ir {
 
 using Lowering = void (*)(FunctionLowering &, const ptx::Instruction &);
 
-/// What a guard does to an instruction.
+/// The effect of a guard predicate on an instruction.
 enum class Effect {
-    Pure,   ///< it is computed anyway, and its result selected
-    Branch, ///< it is branched around
-    Own,    ///< its lowering sees to it
+    Pure,   ///< the instruction is executed, and its result is selected
+    Branch, ///< a branch skips the instruction
+    Own,    ///< the lowering handles the guard
 };
 
 struct LoweringRule {
@@ -52,13 +52,14 @@ void lower_call(FunctionLowering &, const ptx::Instruction &);
 void lower_copy_group(FunctionLowering &, const ptx::Instruction &); // lower_memory.cpp
 void lower_nothing(FunctionLowering &, const ptx::Instruction &);    ///< hints: prefetch, pmevent
 
-/// At the start of a function that stays one: its arguments become its parameters' slots.
+/// At the start of a function that is not inlined: stores its arguments to the slots of its
+/// parameters.
 void bind_arguments(FunctionLowering &);
-/// What such a function gives back, at a return.
+/// The results of such a function at a return.
 [[nodiscard]] std::vector<Value *> returned_values(FunctionLowering &);
 
 // lower_cluster.cpp
-/// An instruction that a function of the runtime carries out (support/runtime_operation.h).
+/// An instruction that a function of the runtime executes (support/runtime_operation.h).
 Instruction *runtime_call(FunctionLowering &, std::uint32_t word, std::span<Value *const> operands,
                           std::span<const Type> results);
 /// Between addresses in shared::cluster, as 64 bits, and generic ones.

@@ -79,7 +79,7 @@ void classify(FunctionLowering &f, const ptx::Instruction &i) {
     f.write(i.operand(0), f.emit(Opcode::Testp, a, {f.read(i.operand(1), a.type)}), Scalar::Pred);
 }
 
-/// min and max of three (PTX 8.8) are those of two, twice.
+/// min and max of three operands (PTX 8.8) are two operations on two operands.
 void extreme_of_three(FunctionLowering &f, const ptx::Instruction &i, Opcode opcode,
                       const Attributes &a) {
     Value *two = f.emit(opcode, a, {f.read(i.operand(1), a.type), f.read(i.operand(2), a.type)});
@@ -133,7 +133,8 @@ void lower_float(FunctionLowering &f, const ptx::Instruction &i) {
     Attributes a = attributes(i);
     const bool mixed = i.modifiers.type_count > 1;
     if (i.modifiers.oob)
-        return f.error(i, "which NaN stands for `out of bounds` is not documented");
+        return f.error(
+            i, "`.oob` is not supported: PTX does not document which NaN means `out of bounds`");
     if (a.type == Scalar::None || opcode == Opcode::Undef ||
         ((mixed || a.type == Scalar::F32x2) && !rounds(opcode)))
         return f.unsupported(i);

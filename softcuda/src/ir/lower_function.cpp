@@ -9,7 +9,7 @@ namespace softcuda::ir {
 
 namespace {
 
-/// Calls inlined into calls can grow beyond all bounds; this is far above what compilers emit.
+/// Inlining can grow exponentially; this limit is far above the size of compilers' output.
 constexpr std::size_t kMostStatements = 400'000;
 
 /// For each label the last statement that branches to it.
@@ -154,7 +154,8 @@ void FunctionLowering::lower_guarded(const ptx::Instruction &instruction) {
     start(after);
 }
 
-/// Of what an inlined function of CUDA's headers does, the line of the user's that called it.
+/// The location of an instruction; for an inlined function of CUDA's headers, the line of the
+/// user's call.
 ptx::LineInfo FunctionLowering::users_line(std::span<const ptx::LineInfo> lines,
                                            const ptx::LineInfo &innermost) const {
     ptx::LineInfo line = innermost;
@@ -220,8 +221,8 @@ void FunctionLowering::branch_on(const ptx::Guard &guard, Block *taken, Block *o
     branch(condition, guard.negated ? otherwise : taken, guard.negated ? taken : otherwise);
 }
 
-/// Blocks in the order in which they were started; those that never were (labels that nothing
-/// reaches) go away.
+/// Basic blocks in the order in which they were started; those that were never started (unreachable
+/// labels) are removed.
 void FunctionLowering::order_blocks() {
     std::erase_if(function_.blocks, [&](Block *block) { return !placed_.contains(block); });
     std::sort(function_.blocks.begin(), function_.blocks.end(),

@@ -1,4 +1,4 @@
-// lower_function.h -- turns the body of one kernel, with all that it calls, into IR.
+// lower_function.h -- lowers the body of one kernel, with the functions that it calls, to IR.
 //
 // The families of instructions (lower_integer.cpp, lower_memory.cpp ...) are written against this
 // class: read() gives an operand's value, emit() makes an operation, write() sets a register.
@@ -53,9 +53,9 @@ class FunctionLowering {
     FunctionLowering(ModuleLowering &module, Function &function, const ptx::Function &source);
     void run();
 
-    // What instructions are made with.
+    // Building instructions.
     Value *read(const ptx::Operand &operand, Scalar type);
-    /// `type` says how a value that is narrower than the register is extended.
+    /// `type` determines how a value that is narrower than the register is extended.
     void write(const ptx::Operand &destination, Value *value, Scalar type);
     Value *emit(Opcode opcode, const Attributes &attributes,
                 std::initializer_list<Value *> operands) {
@@ -70,7 +70,7 @@ class FunctionLowering {
     [[nodiscard]] std::optional<Type> register_class(const ptx::Operand &operand) const;
     Value *carry();
     void set_carry(Value *value);
-    /// Where the thread's next alloca begins, 64 bits; in modules without alloca, nothing.
+    /// The address of the thread's next alloca, 64 bits; null in modules without alloca.
     Value *stack_top();
     void set_stack_top(Value *value);
 
@@ -87,13 +87,13 @@ class FunctionLowering {
 
     // Control.
     Block *new_block(std::string name) { return function_.add_block(std::move(name)); }
-    /// Goes on in `block`, which must have all its predecessors by now unless `more_follow`.
+    /// Continues in `block`, which must already have all its predecessors unless `more_follow`.
     enum class Predecessors { Complete, MoreFollow };
     void start(Block *block, Predecessors predecessors = Predecessors::Complete);
     void jump(Block *target);
     void branch(Value *condition, Block *if_true, Block *if_false);
     void add_edges(Instruction *terminator);
-    /// To `taken` where the guard holds, else to `otherwise`.
+    /// Branches to `taken` if the guard is true, else to `otherwise`.
     void branch_on(const ptx::Guard &guard, Block *taken, Block *otherwise);
     /// Ends the block: what follows is unreachable up to the next label.
     void close() { builder_.set_block(nullptr); }
@@ -101,15 +101,16 @@ class FunctionLowering {
 
     // Frames.
     Frame &frame() { return *frame_; }
-    /// Makes another frame the one that operands are looked up in; gives back the present one.
+    /// Sets the frame in which operands are looked up; returns the previous frame.
     Frame *exchange_frame(Frame *frame) { return std::exchange(frame_, frame); }
     [[nodiscard]] const ptx::Function &source() const { return *frame_->source; }
     [[nodiscard]] bool in_kernel() const { return frame_->source->is_entry(); }
     Function &function() { return function_; }
     ModuleLowering &module() { return module_; }
-    /// Makes the registers, labels and slots of a body.
+    /// Creates the registers, labels and slots of a body.
     std::unique_ptr<Frame> new_frame(const ptx::Function &source);
-    /// Lowers the body in this frame; on return the block is that after it, or closed.
+    /// Lowers the body in this frame; on return the current basic block is the one after it, or
+    /// closed.
     void lower_body(Frame &frame);
     /// Starts a body's lowering unless too much has been inlined already.
     bool enter_call(const ptx::Instruction &call, const ptx::Function &callee);
@@ -151,7 +152,7 @@ class FunctionLowering {
     Function &function_;
     const ptx::Function &top_;
     Builder builder_;
-    Block *entry_ = nullptr; ///< values that are the same everywhere are made here
+    Block *entry_ = nullptr; ///< values that are valid in the whole function are created here
     SsaBuilder ssa_;
     Frame *frame_ = nullptr;
     Value *guard_ = nullptr; ///< of the pure instruction being lowered

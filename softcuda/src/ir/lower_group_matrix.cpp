@@ -22,7 +22,7 @@ namespace {
 /// The bits of k in all types.
 constexpr unsigned kFactorBits = 256;
 
-/// Bits of an element as it lies in memory.
+/// The size of an element in memory, in bits.
 unsigned stored_bits(Scalar type) {
     switch (type) {
     case Scalar::B1:
@@ -55,7 +55,7 @@ class GroupProduct {
     [[nodiscard]] Scalar sum_register() const {
         return d_ == Scalar::F32 ? Scalar::F32 : Scalar::B32;
     }
-    /// The number `index` operands behind scale-d, `otherwise` where there is none.
+    /// The number `index` operands after scale-d; `otherwise` if there is none.
     [[nodiscard]] std::int64_t option(std::size_t index, std::int64_t otherwise) const {
         return index + 4 < i_.operands.size() ? i_.operand(4 + index).signed_integer() : otherwise;
     }

@@ -1,9 +1,9 @@
 // lower_matrix.cpp -- wmma, mma, ldmatrix, stmatrix and movmatrix.
 //
-// A fragment is what a lane holds of a matrix. mma's fragments are laid out as the PTX manual
-// says; what wmma's hold is nobody's business but ours, so they are made of mma's: a wmma.mma
-// becomes one to four multiplications of 16 x 8 or 8 x 8 tiles, and wmma.load and wmma.store
-// become ordinary accesses to the elements that those tiles want:
+// A fragment is a lane's part of a matrix. The PTX manual specifies the layout of mma's fragments.
+// The layout of wmma's fragments is unspecified, so they consist of mma's fragments: a wmma.mma
+// becomes one to four multiplications of 16 x 8 or 8 x 8 tiles, and wmma.load and wmma.store become
+// ordinary accesses to the elements of these tiles:
 //
 //     wmma.mma.m16n16k16    D = | D0 D1 |  =  A * | B0 B1 | + ...     D0, D1: mma.m16n8k16
 //
@@ -303,7 +303,8 @@ Value *FragmentMover::load_single(const Element &e, Scalar type) {
     return f_.builder().append(Opcode::Load, access(type, 1), {address_of(e)})->result();
 }
 
-/// A register whose elements lie side by side is one load; else it is put together.
+/// A register with contiguous elements is one load; else its elements are loaded separately and
+/// combined.
 Value *FragmentMover::load_register(unsigned r) {
     unsigned count = each();
     Element first = element(r, 0);

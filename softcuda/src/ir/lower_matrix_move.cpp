@@ -1,8 +1,8 @@
 // lower_matrix_move.cpp -- ldmatrix, stmatrix and movmatrix: 8 x 8 matrices of 16-bit elements.
 //
-// A lane holds two neighbours of a row: lane 4 * i + j has columns 2j and 2j + 1 of row i. Of
-// matrix n, lanes 8n to 8n + 7 know where the rows are; so what a lane loads is at an address that
-// it asks another lane for.
+// A lane has two neighbours of a row: lane 4 * i + j has columns 2j and 2j + 1 of row i. Lanes 8n
+// to 8n + 7 have the addresses of the rows of matrix n, so a lane gets the address of its elements
+// from another lane by a shuffle.
 #include "ir/lower_families.h"
 
 namespace softcuda::ir {

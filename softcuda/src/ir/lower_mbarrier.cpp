@@ -95,8 +95,8 @@ void count_transactions(FunctionLowering &f, const ptx::Instruction &i) {
     (void)subtract(f, i, i.operand(0), less, true);
 }
 
-/// Copies are complete at once, so this arrives now. Without .noinc the phase waits for one more
-/// arrival first, which comes to the same as none.
+/// Copies complete immediately, so this arrives now. Without .noinc, the pending count is first
+/// incremented by one, so the arrival has no effect.
 void arrive_after_copies(FunctionLowering &f, const ptx::Instruction &i) {
     lower_copy_group(f, i); // the arrival is behind the copies
     if (i.modifiers.no_inc)

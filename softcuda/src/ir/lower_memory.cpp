@@ -30,7 +30,7 @@ Attributes access(const ptx::Instruction &i) {
     a.space = space(i.modifiers.space);
     a.order = order(i.modifiers.order);
     if (a.order == Order::Weak && i.modifiers.cache == ptx::CacheOperator::Cv)
-        a.order = Order::Volatile; // "fetch again": what other threads wrote is wanted
+        a.order = Order::Volatile; // "fetch again": must read writes of other threads
     if (a.order != Order::Weak && a.order != Order::Volatile)
         a.scope = scope(i.modifiers.scope);
     a.vector = static_cast<std::uint8_t>(i.modifiers.vector_width());
@@ -217,7 +217,7 @@ class Copy {
     Value *from_;
 };
 
-/// Only `limit` bytes are read; the rest of what is written is zero.
+/// Only `limit` bytes are read; the remaining written bytes are zero.
 void Copy::limited(Value *limit) {
     auto constant = [&](std::uint64_t n) { return f_.constant(Type::I32, n); };
     Block *all = f_.new_block("copy_all"), *less = f_.new_block("copy_less");

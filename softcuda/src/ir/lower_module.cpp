@@ -1,4 +1,4 @@
-// lower_module.cpp -- variables, the layout of parameters, and which functions stay functions.
+// lower_module.cpp -- variables, the layout of parameters, and functions that are not inlined.
 #include "ir/lower_module.h"
 
 #include "ir/lower.h"
@@ -279,7 +279,7 @@ std::vector<std::uint32_t> ModuleLowering::callees(const ptx::Function &function
     return found;
 }
 
-/// A function is recursive if it is among those that can be reached by calls from it.
+/// A function is recursive if it can be reached by calls from itself.
 void ModuleLowering::find_recursion() {
     std::map<const ptx::Function *, std::vector<std::uint32_t>> edges;
     for (const ptx::Function &function : source_.functions)

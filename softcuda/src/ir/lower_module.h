@@ -1,4 +1,4 @@
-// lower_module.h -- what the lowering of one function knows of its module.
+// lower_module.h -- the module's data for the lowering of one function.
 #pragma once
 
 #include "ir/ir.h"
@@ -18,7 +18,7 @@ namespace softcuda::ir {
 /// How one .func body uses one of its .param variables.
 struct ParamUse {
     std::uint32_t granule = 8;  ///< bytes; divides every offset and size of an access
-    bool address_taken = false; ///< then it has to live in memory
+    bool address_taken = false; ///< the variable must then be in memory
 };
 
 /// The uses of all .param variables in a function body, by symbol.
@@ -35,8 +35,8 @@ class ParamUses {
     std::map<std::pair<ptx::SymbolKind, std::uint32_t>, ParamUse> uses_;
 };
 
-/// Places of .shared variables in the block's window. A variable is named by the function that
-/// declares it (null: the module) and its index there.
+/// Offsets of .shared variables in the thread block's window. A variable is named by the function
+/// that declares it (null: the module) and its index there.
 struct SharedLayout {
     using Key = std::pair<const ptx::Function *, std::uint32_t>;
     std::map<Key, std::uint64_t> offsets;
@@ -53,20 +53,20 @@ class ModuleLowering {
 
     [[nodiscard]] const ptx::Module &source() const { return source_; }
     [[nodiscard]] Module &target() const { return target_; }
-    /// Reports once for each place, however often the code there is inlined.
+    /// Reports each location once, even if its code is inlined several times.
     void error(SourceLocation where, const std::string &message);
 
     /// The function that a call of `index` reaches, aliases followed.
     [[nodiscard]] const ptx::Function &function(std::uint32_t index) const;
-    /// True if calls of it stay calls: it can call itself, or a debugger is to show its frame.
+    /// True if calls of it are not inlined: it is recursive, or a debugger must show its frame.
     [[nodiscard]] bool recursive(const ptx::Function &function) const;
     /// Functions whose address the program takes, by index in source().functions.
     [[nodiscard]] const std::vector<std::uint32_t> &address_taken() const { return address_taken_; }
-    /// What stands for the address of a function: a number that is no address of anything else.
+    /// The value of a function's address: a unique number that is not another address.
     [[nodiscard]] static std::uint64_t function_address(std::uint32_t index) {
         return (std::uint64_t{index} + 1) * 16;
     }
-    /// The IR function of a recursive one; made and lowered when first asked for.
+    /// The IR function of a recursive function; the first call lowers it.
     std::uint32_t function_index(const ptx::Function &function);
     /// Module::variables index of a .global or .const variable, also of a function's own.
     std::uint32_t variable_index(const ptx::Function *owner, std::uint32_t index);

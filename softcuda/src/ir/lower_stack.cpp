@@ -1,7 +1,8 @@
-// lower_stack.cpp -- memory that lives as long as a function's call: alloca.
+// lower_stack.cpp -- memory that is freed at the end of a function's call: alloca.
 //
-// The stack's top is a variable of each thread, as if the program had a register for it. It begins
-// behind the local variables; where a call was inlined it is what it was before, once that returns.
+// The top of the stack is a variable of each thread, as if the program had a register for it. It
+// starts after the local variables. After an inlined call returns, the top has its value from
+// before the call.
 #include "ir/lower_families.h"
 
 namespace softcuda::ir {
@@ -16,8 +17,8 @@ void allocate(FunctionLowering &f, const ptx::Instruction &i) {
                       ? static_cast<std::uint32_t>(f.read(i.operand(2), Scalar::U32)->bits)
                       : 8;
     if (a.immediate == 0 || (a.immediate & (a.immediate - 1)) != 0)
-        return f.error(i, "an alignment of " + std::to_string(a.immediate) +
-                              ", which is no power of two");
+        return f.error(i, "the alignment is " + std::to_string(a.immediate) +
+                              ", expected a power of two");
     Value *bytes = f.builder().resize(f.read(i.operand(1), type), Type::I64, false);
     const Instruction *made = f.builder().append(Opcode::Alloca, a, {f.stack_top(), bytes});
     f.set_stack_top(made->result(1));

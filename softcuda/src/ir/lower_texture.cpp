@@ -2,8 +2,8 @@
 //
 //     tex.a2d.v4.f32.f32 {..}, [t, {layer, x, y, _}]   =>   texture_read handle, layer, x, y
 //
-// The handle is what a .u64 register holds, or what the driver has put into a .texref or .surfref
-// variable. What the instruction does with the operands is packed into the attribute `immediate`.
+// The handle is the value of a .u64 register, or the driver's value in a .texref or .surfref
+// variable. The attribute `immediate` encodes the operation of the instruction.
 #include "ir/lower_families.h"
 
 #include "support/texture_operation.h"
@@ -192,9 +192,10 @@ void write_results(FunctionLowering &f, const ptx::Operand &to, const Instructio
 void fetch(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
     std::optional<TextureOperation> operation = operation_of(i, kind);
     if (!operation) // .2dms, .a2dms
-        return f.error(i, "CUDA makes no textures that have several samples at a place");
+        return f.error(i, "multisample textures are not supported: CUDA cannot create them");
     if (kind == Kind::Gather && operation->is_cube())
-        return f.error(i, "CUDA has no function that gathers from cube maps");
+        return f.error(i,
+                       "gathers from cube maps are not supported: CUDA has no function for them");
     Operands operands(f, i);
     if (!operands.add_object(i.operand(1)))
         return;
@@ -211,7 +212,8 @@ void fetch(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
         operands.add_first(i.operand(next++), operation->axes(), Scalar::S32);
     }
     if (next < i.operands.size()) // comparing with a depth
-        return f.error(i, "no texture of CUDA's says how its values are compared with a depth");
+        return f.error(i,
+                       "depth comparison is not supported: a CUDA texture has no compare function");
     const Scalar type = operation->half_results ? Scalar::B32 : scalar(i.modifiers.type());
     const unsigned results = operation->half_results ? 2 : 4;
     write_results(f, i.operand(0),
@@ -231,7 +233,7 @@ bool is_of_opencl(TextureOperation::Query query) {
 void query(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
     const std::optional<TextureOperation> operation = operation_of(i, kind);
     if (is_of_opencl(operation->query))
-        return f.error(i, "only OpenCL says what the answer to this query means");
+        return f.error(i, "this query is not supported: only OpenCL defines its result");
     Operands operands(f, i);
     if (!operands.add_object(i.operand(1)))
         return;
@@ -289,8 +291,8 @@ void lower_texture(FunctionLowering &f, const ptx::Instruction &i) {
     case ptx::Opcode::Suld:
         return load(f, i);
     case ptx::Opcode::Istypep:
-        return f.error(i,
-                       "the handle of a texture or surface does not tell which of them it is of");
+        return f.error(i, "`istypep` is not supported: a CUDA handle does not record whether it is "
+                          "a texture or a surface");
     case ptx::Opcode::Sured:
         return store(f, i, Kind::Reduce);
     default:

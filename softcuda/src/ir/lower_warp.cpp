@@ -1,4 +1,4 @@
-// lower_warp.cpp -- what the lanes of a warp say to each other.
+// lower_warp.cpp -- exchanges between the lanes of a warp.
 #include "ir/lower_families.h"
 
 namespace softcuda::ir {
@@ -12,7 +12,7 @@ Value *members(FunctionLowering &f, const ptx::Instruction &i, std::size_t n) {
     return f.emit(Opcode::ActiveMask, Attributes{}, {});
 }
 
-/// What lanes tell each other are bits, of a float too.
+/// Lanes exchange bits, also for floats.
 Value *read_bits(FunctionLowering &f, const ptx::Operand &operand, Scalar type) {
     return f.builder().bitcast(f.read(operand, type), register_class(type));
 }

@@ -1,4 +1,5 @@
-// lower_words.cpp -- PTX's modifiers in the words of the IR, and which family lowers an opcode.
+// lower_words.cpp -- maps PTX's modifiers to the IR's enumerations, and opcodes to their lowering
+// functions.
 #include "ir/lower_families.h"
 
 namespace softcuda::ir {
@@ -15,12 +16,11 @@ Scalar scalar(ptx::ScalarType type) {
         SAME(E5M2x2) SAME(F32x2) SAME(U16x2) SAME(S16x2) SAME(U4) SAME(S4) SAME(U2) SAME(S2)
         SAME(B1)
 #undef SAME
-        // clang-format on
-        case ptx::ScalarType::Texref:
-    case ptx::ScalarType::Samplerref:
-    case ptx::ScalarType::Surfref:
-        return Scalar::B64;
-        default : return Scalar::None;
+            // clang-format on
+            case ptx::ScalarType::Texref : case ptx::ScalarType::Samplerref
+            : case ptx::ScalarType::Surfref : return Scalar::B64;
+    default:
+        return Scalar::None;
     }
 }
 
@@ -341,7 +341,7 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Applypriority:
     case Discard:
     case Pmevent:
-    // Products of warp groups and bulk copies are complete at once.
+    // Products of warp groups and bulk copies complete immediately.
     case WgmmaFence:
     case WgmmaCommitGroup:
     case WgmmaWaitGroup:

@@ -1,4 +1,4 @@
-// matrix.h -- what a matrix multiplication works on, packed into Attributes::immediate.
+// matrix.h -- the form of a matrix multiplication, packed into Attributes::immediate.
 #pragma once
 
 #include "ir/types.h"

@@ -1,5 +1,4 @@
-// operation_semantics.h -- what each operation that only computes gives for one thread, all
-// results.
+// operation_semantics.h -- the semantics of pure operations for one thread: all results.
 //
 // The table has three parts: integer_semantics.h, which passes read as well, the operations on bits
 // here, and float_semantics.h.
@@ -13,8 +12,9 @@
 namespace softcuda::ir {
 
 /// Computes the bits of all results of a pure operation. Bits above an operand's width are ignored,
-/// those above a result's are zero. False, and nothing written, for operations that the table does
-/// not have: approximate ones, values of more than 64 bits, and what depends on more than operands.
+/// those above a result's are zero. Returns false and writes nothing for operations that the table
+/// lacks: approximate operations, values of more than 64 bits, and operations that depend on more
+/// than their operands.
 [[nodiscard]] bool compute(const Instruction &instruction, std::span<const std::uint64_t> operands,
                            std::span<std::uint64_t> results);
 

@@ -1,4 +1,4 @@
-// parse_ir.cpp -- the text form back to IR.
+// parse_ir.cpp -- reads the text form of the IR.
 //
 // A function is read twice: first the left side and the opcode of each line, which make all blocks
 // and all results, then the operands, which may refer to results further down (phis do).

@@ -1,4 +1,4 @@
-// promote_locals.cpp -- variables in local memory that never needed memory become values.
+// promote_locals.cpp -- converts variables in local memory to values if they do not need memory.
 //
 // Compilers leave such variables behind in code for debugging, and where a struct is passed on:
 //
@@ -6,8 +6,8 @@
 //     store.local.u32 [%1 + 4], %x
 //     %2 = load.local.f32 [%1 + 4]           =>      %2 = bitcast.f32 %x
 //
-// A variable can go if its address is used for nothing but plain loads and stores at constant
-// offsets, and if those that overlap access the very same bytes.
+// A variable can be converted if its address is used only by plain loads and stores at constant
+// offsets, and if overlapping accesses access exactly the same bytes.
 #include "ir/builder.h"
 #include "ir/clean_up.h"
 #include "ir/dominators.h"
@@ -22,7 +22,7 @@ namespace softcuda::ir {
 
 namespace {
 
-/// The bytes of one element of an access; what becomes an SSA variable.
+/// The bytes of one element of an access, which become an SSA variable.
 struct Cell {
     std::int64_t offset;
     std::uint32_t size;
@@ -41,7 +41,7 @@ const Instruction *local_address(const Value *value) {
     return local ? definition : nullptr;
 }
 
-/// The address of a load or store that a value could stand for.
+/// The address of a load or store that a value could replace.
 const Instruction *plain_access(const Instruction &i) {
     bool access = i.is(Opcode::Load) || i.is(Opcode::Store);
     if (!access || i.attributes.space != Space::Local || i.attributes.order != Order::Weak)
@@ -140,7 +140,7 @@ void LocalPromotion::rewrite() {
     ssa.finish();
 }
 
-/// Puts what stands for the access into `list`; false if it stays.
+/// Adds the replacement of the access to `list`; false if the access remains.
 bool LocalPromotion::replace(Instruction &access, std::vector<Instruction *> &list, Block *block) {
     const Instruction *address = plain_access(access);
     if (!address || !candidates_[address->attributes.symbol].promotable)

@@ -1,4 +1,4 @@
-// propagate_spaces.cpp -- which state space generic addresses point to.
+// propagate_spaces.cpp -- determines the state spaces of generic addresses.
 //
 // A lattice per 64-bit value: Unknown (nothing seen yet) above each space above Anywhere. Sources
 // are to_generic and the kernel's pointer parameters; additions, selects and phis pass it on. Then
@@ -191,7 +191,8 @@ Origin SpacePropagation::of_sum(const Instruction &sum) const {
         Origin other = x == Origin::Unknown ? y : x;
         return known(other) && other != Origin::Parameter ? other : Origin::Unknown;
     }
-    // A parameter next to an address is an offset; next to what may be an address, who knows.
+    // A parameter that is added to an address is an offset. If the other operand is only possibly
+    // an address, the parameter's role is unknown.
     if (x == Origin::Parameter || y == Origin::Parameter) {
         bool first = x == Origin::Parameter;
         Origin other = first ? y : x;
@@ -216,7 +217,7 @@ void SpacePropagation::make_twins() {
     fill_phi_twins();
 }
 
-/// Operands come before their users in the order of the blocks, but for those of phis.
+/// In the order of the basic blocks, operands come before their users, except for operands of phis.
 void SpacePropagation::make_twin(Instruction &i) {
     Value *result = i.result();
     if (i.is(Opcode::ToGeneric)) {

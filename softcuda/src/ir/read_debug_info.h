@@ -9,12 +9,11 @@
 
 namespace softcuda::ir {
 
-/// The number in Module::files for one of the text's `.file` numbers.
+/// The index in Module::files of a `.file` number of the text.
 using FileNumber = std::function<std::uint32_t(std::uint32_t)>;
 
-/// What the sections say of each function that they know, by the function's place in
-/// ptx::Module::functions. What is damaged or not understood is left out: a program must run
-/// whether or not its debug data are right.
+/// The debug information of each known function, by its index in ptx::Module::functions. Damaged or
+/// unknown entries are skipped: a program must run even if its debug data are wrong.
 [[nodiscard]] std::map<std::uint32_t, std::shared_ptr<const DebugFunction>>
 read_debug_info(const ptx::Module &module, const FileNumber &file);
 

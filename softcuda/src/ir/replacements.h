@@ -1,4 +1,4 @@
-// replacements.h -- values that stand for others, put in place all at once.
+// replacements.h -- a set of value replacements that are applied together.
 #pragma once
 
 #include "ir/ir.h"

@@ -1,4 +1,4 @@
-// shuffle_floats.cpp -- floats that pass through a shuffle as bits.
+// shuffle_floats.cpp -- shuffles floats as floats instead of bits.
 //
 //     %2 = bitcast.b32 %1                               %3, %4 = shuffle.down.f32 %1, ...
 //     %3, %4 = shuffle.down.b32 %2, ...            =>   %6 = add.rn.f32 %1, %3

@@ -1,4 +1,4 @@
-// simplify_flow.cpp -- fewer and longer blocks.
+// simplify_flow.cpp -- merges basic blocks, and removes empty ones.
 //
 //     a: jump b          b: %1 = phi [%0, a]          a: use %0
 //                           use %1              =>       ...

@@ -1,4 +1,5 @@
-// ssa_builder.cpp -- variables to SSA values; nothing here recurses, however long the function is.
+// ssa_builder.cpp -- converts variables to SSA values, without recursion, because functions may be
+// long.
 #include "ir/ssa_builder.h"
 
 #include <algorithm>

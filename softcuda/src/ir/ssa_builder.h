@@ -1,14 +1,15 @@
-// ssa_builder.h -- variables that are written many times become SSA values, while code is made.
+// ssa_builder.h -- converts variables with several writes to SSA values while code is built.
 //
 // After Braun et al., "Simple and Efficient Construction of Static Single Assignment Form": a read
-// in a block without a write asks the block's predecessors; where several meet, a phi is made.
+// in a basic block without a write looks up the variable in the predecessors; several predecessors
+// need a phi.
 //
 //     block a: write(x, 1)                      c:  %5 = phi [1, a], [2, b]
 //     block b: write(x, 2)           gives          use %5
 //     block c: read(x), preds a, b
 //
-// A block is sealed once all its predecessors are known; before that, every read makes a phi whose
-// operands follow when it is sealed. Phis that turn out to be needless go away in finish().
+// A basic block is sealed when all its predecessors are known. Before that, each read creates a
+// phi, whose operands are added when the basic block is sealed. finish() removes unnecessary phis.
 #pragma once
 
 #include "ir/ir.h"
@@ -31,7 +32,8 @@ class SsaBuilder {
     void seal(Block *block);
     [[nodiscard]] bool sealed(const Block *block) const;
 
-    /// Seals what is left, drops needless phis, and puts the others into their blocks.
+    /// Seals the remaining basic blocks, removes unnecessary phis, and inserts the others in their
+    /// basic blocks.
     void finish();
 
   private:

@@ -1,4 +1,4 @@
-// types.cpp -- the text of every word of types.h, and its size.
+// types.cpp -- the texts of the enumerators of types.h, and the sizes of types.
 #include "ir/types.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// types.h -- the words that IR operations are described with: types, spaces, modes.
+// types.h -- the enumerations of IR operations: types, spaces, modes.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace softcuda::ir {
 
-/// What a value is: a register class. Signedness and half formats belong to operations.
+/// The class of a value: a register class. Signedness and half formats belong to operations.
 enum class Type : std::uint8_t { I1, I8, I16, I32, I64, I128, F32, F64 };
 
 /// Bits in a value of this class; I1 counts one.
@@ -15,7 +15,7 @@ enum class Type : std::uint8_t { I1, I8, I16, I32, I64, I128, F32, F64 };
 
 // clang-format off
 
-/// What an operation takes its operands for, in PTX's words.
+/// The interpretation of operands by an operation: PTX's types.
 enum class Scalar : std::uint8_t {
     None,
     Pred,
@@ -71,7 +71,8 @@ enum class Special : std::uint8_t {
 
 // clang-format on
 
-// Each word's text as the IR prints it, and back; from_text returns false for an unknown word.
+// The text of each word in the IR's text form, and the reverse; from_text returns false for an
+// unknown word.
 [[nodiscard]] std::string_view text(Type);
 [[nodiscard]] std::string_view text(Scalar);
 [[nodiscard]] std::string_view text(Space);

@@ -1,4 +1,4 @@
-// verify.cpp -- the rules of the IR, checked.
+// verify.cpp -- checks the rules of the IR.
 #include "ir/verify.h"
 
 #include "ir/dominators.h"

@@ -20,7 +20,7 @@ struct KeptKernel {
 struct Kept {
     std::mutex mutex;
     std::vector<KeptKernel> kernels; ///< in the order of their first launches
-    std::vector<Event> events;       ///< in the order of their ends
+    std::vector<Event> events;       ///< in the order in which they ended
     std::uint64_t events_left_out = 0;
     pid_t process = 0; ///< that reports; 0: none yet
 };

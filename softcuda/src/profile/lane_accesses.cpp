@@ -96,7 +96,7 @@ unsigned lanes_at_once(std::uint32_t bytes) {
     return bytes <= kWordBytes ? kLanes : std::max(kLanes * kWordBytes / bytes, 1u);
 }
 
-/// The most different words that one bank has to give for the lanes in `mask`.
+/// The largest number of different words in one bank for the lanes in `mask`.
 unsigned wavefronts_of(const WarpAccess &access, std::uint32_t mask) {
     // At most 32 words, as 32 lanes of 4 bytes have or 8 lanes of 16; one more for each lane where
     // misaligned.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kWordBytes = 4;
 
-/// Local memory as a GPU lays it out: word i of all lanes of a warp lies together (CUDA C++
+/// Local memory in a GPU's layout: word i of all lanes of a warp is contiguous (CUDA C++
 /// Programming Guide, "Local Memory").
 void interleave(std::array<std::uint64_t, kLanes> &addresses, std::uint32_t mask,
                 std::uint64_t window, std::uint64_t per_thread) {
@@ -59,7 +59,7 @@ void count_shared(AccessCounts &counts, const WarpAccess &access) {
     counts.ideal_wavefronts += ideal_wavefronts(access);
 }
 
-// A lane's words lie 128 bytes apart, so each is a part of a request of its own on a GPU.
+// The words of a lane are 128 bytes apart, so each word is part of a separate request on a GPU.
 void count_local(AccessCounts &counts, const WarpAccess &access) {
     count_lanes(counts, access);
     const std::uint32_t word = std::min(access.bytes, kWordBytes);

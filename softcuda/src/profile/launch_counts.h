@@ -1,7 +1,7 @@
 // launch_counts.h -- the counters of one launch.
 //
-// Each thread block that runs has counters of its own, so nothing is shared between threads. When
-// it ends, the next block goes on with them. They are added up when the launch is over.
+// Each running thread block has private counters, so threads share nothing. When a block ends, the
+// next block continues with its counters. They are added up when the launch is over.
 #pragma once
 
 #include "rt/counts.h"
@@ -17,17 +17,18 @@ namespace softcuda::profile {
 enum class Space : unsigned { Global, Shared, Local };
 inline constexpr unsigned kSpaces = 3, kLanes = 32;
 
-/// What one access of the program did in one memory space.
+/// The counters of one access of the program in one memory space.
 struct AccessCounts {
     std::uint64_t requests = 0; ///< executions by a warp
-    std::uint64_t lanes = 0;    ///< active lanes over these
+    std::uint64_t lanes = 0;    ///< the sum of the active lanes over these executions
     std::uint64_t sectors = 0;  ///< global and local memory: see lane_accesses.h
     std::uint64_t ideal_sectors = 0;
     std::uint64_t wavefronts = 0; ///< shared memory
     std::uint64_t ideal_wavefronts = 0;
-    std::uint64_t same_address = 0; ///< atomics: lanes that another lane's address keeps waiting
-    std::int64_t stride = 0;        ///< of the first request that has one, in bytes
-    std::uint64_t regular = 0;      ///< requests whose lanes all have that stride
+    std::uint64_t same_address =
+        0;                   ///< atomics: lanes that wait because another lane has the same address
+    std::int64_t stride = 0; ///< of the first request with a constant stride, in bytes
+    std::uint64_t regular = 0; ///< requests whose lanes all have that stride
 
     void operator+=(const AccessCounts &other);
 };
@@ -42,10 +43,10 @@ struct TableCounts {
     void operator+=(const TableCounts &other);
 };
 
-/// Adds what `more` has to the counters of the same tables.
+/// Adds the counters of `more` to those of the same tables.
 void add_to(std::vector<TableCounts> &sum, const std::vector<TableCounts> &more);
 
-/// Memory of a thread block, of which its WorkerState has the beginnings.
+/// The sizes of a thread block's memory; its WorkerState has the addresses.
 struct WindowSizes {
     std::uint64_t shared = 0;
     std::uint64_t local = 0; ///< of all threads
@@ -87,7 +88,7 @@ class LaunchCounts final : public rt::LaunchCounter {
     rt::BlockCounter *begin(rt::WorkerState &state) noexcept override;
     void end(rt::BlockCounter *block) noexcept override;
 
-    /// When no block runs any more. Throws std::bad_alloc.
+    /// Call it when all blocks are done. Throws std::bad_alloc.
     [[nodiscard]] std::vector<TableCounts> sum() const;
 
   private:

@@ -1,4 +1,4 @@
-// modes.cpp -- the words for modes, and which are on.
+// modes.cpp -- the names of the modes, and the enabled modes.
 #include "profile/modes.h"
 
 #include <atomic>
@@ -25,8 +25,8 @@ unsigned mode_of(std::string_view word) {
     for (const auto &[name, bits] : kNames)
         if (word == name)
             return bits;
-    throw std::invalid_argument("there is no profile mode '" + std::string(word) +
-                                "'; there are timeline, counters and all");
+    throw std::invalid_argument("unknown profile mode '" + std::string(word) +
+                                "'; expected timeline, counters or all");
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// modes.h -- what is recorded of kernels and streams.
+// modes.h -- the profile modes.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,12 @@ namespace softcuda::profile {
 /// Bits; as in scuSetProfileModes().
 enum Mode : unsigned {
     Timeline = 1, ///< when kernels, copies, host functions and waits began and ended
-    Counters = 2, ///< what kernels executed and accessed, by source line
+    Counters = 2, ///< instructions and accesses of kernels, by source line
 };
 inline constexpr unsigned kAllModes = Timeline | Counters;
 
-/// Those from now on. SOFTCUDA_PROFILE says which there are at first. Throws std::invalid_argument
-/// for a word in it that is no mode.
+/// The modes from now on. SOFTCUDA_PROFILE sets the initial modes. Throws std::invalid_argument if
+/// it contains an unknown mode.
 [[nodiscard]] unsigned modes();
 void set_modes(unsigned modes) noexcept;
 

@@ -17,7 +17,7 @@ namespace {
 /// About 200 MB.
 constexpr std::size_t kMostEvents = 1'000'000;
 
-/// Each process has a file of its own where the name has `%p`.
+/// `%p` in the name is the process id, so each process has its own file.
 std::string json_path() {
     const char *given = std::getenv("SOFTCUDA_PROFILE_JSON");
     std::string path = given ? given : "";

@@ -1,4 +1,4 @@
-// ast.cpp -- the few questions that the AST answers itself.
+// ast.cpp -- small queries of the syntax tree.
 #include "ptx/ast.h"
 
 namespace softcuda::ptx {

@@ -1,6 +1,6 @@
-// ast.h -- a PTX module as the parser leaves it: names resolved, nesting removed.
+// ast.h -- the syntax tree of a PTX module: names are resolved, scopes are flattened.
 //
-// Module owns everything. What refers to something else does so by index, not by pointer:
+// Module owns all objects. References are indices, not pointers:
 //
 //   Module ── variables[]    .global .const .shared at module scope
 //          └─ functions[]    .entry and .func, prototypes and definitions merged into one
@@ -11,8 +11,8 @@
 //               └─ body[]          labels, instructions and pragmas in order
 //
 // Nested scopes `{ ... }` are flattened: each register, variable and label of an inner scope has
-// an index of its own, and only its name may be the same as another's. So a name is for messages
-// and an index is the identity.
+// its own index, and several may have the same name. So the index is the identity; the name is for
+// messages only.
 //
 // Names and texts are views into Module::source; spans into Module::arena.
 #pragma once
@@ -46,7 +46,7 @@ struct Instruction {
     Guard guard;
     Modifiers modifiers;
     SourceLocation location;       ///< of the opcode
-    std::uint32_t line = no_index; ///< the .loc that is in force: Function::lines
+    std::uint32_t line = no_index; ///< the current .loc: index in Function::lines
     std::string_view spelling;     ///< "add.s32", as written
     std::span<const Operand> operands;
 
@@ -60,15 +60,17 @@ enum class Linkage : std::uint8_t { Internal, Visible, Extern, Weak, Common };
 /// One scalar of an initialiser that is not zero: a number or the address of something.
 struct InitialValue {
     std::uint64_t offset = 0; ///< in bytes, in the variable
-    std::uint64_t bits = 0;   ///< a number's bits; with a symbol, what is added to its address
-    SymbolRef symbol;         ///< set: its address (never Local, Parameter, Return)
-    bool generic = false;     ///< generic(symbol): the generic address, not that in its space
+    std::uint64_t bits =
+        0; ///< the bits of a number; with a symbol, the offset that is added to its address
+    SymbolRef symbol; ///< set: its address (never Local, Parameter, Return)
+    bool generic =
+        false; ///< generic(symbol): the generic address, not the address in the state space
     std::uint8_t mask_byte = no_mask; ///< mask(): only this byte (0 lowest) of the value is stored
 
     static constexpr std::uint8_t no_mask = 0xff;
 };
 
-/// What `.ptr` says of a parameter: where it points, and how aligned.
+/// The `.ptr` attribute of a parameter: the state space and alignment of its target.
 struct PointerInfo {
     Space space = Space::None; ///< None: generic
     std::uint32_t alignment = 4;
@@ -86,7 +88,7 @@ struct Variable {
     Space space = Space::None;
     ScalarType type = ScalarType::None;
     std::uint8_t vector = 1;     ///< elements of a .v2 or .v4 variable
-    std::uint32_t alignment = 0; ///< in bytes; the type's own where none is written
+    std::uint32_t alignment = 0; ///< in bytes; by default that of the type
     bool explicit_alignment = false;
     Linkage linkage = Linkage::Internal;
     bool managed = false;
@@ -101,7 +103,7 @@ struct Variable {
 
     /// Bytes of one element, vector included.
     std::uint64_t element_bytes() const { return std::uint64_t{bytes_of(type)} * vector; }
-    /// Bytes of the whole; 0 if incomplete.
+    /// The size in bytes; 0 if incomplete.
     std::uint64_t bytes() const;
 };
 
@@ -109,7 +111,7 @@ struct Variable {
 
 struct Register {
     std::string_view stem;           ///< "%r" of `%r<100>`, else the whole name
-    std::uint32_t number = no_index; ///< 12 of `%r12` if it comes from a range
+    std::uint32_t number = no_index; ///< 12 for `%r12` of a range
     ScalarType type = ScalarType::None;
     std::uint8_t vector = 1;
     std::uint32_t scope = 0; ///< 0: the function's own; others: some inner scope
@@ -143,14 +145,15 @@ struct TargetList {
     std::vector<std::uint32_t> targets; ///< indices in Function::labels or Module::functions
 };
 
-/// `.loc`: the place in the program's source.
+/// `.loc`: the location in the program's source.
 struct LineInfo {
     std::uint32_t file = 0; ///< the number given in .file
     std::uint32_t line = 0;
     std::uint32_t column = 0;
     std::string_view function_name; ///< of an inlined function; empty for the kernel's own lines
     bool inlined = false;
-    std::uint32_t inlined_file = 0, inlined_line = 0, inlined_column = 0; ///< where it is called
+    std::uint32_t inlined_file = 0, inlined_line = 0,
+                  inlined_column = 0; ///< the location of the call
 };
 
 struct LabelStatement {
@@ -164,7 +167,7 @@ using Statement = std::variant<Instruction, LabelStatement, PragmaStatement>;
 
 enum class FunctionKind : std::uint8_t { Entry, Device };
 
-/// Up to three numbers of .maxntid and its like; 0 where nothing is said.
+/// Up to three numbers of .maxntid and similar directives; 0 if absent.
 struct Extent {
     std::uint32_t x = 0, y = 0, z = 0;
     explicit operator bool() const { return x != 0; }
@@ -175,7 +178,7 @@ struct Function {
     SourceLocation location;
     FunctionKind kind = FunctionKind::Device;
     Linkage linkage = Linkage::Internal;
-    bool has_body = false; ///< false: declared only, to be found elsewhere (vprintf, malloc)
+    bool has_body = false; ///< false: declared only, defined elsewhere (vprintf, malloc)
     bool no_return = false;
     std::vector<Variable> returns;
     std::vector<Variable> parameters;
@@ -216,7 +219,8 @@ struct DebugFile {
     std::string_view name;
 };
 
-/// A number in a debug section that is a label's or variable's place, or a place in a section.
+/// A number in a debug section that is the address of a label or variable, or an offset in a
+/// section.
 struct DebugReference {
     std::uint64_t offset = 0; ///< of the number in the section
     std::uint32_t bytes = 0;  ///< of the number
@@ -227,7 +231,7 @@ struct DebugReference {
 /// `.section .debug_info { .b8 1 ... }`, of a module whose target says `debug`.
 struct DebugSection {
     std::string_view name;
-    std::string bytes; ///< zero where a reference is
+    std::string bytes; ///< zero at references
     std::vector<DebugReference> references;
     std::unordered_map<std::string_view, std::uint64_t> labels; ///< places in the section
 };
@@ -252,9 +256,9 @@ struct Module {
     std::vector<DebugSection> debug_sections; ///< empty unless target.debug
     std::vector<std::string_view> pragmas;
 
-    /// What a symbol of `function` refers to; null for functions and None.
+    /// The variable of a symbol of `function`; null for functions and None.
     const Variable *variable(const Function &function, SymbolRef symbol) const;
-    /// Null if there is none of that name.
+    /// Null if there is no function of this name.
     const Function *find_function(std::string_view name) const;
     const Variable *find_variable(std::string_view name) const;
 };

@@ -1,4 +1,4 @@
-// check.cpp -- whether an instruction's operands fit its form.
+// check.cpp -- selects the form of an instruction by its operands.
 #include "ptx/check.h"
 
 #include "ptx/check_call.h"
@@ -129,7 +129,7 @@ class FormChecker {
         if (has_count && instruction_.operand(at).is(OperandKind::Integer) &&
             instruction_.operand(at).integer % 32 != 0)
             return Mismatch{instruction_.operand(at).location,
-                            "whole warps wait at a barrier: expected a multiple of 32, got " +
+                            "a barrier counts whole warps: expected a multiple of 32, got " +
                                 std::to_string(instruction_.operand(at).signed_integer())};
         return std::nullopt;
     }
@@ -138,16 +138,17 @@ class FormChecker {
         const Operand &count = instruction_.operand(0);
         if (count.integer % 8 == 0)
             return std::nullopt;
-        return Mismatch{count.location, "registers are moved in groups of 8: expected a multiple "
-                                        "of 8, got " +
-                                            std::to_string(count.integer)};
+        return Mismatch{count.location,
+                        "setmaxnreg counts registers in groups of 8: expected a multiple "
+                        "of 8, got " +
+                            std::to_string(count.integer)};
     }
 
-    /// The two behind scale-d, where there are any, are signs.
+    /// The two operands after scale-d, if present, are signs.
     Result check_scales() const {
         for (std::size_t at = 4; at < std::min<std::size_t>(instruction_.operands.size(), 6); ++at)
             if (const Operand &scale = instruction_.operand(at); scale.integer == 0)
-                return Mismatch{scale.location, "matrices are scaled by 1 or -1, got 0"};
+                return Mismatch{scale.location, "expected 1 or -1 as the scale of a matrix, got 0"};
         return std::nullopt;
     }
 

@@ -5,8 +5,8 @@
 
 namespace softcuda::ptx {
 
-/// Settles which of the forms that fit its spelling an instruction has, by its operands, and sets
-/// its form and modifiers. Reports what is wrong and gives false if none fits.
+/// Selects the form of an instruction, by its operands, among the forms that match its spelling.
+/// Sets form and modifiers. Reports an error and returns false if no form matches.
 bool check_instruction(Context &context, const Function &function, const SpellingMatch &match,
                        Instruction &instruction);
 

@@ -1,4 +1,4 @@
-// check_call.cpp -- whether a call fits what it calls.
+// check_call.cpp -- checks a call against the signature of the callee.
 #include "ptx/check_call.h"
 
 namespace softcuda::ptx {
@@ -7,7 +7,7 @@ namespace {
 
 using Result = std::optional<Mismatch>;
 
-/// The types that a callee's declaration gives.
+/// The types of a callee's declaration.
 struct Signature {
     std::string name;
     const std::vector<Variable> *returns;
@@ -25,8 +25,8 @@ class CallChecker {
         if (callee.is(OperandKind::Symbol) && callee.symbol.kind == SymbolKind::Function) {
             const Function &target = module_.functions[callee.symbol.index];
             if (target.is_entry())
-                return Mismatch{callee.location,
-                                "`" + std::string(target.name) + "` is a kernel, not callable"};
+                return Mismatch{callee.location, "`" + std::string(target.name) +
+                                                     "` is a kernel, which cannot be called"};
             return check_lists(
                 call, {"`" + std::string(target.name) + "`", &target.returns, &target.parameters});
         }
@@ -34,8 +34,9 @@ class CallChecker {
             return Mismatch{callee.location, "expected a function or a register with its address"};
         unsigned bits = bits_of(function_.registers[callee.index].type);
         if (bits != 32 && bits != 64)
-            return Mismatch{callee.location, "an address of a function has 32 or 64 bits, not " +
-                                                 std::to_string(bits)};
+            return Mismatch{callee.location,
+                            "the address of a function must have 32 or 64 bits, not " +
+                                std::to_string(bits)};
         return check_indirect(call, prototype);
     }
 

@@ -1,4 +1,4 @@
-// check_call.h -- whether a call fits what it calls.
+// check_call.h -- checks a call against the signature of the callee.
 #pragma once
 
 #include "ptx/check_operand.h"

@@ -28,9 +28,9 @@ std::string check_comparison(Opcode opcode, const Modifiers &modifiers) {
     else if (modifiers.compare >= Compare::Lt)
         allowed = type_class != TypeClass::Bits;
     if (!allowed)
-        return "this comparison is not for ." + std::string(name_of(type));
+        return "this comparison is not defined for ." + std::string(name_of(type));
     if (modifiers.ftz && (!is_float(type) || bits_of(type) == 64))
-        return "`.ftz` is not for ." + std::string(name_of(type));
+        return "`.ftz` is not defined for ." + std::string(name_of(type));
     return {};
 }
 
@@ -49,23 +49,26 @@ bool has_own_form(const Modifiers &modifiers) {
 std::string check_conversion(const Modifiers &modifiers) {
     ScalarType to = modifiers.types[0], from = modifiers.types[1];
     if (!is_float(to) && !is_float(from))
-        return modifiers.rounding != Rounding::None ? "integers are converted without rounding"
-               : modifiers.ftz                      ? "`.ftz` is for .f32"
-                                                    : "";
+        return modifiers.rounding != Rounding::None
+                   ? "expected no rounding in a conversion between integers"
+               : modifiers.ftz ? "`.ftz` is for .f32 only"
+                               : "";
     bool has_rounding = modifiers.rounding != Rounding::None;
     bool integral = rounds_to_integer(modifiers.rounding);
     if (!is_float(to))
-        return integral ? "" : "a float to an integer needs `.rni`, `.rzi`, `.rmi` or `.rpi`";
+        return integral
+                   ? ""
+                   : "a conversion from float to integer needs `.rni`, `.rzi`, `.rmi` or `.rpi`";
     bool same = to == from;
     bool widens = is_float(from) && bits_of(to) > bits_of(from);
     if (same)
-        return has_rounding && !integral ? "expected no rounding, or one to an integer" : "";
+        return has_rounding && !integral ? "expected no rounding, or rounding to an integer" : "";
     if (widens)
-        return has_rounding ? "a wider float is exact: expected no rounding" : "";
+        return has_rounding ? "a conversion to a wider float is exact: expected no rounding" : "";
     if (!has_rounding || integral)
         return "the result is rounded: expected `.rn`, `.rz`, `.rm` or `.rp`";
     if (modifiers.ftz && to != ScalarType::F32 && from != ScalarType::F32)
-        return "`.ftz` is for .f32";
+        return "`.ftz` is for .f32 only";
     return {};
 }
 

@@ -7,7 +7,7 @@
 
 namespace softcuda::ptx {
 
-/// What is wrong with these modifiers together; empty if nothing is.
+/// The error of this combination of modifiers; empty if it is valid.
 std::string check_modifiers(Opcode opcode, const Modifiers &modifiers);
 
 } // namespace softcuda::ptx

@@ -1,4 +1,4 @@
-// check_operand.cpp -- whether one operand fits its rule.
+// check_operand.cpp -- checks one operand against its rule.
 //
 // PTX's agreement of types: .bN takes anything of N bits; .uN and .sN take each other and .bN;
 // .fN takes .fN and .bN. Loads, stores and conversions also take registers wider than the type.
@@ -184,7 +184,8 @@ std::optional<Mismatch> OperandChecker::check_register(const OperandRule &rule,
         return Mismatch{operand.location, "a negated register is not allowed here"};
     bool selects = operand.component >= Component::B0;
     if (selects && !video)
-        return Mismatch{operand.location, "parts of a register are for video instructions only"};
+        return Mismatch{operand.location,
+                        "parts of a register are allowed in video instructions only"};
     if (reg.vector > 1 && operand.component == Component::None)
         return Mismatch{operand.location,
                         register_text(operand) + ", expected a scalar " + dotted(type)};
@@ -233,8 +234,8 @@ std::optional<Mismatch> OperandChecker::check_special(const Operand &operand,
                                                       ScalarType type) const {
     std::string name = "`" + std::string(name_of(operand.special)) + "`";
     if (opcode_ != Opcode::Mov && opcode_ != Opcode::Cvt)
-        return Mismatch{operand.location, "special registers are read by mov only",
-                        "put " + name + " in a register with mov first"};
+        return Mismatch{operand.location, "only mov can read special registers",
+                        "copy " + name + " to a register with mov first"};
     if (operand.component == Component::None && has_components(operand.special))
         return Mismatch{operand.location,
                         name + " is a vector: expected a component, such as `.x`"};
@@ -395,7 +396,7 @@ std::optional<Mismatch> OperandChecker::check_packed(const OperandRule &rule,
                                            : ScalarType::None;
     if ((count != 2 && count != 4) || part == ScalarType::None)
         return Mismatch{operand.location, "a vector of " + std::to_string(count) +
-                                              " cannot make up " + dotted(modifiers_.type())};
+                                              " does not fit into " + dotted(modifiers_.type())};
     return check_elements(rule, operand, part);
 }
 
@@ -408,7 +409,8 @@ std::optional<Mismatch> OperandChecker::check_texture(const Operand &operand) co
                                           : "a texture or surface and its coordinates in brackets");
     std::size_t count = operand.elements.size();
     if (count > 3)
-        return Mismatch{operand.location, "expected a texture, perhaps a sampler, and coordinates"};
+        return Mismatch{operand.location,
+                        "expected a texture, an optional sampler, and coordinates"};
     for (const Operand &handle : operand.elements.first(count - 1)) {
         bool is_name = handle.is(OperandKind::Symbol);
         bool is_handle = handle.is(OperandKind::Register) &&

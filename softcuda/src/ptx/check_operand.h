@@ -1,4 +1,4 @@
-// check_operand.h -- whether one operand fits its rule.
+// check_operand.h -- checks one operand against its rule.
 #pragma once
 
 #include "ptx/ast.h"
@@ -9,7 +9,7 @@
 
 namespace softcuda::ptx {
 
-/// What is wrong with an operand.
+/// The error of an operand.
 struct Mismatch {
     SourceLocation location;
     std::string message;
@@ -23,7 +23,8 @@ class OperandChecker {
                    const Modifiers &modifiers)
         : module_(module), function_(function), opcode_(opcode), modifiers_(modifiers) {}
 
-    /// Nothing if `operand` fits. `position` counts addresses, for cp.async's two.
+    /// Empty if `operand` is valid. `position` is the number of the address, for cp.async, which
+    /// has two.
     std::optional<Mismatch> check(const OperandRule &rule, const Operand &operand,
                                   unsigned position) const;
 
@@ -57,8 +58,8 @@ class OperandChecker {
     const Modifiers &modifiers_;
 };
 
-/// Whether a register of type `actual` may stand where an instruction works on `expected`;
-/// `relaxed`: it may be wider.
+/// Whether a register of type `actual` is allowed as an operand of type `expected`; `relaxed`: the
+/// register may be wider.
 bool register_fits(ScalarType actual, ScalarType expected, bool relaxed);
 
 } // namespace softcuda::ptx

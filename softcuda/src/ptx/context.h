@@ -1,4 +1,4 @@
-// context.h -- what the parsers of one module share.
+// context.h -- the state that the parsers of one module share.
 #pragma once
 
 #include "ptx/ast.h"
@@ -26,9 +26,9 @@ struct Context {
     TokenStream &tokens;
     Diagnostics &diagnostics;
     NameTable names; ///< scope 0 is the module's
-    /// Spellings met so far. A module has a few hundred and uses each thousands of times.
+    /// A cache of spellings. A module has a few hundred and uses each thousands of times.
     std::unordered_map<std::string_view, SpellingMatch> spellings;
-    std::uint32_t function = no_index; ///< the one whose body is read
+    std::uint32_t function = no_index; ///< the function whose body is being read
     std::vector<InlinedName> inlined_names;
 };
 

@@ -1,4 +1,4 @@
-// debug_parser.cpp -- what a module says about its source.
+// debug_parser.cpp -- reads the debug information of a module.
 #include "ptx/debug_parser.h"
 
 #include "ptx/expression.h"

@@ -1,4 +1,4 @@
-// debug_parser.h -- what a module says about its source: .file and .section.
+// debug_parser.h -- the debug information of a module: .file and .section.
 #pragma once
 
 #include "ptx/context.h"
@@ -18,7 +18,7 @@ class DebugParser {
     void file();
     /// `.section .debug_str { ... }`
     void section();
-    /// Once the whole text is read: gives inlined lines the names of their functions.
+    /// Call it after the whole text is read: sets the function names of inlined lines.
     void resolve_names();
 
   private:

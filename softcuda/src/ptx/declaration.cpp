@@ -57,7 +57,7 @@ class DeclarationParser {
         pattern_.space = space->space;
         if (pattern_.space == Space::Const && tokens_.at("["))
             tokens_.fail(tokens_.location(),
-                         "constant banks are not available (PTX 2.2 ended them)");
+                         "constant banks are not supported (PTX 2.2 removed them)");
         while (tokens_.at(TokenKind::Dotted))
             attribute();
         if (pattern_.type == ScalarType::None)
@@ -110,7 +110,7 @@ class DeclarationParser {
             pointer();
         } else if (ScalarType type = type_named(tokens_.current()); type != ScalarType::None) {
             if (pattern_.type != ScalarType::None)
-                tokens_.fail(where, "a variable has one type, got a second: " +
+                tokens_.fail(where, "a variable has one type, got a second type: " +
                                         describe(tokens_.current()));
             tokens_.take();
             pattern_.type = type;
@@ -165,7 +165,7 @@ class DeclarationParser {
             tokens_.fail(tokens_.location(), "`." + std::string(name_of(pattern_.type)) +
                                                  "` is not the type of a variable");
         if (pattern_.vector > 1 && pattern_.type == ScalarType::Pred)
-            tokens_.fail(tokens_.location(), "there are no vectors of predicates");
+            tokens_.fail(tokens_.location(), "a vector of predicates is not allowed");
     }
 
     void dimensions(Variable &variable) {
@@ -179,7 +179,7 @@ class DeclarationParser {
                 if (!constant.is_unsigned && constant.signed_value() < 0)
                     tokens_.fail(where, "array size is negative");
             } else if (!variable.dimensions.empty()) {
-                tokens_.fail(where, "only the first dimension may be left open");
+                tokens_.fail(where, "only the first dimension may have no size");
             }
             tokens_.expect("]");
             if (variable.dimensions.size() == max_dimensions)

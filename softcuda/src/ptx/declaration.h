@@ -22,16 +22,16 @@ struct RegisterDeclaration {
 /// True for `.reg`, `.global`, `.local`, `.shared`, `.const`, `.param` and `.tex`.
 bool is_state_space(const Token &token);
 
-/// Reads what follows a linkage directive, from the state space (not .reg) to the `;`, and gives
-/// each variable to `declare`.
+/// Reads the declaration after a linkage directive, from the state space (not .reg) to the `;`.
+/// Calls `declare` for each variable.
 void parse_variables(Context &context, Linkage linkage,
                      const std::function<void(Variable &&)> &declare);
 
-/// Reads `.reg .b32 %a, %r<100>;` and gives each declared name to `declare`.
+/// Reads `.reg .b32 %a, %r<100>;` and calls `declare` for each declared name.
 void parse_registers(Context &context,
                      const std::function<void(const RegisterDeclaration &)> &declare);
 
-/// Reads `( .param .u64 a, .reg .b32 b )`; an `_` as name is kept as such.
+/// Reads `( .param .u64 a, .reg .b32 b )`; the name `_` is kept.
 std::vector<Variable> parse_parameters(Context &context);
 
 } // namespace softcuda::ptx

@@ -1,8 +1,8 @@
 // expression.cpp -- PTX's constant expressions, evaluated while they are read.
 //
 // Integers are 64 bits wide and wrap. An operation is unsigned if one side is; comparisons and
-// logic give signed 0 or 1. Floating-point constants are doubles, but a lone `0f...` stays the
-// single that was written, bit for bit.
+// logic give signed 0 or 1. Floating-point constants are doubles. A single `0f...` constant keeps
+// its type and its bits.
 #include "ptx/expression.h"
 
 #include <bit>
@@ -161,7 +161,7 @@ class ExpressionParser {
         return value;
     }
 
-    /// Truncates; what does not fit becomes the nearest that does, and NaN zero.
+    /// Truncates. Out-of-range values become the nearest representable value, and NaN becomes zero.
     static std::uint64_t to_integer(double value, bool to_unsigned) {
         constexpr double two_63 = 9223372036854775808.0;
         if (value != value)

@@ -21,11 +21,11 @@ struct Constant {
 /// True if the current token can begin a constant expression.
 bool begins_constant(const TokenStream &tokens);
 
-/// Reads one with C's precedences: `? :`, `||` ... `*`, unary, casts `(.s64)`. Abandons the
-/// statement if it is malformed, nested deeper than 64 levels or divides by zero.
+/// Reads an expression with C's precedences: `? :`, `||` ... `*`, unary, casts `(.s64)`. Abandons
+/// the statement if it is malformed, nested deeper than 64 levels or divides by zero.
 Constant parse_constant(TokenStream &tokens);
 
-/// The same, and it must be an integer.
+/// As above; the value must be an integer.
 Constant parse_integer_constant(TokenStream &tokens);
 
 } // namespace softcuda::ptx

@@ -1,7 +1,8 @@
 // forms.cpp -- reads instructions.def once, when first asked.
 //
-// The rows are text because text is what one can read and compare with NVIDIA's manual. Here they
-// become arrays. A row that does not parse is a bug of the table: the unit test reads all of them.
+// The rows are text, so that they are readable and can be compared with NVIDIA's manual. This file
+// converts them to arrays. A row that does not parse is a defect of the table; a unit test reads
+// all rows.
 #include "ptx/forms.h"
 
 #include <cassert>

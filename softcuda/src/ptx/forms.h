@@ -1,4 +1,4 @@
-// forms.h -- instructions.def as data: which modifiers and operands each instruction may have.
+// forms.h -- instructions.def as data: the allowed modifiers and operands of each instruction.
 #pragma once
 
 #include "ptx/modifiers.h"
@@ -24,7 +24,7 @@ struct ModifierRule {
     std::uint8_t field = no_field; ///< the byte of Modifiers that gets the value; none: a word
     bool is_type = false;          ///< field is one of Modifiers::types
     bool optional = false;
-    bool implied = false; ///< not written: choices[0] holds always
+    bool implied = false; ///< not part of the spelling: always choices[0]
 };
 
 enum class OperandShape : std::uint8_t {
@@ -47,16 +47,16 @@ enum class OperandShape : std::uint8_t {
     Call,
 };
 
-/// How many elements a Vector has.
+/// The number of elements of a Vector.
 enum class CountRule : std::uint8_t {
     Fixed,      ///< `count`
-    FromVector, ///< as .v2 .v4 say; 1: no braces
-    FromMatrix, ///< as .x1 .x2 .x4 say
-    FromGroup,  ///< as wgmma's shape and D's type say
-    Any,        ///< as a texture's geometry says
+    FromVector, ///< from .v2 .v4; 1: no braces
+    FromMatrix, ///< from .x1 .x2 .x4
+    FromGroup,  ///< from wgmma's shape and D's type
+    Any,        ///< from the geometry of the texture
 };
 
-/// What type an operand has.
+/// The type of an operand.
 struct OperandType {
     enum class Source : std::uint8_t { None, Slot, Named, Wide, Address };
     Source source = Source::None;
@@ -64,7 +64,7 @@ struct OperandType {
     ScalarType named = ScalarType::None;
 };
 
-/// What one operand must look like.
+/// The rule for one operand.
 struct OperandRule {
     OperandShape shape{};
     OperandType type;
@@ -76,7 +76,7 @@ struct OperandRule {
     bool negatable = false; ///< `!` is allowed
     bool relaxed = false;   ///< the register may be wider than the type
     bool optional = false;
-    bool with_hint = false;         ///< there exactly where .L2::cache_hint is written
+    bool with_hint = false;         ///< present exactly if .L2::cache_hint is present
     std::int64_t low = 0, high = 0; ///< of an Immediate
 };
 
@@ -111,10 +111,10 @@ std::span<const Form> forms();
 /// The rows whose spelling begins with this word; empty if there is no such instruction.
 std::span<const std::uint16_t> forms_of(std::string_view word);
 
-/// Why an instruction that we know by name only is refused; nothing if it is not one of those.
+/// The reason why an instruction is not supported; empty if it is not a REFUSED row.
 std::optional<std::string_view> refusal_of(std::string_view spelling);
 
-/// A spelling taken apart: the rows that it fits, each with its modifiers.
+/// A parsed spelling: the matching rows, each with its modifiers.
 struct SpellingMatch {
     struct Candidate {
         std::uint16_t form;
@@ -122,19 +122,19 @@ struct SpellingMatch {
     };
     std::vector<Candidate> candidates;
 
-    // What is wrong where there are no candidates.
+    // The error, if there are no candidates.
     std::size_t error_offset = 0; ///< in the spelling
     std::string error;
     std::string note;
 };
 
-/// Fits `ld.global.f32` to the table. Takes microseconds: callers keep the answers.
+/// Matches `ld.global.f32` against the table. Takes microseconds, so callers cache the results.
 SpellingMatch match_spelling(std::string_view spelling);
 
 /// The spelling of an instruction of that form with those modifiers, in the table's order.
 std::string spell(const Form &form, const Modifiers &modifiers);
 
-/// For people: "add{.rn,.rz}{.ftz}.f32".
+/// For messages: "add{.rn,.rz}{.ftz}.f32".
 std::string syntax_of(const Form &form);
 
 /// The type that a rule gives for these modifiers. `address_bits` is 32 or 64.

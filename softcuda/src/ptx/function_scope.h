@@ -11,9 +11,9 @@
 
 namespace softcuda::ptx {
 
-/// Gives everything that a body declares its index in the Function, through nested scopes.
+/// Assigns an index in the Function to each declaration of a body, through nested scopes.
 ///
-/// A range `%r<100>` declares no register: each comes into being when it is first used, so that
+/// A range `%r<100>` declares no register: each register is created at its first use, so
 /// `%r<4000000000>` costs nothing.
 class FunctionScope {
   public:
@@ -36,12 +36,13 @@ class FunctionScope {
     /// A .callprototype, .branchtargets or .calltargets.
     void declare(const Token &name, const Meaning &meaning);
 
-    /// What a name means here. Abandons the statement if it means nothing.
+    /// The meaning of a name in the current scope. Abandons the statement if the name is unknown.
     Meaning find(const Token &name);
-    /// The register of that name. Abandons the statement if it is none.
+    /// The register of this name. Abandons the statement if the name is not a register.
     std::uint32_t find_register(const Token &name);
 
-    /// The label of that name will be written to `*place` by resolve_labels(): it may come later.
+    /// resolve_labels() writes the label of this name to `*place`, because the label may be defined
+    /// later.
     void refer_to_label(const Token &name, std::uint32_t *place);
     void resolve_labels();
 
@@ -58,7 +59,7 @@ class FunctionScope {
         std::uint32_t scope;
         std::uint32_t *place;
     };
-    /// A label's name and the scope that it stands in.
+    /// A label's name and its scope.
     struct LabelKey {
         std::uint32_t scope;
         std::string_view name;

@@ -1,4 +1,4 @@
-// initializer.cpp -- the values that a variable begins with.
+// initializer.cpp -- reads the initialiser of a variable.
 //
 // Lists nest as the dimensions do. What is written becomes (offset, bits) pairs of the values that
 // are not zero, so that neither `x[1000000000] = {1}` nor a table of zeros takes memory.
@@ -45,9 +45,10 @@ class InitializerParser {
         std::uint64_t count = 0;
         while (!tokens_.at("}")) {
             if (!open && count == extents_[level])
-                tokens_.fail(tokens_.location(), "`" + std::string(variable_.name) + "` has " +
-                                                     std::to_string(extents_[level]) +
-                                                     " elements here, got more values");
+                tokens_.fail(tokens_.location(),
+                             "`" + std::string(variable_.name) + "` has " +
+                                 std::to_string(extents_[level]) +
+                                 " elements in this dimension, got more values");
             std::uint64_t at = first + count * stride;
             if (innermost)
                 scalar(at);

@@ -1,12 +1,12 @@
-// initializer.h -- the values that a variable begins with.
+// initializer.h -- the initialiser of a variable.
 #pragma once
 
 #include "ptx/context.h"
 
 namespace softcuda::ptx {
 
-/// Reads what follows the `=` into `variable`, whose type and dimensions are known. An outermost
-/// dimension of 0 becomes as large as the list is long.
+/// Reads the initialiser after the `=` to `variable`, whose type and dimensions are known. An
+/// outermost dimension of 0 becomes the length of the list.
 void parse_initializer(Context &context, Variable &variable);
 
 } // namespace softcuda::ptx

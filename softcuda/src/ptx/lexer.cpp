@@ -1,4 +1,4 @@
-// lexer.cpp -- PTX text to tokens.
+// lexer.cpp -- converts PTX text to tokens.
 #include "ptx/lexer.h"
 
 #include <array>

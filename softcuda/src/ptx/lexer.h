@@ -1,8 +1,9 @@
 // lexer.h -- PTX text to tokens.
 //
-// PTX has one oddity: dots. `.global` is a word of its own, `add.s32` is an opcode with what
-// belongs to it, and `%tid.x` a register with a component. The lexer gives identifiers and dotted
-// words apart; opcode() reads on to the end of an opcode when the parser knows that it is one.
+// Dots have several meanings in PTX: `.global` is a directive or state space, `add.s32` is an
+// opcode with modifiers, and `%tid.x` is a register with a component. The lexer returns identifiers
+// and dotted words as separate tokens. opcode() reads to the end of an opcode; the parser calls it
+// if it expects an opcode.
 #pragma once
 
 #include "support/diagnostics.h"

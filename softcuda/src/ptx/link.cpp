@@ -1,4 +1,4 @@
-// link.cpp -- renames what clashes, and puts printed modules together.
+// link.cpp -- renames conflicting symbols, and joins the printed modules.
 //
 //     a.ptx   .extern .func f;  .global x (internal)       .visible .func f;      (both prototypes)
 //                                                     =>   .global x;  .global x$1;
@@ -185,7 +185,7 @@ class Linker {
             function.has_body = false;
     }
 
-    /// A name for what only one module knows: its own, unless another module uses that.
+    /// A name for an internal symbol: its own name, unless another module uses it.
     std::string_view own_name(std::string_view name, std::size_t index) {
         if (index == 0 && !shared_.contains(std::string(name))) {
             taken_.insert(std::string(name));

@@ -1,4 +1,4 @@
-// link.h -- several PTX modules become one.
+// link.h -- links several PTX modules to one.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace softcuda::ptx {
 
-/// A module's text and what messages call it.
+/// A module's text, and its name in messages.
 struct LinkInput {
     std::string name;
     std::string text;

@@ -1,4 +1,4 @@
-// modifiers.h -- the opcodes of PTX, its types, and what stands between an opcode's dots.
+// modifiers.h -- the opcodes, types and modifiers of PTX.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ enum class Opcode : std::uint8_t {
 #include "ptx/instructions.def"
 };
 
-/// A fundamental type, from types.def. None where an instruction has no such type.
+/// A fundamental type, from types.def. None if an instruction has no such type.
 enum class ScalarType : std::uint8_t {
     None,
 #define SCALAR_TYPE(name, text, bits, type_class) name,
@@ -36,7 +36,7 @@ enum class TypeClass : std::uint8_t {
 
 /// Width of the whole type in bits: 32 for f16x2, 1 for pred, 0 for None.
 unsigned bits_of(ScalarType type);
-/// Bytes that a variable of the type takes; at least 1, but 0 for None.
+/// The size in bytes of a variable of the type; at least 1, but 0 for None.
 unsigned bytes_of(ScalarType type);
 TypeClass class_of(ScalarType type);
 /// Without the dot: "u32".
@@ -54,7 +54,7 @@ std::string_view name_of(Opcode opcode);
 #define MODIFIER_FLAG(field, text)
 #include "ptx/modifiers.def"
 
-/// What an instruction says after its opcode. A member is None or false where it says nothing.
+/// The modifiers of an instruction. A member is None or false if the modifier is absent.
 struct Modifiers {
     /// The types in the order in which they are written: cvt.f32.s64 has {F32, S64}.
     std::array<ScalarType, 4> types{};

@@ -79,7 +79,7 @@ void ModuleParser::statement() {
     if (tokens_.at(".entry") || tokens_.at(".func"))
         return function(linkage);
     if (tokens_.at(".reg"))
-        tokens_.fail(tokens_.location(), "registers are declared in functions");
+        tokens_.fail(tokens_.location(), "registers must be declared in a function");
     if (!is_state_space(tokens_.current()))
         tokens_.fail_expected("a directive");
     parse_variables(context_, linkage,
@@ -179,7 +179,8 @@ Linkage ModuleParser::linkage() {
 
 void ModuleParser::declare_variable(Variable &&variable) {
     if (variable.space == Space::Param || variable.space == Space::Local)
-        tokens_.fail(variable.location, "variables of this state space are declared in functions");
+        tokens_.fail(variable.location,
+                     "variables of this state space must be declared in a function");
     auto index = static_cast<std::uint32_t>(module_.variables.size());
     Meaning meaning{Meaning::Kind::Symbol, {SymbolKind::Global, index}, no_index};
     if (context_.names.declare(variable.name, meaning))

@@ -1,4 +1,4 @@
-// names.cpp -- which name means what, in nested scopes.
+// names.cpp -- the meaning of names in nested scopes.
 #include "ptx/names.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// names.h -- which name means what, in nested scopes.
+// names.h -- the meaning of names in nested scopes.
 #pragma once
 
 #include "ptx/ast.h"
@@ -11,7 +11,8 @@
 
 namespace softcuda::ptx {
 
-/// What a name can mean. Labels are kept apart (labels.h): they may be used before they stand.
+/// The kinds of meanings of a name. Labels are kept separately, because they can be used before
+/// their definition.
 struct Meaning {
     enum class Kind : std::uint8_t {
         Symbol,        ///< a variable, parameter or function: `symbol`
@@ -26,8 +27,8 @@ struct Meaning {
     std::uint32_t index = no_index;
 };
 
-/// Names with scopes that open and close. Every operation takes constant time on average, closing
-/// a scope as long as it has names.
+/// A table of names with nested scopes. Operations take constant time on average; closing a scope
+/// takes time proportional to its names.
 class NameTable {
   public:
     struct Found {
@@ -41,7 +42,7 @@ class NameTable {
     void close();
     std::uint32_t depth() const { return static_cast<std::uint32_t>(scopes_.size()) - 1; }
 
-    /// False, and nothing changes, if the innermost scope has the name already.
+    /// Returns false and changes nothing if the innermost scope already has the name.
     bool declare(std::string_view name, const Meaning &meaning);
     /// Declares it in an outer scope; no scope within may have the name.
     void declare_at(std::uint32_t scope, std::string_view name, const Meaning &meaning);
@@ -73,10 +74,10 @@ class NameTable {
     std::vector<std::vector<std::uint32_t>> scopes_;
 };
 
-/// How many single edits make `a` from `b`; gives up and returns `limit + 1` past `limit`.
+/// The edit distance of `a` and `b`; returns `limit + 1` if it exceeds `limit`.
 unsigned edit_distance(std::string_view a, std::string_view b, unsigned limit);
 
-/// Keeps the candidate nearest to a misspelt word.
+/// Finds the candidate nearest to a misspelt word.
 class Suggestion {
   public:
     explicit Suggestion(std::string_view word)

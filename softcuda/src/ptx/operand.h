@@ -1,4 +1,4 @@
-// operand.h -- what stands after an opcode: registers, constants, addresses, names.
+// operand.h -- the operands of an instruction: registers, constants, addresses, names.
 #pragma once
 
 #include "ptx/modifiers.h"
@@ -40,7 +40,7 @@ ScalarType type_of(SpecialRegister special);
 /// True for those with `.x`, `.y`, `.z` and `.w`.
 bool has_components(SpecialRegister special);
 
-/// Which part of a register an operand means: `.x` of a vector, or a video instruction's `.b2`.
+/// The selected part of a register: `.x` of a vector, or a video instruction's `.b2`.
 enum class Component : std::uint8_t {
     None,
     X,
@@ -78,7 +78,7 @@ enum class OperandKind : std::uint8_t {
     Prototype,       ///< index in Function::prototypes
 };
 
-/// One operand. Which members mean something is said at OperandKind.
+/// One operand. OperandKind describes the members that each kind uses.
 struct Operand {
     OperandKind kind = OperandKind::None;
     Component component = Component::None;
@@ -99,7 +99,7 @@ struct Operand {
     bool has_register_base() const {
         return kind == OperandKind::Address && index != no_index && !symbol;
     }
-    /// A Symbol or an Address whose element is chosen by a register.
+    /// A Symbol or an Address whose element is indexed by a register.
     bool has_register_subscript() const { return subscripted && index != no_index; }
     std::int64_t signed_integer() const { return static_cast<std::int64_t>(integer); }
 };

@@ -1,4 +1,4 @@
-// operand_parser.cpp -- operands as they are written.
+// operand_parser.cpp -- parses operands.
 #include "ptx/operand_parser.h"
 
 #include "ptx/expression.h"
@@ -74,8 +74,8 @@ std::span<Operand> OperandParser::finish(std::size_t begin) {
 
 void OperandParser::refuse_register_subscript(const Operand &operand) {
     if (operand.has_register_subscript())
-        tokens_.fail(operand.location, "an element that a register chooses can be accessed; "
-                                       "its address cannot be an operand");
+        tokens_.fail(operand.location, "an element indexed by a register is allowed in loads and "
+                                       "stores only; its address cannot be an operand");
 }
 
 std::span<Operand> OperandParser::keep(std::size_t begin) {
@@ -158,7 +158,8 @@ Operand OperandParser::with_pair(Operand first) {
     return pair;
 }
 
-/// An identifier and what may hang on it: `%r1`, `%v.x`, `%tid.x`, `buffer+4`, `buffer[2]`, `_`.
+/// An identifier with an optional component, offset or subscript: `%r1`, `%v.x`, `%tid.x`,
+/// `buffer+4`, `buffer[2]`, `_`.
 Operand OperandParser::named() {
     bool has_component = tokens_.followed_directly_by('.');
     Token name = tokens_.take();
@@ -288,7 +289,7 @@ void OperandParser::subscript(Operand &operand) {
     SourceLocation where = tokens_.take().location;
     const Variable *variable = module_.variable(scope_.function(), operand.symbol);
     if (variable == nullptr)
-        tokens_.fail(where, "a function has no elements");
+        tokens_.fail(where, "a function cannot be indexed");
     std::uint64_t index = 0;
     if (tokens_.at(TokenKind::Identifier) && tokens_.current().text.front() == '%') {
         if (variable->space == Space::Param)
@@ -300,7 +301,8 @@ void OperandParser::subscript(Operand &operand) {
             kind == TypeClass::Bits || kind == TypeClass::Unsigned || kind == TypeClass::Signed;
         const unsigned bits = bits_of(reg.type);
         if (reg.vector > 1 || !is_integer || (bits != 32 && bits != 64))
-            tokens_.fail(where, "an index is a constant or an integer register of 32 or 64 bits");
+            tokens_.fail(where,
+                         "expected a constant or an integer register of 32 or 64 bits as an index");
         if (tokens_.at("+") || tokens_.at("-"))
             index = parse_integer_constant(tokens_).bits;
     } else {
@@ -336,7 +338,8 @@ Operand OperandParser::bracketed() {
         bool addressable = base.is(OperandKind::Register) || base.is(OperandKind::Symbol) ||
                            base.is(OperandKind::Integer);
         if (!addressable || base.negated || base.component != Component::None)
-            tokens_.fail(base.location, "an address is a register, a variable or a number");
+            tokens_.fail(base.location,
+                         "expected a register, a variable or a number as an address");
         base.kind = OperandKind::Address;
         base.location = where;
         return base;

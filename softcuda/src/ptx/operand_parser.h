@@ -1,4 +1,4 @@
-// operand_parser.h -- operands as they are written, before anyone asks whether they fit.
+// operand_parser.h -- parses operands; check_operand.h checks them later.
 #pragma once
 
 #include "ptx/context.h"
@@ -14,15 +14,15 @@ class OperandParser {
     OperandParser(Context &context, FunctionScope &scope)
         : tokens_(context.tokens), module_(context.module), scope_(scope) {}
 
-    /// The operands up to the `;`, which stays.
+    /// The operands up to the `;`, which is not consumed.
     std::span<Operand> operands();
-    /// `label`; its index comes when the function ends.
+    /// `label`; its index is set at the end of the function.
     std::span<Operand> branch_operands();
     /// `%r1, targets`
     std::span<Operand> indexed_branch_operands();
     /// `(results), callee, (arguments), prototype` -- always four.
     std::span<Operand> call_operands();
-    /// Abandons the statement where the operand is `buffer[%r1]`.
+    /// Abandons the statement if the operand is `buffer[%r1]`.
     void refuse_register_subscript(const Operand &operand);
 
   private:

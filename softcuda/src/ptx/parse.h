@@ -1,4 +1,4 @@
-// parse.h -- text to AST: the whole front half, checked.
+// parse.h -- parses PTX text to a checked syntax tree.
 #pragma once
 
 #include "ptx/ast.h"
@@ -9,8 +9,8 @@
 
 namespace softcuda::ptx {
 
-/// Parses and checks a PTX module. Nothing if there are errors; those are in `diagnostics`, which
-/// must be about the same source. Never throws for what the text says.
+/// Parses and checks a PTX module. Empty if there are errors, which are in `diagnostics`; it must
+/// belong to the same source. Errors in the text never throw.
 ///
 ///     auto source = std::make_shared<SourceText>("kernel.ptx", text);
 ///     Diagnostics diagnostics(*source);

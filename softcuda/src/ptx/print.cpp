@@ -1,4 +1,4 @@
-// print.cpp -- an AST back to PTX text.
+// print.cpp -- prints a syntax tree as PTX text.
 #include "ptx/print.h"
 
 #include "ptx/print_operand.h"

@@ -1,4 +1,4 @@
-// print.h -- an AST back to PTX text.
+// print.h -- prints a syntax tree as PTX text.
 #pragma once
 
 #include "ptx/ast.h"
@@ -11,7 +11,7 @@ namespace softcuda::ptx {
 /// that clash renamed, constants evaluated, debug sections reduced to lines and their functions.
 std::string print(const Module &module);
 
-/// The same in pieces, for a linker: every piece refers to those before it only.
+/// The text in pieces, for a linker: each piece refers only to earlier pieces.
 struct PrintedParts {
     std::string prototypes; ///< of all functions
     std::string variables;

@@ -1,4 +1,4 @@
-// print_names.cpp -- names for what a function declares, each its own.
+// print_names.cpp -- unique names for the declarations of a function.
 #include "ptx/print_names.h"
 
 namespace softcuda::ptx {

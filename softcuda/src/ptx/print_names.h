@@ -1,4 +1,4 @@
-// print_names.h -- names for what a function declares, each its own.
+// print_names.h -- unique names for the declarations of a function.
 #pragma once
 
 #include "ptx/ast.h"
@@ -10,8 +10,8 @@
 
 namespace softcuda::ptx {
 
-/// Scopes are gone when a function is printed, so what had the same name in two scopes, or the name
-/// of something of the module, gets a new one.
+/// A printed function has no nested scopes. So a declaration gets a new name if another scope or
+/// the module uses the same name.
 class PrintNames {
   public:
     enum class Clashes { Keep, Rename };

@@ -31,7 +31,7 @@ std::string integer(const Operand &operand) {
                                : std::to_string(operand.signed_integer());
 }
 
-/// ptxas wants `+-4`.
+/// ptxas requires `+-4`.
 std::string offset(std::uint64_t value) {
     return value == 0 ? "" : "+" + std::to_string(static_cast<std::int64_t>(value));
 }

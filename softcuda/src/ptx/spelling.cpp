@@ -1,8 +1,10 @@
-// spelling.cpp -- fits `ld.global.v4.f32` to the rows of instructions.def, and writes it again.
+// spelling.cpp -- matches `ld.global.v4.f32` against the rows of instructions.def, and prints
+// spellings.
 //
-// A row lists its modifiers in the manual's order, but ptxas takes them in any order (NVIDIA's own
-// headers write `atom.add.release.gpu.u32`), so each word of a spelling goes to the first rule of
-// the row that still wants it. Types come to their slots in the order in which they are written.
+// A row lists its modifiers in the manual's order, but ptxas accepts them in any order (NVIDIA's
+// own headers write `atom.add.release.gpu.u32`), so each word of a spelling is assigned to the
+// first unused rule of the row that accepts it. Types are assigned in the order in which they are
+// written.
 #include "ptx/check_modifiers.h"
 #include "ptx/forms.h"
 
@@ -39,8 +41,8 @@ struct Attempt {
     Modifiers modifiers;
 };
 
-/// Gives `text` to the first unused rule of the row that takes it. A type may not overtake one
-/// that is still to come: `add.f16.f32` is not `add.f32.f16`.
+/// Assigns `text` to the first unused rule of the row that accepts it. Types must be in the row's
+/// order: `add.f16.f32` is not `add.f32.f16`.
 bool place_word(const Form &form, std::string_view text, bool (&used)[max_rules],
                 Modifiers &modifiers) {
     bool type_awaited = false;

@@ -49,7 +49,7 @@ std::string_view TokenStream::take_opcode() {
 
 void TokenStream::fail_expected(std::string_view what) {
     if (current_.is(TokenKind::Invalid))
-        throw Abandon{}; // the lexer has said what is wrong with it
+        throw Abandon{}; // the lexer has already reported the error
     fail(current_.location, "expected " + std::string(what) + ", got " + describe(current_));
 }
 

@@ -1,4 +1,4 @@
-// token_stream.h -- the tokens of a module, one at a time, and what happens when one is wrong.
+// token_stream.h -- the tokens of a module, one at a time, and the recovery from syntax errors.
 #pragma once
 
 #include "ptx/lexer.h"
@@ -8,8 +8,8 @@
 
 namespace softcuda::ptx {
 
-/// Leaves a statement that makes no sense. It is thrown after the diagnostic was made, caught where
-/// the parser can go on, and never leaves parse().
+/// Abandons an invalid statement. Thrown after the diagnostic was added, caught where the parser
+/// can continue, and never leaves parse().
 struct Abandon {};
 
 class TokenStream {
@@ -23,20 +23,20 @@ class TokenStream {
     /// True if nothing, not even a blank, is between the current token and the byte `c`.
     bool followed_directly_by(char c) const { return lexer_.next_byte_is(c); }
 
-    /// Gives the current token and goes to the next.
+    /// Returns the current token and advances to the next one.
     Token take();
-    /// Goes on if the current token is `text`.
+    /// Advances if the current token is `text`.
     bool accept(std::string_view text);
     Token expect(std::string_view text);
-    /// `what` says in the message what should stand here.
+    /// `what` is the expected token in the message.
     Token expect(TokenKind kind, std::string_view what);
     /// A whole number without sign, at most `limit`.
     std::uint64_t expect_integer(std::string_view what, std::uint64_t limit);
 
-    /// The current Identifier with all its dotted words; goes to the token after them.
+    /// The current Identifier with all its dotted words; advances to the token after them.
     std::string_view take_opcode();
 
-    /// Reports at the current token that `what` should stand here, and abandons the statement.
+    /// Reports that `what` was expected at the current token, and abandons the statement.
     [[noreturn]] void fail_expected(std::string_view what);
     [[noreturn]] void fail(SourceLocation where, std::string message, std::string note = {});
 

@@ -1,4 +1,4 @@
-// cluster.cpp -- the barrier of a cluster, and whose shared memory an address is in.
+// cluster.cpp -- the barrier of a cluster, and the owner of an address in shared memory.
 #include "rt/cluster.h"
 
 #include "rt/guard.h"
@@ -54,8 +54,8 @@ void Cluster::begin(std::uint32_t warps) noexcept {
 void Cluster::arrive(WarpFiber &warp, const char *place, WarpQueue &ready) {
     if (warp.arrived_at_cluster)
         fail(at_barrier(),
-             "a warp arrives at the cluster's barrier at %s and has not waited since "
-             "it last arrived",
+             "a warp arrives a second time at the cluster's barrier at %s, without a wait in "
+             "between",
              place);
     warp.arrived_at_cluster = true;
     warp.cluster_phase = phase_;
@@ -67,7 +67,7 @@ void Cluster::arrive(WarpFiber &warp, const char *place, WarpQueue &ready) {
 
 bool Cluster::pass(WarpFiber &warp, const char *place) {
     if (!warp.arrived_at_cluster)
-        fail(at_barrier(), "a warp waits at the cluster's barrier at %s and has not arrived",
+        fail(at_barrier(), "a warp waits at the cluster's barrier at %s without having arrived",
              place);
     warp.arrived_at_cluster = false;
     if (warp.cluster_phase != phase_)
@@ -92,7 +92,7 @@ void Cluster::end_warp(const WarpFiber &warp, WarpQueue &ready) {
 }
 
 void Cluster::report_deadlock() const {
-    fail(at_barrier(), "no warp can go on: the cluster's barrier%s%s has %u of %u warps",
+    fail(at_barrier(), "deadlock: the cluster's barrier%s%s has %u of %u warps",
          *place_ ? " at " : "", place_, arrived_, live_ + gone_);
 }
 

@@ -1,8 +1,8 @@
-// code_ranges.h -- which addresses hold generated code.
+// code_ranges.h -- the address ranges of generated code.
 //
-// A running kernel can be left at any instruction of generated code, since that owns nothing, but
-// not inside the functions that it calls. The signal that stops a kernel asks here where it came
-// in.
+// A running kernel can be aborted at any instruction of generated code, because generated code owns
+// no resources, but not inside the functions that it calls. The signal handler that stops a kernel
+// uses these ranges to test where the signal arrived.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace softcuda::rt {
 
-/// Announces machine code before it first runs. May be called by any thread.
+/// Adds a range of machine code before it first runs. Any thread may call.
 void register_code(const void *begin, std::size_t bytes);
 
-/// Forgets the range that starts at `begin`; nothing may run in it any more.
+/// Removes the range that starts at `begin`; no thread may run its code any more.
 void unregister_code(const void *begin) noexcept;
 
 /// Takes no lock: for signal handlers.

@@ -7,7 +7,7 @@
 
 namespace softcuda::rt {
 
-/// What instructions of a profiled kernel are counted as.
+/// The classes of instructions in a profile.
 enum class InstructionClass : std::uint32_t {
 #define INSTRUCTION_CLASS(Name, text) Name,
 #include "rt/instruction_classes.def"
@@ -19,8 +19,8 @@ inline constexpr unsigned kInstructionClasses = 0
 #undef INSTRUCTION_CLASS
     ;
 
-/// The instructions of one source line in one basic block of a profiled kernel. They lie in the
-/// generated code's data, as the two structs below do.
+/// The instructions of one source line in one basic block of a profiled kernel. Stored in the data
+/// of the generated code, like the two structs below.
 struct CountedLine {
     const char *file;
     std::uint32_t line;
@@ -33,10 +33,10 @@ struct CountedAccess {
     std::uint32_t line;
     WatchKind kind;
     WatchSpace space;
-    std::uint32_t bytes; ///< that each lane accesses
+    std::uint32_t bytes; ///< accessed by each lane
 };
 
-/// What one function of a profiled kernel counts.
+/// The counters of one function of a profiled kernel.
 struct CountTable {
     const CountedLine *lines;
     const CountedAccess *accesses;
@@ -46,20 +46,20 @@ struct CountTable {
 
 /// How often a CountedLine was executed. Generated code adds to this.
 struct LineCounts {
-    std::uint64_t warps; ///< executions by a warp of which any lane was active
-    std::uint64_t lanes; ///< the sum of the active lanes over these
+    std::uint64_t warps; ///< executions by a warp with at least one active lane
+    std::uint64_t lanes; ///< the sum of the active lanes over these executions
 };
 
 } // namespace softcuda::rt
 
 extern "C" {
 
-// What profiled kernels tell (rt/counts.h).
-/// At the start of a function: where it counts its lines.
+// The calls of profiled kernels (rt/counts.h).
+/// Called at the start of a function. Returns the counters of its lines.
 softcuda::rt::LineCounts *scu_count_begin(softcuda::rt::WorkerState *,
                                           const softcuda::rt::CountTable *);
-/// The lanes in `mask` are about to access `addresses`, of which there are 32, in the table's
-/// access number `access`.
+/// Called before an access: the lanes in `mask` will access `addresses`, an array of 32; `access`
+/// is the number of the access in the table.
 void scu_count_access(softcuda::rt::WorkerState *, const softcuda::rt::CountTable *,
                       std::uint32_t access, std::uint32_t mask, const std::uint64_t *addresses);
 }

@@ -1,8 +1,8 @@
-// counts.h -- what a profiled kernel counts while it runs.
+// counts.h -- the counters of a profiled kernel while it runs.
 //
-// Kernels that are compiled to be profiled (warp::TierRequest::counts) add to LineCounts themselves
-// and call scu_count_access of count_abi.h before each access. Who keeps the counters is above
-// this layer (profile/).
+// Kernels that are compiled with counters (warp::TierRequest::counts) increment LineCounts
+// themselves, and call scu_count_access of count_abi.h before each access. The owner of the
+// counters is in the layer above (profile/).
 #pragma once
 
 #include "rt/count_abi.h"
@@ -15,10 +15,9 @@ namespace softcuda::rt {
 class BlockCounter {
   public:
     virtual ~BlockCounter() = default;
-    /// The counters of the table's lines, as many as it has. Null where there is no memory for
-    /// them.
+    /// The counters of the table's lines. Null if memory runs out.
     [[nodiscard]] virtual LineCounts *lines_of(const CountTable &table) noexcept = 0;
-    /// Counts an access, of a table that lines_of() was called for.
+    /// Counts an access of a table for which lines_of() was called.
     virtual void access(const CountTable &table, std::uint32_t number, std::uint32_t mask,
                         const std::uint64_t *addresses) noexcept = 0;
 };
@@ -27,8 +26,7 @@ class BlockCounter {
 class LaunchCounter {
   public:
     virtual ~LaunchCounter() = default;
-    /// Begins to count for a block, whose memory `state` has; null where there is no memory for
-    /// that.
+    /// Begins to count for the block of `state`; null if memory runs out.
     virtual BlockCounter *begin(WorkerState &state) noexcept = 0;
     virtual void end(BlockCounter *block) noexcept = 0;
 };

@@ -1,4 +1,4 @@
-// fiber.cpp -- the switch from one stack to another, in the processor's own words.
+// fiber.cpp -- the switch from one stack to another, in assembly language.
 #include "rt/fiber.h"
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 #include <new>
 #include <pthread.h>
 
-// scu_switch_stack(void **save, void *stack_pointer): pushes what a function must keep, notes the
-// stack pointer in *save, and returns on the other stack, which looks the same. Nearly always both
-// sides have called from the same place, at the same depth of calls, so the processor guesses this
-// return and those after it right.
+// scu_switch_stack(void **save, void *stack_pointer): pushes the callee-saved registers, stores the
+// stack pointer in *save, and returns on the other stack, which has the same layout. Usually both
+// sides have called from the same point, at the same call depth, so the processor predicts this
+// return and the following ones correctly.
 //
 // scu_begin_fiber: where a new stack's first switch returns to; calls the body that start() left
 // in registers.
@@ -122,8 +122,8 @@ thread_local void *home_fiber = nullptr; ///< of the thread that adopted its own
 #endif
 
 #if defined(SOFTCUDA_ASAN_FIBERS)
-// Whose entry is being completed: the side that arrives tells the sanitizer, but a new fiber has no
-// code of ours to do it in before its body.
+// The fiber whose entry is being completed: the resumed side notifies the sanitizer, but a new
+// fiber runs no code of this file before its body.
 struct Entry {
     Fiber::Body body;
     void *argument;

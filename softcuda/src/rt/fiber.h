@@ -1,13 +1,13 @@
-// fiber.h -- a computation with a stack of its own that gives way to others when it wants to.
+// fiber.h -- a computation with its own stack, which yields cooperatively.
 //
 //     Fiber fiber;
 //     fiber.start(stack, bytes, body, argument);     nothing runs yet
 //     resume(caller, fiber)                          runs body(argument) ...
-//     resume(fiber, caller)                          ... until it says this; and so on
+//     resume(fiber, caller)                          ... until it executes this; and so on
 //
 // A switch saves the registers that a called function must keep, and the stack pointer: about two
-// nanoseconds. The floating-point modes are those of the thread. A fiber stays with the thread that
-// it began on. A body never returns: its last act is to resume somebody else for good.
+// nanoseconds. The floating-point modes are those of the thread. A fiber always runs on the thread
+// on which it began. A body never returns: its last action is a resume() of another fiber.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-// In fiber.cpp: saves on the stack what a function must keep, notes the stack pointer in *save, and
-// returns on the other stack.
+// In fiber.cpp: saves the callee-saved registers on the stack, stores the stack pointer in *save,
+// and returns on the other stack.
 extern "C" void scu_switch_stack(void **save, void *stack_pointer);
 
 namespace softcuda::rt {
@@ -38,11 +38,11 @@ class Fiber {
     Fiber &operator=(const Fiber &) = delete;
     ~Fiber();
 
-    /// The next resume() begins body(argument) on this stack; whatever ran there is forgotten.
-    /// `stack` is the lowest address; it and `bytes` are multiples of 16.
+    /// The next resume() begins body(argument) on this stack. A body that ran there before is
+    /// abandoned. `stack` is the lowest address; it and `bytes` are multiples of 16.
     void start(std::byte *stack, std::size_t bytes, Body body, void *argument) noexcept;
 
-    /// Makes this the calling thread's own computation, on the thread's stack.
+    /// Makes this fiber represent the calling thread itself, on the thread's stack.
     void adopt_thread() noexcept;
 
     [[nodiscard]] std::uint64_t stack_begin() const noexcept {
@@ -65,7 +65,7 @@ class Fiber {
 #endif
 };
 
-/// Suspends `from`, which is running, and goes on in `to`. Returns when somebody resumes `from`.
+/// Suspends the running fiber `from` and continues `to`. Returns when another fiber resumes `from`.
 inline void resume(Fiber &from, Fiber &to) noexcept {
 #if defined(SOFTCUDA_ASAN_FIBERS)
     __sanitizer_start_switch_fiber(&from.fake_stack_, to.stack_, to.stack_bytes_);
@@ -79,8 +79,8 @@ inline void resume(Fiber &from, Fiber &to) noexcept {
 #endif
 }
 
-/// A longjmp may lead from a fiber to the thread's own stack, if the sanitizers hear of it: before
-/// the jump, and after it.
+/// A longjmp from a fiber to the thread's own stack must be announced to the sanitizers: call these
+/// before and after the jump.
 void prepare_jump() noexcept;
 void arrive_by_jump(Fiber &from, Fiber &to) noexcept;
 

@@ -1,4 +1,4 @@
-// grid.cpp -- handing out blocks and running them.
+// grid.cpp -- assigns blocks to threads and runs them.
 #include "rt/grid.h"
 
 #include "rt/warp_scheduler.h"
@@ -69,7 +69,8 @@ std::uint64_t Grid::together() const noexcept {
 
 void Grid::note_time(const Chunk &chunk, std::uint64_t nanoseconds) noexcept {
     const std::uint64_t per_block = std::max<std::uint64_t>(1, nanoseconds / chunk.count);
-    if (!work_.cooperative) // those are spread over the threads one by one
+    if (!work_
+             .cooperative) // cooperative grids are distributed over the threads one block at a time
         chunk_blocks_.store(std::max<std::uint64_t>(1, kChunkNanoseconds / per_block),
                             std::memory_order_relaxed);
     if (work_.block_time)

@@ -1,13 +1,14 @@
-// grid.h -- a number of blocks to be run by whatever threads come along.
+// grid.h -- a grid of blocks, which any number of threads run together.
 //
-// Each seat starts on a range of blocks of its own, so that neighbouring blocks run on one core,
-// and takes chunks from it. A seat whose range is used up takes chunks from the others' ranges:
+// A seat is a worker slot: the place of one thread in the grid. Each seat has a range of blocks, so
+// that neighbouring blocks run on one core, and takes chunks from this range. A seat whose range is
+// used up takes chunks from the ranges of other seats:
 //
 //     seat 0  [0 ........ 24]           seat 0  [done]  takes from seat 1's end of the work
 //     seat 1  [25 ....... 49]   later   seat 1  [25 .... 41]
 //
-// A chunk is as many blocks as take about 30 us, which is measured while they run. Where blocks run
-// in clusters and warps are fibers, ranges and chunks count clusters.
+// The size of a chunk is chosen so that it takes about 30 us; the time of a block is measured while
+// the grid runs. If blocks run in clusters and warps are fibers, ranges and chunks count clusters.
 #pragma once
 
 #include "rt/busy_time.h"
@@ -24,21 +25,21 @@
 
 namespace softcuda::rt {
 
-/// What a grid's time per block was, kept from launch to launch. Nanoseconds; 0: not known.
+/// The measured time per block, kept from launch to launch. Nanoseconds; 0: unknown.
 using BlockTime = std::atomic<std::uint64_t>;
 
 class Grid {
   public:
     struct Work {
-        KernelEntry entry = nullptr;    ///< of a range of blocks; or, where it is null:
-        WarpEntry warp_entry = nullptr; ///< of one warp, run as a fiber
+        KernelEntry entry = nullptr;    ///< runs a range of blocks; if it is null:
+        WarpEntry warp_entry = nullptr; ///< runs one warp, as a fiber
         std::uint32_t warps = 1;        ///< of a block; for warp_entry
         bool cooperative = false;       ///< all blocks may wait for each other; for warp_entry
         std::uint64_t blocks = 0;
         BlockMemory memory;
-        int priority = 0;                 ///< lower numbers go first
-        unsigned most_seats = 0;          ///< that may run it at the same time; 0: all
-        const void *owner = nullptr;      ///< whose it is: see WorkerPool::interrupt_all_of
+        int priority = 0;                 ///< lower numbers run first
+        unsigned most_seats = 0;          ///< the most seats that run it at the same time; 0: all
+        const void *owner = nullptr;      ///< the owner, for WorkerPool::interrupt_all_of
         LaunchWatch *watch = nullptr;     ///< of a checked kernel; outlives the grid
         LaunchCounter *counter = nullptr; ///< of a profiled kernel; outlives the grid
         BlockTime *block_time = nullptr;  ///< may be null; outlives the grid
@@ -49,13 +50,13 @@ class Grid {
 
     enum class Window { None, Shared, Local };
 
-    /// Why and where a kernel failed.
+    /// The reason and the place of a kernel's failure.
     struct Failure {
         FaultReport report;
         std::uint64_t block = 0;
         std::uint32_t warp = 0;
-        /// Where the address is near one of the block's windows: which, how far from its beginning,
-        /// and how many bytes of it are the block's.
+        /// If the address is near one of the block's windows: the window, the offset from its
+        /// begin, and the number of bytes that belong to the block.
         Window window = Window::None;
         std::int64_t offset = 0;
         std::uint64_t window_bytes = 0;
@@ -66,11 +67,11 @@ class Grid {
     Grid &operator=(const Grid &) = delete;
     virtual ~Grid() = default;
 
-    /// Called by the pool when no block runs any more and none will; may delete nothing that the
-    /// caller of the pool still holds. Not called for WorkerPool::run_here.
+    /// Called by the pool when all blocks are done. Must not delete objects that the caller of the
+    /// pool still uses. Not called for WorkerPool::run_here.
     virtual void finished() noexcept = 0;
 
-    /// What to run; set before the grid is given to a pool. `frame` stays the owner's.
+    /// The work; set it before the grid is passed to a pool. The owner keeps `frame` alive.
     void set_work(const Work &work, const LaunchFrame *frame) noexcept {
         work_ = work;
         frame_ = frame;
@@ -83,7 +84,7 @@ class Grid {
     [[nodiscard]] Outcome outcome() const noexcept { return outcome_; }
     [[nodiscard]] const Failure &failure() const noexcept { return failure_; }
 
-    /// Hands out no more blocks; those that run may be interrupted.
+    /// Starts no more blocks; running blocks may be interrupted.
     void cancel() noexcept;
 
   private:
@@ -99,7 +100,7 @@ class Grid {
         std::uint64_t count = 0;
     };
 
-    /// How many blocks are handed out as one: those of a cluster, where warps are fibers.
+    /// The number of blocks that are assigned together: those of a cluster, if warps are fibers.
     [[nodiscard]] std::uint64_t together() const noexcept;
     [[nodiscard]] std::uint64_t clusters() const noexcept { return work_.blocks / together(); }
     void divide(unsigned seats);
@@ -120,8 +121,8 @@ class Grid {
     const LaunchFrame *frame_ = nullptr;
     std::vector<Range> ranges_;
     std::atomic<std::uint64_t> chunk_blocks_{1};
-    std::atomic<bool> interrupt_{false}; ///< running blocks should be left
-    std::atomic<bool> stop_{false};      ///< no more blocks should be begun
+    std::atomic<bool> interrupt_{false}; ///< running blocks should be aborted
+    std::atomic<bool> stop_{false};      ///< no more blocks should be started
 
     std::mutex failure_mutex_;
     Outcome outcome_ = Outcome::Done;
@@ -136,7 +137,7 @@ class Grid {
     bool active_ = false;
 };
 
-/// Nanoseconds since some fixed moment, monotonic.
+/// A monotonic clock in nanoseconds.
 std::uint64_t monotonic_nanoseconds() noexcept;
 
 } // namespace softcuda::rt

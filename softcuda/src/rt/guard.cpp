@@ -34,9 +34,9 @@ namespace {
 
 [[gnu::tls_model("initial-exec")]] thread_local Guard *current_guard = nullptr;
 
-/// The lowest address of the calling thread's stack, to tell its overflow from other faults.
+/// The lowest address of the calling thread's stack, to distinguish its overflow from other faults.
 [[gnu::tls_model("initial-exec")]] thread_local std::uint64_t lowest_of_stack = 0;
-/// Where that of another stack stands, while the thread runs on one.
+/// The location of the lowest address of another stack, while the thread runs on it.
 [[gnu::tls_model("initial-exec")]] thread_local const std::uint64_t *watched_stack = nullptr;
 
 constexpr std::array kFaultSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
@@ -91,8 +91,8 @@ void unblock_signals() {
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-/// After a jump: what lies below on the stack belongs to frames that never returned.
-/// AddressSanitizer forgets them by itself only where the jump began on the same stack.
+/// After a jump: the memory below on the stack belongs to frames that never returned.
+/// AddressSanitizer clears them itself only if the jump began on the same stack.
 void forget_left_frames() {
 #if defined(__SANITIZE_ADDRESS__)
     constexpr std::size_t kBytes = std::size_t{256} << 10;
@@ -134,7 +134,7 @@ __attribute__((no_sanitize("address", "thread"))) std::uint64_t
 find_caller(std::uint64_t stack, const Guard *guard) noexcept {
     constexpr std::uint64_t kMostBytes = std::uint64_t{64} * 1024;
     constexpr std::uint64_t kLongestCall = 6;
-    // The guard lies in a frame that called the code, unless the code runs on a fiber's stack; that
+    // The guard is in a frame that called the code, unless the code runs on a fiber's stack, which
     // begins in generated code.
     const auto end = reinterpret_cast<std::uint64_t>(guard);
     const std::uint64_t bytes = end - stack < kMostBytes ? end - stack : kMostBytes;
@@ -227,17 +227,17 @@ struct SignalHandlers {
     }
 
     static struct sigaction action(void (*handler)(int, siginfo_t *, void *), int flags) {
-        struct sigaction action{};
+        struct sigaction action {};
         action.sa_sigaction = handler;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | flags;
         sigemptyset(&action.sa_mask);
         return action;
     }
 
-    /// A real-time signal that nobody uses.
+    /// An unused real-time signal.
     static int free_signal() {
         for (int signal = SIGRTMAX - 4; signal > SIGRTMIN; signal--) {
-            struct sigaction present{};
+            struct sigaction present {};
             if (sigaction(signal, nullptr, &present) == 0 && !(present.sa_flags & SA_SIGINFO) &&
                 present.sa_handler == SIG_DFL)
                 return signal;
@@ -321,7 +321,7 @@ class SignalStack {
     }
 
   private:
-    /// Room for a few signals at once: with the processor's vector state each takes up to 11 KB.
+    /// Space for a few nested signals: with the processor's vector state, each needs up to 11 KB.
     static std::uint64_t stack_bytes() {
         return std::uint64_t{64} * 1024 + 8 * std::uint64_t{getauxval(AT_MINSIGSTKSZ)};
     }

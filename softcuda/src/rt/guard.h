@@ -1,12 +1,12 @@
-// guard.h -- calls that come back when the code they run faults or is told to stop.
+// guard.h -- calls that return if the called code faults or is interrupted.
 //
 //     Guard guard(&stop);
 //     if (guard.run([&] { entry(...); }) != Guard::Exit::Returned)
 //         report(guard.fault());
 //
 // A fault (SIGSEGV, SIGBUS, SIGFPE, SIGILL, or scu_fault) ends the call with a jump out of it, past
-// any destructors: only generated code and plain memory copies may run inside. Signals that hit a
-// thread outside a guard go to whoever handled them before.
+// any destructors: only generated code and plain memory copies may run inside. Signals outside a
+// guard are passed to the previous handler.
 #pragma once
 
 #include "rt/kernel_abi.h"
@@ -29,11 +29,11 @@ struct FaultReport {
     bool address_known = false;
     std::uint64_t address = 0;
     Direction direction = Direction::Unknown;
-    int lane = -1;  ///< of the warp, -1 where it is not known
-    int signal = 0; ///< that reported it, 0 for scu_fault
+    int lane = -1;  ///< of the warp; -1 if unknown
+    int signal = 0; ///< the signal of the fault; 0 for scu_fault
     std::uint64_t code =
-        0; ///< in generated code: a byte behind the start of the instruction; 0: none
-    char detail[192] = ""; ///< more in words, if there is more to say
+        0; ///< in generated code: a byte after the start of the instruction; 0: none
+    char detail[192] = ""; ///< a description with details, or empty
 };
 
 class Guard {
@@ -68,8 +68,8 @@ class Guard {
     /// Ends the calling thread's innermost guarded call if it is to be interrupted.
     static void poll_interrupt() noexcept;
 
-    /// While one exists, the thread does something that must not be jumped out of; a fault is then
-    /// a bug of ours and goes to the previous handler.
+    /// For a scope that must not be left by a jump. A fault inside is a defect of this library, and
+    /// is passed to the previous handler.
     class Uninterrupted {
       public:
         Uninterrupted() noexcept : guard_(current()) { set(false); }
@@ -117,15 +117,16 @@ class Guard {
 /// guards and may need the stack that has overflowed. Throws std::bad_alloc.
 void prepare_thread_for_guards();
 
-/// Makes thread `thread_id` of this process leave its guarded call, if it is in generated code now
-/// and its guard allows it; otherwise does nothing. Repeat until it has left.
+/// Makes thread `thread_id` of this process leave its guarded call, if it currently runs generated
+/// code and its guard allows the interrupt; otherwise does nothing. Repeat the call until the
+/// thread has left.
 void interrupt_thread(int thread_id) noexcept;
 
-/// For whoever changes stacks: the lowest address of the one that the calling thread runs on stands
-/// in `*begin`, and an access shortly below it is a stack overflow. Null: the thread's own again.
+/// For code that switches stacks: `*begin` is the lowest address of the calling thread's current
+/// stack, and an access shortly below is a stack overflow. Null: the thread's own stack.
 void watch_stack(const std::uint64_t *begin) noexcept;
 
-/// Copies like memcpy; false where that faults.
+/// Copies like memcpy; false if the copy faults.
 [[nodiscard]] bool guarded_copy(void *destination, std::uint64_t source,
                                 std::size_t bytes) noexcept;
 

@@ -4,9 +4,8 @@
 // one that runs a single warp; which of them depends on its tier:
 //
 //     Regions          entry(frame, worker, first_block, block_count)
-//     Fibers, Lanes    entry(frame, worker, block, warp)    on a stack of its own; gives way to
-//     other
-//                                                           warps in scu_barrier and scu_yield
+//     Fibers, Lanes    entry(frame, worker, block, warp)    on its own stack; yields to other warps
+//                                                           in scu_barrier and scu_yield
 //
 // `frame` is shared, read-only, by all workers of one launch; `worker` belongs to the calling
 // thread alone (Regions), or to one block (Fibers, Lanes). Generated code reads both by the offsets
@@ -29,38 +28,39 @@ struct LaunchFrame {
     const std::byte *params;      ///< packed kernel parameters, laid out as PTX lays them out
     const std::uint64_t *symbols; ///< address of each module-level .global/.const variable
     std::uint64_t global_base;    ///< start of the arena that holds all device memory
-    std::uint64_t global_size;    ///< its size in bytes; an access outside is looked up slowly
+    std::uint64_t global_size;    ///< its size in bytes; an access outside takes a slow lookup
     std::uint32_t grid[3];        ///< in blocks
-    std::uint32_t block[3];       ///< in threads; equals the shape that was compiled for
-    std::uint32_t dynamic_shared_bytes; ///< asked for at launch
+    std::uint32_t block[3]; ///< in threads; equals the shape for which the kernel was compiled
+    std::uint32_t dynamic_shared_bytes; ///< requested at the launch
     std::uint32_t device_ordinal;
     std::uint64_t grid_id;          ///< %gridid
     std::uint64_t grid_workspace;   ///< %envreg1/2: for a grid-wide barrier, else 0
     void *launch;                   ///< the runtime's own record of this launch
-    std::uint32_t cluster[3];       ///< in blocks; 1 each where blocks run by themselves
+    std::uint32_t cluster[3];       ///< in blocks; 1 in each dimension without clusters
     std::uint32_t explicit_cluster; ///< 1: the program named the size of a cluster
 };
 
 /// One worker thread, as generated code sees it. The windows are reserved address ranges whose
-/// unused rest is inaccessible: shared and local addresses are 32-bit offsets into them, so that a
-/// wrong one faults and cannot reach anything else.
+/// unused part is inaccessible. Shared and local addresses are 32-bit offsets into them, so a wrong
+/// address faults and cannot access other memory.
 struct WorkerState {
-    std::byte *shared;       ///< the block's shared memory: static variables, then the dynamic part
-    std::byte *local;        ///< local memory: thread t of the block at t * local_bytes_per_thread
-    std::byte *scratch;      ///< values that live across block barriers; scratch_bytes, 64-aligned
-    std::uint32_t worker_id; ///< %smid
+    std::byte *shared;  ///< the block's shared memory: static variables, then the dynamic part
+    std::byte *local;   ///< local memory: thread t of the block at t * local_bytes_per_thread
+    std::byte *scratch; ///< values that are live across block barriers; scratch_bytes, 64-aligned
+    std::uint32_t worker_id;    ///< %smid
     std::uint32_t worker_count; ///< %nsmid
     std::uint64_t block_index; ///< linear index of the block being run, for reports; code stores it
-    std::uint32_t barrier_sum; ///< bar.red: what the warps that have arrived have added up
-    std::uint32_t barrier_result; ///< and the whole block's sum, once all have arrived
+    std::uint32_t barrier_sum; ///< bar.red: the sum over the warps that have arrived
+    std::uint32_t
+        barrier_result; ///< bar.red: the sum of the whole block, after all warps have arrived
     std::uint32_t
         warp_index; ///< the warp being run, for reports; code stores it where it may fault
     void *resident; ///< the runtime's record of the block, in the tiers that run warps as fibers
-    void *watch;    ///< the block's rt::BlockWatch, where the kernel is checked
-    void *counter;  ///< the block's rt::BlockCounter, where the kernel is profiled
+    void *watch;    ///< the block's rt::BlockWatch, if the kernel is checked
+    void *counter;  ///< the block's rt::BlockCounter, if the kernel is profiled
 };
 
-/// For scu_runtime_call: from one operand or result to the next. Bytes.
+/// For scu_runtime_call: the distance from one operand or result to the next, in bytes.
 inline constexpr std::uint32_t kRuntimeCell = 32 * 8;
 
 /// How a kernel is run (docs/tiers.md).
@@ -71,10 +71,10 @@ using KernelEntry = void (*)(const LaunchFrame *, WorkerState *, std::uint64_t f
 using WarpEntry = void (*)(const LaunchFrame *, WorkerState *, std::uint64_t block,
                            std::uint32_t warp);
 
-/// What lanes wait for at a place of the program before they go on, in the lane tier.
+/// The condition for which lanes wait at a point of the program, in the lane tier.
 enum class PlaceKind : std::uint8_t {
     Plain,   ///< nothing
-    Members, ///< the lanes that they name: an exchange within the warp
+    Members, ///< the lanes of the member mask: an exchange within the warp
     Barrier, ///< all lanes of the warp, and then other warps
     Wait,    ///< nothing, but the lanes may be waiting for other threads: the head of such a loop
 };
@@ -134,10 +134,10 @@ struct LaneState {
     std::uint64_t received[kWarpSize];
 };
 
-/// What a warp brings to a barrier of the votes of its lanes.
+/// The votes of a warp's lanes at a barrier.
 enum class BarrierPart : std::uint32_t { Nothing, CountOfYes, AnyYes, AnyNo };
 
-/// What went wrong inside a kernel.
+/// The kinds of failures of a kernel.
 enum class Fault : std::uint32_t {
     IllegalAddress = 1, ///< no such device memory
     MisalignedAddress,  ///< not a multiple of the access size
@@ -150,19 +150,19 @@ enum class Fault : std::uint32_t {
     NoTexture,  ///< the handle of no texture or surface object
 };
 
-/// What one lane, or a whole warp, did when a fault was found.
+/// The operation of a lane, or of a whole warp, that caused a fault.
 enum class Access : std::uint32_t { Load, Store, Atomic };
 
-/// What one lane accesses; in a register.
+/// The access of one lane; passed in a register.
 struct LaneForm {
     std::uint16_t bytes; ///< of an element
     std::uint16_t count; ///< elements
 };
 
-/// Where the lanes of a warp access memory, as generated code keeps it for a check.
+/// The addresses of a warp's access, stored by generated code for a check.
 struct LanePlaces {
-    std::int64_t offsets[kWarpSize]; ///< of the lanes from a common base
-    std::uint32_t bytes;             ///< that one lane accesses
+    std::int64_t offsets[kWarpSize]; ///< offsets of the lanes from a common base
+    std::uint32_t bytes;             ///< accessed by one lane
     std::uint32_t access;            ///< an rt::Access
 };
 
@@ -172,29 +172,30 @@ struct LanePlaces {
 // them.
 extern "C" {
 
-/// Ends the launch with `fault`; does not return to the kernel. `address` is the offending one.
+/// Ends the launch with `fault`; does not return to the kernel. `address` is the address of the
+/// fault.
 [[noreturn]] void scu_fault(softcuda::rt::WorkerState *, std::uint32_t fault, std::uint64_t address,
                             std::uint32_t lane);
 
-/// Called when `address` is outside the arena: returns if it lies in registered host memory with
-/// `size` bytes to go, otherwise faults. `access` is an rt::Access.
+/// Called when `address` is outside the arena: returns if `size` bytes from there are registered
+/// host memory, otherwise faults. `access` is an rt::Access.
 void scu_check_address(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                        std::uint64_t address, std::uint32_t size, std::uint32_t access,
                        std::uint32_t lane);
 
-/// The same for the lanes in `mask`; `addresses` has 32 entries.
+/// As above for the lanes in `mask`; `addresses` has 32 entries.
 void scu_check_addresses(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                          const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
                          std::uint32_t access);
 
-/// The same for the lanes in `mask` at base + places.offsets[lane].
+/// As above for the lanes in `mask` at base + places.offsets[lane].
 void scu_check_places(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                       std::uint64_t base, const softcuda::rt::LanePlaces *places,
                       std::uint32_t mask);
 
-/// Loads and stores lane by lane, each address checked first. `values` holds arrays of 32 entries
-/// as `form` says: element e of a lane lies at its address + e times the element's bytes. Lanes
-/// that are not in `mask` load 0.
+/// Loads and stores lane by lane, and checks each address first. `values` contains arrays of 32
+/// entries, one for each element of `form`: element e of a lane is at its address + e * element
+/// size. Lanes outside `mask` load 0.
 void scu_load_lanes(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                     const std::uint64_t *addresses, std::uint32_t mask, softcuda::rt::LaneForm form,
                     std::byte *values);
@@ -222,13 +223,13 @@ void scu_assertfail(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame
                     const std::uint64_t *messages, const std::uint64_t *files,
                     const std::uint32_t *lines, const std::uint64_t *functions, std::uint32_t mask);
 
-/// Device-side malloc and free, per lane in `mask`; 0 where the heap is exhausted.
+/// Device-side malloc and free for each lane in `mask`; 0 if the heap is exhausted.
 void scu_malloc(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                 const std::uint64_t *sizes, std::uint32_t mask, std::uint64_t *results);
 void scu_free(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
               const std::uint64_t *pointers, std::uint32_t mask);
 
-// What makes the warp of a fiber give way to others. `place` says where in the program it is.
+// Functions in which the warp of a fiber yields to others. `place` is the point of the program.
 
 /// Waits at barrier `number` of the block until `threads` threads have arrived (0: all of the
 /// block; else a multiple of the warp size). Each arrival counts for a whole warp. Returns the sum
@@ -240,18 +241,18 @@ std::uint32_t scu_barrier(softcuda::rt::WorkerState *, std::uint32_t number, std
 void scu_barrier_arrive(softcuda::rt::WorkerState *, std::uint32_t number, std::uint32_t threads,
                         const char *place);
 
-/// Lets the others go on: called by whoever waits for something in memory to change.
+/// Yields to other warps: called in loops that wait for a change of memory.
 void scu_yield(softcuda::rt::WorkerState *);
 
-/// A preemption point: lets the others go on if warps are interrupted at this one at the moment.
+/// A preemption point: yields to other warps if this point is the current yield point.
 void scu_preempt(softcuda::rt::WorkerState *, std::uint32_t point);
 
-/// Chooses where the warp goes on, and with which lanes (LaneState::mask). LaneState::places: all
-/// lanes have ended.
+/// Chooses the point at which the warp continues, and the active lanes (LaneState::mask). A result
+/// of LaneState::places: all lanes have ended.
 std::uint32_t scu_next_place(softcuda::rt::WorkerState *, softcuda::rt::LaneState *);
 
-/// scu_barrier for some lanes of a warp, all of which stand at barriers: the warp arrives once at
-/// each of them, with all its lanes' votes. `part` is a BarrierPart.
+/// scu_barrier for some lanes of a warp whose lanes all wait at barriers: the warp arrives once at
+/// each barrier, with the votes of all its lanes. `part` is a BarrierPart.
 std::uint32_t scu_lane_barrier(softcuda::rt::WorkerState *, softcuda::rt::LaneState *,
                                std::uint32_t number, std::uint32_t threads, std::uint32_t part,
                                const char *place);

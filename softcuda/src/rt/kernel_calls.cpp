@@ -47,7 +47,7 @@ KernelServices &services(const LaunchFrame *frame) {
 bool is_reachable(const WorkerState *worker, const LaunchFrame *frame, std::uint64_t address,
                   std::uint32_t size) {
     if (address - frame->global_base < frame->global_size)
-        return true; // what is not allocated there faults by itself
+        return true; // an access to unallocated memory there faults
     if (Windows::shared_contains(worker->shared, address) ||
         Windows::local_contains(worker->local, address))
         return true;
@@ -84,7 +84,7 @@ template <class Each> void for_each_lane(std::uint32_t mask, Each &&each) {
         each(static_cast<unsigned>(__builtin_ctz(mask)));
 }
 
-/// Prints for one lane; -1 for what cannot be read or formatted.
+/// Prints for one lane; -1 if the format or an argument cannot be read or formatted.
 int print_lane(const WorkerState *worker, const LaunchFrame *frame, std::uint64_t format_address,
                std::uint64_t arguments) {
     try {

@@ -1,4 +1,5 @@
-// kernel_services.h -- what a running kernel asks of the layer above: memory, output, a heap.
+// kernel_services.h -- the services of the layer above for a running kernel: memory, output, a
+// heap.
 #pragma once
 
 #include "support/device_call.h"
@@ -11,16 +12,16 @@
 
 namespace softcuda::rt {
 
-/// Who calls the CUDA runtime in device code.
+/// The caller of the CUDA runtime in device code.
 struct DeviceCaller {
     std::uint64_t block = 0;
     std::uint32_t thread = 0; ///< in its block
 };
 
-/// What the call returns, and what it writes for its caller.
+/// The result of the call, and the data that it writes for its caller.
 struct DeviceReply {
     std::uint64_t result = 0;
-    std::uint64_t address = 0; ///< where `bytes` go; 0: nowhere
+    std::uint64_t address = 0; ///< the destination of `bytes`; 0: none
     std::size_t bytes = 0;
     std::array<std::byte, 144> content{}; ///< as large as a cudaFuncAttributes
 };
@@ -33,11 +34,11 @@ class KernelServices {
     /// Whether kernels may use these bytes outside the arena.
     [[nodiscard]] virtual bool is_registered(std::uint64_t address, std::uint64_t bytes) = 0;
 
-    /// Takes what a thread of block `block` printed.
+    /// Receives the output of a thread of block `block`.
     virtual void print(std::uint64_t block, std::string_view text) = 0;
 
-    /// malloc() and free() of kernels. allocate() returns 0 when the heap is exhausted; release()
-    /// false for what did not come from allocate().
+    /// malloc() and free() of kernels. allocate() returns 0 if the heap is exhausted. release()
+    /// returns false for an address that is not from allocate().
     [[nodiscard]] virtual std::uint64_t allocate(std::uint64_t bytes) = 0;
     [[nodiscard]] virtual bool release(std::uint64_t address) = 0;
 

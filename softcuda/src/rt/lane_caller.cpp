@@ -1,4 +1,4 @@
-// lane_caller.cpp -- what a lane may access, and what it reports.
+// lane_caller.cpp -- checks and reports accesses of a lane.
 #include "rt/lane_caller.h"
 
 #include "rt/cluster.h"
@@ -22,7 +22,7 @@ FaultReport::Direction direction_of(Access access) {
 
 bool LaneCaller::may_access(std::uint64_t address, std::uint64_t bytes) const {
     const std::uint64_t offset = address - frame_->global_base;
-    if (offset < frame_->global_size) // what is not allocated there faults by itself
+    if (offset < frame_->global_size) // an access to unallocated memory there faults
         return bytes <= frame_->global_size - offset;
     if (cluster_contains(worker_, address, bytes))
         return true;

@@ -31,8 +31,7 @@ void set_valid(LaneState &state, std::uint32_t lane, bool valid) {
 }
 
 // PTX ISA, shfl.sync: the control operand holds the clamp value in bits 4..0 and the segment mask
-// in bits 12..8. A lane that is not in the group has nothing to give: the reader gets its own
-// value.
+// in bits 12..8. If the source lane is not in the group, the reader gets its own value.
 void shuffle(Exchange exchange, LaneState &state, std::uint32_t group) {
     for_lanes(group, [&](std::uint32_t lane) {
         const std::uint32_t distance = state.source[lane] & 31, clamp = state.control[lane] & 31;
@@ -118,7 +117,7 @@ void perform(Exchange exchange, LaneState &state, std::uint32_t group) noexcept 
     const std::uint32_t ayes = lanes_that_sent(state, group, 1); // of a vote
     switch (exchange) {
     case Exchange::Meet:
-    case Exchange::Matrix: // done by those who have met, at their place
+    case Exchange::Matrix: // executed by the lanes that have met, at their place
         return;
     case Exchange::ShuffleUp:
     case Exchange::ShuffleDown:

@@ -1,11 +1,13 @@
-// lane_exchange.h -- shuffles, votes and the like between lanes that stand at several places.
+// lane_exchange.h -- shuffles, votes and similar exchanges between lanes at several points of the
+// program.
 #pragma once
 
 #include "rt/kernel_abi.h"
 
 namespace softcuda::rt {
 
-/// Gives each lane of the group, as bits, what the exchange makes of what all of them have sent.
+/// Computes the result of the exchange for each lane of the group, from the values that the lanes
+/// have sent.
 void perform(Exchange exchange, LaneState &state, std::uint32_t group) noexcept;
 
 } // namespace softcuda::rt

@@ -1,5 +1,5 @@
-// lane_scheduler.cpp -- where a warp goes on in the lane tier: which place of the program, and with
-// which of the lanes that stand there.
+// lane_scheduler.cpp -- selects the next place of the program for a warp in the lane tier, and the
+// active lanes.
 //
 // Places are numbered in reverse post-order, so lanes that are behind catch up: usually the lowest
 // place is run, and lanes meet again where their ways do. Lanes that go round a loop are always
@@ -8,8 +8,9 @@
 // it may hold the lock that the others wait for. Its head comes last, and other warps get their
 // turn before lanes that have just waited in vain try again.
 //
-// Lanes that come to an exchange leave there what they bring, and wait. When all that they name
-// have come to one like it, wherever in the program, the exchange is done for all of them at once.
+// Lanes that reach an exchange store their operands and wait. When all members of the mask have
+// reached an equal exchange, at any point of the program, the exchange is computed for all of them
+// together.
 #include "rt/lane_exchange.h"
 #include "rt/watch.h"
 
@@ -125,7 +126,7 @@ struct Choice {
     bool stranded = false;
 };
 
-// The lanes that can go on at a place.
+// The lanes that can continue at a place.
 std::uint32_t ready_at(const LaneState &state, std::uint32_t place, bool at_barriers) {
     const std::uint32_t lanes = state.waiting[place];
     switch (static_cast<PlaceKind>(state.kinds[place])) {
@@ -206,8 +207,8 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
     return next.place;
 }
 
-// All lanes of the warp stand at barriers; it arrives for those at this one, which then pass place
-// by place.
+// All lanes of the warp are at barriers. The warp arrives for the lanes at this barrier, which then
+// continue place by place.
 std::uint32_t scu_lane_barrier(WorkerState *worker, LaneState *state, std::uint32_t number,
                                std::uint32_t threads, std::uint32_t part, const char *place) {
     if ((state->arrived & state->mask) == 0) {

@@ -32,7 +32,7 @@ class SharedMatrix {
         const auto begin = reinterpret_cast<std::uint64_t>(block_.shared());
         if (offset + sizeof(Word) > block_.shared_bytes())
             caller_.fail(Fault::IllegalAddress, begin + offset,
-                         "a matrix descriptor leads to byte %llu of %llu in shared memory",
+                         "a matrix descriptor addresses byte %llu of %llu in shared memory",
                          static_cast<unsigned long long>(offset),
                          static_cast<unsigned long long>(block_.shared_bytes()));
         Word word;

@@ -1,5 +1,5 @@
-// load_factor.h -- a lane's part of a matrix in shared memory, in the registers in which mma wants
-// it.
+// load_factor.h -- loads a lane's part of a matrix in shared memory to the registers of an mma
+// operand.
 #pragma once
 
 #include "rt/lane_caller.h"
@@ -12,7 +12,7 @@ namespace softcuda::rt {
 
 using FactorRegisters = std::array<std::uint32_t, kMostFactorRegisters>;
 
-/// Ends the launch where the descriptor leads out of the block's shared memory.
+/// Ends the launch if the descriptor addresses memory outside the block's shared memory.
 void load_factor(const LaneCaller &caller, const FactorForm &form, std::uint64_t descriptor,
                  FactorRegisters &registers);
 

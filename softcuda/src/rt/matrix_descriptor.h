@@ -1,4 +1,4 @@
-// matrix_descriptor.h -- where the elements of a matrix in shared memory are that wgmma multiplies.
+// matrix_descriptor.h -- the layout of a matrix in shared memory that wgmma multiplies.
 //
 // Of A or B an instruction takes rows (of B columns) of 32 bytes, which is all of its k. The 64
 // bits of a descriptor say where they are:
@@ -32,7 +32,7 @@ class MatrixDescriptor {
 
     /// Offset in the block's shared memory of byte `k` of a row.
     [[nodiscard]] std::uint64_t place(std::uint32_t row, std::uint32_t k) const noexcept;
-    /// The same of the 16-bit element `k` of a row of a transposed matrix.
+    /// The offset of the 16-bit element `k` of a row of a transposed matrix.
     [[nodiscard]] std::uint64_t transposed_place(std::uint32_t row, std::uint32_t k) const noexcept;
 
   private:

@@ -49,7 +49,7 @@ class Arguments {
     int taken_ = 0;
 };
 
-/// One conversion: what stands between '%' and its letter.
+/// One conversion: the text between '%' and its letter.
 struct Conversion {
     std::string spec = "%"; ///< for snprintf, without length and letter; stars already replaced
     bool is_long = false;   ///< l, ll, j, z or t: 8 bytes
@@ -95,7 +95,7 @@ void parse_length(std::string_view format, std::size_t &at, Conversion &to) {
         to.is_long |= format[at] != 'h' && format[at] != 'L';
 }
 
-/// `at` stands behind the '%'. False for a conversion that is not complete.
+/// `at` is the position after the '%'. False for an incomplete conversion.
 bool parse(std::string_view format, std::size_t &at, Arguments &arguments, Conversion &to) {
     while (at < format.size() && std::strchr("-+ #0", format[at]))
         to.spec += format[at++];
@@ -174,7 +174,7 @@ bool append_converted(std::string &out, const Conversion &conversion, Arguments 
         append(out, conversion, "", value.c_str());
         return true;
     }
-    default: // no conversion of CUDA's: printed as it stands
+    default: // not a conversion of CUDA: printed unchanged
         out += conversion.spec + conversion.letter;
         return true;
     }

@@ -1,4 +1,4 @@
-// reduce_elements.cpp -- each element is exchanged when nobody else came between.
+// reduce_elements.cpp -- combines each element in a compare-and-exchange loop.
 #include "rt/reduce_elements.h"
 
 #include "rt/texture_texel.h"
@@ -106,7 +106,7 @@ void singles(ElementOperation operation, std::byte *to, const std::byte *from, s
     });
 }
 
-/// A NaN stays as it is, the old one first.
+/// A NaN is kept unchanged; if both are NaN, the old one.
 std::uint64_t combine_doubles(ElementOperation operation, std::uint64_t old, std::uint64_t value) {
     const auto a = std::bit_cast<double>(old), b = std::bit_cast<double>(value);
     if (a != a || b != b)

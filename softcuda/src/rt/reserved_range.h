@@ -1,5 +1,4 @@
-// reserved_range.h -- a range of addresses that nothing else can get; its pages are opened on
-// demand.
+// reserved_range.h -- a reserved range of addresses; its pages are made accessible on demand.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +7,11 @@
 namespace softcuda::rt {
 
 /// Owns a range of the process's address space. All of it is inaccessible at first: an access
-/// outside the opened pages faults and cannot reach the memory of anything else. Costs no memory by
-/// itself. Not synchronised.
+/// outside the opened pages faults and cannot access other memory. The reservation itself uses no
+/// memory. Not synchronised.
 class ReservedRange {
   public:
-    /// `bytes` is a multiple of the page size. Throws std::bad_alloc when the system refuses.
+    /// `bytes` is a multiple of the page size. Throws std::bad_alloc if the system call fails.
     explicit ReservedRange(std::uint64_t bytes);
     ReservedRange(const ReservedRange &) = delete;
     ReservedRange &operator=(const ReservedRange &) = delete;
@@ -24,19 +23,19 @@ class ReservedRange {
         return address - reinterpret_cast<std::uint64_t>(begin_) < size_;
     }
 
-    /// Makes whole pages readable and writable; new ones are zero. False when the system refuses.
+    /// Makes whole pages readable and writable; new pages are zero. False if the system call fails.
     [[nodiscard]] bool open(std::byte *first, std::uint64_t bytes) noexcept;
 
-    /// Puts a file's pages, shared with whoever has it, in the place of whole pages. They are
-    /// inaccessible until protect(). False when the system refuses.
+    /// Maps pages of a file, shared, over whole pages. They are inaccessible until protect(). False
+    /// if the system call fails.
     [[nodiscard]] bool back(std::byte *first, std::uint64_t bytes, int file,
                             std::uint64_t offset) noexcept;
 
-    /// What may be done with whole pages. False when the system refuses.
+    /// Sets the access rights of whole pages. False if the system call fails.
     enum class Access { None, Read, ReadWrite };
     [[nodiscard]] bool protect(std::byte *first, std::uint64_t bytes, Access access) noexcept;
 
-    /// Makes whole pages inaccessible and gives their memory back. False when the system refuses.
+    /// Makes whole pages inaccessible and frees their memory. False if the system call fails.
     bool close(std::byte *first, std::uint64_t bytes) noexcept;
 
   private:

@@ -1,4 +1,4 @@
-// resident_block.cpp -- arrivals at barriers, and what to say when nobody can go on.
+// resident_block.cpp -- arrivals at barriers, and the report of a deadlock.
 #include "rt/resident_block.h"
 
 #include "rt/guard.h"
@@ -11,8 +11,8 @@
 namespace softcuda::rt {
 namespace {
 
-// A stack is as long as a thread's usually is deep, or as long as the launch asks for; its pages
-// cost nothing until they are used. Below each lies a guard that nothing may touch.
+// A stack has the usual size of a thread's stack, or the size that the launch requests; its pages
+// use no memory until they are accessed. Below each stack is an inaccessible guard page.
 constexpr std::uint64_t kLeastSpacing = std::uint64_t{1} << 20;
 constexpr std::uint64_t kStackGuard = std::uint64_t{64} << 10;
 constexpr std::uint32_t kMostWarps = 32;
@@ -105,7 +105,7 @@ void ResidentBlock::count_by(LaunchCounter &counter) {
         fail_without_counters();
 }
 
-void ResidentBlock::fail_without_counters() { fail("there is no memory for its counters"); }
+void ResidentBlock::fail_without_counters() { fail("out of memory for the counters of a block"); }
 
 void ResidentBlock::end_watch() noexcept {
     if (state_.watch)
@@ -119,16 +119,16 @@ void ResidentBlock::end_watch() noexcept {
 NamedBarrier &ResidentBlock::configure(std::uint32_t number, std::uint32_t threads,
                                        const char *place) {
     if (number >= kBarriers)
-        fail("barrier %u at %s, where there are only 0 to 15", number, place);
+        fail("barrier %u at %s does not exist, expected 0 to 15", number, place);
     if (threads % kWarpSize != 0)
-        fail("barrier %u at %s is for %u threads, which is no multiple of 32", number, place,
+        fail("barrier %u at %s is for %u threads, expected a multiple of 32", number, place,
              threads);
     NamedBarrier &barrier = barriers_[number];
     const std::uint32_t expected = threads == 0 || threads == warp_count_ * kWarpSize
                                        ? NamedBarrier::kWholeBlock
                                        : threads / kWarpSize;
     if (barrier.arrived > 0 && barrier.expected != expected)
-        fail("barrier %u at %s is for another number of threads than at %s", number, place,
+        fail("barrier %u at %s is for a different number of threads than at %s", number, place,
              barrier.place);
     barrier.expected = expected;
     return barrier;
@@ -176,7 +176,7 @@ void ResidentBlock::report_deadlock() const {
                 text + used, sizeof text - used, "%s barrier %u at %s has %u of %u warps",
                 used > 0 ? "," : "", number, barrier.place, barrier.arrived, expected(barrier)));
     }
-    fail("all %u warps that have not ended wait:%s", live_, text);
+    fail("deadlock: all %u warps that have not ended wait:%s", live_, text);
 }
 
 } // namespace softcuda::rt

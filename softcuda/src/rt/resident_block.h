@@ -21,15 +21,15 @@ namespace softcuda::rt {
 
 class WarpScheduler;
 
-/// What has happened at one of a block's barriers since all last went on.
+/// The state of one of a block's barriers since its last completion.
 struct NamedBarrier {
-    std::uint32_t expected = 0; ///< warps; kWholeBlock: all that have not ended
+    std::uint32_t expected = 0; ///< warps; kWholeBlock: all live warps
     std::uint32_t arrived = 0;
-    std::uint32_t sum = 0;       ///< of what they brought
-    std::uint32_t result = 0;    ///< the sum when all had arrived the last time
-    const char *place = nullptr; ///< where the last one arrived
-    std::uint32_t passing = 0;   ///< warps, as bits, that arrived and went on
-    std::uint32_t gone = 0;      ///< those of them that have ended
+    std::uint32_t sum = 0;       ///< the sum over the arrived warps
+    std::uint32_t result = 0;    ///< the sum of the last completion
+    const char *place = nullptr; ///< the place of the last arrival
+    std::uint32_t passing = 0;   ///< warps, as bits, that arrived without waiting
+    std::uint32_t gone = 0;      ///< the number of these warps that have ended
     WarpQueue waiting;
 
     static constexpr std::uint32_t kWholeBlock = ~0u;
@@ -37,7 +37,7 @@ struct NamedBarrier {
 
 class ResidentBlock {
   public:
-    static constexpr unsigned kBarriers = 16; ///< of a block, as PTX has it
+    static constexpr unsigned kBarriers = 16; ///< barriers of a block in PTX
 
     explicit ResidentBlock(WarpScheduler &scheduler) : scheduler_(scheduler) {}
     ResidentBlock(const ResidentBlock &) = delete;
@@ -47,28 +47,26 @@ class ResidentBlock {
         return *static_cast<ResidentBlock *>(worker->resident);
     }
 
-    /// Opens memory and stacks for a block of `warps` warps. False when there is no memory for it.
+    /// Makes memory and stacks for a block of `warps` warps accessible. False if memory runs out.
     [[nodiscard]] bool prepare(const BlockMemory &needs, std::uint32_t warps) noexcept;
-    /// Makes it block `index` of a grid, with all its warps at the start of `body`, and hands them
-    /// to `ready`.
-    /// It is the next of the blocks of `cluster`.
+    /// Starts block `index` of a grid: all its warps are at the start of `body`, and are added to
+    /// `ready`. The block becomes the next block of `cluster`.
     void begin(const WorkerState &worker, std::uint64_t index, Fiber::Body body, WarpQueue &ready,
                Cluster &cluster);
 
-    /// Has the block watched from now until its end. Ends the launch where there is no memory.
+    /// Watches the block from now until its end. Ends the launch if memory runs out.
     void watch_by(LaunchWatch &watcher);
     [[nodiscard]] BlockWatch *watch() const noexcept {
         return static_cast<BlockWatch *>(state_.watch);
     }
-    /// Counts what the block does, from now until its end. Ends the launch where there is no
-    /// memory.
+    /// Counts for the profile from now until the block's end. Ends the launch if memory runs out.
     void count_by(LaunchCounter &counter);
     [[noreturn]] static void fail_without_counters();
-    /// Ends what watch_by() and count_by() have begun.
+    /// Ends the effect of watch_by() and count_by().
     void end_watch() noexcept;
 
-    /// A warp arrives at a barrier. True if it was the last: the barrier has its result, and those
-    /// that waited are in `ready` again.
+    /// A warp arrives at a barrier. True if it was the last arrival: the barrier has its result,
+    /// and the waiting warps are added to `ready`.
     bool arrive(NamedBarrier &barrier, std::uint32_t part, const char *place, WarpQueue &ready) {
         barrier.arrived++;
         barrier.sum += part;
@@ -78,16 +76,16 @@ class ResidentBlock {
         complete(barrier, ready);
         return true;
     }
-    /// Notes that the warp that has arrived does not wait.
+    /// Records that the arrived warp does not wait.
     static void pass(NamedBarrier &barrier, std::uint32_t warp) {
-        if (barrier.arrived > 0) // else it was the last
+        if (barrier.arrived > 0) // else it was the last arrival
             barrier.passing |= 1u << warp;
     }
-    /// Notes that a warp is done, which may be what barriers of the whole block waited for.
+    /// Records that a warp has ended, which may complete barriers of the whole block.
     void end_warp(std::uint32_t warp, WarpQueue &ready);
 
     /// Barrier `number` for `threads` threads (0: the whole block). Ends the launch with a fault if
-    /// the program contradicts itself.
+    /// the number of threads contradicts an earlier arrival.
     NamedBarrier &barrier(std::uint32_t number, std::uint32_t threads, const char *place) {
         const bool plain = number < kBarriers && threads == 0 &&
                            (barriers_[number].arrived == 0 ||
@@ -97,8 +95,8 @@ class ResidentBlock {
         barriers_[number].expected = NamedBarrier::kWholeBlock;
         return barriers_[number];
     }
-    /// Makes the warp wait at the barrier. Ends the launch with a fault if nobody is left who could
-    /// ever go on.
+    /// Makes the warp wait at the barrier. Ends the launch with a fault if no warp can continue any
+    /// more.
     void wait(NamedBarrier &barrier, WarpFiber &warp) {
         barrier.waiting.push(warp);
         waiting_++;
@@ -115,7 +113,7 @@ class ResidentBlock {
     /// For the cluster of which it is the first block.
     [[nodiscard]] Cluster &own_cluster() noexcept { return own_cluster_; }
     [[nodiscard]] const std::byte *shared() const noexcept { return state_.shared; }
-    /// How many bytes of its window are the block's.
+    /// The number of bytes of the window that belong to the block.
     [[nodiscard]] std::uint64_t shared_bytes() const noexcept { return shared_bytes_; }
 
   private:
@@ -136,7 +134,7 @@ class ResidentBlock {
     LaunchWatch *watcher_ = nullptr;
     LaunchCounter *counter_ = nullptr;
     WorkerState state_{};
-    std::uint64_t index_ = 0; ///< as the grid counts its blocks
+    std::uint64_t index_ = 0; ///< the linear index in the grid
     Cluster *cluster_ = &own_cluster_;
     Cluster own_cluster_;
     std::uint32_t rank_ = 0;

@@ -1,4 +1,4 @@
-// resident_limit.cpp -- asks the system for its limits.
+// resident_limit.cpp -- reads the limits of the system.
 #include "rt/resident_limit.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace {
 
 /// What a warp touches of its stack before it waits for the first time, the page tables included.
 constexpr std::uint64_t kBytesOfWarp = std::uint64_t{20} << 10;
-/// A warp's stack and its guard; both windows of a block, each with what lies around it.
+/// A warp's stack and its guard; both windows of a block, each with the reserved addresses around
+/// it.
 constexpr std::uint64_t kMappingsOfWarp = 2, kMappingsOfBlock = 6;
 
 /// The number behind a word in one of the kernel's text files; `otherwise` if it is not there.

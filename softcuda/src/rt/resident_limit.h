@@ -1,4 +1,4 @@
-// resident_limit.h -- how many blocks may be resident at the same time.
+// resident_limit.h -- the limit of blocks that are resident at the same time.
 #pragma once
 
 #include "rt/seat.h"
@@ -7,9 +7,9 @@
 
 namespace softcuda::rt {
 
-/// How many blocks that wait for each other one thread may have begun, so that all `threads`
-/// threads together leave the process most of the memory that is free now, and most of the mappings
-/// that the system allows it. At least 1.
+/// The most blocks that one thread may start while they wait for each other. The limit ensures that
+/// all `threads` threads together use only a small part of the memory that is free now, and of the
+/// mappings that the system allows. At least 1.
 [[nodiscard]] std::uint64_t most_resident_blocks(const BlockMemory &memory, std::uint32_t warps,
                                                  std::uint32_t threads);
 

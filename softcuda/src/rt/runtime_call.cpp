@@ -1,4 +1,4 @@
-// runtime_call.cpp -- instructions that generated code leaves to a function: who does what.
+// runtime_call.cpp -- dispatches the instructions that generated code executes by a function call.
 #include "support/runtime_operation.h"
 
 #include "rt/bulk_copy.h"

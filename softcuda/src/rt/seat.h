@@ -1,5 +1,5 @@
-// seat.h -- a place where a thread can run blocks: the block's windows of memory and who sits
-// there.
+// seat.h -- a seat is a worker slot, in which one thread at a time runs blocks: the windows of
+// memory of the running block.
 #pragma once
 
 #include "rt/kernel_abi.h"
@@ -16,7 +16,7 @@ namespace softcuda::rt {
 class Grid;
 class WarpScheduler;
 
-/// How much of each window a block of some launch needs. Bytes.
+/// The sizes of the windows that a block of a launch needs, in bytes.
 struct BlockMemory {
     std::uint64_t shared = 0;
     std::uint64_t local = 0;
@@ -26,10 +26,11 @@ struct BlockMemory {
     std::uint64_t stack = 0;
 };
 
-/// Memory for what warps keep between regions, at offsets that generated code knows to be within.
+/// Memory for the values that warps keep between regions. Generated code uses offsets that are
+/// always inside.
 class Scratch {
   public:
-    /// Makes `bytes` accessible. What was there before may be gone. False when there is no memory.
+    /// Makes `bytes` bytes accessible. The earlier content may be lost. False if memory runs out.
     [[nodiscard]] bool provide(std::uint64_t bytes) noexcept;
     [[nodiscard]] std::byte *begin() const noexcept { return range_ ? range_->begin() : nullptr; }
 
@@ -37,18 +38,19 @@ class Scratch {
     std::unique_ptr<ReservedRange> range_;
 };
 
-/// One of the places of the pool; there are as many as threads may run blocks at the same time.
-/// Used by one thread at a time.
+/// One worker slot of the pool. Their number is the number of threads that may run blocks at the
+/// same time. Used by one thread at a time.
 class alignas(64) Seat {
   public:
     Seat(unsigned index, unsigned count);
     ~Seat();
 
-    /// Opens the windows for a launch. False when there is no memory for it.
+    /// Makes the windows for a launch accessible. False if memory runs out.
     [[nodiscard]] bool prepare(const BlockMemory &needs) noexcept;
 
     [[nodiscard]] WorkerState &state() noexcept { return state_; }
-    /// What runs warps as fibers here; made on first use. Throws std::bad_alloc.
+    /// The scheduler of this seat, which runs warps as fibers; created at its first use. Throws
+    /// std::bad_alloc.
     [[nodiscard]] WarpScheduler &scheduler();
     /// After prepare() for a launch whose code needs a stack. Blocks whose warps are no fibers run
     /// on it.
@@ -56,8 +58,8 @@ class alignas(64) Seat {
     [[nodiscard]] unsigned index() const noexcept { return state_.worker_id; }
 
     // Guarded by the pool's mutex:
-    Grid *grid = nullptr; ///< whose blocks are run here now
-    int thread_id = 0;    ///< by which thread
+    Grid *grid = nullptr; ///< the grid whose blocks run here now
+    int thread_id = 0;    ///< the thread that runs them
 
   private:
     WorkerState state_{};

@@ -1,7 +1,7 @@
 // tensor_copy.cpp -- boxes of tensors, row by row.
 //
-// A row is what the box has of the innermost dimension: it lies in one piece in global memory, and
-// in chunks of 16 bytes, whose order a swizzle changes, in shared memory.
+// A row is the part of the box along the innermost dimension. It is contiguous in global memory. In
+// shared memory it consists of chunks of 16 bytes, whose order a swizzle changes.
 //
 //     tensor   ..[########....    row:  begins 2 elements before the tensor, or ends behind it
 //                 ^ 6 elements          -> 2 filled, 6 copied
@@ -37,7 +37,8 @@ TensorMap read_map(const LaneCaller &lane, const BulkForm &form, const TensorPla
         lane.fail(Fault::InvalidInstruction, place.map, "a tensor map cannot be used: %s", fault);
     if (map.rank != form.count)
         lane.fail(Fault::InvalidInstruction, place.map,
-                  "a tensor map of %u dimensions, the instruction names %u", map.rank, form.count);
+                  "the tensor map has %u dimensions, but the instruction has %u", map.rank,
+                  form.count);
     if (const char *fault = map.find_fault_of_place(place.begin, access))
         lane.fail(Fault::InvalidInstruction, place.map, "a box cannot be copied: %s", fault);
     return map;
@@ -186,7 +187,7 @@ void store_box(const LaneCaller &lane, const BulkForm &form, const TensorPlace &
     const bool combines = element.operation != ElementOperation::Copy;
     if (combines && !element_type(map.type, element.operation, element.type))
         lane.fail(Fault::InvalidInstruction, place.map,
-                  "elements of the tensor map's type cannot be combined by this operation");
+                  "this operation is not defined for elements of the tensor map's type");
     require_box(lane, map, box, from, Access::Load);
     std::byte row[kLongestRow];
     for (std::uint32_t n = 0; n < box.rows(); n++) {

@@ -8,8 +8,8 @@
 
 namespace softcuda::rt {
 
-/// Changes one member of the tensor map at `address`. Ends the launch where there is no tensor map.
-/// A number that no map may have makes the map one that cannot be used.
+/// Changes one member of the tensor map at `address`. Ends the launch if there is no tensor map. An
+/// invalid number makes the map unusable.
 void replace_field(const LaneCaller &lane, const TensorMapField &field, std::uint64_t address,
                    std::uint64_t value);
 

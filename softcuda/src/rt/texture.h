@@ -1,4 +1,4 @@
-// texture.h -- textures and surfaces as running kernels see them, and the table of their handles.
+// texture.h -- textures and surfaces of running kernels, and the table of their handles.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ enum class TexelType : std::uint8_t { U8, S8, U16, S16, U32, S32, F16, F32 };
     return bytes[static_cast<unsigned>(type)];
 }
 
-/// The texels of one level of a mipmap, or of all that there is. `depth` is slices, layers, or
+/// The texels of one mipmap level, or of an array without levels. `depth` is slices, layers, or
 /// faces.
 struct Image {
     std::uint64_t address = 0;
@@ -38,14 +38,14 @@ struct Texture {
     bool is_surface = false;
     bool is_layered = false;
     bool is_linear_memory = false; ///< read by index, without modes
-    unsigned dimensions = 2;       ///< as the array was made; layers do not count
+    unsigned dimensions = 2;       ///< of the array, without layers
 
     // How a texture is read.
     std::array<AddressMode, 3> address{};
     bool linear_filter = false;
     bool linear_between_levels = false;
     bool normalized = false;
-    bool as_integer = false; ///< texels are what is read, not floats made of them
+    bool as_integer = false; ///< reads return the integers of the texels, not floats
     bool srgb = false;
     bool seamless_cube = false;
     float level_bias = 0, least_level = 0, most_level = 0;
@@ -54,13 +54,13 @@ struct Texture {
     [[nodiscard]] unsigned texel_bytes() const noexcept { return bytes_of(type) * channels; }
 };
 
-/// Gives a texture a handle, which is not 0; 0 where there are too many. Any thread.
+/// Returns a new handle for a texture; 0 if there are too many. Any thread may call.
 [[nodiscard]] std::uint64_t add_texture(std::unique_ptr<const Texture> texture);
 
-/// Ends a handle's life; no kernel may use it any more. False where it has none.
+/// Frees a handle; no kernel may use it any more. False for an unknown handle.
 bool remove_texture(std::uint64_t handle);
 
-/// What a handle stands for, or null.
+/// The texture of a handle, or null.
 [[nodiscard]] const Texture *find_texture(std::uint64_t handle) noexcept;
 
 } // namespace softcuda::rt

@@ -1,4 +1,5 @@
-// texture_calls.cpp -- scu_texture: what generated code calls for a texture or surface instruction.
+// texture_calls.cpp -- scu_texture: the function that generated code calls for a texture or surface
+// instruction.
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
 #include "rt/texture_sample.h"
@@ -76,7 +77,7 @@ SamplePoint point_of(const Texture &texture, const TextureOperation &operation,
     return point;
 }
 
-/// Memory that is read by index: what lies outside reads as zero.
+/// Memory that is read by index: elements outside read as zero.
 Texel read_linear(const Texture &texture, std::int64_t index) noexcept {
     const Image &image = texture.levels[0];
     if (index < 0 || index >= image.extent[0])
@@ -115,7 +116,7 @@ std::byte *place_of(const Texture &surface, const TextureOperation &operation, c
     bool failed = false;
     std::byte *place = surface_place(surface, operation, coordinates, failed);
     if (failed)
-        fail({.kind = Fault::Trap, .detail = "an access outside of a surface"}, lanes.lane);
+        fail({.kind = Fault::Trap, .detail = "an access outside a surface"}, lanes.lane);
     return place;
 }
 

@@ -1,7 +1,7 @@
 // texture_sample.cpp -- point and linear filtering with the numbers of NVIDIA's hardware.
 //
-// Recordings of an H200 (tests/softcuda/texture) decided what the manual leaves open. A coordinate
-// becomes a fixed-point number of texels:
+// Where the manual is unspecific, the rules follow recordings of an H200 (tests/softcuda/texture).
+// A coordinate becomes a fixed-point number of texels:
 //
 //     normalized       x is wrapped or mirrored into [0, 1], cut to 21 bits after the point, and
 //                      multiplied by the extent
@@ -150,7 +150,7 @@ Spans spans_of(const Texture &texture, const Image &image, const SamplePoint &po
         spans.axis[n].first += point.offset[n];
     }
     if (texture.is_layered && texture.dimensions == 1)
-        spans.axis[1] = {}; // rows are layers: nothing lies beside one
+        spans.axis[1] = {}; // rows are layers: a layer has no neighbours
     return spans;
 }
 

@@ -6,21 +6,21 @@
 
 namespace softcuda::rt {
 
-/// Where and how one lane reads.
+/// The coordinates and the level of detail of one lane's read.
 struct SamplePoint {
     float coordinate[3]{};
-    std::int64_t index[3]{}; ///< in place of coordinates, where they are integers
+    std::int64_t index[3]{}; ///< instead of coordinates, for reads with integer coordinates
     bool is_index = false;
     std::uint32_t layer = 0;
     float level = 0;
     std::int32_t offset[3]{};
 };
 
-/// A filtered or nearest texel, as tex gives it.
+/// The filtered or nearest texel (tex).
 [[nodiscard]] Texel sample(const Texture &texture, const TextureOperation &operation,
                            const SamplePoint &point) noexcept;
 
-/// One component of the four texels that bilinear filtering would read, as tld4 gives them.
+/// One component of the four texels that bilinear filtering would read (tld4).
 [[nodiscard]] Texel gather(const Texture &texture, const TextureOperation &operation,
                            const SamplePoint &point) noexcept;
 

@@ -10,7 +10,7 @@
 namespace softcuda::rt {
 namespace {
 
-/// Where a coordinate stands for something; false for one outside under .zero.
+/// Maps a coordinate by the instruction's mode; false for one outside with .zero.
 bool settle(std::int64_t &index, std::int64_t n, TextureOperation::Outside outside,
             bool &failed) noexcept {
     if (index >= 0 && index < n)
@@ -75,7 +75,7 @@ std::byte *surface_place(const Texture &surface, const TextureOperation &operati
         failed = true; // must be a multiple of the access's width
         return nullptr;
     }
-    // Of an access wider than a byte all of its bytes must lie inside.
+    // All bytes of an access must be inside.
     std::int64_t unit = x / width;
     const std::int64_t units = operation.formatted ? image.extent[0] : row / width;
     if (!settle(unit, units, operation.outside, failed) ||

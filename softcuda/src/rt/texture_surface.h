@@ -9,8 +9,8 @@
 
 namespace softcuda::rt {
 
-/// Where a surface access goes: null for one that does nothing, or reads zeros. `failed` is set for
-/// one that must end the kernel. `coordinates` as the instruction has them.
+/// The address of a surface access; null for an access that does nothing or reads zeros. Sets
+/// `failed` for an access that must end the kernel. `coordinates` are those of the instruction.
 [[nodiscard]] std::byte *surface_place(const Texture &surface, const TextureOperation &operation,
                                        const std::int32_t *coordinates, bool &failed) noexcept;
 
@@ -22,7 +22,7 @@ void store_formatted(const Texture &surface, std::byte *place, const std::uint32
 void reduce_surface(std::byte *place, const TextureOperation &operation,
                     std::uint64_t value) noexcept;
 
-/// txq and suq. A level that is none counts as the last.
+/// txq and suq. A level out of range counts as the last level.
 [[nodiscard]] std::uint32_t query_texture(const Texture &texture, TextureOperation::Query query,
                                           std::uint32_t level) noexcept;
 

@@ -1,4 +1,4 @@
-// texture_texel.h -- texels: where they lie, and what they are as floats.
+// texture_texel.h -- texels: their addresses, and their conversion to floats.
 #pragma once
 
 #include "rt/texture.h"
@@ -10,7 +10,7 @@
 
 namespace softcuda::rt {
 
-/// The four channels of a texel as they are read: floats, or integers in the same bits.
+/// The four channels of a texel: floats, or the bits of integers.
 struct Texel {
     std::uint32_t bits[4]{};
 
@@ -27,13 +27,13 @@ struct Texel {
 [[nodiscard]] float half_to_float(std::uint16_t half) noexcept;
 [[nodiscard]] std::uint16_t float_to_half(float value) noexcept;
 
-/// Reads the texel at `place`, all channels; those that there are not read as 0.
+/// Reads all channels of the texel at `place`; missing channels are 0.
 [[nodiscard]] Texel read_texel(const Texture &texture, const std::byte *place) noexcept;
 
-/// What the border reads as.
+/// The value of the border.
 [[nodiscard]] Texel border_texel(const Texture &texture) noexcept;
 
-/// The index that an index outside 0..n-1 stands for; -1 for the border.
+/// Maps an index outside 0..n-1 by the address mode; -1 is the border.
 [[nodiscard]] inline std::int64_t wrap_index(std::int64_t index, std::int64_t n,
                                              AddressMode mode) noexcept {
     if (index >= 0 && index < n)

@@ -14,10 +14,11 @@ struct WarpFiber {
     Fiber fiber;
     ResidentBlock *block = nullptr;
     std::uint32_t warp = 0;
-    std::uint32_t result = 0;        ///< of the barrier it waited at
-    std::uint64_t cluster_phase = 0; ///< of the cluster's barrier, when it last arrived there
-    bool arrived_at_cluster = false; ///< and has not waited since
-    WarpFiber *next = nullptr;       ///< in the list of those that can run, or wait at one barrier
+    std::uint32_t result = 0;        ///< of the last barrier
+    std::uint64_t cluster_phase = 0; ///< the phase of the cluster's barrier at the last arrival
+    bool arrived_at_cluster = false; ///< arrived there, and has not waited since
+    WarpFiber *next = nullptr; ///< the next warp in the queue of runnable warps, or of warps that
+                               ///< wait at one barrier
 };
 
 /// A queue of warps, linked through WarpFiber::next.

@@ -1,4 +1,4 @@
-// warp_scheduler.cpp -- who runs next.
+// warp_scheduler.cpp -- selects the next warp.
 #include "rt/warp_scheduler.h"
 
 #include "rt/grid.h"
@@ -21,7 +21,7 @@ namespace {
 
 /// Rounds in which nothing happened after which the processor is left to other threads.
 constexpr unsigned kSpinRounds = 32;
-/// Iterations after which a warp gives way that does not come to the preemption point.
+/// The number of iterations after which a warp yields if it does not reach the preemption point.
 constexpr unsigned kMostIterations = 16;
 /// So many blocks may always be resident; those that wait for more are likely to wait for all.
 constexpr std::size_t kFew = 16;
@@ -49,7 +49,7 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
         const std::uint64_t wanted = more ? clusters_wanted(worker) : 0;
         std::uint64_t index = 0, begun = 0;
         while (begun < wanted) {
-            if (!find_room()) { // those that are resident may end
+            if (!find_room()) { // resident blocks may end and free memory
                 if (resident_.empty() || starves())
                     return End::OutOfMemory;
                 break;
@@ -187,7 +187,7 @@ void WarpScheduler::retire() {
     resident_.erase(rest, resident_.end());
 }
 
-// All warps wait for what another thread's blocks do.
+// All warps wait for blocks of another thread.
 void WarpScheduler::relax() {
     gave_way_ = 0;
     if (idle_rounds_++ >= kSpinRounds)
@@ -216,7 +216,7 @@ void WarpScheduler::end_warp(WarpFiber &warp) {
     } else {
         leave(warp);
     }
-    __builtin_unreachable(); // nobody resumes a warp that has ended
+    __builtin_unreachable(); // an ended warp is never resumed
 }
 
 void WarpScheduler::set_current(WarpFiber &warp) {
@@ -237,7 +237,7 @@ void WarpScheduler::back_to_thread(WarpFiber &self) {
     resume(self.fiber, thread_);
 }
 
-/// To the next warp that can run, or to the thread where there is none.
+/// Switches to the next warp that can run, or to the thread if there is none.
 void WarpScheduler::leave(WarpFiber &self) {
     if (ready_.empty())
         back_to_thread(self);
@@ -317,7 +317,7 @@ void WarpScheduler::preempt(std::uint32_t point) {
         give_way();
 }
 
-// Where no warp comes to a preemption point, they give way at the end of an iteration.
+// If no warp reaches a preemption point, warps yield at the end of an iteration.
 void WarpScheduler::move_preemption() {
     preempted_at_ = preempted_at_ < last_point_ ? preempted_at_ + 1 : 0;
     last_point_ = 0;

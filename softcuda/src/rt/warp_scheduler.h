@@ -1,25 +1,25 @@
 // warp_scheduler.h -- runs the warps of resident blocks on one thread, each as a fiber.
 //
-// Warps that can go on stand in one queue. A warp that has to wait, or gives way, switches straight
-// to the first of the queue; the thread's own stack is only needed between blocks:
+// Runnable warps are in one queue. A warp that waits or yields switches directly to the first warp
+// of the queue. The thread's own stack is used only between blocks:
 //
 //     thread   begin block 0 --> ...                                --> block done, begin the next
 //     warp 0                 runs, barrier -->             runs, end -->
 //     warp 1                                runs, barrier -------->      runs, end
 //
-// Where all warps only give way to each other, they wait for something that another block has to
-// do: then the thread begins one more block beside those that are resident already. So blocks that
-// wait for each other, in any order, come to an end; a cooperative grid needs nothing else.
+// If all warps only yield, they wait for an action of another block. Then the thread starts one
+// more block in addition to the resident blocks. So blocks that wait for each other, in any order,
+// terminate. A cooperative grid needs no other mechanism.
 //
-// Warps may also keep each other waiting by where they give way. Of a lock that warps take by
-// adding one, and take back where it was not 0, each holds one at the end of an iteration:
+// Warps may also block each other because of the points at which they yield. Example: a lock is
+// acquired by adding 1, and the addition is undone if the old value was not 0. Each warp has added
+// 1 at the end of an iteration:
 //
 //     warp 0   sub add |                 | sub add |              lock before each add: 1, never 0
 //     warp 1           | sub add         |         | sub add
 //
-// So, whenever all only give way, they do it elsewhere from then on: at one preemption point of the
-// loop after the other, and at the end of an iteration again. Behind the sub no warp holds
-// anything.
+// So whenever all warps only yield, the yield point changes: to the next preemption point of the
+// loop, and finally to the end of an iteration again. After the sub, no warp holds the lock.
 #pragma once
 
 #include "rt/resident_block.h"
@@ -30,11 +30,11 @@
 
 namespace softcuda::rt {
 
-/// Where a scheduler gets clusters of blocks from; mostly of one block each.
+/// The source of a scheduler's clusters of blocks; most clusters have one block.
 class BlockSource {
   public:
     virtual ~BlockSource() = default;
-    /// False when there are none left.
+    /// False if none is left.
     [[nodiscard]] virtual bool next(std::uint64_t &cluster) noexcept = 0;
 };
 
@@ -47,7 +47,7 @@ class WarpScheduler {
         BlockMemory memory;
         LaunchWatch *watch = nullptr;     ///< of a checked kernel
         LaunchCounter *counter = nullptr; ///< of a profiled kernel
-        bool cooperative = false;         ///< all blocks will wait for each other: begin them soon
+        bool cooperative = false;         ///< all blocks will wait for each other: start them early
     };
     enum class End { Done, OutOfMemory };
 
@@ -55,17 +55,17 @@ class WarpScheduler {
     WarpScheduler(const WarpScheduler &) = delete;
     WarpScheduler &operator=(const WarpScheduler &) = delete;
 
-    /// Runs blocks until the source is empty, under the caller's guard. If that is left by a jump,
-    /// abandon() must be called.
+    /// Runs blocks until the source is empty, under the caller's guard. If the call is left by a
+    /// jump, abandon() must be called.
     End run(const Job &job, const WorkerState &worker, BlockSource &source);
 
-    /// Forgets all warps, wherever they were. The state of the block that ran last stays readable.
+    /// Abandons all warps. The state of the last block that ran remains readable.
     void abandon() noexcept;
 
     /// The state of the warp that ran last, after abandon(); empty if none ran.
     [[nodiscard]] WorkerState last() const noexcept;
 
-    // For the warp that runs now; they return when it goes on.
+    // For the running warp; these return when the warp continues.
     std::uint32_t wait(std::uint32_t number, std::uint32_t threads, std::uint32_t part,
                        const char *place);
     void arrive(std::uint32_t number, std::uint32_t threads, const char *place);
@@ -101,15 +101,19 @@ class WarpScheduler {
     WarpFiber *current_ = nullptr; ///< null: the thread's own stack
     std::vector<std::unique_ptr<ResidentBlock>> free_, resident_;
     ResidentBlock *finished_ = nullptr; ///< the one whose last warp has ended
-    std::uint64_t gave_way_ = 0;        ///< yields since anything else happened
-    std::uint64_t patience_ = 0;        ///< how many until it is said that all wait
-    std::uint64_t most_resident_ = 0;   ///< blocks; 0: not asked for yet
+    std::uint64_t gave_way_ = 0;        ///< yields since the last other event
+    std::uint64_t patience_ =
+        0; ///< the number of yields after which all warps are considered waiting
+    std::uint64_t most_resident_ = 0; ///< blocks; 0: not determined yet
     unsigned idle_rounds_ = 0;
-    std::uint64_t starved_since_ = 0; ///< when there was first no room for a block; 0: there was
-    /// Where warps give way: 0: at the end of each iteration; else behind this preemption point.
+    std::uint64_t starved_since_ =
+        0; ///< the time since which no block could be started; 0: none failed
+    /// The yield point of warps: 0 is the end of each iteration; otherwise the number of a
+    /// preemption point.
     std::uint32_t preempted_at_ = 0;
-    std::uint32_t last_point_ = 0; ///< the highest that a warp has come to since that last changed
-    unsigned iterations_ = 0;      ///< ends of iterations since a warp gave way
+    std::uint32_t last_point_ =
+        0; ///< the highest preemption point that a warp has reached since the last change
+    unsigned iterations_ = 0; ///< ends of iterations since the last yield
     const WarpFiber *last_ = nullptr;
 };
 

@@ -54,7 +54,7 @@ void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::u
 void fail_for_memory_of_checks() {
     FaultReport report;
     report.kind = Fault::Trap;
-    std::snprintf(report.detail, sizeof report.detail, "there is no memory for its checks");
+    std::snprintf(report.detail, sizeof report.detail, "out of memory for the checks of a block");
     Guard::fail(report);
 }
 

@@ -1,4 +1,5 @@
-// windows.cpp -- ranges for windows, and the one that blocks share where addresses are few.
+// windows.cpp -- ranges for windows, and the range that blocks share if there are too few
+// addresses.
 #include "rt/windows.h"
 
 #include <algorithm>
@@ -103,7 +104,8 @@ std::uint64_t addresses_left() noexcept {
     return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, pages * page_size());
 }
 
-// Not tried out: the first blocks would take what the rest of the process needs.
+// Computed, not found by trial: otherwise the first blocks would use addresses that the rest of the
+// process needs.
 bool addresses_are_few() noexcept {
     static const bool few = addresses_left() < 1024 * kGigabyte;
     return few;

@@ -133,7 +133,7 @@ Seat *WorkerPool::sit_locked(Grid &grid) noexcept {
 void WorkerPool::stand_up_locked(Seat &seat) noexcept {
     seat.grid = nullptr;
     if (sleeping_ > 0 && next_grid_locked())
-        work_there_.notify_one(); // somebody may have found work, but no seat
+        work_there_.notify_one(); // another thread may have found work, but no free seat
 }
 
 void WorkerPool::expel_locked(std::unique_lock<std::mutex> &lock, const Grid &grid) {

@@ -13,8 +13,8 @@
 
 namespace softcuda::rt {
 
-/// As many threads as seats, made on first use, plus whoever waits for a grid and helps. Lives as
-/// long as the process. Any thread may call any function.
+/// A pool with one thread for each seat (worker slot), created at the first use. Threads that wait
+/// for a grid help. Never destroyed. Any thread may call any function.
 class WorkerPool {
   public:
     explicit WorkerPool(unsigned seats);
@@ -22,22 +22,24 @@ class WorkerPool {
 
     [[nodiscard]] unsigned seats() const noexcept { return static_cast<unsigned>(seats_.size()); }
 
-    /// Makes the threads unless they are there. Throws std::system_error where not even one can be.
+    /// Starts the threads if they are not running. Throws std::system_error if no thread can be
+    /// started.
     void start();
 
-    /// Runs the grid soon, with as many threads as there are blocks and seats for; then calls its
-    /// finished(). start() has been called.
+    /// Queues the grid; the pool runs it with as many threads as it has blocks and free seats, then
+    /// calls its finished(). Call start() before.
     void submit(std::shared_ptr<Grid> grid);
 
-    /// Runs all of a grid on the calling thread, now. False, and nothing done, when all seats are
-    /// taken.
+    /// Runs the whole grid on the calling thread now. Returns false and does nothing if all seats
+    /// are in use.
     [[nodiscard]] bool run_here(Grid &grid);
 
-    /// Runs blocks of a submitted grid on the calling thread as long as there are any and a seat.
+    /// Runs blocks of a submitted grid on the calling thread, as long as blocks and a seat are
+    /// available.
     void help(Grid &grid);
 
-    /// Cancels a submitted grid, or all of `owner`, and makes the threads leave the blocks. Returns
-    /// when they have.
+    /// Cancels a submitted grid, or all grids of `owner`, and makes the threads leave their blocks.
+    /// Returns when the threads have left.
     void interrupt(Grid &grid);
     void interrupt_all_of(const void *owner);
 
@@ -59,7 +61,7 @@ class WorkerPool {
     std::mutex mutex_;
     std::condition_variable work_there_;
     std::vector<std::shared_ptr<Grid>>
-        active_; ///< with blocks to hand out, or running; first first
+        active_; ///< grids with unassigned or running blocks, in order of priority
     std::atomic<std::uint64_t> submissions_{0};
     std::atomic<bool> started_{false};
     unsigned sleeping_ = 0;

@@ -1,4 +1,4 @@
-// arena.cpp -- memory for many small arrays that live and die together.
+// arena.cpp -- memory for many small arrays that are freed together.
 #include "support/arena.h"
 
 namespace softcuda {

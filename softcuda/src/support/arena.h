@@ -1,4 +1,4 @@
-// arena.h -- memory for many small arrays that live and die together.
+// arena.h -- memory for many small arrays that are freed together.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace softcuda {
 
-/// Hands out arrays of trivially destructible elements; frees all of them when it dies.
-/// Moving an arena leaves what it handed out in place.
+/// Allocates arrays of trivially destructible elements, and frees all of them in its destructor.
+/// Moving an arena does not move its arrays.
 class Arena {
   public:
-    /// A copy of `elements` that lives as long as the arena.
+    /// Returns a copy of `elements` that is valid as long as the arena.
     template <typename T> std::span<T> copy(std::span<const T> elements) {
         static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);
         if (elements.empty())
@@ -24,7 +24,7 @@ class Arena {
         return {place, elements.size()};
     }
 
-    /// A copy of `text` that lives as long as the arena.
+    /// Returns a copy of `text` that is valid as long as the arena.
     std::string_view copy(std::string_view text) {
         std::span<char> place = copy(std::span<const char>(text));
         return {place.data(), place.size()};

@@ -9,7 +9,7 @@ enum class ElementOperation : std::uint8_t { Copy, Add, Min, Max, Inc, Dec, And,
 /// F32Flushed: denormal operands and sums are zero.
 enum class ElementType : std::uint8_t { U32, S32, U64, S64, F16, BF16, F32, F64, F32Flushed };
 
-/// What is done with each element: it takes the place of the old one, or is combined with it.
+/// The operation for each element: the new element replaces the old one, or is combined with it.
 struct ElementForm {
     ElementOperation operation = ElementOperation::Copy;
     ElementType type = ElementType::U32;
@@ -35,10 +35,10 @@ struct BulkForm {
     ElementForm element;
     bool arrives = false;   ///< an mbarrier counts the bytes
     bool multicast = false; ///< to each block of a mask
-    bool masked = false;    ///< a mask says which bytes of each 16 are copied
+    bool masked = false;    ///< a mask selects the bytes of each 16 that are copied
     std::uint8_t count = 1; ///< elements of an asynchronous store, dimensions of a tensor
 
-    /// As the variant of a RuntimeOperation.
+    /// The encoding as the variant of a RuntimeOperation.
     [[nodiscard]] constexpr std::uint32_t pack() const {
         return static_cast<std::uint32_t>(element.operation) |
                static_cast<std::uint32_t>(element.type) << 4 | std::uint32_t{arrives} << 8 |

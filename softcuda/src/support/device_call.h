@@ -2,7 +2,7 @@
 //
 // CUDA's headers declare each as __cudaCDP2<Name>, and as cuda<Name> for older code and for PTX
 // that does not come from C++; some have a second form, _ptsz, which does the same in device code.
-// A call hands the runtime of softcuda its number and its arguments: one 64-bit word for each
+// A call passes its number and its arguments to softcuda's runtime: one 64-bit word for each
 // scalar, and for each 4 or 8 bytes (its alignment) of a struct.
 #pragma once
 
@@ -20,9 +20,9 @@ enum class DeviceCall : std::uint32_t {
 
 inline constexpr std::size_t kMostDeviceCallWords = 12;
 
-/// The call that a function of that name is.
+/// The call with this function name.
 [[nodiscard]] std::optional<DeviceCall> device_call_named(std::string_view function) noexcept;
-/// How many words its arguments are.
+/// The number of argument words.
 [[nodiscard]] std::size_t words_of(DeviceCall call) noexcept;
 
 } // namespace softcuda

@@ -1,4 +1,4 @@
-// diagnostics.cpp -- what is wrong with a source text, collected and shown with the line it is in.
+// diagnostics.cpp -- collects the errors of a source text, and prints them with the source line.
 #include "support/diagnostics.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ std::size_t character_bytes(std::string_view text) {
     return bytes;
 }
 
-/// A log is text whatever a source holds: what is not UTF-8 becomes question marks.
+/// A log is always valid text: bytes that are not UTF-8 become question marks.
 std::string as_utf8(std::string_view text) {
     std::string result;
     while (!text.empty()) {

@@ -1,4 +1,4 @@
-// diagnostics.h -- what is wrong with a source text, collected and shown with the line it is in.
+// diagnostics.h -- collects the errors of a source text, and prints them with the source line.
 #pragma once
 
 #include "support/source.h"
@@ -18,7 +18,7 @@ struct Diagnostic {
     std::string note; ///< a second line that helps: "did you mean `%r12`?"; may be empty
 };
 
-/// Collects diagnostics about one text; keeps the first `limit` and counts the others.
+/// Collects diagnostics for one text; keeps the first `limit` and counts the others.
 ///
 ///     kernel.ptx:7:13: error: instruction `add` has no modifier `.foo`
 ///         add.foo.s32 %r1, %r2, 1;
@@ -33,7 +33,7 @@ class Diagnostics {
 
     bool has_errors() const { return error_count_ != 0; }
     std::size_t error_count() const { return error_count_; }
-    /// True once nothing more will be kept: a parser may as well stop.
+    /// True if the limit is reached: a parser can stop.
     bool full() const { return error_count_ >= limit_; }
 
     const SourceText &source() const { return source_; }
@@ -41,7 +41,7 @@ class Diagnostics {
 
     /// One diagnostic as `name:line:column: error: message`, without the source line.
     std::string headline(const Diagnostic &diagnostic) const;
-    /// All of them, with source lines and carets, in the order of the text.
+    /// All diagnostics with source lines and carets, in the order of the text.
     std::string render() const;
 
   private:

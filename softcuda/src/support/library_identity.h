@@ -1,12 +1,13 @@
-// library_identity.h -- which build of this library is running, for keys of caches on disk.
+// library_identity.h -- identifies the build of this library, for keys of caches on disk.
 #pragma once
 
 #include <string>
 
 namespace softcuda {
 
-/// The build-id of the ELF image that this code is in, in hexadecimal digits: another one for each
-/// build that differs, the same for copies of one. Empty if it was linked without one.
+/// The build-id of the ELF image that contains this code, in hexadecimal digits. It differs between
+/// different builds, and is equal for copies of one build. Empty if the image was linked without a
+/// build-id.
 [[nodiscard]] std::string library_identity();
 
 } // namespace softcuda

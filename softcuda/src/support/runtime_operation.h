@@ -1,7 +1,7 @@
-// runtime_operation.h -- instructions that generated code leaves to a function of the runtime.
+// runtime_operation.h -- instructions that a function of the runtime executes for generated code.
 //
-// Opcode::RuntimeCall of the IR has one in its immediate: the operation in the low byte, and what
-// the operation makes of the rest above it.
+// The immediate of the IR's Opcode::RuntimeCall encodes one: the operation in the low byte, and the
+// variant of the operation in the bits above.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,7 @@ enum class RuntimeOperation : std::uint8_t {
     IsClusterShared, ///< generic address -> i32, 1 in the shared memory of a block of the cluster
 };
 
-/// Numbers of barriers that no program can name: the arrival at the cluster's barrier, and the wait
-/// for it.
+/// Barrier numbers that programs cannot use: the arrival at the cluster's barrier, and the wait.
 inline constexpr std::uint32_t kClusterArrive = 0xffff'fffe, kClusterWait = 0xffff'ffff;
 
 /// An operation and its variant as the immediate of a RuntimeCall.

@@ -1,4 +1,4 @@
-// source.cpp -- a text with a name, and places in it.
+// source.cpp -- a source text with a name, and locations in the text.
 #include "support/source.h"
 
 #include <algorithm>

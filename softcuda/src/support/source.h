@@ -1,4 +1,4 @@
-// source.h -- a text with a name, and places in it.
+// source.h -- a source text with a name, and locations in the text.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace softcuda {
 
-/// A place in a SourceText: the byte at this offset. Four bytes, so that everything can have one.
+/// A location in a SourceText: a byte offset. Only four bytes, because many objects have one.
 struct SourceLocation {
     std::uint32_t offset = 0;
     bool operator==(const SourceLocation &) const = default;
 };
 
-/// A text that was given to us and its name. Places are counted from 1, columns in bytes.
+/// A text and its name. Lines and columns are counted from 1, columns in bytes.
 class SourceText {
   public:
     struct Position {
@@ -29,7 +29,7 @@ class SourceText {
     std::string_view text() const { return text_; }
 
     Position position(SourceLocation location) const;
-    /// One line, counted from 1, without its end; empty if there is none such.
+    /// One line, counted from 1, without its line break; empty if it does not exist.
     std::string_view line(unsigned number) const;
 
   private:

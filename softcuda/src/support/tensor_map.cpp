@@ -1,4 +1,4 @@
-// tensor_map.cpp -- which tensor maps there may be, and how large their boxes are.
+// tensor_map.cpp -- validates tensor maps, and computes the sizes of their boxes.
 #include "support/tensor_map.h"
 
 #include <algorithm>

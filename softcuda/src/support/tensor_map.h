@@ -1,7 +1,7 @@
-// tensor_map.h -- what a CUtensorMap holds: where a tensor lies, and the box of it that is copied.
+// tensor_map.h -- the content of a CUtensorMap: the layout of a tensor, and the box that is copied.
 //
-// CUDA leaves the 128 bytes to the driver. Here they begin with a mark, so that an instruction can
-// tell a map from other bytes.
+// CUDA does not specify the 128 bytes. softcuda's maps begin with a magic number, so that an
+// instruction can detect other bytes.
 #pragma once
 
 #include "support/bulk_copy.h"
@@ -30,15 +30,16 @@ enum class TensorType : std::uint8_t {
     Count,
 };
 [[nodiscard]] unsigned bytes_of(TensorType type);
-/// As what elements are combined; false where a GPU does not combine them by this operation.
+/// The type of the operation on elements; false if a GPU does not support the operation for this
+/// type.
 [[nodiscard]] bool element_type(TensorType type, ElementOperation operation, ElementType &out);
 
-/// How chunks of 16 bytes change places in shared memory. In the order of CUtensorMapSwizzle.
+/// The permutation of chunks of 16 bytes in shared memory. In the order of CUtensorMapSwizzle.
 enum class TensorSwizzle : std::uint8_t { None, Bytes32, Bytes64, Bytes128, Count };
-/// The bytes within which chunks change places; 0 for None.
+/// The size in bytes of a group of permuted chunks; 0 for None.
 [[nodiscard]] unsigned span_of(TensorSwizzle swizzle);
-/// Where the byte at `offset` of a block's shared memory is. Some bits of the chunk's number are
-/// exchanged according to that of the line of 128 bytes: it is its own inverse.
+/// The swizzled offset in a block's shared memory. Some bits of the chunk's number are combined
+/// with those of the line of 128 bytes; the function is its own inverse.
 [[nodiscard]] constexpr std::uint64_t swizzled(TensorSwizzle swizzle, std::uint64_t offset) {
     const std::uint64_t chunks = (std::uint64_t{1} << static_cast<unsigned>(swizzle)) - 1;
     return offset ^ (offset >> 3 & chunks << 4);
@@ -63,14 +64,14 @@ struct TensorMap {
     std::uint8_t fills_with_nan = 0; ///< where the box is outside the tensor
     std::array<std::uint8_t, 41> unused{};
 
-    /// What makes the map unusable; null: nothing.
+    /// The reason why the map is unusable; null if it is usable.
     [[nodiscard]] const char *find_fault() const;
-    /// What is wrong with the place of a box; null: nothing.
+    /// The error of a box's coordinates; null if there is none.
     [[nodiscard]] const char *find_fault_of_place(std::span<const std::int32_t> begin,
                                                   BoxAccess access) const;
-    /// How many elements of a dimension a box has in shared memory.
+    /// The number of elements of a box in one dimension in shared memory.
     [[nodiscard]] unsigned count(unsigned dimension) const;
-    /// Bytes of a box, as an mbarrier counts them.
+    /// The size of a box in bytes, as counted by an mbarrier.
     [[nodiscard]] std::uint32_t box_bytes() const;
     /// Bytes of shared memory from one row of a box to the next: with a swizzle, its whole span.
     [[nodiscard]] std::uint32_t row_pitch() const;
@@ -102,7 +103,8 @@ struct TensorMapField {
     }
 };
 
-/// A number of a map, cut to its member's type; too large a one becomes 0, which no map may have.
+/// A number of a map, converted to the type of its member. A number that is too large becomes 0,
+/// which is invalid in a map.
 template <class Number, class Wide> [[nodiscard]] constexpr Number fitting(Wide value) {
     const auto cut = static_cast<Number>(value);
     return cut == value ? cut : Number{0};

@@ -1,6 +1,6 @@
-// texture_operation.h -- what a texture or surface instruction does, as one number.
+// texture_operation.h -- a texture or surface instruction, encoded as one number.
 //
-// The number travels from PTX through the IR into generated code, which hands it to the runtime.
+// The number is passed from PTX through the IR to generated code, which passes it to the runtime.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct TextureOperation {
     };
     enum class Geometry : std::uint8_t { D1, D2, D3, A1, A2, Cube, Acube };
     enum class Level : std::uint8_t { Base, Explicit, Gradient };
-    /// What an access outside a surface does.
+    /// The effect of an access outside a surface.
     enum class Outside : std::uint8_t { Trap, Clamp, Zero };
     enum class Operator : std::uint8_t { Add, Min, Max, And, Or };
     enum class Query : std::uint8_t {
@@ -48,7 +48,7 @@ struct TextureOperation {
     Operator reduction = Operator::Add;
     Query query = Query::Width;
     bool float_coordinates = false;
-    bool half_results = false; ///< two f16x2 in place of four words
+    bool half_results = false; ///< two f16x2 instead of four words
     bool has_offsets = false;  ///< texels to be added to the coordinates
     bool formatted = false;    ///< surface coordinates are elements, not bytes; data is converted
     bool is_signed = false;    ///< of a reduction
@@ -56,12 +56,13 @@ struct TextureOperation {
     unsigned bytes = 4;        ///< of one element of surface data: 1, 2, 4, 8
     unsigned elements = 1;     ///< 1, 2, 4
 
-    /// Coordinates that the instruction takes, the layer's index first where there is one.
+    /// The number of coordinates of the instruction, including the layer's index, which is the
+    /// first one.
     [[nodiscard]] unsigned coordinates() const noexcept {
         constexpr unsigned counts[] = {1, 2, 3, 2, 3, 3, 4};
         return counts[static_cast<unsigned>(geometry)];
     }
-    /// Those without the layer's index.
+    /// The number of coordinates without the layer's index.
     [[nodiscard]] unsigned axes() const noexcept { return coordinates() - (is_layered() ? 1 : 0); }
     [[nodiscard]] bool is_layered() const noexcept {
         return geometry == Geometry::A1 || geometry == Geometry::A2 || geometry == Geometry::Acube;

@@ -42,7 +42,7 @@ TEST_F(LinkTest, FailuresAreToldInTheClientsBuffer) {
     EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, text.data(), text.size(), "lib", 0, nullptr,
                             nullptr),
               CUDA_ERROR_INVALID_IMAGE);
-    EXPECT_NE(std::strstr(log, "cut short"), nullptr) << log;
+    EXPECT_NE(std::strstr(log, "truncated"), nullptr) << log;
     EXPECT_EQ(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "/nowhere/at.all", 0, nullptr, nullptr),
               CUDA_ERROR_FILE_NOT_FOUND);
     ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, text.data(), text.size(), "second", 0, nullptr,

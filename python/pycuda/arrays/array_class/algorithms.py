@@ -63,7 +63,7 @@ class AlgorithmMethods:
         """
         if axis is None:
             raise TypeError(
-                "sort() in place wants an axis; pycuda.gpuarray.sort() takes None"
+                "sort() in place expects an axis; pycuda.gpuarray.sort() takes None"
             )
         with _driver._Using(stream):
             _driver._array_assign(
@@ -143,7 +143,9 @@ class AlgorithmMethods:
         array([0., 2., 2.])
         """
         if self.dtype.kind == "b" and decimals != 0:
-            raise TypeError(f"elements of bool have no places to round to {decimals}")
+            raise TypeError(
+                f"elements of bool cannot be rounded to {decimals} decimals"
+            )
         if self.dtype.kind in "iu" and decimals >= 0:
             return UFUNCS["positive"](self, out=out) if out is not None else self.copy()
         if self.dtype.kind in "iu":

@@ -47,9 +47,7 @@ class ArrayFlags:
 
     def __setitem__(self, name: str, value: bool) -> None:
         if name.lower() != "writeable":
-            raise KeyError(
-                f"{name!r} follows from the array; only 'writeable' can be set"
-            )
+            raise KeyError(f"{name!r} cannot be set; only 'writeable' can be set")
         self.writeable = value
 
     def __repr__(self) -> str:

@@ -77,7 +77,7 @@ class GPUArray(
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
-            "a GPUArray is not converted to a numpy array by itself; call its get()"
+            "a GPUArray is not converted to a numpy array implicitly; call get()"
         )
 
     # What it is
@@ -450,7 +450,7 @@ class GPUArray(
         result = None if copy else _driver._array_try_reshape(self, shape, order)
         if result is None:
             if copy is False:
-                raise ValueError("this shape needs a copy, which copy=False forbids")
+                raise ValueError("this shape needs a copy, but copy is False")
             whole = GPUArray.copy(self, order)
             result = _driver._array_try_reshape(whole, shape, order)
         return result

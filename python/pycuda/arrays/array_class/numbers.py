@@ -24,8 +24,7 @@ class NumberMethods:
         """The only element, for Python's conversions, which raise TypeError where there are more."""
         if self.size != 1:
             raise TypeError(
-                f"an array of {self.size} elements cannot be converted to a Python number; only one of "
-                "a single element can"
+                f"an array of {self.size} elements cannot be converted to a Python number; expected a single element"
             )
         return self.item()
 
@@ -41,6 +40,6 @@ class NumberMethods:
     def __index__(self) -> int:
         if self.ndim != 0 or self.dtype.kind not in "iu":
             raise TypeError(
-                f"an index is an integer array without axes, not one of {self.dtype} and shape {self.shape}"
+                f"an index must be an integer array without axes, not an array of {self.dtype} with shape {self.shape}"
             )
         return self.item()

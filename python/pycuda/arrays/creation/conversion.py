@@ -54,7 +54,7 @@ def _stacked(parts: list):
     shape = parts[0].shape
     if any(part.shape != shape for part in parts):
         raise ValueError(
-            "arrays in a list must have one shape, not "
+            "arrays in a list must have the same shape, not "
             + " and ".join(sorted({str(part.shape) for part in parts}))
         )
     result = empty((len(parts), *shape), np.result_type(*(p.dtype for p in parts)))
@@ -190,17 +190,17 @@ def array(object, dtype=None, *, copy=True, order: str = "K", subok: bool = Fals
         object = np.asarray(object, dtype)
     result = as_array(object)
     if copy is False and result is not object:
-        raise ValueError("what lives on the host cannot be used without a copy")
+        raise ValueError("host data needs a copy, but copy is False")
     fits = dtype is None or np.dtype(dtype) == result.dtype
     if not fits:
         if copy is False:
-            raise ValueError("another type needs a copy, which copy=False forbids")
+            raise ValueError("another dtype needs a copy, but copy is False")
         result = result.astype(dtype)
     if (order == "C" and not result._c_contiguous) or (
         order == "F" and not result._f_contiguous
     ):
         if copy is False:
-            raise ValueError("another order needs a copy, which copy=False forbids")
+            raise ValueError("another order needs a copy, but copy is False")
         result = _copied(result, order, subok)
     elif copy and result is object:
         result = _copied(result, order, subok)
@@ -266,7 +266,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
     kind, _ = x.__dlpack_device__()
     if kind == _CPU:
         if copy is False:
-            raise ValueError("a host array needs a copy, which copy=False forbids")
+            raise ValueError("a host array needs a copy, but copy is False")
         return to_gpu(np.from_dlpack(x))
     stream = (
         _driver._current_stream_number() or 1

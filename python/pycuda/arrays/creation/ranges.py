@@ -58,7 +58,7 @@ def _fill_range(result, start, step):
 def _check_numbers(name: str, axis: int, *values) -> list:
     """The ends of a range as Python's numbers."""
     if not all(np.ndim(one) == 0 for one in values):
-        raise TypeError(f"{name}() on the device wants numbers, not arrays")
+        raise TypeError(f"{name}() on the device expects numbers, not arrays")
     if axis not in (0, -1):
         raise ValueError(f"axis must be 0 for numbers, not {axis}")
     return [one.item() if hasattr(one, "item") else one for one in values]
@@ -119,7 +119,7 @@ def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axi
     if start == 0 or stop == 0:
         raise ValueError("a geometric sequence cannot include zero")
     if isinstance(start, complex) or isinstance(stop, complex) or start * stop < 0:
-        raise TypeError("geomspace() wants two real numbers of the same sign")
+        raise TypeError("geomspace() expects two real numbers of the same sign")
     sign = math.copysign(1.0, start)
     exponents = linspace(math.log(abs(start)), math.log(abs(stop)), num, endpoint)
     result = sign * UFUNCS["exp"](exponents)

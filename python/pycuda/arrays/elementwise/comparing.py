@@ -112,7 +112,7 @@ def isposinf(x, out=None):
 
 def _is_infinity(x, value: float, out):
     if getattr(x, "dtype", np.dtype(float)).kind == "c":
-        raise TypeError(f"elements of {x.dtype} have no sign: their parts have")
+        raise TypeError(f"elements of {x.dtype} have no sign: use real or imag")
     return UFUNCS["equal"](x, value, out=out)
 
 

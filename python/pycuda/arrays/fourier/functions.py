@@ -197,7 +197,7 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
 
 def _need_axis(axes) -> None:
     if not axes:
-        raise IndexError("a transform of real numbers wants at least one axis")
+        raise IndexError("a transform of real numbers expects at least one axis")
 
 
 @public("fft")

@@ -369,7 +369,7 @@ def complex_transform(a, lengths, axes, norm, inverse: bool, out=None):
 
 def transform_of_real(a, lengths, axes, norm, out=None):
     if a.dtype.kind == "c":
-        raise TypeError(f"rfft() wants real numbers, not {a.dtype}")
+        raise TypeError(f"rfft() expects real numbers, not {a.dtype}")
     kind = _complex_type(a.dtype)
     scale = scale_of(norm, math.prod(lengths), inverse=False)
     last = axes[-1]

@@ -48,7 +48,7 @@ def put(a, ind, v, mode: str = "raise") -> None:
     indices = wrapped_indices(as_indices(ind), a.size, mode)._ravel()
     values = values_for(a, v)._ravel()
     if indices.size and not a.size:
-        raise IndexError("there is nothing to put values into: the array is empty")
+        raise IndexError("cannot put values into an empty array")
     if indices.size == 0 or values.size == 0:
         return
     if values.size not in (1, indices.size):
@@ -102,7 +102,7 @@ def place(arr, mask, vals) -> None:
     places = flatnonzero(mask)
     values = values_for(arr, vals, "safe")._ravel()
     if places.size and not values.size:
-        raise ValueError("there are no values to place")
+        raise ValueError("vals must have at least one element")
     put(arr, places, values)
 
 
@@ -122,7 +122,7 @@ def putmask(a, mask, values) -> None:
     mask = as_array(mask)
     if mask.size != a.size:
         raise ValueError(
-            f"the mask has {mask.size} elements, the array {a.size}: they must be as many"
+            f"mask and array must have the same size, not {mask.size} and {a.size}"
         )
     mask = mask._reshape(a.shape)
     if values.size == 0:

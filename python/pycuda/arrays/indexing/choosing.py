@@ -37,7 +37,9 @@ def choose(a, choices, out=None, mode: str = "raise"):
     if mode == "raise" and chosen.size:
         low, high = int(chosen.min()), int(chosen.max())
         if low < 0 or high >= len(arrays):
-            raise ValueError(f"there are {len(arrays)} choices, not {low} to {high}")
+            raise ValueError(
+                f"indices must be from 0 to {len(arrays) - 1}, not from {low} to {high}"
+            )
     result = empty(shape, dtype)  # not `out`, whose memory may be that of an operand
     for number, array in enumerate(arrays):
         copyto(result, array, "unsafe", chosen == number)
@@ -58,8 +60,7 @@ def select(condlist, choicelist, default=0):
     """
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(
-            f"as many conditions as choices, and at least one: {len(condlist)} "
-            f"and {len(choicelist)}"
+            f"condlist and choicelist must have the same length, at least 1, not {len(condlist)} and {len(choicelist)}"
         )
     conditions = [as_array(condition) for condition in condlist]
     for condition in conditions:

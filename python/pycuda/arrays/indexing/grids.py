@@ -32,7 +32,7 @@ def ix_(*args) -> tuple:
     for axis, vector in enumerate(args):
         vector = as_array(vector)
         if vector.ndim != 1:
-            raise ValueError("ix_() wants vectors")
+            raise ValueError("ix_() expects vectors")
         if vector.dtype.kind == "b":
             vector = places_of(vector)[0]
         shape = [1] * len(args)

@@ -16,7 +16,7 @@ def wrapped_indices(indices, extent: int, mode: str):
         return indices
     if extent == 0:
         if indices.size:
-            raise IndexError("there is nothing to take from an axis of length 0")
+            raise IndexError("cannot take elements from an axis of length 0")
         return indices
     if mode == "wrap":
         return UFUNCS["remainder"](indices.astype(np.int64, copy=False), extent)
@@ -39,7 +39,7 @@ def places_along_axis(arr, indices, axis: int) -> tuple:
     axis = _axes.normalize_axis(axis, arr.ndim)
     if indices.ndim != arr.ndim:
         raise ValueError(
-            f"indices has {indices.ndim} axes, the array {arr.ndim}: they must be as many"
+            f"indices and array must have the same number of axes, not {indices.ndim} and {arr.ndim}"
         )
     places = []
     for one in range(arr.ndim):

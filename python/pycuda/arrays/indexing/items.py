@@ -220,7 +220,7 @@ class _AdvancedIndex:
                 item = to_gpu(np.array(operator.index(item), np.int64))
             elif not _is_basic(item) and not isinstance(item, ArrayBase):
                 raise IndexError(
-                    f"an index of type {type(item).__name__}; expected an int, a slice, None, an "
+                    f"cannot index with {type(item).__name__}; expected an int, a slice, None, an "
                     "ellipsis, or an array of integers or bools"
                 )
             prepared.append(item)

@@ -39,7 +39,7 @@ def where(condition, x=None, y=None, *, out=None, stream=None):
             raise TypeError("where() in a fused function takes neither out nor stream")
         return record("where", condition, x, y)
     if (x is None) != (y is None):
-        raise ValueError("where() wants either both x and y, or neither")
+        raise ValueError("where() expects either both x and y, or neither")
     with _driver._Using(stream):
         if x is None:
             if out is not None:

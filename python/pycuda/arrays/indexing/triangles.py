@@ -63,7 +63,7 @@ def _triangle(m, k: int, keep_below: bool):
     if array.ndim == 1:
         array = broadcast_to(array, (array.size, array.size))
     if array.ndim == 0:
-        raise ValueError("a triangle wants an array of at least one axis")
+        raise ValueError("a triangle expects an array of at least one axis")
     rows, columns = array.shape[-2:]
     below = tri(rows, columns, k, bool)
     zero = array.dtype.type(0)
@@ -145,7 +145,7 @@ def diag(v, k: int = 0):
     if array.ndim == 2:
         return array.diagonal(k)
     if array.ndim != 1:
-        raise ValueError(f"diag() wants a vector or a matrix, not {array.ndim} axes")
+        raise ValueError(f"diag() expects a vector or a matrix, not {array.ndim} axes")
     n = array.size + abs(k)
     result = zeros((n, n), array.dtype)
     if array.size:
@@ -174,7 +174,7 @@ def diag_indices_from(arr) -> tuple:
     (array([0, 1]), array([0, 1]))
     """
     if arr.ndim < 2 or len(set(arr.shape)) != 1:
-        raise ValueError(f"all axes must be equally long, not {arr.shape}")
+        raise ValueError(f"all axes must have the same length, not {arr.shape}")
     return (arange_of(arr.shape[0]),) * arr.ndim
 
 
@@ -192,9 +192,9 @@ def fill_diagonal(a, val, wrap: bool = False) -> None:
            [0., 5.]])
     """
     if a.ndim < 2:
-        raise ValueError("fill_diagonal() wants an array of at least two axes")
+        raise ValueError("fill_diagonal() expects an array of at least two axes")
     if a.ndim > 2 and len(set(a.shape)) != 1:
-        raise ValueError(f"all axes must be equally long, not {a.shape}")
+        raise ValueError(f"all axes must have the same length, not {a.shape}")
     values = values_for(a, val)._ravel()
     if not values.size:
         return

@@ -29,7 +29,7 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if tuple(dl_device) != (_CPU, 0):
             raise BufferError(f"no copy to device {tuple(dl_device)} from {own}")
         if copy is False:
-            raise BufferError("the host wants a copy, which copy=False forbids")
+            raise BufferError("a transfer to the host needs a copy, but copy is False")
         return self.get().__dlpack__(max_version=max_version)
     versioned = max_version is not None and max_version[0] >= 1
     lent = self.copy() if copy else self
@@ -40,8 +40,7 @@ def array_namespace(self, *, api_version: str | None = None):
     """The module with the functions of the array API standard: pycuda.array_api."""
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
         raise ValueError(
-            f"the array API standard {api_version!r} is not known here; "
-            "2024.12 and those before are"
+            f"the array API standard {api_version!r} is not supported; expected 2024.12 or older"
         )
     return importlib.import_module("pycuda.array_api")
 

@@ -33,7 +33,7 @@ def bind_to_texref_ext(
     }
     allowed, texel, pairs = hacks.get(self.dtype.char, (False, None, 0))
     if allowed and channels != 1:
-        raise ValueError("these elements can be read from one channel only")
+        raise ValueError("these elements fit into one channel only")
     if allowed:
         channels = pairs
     else:

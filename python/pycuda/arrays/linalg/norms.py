@@ -69,7 +69,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     x = _numbers(x)
     if x.ndim < 2:
         raise ValueError(
-            f"matrix_norm() wants at least two axes, not an array of shape {x.shape}"
+            f"matrix_norm() expects at least two axes, not an array of shape {x.shape}"
         )
     if ord in ("fro", None):
         return UFUNCS["sqrt"](_squares(x).sum((-2, -1), None, None, keepdims))

@@ -55,7 +55,7 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
     for factor in (x1, x2):
         if not isinstance(factor, ArrayBase):
             raise TypeError(
-                f"matmul() wants arrays of the device, not {type(factor).__name__}; copy it with "
+                f"matmul() expects arrays of the device, not {type(factor).__name__}; copy it with "
                 "pycuda.gpuarray.to_gpu() first"
             )
     a, b = x1, x2
@@ -63,13 +63,13 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
         (out,) = out
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError(
-            "matmul() wants arrays of at least one axis; multiply numbers with *"
+            "matmul() expects arrays of at least one axis; multiply numbers with *"
         )
     rows = b.shape[0 if b.ndim == 1 else -2]
     if a.shape[-1] != rows:
         raise ValueError(
             f"arrays of shapes {a.shape} and {b.shape} cannot be multiplied: "
-            f"{a.shape[-1]} columns meet {rows} rows"
+            f"{a.shape[-1]} columns in the first, {rows} rows in the second"
         )
     left, right = a.ndim == 1, b.ndim == 1
     a = a[None, :] if left else a
@@ -160,7 +160,7 @@ def matvec(x1, x2, /, out=None):
     a, b = as_array(x1), as_array(x2)
     if a.ndim < 2 or b.ndim < 1:
         raise ValueError(
-            f"matvec() wants a matrix and a vector, not shapes {a.shape} and {b.shape}"
+            f"matvec() expects a matrix and a vector, not shapes {a.shape} and {b.shape}"
         )
     return _finish(_product(a, b[..., :, None])[..., 0], out)
 
@@ -177,7 +177,7 @@ def vecmat(x1, x2, /, out=None):
     a, b = as_array(x1), as_array(x2)
     if a.ndim < 1 or b.ndim < 2:
         raise ValueError(
-            f"vecmat() wants a vector and a matrix, not shapes {a.shape} and {b.shape}"
+            f"vecmat() expects a vector and a matrix, not shapes {a.shape} and {b.shape}"
         )
     return _finish(_product(a.conj()[..., None, :], b)[..., 0, :], out)
 
@@ -416,7 +416,7 @@ def einsum(subscripts, /, *operands, out=None, dtype=None, optimize="greedy"):
     array([ 5, 25])
     """
     if not isinstance(subscripts, str):
-        raise TypeError("einsum() on the device wants its subscripts as a str")
+        raise TypeError("einsum() on the device expects its subscripts as a str")
     arrays = [as_array(operand) for operand in operands]
     terms, wanted = _parse(subscripts, arrays)
     kind = (

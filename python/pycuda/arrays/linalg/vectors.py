@@ -63,7 +63,9 @@ def outer_of_vectors(x1, x2, /):
     """
     x1, x2 = as_array(x1), as_array(x2)
     if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(f"outer() wants vectors, not shapes {x1.shape} and {x2.shape}")
+        raise ValueError(
+            f"outer() expects vectors, not shapes {x1.shape} and {x2.shape}"
+        )
     return outer(x1, x2)
 
 
@@ -79,7 +81,7 @@ def diagonal_of_matrices(x, /, *, offset=0):
     array([2])
     """
     if x.ndim < 2:
-        raise ValueError(f"diagonal() wants at least two axes, not shape {x.shape}")
+        raise ValueError(f"diagonal() expects at least two axes, not shape {x.shape}")
     return x.diagonal(offset, -2, -1)
 
 

@@ -37,7 +37,7 @@ def diff(a, n: int = 1, axis: int = -1, prepend=_absent, append=_absent):
     if n == 0:
         return array
     if array.ndim == 0:
-        raise ValueError("diff() wants an array of at least one axis")
+        raise ValueError("diff() expects an array of at least one axis")
     axis = _axes.normalize_axis(axis, array.ndim)
     parts = [_border(prepend, array, axis), array, _border(append, array, axis)]
     parts = [part for part in parts if part is not None]
@@ -106,7 +106,9 @@ def gradient(f, *varargs, axis=None, edge_order: int = 1):
     if len(spacings) == 1:
         spacings *= len(axes)
     if len(spacings) != len(axes):
-        raise TypeError(f"{len(spacings)} distances do not fit {len(axes)} axes")
+        raise TypeError(
+            f"expected one spacing, or one for each of the {len(axes)} axes, not {len(spacings)}"
+        )
     if edge_order not in (1, 2):
         raise ValueError(f"edge_order must be 1 or 2, not {edge_order}")
     results = []

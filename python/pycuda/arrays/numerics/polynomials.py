@@ -137,7 +137,7 @@ def vander(x, N=None, increasing: bool = False):
     """
     x = as_array(x)
     if x.ndim != 1:
-        raise ValueError(f"vander() wants a vector, not {x.ndim} axes")
+        raise ValueError(f"vander() expects a vector, not {x.ndim} axes")
     count = x.size if N is None else N
     kind = np.promote_types(x.dtype, int)
     powers = arange_of(count)

@@ -25,7 +25,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     """
     check_device(device)
     if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
-        raise TypeError(f"{x.dtype} is not converted to {dtype}: take real() first")
+        raise TypeError(f"{x.dtype} cannot be converted to {dtype}: use real() first")
     return x.astype(dtype, copy=copy)
 
 
@@ -55,7 +55,7 @@ def result_type(*arrays_and_dtypes):
     """
     types = [_type_of(one) for one in arrays_and_dtypes]
     if all(isinstance(one, (int, float, complex)) for one in types):
-        raise ValueError("result_type() wants at least one array or dtype")
+        raise ValueError("result_type() expects at least one array or dtype")
     return np.result_type(*types)
 
 

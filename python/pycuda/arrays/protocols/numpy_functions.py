@@ -23,8 +23,7 @@ def array_function(self, func, types, args, kwargs):
     if ours is None:
         name = f"{func.__module__}.{func.__name__}"
         raise TypeError(
-            f"{name}() has no version for GPUArray; call it with get() of the array, on the "
-            "host (docs/numpy_functions.md lists what there is)"
+            f"{name}() does not support GPUArray; copy the array to the host with get() (docs/numpy_functions.md lists the supported functions)"
         )
     return _on_device_of(self, ours, args, kwargs)
 

@@ -32,7 +32,7 @@ def _on_device(array, ufunc, method, inputs, kwargs):
             + ", ".join(f"{one}()" for one in METHODS)
         )
     if method != "at" and UFUNCS[name].nin != 2:
-        raise ValueError(f"numpy.{name}.{method}() wants a function of two operands")
+        raise ValueError(f"numpy.{name}.{method}() expects a function of two operands")
     _check_out(f"numpy.{name}.{method}()", kwargs)
     return METHODS[method](UFUNCS[name], *inputs, **kwargs)
 

@@ -211,9 +211,7 @@ def put(a, indices, values, stream=None) -> None:
     with _Using(stream):
         flat = a.ravel()
         if flat.ptr != a.ptr:
-            raise ValueError(
-                "put() wants an array whose elements lie one after the other"
-            )
+            raise ValueError("put() expects a contiguous array")
         flat[indices if isinstance(indices, ArrayBase) else as_array(indices)] = values
 
 

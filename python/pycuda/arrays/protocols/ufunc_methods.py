@@ -189,7 +189,7 @@ def accumulate(ufunc, array, axis=0, dtype=None, out=None):
     kind = _loop_type(ufunc, array, dtype, out)
     axes = axes_of_reduction(axis, array.ndim)
     if len(axes) != 1:
-        raise ValueError(f"accumulate() goes along one axis, not {len(axes)}")
+        raise ValueError(f"accumulate() expects one axis, not {len(axes)}")
     axis = axes[0]
     if name in _SCANS:
         return put_into(out, _scans.scan(_SCANS[name], array, axis, kind))

@@ -104,7 +104,9 @@ def delta_of(ddof, correction):
     if correction is None:
         return ddof
     if ddof != 0:
-        raise ValueError("ddof and correction mean the same: give one of them")
+        raise ValueError(
+            "ddof and correction are two names of one parameter: pass only one"
+        )
     return correction
 
 

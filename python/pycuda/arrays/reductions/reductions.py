@@ -111,11 +111,11 @@ def _by_place(axis, out, stream, allocator):
     """The arguments of any() and all(); PyCUDA's stream and allocator stand where numpy has others."""
     if isinstance(axis, _driver.Stream):
         if stream is not None:
-            raise TypeError("there are two streams among the arguments")
+            raise TypeError("stream was passed twice")
         axis, stream = None, axis
     if out is not None and not isinstance(out, ArrayBase) and callable(out):
         if allocator is not None:
-            raise TypeError("there are two allocators among the arguments")
+            raise TypeError("allocator was passed twice")
         out, allocator = None, out
     return axis, out, stream, allocator
 

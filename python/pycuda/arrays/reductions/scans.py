@@ -81,9 +81,7 @@ def _cumulative(name, x, axis, dtype, out, include_initial):
     x = x._reshape(1) if x.ndim == 0 else x
     if axis is None:
         if x.ndim != 1:
-            raise ValueError(
-                f"an array of {x.ndim} axes needs an axis to sum or multiply along"
-            )
+            raise ValueError(f"an array of {x.ndim} axes needs an axis")
         axis = 0
     axis = _axes.normalize_axis(axis, x.ndim)
     if not include_initial:

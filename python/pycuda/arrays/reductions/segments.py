@@ -94,11 +94,11 @@ def at(ufunc, a, indices, b=None) -> None:
     """``a[indices] = ufunc(a[indices], b)``, once for each time that a place is named."""
     if not isinstance(a, ArrayBase):
         raise TypeError(
-            f"{ufunc.__name__}.at() wants an array of the device, not {type(a).__name__}"
+            f"{ufunc.__name__}.at() expects an array of the device, not {type(a).__name__}"
         )
     if (b is None) == (ufunc.nin == 2):
         raise TypeError(
-            f"{ufunc.__name__}.at() wants {ufunc.nin} operands, not {2 - (b is None)}"
+            f"{ufunc.__name__}.at() expects {ufunc.nin} operands, not {2 - (b is None)}"
         )
     places = arange_of(a.size)._reshape(a.shape)[indices]
     if b is not None:

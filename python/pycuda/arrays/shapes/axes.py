@@ -116,5 +116,5 @@ def normalize_axes(axis, count: int) -> tuple[int, ...]:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = tuple(normalize_axis(one, count) for one in axes)
     if len(set(axes)) != len(axes):
-        raise ValueError(f"an axis comes twice in {axis}")
+        raise ValueError(f"an axis is repeated in {axis}")
     return axes

@@ -83,7 +83,7 @@ def _joined_shape(arrays, axis: int) -> tuple[int, ...]:
             array.shape[:axis] + array.shape[axis + 1 :]
         ):
             raise ValueError(
-                f"all arrays must have the same shape but for axis {axis}: array 0 has "
+                f"all arrays must have the same shape except along axis {axis}: array 0 has "
                 f"{first.shape}, array {number} has {array.shape}"
             )
     total = sum(array.shape[axis] for array in arrays)
@@ -94,7 +94,7 @@ def _out_or_allocator(out, allocator):
     """PyCUDA has the allocator at the place of numpy's ``out``."""
     if out is not None and not isinstance(out, _driver.ArrayBase) and callable(out):
         if allocator is not None:
-            raise TypeError("there are two allocators among the arguments")
+            raise TypeError("allocator was passed twice")
         return None, out
     return out, allocator
 
@@ -210,10 +210,10 @@ def _depth(arrays) -> int:
     if not isinstance(arrays, list):
         return 0
     if not arrays:
-        raise ValueError("block() wants no empty lists")
+        raise ValueError("block() expects no empty lists")
     depths = {_depth(one) for one in arrays}
     if len(depths) != 1:
-        raise ValueError("block() wants lists that are nested alike")
+        raise ValueError("all lists of block() must have the same nesting depth")
     return depths.pop() + 1
 
 

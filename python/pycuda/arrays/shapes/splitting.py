@@ -27,7 +27,7 @@ def split(ary, indices_or_sections, axis: int = 0) -> list:
         parts = operator.index(indices_or_sections)
         if ary.shape[axis] % parts:
             raise ValueError(
-                f"an axis of {ary.shape[axis]} is not divided into {parts} equal parts"
+                f"an axis of length {ary.shape[axis]} cannot be divided into {parts} equal parts"
             )
     return array_split(ary, indices_or_sections, axis)
 
@@ -66,7 +66,7 @@ def hsplit(ary, indices_or_sections) -> list:
            [4]])]
     """
     if ary.ndim == 0:
-        raise ValueError("hsplit() wants an array of at least one axis")
+        raise ValueError("hsplit() expects an array of at least one axis")
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
 
 
@@ -78,7 +78,7 @@ def vsplit(ary, indices_or_sections) -> list:
     [array([[1, 2]]), array([[3, 4]])]
     """
     if ary.ndim < 2:
-        raise ValueError("vsplit() wants an array of at least two axes")
+        raise ValueError("vsplit() expects an array of at least two axes")
     return split(ary, indices_or_sections, 0)
 
 
@@ -90,7 +90,7 @@ def dsplit(ary, indices_or_sections) -> list:
     [(1, 2, 2), (1, 2, 2)]
     """
     if ary.ndim < 3:
-        raise ValueError("dsplit() wants an array of at least three axes")
+        raise ValueError("dsplit() expects an array of at least three axes")
     return split(ary, indices_or_sections, 2)
 
 
@@ -102,5 +102,5 @@ def unstack(x, /, *, axis: int = 0) -> tuple:
     (array([1, 2]), array([3, 4]))
     """
     if x.ndim == 0:
-        raise ValueError("unstack() wants an array of at least one axis")
+        raise ValueError("unstack() expects an array of at least one axis")
     return tuple(moveaxis(x, axis, 0))

@@ -263,7 +263,7 @@ def fliplr(m):
            [4, 3]])
     """
     if m.ndim < 2:
-        raise ValueError("fliplr() wants an array of at least two axes")
+        raise ValueError("fliplr() expects an array of at least two axes")
     return flip(m, 1)
 
 
@@ -276,7 +276,7 @@ def flipud(m):
            [1, 2]])
     """
     if m.ndim < 1:
-        raise ValueError("flipud() wants an array of at least one axis")
+        raise ValueError("flipud() expects an array of at least one axis")
     return flip(m, 0)
 
 

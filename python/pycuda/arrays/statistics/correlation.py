@@ -27,10 +27,10 @@ def _correlation(a, v, mode: str, what: str):
     if mode not in _MODES:
         raise ValueError(f"mode must be one of {_MODES}, not {mode!r}")
     if a.ndim > 1 or v.ndim > 1:
-        raise ValueError(f"{what}() wants vectors, not {a.ndim} and {v.ndim} axes")
+        raise ValueError(f"{what}() expects vectors, not {a.ndim} and {v.ndim} axes")
     a, v = a._reshape(-1), v._reshape(-1)
     if a.size == 0 or v.size == 0:
-        raise ValueError(f"{what}() wants vectors that are not empty")
+        raise ValueError(f"{what}() expects non-empty vectors")
     kind = np.result_type(a.dtype, v.dtype)
     a, v = a.astype(kind, copy=False), v.astype(kind, copy=False)
     m = v.size
@@ -56,7 +56,7 @@ def convolve(a, v, mode: str = "full"):
     a, v = as_array(a), as_array(v)
     if a.ndim > 1 or v.ndim > 1:
         raise ValueError(
-            f"convolve() wants two vectors, not arrays of {a.ndim} and {v.ndim} axes"
+            f"convolve() expects two vectors, not arrays of {a.ndim} and {v.ndim} axes"
         )
     if v.size > a.size:
         a, v = v, a
@@ -80,7 +80,7 @@ def correlate(a, v, mode: str = "valid"):
     """
     a, v = as_array(a), as_array(v).conj()
     if a.ndim != 1 or v.ndim != 1:
-        raise ValueError(f"correlate() wants two vectors, not arrays of {a.ndim} and {v.ndim} axes")  # fmt: skip
+        raise ValueError(f"correlate() expects two vectors, not arrays of {a.ndim} and {v.ndim} axes")  # fmt: skip
     if v.size > a.size:
         return _correlation(v, a, mode, "correlate")[::-1].copy()
     return _correlation(a, v, mode, "correlate")

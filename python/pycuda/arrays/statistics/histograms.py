@@ -88,13 +88,13 @@ def bincount(x, /, weights=None, minlength: int = 0):
     """
     x = as_array(x)
     if x.ndim != 1:
-        raise ValueError(f"bincount() wants a vector, not {x.ndim} axes")
+        raise ValueError(f"bincount() expects a vector, not {x.ndim} axes")
     if x.dtype.kind not in "biu":
-        raise TypeError(f"bincount() wants integers, not {x.dtype}")
+        raise TypeError(f"bincount() expects integers, not {x.dtype}")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if x.size and x.dtype.kind == "i" and int(x.min().get()) < 0:
-        raise ValueError("bincount() wants no negative elements")
+        raise ValueError("bincount() expects no negative elements")
     count = max(int(x.max().get()) + 1 if x.size else 0, int(minlength))
     if weights is None:
         return _counts(_prepared(x), count)

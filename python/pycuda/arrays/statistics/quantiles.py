@@ -69,7 +69,7 @@ def _between(low, high, share):
 def _checked(a, q, method, weights, scale: int = 1):
     a = as_array(a)
     if weights is not None:
-        raise TypeError("quantiles with weights are not written for the device")
+        raise TypeError("quantiles with weights are not supported on the device")
     if method not in _METHODS:
         raise ValueError(
             f"{method!r} is not a valid method. Use one of: {', '.join(_METHODS)}"
@@ -79,7 +79,7 @@ def _checked(a, q, method, weights, scale: int = 1):
     kind = _kind(a, q, method, scale)
     if a.dtype.kind == "b" and kind.kind != "b":
         raise TypeError(
-            f"bool has no quantiles of method {method!r}, which lie between elements: convert the array first"
+            f"method {method!r} interpolates between elements, which is not defined for bool: convert the array first"
         )
     q = np.asarray(q.get() if isinstance(q, ArrayBase) else q, np.float64)
     if not ((q >= 0) & (q <= scale)).all():
@@ -117,7 +117,7 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
             out, full(shape, np.nan, a.dtype if a.dtype.kind == "f" else float)
         )
     if n == 0:
-        raise ValueError("a quantile of no elements has no value")
+        raise ValueError("a quantile of an empty array is not defined")
     has_nan = a.dtype.kind in "fV"
     if by_row and has_nan:
         rows = _sort(rows, rows.ndim - 1)

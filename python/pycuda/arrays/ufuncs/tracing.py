@@ -23,7 +23,10 @@ _NUMBERS = (bool, int, float, complex, np.number, np.bool_)
 
 
 class FusionError(TypeError):
-    """A function does what cannot be put into one kernel."""
+    """Raised when a function uses an operation that cannot be part of a fused kernel.
+
+    Examples are a branch on elements, an index, and an array that is not an argument.
+    """
 
 
 class Trace:
@@ -38,12 +41,11 @@ class Trace:
         """The number of a value, or that of a constant, turned around."""
         if isinstance(value, Traced):
             if value._trace is not self:
-                raise FusionError("a value of another call of a fused function is used")
+                raise FusionError("a fused function cannot use a value of another call")
             return value._number
         if isinstance(value, ArrayBase):
             raise FusionError(
-                "a fused function may use the arrays that it is called with only: pass "
-                f"the array of shape {value.shape} as an argument"
+                "a fused function can only use arrays that are its arguments: pass the array of shape {value.shape} as an argument"
             )
         if not isinstance(value, _NUMBERS):
             raise FusionError(
@@ -119,7 +121,7 @@ class Traced:
         """The value converted to another type."""
         if stream is not None:
             raise FusionError(
-                "astype() takes no stream in a fused function; the function itself takes one"
+                "astype() takes no stream in a fused function; pass stream to the fused function"
             )
         return self._trace.add("copy", self, dtype=np.dtype(dtype))
 
@@ -148,7 +150,7 @@ class Traced:
 
     def __bool__(self) -> bool:
         raise FusionError(
-            "a fused function cannot decide by its arrays' elements (if, and, or, while); "
+            "a fused function cannot branch on the elements of its arrays (if, and, or, while); "
             "use where(), logical_and(), logical_or()"
         )
 
@@ -158,7 +160,7 @@ class Traced:
         raise FusionError(f"a fused function cannot use {name!r} of an array")
 
     def _no_part(self, *args):
-        raise FusionError("a fused function cannot take or set parts of an array")
+        raise FusionError("a fused function cannot index or assign parts of an array")
 
     __getitem__ = __setitem__ = __iter__ = __len__ = _no_part
 

@@ -84,7 +84,9 @@ std::uint32_t FunctionLowering::shared_variable(const ptx::Function *owner, std:
     made.space = Space::Shared;
     made.size = v.bytes();
     made.align = std::max<std::uint32_t>(v.alignment, 1);
-    if (made.size == 0 || v.linkage == ptx::Linkage::Extern) {
+    // With a size it has memory of its own, also where it is .extern and defined nowhere: ptxas
+    // does the same, and taichi's kernels rely on that.
+    if (made.size == 0) {
         made.align = std::max<std::uint32_t>(made.align, 16);
         dynamic_shared_.push_back(found->second);
         if (!top_.is_entry()) { // where it begins, the kernel says

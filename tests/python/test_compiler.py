@@ -331,7 +331,9 @@ def test_what_is_for_the_host_does_not_hinder_kernels(device):
     out = np.zeros(1, np.int32)
     SourceModule(source, nvcc="nvrtc").get_function("f")(cuda.Out(out), block=1)
     assert out[0] == 3
-    with pytest.raises(cuda.CompileError, match="host code, which only nvcc can compile"):
+    with pytest.raises(
+        cuda.CompileError, match="host code, which only nvcc can compile"
+    ):
         SourceModule(
             "#include <vector>\n__global__ void f(std::vector<int> v) {}", nvcc="nvrtc"
         )

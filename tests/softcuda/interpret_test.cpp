@@ -103,9 +103,8 @@ int main() {
     CHECK(finds("by its shape: uniform", [](KernelPlan &plan) {
         plan.divergence.shapes[id(plan, Opcode::Load)] = kUniform;
     }));
-    CHECK(finds("outside of its range 0 .. 30", [](KernelPlan &plan) {
-        plan.ranges[id(plan, Opcode::Mul)] = {0, 30};
-    }));
+    CHECK(finds("outside of its range 0 .. 30",
+                [](KernelPlan &plan) { plan.ranges[id(plan, Opcode::Mul)] = {0, 30}; }));
     CHECK(finds("is not what is known of lane 20", [](KernelPlan &plan) {
         plan.masks.known[the(plan, Opcode::Compare).result()] = {0x1fffff, 0};
     }));

@@ -118,9 +118,9 @@ constexpr bool any_staged = (std::is_same_v<std::remove_cvref_t<Args>, StagedArg
 /// Launches with C++ arguments: device memory, In/Out/InOut of host data, numbers and structs of
 /// exactly the kernel's type. Waits for the kernel only where host data is staged.
 template <class... Args>
-requires(sizeof...(Args) != 1 || !(std::is_same_v<std::remove_cvref_t<Args>, ArgumentBlock> &&
-                                   ...)) void launch(const Function &function,
-                                                     const LaunchConfig &config, Args &&...args) {
+    requires(sizeof...(Args) != 1 ||
+             !(std::is_same_v<std::remove_cvref_t<Args>, ArgumentBlock> && ...))
+void launch(const Function &function, const LaunchConfig &config, Args &&...args) {
     ArgumentBlock block(function);
     block.check_count(sizeof...(Args));
     (detail::push(block, args), ...);

@@ -27,8 +27,9 @@ class KernelArguments {
     }
     /// A number, or a struct of numbers. Pass an array instead of its address.
     template <class T>
-    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
-             !std::same_as<T, CUdeviceptr>) void add(const T &value) noexcept {
+        requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+                 !std::same_as<T, CUdeviceptr>)
+    void add(const T &value) noexcept {
         add(&value, sizeof value, alignof(T));
     }
     /// The address `offset` bytes after the array's first element.

@@ -14,7 +14,8 @@ namespace pycuda::compile_detail {
 class ByteWriter {
   public:
     template <class Number>
-    requires(std::is_arithmetic_v<Number>) ByteWriter &put(Number value) {
+        requires(std::is_arithmetic_v<Number>)
+    ByteWriter &put(Number value) {
         bytes_.append(reinterpret_cast<const char *>(&value), sizeof value);
         return *this;
     }
@@ -37,7 +38,8 @@ class ByteReader {
     explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
 
     template <class Number>
-    requires(std::is_arithmetic_v<Number>) Number number() {
+        requires(std::is_arithmetic_v<Number>)
+    Number number() {
         Number value;
         std::memcpy(&value, take(sizeof value).data(), sizeof value);
         return value;

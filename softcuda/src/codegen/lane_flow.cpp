@@ -21,19 +21,12 @@ namespace softcuda::codegen {
 
 using ir::Opcode;
 using rt::LaneState;
-using rt::PlaceKind;
 
 namespace {
 
-/// The runtime also has to know where lanes may be waiting for other threads.
-std::uint8_t kind_at(const warp::KernelPlan &plan, const warp::Place &place) {
-    const int loop = plan.loops.innermost(place.block);
-    const bool waits = !place.awaited() && place.first == 0 && loop != -1 &&
-                       plan.loops.loops()[loop].header == place.block && plan.waits.loops[loop];
-    return static_cast<std::uint8_t>(waits ? PlaceKind::Wait : place.kind);
-}
+std::uint8_t kind_at(const warp::Place &place) { return static_cast<std::uint8_t>(place.kind); }
 
-std::uint8_t exchange_at(const warp::KernelPlan &, const warp::Place &place) {
+std::uint8_t exchange_at(const warp::Place &place) {
     if (!place.exchange)
         throw Unsupported("this redux operation is not supported", *place.awaited());
     return static_cast<std::uint8_t>(*place.exchange);
@@ -68,10 +61,10 @@ llvm::Value *LaneFlow::member(std::size_t offset) {
     return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), state_, offset);
 }
 
-llvm::Value *LaneFlow::make_table(const char *name, EntryOfPlace *of) {
+llvm::Value *LaneFlow::make_table(const char *name, std::uint8_t (*of)(const warp::Place &place)) {
     std::vector<std::uint8_t> by_place;
     for (const warp::Place &place : plan_.places)
-        by_place.push_back(of(kernel_.plan, place));
+        by_place.push_back(of(place));
     return kernel_.code.own_constant(llvm::ConstantDataArray::get(w_.context, by_place), name);
 }
 

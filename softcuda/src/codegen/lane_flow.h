@@ -23,8 +23,7 @@ class LaneFlow {
 
   private:
     void make_state();
-    using EntryOfPlace = std::uint8_t(const warp::KernelPlan &plan, const warp::Place &place);
-    llvm::Value *make_table(const char *name, EntryOfPlace *of);
+    llvm::Value *make_table(const char *name, std::uint8_t (*of)(const warp::Place &place));
     void emit_place(std::uint32_t number);
     void begin_place(std::uint32_t number);
     void wait_at(std::uint32_t number);

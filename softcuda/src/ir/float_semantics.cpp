@@ -162,7 +162,9 @@ template <typename Float> Float flushed(Float x, bool ftz) {
 
 // ---- arithmetic of f32 and f64 --------------------------------------------------------------
 
-template <typename Float> struct Operands { volatile Float x[3]; };
+template <typename Float> struct Operands {
+    volatile Float x[3];
+};
 
 template <typename Float> Float arithmetic(Opcode opcode, const Operands<Float> &in) {
     switch (opcode) {

@@ -16,11 +16,12 @@ Scalar scalar(ptx::ScalarType type) {
         SAME(E5M2x2) SAME(F32x2) SAME(U16x2) SAME(S16x2) SAME(U4) SAME(S4) SAME(U2) SAME(S2)
         SAME(B1)
 #undef SAME
-            // clang-format on
-            case ptx::ScalarType::Texref : case ptx::ScalarType::Samplerref
-            : case ptx::ScalarType::Surfref : return Scalar::B64;
-    default:
-        return Scalar::None;
+        // clang-format on
+        case ptx::ScalarType::Texref:
+    case ptx::ScalarType::Samplerref:
+    case ptx::ScalarType::Surfref:
+        return Scalar::B64;
+        default : return Scalar::None;
     }
 }
 

@@ -227,7 +227,7 @@ struct SignalHandlers {
     }
 
     static struct sigaction action(void (*handler)(int, siginfo_t *, void *), int flags) {
-        struct sigaction action {};
+        struct sigaction action{};
         action.sa_sigaction = handler;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | flags;
         sigemptyset(&action.sa_mask);
@@ -237,7 +237,7 @@ struct SignalHandlers {
     /// An unused real-time signal.
     static int free_signal() {
         for (int signal = SIGRTMAX - 4; signal > SIGRTMIN; signal--) {
-            struct sigaction present {};
+            struct sigaction present{};
             if (sigaction(signal, nullptr, &present) == 0 && !(present.sa_flags & SA_SIGINFO) &&
                 present.sa_handler == SIG_DFL)
                 return signal;

@@ -65,6 +65,12 @@ std::optional<Exchange> reduction_of(const ir::Attributes &a) {
     }
 }
 
+/// True for the head of a loop that may wait for other threads.
+bool may_wait(const KernelPlan &plan, const Block *block) {
+    const int loop = plan.loops.innermost(block);
+    return loop != -1 && plan.loops.loops()[loop].header == block && plan.waits.loops[loop];
+}
+
 /// A place that starts at instruction `first` of a basic block.
 Place place_at(const Block *block, std::uint32_t first) {
     Place place{.block = block, .first = first, .end = first, .next = {}};
@@ -116,7 +122,8 @@ void plan_lanes(KernelPlan &plan) {
     lanes.of_block.resize(plan.function.blocks.size());
     for (const Block *block : ir::reverse_postorder(plan.function)) {
         lanes.of_block[block->id] = static_cast<std::uint32_t>(lanes.places.size());
-        lanes.places.push_back({.block = block, .next = {}});
+        const PlaceKind kind = may_wait(plan, block) ? PlaceKind::Wait : PlaceKind::Plain;
+        lanes.places.push_back({.block = block, .kind = kind, .next = {}});
         for (std::uint32_t n = 0; n < block->instructions.size(); ++n) {
             if (ir::waits_for_lanes(*block->instructions[n])) {
                 const auto behind = static_cast<std::uint32_t>(lanes.places.size());

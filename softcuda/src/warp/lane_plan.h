@@ -46,9 +46,12 @@ struct Place {
     [[nodiscard]] std::span<ir::Instruction *const> instructions() const {
         return std::span<ir::Instruction *const>(block->instructions).subspan(first, end - first);
     }
-    /// The instruction at which lanes wait here; null at PlaceKind::Plain.
+    /// The instruction at which lanes wait here; null if the place starts without.
     [[nodiscard]] const ir::Instruction *awaited() const {
-        return kind == rt::PlaceKind::Plain ? nullptr : block->instructions[first];
+        return waits_for_lanes() ? block->instructions[first] : nullptr;
+    }
+    [[nodiscard]] bool waits_for_lanes() const {
+        return kind == rt::PlaceKind::Members || kind == rt::PlaceKind::Barrier;
     }
     [[nodiscard]] bool ends_block() const { return end == block->instructions.size(); }
     /// The runtime has made the result of awaited() when the place runs. Lanes that have met at a

@@ -22,8 +22,9 @@ std::string title(const Place &place) {
         place.block->name + ", " + std::to_string(place.first) + " to " + std::to_string(place.end);
     switch (place.kind) {
     case rt::PlaceKind::Plain:
-    case rt::PlaceKind::Wait:
         return out;
+    case rt::PlaceKind::Wait:
+        return out + ", may wait for other threads";
     case rt::PlaceKind::Barrier:
         return out + ", barrier";
     case rt::PlaceKind::Members:

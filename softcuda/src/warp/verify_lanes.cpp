@@ -59,7 +59,7 @@ class Verifier {
         const Place &place = places_[number];
         for (std::uint32_t n = place.first; n < place.end; ++n) {
             const Instruction &i = *place.block->instructions[n];
-            const bool waits = n == place.first && place.kind != PlaceKind::Plain;
+            const bool waits = n == place.first && place.waits_for_lanes();
             require(ir::waits_for_lanes(i) == waits, number,
                     waits ? "waits for nothing" : "does not wait at an exchange or a barrier");
         }

@@ -210,6 +210,7 @@ struct ScanPipeline {
 #pragma unroll
             for (int warp = 1; warp < scanners; ++warp)
                 total = op(total, stage.totals.data()[warp]);
+            __syncwarp(); // the stage may be used again once lane 0 has arrived
             if (lane == 0) {
                 ScanNode<T>::publish(scans.nodes(stage.scan) + stage.tile * ScanNode<T>::words,
                                      total);

@@ -24,6 +24,7 @@ from pycuda.arrays import registry as _registry
 from pycuda.arrays.array_class.copying import restored as _restored
 from pycuda.arrays.array_class.flags import ArrayFlags as ArrayFlags
 from pycuda.arrays.array_class.gpu_array import GPUArray as GPUArray
+from pycuda.arrays.creation.conversion import check_equal as _check_equal
 from pycuda.arrays.creation.filled import empty as _empty
 from pycuda.arrays.interop.vector_types import vec as vec
 

@@ -159,7 +159,7 @@ TEST_F(Launch, UnknownParametersAreAlignedByC) {
     ArgumentBlock block(function);
     EXPECT_FALSE(block.try_push_integer(std::int64_t{1}));
     EXPECT_THAT(message_of<ArgumentError>([&] { block.reject("an int"); }),
-                HasSubstr("the kernel's parameters are unknown"));
+                HasSubstr("the driver does not report the kernel's parameters"));
 }
 
 TEST_F(Launch, OldDriversLetPtxTellTheLayout) {

@@ -170,7 +170,7 @@ def test_the_source_may_be_any_object_with_a_text(device):
             return "__global__ void answer(int *p) { *p = 3; }"
 
     assert answer(Program(), device) == 3
-    with pytest.raises(TypeError, match="source must be a str, not bytes"):
+    with pytest.raises(TypeError, match="source must be text, not bytes"):
         SourceModule(b"__global__ void f() {}")
 
 

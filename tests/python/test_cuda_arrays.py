@@ -51,7 +51,7 @@ def test_array_knows_its_descriptor(make_array):
 
 
 def test_array_refuses_other_descriptors(device):
-    with pytest.raises(TypeError, match="ArrayDescriptor3D, not from int"):
+    with pytest.raises(TypeError, match="ArrayDescriptor3D, not int"):
         cuda.Array(4)
 
 

@@ -178,7 +178,7 @@ def test_memory_of_another_process(device, able, run_program):
     assert done.stdout == f"{a.tolist()}\n", done.stderr
     a[:8] = 5
     assert (cuda.from_device_like(memory, a) == a).all()
-    with pytest.raises(cuda.LogicError, match="a handle has 64 bytes, this one has 3"):
+    with pytest.raises(cuda.LogicError, match="a handle has 64 bytes, not 3"):
         cuda.IPCMemoryHandle(bytearray(3))
 
 

@@ -245,11 +245,11 @@ def test_compile_plain(device):
 def test_nvcc_that_is_missing(device):
     with pytest.warns(UserWarning, match="could not be determined"):
         assert compiler.get_nvcc_version("/no/nvcc") is None
-    with pytest.raises(cuda.CompileError, match="'/no/nvcc' cannot be run") as caught:
+    with pytest.raises(cuda.CompileError, match="'/no/nvcc' could not be started") as caught:
         compiler.preprocess_source("int x;", [], "/no/nvcc")
     assert caught.value.command_line[:2] == ["/no/nvcc", "--preprocess"]
     assert (caught.value.stdout, caught.value.stderr) == (None, None)
-    assert "cannot be run" in caught.value.msg
+    assert "could not be started" in caught.value.msg
 
 
 def test_nvcc_that_is_there(device):
@@ -417,7 +417,7 @@ def test_missing_nvjitlink_is_explained(run_program):
 
 def test_library_that_is_missing(device, able):
     module = able("a linker", compiler.DynamicModule)
-    with pytest.raises(OSError, match="libnonsense.a is not found"):
+    with pytest.raises(OSError, match="libnonsense.a was not found"):
         module.add_stdlib("nonsense")
     ptx = compiler.compile(ADD, target="ptx")
     assert module.add_data(ptx, cuda.jit_input_type.PTX) is module

@@ -257,7 +257,7 @@ def test_copies_of_rows_stay_within_host_memory(device):
         for name, value in change.items():
             setattr(copy, name, value)
         with pytest.raises(
-            cuda.LogicError, match="past the end of its source, 44 bytes"
+            cuda.LogicError, match="the copy exceeds its source, 44 bytes"
         ):
             copy(aligned=False)
         for name, value in before.items():
@@ -273,6 +273,6 @@ def test_copies_of_rows_stay_within_host_memory(device):
     back.depth = 3
     for call in (back, lambda: back(cuda.Stream())):
         with pytest.raises(
-            cuda.LogicError, match="past the end of its destination, 24 "
+            cuda.LogicError, match="the copy exceeds its destination, 24 "
         ):
             call()

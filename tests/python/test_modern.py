@@ -202,7 +202,7 @@ def test_graph_of_nodes(module, numbers, able, tmp_path):
     assert values(numbers) == [10] * 4
     graph.write_dot(str(tmp_path / "graph.dot"))
     assert "digraph" in (tmp_path / "graph.dot").read_text()
-    with pytest.raises(TypeError, match="what Function.bind.. returned, not int"):
+    with pytest.raises(TypeError, match="the result of Function.bind.., not int"):
         graph.add_kernel(1)
 
 

@@ -223,7 +223,7 @@ DEVICES_PROGRAM = """
 
         for kind, text, call in (
             (NotImplementedError, "not in partitions", lambda: comm.Psend_init(small, 1, other)),
-            (TypeError, "memory of the host", lambda: comm.Attach_buffer(small)),
+            (TypeError, "expects host memory", lambda: comm.Attach_buffer(small)),
             (ValueError, "must be contiguous", lambda: comm.Send(small[::2], other)),
         ):
             try:

@@ -261,7 +261,7 @@ WRONG = {
     "order": (lambda: sparse.eye(3).toarray("K"), ValueError, "not 'K'"),
     "axis": (lambda: sparse.eye(3).sum(2), ValueError, "axis"),
     "diagonal": (lambda: sparse.eye(3).diagonal(3), ValueError, "outside"),
-    "offset": (lambda: sparse.diags([[1.0], [2.0]], [0, 0]), ValueError, "several times"),
+    "offset": (lambda: sparse.diags([[1.0], [2.0]], [0, 0]), ValueError, "must be distinct"),
     "long diagonal": (lambda: sparse.diags([[1.0, 2, 3]], [0], (2, 2)), ValueError, "does not fit diagonal 0"),
     "broadcast": (lambda: sparse.eye(3).multiply(np.ones((2, 3))), ValueError, r"\(2, 3\) does not broadcast to \(3, 3\)"),
     "new axis": (lambda: sparse.eye(3, format="csr")[None], IndexError, "rows and columns"),

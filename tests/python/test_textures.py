@@ -65,7 +65,7 @@ def test_filter_and_flags(texture_module):
     assert out[0] == 4  # the middle of all four
     assert reference.get_flags() == cuda.TRSF_NORMALIZED_COORDINATES
     reference.set_address_mode(0, cuda.address_mode.WRAP)
-    with pytest.raises(cuda.LogicError, match="must be 0, 1 or 2"):
+    with pytest.raises(cuda.LogicError, match="expected 0, 1 or 2"):
         reference.set_address_mode(3, cuda.address_mode.WRAP)
 
 
@@ -362,7 +362,7 @@ def test_reference_of_what_is_no_texture(device):
         "__device__ int number; __global__ void f(int *p) { *p = number; }"
     )
     with pytest.raises(
-        cuda.LogicError, match="'number' has 4 bytes; it is not declared"
+        cuda.LogicError, match="'number' has 4 bytes and is not a texture"
     ):
         module.get_texref("number")
     with pytest.raises(TypeError, match="texrefs must hold TextureReferences, not int"):

@@ -79,14 +79,26 @@ std::string reg(const Operand &operand, const PrintNames &names, const char *neg
            component(operand);
 }
 
+/// The arguments or results of a call. A vector among them is always a whole vector register, and
+/// is written by its name: PTX has no braces here.
+std::string call_list(const Operand &list, const PrintNames &names) {
+    std::string text;
+    for (const Operand &element : list.elements) {
+        text += text.empty() ? "" : ", ";
+        text += element.is(OperandKind::Vector) ? names.of_register(element.elements[0].index)
+                                                : print_operand(element, names);
+    }
+    return "(" + text + ")";
+}
+
 std::string print_call(const Instruction &call, const PrintNames &names) {
     std::string text;
     if (!call.operand(0).elements.empty())
-        text += print_operand(call.operand(0), names) + ", ";
+        text += call_list(call.operand(0), names) + ", ";
     text += print_operand(call.operand(1), names);
     bool indirect = !call.operand(3).is(OperandKind::None);
     if (!call.operand(2).elements.empty() || indirect)
-        text += ", " + print_operand(call.operand(2), names);
+        text += ", " + call_list(call.operand(2), names);
     if (indirect)
         text += ", " + print_operand(call.operand(3), names);
     return text;

@@ -504,7 +504,7 @@ class DynamicModule(CudaModule):
         """
         try:
             self.module = self.linker.link_module()
-        except driver.LogicError as error:
+        except driver.Error as error:
             _raise_compile_error(error, self._command_line, refusals=_LINKER_REFUSALS)
         return self
 
@@ -515,6 +515,7 @@ _LINKER_REFUSALS = (
     "CUDA_ERROR_INVALID_PTX",
     "CUDA_ERROR_INVALID_IMAGE",
     "CUDA_ERROR_INVALID_SOURCE",
+    "CUDA_ERROR_UNKNOWN",  # some drivers' cuLinkComplete, with the reason in its log
 )
 
 

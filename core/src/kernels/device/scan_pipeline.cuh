@@ -175,6 +175,7 @@ struct ScanPipeline {
                 if (lane == 0)
                     stage.totals.data()[warp] = total;
             }
+            __syncwarp(); // lane 0 arrives for all lanes: they have read what the stage holds
             if (lane == 0)
                 stage.summed.arrive();
         });
@@ -210,7 +211,7 @@ struct ScanPipeline {
 #pragma unroll
             for (int warp = 1; warp < scanners; ++warp)
                 total = op(total, stage.totals.data()[warp]);
-            __syncwarp(); // the stage may be used again once lane 0 has arrived
+            __syncwarp();
             if (lane == 0) {
                 ScanNode<T>::publish(scans.nodes(stage.scan) + stage.tile * ScanNode<T>::words,
                                      total);
@@ -227,6 +228,7 @@ struct ScanPipeline {
             const T total = stage.total.data()[0];
             const T before =
                 find_prefix(scans.nodes(stage.scan), stage.tile, scans.tiles(), total, lane, op);
+            __syncwarp();
             if (lane == 0) {
                 stage.before.data()[0] = before;
                 stage.known.arrive();

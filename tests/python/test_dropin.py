@@ -245,7 +245,9 @@ def test_compile_plain(device):
 def test_nvcc_that_is_missing(device):
     with pytest.warns(UserWarning, match="could not be determined"):
         assert compiler.get_nvcc_version("/no/nvcc") is None
-    with pytest.raises(cuda.CompileError, match="'/no/nvcc' could not be started") as caught:
+    with pytest.raises(
+        cuda.CompileError, match="'/no/nvcc' could not be started"
+    ) as caught:
         compiler.preprocess_source("int x;", [], "/no/nvcc")
     assert caught.value.command_line[:2] == ["/no/nvcc", "--preprocess"]
     assert (caught.value.stdout, caught.value.stderr) == (None, None)

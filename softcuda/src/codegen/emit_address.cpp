@@ -147,6 +147,23 @@ llvm::Value *any_suspect(WarpEmitter &w, llvm::Value *addresses, unsigned bytes)
     return w.b.CreateICmpNE(bits, w.i64(0), "suspect");
 }
 
+// Emits `question` in the block `asked`, which a branch has just led to if it did not lead to
+// `after`. In `after`: the answer, or false where nobody asked.
+template <typename Question>
+llvm::Value *answer_from(WarpEmitter &w, llvm::BasicBlock *asked, llvm::BasicBlock *after,
+                         Question question) {
+    llvm::BasicBlock *before = w.b.GetInsertBlock();
+    w.b.SetInsertPoint(asked);
+    llvm::Value *answer = question();
+    llvm::BasicBlock *asked_end = w.b.GetInsertBlock();
+    w.b.CreateBr(after);
+    w.b.SetInsertPoint(after);
+    llvm::PHINode *joined = w.b.CreatePHI(w.b.getInt1Ty(), 2);
+    joined->addIncoming(w.b.getFalse(), before);
+    joined->addIncoming(answer, asked_end);
+    return joined;
+}
+
 // Where any lane is suspect, whether it is one that matters.
 llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
     auto one_that_matters = [&] {
@@ -158,18 +175,9 @@ llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
     llvm::Value *any = any_suspect(w, address.lanes.base, address.bytes);
     if (w.mask_is_full())
         return any;
-    llvm::BasicBlock *before = w.b.GetInsertBlock();
     llvm::BasicBlock *rare = w.new_block("suspects"), *after = w.new_block("suspected");
     w.branch_rarely(any, rare, after);
-    w.b.SetInsertPoint(rare);
-    llvm::Value *found = one_that_matters();
-    llvm::BasicBlock *rare_end = w.b.GetInsertBlock();
-    w.b.CreateBr(after);
-    w.b.SetInsertPoint(after);
-    llvm::PHINode *joined = w.b.CreatePHI(w.b.getInt1Ty(), 2);
-    joined->addIncoming(w.b.getFalse(), before);
-    joined->addIncoming(found, rare_end);
-    return joined;
+    return answer_from(w, rare, after, one_that_matters);
 }
 
 // The same for a pointer and indices: whether an index lies outside of those that lead into the
@@ -281,18 +289,9 @@ llvm::Value *if_last_fits(WarpEmitter &w, llvm::Value *all, unsigned bytes, Whol
     llvm::Value *last = w.b.CreateExtractElement(all, std::uint64_t{kLanes - 1});
     llvm::Value *distance =
         llvm::ConstantInt::get(first->getType(), std::uint64_t{bytes} * (kLanes - 1));
-    llvm::BasicBlock *before = w.b.GetInsertBlock();
     llvm::BasicBlock *fits = w.new_block("fits"), *after = w.new_block("asked");
     w.b.CreateCondBr(w.b.CreateICmpEQ(w.b.CreateSub(last, first), distance), fits, after);
-    w.b.SetInsertPoint(fits);
-    llvm::Value *found = whole();
-    llvm::BasicBlock *fits_end = w.b.GetInsertBlock();
-    w.b.CreateBr(after);
-    w.b.SetInsertPoint(after);
-    llvm::PHINode *joined = w.b.CreatePHI(w.b.getInt1Ty(), 2);
-    joined->addIncoming(w.b.getFalse(), before);
-    joined->addIncoming(found, fits_end);
-    return joined;
+    return answer_from(w, fits, after, whole);
 }
 
 } // namespace

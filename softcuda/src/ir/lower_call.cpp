@@ -38,6 +38,8 @@ std::size_t component_of(const Piece &piece) { return piece.offset * 8 / bits(pi
 
 std::vector<Piece> pieces_of(const ptx::Variable &variable) {
     const Type type = register_class(scalar(variable.type));
+    if (variable.is_open())
+        return {{0, Type::I64}};
     if (variable.reg == ptx::no_index && variable.dimensions.empty() && variable.vector == 1)
         return {{0, type}};
     if (variable.reg != ptx::no_index)
@@ -82,6 +84,12 @@ Value *read_argument(FunctionLowering &f, const ptx::Operand &argument, const Pi
     return f.load_slots(slots, piece.offset, piece.type);
 }
 
+Value *read_argument(FunctionLowering &f, const ptx::Operand &argument,
+                     const ptx::Variable &parameter, const Piece &piece) {
+    return parameter.is_open() ? f.symbol_address(argument.symbol, 0, Type::I64)
+                               : read_argument(f, argument, piece);
+}
+
 void write_result(FunctionLowering &f, const ptx::Operand &destination, const Piece &piece,
                   Value *value) {
     if (!is_symbol(destination))
@@ -114,6 +122,10 @@ void pass_argument(FunctionLowering &f, const ptx::Operand &argument, Frame &cal
             f.write(register_operand(parameter, piece), value, scalar(parameter.type));
             f.exchange_frame(outer);
         }
+        return;
+    }
+    if (parameter.is_open()) {
+        callee.open_parameters[index] = f.symbol_address(argument.symbol, 0, Type::I64);
         return;
     }
     Frame *outer = f.exchange_frame(&callee);
@@ -179,7 +191,7 @@ void keep_call(FunctionLowering &f, const ptx::Instruction &call, const ptx::Fun
     std::vector<Value *> operands;
     for (std::size_t n = 0; n < callee.parameters.size() && n < arguments.size(); n++) {
         for (const Piece &piece : pieces_of(callee.parameters[n]))
-            operands.push_back(read_argument(f, arguments[n], piece));
+            operands.push_back(read_argument(f, arguments[n], callee.parameters[n], piece));
     }
     std::vector<Type> types;
     for (const ptx::Variable &result : callee.returns) {
@@ -259,8 +271,9 @@ bool fits(const std::vector<ptx::Variable> &formal, std::span<const ptx::Operand
     if (formal.size() != actual.size())
         return false;
     for (std::size_t n = 0; n < formal.size(); n++) {
-        if (is_symbol(actual[n]) && f.is_slot(actual[n].symbol) &&
-            f.slots(actual[n].symbol).bytes != formal[n].bytes())
+        const bool slot = is_symbol(actual[n]) && f.is_slot(actual[n].symbol);
+        if (formal[n].is_open() ? !slot
+                                : slot && f.slots(actual[n].symbol).bytes != formal[n].bytes())
             return false;
     }
     return true;
@@ -331,7 +344,9 @@ void bind_arguments(FunctionLowering &f) {
         const ptx::Variable &parameter = source.parameters[n];
         for (const Piece &piece : pieces_of(parameter)) {
             Value *value = f.function().argument(piece.type);
-            if (parameter.reg != ptx::no_index)
+            if (parameter.is_open())
+                f.set_open_parameter(n, value);
+            else if (parameter.reg != ptx::no_index)
                 f.write(register_operand(parameter, piece), value, bit_type(piece.type));
             else
                 f.store_slots(f.slots({ptx::SymbolKind::Parameter, n}), piece.offset, value);

@@ -14,12 +14,16 @@ struct Piece {
     Type type;
 };
 
-/// A scalar is one piece, a struct is cut into words of its alignment, of 8 bytes at most.
+/// A scalar is one piece, a struct is cut into words of its alignment, of 8 bytes at most. An open
+/// parameter is one piece: the address of what the caller passes.
 [[nodiscard]] std::vector<Piece> pieces_of(const ptx::Variable &variable);
 
 /// A piece of an argument: a part of a .param variable, a register or a number.
 [[nodiscard]] Value *read_argument(FunctionLowering &f, const ptx::Operand &argument,
                                    const Piece &piece);
+/// A piece of the argument for `parameter`.
+[[nodiscard]] Value *read_argument(FunctionLowering &f, const ptx::Operand &argument,
+                                   const ptx::Variable &parameter, const Piece &piece);
 void write_result(FunctionLowering &f, const ptx::Operand &destination, const Piece &piece,
                   Value *value);
 

@@ -39,6 +39,8 @@ struct Frame {
     std::vector<std::size_t> last_references; ///< by label: the last statement that branches to it
     std::map<std::pair<ptx::SymbolKind, std::uint32_t>, ParamSlots> slots;
     std::unordered_map<std::uint32_t, std::uint32_t> locals; ///< .local variables of this call
+    /// The addresses in local memory of the caller's arguments for parameters such as `rest[]`.
+    std::unordered_map<std::uint32_t, Value *> open_parameters;
     Block *return_block = nullptr;                           ///< of an inlined call
 };
 
@@ -77,6 +79,9 @@ class FunctionLowering {
     // Memory.
     Address address(const ptx::Operand &operand, Space space);
     Value *symbol_address(ptx::SymbolRef symbol, std::int64_t offset, Type type);
+    void set_open_parameter(std::uint32_t index, Value *address) {
+        frame_->open_parameters[index] = address;
+    }
     Value *special(Special special, std::uint32_t number = 0);
     [[nodiscard]] bool is_slot(ptx::SymbolRef symbol) const;
     [[nodiscard]] const ptx::Variable *variable(ptx::SymbolRef symbol) const;

@@ -101,12 +101,18 @@ Space memory_space(FunctionLowering &f, const ptx::Instruction &i, Space space) 
     return kernels ? Space::Generic : Space::Local;
 }
 
+/// A .param variable of a call, other than one whose size only the caller knows.
+bool names_slot(FunctionLowering &f, const ptx::Operand &operand) {
+    return operand.symbol && f.is_slot(operand.symbol) && !f.variable(operand.symbol)->is_open();
+}
+
 void load(FunctionLowering &f, const ptx::Instruction &i) {
     Attributes a = access(i);
     const ptx::Operand &from = i.operand(1);
-    if (a.space == Space::Param && from.symbol && f.is_slot(from.symbol))
+    if (a.space == Space::Param && names_slot(f, from))
         return load_slot(f, i, a);
-    if (a.space == Space::Param && from.symbol.kind == ptx::SymbolKind::Parameter)
+    if (a.space == Space::Param && f.in_kernel() &&
+        from.symbol.kind == ptx::SymbolKind::Parameter)
         return load_kernel_parameter(f, i, a);
     a.space = memory_space(f, i, a.space);
     Address address = memory_address(f, from, i.modifiers.space, a.space);
@@ -120,7 +126,7 @@ void load(FunctionLowering &f, const ptx::Instruction &i) {
 void store(FunctionLowering &f, const ptx::Instruction &i) {
     Attributes a = access(i);
     const ptx::Operand &to = i.operand(0);
-    if (a.space == Space::Param && to.symbol && f.is_slot(to.symbol))
+    if (a.space == Space::Param && names_slot(f, to))
         return store_slot(f, i, a);
     if (a.space == Space::Constant || (a.space == Space::Param && f.in_kernel()))
         return f.error(i, "stores into read-only memory");

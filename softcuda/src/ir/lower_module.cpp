@@ -48,11 +48,31 @@ ParamUses::ParamUses(const ptx::Module &module, const ptx::Function &function)
     : module_(module), function_(function) {
     for (const ptx::Statement &statement : function.body) {
         if (const auto *instruction = std::get_if<ptx::Instruction>(&statement)) {
-            if (instruction->opcode == ptx::Opcode::Call)
+            if (instruction->opcode == ptx::Opcode::Call) {
+                note_call(*instruction);
                 continue;
+            }
             for (const ptx::Operand &operand : instruction->operands)
                 note(*instruction, operand);
         }
+    }
+}
+
+/// What a call passes as `rest[]` is in memory: the callee has only its address.
+void ParamUses::note_call(const ptx::Instruction &call) {
+    const auto arguments = call.operand(2).elements;
+    const ptx::Operand &callee = call.operand(1), &prototype = call.operand(3);
+    const std::vector<ptx::Variable> *parameters = nullptr;
+    if (callee.symbol.kind == ptx::SymbolKind::Function)
+        parameters = &module_.functions[callee.symbol.index].parameters;
+    else if (prototype.is(ptx::OperandKind::Prototype))
+        parameters = &function_.prototypes[prototype.index].parameters;
+    for (std::size_t n = 0; n < arguments.size(); n++) {
+        // A call with .calltargets names no types: any argument may be one.
+        const bool open = !parameters || (n < parameters->size() && (*parameters)[n].is_open());
+        const ptx::SymbolRef symbol = arguments[n].symbol;
+        if (open && symbol && symbol.kind != ptx::SymbolKind::Function)
+            uses_[{symbol.kind, symbol.index}].address_taken = true;
     }
 }
 

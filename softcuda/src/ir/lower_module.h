@@ -29,6 +29,7 @@ class ParamUses {
 
   private:
     void note(const ptx::Instruction &instruction, const ptx::Operand &operand);
+    void note_call(const ptx::Instruction &call);
 
     const ptx::Module &module_;
     const ptx::Function &function_;

@@ -51,6 +51,13 @@ Value *FunctionLowering::symbol_address(ptx::SymbolRef symbol, std::int64_t offs
         a.offset += function_.parameters[symbol.index].offset;
         return in_entry(Opcode::ParamAddress, a);
     }
+    if (symbol.kind == ptx::SymbolKind::Parameter && variable(symbol)->is_open()) {
+        Value *base = builder_.resize(frame_->open_parameters.at(symbol.index), type, false);
+        const Scalar as = type == Type::I64 ? Scalar::U64 : Scalar::U32;
+        return offset ? emit(Opcode::Add, as,
+                             {base, constant(type, static_cast<std::uint64_t>(offset))})
+                      : base;
+    }
     if (is_slot(symbol)) {
         a.space = Space::Local;
         a.symbol = slots(symbol).memory.value_or(0);

@@ -105,6 +105,8 @@ struct Variable {
     std::uint64_t element_bytes() const { return std::uint64_t{bytes_of(type)} * vector; }
     /// The size in bytes; 0 if incomplete.
     std::uint64_t bytes() const;
+    /// `.param .align 8 .b8 rest[]`, C's `...`: each call determines the size.
+    bool is_open() const { return space == Space::Param && !dimensions.empty() && !dimensions[0]; }
 };
 
 // ---- functions ------------------------------------------------------------------------------

@@ -95,8 +95,7 @@ class CallChecker {
         const Variable *variable = module_.variable(function_, given.symbol);
         if (given.is(OperandKind::Symbol) && variable != nullptr &&
             variable->space == Space::Param) {
-            bool open = declared.bytes() == 0; // `.param .b8 rest[]`
-            if (!open && variable->bytes() != declared.bytes())
+            if (!declared.is_open() && variable->bytes() != declared.bytes())
                 return Mismatch{given.location, "`" + std::string(variable->name) + "` has " +
                                                     std::to_string(variable->bytes()) +
                                                     " bytes, expected " +

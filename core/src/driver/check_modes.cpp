@@ -1,4 +1,4 @@
-// check_modes.cpp -- softcuda's check modes, and what core tells softcuda of its memory.
+// check_modes.cpp -- softcuda's check modes, and core's reports to softcuda about its memory.
 #include <pycuda/check_modes.h>
 
 #include "driver/block_marks.h"

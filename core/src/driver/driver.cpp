@@ -1,7 +1,8 @@
 // driver.cpp -- opens the driver library once and fills the table from driver.def.
 //
-// Each entry ends up as one of three things: the library's own function; with PYCUDA_TRACE, a
-// thunk that logs and calls it; where the driver is too old to have it, a thunk that throws.
+// Each table entry is one of three functions: the function of the library; with PYCUDA_TRACE, a
+// thunk that logs the call and calls the library; if the driver is too old to have the function, a
+// thunk that throws.
 #include <pycuda/driver.h>
 
 #include "driver/block_marks.h"
@@ -26,7 +27,7 @@ namespace {
 
 std::atomic<bool> is_finalizing{false};
 std::atomic<bool> is_forked_child{false};
-/// True once init() has decided which driver it is, and has initialised it.
+/// True after init() has chosen and initialised the driver.
 std::atomic<bool> is_decided{false};
 
 [[noreturn]] void throw_missing(const char *name, int introduced);
@@ -37,13 +38,13 @@ std::string version_text(int version) {
 
 } // namespace
 
-/// Fills a Driver; the only one who may write to the table.
+/// Fills a Driver. No other class may write to the table.
 struct DriverLoader {
-    /// The driver that was opened last. Never destroyed: destructors of static objects may still
-    /// call.
+    /// The driver that was opened last. Never destroyed, because destructors of static objects may
+    /// still call it.
     static Driver &newest() { return *newest_; }
 
-    /// The library's functions where the table holds thunks.
+    /// The functions of the library, for entries of which the table holds thunks.
     static DriverTable &traced_functions() {
         static DriverTable *table = new DriverTable();
         return *table;
@@ -129,7 +130,8 @@ void throw_missing(const char *name, int introduced) {
                     " introduced");
 }
 
-/// A driver's threads and mappings do not survive fork(): the child must not touch it.
+/// A driver's threads and mappings do not survive fork(), so the child process must not use the
+/// driver.
 void after_fork_in_child() {
     if (!is_decided.load())
         return; // open, but not initialised
@@ -143,7 +145,7 @@ void after_fork_in_child() {
                 "multiprocessing's \"spawn\" start method, or fork before the first use of CUDA");
 }
 
-/// Whom a driver asks during its waits; see ask_while_waiting().
+/// The function that a driver calls during its waits; see ask_while_waiting().
 struct Question {
     int (*keep_waiting)() = nullptr;
     pthread_t thread{};
@@ -156,8 +158,8 @@ void pass_on_question(const Driver &driver) noexcept {
         ask(question.keep_waiting, question.thread);
 }
 
-/// The check modes that a driver has on when it is new. Throws where PYCUDA_CHECK wants some and
-/// the driver has none.
+/// The check modes that are on in a new driver. Throws if PYCUDA_CHECK requests modes and the
+/// driver has no check modes.
 unsigned modes_of_new_driver(const Driver &driver) {
     if (void *ask = driver.symbol("scuCheckModes"))
         return reinterpret_cast<PFN_scuCheckModes>(ask)();
@@ -167,7 +169,7 @@ unsigned modes_of_new_driver(const Driver &driver) {
                 "the driver " + driver.path() + " has no check modes; softcuda has them");
 }
 
-/// Opens what the search finds, unless that is what is open.
+/// Opens the library that the search finds, unless it is already open.
 const Driver &open_driver(DeviceProbe probe) {
     auto library = find_library(LibrarySearch::from_environment(), probe);
     if (const Driver *loaded = detail::loaded_driver.load())

@@ -1,4 +1,4 @@
-// error.cpp -- names, texts and families of the driver's results, from results.def.
+// error.cpp -- the names, messages and classes of the driver's results, from results.def.
 #include <pycuda/error.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr ResultRow rows[] = {
 #include <abi/results.def>
 };
 
-// In the order of the codes, so that a row is found by bisection.
+// Sorted by code, because a row is found by binary search.
 static_assert(std::is_sorted(std::begin(rows), std::end(rows),
                              [](const ResultRow &a, const ResultRow &b) {
                                  return a.code < b.code;

@@ -1,4 +1,4 @@
-// kernel_fault.cpp -- softcuda's record of a failure.
+// kernel_fault.cpp -- softcuda's record of a kernel's failure.
 #include <pycuda/kernel_fault.h>
 
 #include <abi/extensions.h>
@@ -12,7 +12,7 @@ std::optional<KernelFault> last_kernel_fault(CUresult result) {
     void *ask = driver().symbol("scuLastFault");
     if (!ask)
         return std::nullopt;
-    const auto record = std::make_unique<ScuFault>(); // some kilobytes
+    const auto record = std::make_unique<ScuFault>(); // too large for the stack: some kilobytes
     if (reinterpret_cast<PFN_scuLastFault>(ask)(record.get()) == 0 || record->result != result)
         return std::nullopt;
     KernelFault fault;

@@ -1,4 +1,4 @@
-// known_address.cpp -- asks the driver, where it is one that can be asked.
+// known_address.cpp -- asks the driver about an address, if the driver supports the query.
 #include <pycuda/known_address.h>
 
 #include <pycuda/driver.h>

@@ -1,4 +1,4 @@
-// library.cpp -- which driver library this process uses.
+// library.cpp -- chooses the driver library of this process.
 //
 //     PYCUDA_DRIVER    libraries tried, in this order
 //     auto             NVIDIA's, if cuInit succeeds and it reports a device; else softcuda
@@ -38,7 +38,7 @@ std::filesystem::path own_folder() {
     return std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
 }
 
-/// What set_softcuda_library() was given; empty before.
+/// The argument of set_softcuda_library(); empty before the call.
 struct ChosenLibrary {
     std::mutex mutex;
     std::string path;
@@ -49,8 +49,8 @@ ChosenLibrary &chosen_library() {
     return chosen;
 }
 
-/// The application's choice, beside us, in an installation's lib folder, in a build tree, and where
-/// the system looks.
+/// In this order: the application's choice, the folder of this library, the lib folder of an
+/// installation, a build tree, the folders of the system.
 std::vector<std::string> softcuda_candidates() {
     constexpr const char *name = "libsoftcuda.so";
     std::vector<std::string> candidates;
@@ -74,7 +74,7 @@ std::vector<std::string> softcuda_candidates() {
 class Attempts {
   public:
     void add(const std::string &what, const std::string &why) {
-        // dlopen's own message often starts with the path already
+        // dlopen's message often starts with the path
         list_ += "\n  " + (why.starts_with(what) ? why : what + ": " + why);
         if (first_.empty())
             first_ = why;
@@ -97,7 +97,7 @@ std::shared_ptr<Library> open_first(const std::vector<std::string> &paths, Attem
     return nullptr;
 }
 
-/// Why the operating system's view says that there is no device; empty where there may be one.
+/// The reason why the operating system reports no device; empty if there may be one.
 std::string why_no_device(const LibrarySearch &search) {
     if (const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
         visible && (!*visible || std::string(visible) == "-1"))
@@ -109,7 +109,7 @@ std::string why_no_device(const LibrarySearch &search) {
     return "the system has no device node of NVIDIA's";
 }
 
-/// Why a library that opened is of no use; empty where it is of use.
+/// The reason why an opened library cannot be used; empty if it can be used.
 std::string why_unusable(const Library &library) {
     auto init = reinterpret_cast<PFN_cuInit_v2000>(library.symbol("cuInit"));
     auto count_devices =
@@ -141,7 +141,7 @@ constexpr const char *install_driver = "install NVIDIA's driver";
 constexpr const char *point_to_softcuda =
     "set PYCUDA_SOFTCUDA_LIBRARY to the path of libsoftcuda.so";
 
-/// The same search for a driver with the wanted check modes on, which is softcuda.
+/// The search for a driver with the requested check modes, which is softcuda.
 LibrarySearch with_check_modes(LibrarySearch search) {
     parse_check_modes(search.check, "PYCUDA_CHECK");
     if (search.choice == "nvidia")
@@ -149,7 +149,7 @@ LibrarySearch with_check_modes(LibrarySearch search) {
                     "check modes need softcuda, but PYCUDA_DRIVER is nvidia; unset one of the two");
     if (search.choice == "auto")
         search.choice = "softcuda";
-    // softcuda reads it when it is loaded, and then prints its findings at exit.
+    // softcuda reads the variable when it is loaded, and prints its findings at exit.
     setenv("SOFTCUDA_CHECK", search.check.c_str(), 1);
     search.check.clear();
     return search;
@@ -164,7 +164,7 @@ std::shared_ptr<Library> find_automatically(const LibrarySearch &search, DeviceP
             return library;
         attempts.add(library->path(), why_no_gpu);
     } else {
-        why_no_gpu = attempts.first(); // of the usual place, not of the last one tried
+        why_no_gpu = attempts.first(); // of the first path tried, which is the usual one
     }
     auto library = open_first(search.softcuda, attempts);
     if (!library)
@@ -198,10 +198,10 @@ void *Library::symbol(const char *name) const noexcept { return dlsym(handle_, n
 LibrarySearch LibrarySearch::from_environment() {
     LibrarySearch search;
     search.choice = environment("PYCUDA_DRIVER", "auto");
-    // The second is where Windows' Linux subsystem keeps it.
+    // The second path is that of the Windows Subsystem for Linux.
     search.nvidia = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
     search.softcuda = softcuda_candidates();
-    // A PC's or server's, Windows' Linux subsystem's, a Jetson's.
+    // The device files of a PC or server, of the Windows Subsystem for Linux, of a Jetson.
     search.device_nodes = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvgpu"};
     search.quiet = !environment("PYCUDA_QUIET").empty() && environment("PYCUDA_QUIET") != "0";
     search.check = environment("PYCUDA_CHECK");

@@ -1,4 +1,4 @@
-// profile.cpp -- softcuda's profile, and the timeline that CUPTI makes for an NVIDIA driver.
+// profile.cpp -- softcuda's profile, and the timeline that CUPTI records for an NVIDIA driver.
 #include <pycuda/profile.h>
 
 #include "driver/extension_text.h"
@@ -22,7 +22,7 @@ template <class Pointer> Pointer function(const char *name) {
     return reinterpret_cast<Pointer>(driver().symbol(name));
 }
 
-/// For a driver other than softcuda. Throws Error (not supported) where there is none.
+/// For a driver other than softcuda. Throws Error (not supported) if CUPTI is missing.
 CuptiTimeline &cupti_timeline(const char *where) {
     if (CuptiTimeline *timeline = CuptiTimeline::get())
         return *timeline;
@@ -33,7 +33,7 @@ CuptiTimeline &cupti_timeline(const char *where) {
                     "with the CUDA toolkit, or pip install nvidia-cuda-cupti");
 }
 
-/// As CLOCK_MONOTONIC has it, which is what steady_clock reads.
+/// The time on CLOCK_MONOTONIC, the clock that steady_clock reads.
 std::uint64_t nanoseconds(std::chrono::steady_clock::time_point time) {
     return static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());

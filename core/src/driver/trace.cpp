@@ -1,4 +1,4 @@
-// trace.cpp -- how a traced driver call is printed.
+// trace.cpp -- prints traced driver calls.
 #include "driver/trace.h"
 
 #include <pycuda/error.h>
@@ -50,7 +50,8 @@ void write_line(const char *function, const std::string &arguments, CUresult res
     std::string line = "pycuda: ";
     line.append(function).append("(").append(arguments).append(") = ");
     line.append(result_name(result)).append(time);
-    std::fwrite(line.data(), 1, line.size(), stderr); // whole lines, whichever thread writes
+    std::fwrite(line.data(), 1, line.size(),
+                stderr); // one call for each line: threads do not mix their lines
 }
 
 } // namespace trace

@@ -1,4 +1,4 @@
-// cublas.cpp -- products and factors of stacks by cuBLAS.
+// cublas.cpp -- products and factorisations of stacks of matrices by cuBLAS.
 #include "libraries/cublas.h"
 
 #include "libraries/library_handles.h"
@@ -14,7 +14,7 @@
 namespace pycuda {
 namespace {
 
-// As cublas_api.h and library_types.h have them.
+// The values in cublas_api.h and library_types.h.
 constexpr int op_n = 0, op_t = 1;
 constexpr int compute_32f = 68, compute_64f = 70, default_algorithm = -1;
 
@@ -68,7 +68,7 @@ struct BlasState {
 
 namespace {
 
-/// The context's handle, whose calls go to one stream while this lives.
+/// The context's handle. In the scope of this object, its calls use one stream.
 class BlasCall {
   public:
     BlasCall(LibraryHandles &handles, StreamRef stream) : lock_(handles.blas_mutex) {
@@ -101,13 +101,14 @@ bool cublas_takes(ScalarType type) { return library_type(type) && cublas() != nu
 
 void cublas_multiply(const BlasProduct &product, StreamRef stream) {
     const bool wide = product.type == ScalarType::Float64 || product.type == ScalarType::Complex128;
-    // One and zero, real or complex, in float and in double.
+    // One and zero as real or complex numbers, in float and in double.
     const float one[] = {1, 0}, zero[] = {0, 0};
     const double wide_one[] = {1, 0}, wide_zero[] = {0, 0};
     const int type = *library_type(product.type);
     auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
     const BlasCall call(ArrayContext::current()->libraries(), stream);
-    // cuBLAS has columns where we have rows: it computes the transposed product, b first.
+    // cuBLAS stores matrices by columns, this library by rows: cuBLAS computes the transposed
+    // product, with b first.
     cublas()->gemm(call.handle(), product.b.in_columns ? op_t : op_n,
                    product.a.in_columns ? op_t : op_n, product.columns, product.rows, product.inner,
                    wide ? static_cast<const void *>(wide_one) : one, pointer(product.b.address),
@@ -136,7 +137,7 @@ void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Arra
     const int columns = narrow(b.layout().extent(1), "the number of right sides");
     StreamUse use(stream);
     const PointerTable matrices(factors, use), sides(b, use);
-    int wrong_argument = 0; // of the host; a wrong argument also gives a status
+    int wrong_argument = 0; // of a host argument; a wrong argument also sets the status
     const BlasCall call(factors.context()->libraries(), use.stream());
     cublas()->getrs_batched[factors.scalar_type()](
         call.handle(), transposed ? op_t : op_n, n, columns, matrices.get(), n,

@@ -1,11 +1,11 @@
 // cufft.cpp -- plans of cuFFT, kept in each context, and their execution.
 //
-// An array with the axes (outer..., transformed..., inner...) is, for cuFFT, `outer` stacks of
-// `inner` transforms: elements of one transform lie `inner` apart, transforms 1 apart. Where inner
-// is 1, all are one stack whose transforms follow each other.
+// For cuFFT, an array with the axes (outer..., transformed..., inner...) is `outer` stacks of
+// `inner` transforms. The stride between elements of one transform is `inner`; the stride between
+// transforms is 1. If inner is 1, the array is one stack of contiguous transforms.
 //
-// A plan has no memory of its own for intermediate results: each call brings a workspace from the
-// arrays' pool, so that one plan can be at work in several streams.
+// A plan has no memory for intermediate results. Each call takes a workspace from the arrays' pool,
+// so that one plan can run in several streams at the same time.
 #include <pycuda/array_libraries.h>
 #include <pycuda/copy.h>
 
@@ -55,9 +55,9 @@ const Cufft *cufft() {
     return opened;
 }
 
-constexpr std::size_t most_plans = 64; // of a context; the one that was not used for longest goes
+constexpr std::size_t most_plans = 64; // per context; then the least recently used is removed
 
-/// All that decides a plan. Unused lengths are 0.
+/// All values that determine a plan. Unused lengths are 0.
 struct PlanKey {
     std::array<long long, 3> lengths{};   ///< of the transforms
     std::array<long long, 3> in{}, out{}; ///< extents in memory
@@ -96,7 +96,7 @@ class Plan {
                                   : std::accumulate(extents.begin(), extents.begin() + rank, 1LL,
                                                     std::multiplies<>());
         };
-        // The type to compute in is the complex one.
+        // cuFFT wants the complex one of the two types as the type to compute in.
         const int compute = std::max(plan.in_type, plan.out_type);
         cufft()->set_auto_allocation(handle_, 0);
         cufft()->make_plan(handle_, rank, plan.lengths.data(), plan.in.data(), plan.inner,
@@ -109,9 +109,9 @@ class Plan {
     std::size_t work_bytes_ = 0;
 };
 
-/// One of the arrays of a transform, a piece of it for each call. cuFFT refuses an address that is
-/// no multiple of a complex element's size, which that of real numbers may be: such an array goes
-/// through memory of its own, piece by piece.
+/// One of the two arrays of a transform, of which each call transforms a piece. cuFFT refuses an
+/// address that is not a multiple of the size of a complex element. The address of an array of real
+/// numbers may be such an address; then each piece is copied through a buffer.
 class Side {
   public:
     Side(const Array &array, CUdeviceptr address, std::int64_t calls, std::size_t alignment,
@@ -122,13 +122,13 @@ class Side {
             copy_.emplace(array.context(), step_, stream);
     }
 
-    /// Where cuFFT reads a piece.
+    /// The address from which cuFFT reads a piece.
     CUdeviceptr input(std::int64_t call) const {
         if (copy_)
             copy_on_device_async(copied(), piece(call), step_, stream_);
         return output(call);
     }
-    /// Where cuFFT writes one, before put_back().
+    /// The address to which cuFFT writes a piece, before put_back().
     CUdeviceptr output(std::int64_t call) const { return copy_ ? copied() : piece(call); }
     void put_back(std::int64_t call) const {
         if (copy_)
@@ -154,7 +154,7 @@ std::int64_t product(std::span<const std::int64_t> extents) {
 } // namespace
 
 struct FourierState {
-    std::list<Plan> plans; ///< the one that was used last is the first
+    std::list<Plan> plans; ///< most recently used first
 
     const Plan &find(const PlanKey &key) {
         const auto found =
@@ -196,7 +196,7 @@ void fourier_transform(const Array &in, const Array &out, int first, int rank,
     if (handles.fourier == nullptr)
         handles.fourier = std::make_shared<FourierState>();
     const Plan &plan = handles.fourier->find(key);
-    // At least some bytes, because a plan without automatic allocation wants an address.
+    // At least some bytes, because a plan without automatic allocation needs an address.
     const Workspace work(in.context(), std::max<std::size_t>(plan.work_bytes(), 16), stream);
     StreamUse use(stream);
     const std::size_t complex_bytes = std::max(in.item_size(), out.item_size());

@@ -1,4 +1,4 @@
-// cupti.cpp -- buffers, records and JSON text.
+// cupti.cpp -- CUPTI's buffers and records, and the JSON report.
 #include "libraries/cupti.h"
 
 #include <pycuda/device.h>
@@ -21,7 +21,7 @@ constexpr LibraryStatus statuses[] = {
 };
 constexpr LibraryDescription description = {"CUPTI", files, statuses};
 
-// CUpti_ActivityKind. Kernels of kind 3 would run one after the other.
+// CUpti_ActivityKind. With kernel records of kind 3, CUPTI would serialise the kernels.
 constexpr std::uint32_t copy_kind = 1, fill_kind = 2, kernel_kind = 10;
 constexpr std::uint32_t kinds[] = {copy_kind, fill_kind, kernel_kind};
 
@@ -40,7 +40,7 @@ const char *direction(unsigned kind) {
     case 9:
         return "host to host";
     default:
-        return "device to device"; // arrays and other devices' memory included
+        return "device to device"; // includes arrays and memory of other devices
     }
 }
 
@@ -65,7 +65,7 @@ std::string json_of(const std::vector<int> &numbers) {
     return "[" + text + "]";
 }
 
-/// Blocks of a multiprocessor that each of its resources has room for.
+/// The number of blocks per multiprocessor that each resource allows.
 std::string occupancy(unsigned ordinal, int threads, unsigned registers, int shared) {
     const Device device(static_cast<int>(ordinal));
     constexpr int warp = 32, register_unit = 256;
@@ -138,8 +138,8 @@ void CuptiTimeline::stop() {
 void CuptiTimeline::give_buffer(std::uint8_t **buffer, std::size_t *size,
                                 std::size_t *most_records) {
     *buffer = static_cast<std::uint8_t *>(std::aligned_alloc(buffer_alignment, buffer_bytes));
-    *size = *buffer ? buffer_bytes : 0; // CUPTI drops records where there is no buffer
-    *most_records = 0;                  // as many as fit
+    *size = *buffer ? buffer_bytes : 0; // CUPTI drops records if it gets no buffer
+    *most_records = 0;                  // no limit
 }
 
 void CuptiTimeline::take_buffer(void *, std::uint32_t, std::uint8_t *buffer, std::size_t,
@@ -149,7 +149,8 @@ void CuptiTimeline::take_buffer(void *, std::uint32_t, std::uint8_t *buffer, std
     try {
         while (valid > 0 && timeline.next_record_.status(buffer, valid, &record) == 0)
             timeline.add(record);
-    } catch (const std::bad_alloc &) { // nothing may be thrown to CUPTI: some events are missing
+    } catch (
+        const std::bad_alloc &) { // CUPTI cannot handle exceptions; the report will lack events
         std::lock_guard lock(timeline.mutex_);
         ++timeline.events_left_out_;
     }
@@ -202,10 +203,11 @@ void CuptiTimeline::add_event(Event &&event) {
 void CuptiTimeline::note_wait(const char *function, Time begin, Time end) noexcept try {
     std::lock_guard lock(mutex_);
     add_event({"host wait", function, 0, 0, gettid(), nanoseconds(begin), nanoseconds(end), 0});
-} catch (const std::bad_alloc &) { // then there is one event less
+} catch (const std::bad_alloc &) { // the report lacks this event
 }
 
-/// What has to be taken from CUPTI's times to have those of the host's steady clock.
+/// The difference between CUPTI's clock and the host's steady clock, to be subtracted from CUPTI's
+/// times.
 std::uint64_t CuptiTimeline::clock_difference() const {
     std::uint64_t now = 0;
     timestamp_(&now);

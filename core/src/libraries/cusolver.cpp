@@ -1,5 +1,5 @@
-// cusolver.cpp -- calls of cuSOLVER: one matrix of a stack after the other, or all at once where
-// cuSOLVER has a function for that.
+// cusolver.cpp -- calls of cuSOLVER: one call for each matrix of a stack, or one for the whole
+// stack if cuSOLVER has a batched function.
 #include <pycuda/array_libraries.h>
 
 #include "libraries/cublas.h"
@@ -22,11 +22,11 @@ namespace {
 
 using SolverParams = void *;
 
-// As cublas_api.h and cusolver_common.h have them.
+// The values in cublas_api.h and cusolver_common.h.
 constexpr int op_n = 0, op_t = 1;
 constexpr int no_vectors = 0, with_vectors = 1;
 constexpr int economy = 1, whole = 0;
-constexpr int most_rows_at_once = 32; // of gesvdjBatched
+constexpr int most_rows_at_once = 32; // limit of gesvdjBatched
 
 constexpr const char *files[] = {"libcusolver.so.12", "libcusolver.so.11"};
 constexpr LibraryStatus statuses[] = {
@@ -89,15 +89,15 @@ struct SolverState {
 
     LibraryHandle handle = nullptr;
     SolverParams params = nullptr;
-    SolverParams jacobi = nullptr;  ///< of gesvdj
-    CUstream stream = nullptr;      ///< of the last call
-    std::optional<Event> last_call; ///< behind it, where it was in another than the default stream
+    SolverParams jacobi = nullptr;  ///< for gesvdj
+    CUstream stream = nullptr;      ///< the stream of the last call
+    std::optional<Event> last_call; ///< after the last call; empty if it used the default stream
 };
 
 namespace {
 
-/// The context's handle, whose calls go to one stream while this lives. A handle has memory of its
-/// own on the device: a call waits in its stream for the last call in another stream.
+/// The context's handle. In the scope of this object, its calls use one stream. A handle owns
+/// device memory, so a call in one stream waits for the last call in another stream.
 class SolverCall {
   public:
     SolverCall(const Array &a, StreamRef stream)
@@ -107,7 +107,8 @@ class SolverCall {
             handles.solver = std::make_shared<SolverState>();
         state_ = handles.solver.get();
         if (state_->stream != stream_.get()) {
-            // The default stream has no event: blocking streams wait for it, others are made to.
+            // The default stream has no event: blocking streams wait for it implicitly, for the
+            // other streams the wait is added here.
             if (state_->last_call)
                 driver().cuStreamWaitEvent(stream_.get(), state_->last_call->get(), 0);
             else
@@ -124,7 +125,7 @@ class SolverCall {
         try {
             state_->last_call.emplace(*context_, CU_EVENT_DISABLE_TIMING);
             state_->last_call->record(stream_);
-        } catch (const std::exception &) { // the context is broken: no later call meets this one
+        } catch (const std::exception &) { // the context is broken, and no later call can use it
             state_->last_call.reset();
         }
     }
@@ -135,14 +136,14 @@ class SolverCall {
     SolverParams params() const noexcept { return state_->params; }
     SolverParams jacobi() const noexcept { return state_->jacobi; }
 
-    /// What the call does with the memory of arrays.
+    /// Orders the call's accesses to arrays.
     StreamUse &use() noexcept { return use_; }
-    /// The address of one entry of a stack.
+    /// The address of one matrix of a stack.
     template <class T> T *place(const Array &stack, std::int64_t number) {
         return reinterpret_cast<T *>(use_.address(stack) +
                                      static_cast<CUdeviceptr>(number * stack.layout().stride(0)));
     }
-    /// The same; null where there is no stack.
+    /// As place(); null if there is no stack.
     void *place_or_null(const Array *stack, std::int64_t number) {
         return stack == nullptr ? nullptr : place<void>(*stack, number);
     }
@@ -155,8 +156,8 @@ class SolverCall {
     std::optional<Context> context_;
 };
 
-/// What the 64-bit functions want beside their operands. Both kinds of memory live until the call
-/// is in the stream.
+/// The workspaces of cuSOLVER's 64-bit functions, on the device and on the host. Both exist until
+/// the call is queued in the stream.
 class Workspaces {
   public:
     Workspaces(const Array &a, std::size_t device_bytes, std::size_t host_bytes, StreamRef stream)
@@ -372,7 +373,7 @@ void svd_by_polar(const Array &a, const Array &s, const Array &u, const Array &v
                             &on_device, &on_host);
     Workspaces work(a, on_device, on_host, stream);
     for (std::int64_t i = 0; i < extents.count; ++i) {
-        double perturbation = 0; // which the matrix may have got, so that it has full rank
+        double perturbation = 0; // the perturbation that makes a matrix non-singular
         cusolver()->gesvdp(call.handle(), call.params(), with_vectors, economy, m, n, type,
                            call.place<void>(a, i), m, real, call.place<void>(s, i), type,
                            call.place<void>(u, i), m, type, call.place<void>(v, i), n, type,

@@ -1,4 +1,4 @@
-// library_handles.cpp -- when the libraries' handles end, and where their workspaces come from.
+// library_handles.cpp -- destroys the libraries' handles and allocates their workspaces.
 #include "libraries/library_handles.h"
 
 #include <pycuda/driver.h>
@@ -22,7 +22,8 @@ void LibraryHandles::close() noexcept {
         if (blas == nullptr && solver == nullptr && fourier == nullptr)
             return;
         if (driver_for_cleanup() == nullptr || !is_ours_ || !context_.usable()) {
-            // The process ends, or the context may be gone: nobody may call the libraries.
+            // The process ends, or the context may be destroyed: calls to the libraries are not
+            // allowed.
             new std::shared_ptr<BlasState>(std::move(blas));
             new std::shared_ptr<SolverState>(std::move(solver));
             new std::shared_ptr<FourierState>(std::move(fourier));
@@ -32,7 +33,7 @@ void LibraryHandles::close() noexcept {
         fourier.reset();
         solver.reset();
         blas.reset();
-    } catch (const std::exception &) { // the context is broken, and the handles with it
+    } catch (const std::exception &) { // the context is broken, and its handles too
     }
 }
 

@@ -1,4 +1,4 @@
-// nccl.cpp -- NCCL's functions, and what their failures are called.
+// nccl.cpp -- NCCL's functions, and the messages of its failures.
 #include <pycuda/nccl.h>
 
 #include "libraries/nvidia_library.h"
@@ -61,7 +61,7 @@ const Nccl &nccl() {
     return *opened;
 }
 
-/// Each function under NCCL's own name, for messages.
+/// Each function with its name in NCCL, for messages.
 template <class Function, class... Args>
 void call(const Function &function, const char *name, NcclComm comm, Args... args) {
     if (const int status = function.status(args...); status != 0)
@@ -88,7 +88,7 @@ NcclId make_nccl_id() {
 NcclGroup::NcclGroup() { call(nccl().group_start, "ncclGroupStart", nullptr); }
 
 NcclGroup::~NcclGroup() {
-    if (open_) // NCCL makes none of the calls, because one has failed
+    if (open_) // a failed call in the group: NCCL runs none of them
         (void)nccl().group_end.status();
 }
 
@@ -106,14 +106,14 @@ NcclCommunicator::NcclCommunicator(const NcclId &id, int ranks, int rank) {
 }
 
 NcclCommunicator::~NcclCommunicator() {
-    // To wait for other ranks here could be for ever; in a process that ends NCCL may be gone.
+    // A wait for other ranks might not end, and NCCL may be unloaded when the process ends.
     NcclComm comm = comm_.exchange(nullptr);
     if (comm != nullptr && driver_for_cleanup() != nullptr)
         (void)nccl().abort.status(comm);
 }
 
 void *NcclCommunicator::get() const {
-    (void)driver(); // throws in a forked child, which shares the parent's memory, not its rank
+    (void)driver(); // throws in a forked child, which is not a rank
     NcclComm comm = comm_.load(std::memory_order_relaxed);
     if (comm == nullptr)
         throw NcclFailure("the communicator was destroyed");
@@ -122,7 +122,7 @@ void *NcclCommunicator::get() const {
 
 void *NcclCommunicator::take() {
     NcclComm comm = get();
-    // Of two threads, one gives the communicator back.
+    // If two threads call this, one of them destroys the communicator.
     if (!comm_.compare_exchange_strong(comm, nullptr))
         throw NcclFailure("the communicator was destroyed");
     return comm;

@@ -1,4 +1,4 @@
-// nvidia_library.cpp -- which libraries may be opened, and what their failures are called.
+// nvidia_library.cpp -- selects the libraries that may be opened, and names their failures.
 #include "libraries/nvidia_library.h"
 
 #include "compile/compiler_search.h"
@@ -27,7 +27,7 @@ std::optional<std::string> find_in(const std::string &folder, std::span<const ch
     return {};
 }
 
-/// A library that a driver brings itself, in its own folder: softcuda has NCCL.
+/// A library in the driver's own folder. softcuda brings its own NCCL.
 std::optional<std::string> find_beside_driver(const LibraryDescription &description) {
     std::error_code failed;
     const std::filesystem::path driver_path = std::filesystem::canonical(driver().path(), failed);

@@ -25,7 +25,7 @@ class PointerTable {
         addresses.reserve(static_cast<std::size_t>(count));
         for (std::int64_t i = 0; i < count; ++i)
             addresses.push_back(first + static_cast<CUdeviceptr>(i * step));
-        // Pageable memory: the driver has read it when the call returns.
+        // The source is pageable memory, so the driver has read it when the call returns.
         copy_to_device_async(reinterpret_cast<CUdeviceptr>(memory_.get()), addresses.data(),
                              addresses.size() * sizeof(CUdeviceptr), use.stream());
     }

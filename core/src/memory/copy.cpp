@@ -11,18 +11,19 @@
 namespace pycuda {
 namespace {
 
-// A copy that reaches pageable memory waits inside the driver for what comes before it in its
-// stream. A host function of that stream may need the caller's lock, so it is let go of here.
+// A copy to or from pageable memory waits in the driver for earlier work of its stream. A host
+// function of that stream may need the caller's lock, so the lock is released before the copy.
 
-/// A copy on the default stream would wait inside the driver for the kernels before it, where
-/// nobody can interrupt it; so wait for them first.
+/// A copy on the default stream would wait in the driver for earlier kernels, and that wait cannot
+/// be interrupted. So the copy waits for the kernels here first.
 void wait_for_default_stream(const KeepWaiting &keep_waiting) {
     if (!keep_waiting || !detail::kernels_may_run.load(std::memory_order_relaxed))
         return;
     detail::kernels_may_run.store(false, std::memory_order_relaxed); // a launch sets it again
     const CUresult result = driver().cuStreamQuery.status(nullptr);
     if (result != CUDA_ERROR_NOT_READY)
-        return check(result, "cuStreamQuery"); // of a kernel; it may be told only once
+        return check(
+            result, "cuStreamQuery"); // the failure of a kernel; the driver may report it only once
     detail::kernels_may_run.store(true, std::memory_order_relaxed); // until a wait succeeds
     synchronize(StreamRef(), keep_waiting);
 }
@@ -59,7 +60,7 @@ void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, StreamR
                     const KeepWaiting &keep_waiting) {
     if (stream.is_default())
         return copy_to_device(to, from, bytes, keep_waiting);
-    synchronize(stream, keep_waiting); // where a wait can be interrupted
+    synchronize(stream, keep_waiting); // a wait that can be interrupted
     copy_to_device_async(to, from, bytes, stream);
     synchronize(stream);
 }

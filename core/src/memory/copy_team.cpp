@@ -1,4 +1,4 @@
-// copy_team.cpp -- threads that copy host memory side by side.
+// copy_team.cpp -- threads that copy host memory in parallel.
 #include "memory/copy_team.h"
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace pycuda::detail {
 namespace {
 
-/// More do not help: eight cores of a server copy twice as fast as PCI Express 5 transfers.
+/// More threads do not help: eight cores of a server copy twice as fast as PCI Express 5 transfers.
 constexpr unsigned most_threads = 8;
-/// Fewer than this are no quicker than the driver's own copy.
+/// A smaller team is not faster than the driver's own copy.
 constexpr unsigned fewest_threads = 3;
 
 void pause() noexcept {
@@ -31,7 +31,7 @@ void pause() noexcept {
 #endif
 }
 
-/// What PYCUDA_COPY_THREADS says, where it is set.
+/// The value of PYCUDA_COPY_THREADS; empty if it is not set.
 std::optional<unsigned> asked_threads() {
     const char *const value = std::getenv("PYCUDA_COPY_THREADS");
     if (value == nullptr || *value == '\0')
@@ -52,7 +52,8 @@ unsigned wanted_threads() {
     return threads < fewest_threads ? 0 : threads;
 }
 
-/// Threads inherit the mask of signals; Ctrl-C is for the program's own threads.
+/// Blocks all signals while threads are created. The threads inherit the mask, so that only the
+/// program's own threads handle Ctrl-C.
 class [[nodiscard]] SignalsBlocked {
   public:
     SignalsBlocked() {
@@ -73,7 +74,10 @@ class [[nodiscard]] SignalsBlocked {
 CopyTeam *CopyTeam::instance() {
     static CopyTeam *const team = [] {
         const unsigned threads = wanted_threads();
-        return threads == 0 ? nullptr : new CopyTeam(threads - 1); // its threads outlive statics
+        return threads == 0
+                   ? nullptr
+                   : new CopyTeam(threads -
+                                  1); // never destroyed: its threads run until the process ends
     }();
     return team;
 }
@@ -85,7 +89,7 @@ void CopyTeam::start_helpers() {
     try {
         for (unsigned i = 0; i < helpers_; ++i)
             std::thread([this] { help_forever(); }).detach();
-    } catch (const std::system_error &) { // no more threads: those there are will do
+    } catch (const std::system_error &) { // no more threads: the team uses those that exist
     }
 }
 

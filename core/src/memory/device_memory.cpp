@@ -1,4 +1,4 @@
-// device_memory.cpp -- memory of the device, and managed memory.
+// device_memory.cpp -- device memory and managed memory.
 #include <pycuda/memory.h>
 
 #include "driver/block_marks.h"
@@ -41,8 +41,8 @@ CUdeviceptr allocate(const Context &context, std::size_t bytes) {
     return address;
 }
 
-/// Tells a driver that looks for leaks where the program allocated. Throws what a handler of a
-/// signal throws meanwhile.
+/// Reports the program's line that allocated the memory to a driver that looks for leaks. Throws
+/// the exception of a signal handler that runs meanwhile.
 void note_if_marking(CUdeviceptr address) {
     if (detail::marks_blocks.load(std::memory_order_relaxed)) [[unlikely]]
         detail::note_allocation(address);
@@ -62,7 +62,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : DeviceMemory(Context::require_cu
 
 DeviceMemory::DeviceMemory(const Context &context, std::size_t bytes)
     : DeviceMemory(allocate(context, bytes), bytes, context, true) {
-    note_if_marking(address_); // where this throws, the memory is freed: it has its owner
+    note_if_marking(address_); // if this throws, the destructor frees the memory
 }
 
 DeviceMemory::DeviceMemory(CUdeviceptr address, std::size_t bytes, Context context, bool owned)
@@ -108,7 +108,7 @@ void DeviceMemory::free() {
         throw_freed("device_allocation::free");
     freed_address_ = std::exchange(address_, 0);
     if (!owned_ || !context_.usable())
-        return; // its context took the memory with it
+        return; // the memory was freed with its context
     ScopedContext scope(context_);
     check(free_address(&freed_address_), "cuMemFree");
 }

@@ -1,4 +1,5 @@
-// host_memory.cpp -- host memory that the device knows (pinned, registered), and aligned memory.
+// host_memory.cpp -- host memory that is known to the device (pinned, registered), and aligned
+// memory.
 #include <pycuda/memory.h>
 
 #include "memory/freed.h"
@@ -87,7 +88,7 @@ CUdeviceptr HostRange::device_pointer() const {
 
 } // namespace detail
 
-// The context is asked for first: without one, that is what is wrong.
+// Both constructors check the context first, so that a missing context is the reported error.
 
 PinnedMemory::PinnedMemory(std::size_t bytes, unsigned flags)
     : range_([&] {
@@ -121,7 +122,8 @@ AlignedHostMemory::AlignedHostMemory(std::size_t bytes, std::size_t alignment) :
     if (!std::has_single_bit(alignment))
         throw Error("aligned_malloc", CUDA_ERROR_INVALID_VALUE,
                     "the alignment is " + std::to_string(alignment) + ", expected a power of two");
-    // aligned_alloc wants a multiple of an alignment that is at least a pointer's.
+    // aligned_alloc requires a size that is a multiple of the alignment, and an alignment of at
+    // least a pointer's.
     alignment = std::max(alignment, alignof(std::max_align_t));
     const std::size_t rounded =
         (std::max<std::size_t>(bytes, 1) + alignment - 1) & ~(alignment - 1);

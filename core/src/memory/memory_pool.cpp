@@ -1,7 +1,8 @@
-// memory_pool.cpp -- keeps freed blocks for the next allocation of about the same size.
+// memory_pool.cpp -- keeps freed blocks and reuses them for allocations of about the same size.
 //
-// The hot path, a block taken from a bin and given back to it, makes no driver call and takes one
-// lock that is held for a few instructions and shared only with users of the same bin.
+// The usual allocation takes a block from a bin, and the usual free returns it to the bin. Both
+// make no driver call, and take one lock, which is held for a few instructions and is shared only
+// with users of the same bin.
 #include <pycuda/memory_pool.h>
 
 #include "driver/block_marks.h"
@@ -24,7 +25,7 @@ namespace {
 constexpr unsigned mantissa_bits = 4;
 constexpr unsigned bin_count = 64 << mantissa_bits;
 
-/// For sections of a few instructions.
+/// A lock for critical sections of a few instructions.
 class SpinLock {
   public:
     void lock() noexcept {
@@ -37,7 +38,7 @@ class SpinLock {
     std::atomic_flag locked_;
 };
 
-/// Where blocks come from and go to.
+/// The driver's functions that allocate and free blocks.
 struct BlockSource {
     CUresult (*allocate)(CUdeviceptr *address, std::size_t bytes, unsigned flags);
     CUresult (*free)(CUdeviceptr address);
@@ -70,8 +71,8 @@ constexpr BlockSource pinned_source = {
 
 } // namespace
 
-// Read as a floating-point number: the exponent, then the four bits after the leading one. The
-// shift goes left for sizes below 16, whose bins have one size each.
+// The size as a floating-point number: the exponent, then the four bits after the leading one. For
+// sizes below 16, the shift goes to the left; each such size has its own bin.
 unsigned pool_bin_number(std::size_t size) noexcept {
     if (size == 0)
         return 0;
@@ -109,7 +110,7 @@ class BlockPool {
         return {held_blocks_, active_blocks_, managed_bytes_, active_bytes_};
     }
     const Context &context() const noexcept { return context_; }
-    /// Whether a driver with check modes is told which blocks are in use.
+    /// Whether blocks in use are reported to a driver with check modes.
     bool is_marking() const noexcept { return marks_blocks.load(std::memory_order_relaxed); }
 
     std::function<void()> reclaim;
@@ -117,7 +118,7 @@ class BlockPool {
   private:
     struct Bin {
         SpinLock lock;
-        std::vector<CUdeviceptr> blocks; // the last to come back is the first to go
+        std::vector<CUdeviceptr> blocks; // a stack: the last block returned is reused first
     };
 
     CUdeviceptr take(unsigned bin) noexcept;
@@ -155,7 +156,7 @@ bool BlockPool::put(unsigned bin, CUdeviceptr address) noexcept {
     try {
         place.blocks.push_back(address);
     } catch (...) {
-        return false; // no host memory for one more entry: the caller frees the block
+        return false; // no host memory for an entry: the caller frees the block
     }
     ++held_blocks_;
     return true;
@@ -172,7 +173,7 @@ CUresult BlockPool::ask_driver(CUdeviceptr &address, std::size_t block_size) {
     return result;
 }
 
-/// From the driver, giving back what waits in other bins as far as needed.
+/// Allocates from the driver. Frees unused blocks of other bins if the driver is out of memory.
 CUdeviceptr BlockPool::allocate_block(unsigned bin) {
     const std::size_t block_size = pool_block_size(bin);
     CUdeviceptr address = 0;
@@ -185,7 +186,7 @@ CUdeviceptr BlockPool::allocate_block(unsigned bin) {
     while (free_largest_held())
         if (ask_driver(address, block_size) == CUDA_SUCCESS)
             return address;
-    // The caller may have freed memory that this pool never held.
+    // The program's reclaim() may have freed memory that did not belong to this pool.
     if (reclaim && ask_driver(address, block_size) == CUDA_SUCCESS)
         return address;
     throw Error("memory_pool::allocate", CUDA_ERROR_OUT_OF_MEMORY,
@@ -286,7 +287,7 @@ PooledMemory::~PooledMemory() {
 void PooledMemory::free() {
     if (freed())
         throw_freed("pooled_device_allocation::free");
-    // Another thread may call free() as well while this one waits.
+    // Another thread may call free() while this thread waits.
     const std::shared_ptr<detail::BlockPool> pool = std::exchange(pool_, nullptr);
     pool->give_back(address_, bytes_);
 }
@@ -311,7 +312,7 @@ MemoryPool MemoryPool::pinned(unsigned flags) {
 PooledMemory MemoryPool::allocate(std::size_t bytes) {
     PooledMemory memory(pool_, pool_->allocate(bytes), bytes);
     if (pool_->is_marking()) [[unlikely]]
-        detail::note_allocation(memory.get()); // may throw what a handler of a signal throws
+        detail::note_allocation(memory.get()); // may throw the exception of a signal handler
     return memory;
 }
 

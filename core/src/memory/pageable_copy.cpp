@@ -1,4 +1,4 @@
-// pageable_copy.cpp -- rings of pinned memory, one for each context, and the copies through them.
+// pageable_copy.cpp -- one ring of pinned memory per context, and the copies through these rings.
 #include "memory/pageable_copy.h"
 
 #include "memory/copy_team.h"
@@ -25,18 +25,18 @@ namespace pycuda::detail {
 namespace {
 
 constexpr std::size_t slots = 8;
-constexpr std::size_t chunk_bytes = std::size_t{32} << 10; // what one core copies at a time
+constexpr std::size_t chunk_bytes = std::size_t{32} << 10; // one thread copies this much at a time
 constexpr std::size_t least_piece = std::size_t{256} << 10;
 constexpr std::size_t most_piece = std::size_t{2} << 20;
 
-/// Small enough that the engine starts early, large enough that its start costs little.
+/// Small pieces let the copy engine start early; large pieces keep the cost of starting it small.
 std::size_t piece_size(std::size_t bytes) {
     return std::clamp(std::bit_ceil(bytes / slots), least_piece, most_piece);
 }
 
-/// Copies to a slot past the caches: the engine then finds it in memory, and a core need not read
-/// what it is about to overwrite. Twice as quick as memcpy() where eight cores do it. `to` is
-/// aligned to 16 bytes.
+/// Copies to a slot with stores that bypass the caches. The copy engine then reads the slot from
+/// memory, and a core need not read a cache line before it overwrites the line. Twice as fast as
+/// memcpy() with eight cores. `to` is aligned to 16 bytes.
 void copy_past_caches(std::byte *to, const std::byte *from, std::size_t bytes) {
     std::size_t done = 0;
 #if defined(__SSE2__)
@@ -52,22 +52,22 @@ void copy_past_caches(std::byte *to, const std::byte *from, std::size_t bytes) {
         _mm_stream_si128(out + 2, c);
         _mm_stream_si128(out + 3, d);
     }
-    _mm_sfence(); // before another thread tells the engine
+    _mm_sfence(); // before another thread starts the engine
 #endif
     std::memcpy(to + done, from + done, bytes - done);
 }
 
-/// The pinned slots of one context. Raw handles, as it must not keep its context alive.
+/// The pinned slots of one context. Holds raw handles, because it must not keep its context alive.
 class Ring {
   public:
     explicit Ring(bool useful) : useful_(useful) {}
 
-    /// False in contexts that end without our knowledge, and where the device's memory is the
-    /// host's own, so that no engine is needed, unless somebody wants it all the same.
+    /// False for contexts that other code may destroy. False also if the device's memory is the
+    /// host's memory, so that no engine is needed, unless the team is requested explicitly.
     bool useful() const noexcept { return useful_; }
     std::mutex &mutex() noexcept { return mutex_; }
 
-    /// Slots of at least this size, in the current context.
+    /// Makes the slots at least `piece` bytes large. Uses the current context.
     void require(std::size_t piece) {
         for (CUevent &event : events_)
             if (event == nullptr)
@@ -80,7 +80,7 @@ class Ring {
         memory_ = static_cast<std::byte *>(memory);
         slot_bytes_ = piece;
     }
-    /// To be called with the context current, before it ends.
+    /// Call it with the context current, before the context ends.
     void release(const Driver &loaded) noexcept {
         release_memory(loaded);
         for (CUevent &event : events_)
@@ -91,7 +91,7 @@ class Ring {
     std::byte *slot(std::size_t piece) noexcept { return memory_ + piece % slots * slot_bytes_; }
     void mark(std::size_t piece) { driver().cuEventRecord(events_[piece % slots], nullptr); }
     void wait(std::size_t piece) { driver().cuEventSynchronize(events_[piece % slots]); }
-    /// True when the engine is done with this piece.
+    /// True if the engine has finished this piece.
     bool done(std::size_t piece) const {
         const CUresult result = driver().cuEventQuery.status(events_[piece % slots]);
         if (result == CUDA_ERROR_NOT_READY)
@@ -101,7 +101,7 @@ class Ring {
     }
 
   private:
-    /// The memory goes with its context in any case, so that a failure loses nothing.
+    /// Ignores failures: the memory is freed with its context in any case.
     void release_memory(const Driver &loaded) noexcept {
         if (memory_ != nullptr)
             (void)loaded.cuMemFreeHost.status(std::exchange(memory_, nullptr));
@@ -118,10 +118,11 @@ class Ring {
 class Rings {
   public:
     static Rings &instance() {
-        static Rings *const instance = new Rings; // contexts of static objects outlive all
+        static Rings *const instance =
+            new Rings; // never destroyed: contexts of static objects may end later
         return *instance;
     }
-    /// The current context's, made when first asked for.
+    /// The ring of the current context, created at the first use.
     std::shared_ptr<Ring> current() {
         const Context context = Context::require_current();
         std::lock_guard lock(mutex_);
@@ -152,7 +153,7 @@ class Rings {
     std::unordered_map<CUcontext, std::shared_ptr<Ring>> rings_;
 };
 
-/// After a failure the engine may still have pieces; their slots must not be used before.
+/// After a failure, waits for the engine, which may still use slots.
 class [[nodiscard]] WaitOnFailure {
   public:
     ~WaitOnFailure() {
@@ -162,7 +163,7 @@ class [[nodiscard]] WaitOnFailure {
     bool completed = false;
 };
 
-/// One copy, cut into pieces, and these into chunks.
+/// One copy, divided into pieces; a piece is divided into chunks.
 class Transfer {
   public:
     Transfer(Ring &ring, std::size_t bytes)
@@ -222,7 +223,7 @@ class Transfer {
   private:
     struct Chunk {
         std::size_t piece;
-        std::size_t offset; ///< in the whole copy
+        std::size_t offset; ///< from the start of the whole copy
         std::byte *in_slot;
         std::size_t bytes;
     };
@@ -244,7 +245,8 @@ class Transfer {
 
     Ring &ring_;
     const std::size_t bytes_, piece_, pieces_;
-    std::vector<std::atomic<unsigned>> uncopied_; // chunks, of each piece
+    std::vector<std::atomic<unsigned>>
+        uncopied_; // of each piece, the number of chunks not yet copied
 };
 
 bool known_to_driver(const void *host) {
@@ -261,7 +263,7 @@ bool inside_one_allocation(CUdeviceptr address, std::size_t bytes) {
            bytes <= size && address - base <= size - bytes;
 }
 
-/// Calls `copy(ring, team)` where that is the way.
+/// Calls `copy(ring, team)` if the copy should use the ring.
 template <class Copy>
 bool try_copy(CUdeviceptr device, const void *host, std::size_t bytes, Copy &&copy) {
     CopyTeam *const team = CopyTeam::instance();
@@ -272,7 +274,7 @@ bool try_copy(CUdeviceptr device, const void *host, std::size_t bytes, Copy &&co
         return false;
     const std::unique_lock alone(ring->mutex(), std::try_to_lock);
     if (!alone)
-        return false; // another thread's copy has the slots
+        return false; // the slots are in use by a copy of another thread
     copy(*ring, *team);
     return true;
 }

@@ -1,4 +1,4 @@
-// staging.cpp -- host data as kernel arguments.
+// staging.cpp -- copies host data to device memory for kernel arguments.
 #include <pycuda/staging.h>
 
 namespace pycuda {

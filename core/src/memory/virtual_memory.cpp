@@ -1,4 +1,4 @@
-// virtual_memory.cpp -- ranges of addresses, and the memory that is put behind them.
+// virtual_memory.cpp -- address ranges, and physical memory that is mapped to them.
 #include <pycuda/virtual_memory.h>
 
 #include "objects/cleanup.h"
@@ -41,7 +41,7 @@ std::size_t granularity(const Device &device, Granularity kind) {
     return bytes;
 }
 
-/// One reference of the driver's to the memory; mappings have their own.
+/// One reference to the driver's allocation. Mappings hold their own references.
 struct PhysicalMemory::State {
     CUmemGenericAllocationHandle handle = 0;
     std::size_t bytes = 0;

@@ -1,4 +1,4 @@
-// argument_block.cpp -- the slow and the failing paths of packing arguments.
+// argument_block.cpp -- packs kernel arguments: the slow paths and the errors.
 #include <pycuda/argument_block.h>
 
 #include "objects/half.h"
@@ -17,7 +17,7 @@ std::string plural(std::size_t count, const char *noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-/// "float (4 bytes)" as far as it is known.
+/// "float (4 bytes)", as far as the layout is known.
 std::string describe_wanted(const ParameterLayout &layout, std::size_t index) {
     const Parameter &parameter = layout[index];
     const std::string &type = layout.type(index);
@@ -81,7 +81,8 @@ bool ArgumentBlock::try_push_integer(std::int64_t value) noexcept {
     switch (parameter->kind) {
     case ValueKind::Signed:
         return fits_signed(value, parameter->size) &&
-               try_push(&value, parameter->size, ValueKind::Signed); // little-endian: low bytes
+               try_push(&value, parameter->size,
+                        ValueKind::Signed); // little-endian: the low bytes come first
     case ValueKind::Unsigned:
     case ValueKind::Pointer:
         return value >= 0 && try_push_integer(static_cast<std::uint64_t>(value));
@@ -171,7 +172,7 @@ void ArgumentBlock::allocate() {
     bytes_ = heap_storage_.get() + (16 - address % 16) % 16;
 }
 
-/// Where the driver does not tell the layout: C's rules, each value aligned to its size.
+/// If the driver does not report the layout: C's rules, each value is aligned to its size.
 bool ArgumentBlock::try_append(const void *value, std::size_t size) noexcept {
     if (layout_.known() || size == 0)
         return false;

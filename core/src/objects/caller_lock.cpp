@@ -1,4 +1,4 @@
-// caller_lock.cpp -- letting go of the lock of who calls the library.
+// caller_lock.cpp -- releases the lock of the library's caller during waits.
 #include <pycuda/caller_lock.h>
 
 namespace pycuda {

@@ -1,7 +1,8 @@
-// cleanup.cpp -- giving objects back to the driver from destructors.
+// cleanup.cpp -- destroys driver objects in destructors.
 //
-// A destructor may run in any thread, with any context current or none, after its context was
-// detached, in a forked child, or while the process goes away. None of that may throw or abort.
+// A destructor may run in any thread, with any current context or none, after its context was
+// detached, in a forked child, or while the process ends. In all these cases it must not throw or
+// abort.
 #include "objects/cleanup.h"
 
 #include "objects/context_owner.h"
@@ -14,7 +15,7 @@
 namespace pycuda::detail {
 namespace {
 
-/// Errors that stay with a context after a kernel failed: every later call returns them.
+/// Errors that a failed kernel leaves in its context: every later call returns them.
 bool is_left_by_kernel(CUresult result) noexcept {
     switch (result) {
     case CUDA_ERROR_ILLEGAL_ADDRESS:

@@ -1,11 +1,11 @@
-// context.cpp -- contexts, and the rules of who keeps them alive.
+// context.cpp -- contexts, and their reference counts.
 //
-// The driver's own stack of each thread says what is current; nothing is kept beside it but a
-// registry from handle to the shared owner, so that an object made "in the current context" finds
-// the owner to hold. A context that another library made current gets an owner when it is first
-// seen: a retain, if it is a primary context, so that it cannot vanish under our objects.
+// The driver keeps a stack of contexts for each thread. This file only adds a registry from handle
+// to shared owner, so that an object that is created "in the current context" can hold the owner. A
+// context that other code made current gets an owner at its first use. If the context is a primary
+// context, the owner retains it, so that it exists as long as our objects.
 //
-// A context that is given back may still lie deeper in some thread's stack. It is remembered as
+// A context that was released may still be in the middle of a thread's stack. It is recorded as
 // retired, and pop() skips it.
 #include <pycuda/context.h>
 
@@ -45,7 +45,7 @@ class Registry {
         try {
             std::lock_guard lock(mutex_);
             retired_.insert(handle);
-        } catch (...) { // out of host memory: pop() will not skip it, no more
+        } catch (...) { // out of host memory: pop() will not skip this context
         }
     }
     bool retired(CUcontext handle) {
@@ -59,7 +59,7 @@ class Registry {
     std::unordered_set<CUcontext> retired_;
 };
 
-/// Never destroyed: contexts of static objects outlive everything.
+/// Never destroyed: contexts of static objects may end later.
 Registry &registry() {
     static Registry *registry = new Registry();
     return *registry;
@@ -72,13 +72,13 @@ std::shared_ptr<ContextOwner> make_owner(CUcontext handle, CUdevice device,
     return owner;
 }
 
-/// The context of threads that have none.
+/// The context of threads that have no context of their own.
 struct DefaultContext {
     std::mutex mutex;
     std::optional<Context> context;
 };
 
-/// Never destroyed: threads may live until the very end.
+/// Never destroyed: threads may run until the process ends.
 DefaultContext &default_context() {
     static DefaultContext *chosen = new DefaultContext();
     return *chosen;
@@ -99,7 +99,7 @@ bool primary_is_active(CUdevice device) noexcept {
            active;
 }
 
-/// An owner for the current context, which somebody else made.
+/// An owner for the current context, which other code created.
 std::shared_ptr<ContextOwner> own_foreign(CUcontext handle) {
     CUdevice device = 0;
     driver().cuCtxGetDevice(&device);
@@ -113,7 +113,7 @@ std::shared_ptr<ContextOwner> own_foreign(CUcontext handle) {
     return make_owner(handle, device, ContextOwner::Hold::Borrowed);
 }
 
-/// Takes contexts that are gone off the top of the stack.
+/// Pops retired contexts off the top of the stack.
 void skip_retired() {
     CUcontext handle = current_handle();
     while (handle && registry().retired(handle)) {
@@ -170,7 +170,7 @@ std::vector<Event> detail::StreamSet::mark_busy(const Context &context) const {
         CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
         const CUresult asked = driver().cuStreamIsCapturing.status(stream, &capture);
         if (asked == CUDA_SUCCESS && capture != CU_STREAM_CAPTURE_STATUS_NONE)
-            continue; // a question would spoil the recording
+            continue; // a query would invalidate the capture
         const CUresult result = driver().cuStreamQuery.status(stream);
         if (result == CUDA_SUCCESS)
             continue;
@@ -211,7 +211,7 @@ void detail::ContextOwner::run_last_actions(const Driver &loaded) noexcept {
     }
     CUcontext popped = nullptr;
     if (actions.empty() || loaded.cuCtxPushCurrent.get()(handle) != CUDA_SUCCESS)
-        return; // what the actions would give back goes with the context
+        return; // the objects of the actions are destroyed with the context
     for (const std::function<void()> &action : actions)
         action();
     report_cleanup("cuCtxPopCurrent", loaded.cuCtxPopCurrent.get()(&popped));
@@ -228,7 +228,7 @@ Context Context::primary(const Device &device, unsigned flags) {
 Context Context::create(const Device &device, unsigned flags) {
     CUcontext handle = nullptr;
     driver().cuCtxCreate(&handle, flags, device.get());
-    CUcontext popped = nullptr; // the driver has made it current
+    CUcontext popped = nullptr; // the driver has made its successor current
     driver().cuCtxPopCurrent(&popped);
     return Context(make_owner(handle, device.get(), ContextOwner::Hold::Own));
 }
@@ -268,7 +268,7 @@ void Context::set_default(std::optional<Context> context) {
         throw Error("context::set_default", CUDA_ERROR_INVALID_CONTEXT, "the context was detached");
     DefaultContext &chosen = default_context();
     std::lock_guard lock(chosen.mutex);
-    chosen.context.swap(context); // the old one ends without the lock
+    chosen.context.swap(context); // the old context is released after the lock
 }
 
 std::optional<Context> Context::get_default() {
@@ -338,7 +338,7 @@ void Context::detach() {
     }
     if (owner_->hold == ContextOwner::Hold::Own && owner_->holds == 0)
         check(owner_->give_back(), "cuCtxDestroy");
-    // What is left here is the name of the context only; it no longer holds it.
+    // From here, this object holds only the name of the context, not a reference.
     auto name = std::make_shared<ContextOwner>(owner_->handle, owner_->device,
                                                ContextOwner::Hold::Borrowed);
     name->attached = false;
@@ -362,8 +362,9 @@ void Context::synchronize(const KeepWaiting &keep_waiting) const {
     const CallerUnlocked unlocked;
     ScopedContext scope(*this);
     if (keep_waiting) {
-        // What the default stream waits for, then streams that it does not wait for. Only streams
-        // of other libraries are left for the driver's own wait, which nobody can interrupt.
+        // First the streams that the default stream waits for, then the streams that it does not
+        // wait for. Only streams of other libraries remain for the driver's own wait, which cannot
+        // be interrupted.
         constexpr const char *function = "cuCtxSynchronize";
         detail::wait_loop(function, keep_waiting, detail::StreamQuestion(nullptr));
         for (const Event &mark : owner_->streams.mark_busy(*this))

@@ -1,4 +1,4 @@
-// device.cpp -- questions to the driver about a device.
+// device.cpp -- queries the driver about a device.
 #include <pycuda/device.h>
 
 #include <pycuda/driver.h>

@@ -19,7 +19,8 @@ CUevent create_event(const Context &context, unsigned flags) {
     return handle;
 }
 
-/// Asks each of the two alone: an event that cannot be timed has no time since itself.
+/// Queries each of the two events alone: for an event without timing, the time since itself is an
+/// error.
 std::string why_not_timed(const Event &start, const Event &end) {
     for (const Event *event : {&start, &end}) {
         float milliseconds = 0;

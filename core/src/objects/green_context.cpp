@@ -1,4 +1,4 @@
-// green_context.cpp -- a context that owns a part of a device's multiprocessors.
+// green_context.cpp -- a context that owns some of a device's multiprocessors.
 #include <pycuda/green_context.h>
 
 #include "objects/cleanup.h"
@@ -54,7 +54,7 @@ SmPartition SmResource::split(unsigned least, unsigned most_groups) const {
     };
     unsigned count = most_groups;
     if (count == 0)
-        split(nullptr, &count, nullptr); // how many there can be
+        split(nullptr, &count, nullptr); // queries the number of groups
     std::vector<CUdevResource> groups(count);
     SmPartition partition;
     split(groups.data(), &count, &partition.remaining.resource_);

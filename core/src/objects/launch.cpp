@@ -1,4 +1,4 @@
-// launch.cpp -- why a launch failed. Nothing here runs when it does not.
+// launch.cpp -- explains why a launch failed. No code here runs for a successful launch.
 #include <pycuda/launch.h>
 
 #include <pycuda/caller_lock.h>
@@ -21,7 +21,7 @@ std::string to_text(const Dim3 &extent) {
 
 std::array<unsigned, 3> to_array(const Dim3 &extent) { return {extent.x, extent.y, extent.z}; }
 
-/// "block (2048, 1, 1): x is 2048, the device's limit is 1024"; empty where all is well.
+/// "block (2048, 1, 1): x is 2048, the device's limit is 1024"; empty if the extent is allowed.
 std::string check_extent(const char *what, const Dim3 &extent, const Device &device,
                          CUdevice_attribute first_limit) {
     const std::array<unsigned, 3> values = to_array(extent);
@@ -65,7 +65,7 @@ std::string check_shared(const Function &function, unsigned dynamic_bytes, const
                           fixed);
 }
 
-/// The limit that the launch passed; empty where none is found.
+/// The limit that the launch exceeded; empty if no such limit is found.
 std::string find_passed_limit(const Function &function, const LaunchConfig &config) {
     const Device device = function.context().device();
     std::string text =
@@ -106,7 +106,7 @@ void detail::wait_after_launch(const Function &function, StreamRef stream) {
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
     if (driver().cuStreamIsCapturing.status(stream.get(), &capture) == CUDA_SUCCESS &&
         capture != CU_STREAM_CAPTURE_STATUS_NONE)
-        return; // the launch was recorded, not made
+        return; // the launch was captured, not executed
     const CallerUnlocked unlocked;
     check(driver().cuStreamSynchronize.status(stream.get()), "cuLaunchKernel",
           [&] { return "kernel '" + readable_name(function.name()) + "'"; });
@@ -119,7 +119,7 @@ void detail::throw_launch_error(const Function &function, const LaunchConfig &co
         if (std::string why = explain(function, config, result); !why.empty())
             text += ": " + why;
     } catch (const Error &) {
-        // The context is broken beyond questions; the launch's own error is what matters.
+        // The context is broken and cannot be queried; the error of the launch is reported.
     }
     throw Error("cuLaunchKernel", result, std::move(text));
 }

@@ -1,4 +1,5 @@
-// launch_attributes.cpp -- launches of newer kinds, and how many blocks fit.
+// launch_attributes.cpp -- cooperative, clustered and other launches with attributes, and
+// occupancy.
 #include <pycuda/launch_attributes.h>
 
 #include <pycuda/driver.h>

@@ -1,4 +1,4 @@
-// module.cpp -- loading device code and finding what is in it.
+// module.cpp -- loads device code and looks up its kernels and variables.
 #include <pycuda/module.h>
 
 #include "objects/module_state.h"
@@ -41,7 +41,7 @@ class LogBuffer {
     std::string text_;
 };
 
-/// ELF is a cubin; the other is a fatbin's magic number. Both say their own length.
+/// ELF is a cubin; the other magic number is a fatbin's. Both contain their own length.
 bool is_binary(std::span<const std::byte> image) {
     constexpr unsigned char elf[] = {0x7f, 'E', 'L', 'F'};
     constexpr unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
@@ -98,7 +98,7 @@ std::string explain_unknown_kernel(const std::string &name, const std::vector<st
     return text;
 }
 
-/// The driver's answer; empty where it cannot tell.
+/// The layout from the driver; empty if the driver cannot report it.
 std::optional<ParameterLayout> ask_layout(CUfunction function) {
     if (!driver().cuFuncGetParamInfo.available())
         return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<ParameterLayout> ask_layout(CUfunction function) {
         CUresult result =
             driver().cuFuncGetParamInfo.status(function, parameters.size(), &offset, &size);
         if (result == CUDA_ERROR_INVALID_VALUE)
-            return ParameterLayout(std::move(parameters)); // past the last
+            return ParameterLayout(std::move(parameters)); // the index after the last parameter
         if (result == CUDA_ERROR_NOT_SUPPORTED)
             return std::nullopt;
         check(result, driver().cuFuncGetParamInfo.name());
@@ -118,7 +118,7 @@ std::optional<ParameterLayout> ask_layout(CUfunction function) {
     }
 }
 
-/// For drivers before 12.4, which do not tell: the layouts of all kernels of a PTX text.
+/// For drivers before 12.4, which do not report layouts: the layouts of all kernels in a PTX text.
 std::map<std::string, ParameterLayout> read_ptx_layouts(std::string_view ptx) {
     std::map<std::string, ParameterLayout> layouts;
     for (PtxEntry &entry : read_ptx_entries(ptx))
@@ -133,7 +133,7 @@ bool all_known(const std::vector<ParameterDescription> &parameters) {
            });
 }
 
-/// What is known of a kernel's parameters, from the driver, the PTX, or the source alone.
+/// All that is known about a kernel's parameters, from the driver, the PTX, or only the source.
 ParameterLayout find_layout(CUfunction function, const std::string &name,
                             detail::ModuleState &module) {
     std::optional<ParameterLayout> layout = ask_layout(function);
@@ -141,12 +141,12 @@ ParameterLayout find_layout(CUfunction function, const std::string &name,
     if (auto read = module.ptx_layouts.find(name); !layout && read != module.ptx_layouts.end())
         layout = read->second;
     auto described = module.descriptions.find(name);
-    if (described == module.descriptions.end()) // C++ functions go by their linker names
+    if (described == module.descriptions.end()) // C++ functions have mangled names
         described = module.descriptions.find(plain_name(name));
     std::vector<ParameterDescription> description;
     if (described != module.descriptions.end())
         description = described->second;
-    if (!all_known(description)) // the linker's name has no typedefs, and tells overloads apart
+    if (!all_known(description)) // a mangled name has no typedefs, and distinguishes overloads
         if (auto told = read_linker_name(name); !told.empty())
             description = std::move(told);
     if (description.empty() && described == module.descriptions.end())

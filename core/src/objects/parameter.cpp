@@ -1,4 +1,5 @@
-// parameter.cpp -- what a kernel takes, from the driver's answer and the source's declaration.
+// parameter.cpp -- a kernel's parameters, from the driver's layout and the declaration in the
+// source.
 #include <pycuda/parameter.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ ParameterLayout::from_description(const std::vector<ParameterDescription> &descr
     std::uint32_t end = 0;
     for (const ParameterDescription &described : description) {
         if (described.size == 0 || described.alignment == 0)
-            return {}; // a guess would put every later argument in the wrong place
+            return {}; // a guess would misplace every later argument
         end = (end + described.alignment - 1) / described.alignment * described.alignment;
         parameters.push_back({.offset = end, .size = described.size});
         end += described.size;

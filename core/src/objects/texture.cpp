@@ -1,4 +1,4 @@
-// texture.cpp -- texture and surface objects.
+// texture.cpp -- texture objects and surface objects.
 #include <pycuda/texture.h>
 
 #include <pycuda/driver.h>

@@ -20,7 +20,7 @@ std::string list(const std::vector<int> &numbers) {
     return text;
 }
 
-/// What is wished for, before asking what the compiler can do.
+/// The requested architecture, before the compiler's supported architectures are considered.
 Architecture wished_architecture(const ArchitectureWish &wish, const std::vector<int> &supported) {
     if (!wish.code.empty())
         return parse_architecture(wish.code);
@@ -75,7 +75,7 @@ Architecture choose_architecture(const ArchitectureWish &wish, const std::vector
     if (wanted.number < supported.front())
         throw_too_old(wanted, supported, compiler_name);
 
-    // The device itself is newer than the compiler; PTX runs on everything newer than itself.
+    // The device is newer than the compiler. The driver compiles PTX for every newer device.
     const bool is_the_device = wish.device && wish.device->number() >= wanted.number;
     if (!is_the_device && !(wish.arch.empty() && wish.code.empty()))
         throw CompileError(std::string(compiler_name) + " does not support the architecture " +

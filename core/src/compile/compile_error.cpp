@@ -1,4 +1,4 @@
-// compile_error.cpp -- how a failed compilation reads.
+// compile_error.cpp -- the message of a failed compilation.
 #include "pycuda/compile_error.h"
 
 #include <utility>

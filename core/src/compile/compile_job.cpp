@@ -1,4 +1,4 @@
-// compile_job.cpp -- what both compilers need of a request.
+// compile_job.cpp -- the parts of a request that both compilers use.
 #include "compile_job.h"
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// compiler.cpp -- compile(): the cache in memory, what came with us, the cache on disk, a compiler.
+// compiler.cpp -- compile(): the cache in memory, precompiled kernels, the cache on disk, a
+// compiler.
 #include "pycuda/compiler.h"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ namespace {
 
 constexpr std::size_t memory_cache_bytes = std::size_t{256} << 20;
 
-// Never destroyed, like all that a compilation needs: it may outlive main().
+// Never destroyed, like all objects that a compilation uses: a compilation may run after main()
+// returns.
 MemoryCache &memory_cache() {
     static auto *cache = new MemoryCache(memory_cache_bytes);
     return *cache;
@@ -58,7 +60,7 @@ std::string home_directory() {
     return user && user->pw_dir ? user->pw_dir : "";
 }
 
-/// Empty when there is no place for it.
+/// Empty if there is no folder for the cache.
 fs::path cache_directory(const CompileRequest &request) {
     if (!request.cache_dir.empty())
         return request.cache_dir;
@@ -80,7 +82,7 @@ void put_texts(ByteWriter &key, const std::vector<std::string> &texts) {
         key.put(text);
 }
 
-/// What the request says, but for where the cache is and whether files are kept.
+/// The fields of the request, except the cache's folder and `keep`.
 void put_request(ByteWriter &key, const CompileRequest &request) {
     key.put(request.source).put(request.name);
     put_texts(key, request.options);
@@ -94,11 +96,11 @@ void put_request(ByteWriter &key, const CompileRequest &request) {
 }
 
 std::string current_directory() {
-    std::error_code failed; // it may have been removed
+    std::error_code failed; // the current folder may have been removed
     return fs::current_path(failed).string();
 }
 
-/// The folder of the source's name if the source can include from there, else nothing.
+/// The folder in the source's name if the source can include headers from it, else empty.
 std::string source_directory_of(const CompileRequest &request, const CompilerOptions &options) {
     using Form = IncludeDirective::Form;
     bool includes = !options.pre_includes.empty();
@@ -111,7 +113,8 @@ std::string source_directory_of(const CompileRequest &request, const CompilerOpt
     return (fs::path(current_directory()) / request.name).lexically_normal().parent_path();
 }
 
-/// Relative folders, and headers beside the source, depend on the current folder.
+/// Includes the current folder if the request has relative folders or includes headers beside the
+/// source.
 std::string memory_key(const CompileRequest &request) {
     const bool relative = !request.options.empty() || !request.include_dirs.empty() ||
                           request.source.find("include") != std::string::npos;
@@ -156,7 +159,7 @@ void add_nvrtc(CompileJob &job) {
     }
 }
 
-/// The path of nvcc where there is no NVRTC but nvcc may stand in for it; else nothing.
+/// The path of nvcc if NVRTC is missing and nvcc can replace it; else empty.
 std::string add_nvrtc_or_nvcc(CompileJob &job) {
     try {
         add_nvrtc(job);
@@ -180,7 +183,7 @@ bool wants_nvcc(const CompileRequest &request, const CompilerOptions &options) {
     return request.target == ImageKind::Fatbin || !options.only_nvcc.empty();
 }
 
-/// Why nvcc is wanted, for the message when there is none.
+/// The reason why the request needs nvcc, for the error message if nvcc is missing.
 std::string reason_for_nvcc(const CompileRequest &request, const CompilerOptions &options) {
     if (request.compiler == CompilerChoice::Nvcc)
         return "nvcc was requested";
@@ -207,7 +210,7 @@ void refuse_what_nvrtc_lacks(const CompileRequest &request, const CompilerOption
                            "', only nvcc has");
 }
 
-/// NVRTC, and nvcc after it where that can do more.
+/// Compiles with NVRTC, then with nvcc if NVRTC's failure is one that nvcc may not have.
 CompileOutcome compile_in_process(const CompileJob &job) {
     try {
         return compile_with_nvrtc(job);
@@ -216,7 +219,8 @@ CompileOutcome compile_in_process(const CompileJob &job) {
         if (job.request.compiler == CompilerChoice::Nvrtc || !nvcc)
             throw;
         CompileOutcome outcome = compile_with_nvcc(job, *nvcc);
-        // Not part of the key, which was made for NVRTC. The stamp decides; it is not hashed.
+        // nvcc is not part of the key, which was made for NVRTC. The dependency is compared by its
+        // stamp; nvcc is not hashed.
         if (std::optional<FileStamp> stamp = stamp_file(*nvcc))
             outcome.dependencies.files.push_back({*nvcc, false, *stamp, {}});
         return outcome;
@@ -228,10 +232,10 @@ CompileOutcome compile_afresh(const CompileJob &job, const std::string &nvcc) {
     return nvcc.empty() ? compile_in_process(job) : compile_with_nvcc(job, nvcc);
 }
 
-/// A request with its compiler found and its options understood.
+/// A request, its compiler and its translated options.
 struct PreparedJob {
     CompileJob job;
-    std::string nvcc; // empty: NVRTC
+    std::string nvcc; // empty for NVRTC
 };
 
 PreparedJob prepare(const CompileRequest &request) {

@@ -1,4 +1,4 @@
-// compiler_options.cpp -- options as users write them for nvcc, turned into NVRTC's.
+// compiler_options.cpp -- translates nvcc's options to NVRTC's options.
 #include "compiler_options.h"
 
 #include <algorithm>
@@ -16,15 +16,15 @@ namespace {
 enum class Form {
     Flag,  // --restrict
     Value, // --std=c++17, --std c++17
-    Joined // -Ifoo, -I foo, -I=foo; its long name as Value
+    Joined // -Ifoo, -I foo, -I=foo; the long name as Value
 };
 
-/// What becomes of it.
+/// What the translation does with an option.
 enum class Use {
-    Pass,   // NVRTC has it, under its long name
+    Pass,   // passed to NVRTC under its long name
     Drop,   // concerns the host compiler, the linker or nvcc itself
-    Nvcc,   // device code depends on it and NVRTC has nothing like it
-    Refuse, // decides what is produced, which the request does
+    Nvcc,   // device code depends on it and NVRTC has no such option
+    Refuse, // selects the output, which the request determines
     Include,
     PreInclude,
     Define,
@@ -102,7 +102,7 @@ constexpr Rule rules[] = {
     {"fdevice-time-trace", "fdevice-time-trace", Form::Value, Use::Pass},
     {"device-as-default-execution-space", "default-device", Form::Flag, Use::Pass},
 
-    {"optimize", "O", Form::Joined, Use::Drop}, // of host code; ptxas has its own
+    {"optimize", "O", Form::Joined, Use::Drop}, // for host code; ptxas has its own option
     {"debug", "g", Form::Flag, Use::Drop},
     {"profile", "pg", Form::Flag, Use::Drop},
     {"m64", "m64", Form::Flag, Use::Drop},
@@ -127,7 +127,7 @@ constexpr Rule rules[] = {
     {"extended-lambda", "extended-lambda", Form::Flag, Use::Drop},
     {"expt-extended-lambda", "expt-extended-lambda", Form::Flag, Use::Drop},
     {"default-stream", "default-stream", Form::Value, Use::Drop},
-    {"entries", "e", Form::Value, Use::Drop}, // the other kernels are there as well, then
+    {"entries", "e", Form::Value, Use::Drop}, // the image then also contains the other kernels
     {"threads", "t", Form::Value, Use::Drop},
     {"jobserver", "jobserver", Form::Flag, Use::Drop},
     {"verbose", "v", Form::Flag, Use::Drop},
@@ -182,7 +182,7 @@ std::string_view trim(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
 }
 
-/// Calls `visit` for each piece of `text` between any of `separators`.
+/// Calls `visit` for each part of `text` between separators.
 template <class Visit>
 void for_each_piece(std::string_view text, std::string_view separators, Visit visit) {
     while (!text.empty()) {
@@ -193,14 +193,15 @@ void for_each_piece(std::string_view text, std::string_view separators, Visit vi
     }
 }
 
-/// An option that a rule knows, with its value where one was in the same word.
+/// An option that matches a rule, with its value if both are in one word.
 struct Match {
     const Rule *rule = nullptr;
     std::optional<std::string> value;
 };
 
-/// Whether the word is the option of `rule`. nvcc wants two dashes before a long name and one
-/// before a short one; we do not mind, but for joined values, which follow one dash.
+/// Whether the word is the option of `rule`. nvcc requires two dashes before a long name and one
+/// before a short name. This function accepts one or two dashes, except for joined values, which
+/// follow one dash.
 std::optional<Match> match_rule(const Rule &rule, std::string_view word) {
     const bool one_dash = !word.starts_with("--");
     std::string_view body = word.substr(one_dash ? 1 : 2);
@@ -219,7 +220,7 @@ std::optional<Match> match_rule(const Rule &rule, std::string_view word) {
 }
 
 Match find_rule(std::string_view word) {
-    // A joined option such as -l would swallow -lineinfo: whole names first.
+    // Whole names first: the joined option -l would match -lineinfo.
     for (bool joined : {false, true})
         for (const Rule &rule : rules)
             if ((rule.form == Form::Joined) == joined)
@@ -301,7 +302,7 @@ class Translator {
         case Use::ResourceUsage:
             add_ptxas_options("-v");
             break;
-        case Use::RelaxedConstexpr: // a superset: functions without an annotation are for the
+        case Use::RelaxedConstexpr: // a superset of the option: functions without an
                                     // device
             options_.nvrtc.push_back("--device-as-default-execution-space");
             break;
@@ -335,7 +336,7 @@ class Translator {
         });
     }
 
-    // The front end spells its own options with underscores where nvcc and NVRTC have dashes.
+    // nvcc and NVRTC spell options with dashes; the front end spells its options with underscores.
     void add_frontend_option(const std::string &value) {
         constexpr std::pair<std::string_view, std::string_view> spellings[] = {
             {"--diag_suppress=", "--diag-suppress="},
@@ -353,8 +354,8 @@ class Translator {
         });
     }
 
-    /// One -gencode names the architecture. Several name the devices that a program may meet;
-    /// we compile for one known device, so they say nothing that the device does not.
+    /// A single -gencode names the architecture. Several name the devices on which a program may
+    /// run. The device is known here, so several are ignored.
     void choose_generated_code() {
         if (generated_.size() != 1)
             return;

@@ -1,4 +1,4 @@
-// compiler_search.cpp -- where NVRTC, its headers and nvcc are on this machine.
+// compiler_search.cpp -- searches NVRTC, its headers and nvcc on this machine.
 #include "compiler_search.h"
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char *library_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
-// Where the library is below a toolkit's root, a site-packages folder, or a plain folder.
+// Folders of the library, relative to a toolkit, a site-packages folder, or a plain folder.
 constexpr const char *library_folders[] = {"lib64",
                                            "lib",
                                            "nvidia/cu13/lib",
@@ -35,7 +35,8 @@ constexpr const char *library_folders[] = {"lib64",
                                            "targets/x86_64-linux/lib",
                                            "targets/sbsa-linux/lib"};
 
-// Where the headers are, from the library's folder: toolkit and CUDA 13 wheels; CUDA 12 wheels.
+// Folders of the headers, relative to the library's folder: toolkit and CUDA 13 wheels; CUDA 12
+// wheels.
 constexpr const char *header_folders[] = {"../include", "../include/cccl",
                                           "../../cuda_runtime/include", "../../cuda_cccl/include",
                                           "../../curand/include"};
@@ -76,7 +77,7 @@ void add_site_packages(const std::string &prefix, std::vector<std::string> &root
             roots.push_back(entry.path() / "site-packages");
 }
 
-/// The folder above that of libpycuda: site-packages, when we were installed by pip.
+/// If libpycuda was installed by pip: the site-packages folder that contains libpycuda's folder.
 void add_own_neighbourhood(std::vector<std::string> &roots) {
     Dl_info info;
     if (::dladdr(reinterpret_cast<void *>(&add_own_neighbourhood), &info) && info.dli_fname)
@@ -119,7 +120,7 @@ std::optional<std::string> library_below(const std::string &root, Names names = 
     return std::nullopt;
 }
 
-/// The path of the library that the system's loader would take.
+/// The path of the library that the system's loader would open.
 std::optional<std::string> library_of_the_loader() {
     for (const char *name : library_names) {
         void *library = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
@@ -139,7 +140,7 @@ NvrtcLocation describe(const std::string &library) {
     fs::path folder = fs::canonical(library, failed).parent_path();
     for (const char *name : header_folders) {
         fs::path headers = (folder / name).lexically_normal();
-        // Below /usr/include are the host's own headers, which are not for device code.
+        // /usr/include contains the host's own headers, which are not for device code.
         if (headers != "/usr/include" && fs::is_directory(headers, failed))
             location.header_dirs.push_back(headers);
     }

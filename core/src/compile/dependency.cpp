@@ -1,4 +1,4 @@
-// dependency.cpp -- whether the files that an image depends on are still the same.
+// dependency.cpp -- checks whether the files that an image depends on are unchanged.
 #include "dependency.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace pycuda::compile_detail {
 namespace {
 
-// File systems keep times in steps of up to 2 s (FAT); a file that changed within one step
-// before it was read may change again and keep its stamp.
+// File systems store times with a resolution of up to 2 s (FAT). A file that changed less than this
+// time before it was read may change again without a change of its stamp.
 constexpr std::int64_t coarsest_clock_ns = 2'000'000'000;
 
 FileStamp to_stamp(const struct stat &status) {

@@ -81,7 +81,7 @@ CacheEntry read_payload(std::string_view payload) {
     return entry;
 }
 
-/// The entry in the text of its file; nothing when the file is damaged.
+/// The entry in the text of a file; empty if the file is damaged.
 std::optional<CacheEntry> read_entry(std::string_view text) {
     constexpr std::size_t header_size = magic.size() + sizeof(Sha256::Digest);
     if (text.size() < header_size || !text.starts_with(magic))
@@ -92,7 +92,7 @@ std::optional<CacheEntry> read_entry(std::string_view text) {
     return read_payload(payload);
 }
 
-/// "123-7.tmp": no other process and no other call of this one has it.
+/// "123-7.tmp": a name that no other process and no other call in this process uses.
 std::string unique_name() {
     static std::atomic<unsigned> counter = 0;
     return std::to_string(::getpid()) + "-" + std::to_string(now_ns()) + "-" +
@@ -112,10 +112,11 @@ bool write_file(const std::string &path, std::string_view text) {
     return ::close(fd) == 0 && text.empty();
 }
 
-/// Marks an entry as used, at most once an hour to spare the disk.
+/// Updates the time of last use, at most once an hour to limit disk writes.
 void touch(const std::string &path, const FileStamp &stamp) {
     if (now_ns() - stamp.modified_ns > hour_ns)
-        ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); // a read-only cache keeps its times
+        ::utimensat(AT_FDCWD, path.c_str(), nullptr,
+                    0); // fails for a read-only cache, which is allowed
 }
 
 struct FileInFolder {
@@ -125,7 +126,7 @@ struct FileInFolder {
 
 std::vector<FileInFolder> list_files(const fs::path &folder) {
     std::vector<FileInFolder> files;
-    std::error_code failed; // another process may be removing what we list
+    std::error_code failed; // another process may remove listed files
     for (auto at = fs::directory_iterator(folder, failed);
          !failed && at != fs::directory_iterator(); at.increment(failed)) {
         std::error_code gone;
@@ -185,7 +186,7 @@ void DiskCache::store(const Sha256::Digest &key, const CacheEntry &entry) const 
     if (failed)
         fs::remove(temporary, failed);
 
-    // Listing the folder costs more than writing one entry, so only for one key in 64.
+    // Listing the folder takes longer than writing one entry, so evict() runs for one key of 64.
     if (key.back() % 64 == 0)
         evict();
 }
@@ -193,7 +194,7 @@ void DiskCache::store(const Sha256::Digest &key, const CacheEntry &entry) const 
 void DiskCache::evict() const {
     std::vector<FileInFolder> files = list_files(folder_);
     std::uint64_t total = 0;
-    std::error_code gone; // another process may have been faster
+    std::error_code gone; // another process may have removed the file
     for (const FileInFolder &file : files)
         if (is_abandoned(file))
             fs::remove(file.path, gone);

@@ -1,4 +1,4 @@
-// implicit_names.cpp -- names that a source has with nvcc, without an include, and not with NVRTC.
+// implicit_names.cpp -- names that nvcc declares without an include, and NVRTC does not.
 #include "implicit_names.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace pycuda::compile_detail {
 namespace {
 
-/// A declaration of its own for each, or the stand-in for the header that has it.
+/// The declaration of a name, or the replacement header that contains the declaration.
 struct Row {
     std::string declaration;
     std::string_view header;
@@ -15,8 +15,8 @@ struct Row {
 
 using Table = std::map<std::string_view, Row>;
 
-/// nvcc has it by way of <cmath>: a function of one or two doubles for integers of all types. The
-/// namespace is the function's own, since several may be declared.
+/// nvcc gets these functions from <cmath>: overloads of functions of one or two doubles for all
+/// integer types. Each function has its own namespace, because several may be declared.
 std::string function_of_integers(const std::string &name, int parameters) {
     const bool two = parameters == 2;
     const std::string scope = "pycuda_implicit_" + name;
@@ -36,7 +36,7 @@ __device__ inline size_t strlen(const char *text) {
 }
 )";
 
-/// "M_PI M_E" as rows that all name this header.
+/// Adds a row for each name in a list such as "M_PI M_E"; all rows have this header.
 void add(Table &table, std::string_view header, std::string_view names) {
     while (!names.empty()) {
         const std::size_t end = std::min(names.find(' '), names.size());
@@ -89,7 +89,7 @@ Table make_table() {
         "CHAR_BIT SCHAR_MIN SCHAR_MAX UCHAR_MAX CHAR_MIN CHAR_MAX SHRT_MIN SHRT_MAX USHRT_MAX "
         "INT_MIN INT_MAX UINT_MAX LONG_MIN LONG_MAX ULONG_MAX LLONG_MIN LLONG_MAX ULLONG_MAX");
     add(table, "stdlib.h", "EXIT_SUCCESS EXIT_FAILURE");
-    add(table, "stddef.h", "offsetof __builtin_offsetof"); // NVRTC's macro names the latter
+    add(table, "stddef.h", "offsetof __builtin_offsetof"); // NVRTC's macro uses the latter name
     add(table, "cmath",
         "std::abs std::acos std::acosh std::asin std::asinh std::atan std::atan2 std::atanh "
         "std::cbrt std::ceil std::copysign std::cos std::cosh std::erf std::erfc std::exp "
@@ -109,7 +109,7 @@ const Table &known_names() {
     return *table;
 }
 
-/// How NVRTC speaks of a missing name: before it, after it, and where it would be.
+/// The text of NVRTC's message before a missing name, after the name, and for its namespace.
 struct Complaint {
     std::string_view before;
     std::string_view after;

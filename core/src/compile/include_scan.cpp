@@ -1,4 +1,4 @@
-// include_scan.cpp -- which files a source includes, found without a preprocessor.
+// include_scan.cpp -- finds the files that a source includes, without a preprocessor.
 #include "include_scan.h"
 
 #include <map>
@@ -41,7 +41,7 @@ class Scanner {
     struct Header {
         std::string path;
         Owner owner;
-        bool remembered; // among the dependencies
+        bool remembered; // recorded as a dependency
     };
 
     void scan_text(std::string_view text, const IncludeDirectory &folder) {
@@ -74,8 +74,8 @@ class Scanner {
             scan_text(stand_in, {"", Owner::Toolkit});
     }
 
-    /// Whether the file, included by `name` from one in `from`, exists. It is then queued, else
-    /// remembered as absent.
+    /// Whether the file, which a file in `from` includes as `name`, exists. Queues the file if it
+    /// exists, else records it as absent.
     bool try_file(const std::string &path, Owner owner, const IncludeDirectory &from,
                   const std::string &name) {
         names_[path].insert(name);
@@ -96,7 +96,7 @@ class Scanner {
         if (header.owner == Owner::Library && !header.remembered)
             return;
         std::optional<FileContent> content = read_file(header.path);
-        if (!content) { // unreadable: the compiler will say so, and nothing is cached
+        if (!content) { // the compiler will report the error, and nothing is cached
             scan_.incomplete = true;
             return;
         }
@@ -135,7 +135,7 @@ class Scanner {
     const std::vector<IncludeDirectory> &path_;
     std::vector<Header> pending_;
     std::map<std::string, std::set<std::string>> names_; // of a path, in #include directives
-    std::map<std::string, AdaptedHeader> adapted_;       // by path
+    std::map<std::string, AdaptedHeader> adapted_;       // in #include directives, by path
     std::map<std::string, bool> exists_;
     IncludeScan scan_;
 };

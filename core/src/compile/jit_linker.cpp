@@ -1,4 +1,4 @@
-// jit_linker.cpp -- linking with NVIDIA's nvJitLink.
+// jit_linker.cpp -- links device code with NVIDIA's nvJitLink.
 #include "pycuda/jit_linker.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using compile_detail::NvJitLinkLibrary;
 
 namespace detail {
 
-/// A link under way.
+/// A link that is not yet complete.
 struct JitLink {
     explicit JitLink(std::vector<std::string> given)
         : library(NvJitLinkLibrary::open()), options(std::move(given)) {
@@ -45,7 +45,7 @@ struct JitLink {
         return handle;
     }
 
-    /// A text or image that the library copies out after telling its size.
+    /// A text or image that the library copies to the caller's buffer after a query of the size.
     template <class Size, class Get> std::string fetch(Size size, Get get) const {
         std::size_t bytes = 0;
         if (size(handle, &bytes) != NvJitLinkLibrary::success || bytes == 0)
@@ -81,7 +81,7 @@ bool names_architecture(const std::vector<std::string> &options) {
     });
 }
 
-/// Texts come with a terminating zero, which is not part of them.
+/// The text without the terminating zero byte that the library appends.
 std::string without_terminator(std::string text) {
     while (!text.empty() && text.back() == '\0')
         text.pop_back();
@@ -96,7 +96,7 @@ JitLinker::JitLinker(const Target &target, std::vector<std::string> options) {
     const bool makes_ptx = target.image == ImageKind::Ptx;
     if (makes_ptx) {
         add_missing(options, "-ptx");
-        add_missing(options, "-lto"); // the only way to PTX
+        add_missing(options, "-lto"); // PTX requires it
     }
     link_ = std::make_unique<detail::JitLink>(std::move(options));
     link_->makes_ptx = makes_ptx;

@@ -1,4 +1,4 @@
-// kernel_pack.cpp -- looking up and recording the kernels that are compiled with the library.
+// kernel_pack.cpp -- looks up precompiled kernels, and records kernels for a later pack.
 #include "kernel_pack.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view magic = "PyCUDA kernels 1";
 constexpr std::size_t header_size = magic.size() + sizeof(std::uint64_t);
 
-/// Beside the program or shared object that this code was linked into.
+/// The path beside the program or shared object that contains this code.
 std::string installed_path() {
     if (std::string chosen = environment("PYCUDA_KERNEL_PACK"); !chosen.empty())
         return chosen;
@@ -37,7 +37,7 @@ std::string installed_path() {
     return fs::weakly_canonical(info.dli_fname, ignored).parent_path() / "kernels.pack";
 }
 
-/// The whole file, read-only; empty where that cannot be had.
+/// The whole file, read-only; empty if it cannot be mapped.
 std::string_view map_file(const std::string &path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -53,10 +53,10 @@ std::string_view map_file(const std::string &path) {
     return {static_cast<const char *>(memory), static_cast<std::size_t>(status.st_size)};
 }
 
-/// Options that say where headers are: which are found there is asked anyway.
+/// Options that name header folders. headers_of() looks for the headers in these folders.
 bool is_folder(const std::string &option) { return option.starts_with("-I"); }
 
-/// Options that do not make the result depend on a file.
+/// Options whose effect does not depend on a file.
 bool is_plain(const std::string &option) {
     return option.starts_with("--fmad=") || option.starts_with("-std=") || is_folder(option);
 }
@@ -65,14 +65,14 @@ std::string_view as_text(const Sha256::Digest &digest) {
     return {reinterpret_cast<const char *>(digest.data()), digest.size()};
 }
 
-/// Names and hashes of the headers that the source includes; nothing where one of them is not in
+/// Names and hashes of the headers that the source includes; empty if a header is not in
 /// `kernel_headers`.
 std::optional<std::string> headers_of(const CompileRequest &request,
                                       const std::string &kernel_headers) {
     using Owner = IncludeDirectory::Owner;
     if (request.source.find("include") == std::string::npos)
         return "";
-    // What is in quotation marks is looked for in the current folder first.
+    // The compiler searches quoted headers in the current folder first.
     for (const IncludeDirective &include :
          find_includes(request.source, blank_comments_and_strings(request.source)))
         if (include.form != IncludeDirective::Form::Angled)

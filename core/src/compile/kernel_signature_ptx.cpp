@@ -1,4 +1,4 @@
-// kernel_signature_ptx.cpp -- the parameters of kernels, read from PTX.
+// kernel_signature_ptx.cpp -- reads the parameters of kernels from PTX.
 //
 //     .visible .entry scale(
 //         .param .u64 .ptr .align 1 scale_param_0,      8 bytes, a pointer
@@ -16,7 +16,7 @@ namespace {
 
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-/// Words of PTX: runs without blanks, with ( ) [ ] , ; { } each on its own.
+/// The words of a PTX text: sequences without blanks; each of ( ) [ ] , ; { } is a word.
 class PtxWords {
   public:
     explicit PtxWords(std::string_view text) : text_(text) {}
@@ -54,7 +54,7 @@ std::uint32_t to_number(std::string_view digits) {
     return number;
 }
 
-/// 8 for ".u64" and ".b64", 0 for words that are no such type.
+/// 8 for ".u64" and ".b64", 0 for other words.
 std::uint32_t type_size(std::string_view word) {
     if (word.size() < 3 || word[0] != '.' ||
         std::string_view("busf").find(word[1]) == std::string_view::npos)
@@ -62,11 +62,12 @@ std::uint32_t type_size(std::string_view word) {
     return to_number(word.substr(2)) / 8;
 }
 
-/// Reads one `.param ...` up to the comma or parenthesis after it, which becomes `word`.
+/// Reads one `.param ...`. Then `word` is the comma or parenthesis after it.
 Parameter read_parameter(PtxWords &words, std::string_view &word, std::uint32_t end_so_far) {
     Parameter parameter;
     std::uint32_t element = 0, alignment = 0, count = 1;
-    bool after_ptr = false; // the .align after .ptr is that of the memory pointed to
+    bool after_ptr =
+        false; // the .align after .ptr is that of the memory that the pointer refers to
     for (word = words.next(); !word.empty() && word != "," && word != ")"; word = words.next()) {
         if (word == ".ptr") {
             parameter.kind = ValueKind::Pointer;
@@ -90,7 +91,7 @@ PtxEntry read_entry(PtxWords &words) {
     PtxEntry entry{std::string(words.next()), {}};
     std::string_view word = words.next();
     if (word != "(")
-        return entry; // an entry without a parameter list takes none
+        return entry; // no parameter list: the entry has no parameters
     word = words.next();
     std::uint32_t end = 0;
     while (word == ".param") {
@@ -122,7 +123,7 @@ std::vector<PtxEntry> read_ptx_entries(std::string_view ptx) {
     std::vector<PtxEntry> entries;
     while (words.skip_to(".entry")) {
         PtxEntry entry = read_entry(words);
-        // A forward declaration names the same entry again.
+        // A forward declaration repeats the name of the entry.
         if (!entry.name.empty() &&
             std::ranges::find(entries, entry.name, &PtxEntry::name) == entries.end())
             entries.push_back(std::move(entry));

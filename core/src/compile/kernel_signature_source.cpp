@@ -1,9 +1,9 @@
-// kernel_signature_source.cpp -- the parameters of kernels, read from CUDA C++ source.
+// kernel_signature_source.cpp -- reads the parameters of kernels from CUDA C++ source.
 //
-// The reading knows no preprocessor and no templates: it looks for __global__, takes the name
-// before the next parameter list, and splits that list at its commas. Types that it does not know
-// are looked up among the source's simple typedefs and macros. What differs between two
-// declarations of one name (the branches of an #if, say) becomes unknown.
+// The reader has no preprocessor and does not expand templates. It searches __global__, takes the
+// name before the next parameter list, and splits the list at its commas. It looks up unknown types
+// among the source's simple typedefs and macros. A parameter whose type differs between two
+// declarations of one name (in two branches of an #if, for example) becomes unknown.
 #include <cxxabi.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using Words = std::vector<std::string>;
 
 bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Identifiers and single marks; "::" is one word.
+/// Identifiers and single punctuation characters; "::" is one word.
 Words split_words(std::string_view text) {
     Words words;
     for (std::size_t at = 0; at < text.size();) {
@@ -58,7 +58,8 @@ constexpr ValueType scalar(ValueKind kind, std::uint32_t size) { return {kind, s
 
 using TypeTable = std::map<std::string, ValueType, std::less<>>;
 
-/// float4 and its like: aligned to their size, up to 16; three numbers only to one.
+/// float4 and similar types. One, two and four numbers are aligned to the whole size, at most 16
+/// bytes; three numbers to one number.
 void add_vectors(TypeTable &table, const std::string &base, std::uint32_t size) {
     for (std::uint32_t lanes = 1; lanes <= 4; ++lanes)
         table[base + std::to_string(lanes)] = {ValueKind::Bytes, size * lanes,
@@ -113,7 +114,7 @@ const TypeTable &known_types() {
     return *table;
 }
 
-/// "long unsigned int" and its other spellings as "unsigned long"; other names as they are.
+/// "unsigned long" for "long unsigned int" and its other spellings; other names unchanged.
 std::string usual_spelling(const Words &words) {
     auto count = [&](std::string_view word) { return std::ranges::count(words, word); };
     const bool is_unsigned = count("unsigned") > 0;
@@ -158,8 +159,8 @@ bool is_qualifier(const std::string &word) {
 
 // ---- typedefs and macros of the source --------------------------------------------------------
 
-/// Simple names for types: `typedef float real;`, `using real = float;`, `#define real float`.
-/// A name with two different meanings has none.
+/// Simple names of types: `typedef float real;`, `using real = float;`, `#define real float`. The
+/// value of a name with two different meanings is empty.
 using Aliases = std::map<std::string, std::optional<Words>, std::less<>>;
 
 void add_alias(Aliases &aliases, const std::string &name, Words meaning) {
@@ -174,14 +175,14 @@ bool is_type_text(const Words &words) {
     });
 }
 
-/// The text from the end of `keyword` at `at` to `end_mark`.
+/// The text after the `keyword` at `at`, up to `end_mark`.
 std::string_view rest_until(std::string_view text, std::size_t at, std::size_t keyword_size,
                             char end_mark) {
     std::size_t begin = at + keyword_size;
     return text.substr(begin, std::min(text.find(end_mark, begin), text.size()) - begin);
 }
 
-/// Calls `visit(position)` for each `word` of the text that stands alone.
+/// Calls `visit(position)` for each place where `word` is a whole word of the text.
 template <class Visit>
 void for_each_word(std::string_view text, std::string_view word, Visit visit) {
     for (std::size_t at = text.find(word); at != std::string_view::npos;
@@ -215,7 +216,7 @@ Aliases find_aliases(std::string_view text) {
             words.erase(words.begin());
         const std::size_t colon = std::ranges::find(words, ":") - words.begin();
         if (words.empty() || !is_identifier(words[0]) || (colon != 1 && colon != words.size()))
-            return; // without a name, or only mentioned
+            return; // without a name, or not a definition
         const Words stored(words.begin() + std::min(colon + 1, words.size()), words.end());
         if (words.size() == 1)
             add_alias(aliases, words[0], {"int"});
@@ -226,7 +227,7 @@ Aliases find_aliases(std::string_view text) {
         Words words = split_words(rest_until(text, at, 6, '\n'));
         if (words.size() >= 2 && is_type_text(words))
             add_alias(aliases, words[0], Words(words.begin() + 1, words.end()));
-        else if (!words.empty()) // a macro that is no type; whatever uses it is unknown
+        else if (!words.empty()) // a macro that is not a type; types that use it are unknown
             add_alias(aliases, words[0], {"?"});
     });
     return aliases;
@@ -259,7 +260,7 @@ Declarator read_declarator(const Words &words, const Aliases &aliases, int depth
 
 // ---- declarations -----------------------------------------------------------------------------
 
-/// The position after the bracket that closes the one at `open`; npos when nothing does.
+/// The position after the bracket that closes the bracket at `open`; npos if it is not closed.
 std::size_t after_closing(std::string_view text, std::size_t open, char opening, char closing) {
     int depth = 0;
     for (std::size_t at = open; at < text.size(); ++at) {
@@ -301,7 +302,7 @@ std::string spell(const Words &words) {
     return text;
 }
 
-/// Takes the parameter's name, and `[]`, which makes it a pointer, off its words.
+/// Removes the parameter's name, and replaces `[]` by a pointer.
 void drop_name(Words &words) {
     int arrays = 0;
     while (!words.empty() && words.back() == "]") {
@@ -360,7 +361,7 @@ std::vector<ParameterDescription> describe_list(std::string_view list, const Ali
     return parameters;
 }
 
-/// Whether the declaration that `at` is in began with `template`.
+/// Whether the declaration that contains `at` begins with `template`.
 bool is_in_template(std::string_view text, std::size_t at) {
     std::size_t begin = text.find_last_of(";{}", at);
     begin = begin == std::string_view::npos ? 0 : begin;
@@ -369,7 +370,7 @@ bool is_in_template(std::string_view text, std::size_t at) {
     return found;
 }
 
-/// The types that a template leaves open: "T" and "U" of `template <class T, typename U>`.
+/// The type parameters of a template: "T" and "U" of `template <class T, typename U>`.
 Aliases with_template_parameters(std::string_view text, std::size_t at, Aliases aliases) {
     std::size_t begin = text.rfind("template", at);
     Words words = split_words(text.substr(begin, at - begin));
@@ -379,7 +380,7 @@ Aliases with_template_parameters(std::string_view text, std::size_t at, Aliases 
     return aliases;
 }
 
-/// Reads the kernel whose __global__ ends at `at`; nothing when it is not understood.
+/// Reads the kernel whose __global__ ends at `at`; empty if the declaration is not understood.
 std::optional<DeclaredKernel> read_kernel(std::string_view text, std::size_t at,
                                           const Aliases &aliases) {
     std::string name;
@@ -409,8 +410,8 @@ std::optional<DeclaredKernel> read_kernel(std::string_view text, std::size_t at,
     return std::nullopt;
 }
 
-/// Makes unknown what another declaration of the same kernel, with as many parameters, says
-/// differently.
+/// Compares with another declaration of the same kernel with the same number of parameters.
+/// Parameters that differ become unknown.
 void merge(DeclaredKernel &first, const DeclaredKernel &second) {
     for (std::size_t i = 0; i < first.parameters.size(); ++i) {
         ParameterDescription &mine = first.parameters[i];
@@ -425,7 +426,8 @@ void merge(DeclaredKernel &first, const DeclaredKernel &second) {
     }
 }
 
-/// The kernels under construction, and the names that mean kernels of different shapes.
+/// The kernels read so far, and the names that two kernels with different numbers of parameters
+/// share.
 struct KernelList {
     void add(DeclaredKernel kernel) {
         auto known = std::ranges::find(kernels, kernel.name, &DeclaredKernel::name);
@@ -446,7 +448,7 @@ struct KernelList {
     std::set<std::string> ambiguous;
 };
 
-/// "void lib::scale<float>(float*, int)" for "_ZN3lib5scaleIfEEvPT_i"; "" for what is no such name.
+/// "void lib::scale<float>(float*, int)" for "_ZN3lib5scaleIfEEvPT_i"; "" for other names.
 std::string demangle(const std::string &linker_name) {
     if (!linker_name.starts_with("_Z"))
         return "";
@@ -456,7 +458,8 @@ std::string demangle(const std::string &linker_name) {
     return text ? text.get() : "";
 }
 
-/// Where the parameter list of a demangled function opens: before the last parenthesis's partner.
+/// The position of the '(' of a demangled function's parameter list: the one that matches the last
+/// ')'.
 std::size_t parameter_list_of(std::string_view demangled) {
     int depth = 0;
     for (std::size_t at = demangled.size(); at-- > 0;) {
@@ -475,7 +478,8 @@ std::string readable_name(const std::string &linker_name) {
     if (list == std::string::npos)
         return linker_name;
     const std::string name = demangled.substr(0, list);
-    return name.starts_with("void ") ? name.substr(5) : name; // templates tell what they return
+    return name.starts_with("void ") ? name.substr(5)
+                                     : name; // demangled templates begin with the return type
 }
 
 std::vector<ParameterDescription> read_linker_name(const std::string &linker_name) {

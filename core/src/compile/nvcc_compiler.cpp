@@ -1,4 +1,4 @@
-// nvcc_compiler.cpp -- compiling with nvcc in a process of its own.
+// nvcc_compiler.cpp -- compiles with nvcc in another process.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace pycuda::compile_detail {
 namespace {
 
-/// The files that a make rule "target : file file \<newline> file" names after its colon.
+/// The files after the colon of a make rule "target : file file \<newline> file".
 std::vector<std::string> read_make_rule(const std::string &rule) {
     std::vector<std::string> files;
     std::string file;
@@ -47,8 +47,8 @@ std::vector<int> read_architectures(const std::string &list) {
     return numbers;
 }
 
-// nvcc 13 says "Unsupported gpu architecture 'sm_130'", older ones "Value 'sm_130' is not defined
-// for option 'gpu-architecture'".
+// nvcc 13 reports "Unsupported gpu architecture 'sm_130'", older versions "Value 'sm_130' is not
+// defined for option 'gpu-architecture'".
 bool names_an_unknown_architecture(const std::string &message) {
     return message.find("gpu architecture") != std::string::npos ||
            message.find("gpu-architecture") != std::string::npos;
@@ -107,7 +107,7 @@ class NvccCompilation {
         }
     }
 
-    /// -arch and -code as they were wished for; nvcc itself knows what goes together.
+    /// Passes the requested -arch and -code on; nvcc checks the combination.
     void choose_architecture_options() {
         ArchitectureWish wish = wished_architecture(job_);
         is_for_the_device_alone_ = wish.arch.empty() && wish.code.empty() && wish.device &&
@@ -118,19 +118,19 @@ class NvccCompilation {
         const bool only_in_options = job_.options.names_architecture && job_.request.arch.empty() &&
                                      job_.request.code.empty();
         if (only_in_options)
-            return; // among the options already
+            return; // already in the options
         if (!wish.arch.empty())
             architecture_options_.push_back("-arch=" + wish.arch);
         if (!wish.code.empty())
             architecture_options_.push_back("-code=" + wish.code);
     }
 
-    /// For a device that this nvcc does not know: PTX for the newest that it does.
+    /// If this nvcc does not support the device: PTX for the newest architecture that it supports.
     void clamp_architecture() {
         const ProcessResult list = run_process({nvcc_, "--list-gpu-arch"}, directory_.path());
         const std::vector<int> supported = read_architectures(list.standard_output);
         if (supported.empty())
-            return; // the second run fails like the first, and says why
+            return; // the second run then fails for the same reason and reports it
         const Architecture chosen =
             choose_architecture(wished_architecture(job_), supported, "nvcc");
         architecture_ = chosen.name();
@@ -145,7 +145,8 @@ class NvccCompilation {
         words.insert(words.end(), architecture_options_.begin(), architecture_options_.end());
         if (job_.keep)
             words.push_back("--keep");
-        // Relative folders in the options mean the caller's, and nvcc runs in another.
+        // Relative folders in the options are relative to the caller's current folder. nvcc runs in
+        // another folder.
         for (const IncludeDirectory &directory : job_.include_path)
             if (directory.owner == IncludeDirectory::Owner::User ||
                 directory.owner == IncludeDirectory::Owner::Kernels)
@@ -156,8 +157,8 @@ class NvccCompilation {
         return words;
     }
 
-    /// What nvcc says it read, beside what our own scan found; that knows also where a header
-    /// was looked for in vain.
+    /// The files that nvcc read according to nvcc, and the files that our scan found. Only the scan
+    /// knows the paths at which a header was searched but not found.
     DependencyList dependencies() {
         DependencyList list = std::move(scan_.dependencies);
         std::optional<FileContent> rule = read_file(in_directory("dependencies"));

@@ -16,11 +16,12 @@ namespace {
 constexpr const char *library_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
                                          "libnvJitLink.so"};
 
-/// Its functions carry its version in their names: __nvJitLinkCreate_13_5.
+/// The library's functions. Their names contain the library's version: __nvJitLinkCreate_13_5.
 class Symbols {
   public:
     explicit Symbols(void *library) : library_(library) {
-        unsigned major = 12, minor = 0; // the first had no function to ask
+        unsigned major = 12,
+                 minor = 0; // the first version has no function that returns the version
         using Version = int (*)(unsigned *, unsigned *);
         if (auto ask = reinterpret_cast<Version>(::dlsym(library, "nvJitLinkVersion")))
             ask(&major, &minor);

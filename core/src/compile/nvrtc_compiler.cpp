@@ -1,16 +1,16 @@
-// nvrtc_compiler.cpp -- compiling with NVRTC, and helping it over what it alone refuses.
+// nvrtc_compiler.cpp -- compiles with NVRTC, with workarounds for sources that only nvcc accepts.
 //
-// Source that nvcc takes can fail in NVRTC for reasons that are not the author's fault. Each has
-// a remedy, tried once, when the log names the reason:
+// A source that nvcc accepts can fail in NVRTC for the following reasons. Each reason has a remedy,
+// which is tried once if the log names the reason:
 //
-//   a CUDA header is not on this machine      unpack those that NVRTC carries with it
-//   templates in the user's own headers       take all headers out of the extern "C" wrap
+//   a CUDA header is not on this machine      unpack the headers that NVRTC contains
+//   templates in the user's own headers       move all headers outside the extern "C" wrap
 //   functions without __device__              compile them for the device
-//   names that nvcc has without an include    declare those (implicit_names.h)
-//   a header of the host's                    pretend that it is there, and empty
-//   `register`                                leave the word out, as C++17 does
+//   names that nvcc declares by itself         declare them (implicit_names.h)
+//   a header of the host                      replace it by an empty header
+//   `register`                                remove the word, as C++17 does
 //
-// What then still fails for such a reason throws NeedsNvcc.
+// If the source still fails for such a reason, NeedsNvcc is thrown.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -36,8 +36,8 @@ bool says(const std::string &log, std::string_view phrase) {
     return log.find(phrase) != std::string::npos;
 }
 
-/// The header that was not found; empty when that is not what the log is about. NVRTC says
-/// 'could not open source file "x.h"', or 'cannot open', with folders to search.
+/// The header that was not found; empty if the log does not report a missing header. NVRTC's
+/// message is 'could not open source file "x.h"', or 'cannot open' with a list of folders.
 std::string missing_header(const std::string &log) {
     constexpr std::string_view phrase = " open source file \"";
     std::size_t at = log.find(phrase);
@@ -47,7 +47,7 @@ std::string missing_header(const std::string &log) {
     return log.substr(at, log.find('"', at) - at);
 }
 
-/// Where to get a header of CUDA's that is not on this machine.
+/// How to get a CUDA header that is not on this machine.
 std::string advice_for(const std::string &header) {
     for (std::string_view library : {"cuda/", "cub/", "thrust/", "nv/"})
         if (header.starts_with(library))
@@ -71,14 +71,14 @@ void add_once(std::vector<std::string> &options, const char *option) {
         options.emplace_back(option);
 }
 
-/// Everything that a remedy changes.
+/// The state that the remedies change.
 struct Attempt {
     bool with_bundled_headers = false;
     bool headers_outside_wrap = false;
     bool for_device_by_default = false;
-    std::set<std::string> implicit_names; // of nvcc's that are declared beforehand
-    std::set<std::string> stand_ins;      // for headers that a library's header includes
-    std::set<std::string> host_headers;   // that are passed over
+    std::set<std::string> implicit_names; // names that nvcc declares and NVRTC does not
+    std::set<std::string> stand_ins;    // replacements for headers that a library's header includes
+    std::set<std::string> host_headers; // headers that are replaced by empty headers
     bool without_register = false;
 };
 
@@ -93,7 +93,7 @@ class NvrtcCompilation {
 
     CompileOutcome run() {
         NvrtcOutcome outcome = compile();
-        NvrtcOutcome first = outcome; // what the author wrote, not what a remedy made of it
+        NvrtcOutcome first = outcome; // the failure of the source as written, without remedies
         while (outcome.status == Status::Failed && apply_remedy(outcome.log)) {
             const bool only_headers_changed =
                 !attempt_.headers_outside_wrap && !attempt_.for_device_by_default;
@@ -123,8 +123,8 @@ class NvrtcCompilation {
         return path;
     }
 
-    /// Machine code, or PTX with ptxas's report, needs a real architecture; NVRTC gives the PTX
-    /// along with it.
+    /// Machine code, or PTX with ptxas's report, requires a real architecture. NVRTC then returns
+    /// the PTX too.
     Architecture compiled_architecture() const {
         Architecture compiled = architecture_;
         if (wish_.target == ImageKind::Ptx && job_.options.wants_ptxas_report)
@@ -174,8 +174,8 @@ class NvrtcCompilation {
         return outcome;
     }
 
-    /// PTX of a user's source says which line each instruction is for: softcuda names it where a
-    /// kernel fails.
+    /// PTX of a user's source gets line information: softcuda reports the line at which a kernel
+    /// fails.
     void add_line_information(std::vector<std::string> &options) const {
         const bool is_own = job_.request.builtins == Builtins::Minimal;
         const bool has_more = std::ranges::find(options, "--device-debug") != options.end();
@@ -183,7 +183,7 @@ class NvrtcCompilation {
             add_once(options, "--generate-line-info");
     }
 
-    /// In place of the files.
+    /// Passes the changed texts of headers, which replace the files.
     void add_adapted_headers(NvrtcJob &nvrtc) const {
         const std::string before_all = std::string("--pre-include=") + texture_reference_header;
         for (const AdaptedHeader &header : scan_.adapted) {
@@ -194,7 +194,7 @@ class NvrtcCompilation {
         }
     }
 
-    /// Declarations of what the last attempt missed, as a header before the source.
+    /// Adds a header before the source. It declares the names that the last attempt missed.
     void add_implicit_names(NvrtcJob &nvrtc) {
         if (attempt_.implicit_names.empty())
             return;
@@ -207,8 +207,8 @@ class NvrtcCompilation {
                 nvrtc.headers.push_back({header, standard_header(header)});
     }
 
-    /// A precompiled header serves this process alone: it depends on the addresses that the
-    /// compiler got. It may take some 250 MB of disk.
+    /// A precompiled header is valid for this process only, because it depends on the compiler's
+    /// memory addresses. It may take some 250 MB of disk.
     void add_precompiled_header_folder(std::vector<std::string> &options) const {
         if (!job_.options.wants_precompiled_headers)
             return;
@@ -219,7 +219,7 @@ class NvrtcCompilation {
         options.push_back("--pch-dir=" + folder_of_this_process());
     }
 
-    /// Changes `attempt_` so that the next one may succeed; false when nothing is left to try.
+    /// Changes `attempt_` so that the next attempt may succeed; false if no remedy is left.
     bool apply_remedy(const std::string &log) {
         const std::string header = missing_header(log);
         if (standard_header(header) && !scan_.unresolved.contains(header) &&
@@ -242,17 +242,17 @@ class NvrtcCompilation {
         return false;
     }
 
-    /// False where none is new: then they are not what helps.
+    /// False if no name is new: then the declarations do not help.
     bool add_names(const std::set<std::string> &names) {
         const std::size_t before = attempt_.implicit_names.size();
         attempt_.implicit_names.insert(names.begin(), names.end());
         return attempt_.implicit_names.size() > before;
     }
 
-    /// Into the cache's folder, so that the next run has them, or, where that cannot be written,
-    /// into one for this process.
+    /// Unpacks to the cache's folder, so that the next process has the headers. If that folder
+    /// cannot be written, unpacks to a folder for this process.
     bool install_bundled_headers() {
-        std::error_code failed; // the library tells by failing too
+        std::error_code failed; // if this fails, the next call fails too
         if (!bundled_folder_.empty() && fs::create_directories(bundled_folder_, failed)) {
             if (library_.install_headers(bundled_folder_))
                 return true;
@@ -344,7 +344,7 @@ class NvrtcCompilation {
     std::string bundled_folder_;
     Attempt attempt_;
     IncludeScan scan_;
-    ImplicitDeclarations declared_; // of the attempt under way
+    ImplicitDeclarations declared_; // of the current attempt
     std::vector<std::string> command_line_;
     std::string kept_in_;
 };

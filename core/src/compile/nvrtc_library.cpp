@@ -13,7 +13,7 @@
 namespace pycuda::compile_detail {
 namespace {
 
-// nvrtcResult, as far as we tell its values apart.
+// The values of nvrtcResult that are distinguished here.
 constexpr int success = 0;
 constexpr int error_invalid_option = 5;
 constexpr int error_compilation = 6;
@@ -82,7 +82,7 @@ NvrtcLibrary::NvrtcLibrary(const std::string &path) {
     find(library, "nvrtcGetLTOIR", lto_ir_);
     find(library, "nvrtcInstallBundledHeaders", install_headers_);
     find(library, "nvrtcSetPCHHeapSize", set_pch_heap_size_);
-    // The newest of the functions that every NVRTC since 11.2 has.
+    // These functions exist in every NVRTC since 11.2, and in none before.
     if (!version_ || !supported_archs_ || !cubin_)
         throw CompileError("'" + path + "' is not NVRTC 11.2 or newer");
 
@@ -91,8 +91,9 @@ NvrtcLibrary::NvrtcLibrary(const std::string &path) {
     const std::string version = std::to_string(major) + "." + std::to_string(minor);
     name_ = "NVRTC " + version;
     has_minimal_builtins_ = major > 12 || (major == 12 && minor >= 4);
-    // NVRTC opens this one by its bare name, which fails where dlopen is intercepted (sanitizers,
-    // tracers); one that is open already is found. Where it is elsewhere, NVRTC will say so.
+    // NVRTC opens this library by its bare name, which fails if dlopen is intercepted (by
+    // sanitizers or tracers). NVRTC finds a library that is already open. If it is in another
+    // folder, NVRTC reports the failure.
     ::dlopen((path.substr(0, path.rfind('/') + 1) + "libnvrtc-builtins.so." + version).c_str(),
              RTLD_NOW | RTLD_LOCAL);
     read_architectures();
@@ -113,13 +114,13 @@ void NvrtcLibrary::check(Result result, const char *function) const {
         throw CompileError(std::string(function) + " failed: " + get_error_string_(result));
 }
 
-/// A text or image that NVRTC copies out after telling its size.
+/// A text or image that NVRTC copies to the caller's buffer after a query of the size.
 template <class Size, class Get>
 std::string NvrtcLibrary::fetch(Program program, Size size, Get get) const {
     std::size_t bytes = 0;
     std::string data;
     if (!size || size(program, &bytes) != success || bytes == 0)
-        return data; // this compilation made none
+        return data; // this compilation did not produce it
     data.resize(bytes);
     check(get(program, data.data()), "copying NVRTC's output");
     return data;
@@ -127,7 +128,7 @@ std::string NvrtcLibrary::fetch(Program program, Size size, Get get) const {
 
 namespace {
 
-/// Texts come with a terminating zero, which is not part of them.
+/// The text without the terminating zero byte that NVRTC appends.
 std::string without_terminator(std::string text) {
     while (!text.empty() && text.back() == '\0')
         text.pop_back();
@@ -177,7 +178,8 @@ void NvrtcLibrary::fetch_images(Program program, const NvrtcJob &job, NvrtcOutco
 }
 
 void NvrtcLibrary::allow_large_precompiled_headers() const {
-    constexpr std::size_t enough_for_cub = std::size_t{1} << 30; // addresses; used as needed
+    constexpr std::size_t enough_for_cub = std::size_t{1}
+                                           << 30; // an address range; memory is used as needed
     static const bool once = [this] {
         if (set_pch_heap_size_)
             check(set_pch_heap_size_(enough_for_cub), "nvrtcSetPCHHeapSize");
@@ -187,8 +189,8 @@ void NvrtcLibrary::allow_large_precompiled_headers() const {
 }
 
 bool NvrtcLibrary::install_headers(const std::string &folder) const {
-    // Zero is "skip what is there"; why it failed does not matter to the caller, whose
-    // compilation fails with the name of the header that is missing.
+    // Zero means: skip files that exist. The reason of a failure is not reported, because the
+    // caller's compilation then fails with the name of the missing header.
     return install_headers_ && install_headers_(folder.c_str(), 0, nullptr) == success;
 }
 

@@ -1,4 +1,4 @@
-// progress_line.cpp -- tells on a terminal that something takes long, and for how long already.
+// progress_line.cpp -- shows on a terminal that a task is slow, and the elapsed time.
 #include "progress_line.h"
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ bool is_terminal(int descriptor) {
     return ::isatty(descriptor) == 1 && !(kind && std::string_view(kind) == "dumb");
 }
 
-/// A terminal that has gone away is no reason to end the work that is reported on.
+/// Ignores errors: the task continues if the terminal was closed.
 void put(int descriptor, const std::string &text) noexcept {
     [[maybe_unused]] const ssize_t written = ::write(descriptor, text.data(), text.size());
 }
@@ -31,7 +31,7 @@ ProgressLine::ProgressLine(std::string what, int descriptor, std::chrono::millis
     try {
         thread_ = std::thread([this] { show(); });
     } catch (const std::system_error &) {
-        // no thread, no line: what is reported on goes its way all the same
+        // Without a thread there is no progress line; the task runs all the same.
     }
 }
 
@@ -51,7 +51,7 @@ void ProgressLine::show() noexcept {
     std::unique_lock lock(mutex_);
     if (ended_.wait_for(lock, patience_, [this] { return is_ended_; }))
         return;
-    const std::string to_line_start = "\r\x1b[K"; // and empty the line
+    const std::string to_line_start = "\r\x1b[K"; // carriage return, erase the line
     while (!is_ended_) {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start);
         put(descriptor_,

@@ -1,4 +1,4 @@
-// sha256.cpp -- SHA-256 as FIPS 180-4 describes it.
+// sha256.cpp -- SHA-256 as specified in FIPS 180-4.
 #include "sha256.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// source_text.cpp -- reading C++ source without being a compiler.
+// source_text.cpp -- reads C++ source without a compiler.
 #include "source_text.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace pycuda::compile_detail {
 namespace {
 
-/// Walks over the source once and writes the blanked copy.
+/// Reads the source once and writes a copy with blanked comments and strings.
 class Blanker {
   public:
     explicit Blanker(std::string_view source) : source_(source), text_(source) {}
@@ -35,7 +35,7 @@ class Blanker {
 
     bool starts_with(std::string_view what) const { return source_.substr(at_).starts_with(what); }
 
-    // 1'000'000: a quote inside a number opens nothing.
+    // A quote inside a number, as in 1'000'000, does not begin a literal.
     bool is_digit_separator() const {
         return at_ > 0 && at_ + 1 < source_.size() && std::isxdigit(byte(at_ - 1)) &&
                std::isxdigit(byte(at_ + 1)) && number_begins_before();
@@ -51,7 +51,7 @@ class Blanker {
     bool is_raw_string() const {
         if (at_ == 0 || source_[at_ - 1] != 'R')
             return false;
-        std::size_t i = at_ - 1; // the prefix may be R, uR, UR, LR or u8R, and nothing longer
+        std::size_t i = at_ - 1; // a prefix is R, uR, UR, LR or u8R
         while (i > 0 && (std::isalnum(byte(i - 1)) || source_[i - 1] == '_'))
             --i;
         std::string_view prefix = source_.substr(i, at_ - i);
@@ -62,7 +62,7 @@ class Blanker {
     void blank_line_comment() {
         while (at_ < source_.size() && source_[at_] != '\n') {
             if (source_[at_] == '\\' && at_ + 1 < source_.size() && source_[at_ + 1] == '\n')
-                blank(), ++at_; // a continued comment; the line break itself stays
+                blank(), ++at_; // a continued comment; the line break is kept
             else
                 blank();
         }
@@ -167,7 +167,7 @@ void add_directive(std::string_view source, std::string_view blanked, std::size_
     }
     if (word != "include" && word != "include_next")
         return;
-    // The first character after the word that is no comment, read from the original text.
+    // Blanks the comments after the word and reads the operand from the original text.
     IncludeDirective include = read_operand(source, skip_blanks(blanked, word_end, end), end);
     include.line_begin = begin;
     include.line_end = end;

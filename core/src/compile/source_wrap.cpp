@@ -1,4 +1,4 @@
-// source_wrap.cpp -- putting a source into extern "C" without moving its line numbers.
+// source_wrap.cpp -- wraps a source in extern "C" without changing its line numbers.
 #include "source_wrap.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::string line_directive(std::size_t line, std::string_view name) {
     return text + "\"\n";
 }
 
-/// Braces open minus braces closed.
+/// The number of opening braces minus the number of closing braces.
 std::ptrdiff_t depth_change(std::string_view blanked) {
     return std::ranges::count(blanked, '{') - std::ranges::count(blanked, '}');
 }
@@ -25,7 +25,7 @@ std::size_t count_lines(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
-/// Whether a blanked text holds no code: nothing, or #define, #pragma and #undef alone.
+/// Whether a blanked text contains no code: only blanks, #define, #pragma and #undef.
 bool is_plain_space(std::string_view blanked) {
     while (!blanked.empty()) {
         const std::size_t end = std::min(blanked.find('\n'), blanked.size());
@@ -43,7 +43,7 @@ bool is_plain_space(std::string_view blanked) {
     return true;
 }
 
-/// Whether text that follows the line could still belong to something begun on it.
+/// Whether no construct that begins in the line can continue in the text after the line.
 bool ends_cleanly(std::string_view line, std::string_view blanked_line) {
     std::size_t comment = line.rfind("/*");
     bool open_comment =
@@ -56,11 +56,11 @@ bool ends_cleanly(std::string_view line, std::string_view blanked_line) {
 
 std::size_t leading_directives(std::string_view source, const IsOutside &is_outside) {
     const std::string blanked = blank_comments_and_strings(source);
-    std::size_t position = 0; // where nothing but directives has been seen
+    std::size_t position = 0; // up to here, only directives
     std::size_t leading = 0;
     for (const IncludeDirective &include : find_includes(source, blanked)) {
         if (include.line_begin < position)
-            continue; // the second of a line
+            continue; // the second directive of a line
         const std::string_view between =
             std::string_view(blanked).substr(position, include.line_begin - position);
         const std::string_view line =

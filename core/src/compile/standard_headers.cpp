@@ -1,7 +1,7 @@
-// standard_headers.cpp -- stand-ins for host headers that device code includes.
+// standard_headers.cpp -- replacements for host headers that device code includes.
 //
-// Types and macros are spelled as CUDA's own <cuda/std/...> spells them for NVRTC, so that both
-// may be included.
+// Types and macros are spelled as in CUDA's own <cuda/std/...> for NVRTC, so that a source may
+// include both.
 #include "standard_headers.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace pycuda::compile_detail {
 namespace {
 
-// NVRTC declares all of it (printf, malloc, memcpy, assert, clock, cudaError_t, float4, ...).
+// NVRTC has built-in declarations of all of it (printf, malloc, memcpy, assert, clock, cudaError_t,
+// float4, ...).
 constexpr const char *nothing = "#pragma once\n";
 
 constexpr const char *limits_h = R"(
@@ -93,7 +94,7 @@ using uintmax_t = uint64_t;
 #endif
 )";
 
-// Functions, since CUDA's own macros of these names are spelled differently in each version.
+// Functions, because CUDA's own macros of these names differ between versions.
 constexpr const char *int_constants = R"(
 #if !defined(INT64_C) && !defined(PYCUDA_INT_CONSTANTS)
 #define PYCUDA_INT_CONSTANTS
@@ -172,7 +173,8 @@ using ::trunc;
 #endif
 )";
 
-// NVRTC's own offsetof names a builtin that it does not have; this one is of its front end.
+// NVRTC's own offsetof uses a builtin that NVRTC does not have. This one uses a builtin of its
+// front end.
 constexpr const char *stddef_h = R"(#pragma once
 #undef offsetof
 #define offsetof(type, member) ((size_t)__INTADDR__(&(((type *)0)->member)))
@@ -203,7 +205,7 @@ constexpr const char *std_size =
 constexpr const char *std_time =
     "#pragma once\nnamespace std { using ::clock; using ::clock_t; }\n";
 
-// What <cuda.h> has for device code; the rest of it declares host functions.
+// The parts of <cuda.h> for device code; the other parts declare host functions.
 constexpr const char *cuda_h = R"(#pragma once
 typedef unsigned long long CUdeviceptr;
 #define CUDA_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)
@@ -214,7 +216,7 @@ constexpr const char *runtime_h = R"(
 #endif
 )";
 
-/// A stand-in is the texts of its row, one after the other.
+/// The text of a replacement header is the concatenation of the texts in its row.
 struct Row {
     const char *name;
     std::vector<const char *> texts;
@@ -254,7 +256,7 @@ std::vector<Row> host_rows() {
     };
 }
 
-// Headers whose declarations NVRTC has built in.
+// Headers whose declarations are built into NVRTC.
 constexpr const char *built_in[] = {"device_launch_parameters.h",
                                     "device_functions.h",
                                     "math_functions.h",
@@ -292,7 +294,7 @@ constexpr const char *built_in[] = {"device_launch_parameters.h",
                                     "crt/common_functions.h",
                                     "crt/device_double_functions.h"};
 
-// Headers of the C++ library that CUDA has its own edition of, as <cuda/std/...>.
+// Headers of the C++ library that CUDA provides as <cuda/std/...>.
 constexpr const char *from_cuda[] = {"algorithm",  "array",    "atomic",      "complex",
                                      "functional", "iterator", "limits",      "numeric",
                                      "ratio",      "tuple",    "type_traits", "utility"};

@@ -1,5 +1,5 @@
-// struct_attributes.cpp -- alignment written behind a struct, which NVRTC reads otherwise than
-// nvcc.
+// struct_attributes.cpp -- moves attributes after a struct, which NVRTC and nvcc interpret
+// differently.
 #include "struct_attributes.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Range {
     bool empty() const { return begin == end; }
 };
 
-/// The word at `at`, spaces before it left out; empty where there is none.
+/// The word at `at`, without the spaces before it; empty if there is none.
 Range word_at(std::string_view text, std::size_t at) {
     while (at < text.size() && is_space(text[at]))
         ++at;
@@ -31,7 +31,7 @@ Range word_at(std::string_view text, std::size_t at) {
     return {at, end};
 }
 
-/// The word that ends before `end`, spaces left out.
+/// The word before `end`, without the spaces after it.
 Range word_before(std::string_view text, std::size_t end) {
     while (end > 0 && is_space(text[end - 1]))
         --end;
@@ -41,7 +41,7 @@ Range word_before(std::string_view text, std::size_t end) {
     return {begin, end};
 }
 
-/// The position behind the ')' that closes the '(' at `open`; `none` where none does.
+/// The position after the ')' that closes the '(' at `open`; `none` if it is not closed.
 std::size_t after_parentheses(std::string_view text, std::size_t open) {
     int depth = 0;
     for (std::size_t at = open; at < text.size(); ++at) {
@@ -52,7 +52,7 @@ std::size_t after_parentheses(std::string_view text, std::size_t open) {
     return none;
 }
 
-/// The '{' that the '}' at `close` closes, or `none`.
+/// The position of the '{' that matches the '}' at `close`, or `none`.
 std::size_t opening_brace(std::string_view text, std::size_t close) {
     int depth = 0;
     for (std::size_t at = close + 1; at-- > 0;) {
@@ -63,8 +63,8 @@ std::size_t opening_brace(std::string_view text, std::size_t close) {
     return none;
 }
 
-/// Where an attribute of the struct whose body opens at `open` may stand: behind the keyword.
-/// `none` where the body is of something else.
+/// The position for an attribute of the struct whose body opens at `open`: after the keyword.
+/// `none` if the body is not that of a struct.
 std::size_t place_for_attribute(std::string_view text, std::size_t open) {
     Range word = word_before(text, open);
     for (int words = 0; words < 2 && !word.empty(); ++words) {
@@ -76,8 +76,8 @@ std::size_t place_for_attribute(std::string_view text, std::size_t open) {
     return none;
 }
 
-/// An attribute with its argument, behind a closing brace. A name that we do not know is a macro if
-/// a declared name follows.
+/// An attribute with its argument, after a closing brace. An unknown name is a macro if a declared
+/// name follows it.
 Range attribute_behind(std::string_view text, std::size_t close) {
     const Range word = word_at(text, close + 1);
     const Range next = word_at(text, word.end);
@@ -134,7 +134,7 @@ std::optional<std::string> move_struct_attributes(std::string_view text) {
     if (edits.empty())
         return std::nullopt;
     std::ranges::sort(edits, std::ranges::greater(),
-                      &Edit::at); // positions before stay as they are
+                      &Edit::at); // from the end, so that earlier positions stay valid
     std::string result(text);
     for (const Edit &edit : edits)
         result.replace(edit.at, edit.length, edit.text);

@@ -1,4 +1,4 @@
-// subprocess.cpp -- running a program and collecting what it says.
+// subprocess.cpp -- runs a program and collects its output.
 #include "subprocess.h"
 
 #include <array>
@@ -22,7 +22,7 @@ namespace {
     throw std::system_error(code, std::generic_category(), what);
 }
 
-/// A pipe whose ends are closed with it, and are not inherited.
+/// A pipe. Its ends are closed by the destructor, and child processes do not inherit them.
 struct Pipe {
     Pipe() {
         if (::pipe2(ends, O_CLOEXEC) != 0)
@@ -52,7 +52,7 @@ struct FileActions {
 };
 
 /// The words that make a shell start `words` in `directory`: posix_spawn() can change the directory
-/// since glibc 2.29 only. What "$0" and "$@" stand for is taken as it is, whatever is in it.
+/// only since glibc 2.29. The shell does not expand the values of "$0" and "$@".
 std::vector<std::string> in_directory(const std::vector<std::string> &words,
                                       const std::string &directory) {
     std::vector<std::string> all{"/bin/sh", "-c", R"(cd -- "$0" && exec "$@")", directory};
@@ -84,7 +84,7 @@ pid_t start(const std::vector<std::string> &program, const std::string &director
     return child;
 }
 
-/// Appends what can be read; closes the end once the writer is done.
+/// Appends the available bytes; closes the reading end if the writer has finished.
 void drain(Pipe &pipe, std::string &text) {
     std::array<char, 4096> buffer;
     ssize_t got = ::read(pipe.ends[0], buffer.data(), buffer.size());
@@ -94,7 +94,7 @@ void drain(Pipe &pipe, std::string &text) {
         pipe.close_end(0);
 }
 
-/// Reads both pipes together, since a full one would stop the program.
+/// Reads both pipes together, because a full pipe would block the program.
 void collect(Pipe &output, Pipe &error, ProcessResult &result) {
     while (output.ends[0] >= 0 || error.ends[0] >= 0) {
         pollfd polled[2] = {{output.ends[0], POLLIN, 0}, {error.ends[0], POLLIN, 0}};
@@ -133,7 +133,7 @@ TemporaryDirectory::TemporaryDirectory() {
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
-    std::error_code ignored; // a leftover in /tmp is no reason to fail
+    std::error_code ignored; // a leftover file in /tmp is not an error
     if (!kept_)
         std::filesystem::remove_all(path_, ignored);
 }

@@ -20,7 +20,7 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
     return at;
 }
 
-/// The word that ends right before `end`, spaces left out; empty where another character is there.
+/// The word that ends before `end`, without spaces; empty if another character is there.
 std::string_view word_before(std::string_view text, std::size_t end) {
     while (end > 0 && std::isspace(static_cast<unsigned char>(text[end - 1])))
         --end;
@@ -30,7 +30,7 @@ std::string_view word_before(std::string_view text, std::size_t end) {
     return text.substr(begin, end - begin);
 }
 
-/// Position after the '>' that closes the '<' at `open`; nothing where none does.
+/// The position after the '>' that closes the '<' at `open`; empty if it is not closed.
 std::optional<std::size_t> after_arguments(std::string_view text, std::size_t open) {
     int depth = 0;
     for (std::size_t at = open; at < text.size(); ++at) {
@@ -44,7 +44,7 @@ std::optional<std::size_t> after_arguments(std::string_view text, std::size_t op
     return std::nullopt;
 }
 
-/// Whether a variable's name and the end of its declarator follow, and not a parameter's.
+/// Whether the name of a variable, not of a parameter, and the end of its declarator follow.
 bool declares_variable(std::string_view text, std::size_t at) {
     at = skip_space(text, at);
     const std::size_t name = at;
@@ -77,7 +77,7 @@ bool begins_declaration(std::string_view text, std::size_t at, std::string_view 
     return end && declares_variable(text, *end);
 }
 
-/// A `static` variable could not be found by its name.
+/// Removes `static`: the host could not find a `static` variable by its name.
 void blank_static(std::string &source, std::string_view blanked, std::size_t at) {
     if (word_before(blanked, at) != "static")
         return;
@@ -85,7 +85,7 @@ void blank_static(std::string &source, std::string_view blanked, std::size_t at)
     source.replace(word, 6, "      ");
 }
 
-/// Whether the program has a class of its own by this name.
+/// Whether the source defines its own class with this name.
 bool defines_class(std::string_view blanked, std::string_view word) {
     for (std::size_t at = blanked.find(word); at != std::string_view::npos;
          at = blanked.find(word, at + 1)) {
@@ -106,7 +106,7 @@ std::optional<std::string> adapt_texture_declarations(std::string_view text) {
     const std::string blanked = blank_comments_and_strings(text);
     std::string adapted(text);
     bool found = false;
-    // From the end, so that positions before a change stay as they are.
+    // From the end, so that earlier positions stay valid.
     for (std::size_t at = blanked.size(); at-- > 0;) {
         for (std::string_view word : {"texture", "surface"}) {
             if (!std::string_view(blanked).substr(at).starts_with(word) ||

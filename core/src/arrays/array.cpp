@@ -1,4 +1,4 @@
-// array.cpp -- making arrays, and what is known of one from its layout.
+// array.cpp -- creates arrays, and derives their properties from the layout.
 #include <pycuda/array.h>
 
 #include <string>
@@ -47,7 +47,7 @@ void Array::describe() noexcept {
 
 bool Array::is_aligned() const noexcept {
     const std::size_t alignment = pycuda::item_size(real_type(dtype_.scalar()));
-    if (alignment <= 1) // bytes, and structs, which are moved as bytes
+    if (alignment <= 1) // bytes, and structs, which are copied as bytes
         return true;
     std::uint64_t bits = address_;
     for (std::int64_t stride : layout_.strides())

@@ -1,4 +1,4 @@
-// array_gather.cpp -- gathering and scattering, for elements of any size.
+// array_gather.cpp -- gathers and scatters elements of any size.
 #include <pycuda/array_gather.h>
 
 #include "arrays/kernel_arguments.h"
@@ -21,8 +21,8 @@ constexpr int block = 256;
 
 struct Movement {
     Direction direction;
-    std::size_t word = 1;  ///< bytes that are moved in one go
-    std::size_t words = 1; ///< of an element
+    std::size_t word = 1;  ///< bytes that one access copies
+    std::size_t words = 1; ///< per element
     int axes = 0;
 
     KernelKey key() const noexcept {
@@ -110,7 +110,7 @@ void gather(const Array &out, const Array &base, const Array &offsets, StreamRef
 
 void scatter(const Array &base, const Array &offsets, const Array &in, StreamRef stream) {
     base.require_writable("the array to assign to");
-    if (in.may_share_bytes(base)) { // an element could be written before it is read
+    if (in.may_share_bytes(base)) { // else an element could be written before it is read
         const Array copy =
             Array::with_layout(in.context(), in.layout().dense(in.item_size()), in.dtype(), stream);
         assign(copy, in, Casting::No, stream);

@@ -1,4 +1,4 @@
-// array_index.cpp -- from basic indices to the layout of a view.
+// array_index.cpp -- computes the layout of a view from basic indices.
 #include <pycuda/array_index.h>
 
 #include <algorithm>
@@ -13,10 +13,10 @@ struct Range {
     std::int64_t start = 0, count = 0;
 };
 
-/// The places of a slice on an axis.
+/// The indices that a slice selects on an axis.
 Range places_of(const Index &slice, std::int64_t extent) noexcept {
     const std::int64_t step = slice.step();
-    // Places that a start or a stop may have: one step beyond the ends is there to stop at.
+    // The limits of start and stop. One step past each end is allowed, as an exclusive stop.
     const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
     auto on_axis = [&](std::int64_t place) {
         return std::clamp(place < 0 ? place + extent : place, low, high);
@@ -25,7 +25,7 @@ Range places_of(const Index &slice, std::int64_t extent) noexcept {
     const std::int64_t length = step > 0 ? stop - start : start - stop;
     if (length <= 0)
         return {};
-    // Not -step, which the lowest number does not have.
+    // Not -step, which overflows for the smallest number.
     const std::uint64_t stride = step > 0 ? static_cast<std::uint64_t>(step)
                                           : std::uint64_t{0} - static_cast<std::uint64_t>(step);
     return {start,
@@ -39,7 +39,7 @@ std::int64_t place_on(std::int64_t place, std::int64_t extent, int axis) {
     return place < 0 ? place + extent : place;
 }
 
-/// How many axes the rest() stands for, or follow the last index.
+/// The number of axes that rest() stands for, or that follow the last index.
 int axes_left(const Layout &layout, std::span<const Index> indices) {
     int used = 0, rests = 0;
     for (const Index &index : indices) {
@@ -96,7 +96,7 @@ LayoutPart part(const Layout &layout, std::span<const Index> indices) {
             break;
         case Index::Kind::Slice: {
             const Range places = places_of(index, layout.extent(axis));
-            // A step beyond all numbers wraps, as in NumPy; then there is one place at most.
+            // A very large step wraps, as in NumPy. Then the slice has at most one element.
             const std::uint64_t stride = static_cast<std::uint64_t>(layout.stride(axis)) *
                                          static_cast<std::uint64_t>(index.step());
             chosen.layout.append(places.count, static_cast<std::int64_t>(stride));

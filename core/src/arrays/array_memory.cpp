@@ -1,4 +1,4 @@
-// array_memory.cpp -- where the memory of arrays comes from and when it may go back.
+// array_memory.cpp -- allocates the memory of arrays, and decides when to free it.
 #include <pycuda/array_memory.h>
 
 #include "arrays/kernel_table.h"
@@ -21,7 +21,7 @@ struct ArrayContexts {
     std::function<void()> reclaim;
 };
 
-/// Never destroyed: arrays may be alive until the very end.
+/// Never destroyed: arrays may exist until the process ends.
 ArrayContexts &contexts() {
     static auto *contexts = new ArrayContexts;
     return *contexts;
@@ -33,10 +33,10 @@ bool is_dead(const std::shared_ptr<ArrayContext> &entry) {
     return !entry->context().attached() || !entry->context().usable();
 }
 
-/// The current one, made where it is new. Contexts that were given back are forgotten: a new one
-/// may come to have the handle of an old one.
+/// The state of the current context, created at its first use. Removes the states of contexts that
+/// have ended, because a new context may have the handle of an old one.
 std::shared_ptr<ArrayContext> find_or_make(CUcontext handle) {
-    std::vector<std::shared_ptr<ArrayContext>> dead; // their last reference goes without the lock
+    std::vector<std::shared_ptr<ArrayContext>> dead; // destroyed after the lock is released
     ArrayContexts &table = contexts();
     std::lock_guard lock(table.mutex);
     auto alive = std::stable_partition(table.all.begin(), table.all.end(),
@@ -68,7 +68,7 @@ const std::shared_ptr<ArrayContext> &ArrayContext::current() {
     driver().cuCtxGetCurrent(&handle);
     if (!last || last->context().get() != handle || is_dead(last)) {
         if (handle == nullptr)
-            handle = Context::require_current().get(); // the default, or throws what says so
+            handle = Context::require_current().get(); // creates the default context, or throws
         last = find_or_make(handle);
     }
     return last;
@@ -104,7 +104,7 @@ std::shared_ptr<detail::StreamPool> ArrayContext::pool_of(StreamRef stream) {
         return nullptr;
     if (std::shared_ptr<detail::StreamPool> known = find_pool(stream.get()))
         return known;
-    // Two threads may come here for one stream: two pools are as good as one.
+    // Two threads may create a pool for one stream at the same time. Two pools do no harm.
     auto made = std::make_shared<detail::StreamPool>(stream.get(), context_);
     made->memory().on_out_of_memory([this] { free_waiting_blocks(); });
     const bool noted = context_.before_stream_ends(
@@ -180,7 +180,7 @@ void ArrayMemory::throw_freed() const {
 void ArrayMemory::free() {
     if (freed_)
         throw_freed();
-    freed_ = true; // before another thread runs, as it may while this one waits
+    freed_ = true; // before the wait, during which another thread may run
     give_back();
     owner_ = nullptr;
 }
@@ -214,7 +214,7 @@ void ArrayMemory::give_back() noexcept {
         home_->take_back(*std::exchange(block_, std::nullopt), uses);
         return;
     }
-    // Borrowed memory goes back to a pool of its owner's as well, perhaps.
+    // Memory that another library lent may go back to a pool, so this also waits for the uses.
     detail::wait_for_uses(context_->context(), nullptr, uses);
     block_.reset(); // may wait for the device
 }

@@ -1,9 +1,9 @@
-// array_operation.cpp -- from operands to the launch of a kernel.
+// array_operation.cpp -- computes an operation on arrays, from the operands to the kernel's launch.
 //
-// 1. Types: operation_types.cpp says what is computed in which type.
-// 2. Shape: what the operands broadcast to; a new array gets the memory order of the inputs.
+// 1. Types: operation_types.cpp chooses the types of the computation.
+// 2. Shape: the operands are broadcast; a new array gets the memory order of the inputs.
 // 3. Walk: expression_launch.cpp chooses how the kernel accesses the elements.
-// 4. The kernel is found by its key, or written and compiled; then launched.
+// 4. Kernel: found by its key, or generated and compiled; then launched.
 #include <pycuda/array_operation.h>
 
 #include "arrays/device_code.h"
@@ -21,7 +21,7 @@
 namespace pycuda {
 namespace {
 
-/// 0: steps along the last axis are parameters; 1: all are one element.
+/// 0: the steps along the last axis are parameters of the kernel; 1: all arrays have one element.
 std::uint64_t step_code(const ElementWalk &walk) noexcept {
     if (!walk.has_step)
         return walk.unit_steps ? 1 : 0;
@@ -29,24 +29,25 @@ std::uint64_t step_code(const ElementWalk &walk) noexcept {
                                           std::begin(known_steps));
 }
 
-/// What tells the kernels of operations apart.
+/// The key of an operation's kernel.
 KernelKey key_of(const TypedOperation &operation, unsigned numbers, const ElementWalk &walk) {
-    KernelKey key = 1; // an operation
+    KernelKey key = 1; // 1: an operation
     auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
     add(static_cast<std::uint64_t>(operation.operation), 7);
     const int operands = operation.operands();
     for (int i = 0; i < max_operands; ++i)
         add(i < operands ? static_cast<std::uint64_t>(operation.stored[i]) : 0, 4);
-    // Rolled walks keep and cross nothing; others have no known step.
+    // Rolled walks have neither kept nor crossed operands; other walks have no known step.
     for (std::uint64_t of_operands : {std::uint64_t{numbers}, walk.single,
                                       walk.kept | (walk.unit & 15), walk.crossed | walk.unit >> 4})
         add(of_operands, max_operands);
-    // The operand that the loop's type is about; the others follow from the operation.
+    // The operand that determines the loop's types; the types of the other operands follow from the
+    // operation.
     add(static_cast<std::uint64_t>(operation.loop.in[operands == 3 ? 1 : 0]), 4);
     add(static_cast<std::uint64_t>(operation.out), 4);
     add(walk.masked, 1);
     add(walk.mask_is_single, 1);
-    // With the types, says the length of vectors and the side of tiles.
+    // Together with the types, the walk determines the length of vectors and the size of tiles.
     add(static_cast<std::uint64_t>(walk.walk), 3);
     add(walk.rolled, 1);
     add(walk.axes, 6);
@@ -68,7 +69,7 @@ Expression expression_of(const TypedOperation &operation, unsigned numbers) {
     return expression;
 }
 
-/// Throws where a number does not fit its type, as the launch would.
+/// Throws if a number does not fit its type, like the launch.
 void check_numbers(const LoopTypes &loop, std::span<const Operand> operands) {
     for (std::size_t i = 0; i < operands.size(); ++i) {
         alignas(16) std::byte bytes[16];
@@ -77,7 +78,7 @@ void check_numbers(const LoopTypes &loop, std::span<const Operand> operands) {
     }
 }
 
-/// Computes into `out`, whose shape is that of the result.
+/// Computes into `out`, which has the shape of the result.
 void run(Operation operation, const LoopTypes &loop, const Array &out,
          std::span<const Operand> operands, const ApplyOptions &options) {
     if (out.size() == 0)
@@ -100,7 +101,8 @@ void run(Operation operation, const LoopTypes &loop, const Array &out,
     plan.launch(kernel, options.stream);
 }
 
-/// Whether writing `out` element by element could change what is still to be read of `in`.
+/// Whether writing `out` element by element could overwrite elements of `in` that are still to be
+/// read.
 bool is_overwritten(const Array &in, const Array &out) {
     if (!in.may_share_bytes(out))
         return false;
@@ -124,7 +126,7 @@ Layout broadcast_shape(std::span<const Operand> operands, const Array *where) {
     return shape;
 }
 
-/// In the memory order of the inputs: that of the first one which has the result's shape.
+/// The layout of the result: the memory order of the first input that has the result's shape.
 Layout result_layout(Operation operation, const Layout &shape, ScalarType type,
                      std::span<const Operand> operands) {
     const Array *like = nullptr;
@@ -157,7 +159,7 @@ void check_out(Operation operation, const Layout &shape, ScalarType type,
             "the result of " + std::string(operation_name(operation)) + "() is " +
             std::string(numpy_name(type)) + ", which cannot be cast to " + out.dtype().name() +
             " of out by the rule \"" + std::string(casting_name(options.casting)) + "\"");
-    const Layout fitted = shape.broadcast_to(out.shape()); // throws where it does not fit
+    const Layout fitted = shape.broadcast_to(out.shape()); // throws if the shapes do not fit
     static_cast<void>(fitted);
 }
 
@@ -178,7 +180,7 @@ Array copy_of(const Array &array, StreamRef stream) {
     return copy;
 }
 
-/// As NumPy does for a number. Exponents in an array are on the device, and are not looked at.
+/// As NumPy does for a number. Exponents in arrays are not checked, because they are on the device.
 void refuse_negative_power(Operation operation, const LoopTypes &loop,
                            std::span<const Operand> operands) {
     if (operation == Operation::Power && is_integer(loop.out) && !operands[1].is_array() &&
@@ -186,7 +188,7 @@ void refuse_negative_power(Operation operation, const LoopTypes &loop,
         throw std::invalid_argument("integers to negative integer powers are not allowed");
 }
 
-/// The same operation on copies; an `out` is copied back.
+/// Computes the operation on aligned copies; an `out` is copied back.
 Array apply_misaligned(Operation operation, std::span<const Operand> operands,
                        const ApplyOptions &options) {
     std::vector<Array> copies;
@@ -261,7 +263,7 @@ Array apply(Operation operation, std::span<const Operand> operands, const ApplyO
 
 namespace {
 
-/// Structs are copied as words: the axis of an element's words is added to the layout.
+/// For copies of structs as words: adds an axis for the words of an element to the layout.
 Array as_words(const Array &array, std::size_t word) {
     Layout layout = array.layout();
     layout.append(static_cast<std::int64_t>(array.item_size() / word),
@@ -276,15 +278,15 @@ bool is_word_aligned(const Array &array) noexcept {
     return bits % 4 == 0;
 }
 
-/// Between arrays of the same type, whatever it is.
+/// Copies between arrays of the same type, which can be any type.
 void copy_bytes(const Array &to, const Array &from, StreamRef stream) {
     const std::size_t word = is_word_aligned(to) && is_word_aligned(from) ? 4 : 1;
     assign(as_words(to, word), as_words(from.view(from.layout().broadcast_to(to.shape())), word),
            Casting::No, stream);
 }
 
-/// Whether the driver is to copy: the same elements in the same places, side by side, of two
-/// arrays. On a GPU a kernel is no slower for large arrays and quicker for small ones.
+/// Whether the driver should copy: both arrays are contiguous and have the same order. On a GPU, a
+/// kernel is as fast for large arrays and faster for small arrays.
 bool is_plain_copy(const Array &to, const Array &from) {
     return is_rolled(KernelForm::Chosen) && from.dtype() == to.dtype() &&
            std::ranges::equal(from.shape(), to.shape()) &&
@@ -323,8 +325,8 @@ void assign(const Array &to, const Operand &from, Casting casting, StreamRef str
         return assign(to, from.array().view(from.array().layout().assigned_to(to.shape())), casting,
                       stream);
     if (to.size() == 0) {
-        std::array<std::byte, 16>
-            element; // a number that does not fit is an error for no elements, too
+        std::array<std::byte, 16> element; // converted even if there are no elements, so that an
+                                           // overflow is always reported
         if (!is_array && !to.dtype().is_opaque())
             from.scalar().write(to.scalar_type(), element.data());
         return;

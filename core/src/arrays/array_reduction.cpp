@@ -1,4 +1,4 @@
-// array_reduction.cpp -- from arrays and axes to one or two launches.
+// array_reduction.cpp -- reduces arrays along axes, with one or two launches.
 #include <pycuda/array_reduction.h>
 
 #include "arrays/device_code.h"
@@ -87,7 +87,7 @@ bool has_identity(Reduction reduction) {
 
 bool is_reduced(const ReduceOptions &options, int axis) { return options.axes >> axis & 1; }
 
-/// The shape that inputs and mask broadcast to.
+/// The shape to which inputs and mask are broadcast.
 Layout common_shape(std::span<const Array *const> inputs, const ReduceOptions &options) {
     Layout shape = inputs[0]->layout();
     for (std::size_t i = 1; i < inputs.size(); ++i)
@@ -113,7 +113,8 @@ void split_axes(Reducing &work, std::span<const Array *const> inputs, const Layo
     work.length = work.reduced[0].size();
 }
 
-/// The result has its axes in memory as the first input has the kept ones.
+/// The layout of the result: its axes have the memory order that the kept axes have in the first
+/// input.
 Layout result_layout(const Reducing &work, const Layout &shape, const ReduceOptions &options,
                      std::size_t item_size) {
     const Layout dense = work.kept[0].dense(item_size);
@@ -134,13 +135,14 @@ void merge_axes(Reducing &work) {
     const std::span<std::int64_t> offsets(work.offsets.data(), work.walkers);
     const std::span<Layout> kept(work.kept.data(), work.walkers);
     const std::span<Layout> reduced(work.reduced.data(), work.walkers);
-    // The result's elements are numbered in the order of the kept axes; none is turned around.
+    // The result's elements are numbered in the order of the kept axes. No axis is reversed.
     const auto order = kept[0].axes_in_memory_order();
     const std::span<const int> axes(order.data(), static_cast<std::size_t>(kept[0].dimensions()));
     for (Layout &layout : kept)
         layout = Layout(layout).transposed(axes);
     coalesce(kept);
-    // A place is counted in C order; anything else may be met in any order.
+    // The index of an element is its index in C order. Other reductions may visit the elements in
+    // any order.
     if (reduction_row(work.variant.reduction).rule != ReductionRule::Index)
         sort_axes(reduced, offsets);
     coalesce(reduced);
@@ -159,7 +161,7 @@ std::int64_t smallest_step(const Layout &layout) {
     return smallest;
 }
 
-/// Whether elements lie one after the other along the last axis that is reduced, or kept.
+/// Whether elements are contiguous along the last reduced axis, or the last kept axis.
 bool has_dense_rows(const Reducing &work, std::span<const Layout> axes) {
     const int last = axes[0].dimensions() - 1;
     for (std::size_t k = 0; k < work.walkers; ++k)
@@ -168,12 +170,12 @@ bool has_dense_rows(const Reducing &work, std::span<const Layout> axes) {
     return true;
 }
 
-/// The same of the only such axis.
+/// Whether the only such axis is contiguous.
 bool is_dense(const Reducing &work, std::span<const Layout> axes) {
     return axes[0].dimensions() == 1 && has_dense_rows(work, axes);
 }
 
-/// Whether a team's neighbours are always in the same row.
+/// Whether neighbouring threads of a team are always in the same row.
 bool has_whole_rows(const Reducing &work) {
     const Layout &reduced = work.reduced[0];
     const auto team = static_cast<std::size_t>(team_size(work.variant.team));
@@ -199,8 +201,8 @@ bool can_use_vectors(const Reducing &work) {
     return true;
 }
 
-/// Where a warp is a vector of a CPU. A word's place is found by the kernel, so that arrays may
-/// begin anywhere.
+/// For kernels whose warps are vectors of a CPU. The kernel computes the position of each word, so
+/// arrays may begin at any address.
 bool can_use_words(const Reducing &work) {
     return work.variant.rolled && is_of_bytes(work.variant) && is_dense(work, work.reduced);
 }
@@ -218,8 +220,8 @@ bool needs_wide_index(const Reducing &work) {
     return reach > limit;
 }
 
-// How the work is spread. It depends on the shape only, so that each device adds alike; but words
-// of bytes, which give the same in any order.
+// How the work is divided. The division depends on the shape only, so that all devices give equal
+// results. An exception is words of bytes, whose result does not depend on the order.
 
 std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
@@ -252,15 +254,15 @@ void choose_chunks(Reducing &work) {
         work.chunk = largest;
     }
     work.chunks = divide_up(work.length, work.chunk);
-    if (work.chunks > 65535) { // the grid's second extent
+    if (work.chunks > 65535) { // the limit of the grid's second extent
         work.chunk = divide_up(divide_up(work.length, 65535), smallest) * smallest;
         work.chunks = divide_up(work.length, work.chunk);
     }
     work.variant.split = work.chunks > 1;
 }
 
-/// Rolled kernels of many outputs do without vectors where chunks are too short for a step of them:
-/// as the loop for the rest is all that runs, it is not to be the rolled one.
+/// Rolled kernels with many outputs use no vectors if a chunk is shorter than one step of vector
+/// accesses. Only the loop for the remaining elements would then run, which is the slower one.
 void choose_access(Reducing &work) {
     ReductionVariant &variant = work.variant;
     variant.vectors = !variant.words && variant.team != Team::Columns && can_use_vectors(work);
@@ -312,7 +314,7 @@ void launch_reduction(const Reducing &work, const Array &out, StreamUse &use) {
     arguments.launch(kernel, config);
 }
 
-/// Whether the second launch can be of the first one's kernel, so that there is one to compile.
+/// Whether the second launch can use the kernel of the first launch, so that only one is compiled.
 bool is_own_second_stage(const Reducing &first, const Array &states) {
     const auto pack = reduction_vector_length(first.variant) * item_size(first.variant.stored[0]);
     return first.outputs == 1 && first.variant.kept == 0 && first.variant.reduced == 1 &&
@@ -320,7 +322,7 @@ bool is_own_second_stage(const Reducing &first, const Array &states) {
            states.misalignment() % pack == 0;
 }
 
-/// The second launch: the states that the chunks of each output left become its result.
+/// The second launch: reduces the states of each output's chunks to the result.
 Reducing second_stage(const Reducing &first, const Array &states) {
     Reducing work;
     work.variant = first.variant;
@@ -364,7 +366,7 @@ void run(Reducing &work, const Array &result, StreamRef stream) {
     launch_reduction(second, result, use);
 }
 
-/// Nothing to reduce: the identity everywhere.
+/// If there are no elements to reduce: fills the result with the identity.
 void fill_identity(Reduction reduction, const Array &result, StreamRef stream) {
     const bool one = reduction == Reduction::Prod || reduction == Reduction::NanProd ||
                      reduction == Reduction::All;

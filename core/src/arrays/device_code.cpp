@@ -1,8 +1,8 @@
 // device_code.cpp -- types, conversions and functions for generated kernels, in CUDA C++.
 //
-// Values are loaded in the type in which they are stored, converted to the one in which the
-// operation is defined, computed there (16-bit floats in float), and converted back. No header of
-// CUDA is included: that would take longer than all the rest of the compilation.
+// Values are loaded in their stored type, converted to the type of the operation, computed in that
+// type (16-bit floats in float), and converted back. No CUDA header is included, because it would
+// take longer to compile than the rest.
 #include "arrays/device_code.h"
 
 #include "arrays/device_complex.h"
@@ -341,9 +341,8 @@ FUNCTION auto array_spacing(T x) {
 }
 )__";
 
-// What a kernel does not use need not be compiled, so functions are taken apart at the lines
-// "//: name", and those are put in front of a kernel whose names occur in it or in other such
-// parts.
+// The code is divided into parts at the lines "//: name". A part is added to a kernel only if its
+// name occurs in the kernel or in another added part. Unused code would only take time to compile.
 
 struct Part {
     std::string_view name; ///< empty: always needed

@@ -1,4 +1,4 @@
-// dtype.cpp -- the table of types and NumPy's promotion.
+// dtype.cpp -- the table of types, and NumPy's type promotion.
 #include <pycuda/dtype.h>
 
 #include <algorithm>
@@ -39,8 +39,9 @@ ScalarType signed_of_size(std::size_t size) noexcept {
     return size == 1   ? ScalarType::Int8
            : size == 2 ? ScalarType::Int16
            : size == 4 ? ScalarType::Int32
-           : size == 8 ? ScalarType::Int64
-                       : ScalarType::Float64; // beyond uint64 and a sign there is no integer
+           : size == 8
+               ? ScalarType::Int64
+               : ScalarType::Float64; // no integer type holds both uint64 and negative numbers
 }
 
 ScalarType promote_integers(ScalarType a, ScalarType b) noexcept {
@@ -59,7 +60,7 @@ ScalarType promote_floats(ScalarType a, ScalarType b) noexcept {
     return item_size(a) >= item_size(b) ? a : b;
 }
 
-/// Of different types that are both numbers.
+/// The promoted type of two different numeric types.
 ScalarType promote_distinct(ScalarType a, ScalarType b) noexcept {
     if (is_bool(a) || is_bool(b))
         return is_bool(a) ? b : a;
@@ -72,7 +73,7 @@ ScalarType promote_distinct(ScalarType a, ScalarType b) noexcept {
     return promote_floats(is_float(a) ? a : float_type(a), is_float(b) ? b : float_type(b));
 }
 
-/// float16 made for an int8 gives way to bfloat16 instead of meeting it in float32.
+/// float16 from int8 with bfloat16 gives bfloat16, not float32.
 ScalarType promote_uncached(ScalarType a, ScalarType b) noexcept {
     if (a == b)
         return a;
@@ -131,7 +132,8 @@ bool can_cast_safely(ScalarType from, ScalarType to) noexcept {
     return from == to || promote(from, to) == to;
 }
 
-/// Bool, integers, floats, complex: a cast of the same kind goes up, or stays.
+/// The order of kinds: bool, integers, floats, complex. A same-kind cast never goes to a lower
+/// kind.
 int kind_rank(ScalarType type) noexcept {
     switch (type_class(type)) {
     case TypeClass::Bool:

@@ -1,5 +1,5 @@
-// element_offsets.cpp -- from indices to places in memory, or to the elements there, checked on the
-// way.
+// element_offsets.cpp -- computes offsets of elements, or copies elements, from arrays of indices,
+// and checks the indices.
 #include <pycuda/array_gather.h>
 
 #include "arrays/kernel_arguments.h"
@@ -26,10 +26,10 @@ constexpr unsigned block = 256;
 
 enum class Task : std::uint8_t { Offsets, Gather, Scatter, Check };
 
-/// What a kernel does, as indexed.cuh has it.
+/// The task of a kernel; see indexed.cuh.
 struct Indexing {
     Task task;
-    std::size_t word = 1, words = 1; ///< of an element
+    std::size_t word = 1, words = 1; ///< per element
     std::size_t arrays = 1;
     int dimensions = 1;
 
@@ -69,8 +69,8 @@ void check(std::span<const IndexedAxis> axes) {
     }
 }
 
-/// What is beside the indices: offsets or elements of their shape, `step` bytes apart, and where
-/// elements are. Either may be null.
+/// The arrays of a call in addition to the indices: offsets or elements in the shape of the
+/// indices, `step` bytes apart, and the base array. Either may be null.
 struct Ends {
     const Array *dense = nullptr;
     std::int64_t step = 0;
@@ -114,7 +114,7 @@ void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &en
     arguments.launch(kernel, config);
 }
 
-/// The first axis that an index is not on, or -1.
+/// The first axis with an index out of bounds, or -1.
 int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends &ends,
         StreamRef stream) {
     const Array &indices = *axes[0].indices;
@@ -132,7 +132,7 @@ int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends 
     return found == outside.end() ? -1 : static_cast<int>(found - outside.begin());
 }
 
-/// Elements go between `dense` and `base` in words.
+/// Copies elements between `dense` and `base` in words.
 Indexing indexing_of(Task task, const Array &dense, std::int64_t step, const Array &base,
                      std::span<const IndexedAxis> axes) {
     std::uint64_t places =

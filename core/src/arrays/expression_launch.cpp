@@ -1,8 +1,8 @@
-// expression_launch.cpp -- choosing a walk for the arrays of a call, and the launch.
+// expression_launch.cpp -- chooses a walk for the arrays of a call, and launches the kernel.
 //
-// If all elements are in the order of the results' memory, one index serves all arrays. Else axes
-// are sorted as the first result has them in memory, merged where they can be, and the kernel gets
-// strides.
+// If all arrays have the memory order of the results and no gaps, one index serves all arrays.
+// Otherwise, the axes are sorted in the memory order of the first result and merged if possible,
+// and the kernel gets strides.
 #include "arrays/expression_launch.h"
 
 #include "arrays/kernel_arguments.h"
@@ -16,7 +16,7 @@
 namespace pycuda {
 namespace {
 
-/// What fits the parameters of a kernel beside its other arguments.
+/// The maximum number of extents and strides that fit into a kernel's parameters.
 constexpr std::size_t most_geometry_numbers = 400;
 
 unsigned divide_up(std::size_t a, std::size_t b) { return static_cast<unsigned>((a + b - 1) / b); }
@@ -77,7 +77,7 @@ bool ElementPlan::is_contiguous() const noexcept {
            });
 }
 
-/// Packs of as many elements as the widest type has in 16 bytes, if all arrays are aligned to them.
+/// The length of vectors, 16 bytes of the widest type, if all arrays are aligned for it.
 void ElementPlan::choose_contiguous(const WalkOptions &options) noexcept {
     walk_.walk = Walk::Elements;
     if (walk_.rolled || !options.vectors || walk_.has_mask_elements())
@@ -118,7 +118,7 @@ void ElementPlan::choose_strided(const WalkOptions &options) {
     if (options.order == IndexOrder::Any)
         sort_axes(layouts_.get(), offsets_.get());
     coalesce(layouts_.get());
-    if (layouts_[0].dimensions() == 0) // one element
+    if (layouts_[0].dimensions() == 0) // all arrays have one element
         for (Layout &layout : layouts_.get())
             layout.append(1, 0);
     const int axes = layouts_[0].dimensions();
@@ -135,7 +135,7 @@ void ElementPlan::choose_strided(const WalkOptions &options) {
     }
 }
 
-/// Whether all arrays that are not contiguous along the last axis advance by one known step.
+/// Whether all arrays that are not contiguous along the last axis have one known step there.
 void ElementPlan::find_steps() noexcept {
     std::uint64_t unit = 0;
     std::int64_t step = 1;
@@ -158,8 +158,8 @@ void ElementPlan::find_steps() noexcept {
     walk_.unit = unit;
 }
 
-/// The axis that some operand is contiguous along, which is far apart along the last axis, where
-/// the first result is contiguous; -1 if there is none.
+/// An axis along which some operand is contiguous, while its stride along the last axis is large
+/// and the first result is contiguous there; -1 if there is no such axis.
 int ElementPlan::crossing_axis() const noexcept {
     constexpr std::int64_t far = 128; // bytes
     const int last = walk_.axes - 1;
@@ -171,8 +171,8 @@ int ElementPlan::crossing_axis() const noexcept {
     return -1;
 }
 
-/// Large arrays, of which some are transposed beside the results: tiles. The crossing axis becomes
-/// the one before the last.
+/// Large arrays of which some are transposed relative to the results: uses tiles. The crossing axis
+/// becomes the axis before the last.
 void ElementPlan::find_crossed() noexcept {
     constexpr std::size_t least = 1 << 16, most_arrays = 8, shared_bytes = 48 << 10;
     const bool fits =
@@ -203,7 +203,7 @@ void ElementPlan::find_crossed() noexcept {
     }
     walk_.tile_side = static_cast<std::uint8_t>(side);
     if (tile_count() > std::numeric_limits<std::int32_t>::max())
-        return; // Rows does with any order of the axes
+        return; // Rows supports every order of the axes
     walk_.walk = Walk::Tiles;
     walk_.crossed = crossed;
     walk_.kept = 0;
@@ -237,7 +237,7 @@ bool ElementPlan::has_unit_steps() const noexcept {
     return true;
 }
 
-/// The operands that are the same in all rows.
+/// Finds the operands that are the same in all rows.
 void ElementPlan::find_kept() noexcept {
     std::size_t walker = layouts_.size();
     for (std::size_t k = call_.operands.size(); k-- > 0;) {
@@ -249,8 +249,8 @@ void ElementPlan::find_kept() noexcept {
     }
 }
 
-/// How many rows a thread computes: several if it reads the same elements for all of them and
-/// enough blocks are left.
+/// The number of rows per thread: more than one if all rows read the same elements, and if enough
+/// blocks remain.
 std::size_t ElementPlan::rows_per_thread(std::size_t blocks) const noexcept {
     constexpr std::size_t most = 4, enough_blocks = 4096;
     const bool repeats = std::ranges::any_of(layouts_.get(), [](const Layout &layout) {

@@ -1,11 +1,11 @@
-// expression_source.cpp -- writing an elementwise kernel.
+// expression_source.cpp -- generates the source of an elementwise kernel.
 //
-// Each step becomes a struct with operate(): stored operands in, the stored result out. compute()
-// calls the steps in order. Around compute() is one of the walks in device/.
+// Each step becomes a struct with operate(), which takes the stored operands and returns the stored
+// result. compute() calls the steps in order. One of the walks in device/ calls compute().
 //
-// The statements of a user become a function compute(), whose parameters have the user's names: a
-// walked array is a pycuda_element, which is the same element whatever its index. The walk comes
-// after it in a namespace, without the user's macros, so that the names of both do not meet.
+// The statements of a user become a function compute(), whose parameters have the user's names. A
+// walked array is a pycuda_element, which is the same element for every index. The walk follows in
+// a namespace, and the user's macros are undefined before it, so that names do not conflict.
 #include "arrays/expression.h"
 
 #include "arrays/device_code.h"
@@ -25,7 +25,7 @@
 namespace pycuda {
 namespace {
 
-/// Above this many arrays, a thread's elements are not all loaded before the first is stored.
+/// With more arrays, a thread does not load all its elements before it stores the first.
 constexpr std::ptrdiff_t most_loaded_at_once = 8;
 
 std::string number(std::size_t value) { return std::to_string(value); }
@@ -90,7 +90,7 @@ std::string constant(const char *name, bool value) {
     return "#define " + std::string(name) + (value ? " 1\n" : " 0\n");
 }
 
-/// #define NAME(X) X(p0) X(p2): the operands that `has` holds of.
+/// #define NAME(X) X(p0) X(p2): a list of the operands for which `has` is true.
 template <class Has>
 std::string operand_list(const std::string &name, const Expression &expression, Has &&has) {
     std::string list = "#define " + name + "(X)";
@@ -100,7 +100,7 @@ std::string operand_list(const std::string &name, const Expression &expression, 
     return list + "\n";
 }
 
-/// What device/walk.cuh says about names.
+/// The names that device/walk.cuh requires.
 std::string names_code(const Expression &expression, const ElementWalk &walk) {
     std::string results, parameters, arguments;
     for (std::size_t k = 0; k < expression.results.size(); ++k) {
@@ -139,7 +139,7 @@ std::string strided_names(const ElementWalk &walk) {
            constant("ANY_KEPT", walk.kept != 0);
 }
 
-/// #define STEP_p0 2: of the arrays that are accessed element by element, in their order.
+/// #define STEP_p0 2: for each array that is accessed element by element, in order.
 std::string steps_code(const ElementWalk &walk, std::span<const std::string> walked) {
     std::string code;
     for (std::size_t k = 0; walk.has_step && k < walked.size(); ++k)
@@ -148,7 +148,7 @@ std::string steps_code(const ElementWalk &walk, std::span<const std::string> wal
     return code;
 }
 
-/// The operands that a strided walk treats in two ways: those that `has` holds of, and others.
+/// The two groups of operands of a strided walk: those for which `has` is true, and the others.
 template <class Has>
 std::string two_lists(const char *with, const char *without, const Expression &expression,
                       const ElementWalk &walk, Has &&has) {
@@ -178,8 +178,8 @@ bool has_long_step(const Expression &expression) {
                                [](const ExpressionStep &step) { return is_long(step.operation); });
 }
 
-/// Whether the tests of loads in walk_rolled.cuh's one loop take little time beside the operation.
-/// It was measured: not for tan, logaddexp and the sine of float32.
+/// Whether the tests of loads in the single loop of walk_rolled.cuh are cheap compared to the
+/// operation. Measured: not for tan, logaddexp and sin of float32.
 bool gains_by_one_loop(const TypedOperation &operation) {
     if (!is_long(operation))
         return false;
@@ -203,10 +203,10 @@ bool has_one_loop(const Expression &expression, const ElementWalk &walk) {
            });
 }
 
-/// What the text of a walk depends on beside the walk.
+/// The properties, besides the walk, on which the source depends.
 struct WalkTraits {
     bool in_turn;  ///< a thread computes its elements in a loop
-    bool is_long;  ///< some step is
+    bool is_long;  ///< some step satisfies is_long()
     bool one_loop; ///< has_one_loop()
 };
 
@@ -237,7 +237,7 @@ std::string walk_code(const ElementWalk &walk, const WalkTraits &traits) {
                                              : device_code::walk_vectors_cuh);
 }
 
-/// Parameter k, as its author named it and as the walks do.
+/// Parameter k, with its name in the user's declaration and its name in the walks.
 struct PlacedParameter {
     const KernelArgument &declared;
     std::string name; ///< p0, p1 ...
@@ -253,7 +253,7 @@ std::vector<PlacedParameter> place(const InPlaceExpression &expression) {
     return placed;
 }
 
-/// Names that the author's text defines as macros are no longer macros after this.
+/// #undef for all macros that the user's text defines.
 std::string forget_macros(std::string_view text) {
     constexpr std::string_view space = " \t";
     std::string code;
@@ -271,8 +271,8 @@ std::string forget_macros(std::string_view text) {
     return code;
 }
 
-/// The function compute(), and the kernel's declaration, which tells the types of its parameters
-/// to readers of the source.
+/// The function compute(), and a declaration of the kernel, from which readers of the source get
+/// the types of the parameters.
 std::string statements_code(const InPlaceExpression &expression, const ElementWalk &walk,
                             std::span<const PlacedParameter> parameters) {
     std::string types, own, kernel;
@@ -294,7 +294,7 @@ std::string statements_code(const InPlaceExpression &expression, const ElementWa
            (walk.is_strided() ? "Geometry g);\n" : "unsigned long long n);\n");
 }
 
-/// What device/walk.cuh says about names.
+/// The names that device/walk.cuh requires.
 std::string in_place_names(const InPlaceExpression &expression, const ElementWalk &walk,
                            std::span<const PlacedParameter> parameters) {
     const bool vectors = walk.walk == Walk::Vectors;

@@ -1,4 +1,4 @@
-// kernel_table.cpp -- compiling and keeping the kernels of array operations.
+// kernel_table.cpp -- compiles and stores the kernels of array operations.
 #include "arrays/kernel_table.h"
 
 #include <pycuda/caller_lock.h>
@@ -40,7 +40,7 @@ void KernelTable::start(KernelKey key, std::string source) {
     };
     try {
         expected_.emplace(key, std::async(std::launch::async, std::move(in_background)));
-    } catch (const std::system_error &) { // no more threads: find() compiles it
+    } catch (const std::system_error &) { // no more threads: find() compiles the kernel
     }
 }
 
@@ -73,7 +73,7 @@ const Function &KernelTable::make(KernelKey key, const WriteSource &write) {
         try {
             promise.set_value(keep(key, compile_and_load(std::move(expected), write)));
         } catch (...) {
-            promise.set_exception(std::current_exception()); // for those who wait, too
+            promise.set_exception(std::current_exception()); // also for the threads that wait
         }
         std::lock_guard lock(mutex_);
         making_.erase(key);

@@ -1,4 +1,4 @@
-// layout.cpp -- contiguity, views and the merging of axes.
+// layout.cpp -- contiguity, views, and merging of axes.
 #include <pycuda/layout.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Layout Layout::contiguous(std::span<const std::int64_t> shape, std::size_t item_
     for (int i = 0; i < layout.dimensions_; ++i) {
         const int axis = order == Order::Fortran ? i : layout.dimensions_ - 1 - i;
         layout.strides_[axis] = stride;
-        // An axis of no element leaves the strides of the others as they would be with one.
+        // An axis of length 0 counts as length 1 for the strides of the other axes.
         if (__builtin_mul_overflow(stride, std::max<std::int64_t>(layout.shape_[axis], 1), &stride))
             throw std::invalid_argument("an array of shape " + shape_text(shape) + " is too big");
     }
@@ -49,7 +49,8 @@ std::size_t Layout::size() const noexcept {
 
 namespace {
 
-/// Whether there are no gaps; axes run fast in the order from `fastest` on, in steps of 1 or -1.
+/// Whether there are no gaps. `fastest` is the first axis, `step` (1 or -1) leads to the next
+/// slower one.
 inline bool is_contiguous(const Layout &layout, std::size_t item_size, int fastest,
                           int step) noexcept {
     std::int64_t expected = static_cast<std::int64_t>(item_size);
@@ -102,8 +103,8 @@ Layout Layout::transposed(std::span<const int> axes) const {
     return result;
 }
 
-// Old and new axes are matched in groups of the same number of elements; the old axes of a group
-// must lie in memory as one, and are then cut anew.
+// Old and new axes are matched in groups with equal numbers of elements. The old axes of a group
+// must be contiguous as one axis, which is then split into the new axes.
 //
 //     (2, 3, 4) -> (6, 2, 2):   [2, 3 -> 6]  [4 -> 2, 2]
 bool Layout::try_reshape(std::span<const std::int64_t> shape, Order order, std::size_t item_size,
@@ -111,7 +112,7 @@ bool Layout::try_reshape(std::span<const std::int64_t> shape, Order order, std::
     result = contiguous(shape, item_size, order);
     if (size() == 0)
         return true;
-    Layout old; // axes of length 1 say nothing
+    Layout old; // without axes of length 1
     for (int axis = 0; axis < dimensions_; ++axis)
         if (shape_[axis] != 1)
             old.append(shape_[axis], strides_[axis]);
@@ -218,7 +219,8 @@ Layout broadcast_shapes(const Layout &a, const Layout &b) {
 
 void coalesce(std::span<Layout> layouts) noexcept {
     const Layout first = layouts[0];
-    std::array<bool, Layout::max_dimensions> joins{}; // the axis before it, in every layout
+    std::array<bool, Layout::max_dimensions>
+        joins{}; // whether it can be merged with the axis before it in every layout
     int previous = -1;
     for (int axis = 0; axis < first.dimensions(); ++axis) {
         if (first.extent(axis) == 1)

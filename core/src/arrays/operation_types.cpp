@@ -39,8 +39,9 @@ ScalarType float_of(Operation operation, ScalarType type, bool real) {
     return float_type(type);
 }
 
-/// The common type of operands that become floats. NumPy has a loop for each float, and takes the
-/// first one that holds each operand: int8 and uint8 fit float16, but their common type is int16.
+/// The common type of operands that become floats. NumPy has a loop for each float type, and takes
+/// the first one that holds each operand: int8 and uint8 fit float16, but their common type is
+/// int16.
 ScalarType common_float_type(std::span<const Operand> operands, ScalarType common) {
     if (is_bool(common) || !is_integer(common))
         return common;
@@ -51,7 +52,9 @@ ScalarType common_float_type(std::span<const Operand> operands, ScalarType commo
             strong = strong ? promote(*strong, own) : own;
             type = type ? promote(*type, float_type(own)) : float_type(own);
         }
-    return strong == common ? *type : common; // else a Python number decides, as an int beside bool
+    return strong == common
+               ? *type
+               : common; // else a Python number decides, such as an int with a bool array
 }
 
 LoopTypes same(ScalarType type, ScalarType out) { return {{type, type, type, type}, out}; }
@@ -111,7 +114,7 @@ LoopTypes loop_of_type(Operation operation, ScalarType type) {
         return same(type, ScalarType::Bool);
     case TypeRule::ScaleExponent:
     case TypeRule::Select:
-        break; // their operands differ; see loop_types()
+        break; // the operands have different types; see loop_types()
     }
     return same(type, type);
 }
@@ -147,7 +150,8 @@ bool has_one_result(TypeRule rule) noexcept {
            rule == TypeRule::FloatExponent || rule == TypeRule::IntegerBits;
 }
 
-/// Weak integers that fit no array's type still compare right in one that holds them.
+/// A type that holds weak integers that do not fit the type of any array, so that comparisons are
+/// correct.
 ScalarType widened_for_comparison(std::span<const Operand> operands, ScalarType type) {
     for (const Operand &operand : operands)
         if (!operand.is_array() && operand.scalar().is_weak() && !operand.scalar().fits(type))
@@ -155,7 +159,7 @@ ScalarType widened_for_comparison(std::span<const Operand> operands, ScalarType 
     return type;
 }
 
-/// The loop whose result is `dtype`.
+/// The loop whose result has type `dtype`.
 LoopTypes loop_with_result(Operation operation, std::span<const Operand> operands,
                            ScalarType dtype) {
     const TypeRule rule = operation_row(operation).rule;
@@ -165,8 +169,8 @@ LoopTypes loop_with_result(Operation operation, std::span<const Operand> operand
         if (rule == TypeRule::Compare)
             type = widened_for_comparison(operands, type);
     } else if (rule == TypeRule::RealPart && is_float(dtype)) {
-        // The loop of complex numbers is NumPy's choice only if it holds the operand; else the real
-        // loop.
+        // NumPy chooses the loop of complex numbers only if it holds the operand; else it chooses
+        // the real loop.
         const ScalarType given = common_type(operands, operation_name(operation));
         const ScalarType wide = complex_type(dtype);
         if (is_complex(given) && real_type(wide) == dtype && can_cast(given, wide, Casting::Safe))
@@ -238,16 +242,16 @@ void check_casts(Operation operation, std::span<const Operand> operands, const L
     const bool is_logical =
         operation == Operation::LogicalAnd || operation == Operation::LogicalOr ||
         operation == Operation::LogicalXor || operation == Operation::LogicalNot;
-    if (casting == Casting::Unsafe || is_logical) // which take each operand in its own type
+    if (casting == Casting::Unsafe || is_logical) // these convert each operand to bool by itself
         return;
-    // A comparison with a number that its type does not hold is decided without a cast.
+    // A comparison with a number that does not fit the array's type is decided without a cast.
     const bool widens = rule == TypeRule::Compare;
     const ScalarType common = widens ? common_type(operands, operation_name(operation)) : loop.out;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const ScalarType to = widens ? common : loop.in[i];
         ScalarType from = type_of(operands[i]);
         if (!is_strong(operands[i]) && promote_weak(to, operands[i].scalar().weak_class()) == to)
-            continue; // it has the loop's type from the start
+            continue; // a weak number has the loop's type from the start
         if (!can_cast(from, to, casting))
             throw UnsupportedTypes(std::string(operation_name(operation)) + "() computes in " +
                                    std::string(numpy_name(to)) + ", to which operand " +

@@ -1,19 +1,19 @@
-// reduction_source.cpp -- writing a reduction kernel: types, functions of states, and the names
+// reduction_source.cpp -- generates a reduction kernel: types, functions of states, and the names
 // that the fixed text in device/reduction*.cuh uses.
 //
 // A team of threads reduces a chunk of the elements of one output. Each thread keeps several
-// states, and states are joined as a tree:
+// states. States are combined as a tree:
 //
 //     thread 0   s0 = x[0]  + x[1024] ..  s1 = x[256] + ..  s2  s3   ->  (s0 + s1) + (s2 + s3)
 //     team       128 + 64 + 32 + ... threads join pairs              ->  one state
 //
-// Where a warp is a vector of a CPU, kernels are `rolled`: what takes several accesses to have them
-// under way at once is a loop, which compiles in a third of the time. The states and the order of
-// what joins them are the same. Where that order is all one, as for counts, bytes are taken in
-// words of eight.
+// If a warp is a vector of a CPU, kernels are `rolled`: the repeated code that keeps several
+// accesses in flight becomes a loop, which compiles in a third of the time. The states and the
+// order in which they are combined do not change. If this order does not matter, as for counts,
+// bytes are processed in words of eight.
 //
-// Where a reduction is long, several blocks have a chunk of it each and leave their states; a
-// second launch reduces those.
+// In a long reduction, several blocks each reduce one chunk and write their states. A second launch
+// reduces these states.
 #include "arrays/reduction_source.h"
 
 #include "arrays/device_code.h"
@@ -28,7 +28,7 @@
 namespace pycuda {
 namespace {
 
-constexpr int vectors_per_step = 4; ///< accesses that a thread has under way
+constexpr int vectors_per_step = 4; ///< accesses of a thread that are in flight
 
 constexpr ReductionRow rows[] = {
 #define PYCUDA_REDUCTION(name, numpy_name, inputs, rule, identity, map, combine)                   \
@@ -45,12 +45,12 @@ bool is_of_moments(const ReductionVariant &variant) {
     return reduction_row(variant.reduction).rule == ReductionRule::Moments;
 }
 
-/// Of compute_name(type): small floats are computed as float.
+/// The size of compute_name(type): small floats are computed as float.
 std::size_t computed_size(ScalarType type) {
     return is_float(type) && item_size(type) == 2 ? 4 : item_size(type);
 }
 
-/// The type of a state, as it is computed.
+/// The type of a state during the computation.
 std::string state_type(const ReductionVariant &variant) {
     switch (reduction_row(variant.reduction).rule) {
     case ReductionRule::Test:
@@ -67,12 +67,12 @@ std::string state_type(const ReductionVariant &variant) {
     }
 }
 
-/// Whether elements are joined as groups, by array_group(), and their states then.
+/// Whether array_group() combines elements as groups first, and then their states.
 bool is_grouped(const ReductionVariant &variant) noexcept {
     return is_of_moments(variant) && !variant.masked && !variant.partials;
 }
 
-/// Neighbouring columns are read by 4 bytes or so at a time: more of them must be under way.
+/// Columns are read with accesses of about 4 bytes, so more of them must be in flight.
 int elements_per_turn(const ReductionVariant &variant) noexcept {
     return variant.team == Team::Columns ? 8 : 4;
 }
@@ -87,7 +87,7 @@ std::string alias(const std::string &name, const std::string &type) {
     return "typedef " + type + " " + name + ";\n";
 }
 
-/// What a kernel reads: inputs and mask, or the states of a launch before.
+/// An array that a kernel reads: an input, the mask, or the states of an earlier launch.
 struct Walker {
     std::string name, type;
 };
@@ -102,11 +102,11 @@ std::vector<Walker> walkers_of(const ReductionVariant &variant) {
     return walkers;
 }
 
-/// What reduction_states.cuh needs.
+/// The types that reduction_states.cuh requires.
 std::string types_code(const ReductionVariant &variant) {
     const bool index = is_index(variant), complex = is_complex(variant.type);
-    // Places of a launch's own elements are as wide as its indices; those that pass from one launch
-    // to the next are wide.
+    // Indices of a launch's own elements have the width of its indices. Indices that pass from one
+    // launch to the next have 64 bits.
     const bool wide = variant.partials || variant.wide_index;
     const bool any_complex = complex || is_complex(variant.out) || is_complex(variant.stored[0]) ||
                              is_complex(variant.stored[variant.inputs() - 1]);
@@ -120,7 +120,7 @@ std::string types_code(const ReductionVariant &variant) {
            define("APART", index && computed_size(variant.type) < (wide ? 8u : 4u));
 }
 
-/// The types of states, of the output and of what is read.
+/// The types of states, of the output and of the input.
 std::string state_types_code(const ReductionVariant &variant) {
     std::string code = alias("S", state_type(variant));
     if (!is_index(variant))
@@ -131,7 +131,7 @@ std::string state_types_code(const ReductionVariant &variant) {
     return code;
 }
 
-/// Joins a thread's state with one of a later element, given the text that joins any two.
+/// Combines a thread's state with that of a later element, given the text that combines any two.
 std::string append_text(const ReductionVariant &variant) {
     std::string text = reduction_row(variant.reduction).combine;
     constexpr std::string_view any = "array_first(";
@@ -173,7 +173,7 @@ std::string state_code(const ReductionVariant &variant) {
     return code + inline_ + "O finish(S s) { return " + result + "; }\n";
 }
 
-/// How bytes are taken by words of eight.
+/// How bytes are processed in words of eight.
 std::string words_names(const ReductionVariant &variant) {
     const bool sum = variant.reduction == Reduction::Sum;
     const bool is_signed = sum && variant.stored[0] == ScalarType::Int8;
@@ -194,7 +194,7 @@ std::string words_names(const ReductionVariant &variant) {
                       ")");
 }
 
-/// What reduction.cuh says about names.
+/// The names that reduction.cuh requires.
 std::string names_code(const ReductionVariant &variant) {
     std::string walkers, elements, parameters = "O *out";
     for (const Walker &walker : walkers_of(variant)) {
@@ -204,7 +204,7 @@ std::string names_code(const ReductionVariant &variant) {
     }
     const bool columns = variant.team == Team::Columns;
     const int turn = elements_per_turn(variant), length = reduction_vector_length(variant);
-    // Moments take so long to join that this pays where it is done once for many elements only.
+    // Combining moments takes so long that a loop is faster only if it runs once for many elements.
     const bool joins_in_loops =
         is_index(variant) || (is_of_moments(variant) && (variant.partials || variant.split));
     return define("PARAMETERS", parameters) + define("WALKERS(X)", walkers) +
@@ -245,7 +245,7 @@ std::optional<Reduction> find_reduction(std::string_view numpy_name) noexcept {
 int reduction_inputs(Reduction reduction) noexcept { return reduction_row(reduction).inputs; }
 
 KernelKey ReductionVariant::key() const noexcept {
-    KernelKey key = 2; // a reduction
+    KernelKey key = 2; // 2: a reduction
     auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
     add(static_cast<std::uint64_t>(reduction), 6);
     add(static_cast<std::uint64_t>(stored[0]), 4);
@@ -274,7 +274,7 @@ bool is_of_bytes(const ReductionVariant &variant) noexcept {
     case Reduction::All:
     case Reduction::CountNonzero:
         return true;
-    case Reduction::Sum: // exact: a chunk's sum has fewer bits than a double's mantissa
+    case Reduction::Sum: // exact: the sum of a chunk fits a double's mantissa
         return variant.type == ScalarType::Int64 || variant.type == ScalarType::UInt64 ||
                variant.type == ScalarType::Float64;
     default:
@@ -291,7 +291,7 @@ bool takes_own_states(const ReductionVariant &variant) {
     case Reduction::Any:
     case Reduction::All:
         break;
-    default: // a state is not an element, or what is done to an element may not be done to it
+    default: // the state is not an element, or the element's map() must not be applied to a state
         return false;
     }
     return !variant.masked && variant.stored[0] == variant.type && variant.type == variant.out &&

@@ -1,4 +1,4 @@
-// scalar.cpp -- numbers of the host, and their bytes as any type.
+// scalar.cpp -- numbers of the host, and their conversion to the bytes of any type.
 #include <pycuda/scalar.h>
 
 #include "objects/half.h"
@@ -160,7 +160,7 @@ void Scalar::check_assignable(ScalarType type) const {
         return;
     if (std::isnan(re_))
         throw std::invalid_argument("cannot convert float NaN to " + std::string(numpy_name(type)));
-    // Both bounds are powers of two, or zero: exact as doubles.
+    // Both bounds are zero or powers of two, so they are exact as doubles.
     const bool is_signed = type_class(type) == TypeClass::Signed;
     const int bits = static_cast<int>(8 * item_size(type));
     const double high = std::ldexp(1.0, is_signed ? bits - 1 : bits);
@@ -181,7 +181,7 @@ void Scalar::write(ScalarType type, void *bytes) const {
     const double number = as_double();
     if (is_bool(type))
         return store<unsigned char>(bytes, integral ? integer_ != 0 : re_ != 0 || im_ != 0);
-    if (is_integer(type)) { // the low bytes of two's complement
+    if (is_integer(type)) { // the low bytes of the two's complement
         std::int64_t value = integral ? integer_
                              : type == ScalarType::UInt64 && number >= 0
                                  ? static_cast<std::int64_t>(static_cast<std::uint64_t>(number))

@@ -1,4 +1,4 @@
-// stream_pool.cpp -- memory that is handed out and taken back in the order of one stream.
+// stream_pool.cpp -- memory that is allocated and freed in the order of one stream.
 #include "arrays/stream_pool.h"
 
 #include <pycuda/driver.h>
@@ -6,7 +6,7 @@
 namespace pycuda::detail {
 namespace {
 
-/// Of the context, not of whichever one is current.
+/// A pool in `context`, which need not be the current context.
 MemoryPool pool_in(const Context &context) {
     ScopedContext scope(context);
     return MemoryPool::device();
@@ -36,7 +36,7 @@ void StreamPool::take_back(PooledMemory block,
         const PooledMemory back = std::move(block);
         return;
     }
-    // The pool holds no more: the block goes to the driver, when nothing uses it.
+    // The pool is closed: frees the block when its uses are done.
     const Driver *driver = driver_for_cleanup();
     if (driver != nullptr && context_.usable()) {
         for (const std::shared_ptr<Event> &use : uses)
@@ -59,7 +59,7 @@ void StreamPool::end(MemoryPool &heir) noexcept {
         driver->cuStreamWaitEvent(nullptr, last_->get(), 0);
         memory_.move_held_to(heir);
     } catch (const std::exception &) {
-        // No event to be had: wait, so that nothing is in use any more.
+        // No event can be created: waits until the work is done instead.
         last_.reset();
         (void)driver->cuStreamSynchronize.status(stream_);
     }

@@ -9,7 +9,7 @@
 namespace pycuda {
 namespace {
 
-/// Whether what is put into the stream is recorded for a graph, and not done.
+/// Whether the stream is being captured for a graph.
 bool is_recording(const Driver &driver, StreamRef stream) noexcept {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     return stream.get() != nullptr &&
@@ -25,9 +25,10 @@ void StreamUse::note_away(const std::shared_ptr<ArrayMemory> &memory) {
     away_.push_back(memory);
     if (!memory->is_fresh_.exchange(false, std::memory_order_relaxed))
         return;
-    // The default stream is one of the current context's, which need not be the memory's.
+    // The default stream belongs to the current context, which may not be the context of the
+    // memory.
     const ScopedContext scope(memory->context()->context());
-    if (is_recording(driver(), stream_)) // which cannot wait for what is not recorded
+    if (is_recording(driver(), stream_)) // captured work cannot wait for work outside the graph
         synchronize(memory->home());
     else
         memory->context()->order(memory->home(), stream_);
@@ -39,7 +40,7 @@ void StreamUse::record() noexcept {
     if (driver == nullptr || !context.usable())
         return;
     if (is_recording(*driver, stream_))
-        return; // whoever launches the graph keeps its arrays
+        return; // the owner of the graph keeps its arrays alive
     try {
         const ScopedContext scope(context);
         auto done = std::make_shared<Event>(context, CU_EVENT_DISABLE_TIMING);
@@ -47,8 +48,8 @@ void StreamUse::record() noexcept {
         for (const std::shared_ptr<ArrayMemory> &memory : away_)
             memory->used_until(done);
     } catch (const std::exception &) {
-        // Neither an event nor host memory is to be had: wait, so that the use is over. A failure
-        // is one of the work in the stream, and is reported to whoever waits for that.
+        // No event can be created, or host memory is exhausted: waits until the use is over. A
+        // failure of the work is reported to the code that waits for the stream.
         (void)driver->cuStreamSynchronize.status(stream_.get());
     }
 }

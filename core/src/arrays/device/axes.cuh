@@ -1,7 +1,7 @@
-// axes.cuh -- from an element's number to its index along each axis.
+// axes.cuh -- computes an element's index along each axis from its number.
 #pragma once
 
-/// Runs APPLY for the axes `last` ... 0 with `at`, the index along `axis`. The last axis runs
+/// Runs APPLY for the axes `last` ... 0 with `at`, the index along `axis`. The last axis varies
 /// fastest.
 #define FOR_EACH_AXIS(number, last, extents, APPLY)                                                \
     {                                                                                              \

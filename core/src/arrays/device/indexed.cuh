@@ -1,10 +1,10 @@
-// indexed.cuh -- from arrays of indices to offsets in memory, or to the elements there.
+// indexed.cuh -- computes offsets of elements, or copies elements, from arrays of indices.
 //
-// In front of this file are defined:
+// The text before this file defines:
 //
-//   ARRAYS, AXES     how many arrays of indices there are, and how many axes they have
-//   WORDS, Word      of an element
-//   OFFSETS, GATHER, SCATTER    1 for what the kernel does: writes the offsets to `dense`, writes
+//   ARRAYS, AXES     the number of arrays of indices, and the number of their axes
+//   WORDS, Word      the words of an element, and their type
+//   OFFSETS, GATHER, SCATTER    1 for one of the tasks: writes the offsets to `dense`, writes
 //                    elements to `dense`, or writes elements of `dense` (`dense_step` bytes apart).
 //                    If all are 0, it only sets `outside[k]` if an index of array k is outside
 //

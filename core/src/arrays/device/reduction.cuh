@@ -1,9 +1,9 @@
 // reduction.cuh -- the kernel of a reduction: a team of threads reduces a chunk of one output.
 //
-// Each thread keeps several states, so that additions do not wait for each other and few are taken
-// in a row. Then states are joined as a tree, in the thread first, then over the team.
+// Each thread keeps several states, so that additions are independent and few are sequential. Then
+// states are combined as a tree, first within the thread, then over the team.
 //
-// The generated text in front of this file defines, for inputs called p0, p1 and the mask:
+// The generated text before this file defines, for inputs called p0, p1 and the mask:
 //
 //   type_p0, type_mask        types in memory
 //   WALKERS(X)                X(p0) X(p1) X(mask)
@@ -12,16 +12,16 @@
 //   identity(), map(), combine(), append(), finish()
 //   PARAMETERS                of the kernel, except the last one
 //   TEAM_BLOCK, TEAM_WARP, TEAM_COLUMNS    1 for one of them (Team)
-//   KEPT_AXES, REDUCED_AXES   how many
+//   KEPT_AXES, REDUCED_AXES   the numbers of axes
 //   DENSE_COLUMNS             1 if neighbouring outputs have neighbouring elements
-//   DENSE                     1 if a team's elements are contiguous, of several axes in each row
-//   GROUPED                   1 if elements are joined in groups, by array_group()
-//   VECTORS, WORDS            1 if elements are read by 16 bytes, or bytes by words of eight
+//   DENSE                     1 if a team's elements are contiguous; with several axes, in each row
+//   GROUPED                   1 if elements are combined in groups, by array_group()
+//   VECTORS, WORDS            1 for accesses of 16 bytes, 1 for bytes in words of eight
 //   LENGTH, STEPS, GROUP, TURN    elements of an access, accesses in flight, accesses of a group,
 //                             elements in flight
 //   STATES                    of a thread
 //   ROLLED                    1 if the loops over accesses in flight are rolled
-//   ROLLED_JOIN               1 if the loops of the tree are
+//   ROLLED_JOIN               1 if the loops of the tree are rolled
 #pragma once
 
 #define WALKER(name) walker_##name,
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
         state[u] = identity();
 
 #if WORDS
-    // One by one up to the beginning of a word, then words.
+    // Single elements up to the beginning of a word, then words.
     {
         Index first = begin + Index(-reinterpret_cast<long long>(base_p0 + begin) & 7);
         if (first > end)
@@ -211,12 +211,12 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
     }
 #endif
 
-    // The rest, element by element: while there are enough, into each of the states in turn, or as
-    // groups; then into the first.
+    // The remaining elements, one at a time: as long as there are enough, added to each of the
+    // states in turn, or combined as groups; then added to the first state.
     Index r = begin + lane;
 #if ROLLED && (GROUPED || STATES > 1)
-    // One copy of the code for an element. The states move on after each element, so that the code
-    // always takes the first; elements of a group wait until the group is complete.
+    // One copy of the code for an element. The states rotate after each element, so that the code
+    // always uses the first. Elements of a group are kept until the group is complete.
     const Index own = r < end ? (end - r + team_size - 1) / team_size : 0;
     const Index turns = r + own / TURN * TURN * team_size;
 #if GROUPED
@@ -275,8 +275,8 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
         state[0] = append(state[0], element(r));
 #endif
 
-    // The tree: in the thread; over the team through shared memory, down to a warp, of columns to
-    // one of the block's eight; over the warp's lanes by shuffles.
+    // The tree: within the thread; over the team through shared memory, down to one warp, or for
+    // columns to one of the block's eight rows; over the lanes of the warp by shuffles.
 #pragma unroll
     for (int half = STATES / 2; half > 0; half /= 2)
 #pragma unroll

@@ -1,9 +1,9 @@
 // reduction_states.cuh -- the states of reductions, and how threads exchange them.
 //
-// The generated text in front of this file defines:
+// The generated text before this file defines:
 //
-//   T, R            the type that elements are computed in; of moments, the real one
-//   Place           of INDEX: the type of an element's index in a state
+//   T, R            the type of the computation; for moments, the corresponding real type
+//   Place           for INDEX: the type of an element's index in a state
 //   INDEX, MOMENTS, COMPLEX, WORDS, ROLLED_ORDER, APART    1 for the parts that are needed
 #pragma once
 
@@ -25,7 +25,7 @@ template <class S> __device__ __forceinline__ S array_first(S a, S b, bool a_win
     const bool b_precedes = b_wins | (!a_wins & (b.place < a.place)); // no branches
     return (b.place >= 0) & ((a.place < 0) | b_precedes) ? b : a;
 }
-/// As array_first(), where b comes behind a and is there.
+/// As array_first(), if b comes after a and is valid.
 template <class S> __device__ __forceinline__ S array_later(S a, S b, bool, bool b_wins) {
     return (a.place < 0) | b_wins ? b : a;
 }
@@ -49,7 +49,7 @@ __device__ __forceinline__ array_complex<T> array_part(array_complex<T> x, R par
 
 #if INDEX
 #if ROLLED_ORDER
-// Of real numbers, with fewer masks, which are what a warp's vector is slow at.
+// For real numbers, with fewer masks, which are slow if a warp is a vector.
 template <class T> __device__ __forceinline__ bool array_is_less(T a, T b) {
     return b == b && !(a >= b);
 }
@@ -69,7 +69,7 @@ struct State {
     T value;
     Place place;
 };
-/// Between launches.
+/// A state that passes from one launch to the next.
 struct Passed {
     T value;
     long long place;
@@ -77,22 +77,22 @@ struct Passed {
 #endif
 
 #if WORDS
-// The bytes of a word are processed at once. Counts are added in the even and the odd bytes of two
-// sums, which are 16 bits wide then and hold 255 additions.
+// The bytes of a word are processed at once. Counts are added up in two words, for the even and the
+// odd bytes, with 16 bits for each sum. A sum holds 255 additions.
 typedef unsigned long long Word;
 constexpr Word every_byte = 0x0101010101010101, even_bytes = 0x00ff00ff00ff00ff;
 /// 1 in each byte that is not 0.
 __device__ __forceinline__ Word array_nonzero_bytes(Word x) {
     return ((((x & 0x7f * every_byte) + 0x7f * every_byte) | x) >> 7) & every_byte;
 }
-/// The sum of four numbers of 16 bits.
+/// The sum of the four 16-bit numbers.
 __device__ __forceinline__ long long array_sum_of_16(Word x) {
     x = (x & 0x0000ffff0000ffff) + (x >> 16 & 0x0000ffff0000ffff);
     return (long long)((x & 0xffffffff) + (x >> 32));
 }
 #endif
 
-/// The state of the lane `distance` above in the warp.
+/// The state of the lane whose number is greater by `distance`.
 template <class S> __device__ __forceinline__ S array_from_above(S state, int distance) {
     unsigned words[(sizeof(S) + 3) / 4] = {};
     memcpy(words, &state, sizeof(S));
@@ -111,7 +111,8 @@ template <bool Fours> struct array_unit<true, Fours> {
 template <> struct array_unit<false, true> {
     typedef unsigned type;
 };
-/// The states of a block's 256 threads in shared memory: first the first unit of each, and so on.
+/// The states of a block's 256 threads in shared memory: first the first unit of all states, then
+/// the second, and so on.
 template <class S> struct array_states {
     typedef typename array_unit<sizeof(S) % 8 == 0, sizeof(S) % 4 == 0>::type Unit;
     Unit *memory;
@@ -133,7 +134,7 @@ template <class S> struct array_states {
 };
 
 #if APART
-// Of states with padding, which must not be read: values apart from places.
+// For states with padding, which must not be read: values and indices are stored separately.
 template <> struct array_states<State> {
     typedef decltype(State::place) Unit;
     Unit *memory;
@@ -151,10 +152,11 @@ template <> struct array_states<State> {
 #endif
 
 #if MOMENTS
-// Numbers as their mean, the sum of the squares of their deviations from it, and their count. Two
-// sets are joined as by Chan, Golub and LeVeque (Updating Formulae and a Pairwise Algorithm for
-// Computing Sample Variances, 1979). The output's first number is subtracted from all numbers:
-// means are then as small as deviations, and so is their rounding error.
+// A set of numbers is represented by its mean, the sum of the squared deviations from the mean, and
+// its count. Two sets are combined as by Chan, Golub and LeVeque (Updating Formulae and a Pairwise
+// Algorithm for Computing Sample Variances, 1979). The first number of the output's set is
+// subtracted from all numbers. Means are then as small as deviations, and so are their rounding
+// errors.
 template <class T> __device__ __forceinline__ T array_part(T x, T part) { return x * part; }
 struct State {
     T mean;

@@ -1,20 +1,20 @@
-// walk.cuh -- what all walks of elementwise kernels share.
+// walk.cuh -- the common part of all walks of elementwise kernels.
 //
-// The generated text in front of this file defines, for results called out0, out1 ..., operands
+// The generated text before this file defines, for results called out0, out1 ..., operands
 // called p0, p1 ... and the mask:
 //
 //   KERNEL                           the kernel's name
 //   type_out0, type_p0, type_mask    the types in memory
 //   struct Results                   a member for each result
-//   COMPUTE(index, x)                computes Results; x(p0) is the text for an element of p0
+//   COMPUTE(index, x)                computes Results; x(p0) is the expression for an element of p0
 //   PARAMETERS                       of the kernel, except the last one
 //   RESULTS(X)                       X(out0) X(out1) ...
-//   OPERANDS(X), MASKS(X)            the same for operands and the mask read element by element
+//   OPERANDS(X), MASKS(X)            the same for operands and the mask, if read element by element
 //   WALKED(X)                        all of these
 //   IN_PLACE                         1 if COMPUTE is a user's statements, which read and write
-//                                    elements themselves: x(p0) is the text for the address of an
-//                                    element, all arrays are WALKED only, IN_TURN is 1
-//   PROMISES                         statements that tell the compiler of the arrays' alignment
+//                                    elements themselves: x(p0) is the expression for the
+//                                    address of an element, all arrays are WALKED only, IN_TURN is 1
+//   PROMISES                         statements that tell the compiler the arrays' alignment
 //   SINGLES(X)                       the same for operands of one element
 //   SINGLE_MASK                      1 if the mask has one element
 //   IF_MASK(x)                       "if (x(mask))", or nothing
@@ -40,8 +40,8 @@ constexpr int block = 256, per_thread = 4;
     SINGLES(READ_SINGLE)
 #endif
 
-/// Computes one element, if the mask is true there; `element`, `place` and `store` are the texts
-/// for its value in an array, for its address, and for writing a result.
+/// Computes one element, if its mask is true. `element`, `place` and `store` are the macros for its
+/// value in an array, for its address, and for writing a result.
 #if IN_PLACE
 #define EVALUATE(index, element, place, store) COMPUTE(index, place);
 #else

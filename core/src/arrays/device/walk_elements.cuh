@@ -1,4 +1,4 @@
-// walk_elements.cuh -- contiguous elements that packs do not fit: a thread's are a block apart.
+// walk_elements.cuh -- contiguous elements without packs: a thread's elements are a block apart.
 #pragma once
 
 #define ARRAY(name) type_##name array_##name[per_thread];
@@ -16,8 +16,8 @@ extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned 
             COMPUTE_I;
     }
 #else
-    // All loads come before the first store: a result may be an operand, so no compiler moves a
-    // load in front of a store by itself.
+    // All loads come before the first store. A result may be an operand, so the compiler does not
+    // move a load before a store.
     MASKS(ARRAY);
     OPERANDS(ARRAY);
 #pragma unroll

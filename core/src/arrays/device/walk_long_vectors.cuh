@@ -1,6 +1,6 @@
 // walk_long_vectors.cuh -- as walk_vectors.cuh, with one copy of long code for many elements.
 //
-// The packs are shifted by an element after each element, so that the code always takes the first.
+// The packs are shifted by one element after each element, so that the code always uses the first.
 #pragma once
 
 #define PACK(name) Pack<type_##name, LENGTH>
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned 
     const bool whole = start + LENGTH <= n;
     OPERANDS(LOAD_PACK);
     RESULTS(RESULT_PACK);
-    // Four copies are worth their time: they were 7 % quicker on an H200.
+    // Four copies were 7 % faster on an H200.
     constexpr int copies = LENGTH <= 4 ? LENGTH : 1;
 #pragma unroll copies
     for (int k = 0; k < LENGTH; ++k) {

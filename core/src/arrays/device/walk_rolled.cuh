@@ -1,8 +1,8 @@
 // walk_rolled.cuh -- contiguous elements, for a CPU whose vectors are warps.
 //
-// Packs would have to be taken apart into vectors of first, second, ... elements. The processor
-// overlaps the turns of a loop as well as copies of its body, which take time to compile. So
-// threads are neighbours and advance by a block's width.
+// Packs would have to be split into vectors of first, second, ... elements. The processor overlaps
+// the iterations of a loop as well as copies of its body, and copies take time to compile. So
+// neighbouring threads process neighbouring elements, and advance by the width of a block.
 #pragma once
 
 #define TILE_LOOP for (unsigned u = 0; u < block * per_thread; u += blockDim.x)
@@ -16,9 +16,9 @@ extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned 
     BEGIN;
     const unsigned long long first = blockIdx.x * (256ull * per_thread);
 #if ONE_LOOP
-    // One copy of long code for whole tiles and for the last one. Elements past the end are
-    // computed from zeros, without a test. The asm hides that the tests are the same: the compiler
-    // would make one branch around all of the code.
+    // One copy of long code for whole tiles and for the last tile. Elements past the end are
+    // computed from zeros, without a test. The asm hides that the tests are equal: otherwise the
+    // compiler would make one branch around all of the code.
 #pragma unroll 1
     TILE_LOOP {
         const unsigned long long i = first + u + threadIdx.x;
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned 
         }
     }
 #else
-    // A whole tile has a loop of its own, without the test for the end.
+    // A whole tile has its own loop, without the test for the end.
     if (first + block * per_thread <= n) {
 #pragma unroll 1
         TILE_LOOP {

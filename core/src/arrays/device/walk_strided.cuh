@@ -1,7 +1,7 @@
-// walk_strided.cuh -- strided and broadcast elements: their places follow from their indices.
+// walk_strided.cuh -- strided and broadcast elements, whose addresses are computed from indices.
 //
-// Rows: blocks compute the outer indices, once for all of their threads, and threads go along the
-// last axis. Flat: each thread computes all indices of an element.
+// Rows: each block computes the outer indices once for all of its threads; the threads advance
+// along the last axis. Flat: each thread computes all indices of an element.
 #pragma once
 
 #define WALKER(name) walker_##name,

@@ -1,13 +1,14 @@
-// walk_tiles.cuh -- strided elements, where some operands run along another axis than the results.
+// walk_tiles.cuh -- strided elements, if some operands are contiguous along another axis than the
+// results.
 //
-// A matrix and a transposed one: neighbours of the result are far apart in the transposed operand.
-// So a block takes a tile of TILE x TILE elements of the last two axes. Warps read the crossed
-// operands along the axis before the last one, put them into shared memory, and read them from
-// there along the last axis.
+// Example: a matrix and a transposed matrix. Neighbours in the result are far apart in the
+// transposed operand. So a block processes a tile of TILE x TILE elements of the last two axes.
+// Warps read the crossed operands along the axis before the last, write them to shared memory, and
+// read them from there along the last axis.
 //
-//     result (y, x)   threads go along x        crossed operand (x, y)   threads go along y
+//     result (y, x)   threads along x           crossed operand (x, y)   threads go along y
 //
-// CROSSED(X) and DIRECT(X) are the operands of both kinds.
+// CROSSED(X) and DIRECT(X) are the operands of the two kinds.
 #pragma once
 
 #define WALKER(name) walker_##name,

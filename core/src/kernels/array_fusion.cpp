@@ -1,4 +1,4 @@
-// array_fusion.cpp -- from a program of operations to an expression, and its launch.
+// array_fusion.cpp -- makes an expression from a sequence of operations, and launches it.
 #include <pycuda/array_fusion.h>
 
 #include "arrays/device_code.h"
@@ -17,20 +17,21 @@ namespace {
 constexpr int max_inputs = 48;
 
 VariantCache &kernels() {
-    static auto *cache = new VariantCache; // never destroyed: arrays may be alive until the end
+    static auto *cache =
+        new VariantCache; // never destroyed: arrays may exist until the process ends
     return *cache;
 }
 
 } // namespace
 
-/// The program with all types known.
+/// The program, with all types known.
 struct Fusion::Typed {
-    Expression expression; ///< its operands: the inputs, then a number for each use of a constant
+    Expression expression; ///< operands: the inputs, then a number for each use of a constant
     std::vector<ScalarType> types;  ///< of the operands
-    std::vector<Operand> constants; ///< by use
+    std::vector<Operand> constants; ///< one for each use
     bool is_long = false;
 
-    /// Kernels that have run.
+    /// Kernels that have been used.
     struct Found {
         CUcontext context;
         ElementWalk walk;
@@ -39,7 +40,7 @@ struct Fusion::Typed {
     mutable std::vector<Found> found = {};
 };
 
-/// For the types that it was called with.
+/// The typed programs, for the types of earlier calls.
 struct Fusion::Known {
     std::mutex mutex;
     std::deque<Typed> programs;
@@ -107,11 +108,12 @@ Fusion::Typed Fusion::typed(std::span<const ScalarType> inputs) const {
     for (const FusedStep &step : steps_)
         used_constants += static_cast<int>(
             std::ranges::count_if(step.operands, [](int operand) { return operand < 0; }));
-    // Steps come after the constants among the values of the expression.
+    // In the values of the expression, the steps come after the constants.
     auto place = [&](int value) { return value < inputs_ ? value : value + used_constants; };
-    std::vector<ScalarType> values = program.types; // as the steps of the fusion count them
+    std::vector<ScalarType> values =
+        program.types; // numbered as the steps of the fusion number them
     for (const FusedStep &step : steps_) {
-        std::vector<Array> stand_ins; // have a type only
+        std::vector<Array> stand_ins; // only their type matters
         stand_ins.reserve(step.operands.size());
         std::vector<Operand> operands;
         for (int operand : step.operands) {
@@ -181,7 +183,8 @@ std::vector<Array> Fusion::allocate(const Typed &program, std::span<const Array 
     return results;
 }
 
-/// A result of some of the inputs alone would have their shape, not that of all.
+/// A result that depends only on some of the inputs would have their shape instead of the common
+/// shape.
 void Fusion::check_shapes(std::span<const Array *const> inputs, const Layout &shape) const {
     for (int result : results_) {
         std::vector<const Array *> used;

@@ -1,12 +1,13 @@
-// array_nonzero.cpp -- finding the elements that are not zero, in three launches.
+// array_nonzero.cpp -- finds the elements that are not zero, in three launches.
 //
 //     mask   1 0 1 1 | 0 0 0 1 | 1 1 0 0        tiles of 4096 elements, here of 4
 //     count  3         1         2              each block counts its tile
-//     scan   3         4         6              the last one is how many there are
-//     write  0 2 3     7         8 9            a block writes from where the one before ends
+//     scan   3         4         6              the last value is the total
+//     write  0 2 3     7         8 9            a block starts where the block before it ends
 //
-// Each warp has 512 neighbours of a tile. To write, it counts them again, so that it knows where it
-// begins once all warps have: a place follows from that and from the ballots so far.
+// A warp processes 512 neighbouring elements of a tile. Before it writes, it counts them again;
+// after all warps have counted, it knows its first position in the output. An element's position is
+// that number plus the number of elements in the ballots so far.
 #include <pycuda/array_nonzero.h>
 
 #include "arrays/device_code.h"
@@ -31,17 +32,17 @@ constexpr std::int64_t tile = 4096;
 
 enum class Step : std::uint8_t {
     Count,
-    WritePlaces, ///< the indices of what was found, a row for each axis
+    WritePlaces, ///< the indices of the found elements, a row for each axis
     WriteValues, ///< elements of another array
 };
 
-/// What a kernel does, and to what: all that its source depends on.
+/// All values on which a kernel's source depends.
 struct Finding {
     Step step;
-    ScalarType type; ///< of the array that is searched
+    ScalarType type; ///< of the searched array
     unsigned axes = 1;
-    std::size_t word = 1, words = 1; ///< of the values that are written, as many in each
-    bool packed = false;             ///< sixteen bytes are counted at once
+    std::size_t word = 1, words = 1; ///< of the values to write; an element has `words` words
+    bool packed = false;             ///< counts sixteen bytes at a time
 
     KernelKey key() const noexcept {
         KernelKey key = 9;
@@ -56,7 +57,7 @@ struct Finding {
     }
 };
 
-/// `warps[w]`: how many a warp has found among its elements.
+/// `warps[w]`: the number of elements that warp w found.
 constexpr const char *count_warps = R"__(
     __shared__ unsigned warps[8];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -72,7 +73,7 @@ UNROLL
     __syncthreads();
 )__";
 
-/// As count_warps, of bytes that start at a multiple of 16: sixteen are read at once.
+/// As count_warps, for bytes that start at a multiple of 16: reads sixteen at a time.
 constexpr const char *count_packed = R"__(
     __shared__ unsigned warps[8];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -97,7 +98,7 @@ constexpr const char *count_packed = R"__(
     __syncthreads();
 )__";
 
-/// `here`: the place in the output of the element `i` that was found.
+/// `here`: the position in the output of the found element `i`.
 constexpr const char *write_found = R"__(
     long long before = blockIdx.x == 0 ? 0 : ends[blockIdx.x - 1];
     for (int w = 0; w < warp; ++w)
@@ -184,10 +185,10 @@ void launch_step(Finding finding, const Array &in, KernelArguments &arguments) {
     arguments.launch(kernel, config);
 }
 
-/// How many there are up to the end of each tile.
+/// For each tile, the number of found elements up to its end.
 Array count_tiles(const Array &in, StreamUse &use) {
     const std::int64_t tiles[] = {(static_cast<std::int64_t>(in.size()) + tile - 1) / tile};
-    const AllocatorScope pools(nullptr); // of what is nobody's result
+    const AllocatorScope pools(nullptr); // memory that is not a result comes from the default pools
     const Array counts = Array::scratch(in.context(), tiles, ScalarType::Int64, use.stream());
     KernelArguments arguments(use);
     arguments.add(in);
@@ -210,7 +211,7 @@ void refuse_opaque(const Array &array, const char *function) {
                                array.dtype().name());
 }
 
-/// What both kernels that write begin with.
+/// The first arguments of both kernels that write.
 void add_written(KernelArguments &arguments, const Array &in, const Array &ends, const Array &out) {
     for (const Array *one : {&in, &ends, &out})
         arguments.add(one);

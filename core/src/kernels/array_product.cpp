@@ -1,4 +1,5 @@
-// array_product.cpp -- from two arrays to cuBLAS, to a kernel of tiles, or to sums of products.
+// array_product.cpp -- multiplies matrices by cuBLAS, by a kernel with tiles, or by sums of
+// products.
 #include <pycuda/array_product.h>
 
 #include "arrays/device_code.h"
@@ -22,8 +23,8 @@ namespace pycuda {
 namespace {
 
 constexpr std::int64_t tile = 64;
-/// Up to this many rows or columns, reading the other factor is all the work: each element of the
-/// result is a reduction of its own.
+/// With at most this many rows or columns, most of the time goes into reading the other factor, so
+/// each element of the result is computed by a reduction.
 constexpr std::int64_t narrow = 2;
 
 struct Product {
@@ -84,9 +85,9 @@ Product plan(const Array &a, const Array &b, const ProductOptions &options) {
             options.stream};
 }
 
-// By reductions
+// The implementation with reductions.
 
-/// a as (..., rows, 1, inner), b as (..., 1, columns, inner): summed over the last axis.
+/// a as (..., rows, 1, inner), b as (..., 1, columns, inner): sums over the last axis.
 void multiply_by_reductions(const Product &product) {
     Layout a = product.batch[0], b = product.batch[1];
     a.append(product.rows, last_stride(product.a, 2));
@@ -105,7 +106,7 @@ void multiply_by_reductions(const Product &product) {
     assign(product.out, reduce(Reduction::Dot, factors, options), Casting::Unsafe, product.stream);
 }
 
-// By tiles
+// The implementation with tiles.
 
 std::string tile_source(ScalarType a, ScalarType b, ScalarType type, int axes) {
     const std::array types = {a, b, type};
@@ -150,7 +151,7 @@ void multiply_by_tiles(const Product &product) {
         for (const Layout &layout : batch)
             arguments.add(layout.stride(axis));
     const ScalarType a = product.a.scalar_type(), b = product.b.scalar_type();
-    KernelKey key = 7; // a product
+    KernelKey key = 7; // 7: a product
     for (unsigned value : {static_cast<unsigned>(a), static_cast<unsigned>(b),
                            static_cast<unsigned>(product.type), static_cast<unsigned>(axes)})
         key = key << 6 | value;
@@ -162,9 +163,9 @@ void multiply_by_tiles(const Product &product) {
     arguments.launch(kernel, config);
 }
 
-// By cuBLAS
+// The implementation with cuBLAS.
 
-/// A factor that lies in rows or columns without gaps, of the result's type: itself or a copy.
+/// A factor with contiguous rows or columns, of the result's type: the array itself or a copy.
 Array for_blas(const Array &factor, ScalarType type, StreamRef stream) {
     const auto size = static_cast<std::int64_t>(factor.item_size());
     const std::int64_t rows = last_extent(factor, 2), columns = last_extent(factor, 1);
@@ -190,7 +191,7 @@ BlasMatrix describe(const Array &factor, const Layout &batch, StreamUse &use) {
             batch.dimensions() == 0 ? 0 : batch.stride(batch.dimensions() - 1) / size};
 }
 
-/// Calls for the last axis of the stack, one for each place of the axes before it.
+/// One call for the last axis of the stack, for each index of the axes before it.
 void multiply_by_blas(Product &product) {
     product.a = for_blas(product.a, product.type, product.stream);
     product.b = for_blas(product.b, product.type, product.stream);
@@ -237,7 +238,7 @@ Array matrix_product(const Array &a, const Array &b, const ProductOptions &optio
         return product.out;
     }
     const bool by_blas = options.way == ProductWay::Chosen && cublas_takes(product.type);
-    // A vector goes by reductions even so: they read the matrix at the memory's speed.
+    // A product with a vector always uses reductions, which read the matrix at the speed of memory.
     if (std::min(product.rows, product.columns) <= (by_blas ? 1 : narrow) &&
         product.batch[0].dimensions() + 3 <= Layout::max_dimensions)
         multiply_by_reductions(product);

@@ -1,4 +1,4 @@
-// array_scan.cpp -- from an array and an axis to a launch of one of four kernels.
+// array_scan.cpp -- scans an array along an axis, with one of four kernels.
 #include <pycuda/array_scan.h>
 
 #include "arrays/device_code.h"
@@ -27,9 +27,9 @@ namespace pycuda {
 namespace {
 
 constexpr unsigned block = 256;
-/// Enough scans side by side to keep a device busy with a thread for each.
+/// With this many scans, one thread for each keeps a device busy.
 constexpr std::int64_t many_columns = 2048;
-/// Up to this length a warp has a scan of its own, if there are many.
+/// Up to this length, one warp computes a scan, if there are many scans.
 constexpr std::int64_t warp_length = 1024;
 constexpr std::int64_t many_rows = 64;
 
@@ -48,15 +48,15 @@ constexpr ScanRow scans[] = {
     {"max", "array_maximum(a, b)"},
 };
 
-/// All that the source depends on, and how the work is spread.
+/// All values on which the source depends, and the division of the work.
 struct Scanning {
     Scan kind;
     ScalarType stored;
     ScalarType type; ///< of the result
     Way way = Way::Columns;
-    ScanPipeline pipeline = {}; ///< of Way::Pipeline
+    ScanPipeline pipeline = {}; ///< for Way::Pipeline
     bool vectors = false, rolled = false;
-    int axes = 1; ///< that are not scanned
+    int axes = 1; ///< axes that are not scanned
     std::array<Layout, 2> kept = {};
     std::int64_t rows = 1, length = 1, in_step = 0, out_step = 0;
 
@@ -68,14 +68,14 @@ struct Scanning {
     std::int64_t tile() const noexcept { return std::int64_t{block} * tile_rows() * neighbours(); }
     std::int64_t tiles() const noexcept { return divide_up(length, tile()); }
 
-    /// One for each tile, or a thread or warp for each scan.
+    /// One block for each tile, or one thread or warp for each scan.
     std::int64_t blocks() const noexcept {
         return way == Way::Columns ? divide_up(rows, block)
                : way == Way::Warps ? divide_up(rows, block / 32)
                                    : rows * tiles();
     }
     KernelKey key() const noexcept {
-        KernelKey key = 4; // a scan
+        KernelKey key = 4; // 4: a scan
         for (auto [value, bits] : {std::pair<unsigned, int>{static_cast<unsigned>(kind), 2},
                                    {static_cast<unsigned>(stored), 4},
                                    {static_cast<unsigned>(type), 4},
@@ -138,7 +138,7 @@ std::string source_of(const Scanning &work) {
     return device_prelude(types, code) + code;
 }
 
-/// True where the scans of array `k` lie without gaps, each at a multiple of so many bytes.
+/// True if the scans of array `k` are contiguous, and each begins at a multiple of `bytes`.
 bool is_dense(const Scanning &work, const Array &array, std::size_t k, std::size_t alignment) {
     std::uint64_t bits = array.misalignment();
     for (std::int64_t stride : work.kept[k].strides())
@@ -174,7 +174,7 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis, KernelForm
     work.length = in.layout().extent(axis);
     work.in_step = in.layout().stride(axis);
     work.out_step = out.layout().stride(axis);
-    // Scans are numbered as the result has them in memory.
+    // Scans are numbered in the memory order of the result.
     const auto order = work.kept[1].axes_in_memory_order();
     for (Layout &layout : work.kept)
         layout = Layout(layout).transposed(
@@ -200,7 +200,7 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis, KernelForm
     return work;
 }
 
-/// As NumPy has it: that of `out`, where nothing else is asked for.
+/// As in NumPy: the type of `out` if no type is given.
 ScalarType compute_type(Scan kind, const Array &in, const ScanOptions &options) {
     if (options.dtype)
         return *options.dtype;
@@ -222,8 +222,8 @@ void check_out(const Array &in, ScalarType type, const Array &out) {
                                " cannot be cast to " + out.dtype().name() + ", the dtype of out");
 }
 
-/// Whether the kernels can write to `out`: they read each element of the input before they write
-/// the one at its place.
+/// Whether the kernels can write to `out` directly: they read each input element before they write
+/// the element at the same position.
 bool can_write(const Array &in, ScalarType type, const Array &out) {
     if (out.scalar_type() != type || !out.is_aligned())
         return false;

@@ -1,4 +1,5 @@
-// array_search.cpp -- finding places in a sorted array: threads bisect for a few values each.
+// array_search.cpp -- finds positions in a sorted array: each thread searches a few values by
+// bisection.
 #include "kernels/compact.h"
 #include "kernels/sorting.h"
 
@@ -14,12 +15,12 @@ namespace pycuda {
 namespace {
 
 constexpr unsigned threads = 256;
-constexpr std::int64_t many = 1 << 16; ///< values for which pivots pay
+constexpr std::int64_t many = 1 << 16; ///< values for which pivots are worth their cost
 
-// The first steps of a long search are among pivots in shared memory. Pivot p, of 2^levels - 1, is
-// element p * length / 2^levels, rounded down; where c of them go before a value, its place is not
-// below that of pivot c, nor above that of the next one. Blocks go on with the values after those
-// of all blocks.
+// The first steps of a long search use pivots in shared memory. There are 2^levels - 1 pivots;
+// pivot p is element p * length / 2^levels, rounded down. If c pivots precede a value, the value's
+// position is between pivots c and c + 1. After its values, a block continues with values behind
+// those of all blocks.
 constexpr const char *search_kernel = R"__(
 struct Geometry { long long length, count; int levels, reach; };
 constexpr int most_pivots = 16384 / sizeof(A);
@@ -81,8 +82,8 @@ std::string search_source(ScalarType type, SearchSide side, bool wide) {
     return device_prelude(types, code) + code;
 }
 
-/// As the kernel's. `reach`: the power of two that more elements than lie between two pivots have
-/// as their highest bit.
+/// Equals the kernel's struct. `reach`: the power of two that is the highest bit of a number
+/// greater than the distance between pivots.
 struct Geometry {
     std::int64_t length, count;
     std::int32_t levels, reach;

@@ -1,4 +1,4 @@
-// array_select.cpp -- the launches of selecting by rank, and of parting rows at what was selected.
+// array_select.cpp -- launches the kernels that select elements by rank, and that partition rows.
 #include "kernels/sorting.h"
 
 #include <pycuda/array_operation.h>
@@ -12,12 +12,12 @@ namespace pycuda {
 namespace {
 
 constexpr unsigned threads = 256;
-constexpr std::int64_t longest = std::int64_t{1} << 31; ///< counts of 32 bits
+constexpr std::int64_t longest = std::int64_t{1} << 31; ///< counts have 32 bits
 constexpr std::int64_t tile = 4096;
 constexpr std::int64_t digits = 2048;
-constexpr std::size_t most_ranks = 5;     ///< whose counts fit in shared memory
-constexpr std::int64_t most_rows = 65535; ///< of a grid
-constexpr std::int64_t sought_bytes = 32; ///< Sought of select.cuh
+constexpr std::size_t most_ranks = 5;     ///< their counts fit in shared memory
+constexpr std::int64_t most_rows = 65535; ///< the limit of a grid
+constexpr std::int64_t sought_bytes = 32; ///< the size of Sought in select.cuh
 
 std::int32_t pass_count(ScalarType type) {
     return static_cast<std::int32_t>(divide_up(8 * static_cast<std::int64_t>(item_size(type)), 11));
@@ -30,15 +30,15 @@ void check_rank(const Array &in, int axis, std::int64_t rank) {
                                 " is out of bounds for an axis of " + std::to_string(extent));
 }
 
-/// Whether rows are there, and so long that sorting them takes longer. Measured on an H200 and on
-/// two cores (benchmarks/array_functions.py).
+/// Whether there are rows, and they are so long that sorting is slower. Measured on an H200 and on
+/// two CPU cores (benchmarks/array_functions.py).
 bool is_long(const Array &in, int axis, const SortOptions &options) {
     const std::int64_t shortest = is_serial(options) ? 1 << 14 : 1 << 13;
     const std::int64_t length = in.layout().extent(axis);
     return in.size() != 0 && length >= shortest && length < longest;
 }
 
-/// As SelectGeometry of select.cuh, which has as many ranks as are sought.
+/// As SelectGeometry of select.cuh, which has an array of the ranks.
 void add_geometry(KernelArguments &arguments, const Sorting &work,
                   std::span<const std::int64_t> ranks, std::int32_t pass = 0,
                   std::int32_t chunk = 0) {
@@ -55,7 +55,7 @@ struct Selecting {
     Sorting &work;
     std::span<const std::int64_t> ranks;
     Array sought;     ///< [row][rank]
-    const Array *out; ///< keys, where they are wanted; null where not
+    const Array *out; ///< the selected keys; null if they are not needed
 
     SortVariant variant(SortStage stage) const {
         const SortTile tile{static_cast<unsigned>(ranks.size()), 0, SortRanking::Chosen};
@@ -76,7 +76,7 @@ void select_in_rows(const Selecting &selecting) {
     selecting.launch(SortStage::SelectRow, {sort_grid(work.rows)}, arguments);
 }
 
-/// By launches for each pass, whose blocks have a part of a row each.
+/// Launches the kernels of each pass. Each block processes a part of a row.
 void select_in_parts(const Selecting &selecting) {
     Sorting &work = selecting.work;
     const std::int32_t passes = pass_count(work.type());
@@ -107,11 +107,11 @@ void select_in_parts(const Selecting &selecting) {
     }
 }
 
-/// What is known of the elements of `ranks` in each row; their keys go to `out` if it is there.
+/// Selects the elements of `ranks` in each row. Writes their keys to `out` if it is not null.
 Selecting select_rows(Sorting &work, std::span<const std::int64_t> ranks, const Array *out) {
     const std::int64_t found = work.rows * static_cast<std::int64_t>(ranks.size());
     Selecting selecting{work, ranks, work.scratch(found * sought_bytes), out};
-    // A block for a row where that fills the device.
+    // One block for each row, if there are enough rows to use the whole device.
     const std::int64_t processors = work.keys.context()->processors();
     if (work.rows >= 2 * processors || work.rows > most_rows)
         select_in_rows(selecting);
@@ -125,7 +125,7 @@ void part_rows(Sorting &work, std::int64_t rank) {
     const Selecting selecting = select_rows(work, ranks, nullptr);
     const std::int64_t tiles = divide_up(work.length, tile);
     const std::int64_t shape[] = {work.rows, tiles};
-    const AllocatorScope pools(nullptr); // of what is nobody's result
+    const AllocatorScope pools(nullptr); // memory that is not a result comes from the default pools
     const Array counts =
         Array::scratch(work.keys.context(), shape, ScalarType::UInt64, work.use.stream());
     auto launch = [&](SortStage stage, std::initializer_list<const Array *> arrays) {
@@ -151,7 +151,7 @@ Array part(const Array &in, int axis, std::int64_t rank, bool pairs, const SortO
     return finish(work, axis);
 }
 
-/// Where an array has the n-th of its parts along an axis.
+/// The n-th part of an array along an axis.
 Array part_of(const Array &array, int axis, std::int64_t n) {
     Layout layout;
     for (int i = 0; i < array.dimensions(); ++i)

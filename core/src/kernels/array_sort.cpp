@@ -1,4 +1,4 @@
-// array_sort.cpp -- the launches of a radix sort: one for short rows, else one for each digit.
+// array_sort.cpp -- launches a radix sort: one kernel for short rows, else one for each digit.
 #include <pycuda/array_sort.h>
 
 #include "kernels/compact.h"
@@ -18,7 +18,8 @@
 namespace pycuda {
 namespace {
 
-constexpr unsigned threads = 256; ///< of the kernels that count, and that have a row for a block
+constexpr unsigned threads =
+    256; ///< of the kernels that count, and of those with one block for each row
 constexpr std::int64_t digits = 256;
 constexpr std::int64_t longest_narrow = std::int64_t{1} << 30; ///< counts and states in 32 bits
 
@@ -43,9 +44,9 @@ Geometry geometry_of(const Sorting &work) {
     return geometry;
 }
 
-/// `bytes`: of a key or a place, whichever is larger.
+/// `bytes`: the larger of the sizes of a key and a position.
 void check(const SortTile &tile, unsigned bytes) {
-    constexpr unsigned room = 44 << 10; // of shared memory, for keys or places
+    constexpr unsigned room = 44 << 10; // shared memory for keys or positions
     const unsigned block = tile.threads == 0 ? threads : tile.threads;
     if (block % 128 != 0 || block < 256 || block > 512)
         throw std::invalid_argument("a block that sorts has 256, 384 or 512 threads, not " +
@@ -57,8 +58,8 @@ void check(const SortTile &tile, unsigned bytes) {
                                     std::to_string(most));
 }
 
-/// What a block sorts in a pass: fewer keys where more has to go through shared memory. Measured
-/// on an H200 (benchmarks/arrays.py, variants).
+/// The number of keys per block in a pass: fewer keys if each needs more shared memory. Measured on
+/// an H200 (benchmarks/arrays.py, variants).
 SortTile tile_of(const Sorting &work, bool wide) {
     SortTile tile = work.tile;
     const bool large = item_size(work.type()) == 8 || (work.pairs && wide);
@@ -84,7 +85,7 @@ void sort_small_rows(Sorting &work) {
                 {sort_grid(work.rows)}, threads, arguments);
 }
 
-/// How many keys there are of each digit of each pass: [row][pass][digit].
+/// The number of keys for each digit of each pass: [row][pass][digit].
 Array count_digits(Sorting &work) {
     const auto passes = static_cast<std::int64_t>(item_size(work.type()));
     const Array counts = work.scratch(work.rows * passes * digits * 8);
@@ -94,7 +95,8 @@ Array count_digits(Sorting &work) {
         divide_up(wanted, work.rows), 1, divide_up(work.length, std::int64_t{4} * threads));
     const Function &kernel = work.kernel({work.type(), SortStage::Count, work.pairs, false, {}});
     const std::size_t row_bytes = static_cast<std::size_t>(work.length) * work.keys.item_size();
-    for (std::int64_t row = 0; row < work.rows; row += 65535) { // the grid's second extent
+    for (std::int64_t row = 0; row < work.rows;
+         row += 65535) { // the limit of the grid's second extent
         KernelArguments arguments(work.use);
         arguments.add(work.keys, row * static_cast<std::int64_t>(row_bytes));
         arguments.add(counts, row * passes * digits * 8);
@@ -120,9 +122,9 @@ void sort_by_passes(Sorting &work) {
     const Array counts = count_digits(work);
     const Array states = work.scratch(8 + work.rows * tiles * digits * index_size);
     const Array plans = work.scratch(work.rows * 4);
-    // Which passes there are, only the device knows: up to all, which write to [0] and [1] in turn,
-    // the last one to [0]. The result of pairs has room for places on their way, which are narrower
-    // or as wide.
+    // Only the device knows which passes are needed. There may be as many as digits. Passes write
+    // to [0] and [1] in turn, the last pass to [0]. For pairs, the array of the result also holds
+    // the intermediate positions, which are not wider than its elements.
     const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
     Memory memory{work.address(work.keys), work.order ? work.address(*work.order) : 0, {}, {}};
     if (passes > 1)
@@ -156,7 +158,7 @@ void sort_by_passes(Sorting &work) {
     }
 }
 
-/// The array with `axis` moved to the end, or moved back from there.
+/// The array with `axis` moved to the end, or moved back from the end.
 Array with_last_axis(const Array &array, int axis, bool back = false) {
     std::vector<int> axes;
     for (int i = 0; i < array.dimensions(); ++i)

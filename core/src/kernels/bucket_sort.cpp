@@ -1,4 +1,4 @@
-// bucket_sort.cpp -- the launches of sorting keys by dealing them to buckets.
+// bucket_sort.cpp -- launches the kernels that sort keys by distributing them to buckets.
 #include "kernels/sorting.h"
 
 #include <algorithm>
@@ -8,17 +8,17 @@
 namespace pycuda {
 namespace {
 
-constexpr std::int64_t longest = std::int64_t{1} << 31; ///< counts in 32 bits, buckets in 31
+constexpr std::int64_t longest = std::int64_t{1} << 31; ///< counts have 32 bits, buckets 31
 constexpr std::int64_t shortest = 1 << 16;
-constexpr std::int64_t most_rows = 65535;  ///< of a grid
-constexpr std::int64_t bucket_keys = 4096; ///< wished for
+constexpr std::int64_t most_rows = 65535;  ///< the limit of a grid
+constexpr std::int64_t bucket_keys = 4096; ///< the aimed size
 constexpr std::int64_t most_targets = 2048;
-constexpr std::int64_t sample_keys = 8; ///< for each bucket wished for
+constexpr std::int64_t sample_keys = 8; ///< for each bucket of the aimed size
 constexpr unsigned find_threads = 256;
-/// Of a block that sorts a bucket: counts of two digits, and keys twice.
+/// Shared memory of a block that sorts a bucket: counts of two digits, and the keys twice.
 constexpr unsigned room_bytes = 46 << 10;
 constexpr unsigned shared_bytes = 2 * 512 * 4 + 2 * room_bytes;
-/// Shorter rows have less than their counts.
+/// In shorter rows, the counts would take more memory than the keys.
 constexpr std::int64_t shortest_row = 512;
 
 enum class Step : std::int32_t { Plan, Find, Count, Sum, Move, Finish, Row };
@@ -48,13 +48,14 @@ Geometry geometry_of(const Sorting &work) {
             Step::Plan};
 }
 
-/// FoundPlan of sort_buckets.cuh: a plan, then cells of 4 bytes and cuts, which are keys.
+/// The size of FoundPlan of sort_buckets.cuh: a plan, then cells of 4 bytes, then cuts, which are
+/// keys.
 std::int64_t plan_bytes(ScalarType type) {
     const auto key_bytes = static_cast<std::int64_t>(item_size(type));
     return divide_up(32 + most_targets / 2 * 4 + (most_targets / 2 - 1) * key_bytes, 8) * 8;
 }
 
-/// Whether keys can be sorted in shared memory.
+/// Whether the keys of a bucket can be sorted in shared memory.
 bool has_room(const Sorting &work) {
     return !work.pairs && item_size(work.type()) >= 4 &&
            work.keys.context()->context().device().attribute(

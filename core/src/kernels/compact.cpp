@@ -1,4 +1,4 @@
-// compact.cpp -- copies what has strides.
+// compact.cpp -- copies arrays with strides to contiguous arrays.
 #include "kernels/compact.h"
 
 #include <pycuda/array_operation.h>

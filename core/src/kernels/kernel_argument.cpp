@@ -1,4 +1,4 @@
-// kernel_argument.cpp -- reading the declarations of arguments.
+// kernel_argument.cpp -- parses declarations of arguments.
 #include <pycuda/kernel_argument.h>
 
 #include <cctype>
@@ -22,7 +22,7 @@ std::string_view trim(std::string_view text) {
                                 "\": " + why);
 }
 
-/// Cuts the last word off: the name.
+/// Removes the last word, which is the name, and returns it.
 std::string_view take_name(std::string_view &text) {
     std::size_t begin = text.size();
     while (begin > 0 && is_word(text[begin - 1]))
@@ -37,7 +37,7 @@ bool ends_with_word(std::string_view text, std::string_view word) {
            (text.size() == word.size() || !is_word(text[text.size() - word.size() - 1]));
 }
 
-/// Cuts "* const __restrict__" and the like off; the number of stars.
+/// Removes "* const __restrict__" and similar text; returns the number of stars.
 int take_stars(std::string_view &text) {
     int stars = 0;
     for (bool found = true; found;) {

@@ -1,4 +1,4 @@
-// scan_pipeline.cpp -- how many stages fit into a processor's shared memory.
+// scan_pipeline.cpp -- computes how many stages fit into a multiprocessor's shared memory.
 #include "kernels/scan_pipeline.h"
 
 #include <pycuda/compute_capability.h>
@@ -9,8 +9,8 @@ namespace pycuda {
 namespace {
 
 constexpr ComputeCapability first_with_bulk_copies = {9, 0};
-/// The copies under way, and the tiles that wait for what precedes them. Seven of 32 KB read and
-/// write 3650 GB/s on an H200, six 3590, five 3500.
+/// The memory of copies in flight and of tiles that wait for preceding sums. With tiles of 32 KB,
+/// seven read and write 3650 GB/s on an H200, six 3590, five 3500.
 constexpr std::size_t most_bytes = std::size_t{224} << 10;
 constexpr std::size_t most_stages = 14, fewest_stages = 5;
 /// Shared memory for barriers and totals.

@@ -1,4 +1,4 @@
-// scratch.cpp -- taking memory in a stream's order, or waiting where that is impossible.
+// scratch.cpp -- allocates memory in the order of a stream, or waits if that is not possible.
 #include "kernels/scratch.h"
 
 #include <pycuda/driver.h>
@@ -22,7 +22,7 @@ Scratch::~Scratch() {
     const Driver *loaded = driver_for_cleanup();
     if (loaded == nullptr || address_ == 0)
         return;
-    // A failure here is one of the work in the stream, and is told to whoever waits for it.
+    // A failure of earlier work in the stream is reported to the code that waits for the stream.
     if (plain_)
         (void)loaded->cuStreamSynchronize.status(stream_.get());
     else

@@ -1,4 +1,4 @@
-// serial_sort.cpp -- the launches of sorting with one thread for each row or chunk.
+// serial_sort.cpp -- launches sorts with one thread for each row or chunk.
 #include "kernels/sorting.h"
 
 #include <algorithm>
@@ -7,9 +7,10 @@
 namespace pycuda {
 namespace {
 
-constexpr std::int64_t longest_narrow = std::int64_t{1} << 32; ///< counts and places in 32 bits
+constexpr std::int64_t longest_narrow = std::int64_t{1}
+                                        << 32; ///< counts and positions have 32 bits
 constexpr std::int64_t chunks_per_processor = 4;
-/// Shorter rows are not worth being cut.
+/// Shorter rows are not divided into chunks.
 constexpr std::int64_t shortest_cut = 1 << 16;
 
 /// As SerialGeometry of sort_serial.cuh.
@@ -37,9 +38,10 @@ void sort_row_by_row(Sorting &work, bool wide) {
     work.launch(work.kernel(variant), {sort_grid(work.rows)}, 1, arguments);
 }
 
-/// Where the passes read and write: [0] and [1] in turn, so that the last one writes the result.
+/// The buffers that the passes read and write, [0] and [1] in turn, so that the last pass writes
+/// the result.
 struct Buffers {
-    std::array<const Array *, 2> keys{}, values{}; ///< null where nothing is kept
+    std::array<const Array *, 2> keys{}, values{}; ///< null if the passes keep no values
 
     Buffers(Sorting &work, int passes, std::int64_t index_size) {
         const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
@@ -59,7 +61,7 @@ struct Buffers {
     Buffers(const Buffers &) = delete;
 
   private:
-    std::deque<Array> own_; ///< does not move what is in it
+    std::deque<Array> own_; ///< a deque, because its elements must not move
 };
 
 void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {

@@ -1,4 +1,4 @@
-// small_matrices.cpp -- the kernels of small matrices and their launches.
+// small_matrices.cpp -- the kernels for small matrices, and their launches.
 #include <pycuda/array_small_matrices.h>
 
 #include "arrays/device_code.h"
@@ -22,11 +22,11 @@ namespace pycuda {
 namespace {
 
 constexpr unsigned threads = 128;
-constexpr std::int64_t most_register_bytes = 256; ///< of a row
+constexpr std::int64_t most_register_bytes = 256; ///< for a row
 
 enum class Form : unsigned { Solve, Invert, Determine, Cholesky };
 
-/// The kernel's parameters and call.
+/// Parameters and call of each kernel.
 constexpr std::string_view forms[] = {
     "const T *a, const T *b, T *out, int *failed, int n, int columns, long long count) {\n"
     "    pycuda::solve_small(a, b, out, failed, n, columns, count);\n}\n",
@@ -50,7 +50,7 @@ std::string source(Form form, ScalarType type, std::int64_t side) {
     return device_prelude(types, code) + code;
 }
 
-/// Count and extent of a stack.
+/// The number and the size of the matrices of a stack.
 struct Stack {
     explicit Stack(const Array &a)
         : count(a.dimensions() == 3 ? a.layout().extent(0) : 0),
@@ -78,7 +78,7 @@ void launch(Form form, const Array &a, const Stack &stack, KernelArguments &argu
     while (side < stack.n)
         side *= 2;
     const ScalarType type = a.scalar_type();
-    KernelKey key = 13; // small matrices
+    KernelKey key = 13; // 13: small matrices
     key = key << 4 | static_cast<KernelKey>(form);
     key = key << 8 | static_cast<KernelKey>(type);
     key = key << 8 | static_cast<KernelKey>(side);
@@ -130,7 +130,7 @@ Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef
 
 namespace {
 
-/// Matrices of the same shape, made of `a` by a kernel with some more parameters.
+/// Matrices of the same shape, computed from `a` by a kernel with additional parameters.
 template <class... More>
 Array transformed(Form form, const Array &a, const Array &failed, StreamRef stream,
                   const More &...more) {

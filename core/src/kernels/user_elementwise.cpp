@@ -1,8 +1,8 @@
-// user_elementwise.cpp -- choosing an elementwise kernel's form for the arrays of a call.
+// user_elementwise.cpp -- chooses the form of an elementwise kernel for the arrays of a call.
 //
-// A text whose arrays are used as `x[i]` alone is an expression like that of operations on arrays,
-// and has their walks. If threads matter to the text, or an array with strides is used in another
-// way, or there is a range, each thread runs a loop.
+// If the text uses arrays only as `x[i]`, it is an expression like an operation on arrays, and a
+// walk is used. Otherwise each thread runs a loop: if the text depends on threads, if it uses an
+// array with strides in another way, or if the call has a range.
 #include <pycuda/elementwise_kernel.h>
 
 #include "arrays/device_code.h"
@@ -19,8 +19,8 @@ constexpr unsigned block_size = 256;
 constexpr std::uint64_t wide_threshold = 1ull << 31;
 constexpr std::size_t vector_bytes = 16;
 
-/// Words that tell that neighbouring threads matter to the text, or that a loop ends early: then
-/// each thread takes one element after the other, as it always did.
+/// Words that show that the text depends on neighbouring threads, or that it ends a loop early.
+/// Then each thread processes its elements one after the other.
 constexpr std::string_view thread_words[] = {
     "threadIdx", "blockIdx", "blockDim", "gridDim", "tid",    "cta_start", "total_threads",
     "break",     "return",   "goto",     "asm",     "static", "__shared__"};
@@ -33,7 +33,7 @@ bool minds_threads(const std::string &text) {
 }
 
 /// Gives arrays of the same size the shape of the first one that has gaps or another order. False
-/// if the elements of another such array are counted in another way.
+/// if the elements of another such array have other indices.
 bool give_one_shape(std::span<Array> arrays) {
     const auto odd = std::ranges::find_if_not(arrays, &Array::is_c_contiguous);
     const Layout shape = (odd == arrays.end() ? arrays.front() : *odd).layout();
@@ -47,7 +47,7 @@ bool give_one_shape(std::span<Array> arrays) {
     return true;
 }
 
-/// What an array covers, gaps included.
+/// The range of addresses that an array covers, including gaps.
 struct Bytes {
     std::uint64_t begin, end;
     std::size_t item_size;
@@ -64,8 +64,8 @@ Bytes bytes_of(const Array &array) {
             address + static_cast<std::uint64_t>(range.end), array.item_size()};
 }
 
-/// Elements of an access of 16 bytes; 1 if there is no such access, because arrays share bytes or
-/// do not start at multiples of 16.
+/// The number of elements in an access of 16 bytes; 1 if such accesses are not possible, because
+/// arrays share bytes or do not start at multiples of 16.
 template <class Arrays> unsigned vector_length(const Arrays &arrays) {
     std::size_t largest = 1;
     for (std::size_t k = 0; k < arrays.size(); ++k) {
@@ -98,14 +98,15 @@ std::uint64_t IndexRange::size() const noexcept {
 struct ElementwiseKernel::State {
     std::vector<KernelArgument> arguments;
     ElementwiseText text;
-    std::vector<bool> at_i_only; ///< of each array: used as x[i] and in no other way
-    bool walks = false;          ///< threads do not matter, some array is used as x[i] alone
-    bool all_walked = true;      ///< all arrays are
-    bool uses_index = false;     ///< `i` stands alone somewhere
+    std::vector<bool> at_i_only; ///< for each array: whether it is used only as x[i]
+    bool walks =
+        false; ///< the text does not depend on threads, and some array is used only as x[i]
+    bool all_walked = true;  ///< all arrays are used only as x[i]
+    bool uses_index = false; ///< `i` is used outside of x[i]
     VariantCache variants;
 };
 
-/// Of arrays with strides that are used as x[i] alone.
+/// A walk over arrays with strides that are used only as x[i].
 struct ElementwiseKernel::Call::Walked {
     std::vector<Array> arrays;
     ElementOperands operands;
@@ -160,7 +161,7 @@ std::string ElementwiseKernel::source() const {
         .text;
 }
 
-/// Plans a walk over arrays of which some have strides. False if none fits.
+/// Plans a walk over arrays of which some have strides. False if no walk fits.
 bool ElementwiseKernel::Call::try_strides(const State &state) {
     std::vector<Array> walked = arrays_of(arrays_);
     for (std::size_t k = arrays_.size(); k-- > 0;) {
@@ -214,7 +215,7 @@ bool ElementwiseKernel::Call::try_walk(State &state) {
     return true;
 }
 
-/// Each thread runs a loop.
+/// Launches the form in which each thread runs a loop.
 void ElementwiseKernel::Call::run_threads(State &state) {
     forms_ = find_forms(arrays_);
     const ElementwiseForm form = {forms_.get(), elements_ >= wide_threshold, range_.has_value()};

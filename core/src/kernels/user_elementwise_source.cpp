@@ -1,6 +1,6 @@
-// user_elementwise_source.cpp -- writing the CUDA C++ of an elementwise kernel.
+// user_elementwise_source.cpp -- generates the CUDA C++ of an elementwise kernel.
 //
-// Where a walk does not fit the text, each thread runs a loop:
+// If no walk fits the text, each thread runs a loop:
 //
 //     extern "C" __global__ void kernel(float *x, size_t n)
 //     {
@@ -21,7 +21,7 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Calls `visit(begin, end)` for each place where `word` stands as an identifier, until it says
+/// Calls `visit(begin, end)` for each place where `word` is an identifier, until `visit` returns
 /// false.
 template <class Visit>
 void for_each_word(std::string_view text, std::string_view word, Visit visit) {
@@ -59,7 +59,7 @@ std::string axes_of(const OperandForms &operands, std::size_t group) {
     return std::to_string(operands.groups()[group].layouts[0].dimensions());
 }
 
-/// The loop over elements and what comes before and after it.
+/// The loop over elements, and the code before and after it.
 std::string write_loop(const ElementwiseText &text, const ElementwiseForm &form) {
     const std::string body =
         "{\n" + named_text(text.operation, text.name + ".operation") + ";\n}\n";

@@ -1,4 +1,4 @@
-// user_operands.cpp -- telling flat arrays from strided ones, and merging axes.
+// user_operands.cpp -- distinguishes flat arrays from strided arrays, and merges axes.
 #include "kernels/user_operands.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace pycuda {
 namespace {
 
-/// Strides in elements agree wherever an axis has more than one of them.
+/// Whether the strides in elements are equal for all axes longer than 1.
 bool same_layout(const Array &a, const Array &b) noexcept {
     const auto a_size = static_cast<std::int64_t>(a.item_size());
     const auto b_size = static_cast<std::int64_t>(b.item_size());
@@ -18,7 +18,7 @@ bool same_layout(const Array &a, const Array &b) noexcept {
     return true;
 }
 
-/// Whether all arrays can be walked in the order of memory.
+/// Whether all arrays can be accessed in the order of memory.
 bool share_memory_order(std::span<const Array> arrays) {
     auto odd = std::ranges::find_if_not(arrays, &Array::is_c_contiguous);
     if (odd == arrays.end())
@@ -107,7 +107,7 @@ OperandForms::OperandForms(std::span<const Array> arrays) {
             add_to_group(arrays, array);
     for (StridedGroup &group : groups_) {
         coalesce(group.layouts);
-        if (group.layouts[0].dimensions() == 0) // one element
+        if (group.layouts[0].dimensions() == 0) // arrays of one element
             for (Layout &layout : group.layouts)
                 layout.append(1, 0);
     }
@@ -121,7 +121,7 @@ void OperandForms::add_to_group(std::span<const Array> arrays, std::size_t array
     if (group == groups_.end()) {
         groups_.emplace_back();
         group = groups_.end() - 1;
-        group->layouts.reserve(arrays.size()); // large, so not moved
+        group->layouts.reserve(arrays.size()); // so that the large elements are not moved
     }
     group->members.push_back(array);
     group->layouts.push_back(layout);

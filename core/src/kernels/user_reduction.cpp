@@ -1,10 +1,10 @@
-// user_reduction.cpp -- reductions that users write: their source, and their launches.
+// user_reduction.cpp -- reductions written by users: their source, and their launches.
 //
-// Up to `single_tiles` tiles, one block does it all. Above, each block reduces its share into a
-// partial result, and a second kernel of one block reduces those. Both kernels take the same
-// parameters, so that one argument block serves both:
+// Up to `single_tiles` tiles, one block computes the result. With more tiles, each block reduces
+// its part to a partial result, and a second kernel of one block reduces the partial results. Both
+// kernels have the same parameters and use the same argument block:
 //
-//     (out, arguments..., extents..., n, partials, how many partials)
+//     (out, arguments..., extents..., n, partials, number of partials)
 #include <pycuda/reduction_kernel.h>
 
 #include "kernels/scratch.h"
@@ -23,12 +23,13 @@ namespace {
 constexpr std::uint64_t wide_threshold = 1ull << 31;
 constexpr std::size_t vector_bytes = 16;
 constexpr std::uint64_t single_tiles = 4;
-/// As many blocks as keep a GPU busy; more only so that no thread adds up long runs.
+/// Enough blocks to keep a GPU busy. More are used only to limit the number of elements that a
+/// thread adds.
 constexpr std::uint64_t usual_blocks = 4096;
 constexpr std::uint64_t tiles_in_a_run = 32;
 constexpr std::uint64_t most_blocks = 65536;
 
-/// How many elements a thread reads at a time: whole vectors of memory, several of them.
+/// The number of elements that a thread reads at a time: several vectors.
 struct Tile {
     int rows;
     int neighbours;
@@ -56,7 +57,7 @@ std::uint64_t blocks_for(std::uint64_t elements, const Tile &tile) {
 struct ReductionKernel::State {
     std::vector<KernelArgument> arguments;
     ReductionText text;
-    std::vector<bool> at_i_only; ///< of each array
+    std::vector<bool> at_i_only; ///< for each array: whether it is used only as x[i]
     VariantCache variants;
 
     Tile tile() const;
@@ -64,7 +65,8 @@ struct ReductionKernel::State {
     std::string write_stage(const Form &form, bool first) const;
 };
 
-/// From declared sizes alone, so that all layouts of the same elements are added up alike.
+/// Depends only on declared sizes, so that the result is equal for all layouts of the same
+/// elements.
 Tile ReductionKernel::State::tile() const {
     std::size_t largest = text.out_size;
     for (const KernelArgument &argument : arguments)
@@ -72,7 +74,7 @@ Tile ReductionKernel::State::tile() const {
             largest = std::max(largest, argument.size);
     const int neighbours =
         largest == 0 || largest > vector_bytes ? 1 : static_cast<int>(vector_bytes / largest);
-    // Powers of two, because running values are joined in pairs.
+    // Powers of two, because the values of the threads are combined in pairs.
     const int rounded = neighbours >= 8 ? 8 : neighbours >= 4 ? 4 : neighbours >= 2 ? 2 : 1;
     return {text.out_size > 32             ? 1
             : text.out_size > vector_bytes ? 2

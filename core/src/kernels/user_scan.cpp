@@ -1,4 +1,4 @@
-// user_scan.cpp -- scans that users write: their source, and their launches.
+// user_scan.cpp -- scans written by users: their source, and their launches.
 #include <pycuda/scan_kernel.h>
 
 #include "kernels/scan_nodes.h"
@@ -28,21 +28,21 @@ constexpr std::size_t vector_bytes = 16;
 enum class Access { Vectors, Elements, Strided };
 constexpr const char *access_names[] = {"Vectors", "Elements", "Strided"};
 
-/// How a scan is compiled: with how many stages where it is a pipeline, else 0.
+/// How a scan is compiled. `stages` is 0 if it is not a pipeline.
 struct Form {
     Access access;
     unsigned stages = 0;
-    bool rolled = driver().image_kind() == ImageKind::Ptx; // as a CPU has it
+    bool rolled = driver().image_kind() == ImageKind::Ptx; // for a CPU
 };
 
-/// How many elements a thread takes: `rows` vectors of `neighbours`.
+/// The elements of a thread: `rows` vectors of `neighbours` elements.
 struct Tile {
     unsigned rows;
     unsigned neighbours;
     std::uint64_t elements() const noexcept { return std::uint64_t{threads} * rows * neighbours; }
 };
 
-/// From the size of an element alone, so that results do not depend on where arrays lie.
+/// Depends only on the size of an element, so that results do not depend on addresses.
 Tile tile_for(std::size_t size) {
     const bool divides = size != 0 && vector_bytes % size == 0;
     const unsigned neighbours =
@@ -173,7 +173,7 @@ std::shared_ptr<const KernelVariant> ScanKernel::launch(StreamRef stream, const 
     std::shared_ptr<const KernelVariant> variant = state_->variants.get(
         std::string_view(key, sizeof key), state_->text.build, [&] { return state_->write(form); });
 
-    // A counter, and the nodes.
+    // Words for a counter and the nodes.
     const auto words = static_cast<std::uint64_t>(
         1 + scan_node_words(static_cast<std::int64_t>(tiles), state_->text.size));
     const Scratch nodes(words * sizeof(std::uint64_t), stream);

@@ -1,4 +1,4 @@
-// user_variants.cpp -- compiling, loading and finding again.
+// user_variants.cpp -- compiles and loads the variants of a user's kernel, and finds them again.
 #include "kernels/user_variants.h"
 
 #include <pycuda/caller_lock.h>
@@ -16,7 +16,7 @@ CUcontext require_context_handle() {
     CUcontext context = nullptr;
     driver().cuCtxGetCurrent(&context);
     if (context == nullptr) [[unlikely]]
-        return Context::require_current().get(); // throws what says so
+        return Context::require_current().get(); // throws if there is no context
     return context;
 }
 
@@ -82,7 +82,7 @@ VariantCache::Variant VariantCache::make(const Place &place, const KernelBuild &
             keep(place, variant);
             promise.set_value(std::move(variant));
         } catch (...) {
-            promise.set_exception(std::current_exception()); // for those who wait, too
+            promise.set_exception(std::current_exception()); // also for the threads that wait
         }
         std::lock_guard lock(mutex_);
         making_.erase(place);
@@ -91,7 +91,7 @@ VariantCache::Variant VariantCache::make(const Place &place, const KernelBuild &
 }
 
 void VariantCache::keep(const Place &place, const Variant &variant) {
-    std::vector<Variant> gone; // their modules go without the lock
+    std::vector<Variant> gone; // modules are unloaded after the lock is released
     std::lock_guard lock(mutex_);
     auto dead = std::stable_partition(entries_.begin(), entries_.end(), [](const Entry &entry) {
         return entry.variant->functions.front().context().usable();

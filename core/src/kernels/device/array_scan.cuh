@@ -1,13 +1,13 @@
-// array_scan.cuh -- running sums along one axis of arrays, in four ways.
+// array_scan.cuh -- running sums along one axis of arrays, by one of four methods.
 //
-//   columns    neighbours in memory belong to different scans: a thread has one of them
-//   warps      many short scans: a warp has one of them, 32 elements at a time
-//   tiles      long scans: blocks have a tile each; see scan.cuh
-//   pipeline   the same on devices that copy in bulk; see scan_pipeline.cuh
+//   columns    neighbours in memory belong to different scans: one thread for each scan
+//   warps      many short scans: one warp for each scan, 32 elements at a time
+//   tiles      long scans: one block for each tile; see scan.cuh
+//   pipeline   the same on devices with bulk copies; see scan_pipeline.cuh
 //
-// The types A (in memory), L (converted to), T (computed in), O (in memory), the operation and
-// `axes`, the number of axes that are not scanned, are defined before this, and ARRAY_SCAN_TILE as
-// scan_tile or scan_tile_rolled.
+// The text before this file defines the types A (in memory), L (converted to), T (computed in), O
+// (in memory), the operation, and `axes`, the number of axes that are not scanned. ARRAY_SCAN_TILE
+// is scan_tile or scan_tile_rolled.
 #pragma once
 
 namespace pycuda {
@@ -19,7 +19,7 @@ struct ArrayScanGeometry {
     long long extent[array_scan_axes], stride[array_scan_axes][2];
 };
 
-/// Where a row's elements are, and their conversions.
+/// The addresses of a row's elements, and their conversions.
 template <bool Vectors> struct ArrayScanElements {
     using Stored = A;
     const char *in;
@@ -33,7 +33,7 @@ template <bool Vectors> struct ArrayScanElements {
                                              {
                                                  in += at * g.stride[axis][0];
                                                  out += at * g.stride[axis][1];
-                                             })} /// The first of elements without gaps.
+                                             })} /// The first of contiguous elements.
               __device__ const A
               * memory() const {
         return reinterpret_cast<const A *>(in);
@@ -81,7 +81,7 @@ __device__ void scan_columns(const A *in, O *out, const ArrayScanGeometry &g, co
     if (row >= g.rows)
         return;
     const ArrayScanElements<false> elements(in, out, g, row);
-    constexpr int ahead = 8; // loads under way
+    constexpr int ahead = 8; // loads in flight
     T total = elements.get(0);
     elements.put(0, total);
     long long i = 1;

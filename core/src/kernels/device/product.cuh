@@ -1,14 +1,14 @@
 // product.cuh -- products of matrices of any type, tile by tile.
 //
-// A block computes 64 x 64 elements of the result, a warp 8 rows of them, a thread 8 x 2: the
-// elements of a that a warp needs are the same in all its lanes, those of b lie side by side.
+// A block computes 64 x 64 elements of the result, a warp 8 rows of them, a thread 8 x 2. The
+// elements of a that a warp needs are the same in all its lanes; those of b are contiguous.
 //
 //                    b: 16 x 64
-//     a: 64 x 16     result: 64 x 64; both factors move along in steps of 16 through shared memory
+//     a: 64 x 16     result: 64 x 64; both factors pass through shared memory in steps of 16
 //
-// The types A, B (in memory), L (converted to), T (multiplied and added in), O (in memory), and
-// PRODUCT_AXES, the number of axes of the batch, and PRODUCT_ROLLED, 1 where code in a loop is to
-// be preferred to copies of it, are defined before this.
+// The text before this file defines the types A, B (in memory), L (converted to), T (of products
+// and sums), O (in memory), and PRODUCT_AXES, the number of axes of the batch. PRODUCT_ROLLED is 1
+// if a loop is better than copies of its body.
 #pragma once
 
 namespace pycuda {
@@ -16,12 +16,12 @@ namespace pycuda {
 constexpr int product_axes = PRODUCT_AXES;
 constexpr int product_tile = 64;
 constexpr int product_step = 16;
-constexpr int product_rows = 8; ///< of a warp
+constexpr int product_rows = 8; ///< rows of a warp
 constexpr int product_columns = product_tile / 32;
-constexpr int product_unrolled = PRODUCT_ROLLED ? 1 : product_step; ///< of what moves a tile
-constexpr int product_depth = PRODUCT_ROLLED ? 2 : product_step;    ///< of the sums over a step
+constexpr int product_unrolled = PRODUCT_ROLLED ? 1 : product_step; ///< for the copy of a tile
+constexpr int product_depth = PRODUCT_ROLLED ? 2 : product_step;    ///< for the sums over a step
 
-/// Strides are in bytes; the result has no gaps.
+/// Strides are in bytes; the result is contiguous.
 struct ProductGeometry {
     long long rows, columns, inner;
     long long a_row, a_inner, b_inner, b_column;
@@ -38,8 +38,8 @@ __device__ __forceinline__ double multiply_add(double a, double b, double sum) {
     return fma(a, b, sum);
 }
 
-/// One step's part of a factor, 64 long and 16 deep, into shared memory. Threads go along the side
-/// that lies together.
+/// Copies one step's part of a factor, 64 x 16 elements, to shared memory. Threads advance along
+/// the contiguous side.
 template <class From>
 __device__ __forceinline__ void load_part(T (&part)[product_step][product_tile], const char *from,
                                           long long along, long long deep, long long first,
@@ -49,7 +49,7 @@ __device__ __forceinline__ void load_part(T (&part)[product_step][product_tile],
     const int length_here = length_left < product_tile ? int(length_left) : product_tile;
     const int depth_here = depth_left < product_step ? int(depth_left) : product_step;
     from += first * along + depth_done * deep;
-    constexpr int unrolled = sizeof(From) < 4 ? 4 : product_unrolled; // small ones gain most by it
+    constexpr int unrolled = sizeof(From) < 4 ? 4 : product_unrolled; // small types gain most
 #pragma unroll unrolled
     for (int i = 0; i < product_tile * product_step / 256; ++i) {
         const int number = threadIdx.x + 256 * i;
@@ -117,7 +117,7 @@ __device__ void matrix_product(const A *a, const B *b, O *out, const ProductGeom
             const int column = lane + 32 * j;
             if (i < rows_left && column < columns_left)
                 out[column] = array_convert<O>(sum[PRODUCT_ROLLED ? 0 : i][j]);
-            if (PRODUCT_ROLLED) // the next row moves up, so that each has a register's name
+            if (PRODUCT_ROLLED) // shifts the rows, so that each row has a fixed register
 #pragma unroll
                 for (int row = 0; row + 1 < product_rows; ++row)
                     sum[row][j] = sum[row + 1][j];

@@ -1,13 +1,13 @@
 // reduce.cuh -- a fixed tree of reductions over a block.
 //
-// Each thread keeps Rows x Neighbours running values; they are joined in pairs, then over the warp,
-// then over the block. Which elements meet in which order depends on their number and size alone,
-// so that a result is the same on every device and in every run.
+// Each thread keeps Rows x Neighbours running values. They are combined in pairs, then over the
+// warp, then over the block. The order depends only on the number and the size of the elements, so
+// a result is the same on every device and in every run.
 #pragma once
 
 namespace pycuda {
 
-/// Joins values[First], ..., values[First + Count - 1] in pairs; Count is a power of two.
+/// Combines values[First], ..., values[First + Count - 1] in pairs; Count is a power of two.
 template <int Count, int First = 0, class T, class Op>
 __device__ T join(const T *values, const Op &op) {
     if constexpr (Count == 1)
@@ -36,8 +36,8 @@ template <int Threads, class T, class Op> __device__ T reduce_block(T value, con
     return value;
 }
 
-/// The reduction of read(i) for i from 0 to n over all blocks of the grid: each block's part in its
-/// thread 0. `neutral` joins in where elements are missing.
+/// The reduction of read(i) for i from 0 to n over all blocks of the grid. Thread 0 of each block
+/// has the block's part. `neutral` replaces missing elements.
 template <int Threads, int Rows, int Neighbours, class T, class Index, class Read, class Op>
 __device__ T reduce_grid(Index n, const T &neutral, const Read &read, const Op &op) {
     constexpr int kept = Rows * Neighbours;

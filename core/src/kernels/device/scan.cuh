@@ -1,30 +1,29 @@
 // scan.cuh -- running sums (or any associative operation) in one pass over memory.
 //
-// A block scans a tile and needs what all tiles before it add up to. Tiles publish their totals;
-// the last tile of each 32 publishes the total of the 32, the last of each 1024 that of the 1024,
+// A block scans a tile and needs the total of all tiles before it. Tiles publish their totals. The
+// last tile of each 32 publishes the total of the 32, the last of each 1024 the total of the 1024,
 // and so on:
 //
 //     tile 2090 = 2 * 1024 + 1 * 32 + 10
-//     what lies before it = totals of 2 thousands, then of 1 group of 32, then of 10 tiles
+//     total before it = totals of 2 groups of 1024, then of 1 group of 32, then of 10 tiles
 //
-// Each of these is at most 31 nodes, read by a warp at once, and those of the first levels
-// together: most have been published by the time that a tile gets there. Unlike the usual
-// look-back, which takes whatever prefix a predecessor happens to have ready, the order of
-// operations is always the same: sums of floating-point numbers do not change from run to run or
-// device to device.
+// On each level there are at most 31 nodes, which a warp reads at once; it reads those of the first
+// levels together. Most have been published when a tile needs them. The usual look-back uses
+// whatever prefix a predecessor has ready. Here the order of operations is always the same: sums of
+// floating-point numbers do not differ between runs or devices.
 //
-// Blocks claim tiles through a counter, so that a tile's predecessors have all been started when
-// it waits for them: no order or number of blocks running at a time can make it wait forever.
+// Blocks claim tiles through a counter. So all predecessors of a waiting tile have been started,
+// and it cannot wait forever, for any order and any number of running blocks.
 //
-// SCAN_ROLLED is defined before this, as 1 where code in a loop is to be preferred to copies of it.
+// The text before this file defines SCAN_ROLLED, as 1 if a loop is better than copies of its body.
 #pragma once
 
 namespace pycuda {
 
-constexpr int scan_unrolled = SCAN_ROLLED ? 1 : 32; ///< of what is done once for a tile
+constexpr int scan_unrolled = SCAN_ROLLED ? 1 : 32; ///< for code that runs once for a tile
 
-/// The totals, as 64-bit words of 32 bits payload and a mark that says they are there: a word is
-/// written and read as a whole, so that no fences are needed.
+/// The totals, as 64-bit words with 32 bits of payload and a mark that shows that the word is
+/// valid. A word is written and read as a whole, so no fences are needed.
 template <class T> struct ScanNode {
     static constexpr int words = Words<T>::count;
     static constexpr unsigned long long mark = 1ull << 32;
@@ -35,7 +34,7 @@ template <class T> struct ScanNode {
         for (int i = 0; i < words; ++i)
             reinterpret_cast<volatile unsigned long long *>(node)[i] = mark | payload.word[i];
     }
-    /// The words as they are now.
+    /// The current values of the words.
     struct Words64 {
         unsigned long long word[words];
     };
@@ -80,19 +79,18 @@ template <class T, class Op> __device__ T scan_warp(T value, int lane, const Op 
     return value;
 }
 
-/// What all tiles before this one add up to; for tile 0 that is meaningless. Where the tile is the
-/// last of its 32, 1024, ..., publishes their total; its own has been published. Called by one
-/// whole warp.
+/// The total of all tiles before this one; undefined for tile 0. If the tile is the last of its 32,
+/// 1024, ..., publishes their total; its own total has been published. Called by one whole warp.
 template <class T, class Op>
 __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
                          unsigned long long tiles, const T &total, int lane, const Op &op) {
     using Node = ScanNode<T>;
-    // Levels of which nodes are read together.
+    // The number of levels whose nodes are read together.
     constexpr int at_once = SCAN_ROLLED ? 0 : Node::words <= 2 ? 3 : 1;
     T own = total;
     T prefix = total;
     bool found = false;
-    bool last = true; // of its 32, of its 1024, ... as far as it has come
+    bool last = true; // of its 32, of its 1024, ... up to the current level
     unsigned long long *level = nodes;
     unsigned long long at = tile, level_size = tiles;
     auto up = [&] {
@@ -100,7 +98,7 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
         level_size = level_size / 32 + 1;
         at /= 32;
     };
-    // Joins the nodes of one level, of which each lane before at % 32 has one.
+    // Combines the nodes of one level. Each lane before at % 32 has one node.
     auto climb = [&](const T &node) {
         const int before = static_cast<int>(at % 32);
         T value = lane < before ? node : own;
@@ -112,15 +110,14 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
         }
         up();
         last = last && before == 31;
-        if (last) { // its value is now the total of all of them
+        if (last) { // its value is now the total of the group
             own = shuffle(value, 31);
             if (lane == 0)
                 Node::publish(level + at * Node::words, own);
         }
     };
 
-    // The nodes of several levels are asked for at the same time, as each answer takes a
-    // microsecond.
+    // The nodes of several levels are read at the same time, because each read takes a microsecond.
     if constexpr (at_once > 0) {
         const unsigned long long *node[at_once];
         typename Node::Words64 seen[at_once];
@@ -164,13 +161,13 @@ enum class ScanAccess { Vectors, Elements, Strided };
 __device__ constexpr int scan_vector_alignment(int bytes, int least) {
     return bytes & (bytes - 1) ? least : bytes;
 }
-/// Neighbours in memory, read and written at once where they fill a power of two bytes.
+/// Neighbours in memory, accessed together if their size is a power of two.
 template <class T, int Count>
 struct alignas(scan_vector_alignment(Count * sizeof(T), alignof(T))) ScanVector {
     T of[Count];
 };
 
-/// Stores what will not be read soon.
+/// Stores data that will not be read soon.
 template <class Vector> __device__ void store_streaming(Vector *to, const Vector &value) {
     if (sizeof(Vector) == sizeof(uint4) && alignof(Vector) == alignof(uint4))
         __stcs(reinterpret_cast<uint4 *>(to), reinterpret_cast<const uint4 &>(value));
@@ -178,7 +175,7 @@ template <class Vector> __device__ void store_streaming(Vector *to, const Vector
         *to = value;
 }
 
-/// Where a scan reads and writes. Strides are in bytes.
+/// The addresses that a scan reads and writes. Strides are in bytes.
 template <class T> struct ScanPlaces {
     const T *in;
     T *out;
@@ -186,12 +183,12 @@ template <class T> struct ScanPlaces {
     unsigned long long count;
 };
 
-/// How a tile gets at the elements of ScanPlaces: one by one, or as neighbours.
+/// How a tile accesses the elements of ScanPlaces: one by one, or as neighbours.
 template <class T, ScanAccess Access> struct ScanElements {
     using Stored = T;
     ScanPlaces<T> places;
 
-    /// The first of elements without gaps.
+    /// The first of contiguous elements.
     __device__ const T *memory() const { return places.in; }
     __device__ static const T &from_memory(const T &x) { return x; }
 
@@ -237,7 +234,7 @@ template <class T, ScanAccess Access> struct ScanElements {
     }
 };
 
-/// The number of a tile that this block has claimed: each is claimed once, in rising order.
+/// The number of a tile, claimed for this block. Each tile is claimed once, in rising order.
 __device__ inline unsigned long long claim_tile(unsigned long long *counter) {
     __shared__ unsigned long long claimed;
     if (threadIdx.x == 0)
@@ -246,9 +243,10 @@ __device__ inline unsigned long long claim_tile(unsigned long long *counter) {
     return claimed;
 }
 
-/// Scans a thread's elements values[row][k] and those of the lanes before it: neighbours k lie side
-/// by side in memory, rows are 32 * Neighbours apart. Afterwards before[row] is what precedes the
-/// thread's neighbours in the warp; in row 0 of lane 0, nothing does. Returns the warp's total.
+/// Scans a thread's elements values[row][k] and those of the lanes before it. Neighbours k are
+/// contiguous in memory, rows are 32 * Neighbours apart. Afterwards before[row] is the total of the
+/// elements before the thread's neighbours in the warp; it is undefined in row 0 of lane 0. Returns
+/// the warp's total.
 template <class T, int Rows, int Neighbours, class Op>
 __device__ T scan_rows(T (&values)[Rows][Neighbours], T (&before)[Rows], int lane, const Op &op) {
     T scanned[Rows];
@@ -270,19 +268,19 @@ __device__ T scan_rows(T (&values)[Rows][Neighbours], T (&before)[Rows], int lan
     return carry;
 }
 
-/// Where a warp's elements lie: `first` is the lane's first, of `count` in all. `whole`: none of
-/// the tile's lie past the end.
+/// The elements of a warp: `first` is the lane's first, of `count` in all. `whole`: no element of
+/// the tile is past the end.
 struct ScanSpan {
     unsigned long long first, count;
     bool whole;
 };
 
-/// The part of tile `tile` that a thread has.
+/// A thread's part of tile `tile`.
 template <int Rows, int Neighbours, int Threads> struct ScanPart {
     using Index = unsigned long long;
     static constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
     int lane, warp;
-    Index start, tiles; ///< the tile's first element, and how many tiles there are
+    Index start, tiles; ///< the tile's first element, and the number of tiles
     ScanSpan span;
 
     __device__ ScanPart(Index tile, Index count)
@@ -292,13 +290,13 @@ template <int Rows, int Neighbours, int Threads> struct ScanPart {
                start + tile_size <= count} {}
 };
 
-/// What a row of scan_rows() gives: `before_warp` precedes the warp, if `anything` does. Exclusive
-/// scans give `neutral` for the first element.
+/// The results of a row of scan_rows(): `before_warp` is the total before the warp, if `anything`
+/// comes before it. Exclusive scans return `neutral` for the first element.
 template <bool Exclusive, class T, int Neighbours, class Op>
 __device__ void finish_row(const T (&values)[Neighbours], const T &before, bool own, bool anything,
                            const T &before_warp, const T &neutral, const Op &op,
                            T (&result)[Neighbours]) {
-    T prefix = before; // which means something where it is `own`
+    T prefix = before; // defined if `own`
     if (anything)
         prefix = own ? op(before_warp, before) : before_warp;
     const bool has_prefix = anything || own;
@@ -313,7 +311,7 @@ __device__ void finish_row(const T (&values)[Neighbours], const T &before, bool 
     }
 }
 
-/// Writes what scan_rows() has made.
+/// Writes the results of scan_rows().
 template <bool Exclusive, bool Whole, class T, int Rows, int Neighbours, class Elements, class Op>
 __device__ void store_rows(const Elements &elements, const ScanSpan &span,
                            const T (&values)[Rows][Neighbours], const T (&before)[Rows], int lane,
@@ -335,9 +333,9 @@ __device__ void store_rows(const Elements &elements, const ScanSpan &span,
     }
 }
 
-/// What precedes a warp of a block that scans `tile`; for the first warp of tile 0 that is
-/// meaningless. `warp_total`, needed in lane 0, is what the warp's elements add up to. Publishes
-/// the tile's total. Called by the whole block.
+/// The total before a warp of a block that scans `tile`; undefined for the first warp of tile 0.
+/// `warp_total`, needed in lane 0, is the total of the warp's elements. Publishes the tile's total.
+/// Called by the whole block.
 template <int Warps, class T, class Op>
 __device__ T find_before_warp(const T &warp_total, unsigned long long *nodes,
                               unsigned long long tile, unsigned long long tiles, int warp, int lane,
@@ -367,8 +365,7 @@ __device__ T find_before_warp(const T &warp_total, unsigned long long *nodes,
     return before_warp;
 }
 
-/// Scans tile `tile` of `count` elements. `nodes` are those of this scan's tiles, all zeros at
-/// first.
+/// Scans tile `tile` of `count` elements. `nodes` are those of this scan's tiles, initially zero.
 template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op>
 __device__ void scan_tile(const Elements &elements, unsigned long long count,
                           unsigned long long tile, unsigned long long *nodes, const T &neutral,
@@ -380,7 +377,7 @@ __device__ void scan_tile(const Elements &elements, unsigned long long count,
 #pragma unroll
         for (int row = 0; row < Rows; ++row)
             elements.load(span.first + row * (32 * Neighbours), values[row]);
-    } else { // what lies past the end is never used; any value will do
+    } else { // elements past the end are not used; they can have any value
         const T filler = elements.get(part.start);
 #pragma unroll
         for (int row = 0; row < Rows; ++row)

@@ -1,19 +1,19 @@
 // scan_pipeline.cuh -- long scans on devices that copy in bulk to shared memory (sm_90 and later).
 //
-// What precedes a tile is known microseconds after the tile has been read. So that the memory is
-// busy meanwhile, a block has many tiles in shared memory, and its warps have roles:
+// The total before a tile is known only microseconds after the tile has been read. To keep the
+// memory busy meanwhile, a block holds many tiles in shared memory, and its warps have roles:
 //
-//     loader      claims tiles, and has each copied to a stage of shared memory
-//     reducers    join the elements of a tile as soon as it is there
+//     loader      claims tiles, and copies each to a stage of shared memory
+//     reducers    combine the elements of a tile as soon as it is copied
 //     publisher   publishes its total
-//     finders     wait for the totals of the tiles before it; each takes every third tile
-//     scanners    scan the tile with what precedes it, and write the results
+//     finders     wait for the totals of the tiles before it; each processes every third tile
+//     scanners    scan the tile, starting at that total, and write the results
 //
 //     a stage:  empty -> full -> summed -> told -> known -> empty     (barriers in shared memory)
 //
-// Tiles, and the order of operations within and between them, are those of scan_tile(): results are
-// the same bits. Blocks claim tiles in rising order and finish them in that order, so that the
-// first unfinished tile waits for nobody.
+// Tiles, and the order of operations within and between them, are those of scan_tile(), so results
+// have the same bits. Blocks claim tiles in rising order and finish them in that order, so the
+// first unfinished tile does not wait for other tiles.
 #pragma once
 
 namespace pycuda {
@@ -37,7 +37,7 @@ struct StageBarrier {
                      "r"(bytes)
                      : "memory");
     }
-    /// Until the phase of this parity has ended.
+    /// Waits until the phase of this parity has ended.
     __device__ void wait(unsigned parity) const {
         asm volatile("{\n"
                      ".reg .pred over;\n"
@@ -50,7 +50,7 @@ struct StageBarrier {
     }
 };
 
-/// Starts a copy of memory that will not be read again; both ends are aligned to 16 bytes.
+/// Starts a copy of memory that will not be read again; both addresses are aligned to 16 bytes.
 __device__ inline void copy_in_bulk(void *to, const void *from, unsigned bytes,
                                     const StageBarrier &done) {
     unsigned long long policy;
@@ -62,9 +62,9 @@ __device__ inline void copy_in_bulk(void *to, const void *from, unsigned bytes,
                  : "memory");
 }
 
-/// `Scans` says what is scanned: how many scans of how many tiles and elements, their elements
-/// (which lie without gaps, aligned to 16 bytes) and nodes. To be run by blocks of `threads`, at
-/// most one for each tile, with `shared_bytes` of dynamic shared memory.
+/// `Scans` describes the scans: their number, the number of their tiles and elements, the elements
+/// (contiguous, aligned to 16 bytes) and the nodes. Run it with blocks of `threads`, at most one
+/// for each tile, with `shared_bytes` of dynamic shared memory.
 template <class T, int Rows, int Neighbours, int Stages, bool Exclusive, class Scans, class Op>
 struct ScanPipeline {
     using Elements = typename Scans::Elements;
@@ -75,7 +75,7 @@ struct ScanPipeline {
 
     struct Stage {
         StageBarrier empty, full, summed, told, known;
-        long long scan; ///< which one the tile is of; -1: there are no more
+        long long scan; ///< the scan of the tile; -1: no more tiles
         unsigned long long tile;
         Storage<T, scanners> totals;
         Storage<T, 1> total, before;
@@ -85,7 +85,7 @@ struct ScanPipeline {
     T neutral;
     Op op;
     Stage *stages;
-    Stored *memory; ///< of the stages' elements
+    Stored *memory; ///< the elements of all stages
     int lane;
 
     __device__ const Stored *elements_of(int stage) const { return memory + stage * tile_size; }
@@ -93,13 +93,13 @@ struct ScanPipeline {
     __device__ static unsigned long long first_of(const Stage &stage) {
         return stage.tile * tile_size;
     }
-    /// True where none of the tile lies past the end.
+    /// True if no element of the tile is past the end.
     __device__ bool is_whole(const Stage &stage) const {
         return first_of(stage) + tile_size <= scans.count();
     }
 
-    /// Calls `work(stage, parity)` for this role's tiles: every `step`th from `turn` on, until
-    /// there are no more.
+    /// Calls `work(stage, parity)` for this role's tiles: every `step`th, starting with `turn`,
+    /// until the last tile.
     template <class Work> __device__ void each_tile(int turn, int step, Work &&work) {
         for (;; turn += step) {
             const int stage = turn % Stages;
@@ -113,7 +113,7 @@ struct ScanPipeline {
 
     __device__ void load() {
         const long long all = scans.scans() * scans.tiles();
-        int ends = 0; // each finder waits for one
+        int ends = 0; // one for each finder
         for (int turn = 0; ends < finders; ++turn) {
             Stage &stage = stages[turn % Stages];
             stage.empty.wait(turn / Stages % 2 ^ 1);
@@ -136,15 +136,15 @@ struct ScanPipeline {
             static_cast<unsigned>(is_whole(stage) ? tile_size : scans.count() - first_of(stage));
         const unsigned bytes = count * sizeof(Stored) / 16 * 16;
         for (unsigned i = bytes / sizeof(Stored); i < count; ++i)
-            to[i] = from[i]; // the last elements of a scan, that do not fill 16 bytes
+            to[i] = from[i]; // the last elements of a scan, less than 16 bytes
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         stage.full.arrive_expecting(bytes);
         if (bytes != 0)
             copy_in_bulk(to, from, bytes, stage.full);
     }
 
-    /// The elements that one lane of scanner `warp` has, of `count` in the tile; what lies past the
-    /// end is never used, any value will do.
+    /// The elements of one lane of scanner `warp`, of `count` in the tile. Elements past the end
+    /// are not used; they can have any value.
     template <bool Whole>
     __device__ void read_rows(const Stored *from, unsigned long long count, int warp,
                               T (&values)[Rows][Neighbours]) const {
@@ -175,12 +175,12 @@ struct ScanPipeline {
                 if (lane == 0)
                     stage.totals.data()[warp] = total;
             }
-            __syncwarp(); // lane 0 arrives for all lanes: they have read what the stage holds
+            __syncwarp(); // lane 0 arrives for all lanes: they have read the stage
             if (lane == 0)
                 stage.summed.arrive();
         });
     }
-    /// In lane 0: the total that scan_rows() finds, by the same operations.
+    /// In lane 0: the total that scan_rows() computes, by the same operations.
     __device__ T total_of_warp(int number, int warp) const {
         T values[Rows][Neighbours], totals[Rows];
         read_rows(number, warp, values);
@@ -299,7 +299,7 @@ struct ScanPipeline {
     }
 };
 
-/// A single scan without gaps, for a ScanPipeline.
+/// A single contiguous scan, for a ScanPipeline.
 template <class T, int Rows, int Neighbours, int Threads> struct OneScan {
     using Elements = ScanElements<T, ScanAccess::Vectors>;
     ScanPlaces<T> places;

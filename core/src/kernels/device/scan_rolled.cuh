@@ -1,10 +1,10 @@
-// scan_rolled.cuh -- scans of tiles in short loops, where threads are lanes of a CPU's cores.
+// scan_rolled.cuh -- scans of tiles in short loops, if threads are lanes of a CPU's cores.
 //
-// scan_tile() holds a thread's elements in registers while it waits for what precedes the tile. A
-// CPU has few registers and its caches hold the tile, but code that is written out for each element
+// scan_tile() holds a thread's elements in registers while it waits for the total before the tile.
+// A CPU has few registers, but its caches hold the tile; and code that is unrolled for each element
 // takes seconds to compile. Here a tile is read twice, row after row: once for its total, and again
-// for the results. Tiles, and the order of operations, are those of scan_tile(): results are the
-// same bits.
+// for the results. Tiles, and the order of operations, are those of scan_tile(), so results have
+// the same bits.
 #pragma once
 
 namespace pycuda {
@@ -13,7 +13,7 @@ namespace pycuda {
 template <class T, int Neighbours, class Elements> struct ScanRows {
     const Elements &elements;
     const ScanSpan &span;
-    const T &filler; ///< in the place of elements past the end: results do not depend on it
+    const T &filler; ///< replaces elements past the end; results do not depend on it
 
     __device__ unsigned long long first(int row) const {
         return span.first + row * (32 * Neighbours);
@@ -35,8 +35,8 @@ template <class T, int Neighbours, class Elements> struct ScanRows {
     }
 };
 
-/// As scan_tile(). The result may lie where the elements do: a row is written after it was read
-/// twice.
+/// As scan_tile(). The result may have the address of the elements: a row is written after it was
+/// read twice.
 template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op>
 __device__ void scan_tile_rolled(const Elements &elements, unsigned long long count,
                                  unsigned long long tile, unsigned long long *nodes,

@@ -1,36 +1,38 @@
-// select.cuh -- the elements of given ranks in rows, found without sorting; rows parted at one.
+// select.cuh -- finds the elements of given ranks in rows without sorting; partitions rows.
 //
-// A key is found digit by digit, from the highest on: among the keys that begin as it does, the
-// counts of each next digit tell which one it has, and its rank among those that share it.
+// A key is found digit by digit, from the highest digit on. Among the keys with the same first
+// digits as the key, the counts of each next digit determine its next digit, and its rank among the
+// keys that share this digit too.
 //
-//     keys 31 22 12 21, rank 1      first digits: 1, 2, 2, 3      it begins with 2, and has rank 0
+//     keys 31 22 12 21, rank 1      first digits: 1, 2, 2, 3      it begins with 2 and has rank 0
 //                                   then of 22, 21: 1, 2          among 22, 21: it is 21
 //
-// Long rows are counted by many blocks, and another launch chooses; a short row has one block for
-// all. A row is then parted at a key: less, equal, greater, each in the order they had. Blocks
-// count the tiles of 4096 keys first, as in array_nonzero.cpp.
+// Many blocks count a long row, and another launch chooses the digit. A short row has one block for
+// both. A row is then partitioned at a key: less, equal, greater, each in the original order.
+// Blocks first count the tiles of 4096 keys, as in array_nonzero.cpp.
 //
-// Before this text: sort_keys.cuh, SELECT_RANKS (how many), SELECT_EQUAL (for encode()),
-// SELECT_UNROLL (a pragma for loops over a tile), and SELECT_AHEAD (loads of a thread under way).
+// Text before this file: sort_keys.cuh, SELECT_RANKS (the number of ranks), SELECT_EQUAL (for
+// encode()), SELECT_UNROLL (a pragma for loops over a tile), and SELECT_AHEAD (a thread's loads in
+// flight).
 #pragma once
 
 namespace pycuda {
 
-constexpr int select_bits = 11; ///< of a digit
+constexpr int select_bits = 11; ///< bits of a digit
 constexpr int select_digits = 1 << select_bits;
 constexpr int select_width = 8 * sizeof(U);
 constexpr int select_warp_keys = 512, select_tile = 8 * select_warp_keys;
 
 struct SelectGeometry {
     long long length, tiles;
-    unsigned long long flip; ///< all ones: from the greatest down
+    unsigned long long flip; ///< all ones: descending order
     long long rank[SELECT_RANKS];
     int pass;
-    int chunk; ///< of a row, for a block that counts
+    int chunk; ///< the part of a row that a block counts
 };
 
-/// What is known of a key: its first digits, its rank among the keys that have them, and how many
-/// are less for certain; at the end how many are equal.
+/// The known part of a key: its first digits, its rank among the keys with these digits, and the
+/// number of keys that are certainly less; at the end also the number of equal keys.
 struct Sought {
     unsigned long long key, rank, less, equal;
 };
@@ -50,8 +52,8 @@ __device__ __forceinline__ U select_key(U bits, const SelectGeometry &g) {
     return U(encode<SELECT_EQUAL>(bits) ^ U(g.flip));
 }
 
-/// Counts digits of keys[from, to) by the threads of a block. In the first pass all are counted for
-/// the first rank, which serves for all.
+/// Counts digits of keys[from, to) with the threads of a block. In the first pass, all ranks share
+/// the counts of the first rank.
 __device__ __forceinline__ void count_keys(const U *keys, long long from, long long to,
                                            const U (&begins)[SELECT_RANKS], int pass,
                                            const SelectGeometry &g, unsigned *count) {
@@ -71,7 +73,7 @@ __device__ __forceinline__ void count_keys(const U *keys, long long from, long l
     each_key<SELECT_AHEAD>(keys, from + threadIdx.x, to, sort_threads, add);
 }
 
-/// The next digit of what is sought. All threads of a block call it; `sought` is shared.
+/// Chooses the next digit of the sought key. Called by all threads of a block; `sought` is shared.
 __device__ __forceinline__ void choose_digit(const unsigned *count, int pass, Sought &sought,
                                              unsigned *warp_sums) {
     constexpr int own = select_digits / sort_threads;
@@ -95,8 +97,8 @@ __device__ __forceinline__ void choose_digit(const unsigned *count, int pass, So
     __syncthreads();
 }
 
-/// One pass over a part of a row: counts[row][pass][rank][digit], all zeros at first. Blocks: x
-/// parts of a row, y rows.
+/// One pass over a part of a row: counts[row][pass][rank][digit], initially zero. Blocks: x parts
+/// of a row, y rows.
 __device__ void count_part(const U *keys, const Sought *sought, unsigned *counts,
                            const SelectGeometry &g) {
     __shared__ unsigned count[SELECT_RANKS * select_digits];
@@ -118,15 +120,15 @@ __device__ void count_part(const U *keys, const Sought *sought, unsigned *counts
             atomicAdd(all + i, count[i]);
 }
 
-/// Chooses the digit of one rank of a row in a pass; after the last one, writes the key if `out` is
-/// there. Blocks: x ranks, y rows.
+/// Chooses the digit of one rank of a row in a pass; after the last pass, writes the key if `out`
+/// is not null. Blocks: x ranks, y rows.
 __device__ void choose_part(const unsigned *counts, Sought *sought, U *out,
                             const SelectGeometry &g) {
     __shared__ unsigned warp_sums[sort_warps];
     __shared__ Sought here;
     const long long row = blockIdx.y, mine = row * SELECT_RANKS + blockIdx.x;
     if (threadIdx.x == 0) {
-        if (g.pass == 0) // nobody has written `sought` yet
+        if (g.pass == 0) // `sought` is not yet written
             here = {0, static_cast<unsigned long long>(g.rank[blockIdx.x]), 0, 0};
         else
             here = sought[mine];
@@ -173,7 +175,7 @@ __device__ void select_row(const U *keys, Sought *sought, U *out, const SelectGe
         out[mine] = decode(U(U(here[threadIdx.x].key) ^ U(g.flip)));
 }
 
-/// What a lane has of the tile of its block: each 32nd key of its warp's.
+/// A lane's part of the tile of its block: each 32nd key of its warp.
 struct TileParts {
     long long row, first;
     U key;
@@ -187,7 +189,7 @@ __device__ __forceinline__ TileParts tile_parts(const Sought *sought, const Sele
             U(sought[row].key), lane, warp};
 }
 
-/// How many of a warp's keys are less, and in the upper half of the word, greater.
+/// The number of a warp's keys that are less, and in the upper half of the word, that are greater.
 __device__ __forceinline__ unsigned long long count_warp(const U *in, const TileParts &part,
                                                          const SelectGeometry &g) {
     unsigned less = 0, greater = 0;
@@ -218,8 +220,8 @@ __device__ void count_tiles(const U *keys, const Sought *sought, unsigned long l
     counts[blockIdx.x] = sum;
 }
 
-/// Moves a tile's keys (or, with SELECT_EQUAL, their places) to their parts. `ends`: the counts,
-/// added up along rows.
+/// Moves a tile's keys (or, with SELECT_EQUAL, their indices) to their parts. `ends`: the running
+/// sums of the counts along rows.
 template <class Out>
 __device__ void write_tile(const U *keys, const Sought *sought, const unsigned long long *ends,
                            Out *out, const SelectGeometry &g) {

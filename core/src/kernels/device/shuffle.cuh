@@ -1,4 +1,4 @@
-// shuffle.cuh -- moving values of any type between the lanes of a warp.
+// shuffle.cuh -- exchanges values of any type between the lanes of a warp.
 #pragma once
 
 namespace pycuda {
@@ -30,14 +30,14 @@ template <class T> __device__ T shuffle(const T &value, int lane) {
         word = __shfl_sync(full_warp, word, lane);
     return words.value();
 }
-/// The value `distance` lanes below; the own one where there is none.
+/// The value of the lane `distance` below; the own value if there is no such lane.
 template <class T> __device__ T shuffle_up(const T &value, unsigned distance) {
     Words<T> words = Words<T>::of(value);
     for (unsigned &word : words.word)
         word = __shfl_up_sync(full_warp, word, distance);
     return words.value();
 }
-/// The value `distance` lanes above; the own one where there is none.
+/// The value of the lane `distance` above; the own value if there is no such lane.
 template <class T> __device__ T shuffle_down(const T &value, unsigned distance) {
     Words<T> words = Words<T>::of(value);
     for (unsigned &word : words.word)
@@ -45,7 +45,7 @@ template <class T> __device__ T shuffle_down(const T &value, unsigned distance) 
     return words.value();
 }
 
-/// Room for values in shared memory, whatever their constructors.
+/// Shared memory for values of types with any constructors.
 template <class T, int Count> struct Storage {
     alignas(T) unsigned char bytes[Count * sizeof(T)];
     __device__ T *data() { return reinterpret_cast<T *>(bytes); }

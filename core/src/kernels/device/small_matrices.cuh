@@ -1,18 +1,17 @@
-// small_matrices.cuh -- equations, inverses, determinants and Cholesky factors of many small
-// matrices: a lane has a row, and holds it in registers.
+// small_matrices.cuh -- solutions, inverses, determinants and Cholesky factors of many small
+// matrices: each lane holds one row in registers.
 //
-// A matrix of up to `side` (4, 8, 16 or 32) rows takes `side` lanes of a warp, which holds 32 /
-// side of them. Rows are never swapped. The lane whose row is the pivot of step k notes k:
-//
+// A matrix of up to `side` (4, 8, 16 or 32) rows occupies `side` lanes of a warp, so a warp holds
+// 32 / side matrices. Rows are never swapped. The lane whose row is the pivot of step k records k:
 //     lane   row          step 0: lane 2      step 1: lane 0      so row k of the factors is
 //      0     1 2 3          . x x               . P x             that of the lane of step k:
 //      1     0 4 5          . x x               . . x             lanes 2, 0, 1
 //      2     6 7 8          P 7 8               P 7 8
 //
-// Rows and columns from n on are those of the identity, and are not looked at.
+// Rows and columns from n on are those of the identity matrix, and are never pivots.
 //
-// The type T, its real type R, SMALL_SIDE, and SMALL_COMPLEX, 1 where T is complex, are defined
-// before this.
+// The text before this file defines the type T, its real type R, SMALL_SIDE, and SMALL_COMPLEX,
+// which is 1 if T is complex.
 #pragma once
 
 namespace pycuda {
@@ -41,11 +40,11 @@ __device__ __forceinline__ T without(T x, T a, T b) {
 }
 #endif
 
-/// Where a thread's row is.
+/// The position of a thread's row.
 struct Lane {
     int row;          ///< of the matrix
     int first;        ///< lane of the warp that has row 0
-    long long matrix; ///< beyond the last one in lanes that only take part
+    long long matrix; ///< past the last matrix in lanes without a matrix
 
     __device__ Lane() {
         const int lane = threadIdx.x % 32;
@@ -53,21 +52,21 @@ struct Lane {
         first = lane - row;
         matrix = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / side;
     }
-    /// The value that the lane of another row has.
+    /// The value of the lane that has row `other`.
     template <class V> __device__ V from(const V &value, int other) const {
         return shuffle(value, first + other);
     }
-    /// Of the matrix's lanes, those where it is true; bit r is row r.
+    /// The lanes of the matrix for which `is_true` is set; bit r is row r.
     __device__ unsigned where(bool is_true) const {
         const unsigned bits = __ballot_sync(full_warp, is_true) >> first;
         return side == 32 ? bits : bits & ((1u << (side % 32)) - 1);
     }
-    /// The first row, or 0, where it is true.
+    /// The first row for which `is_true` is set, or 0.
     __device__ int find(bool is_true) const {
         const unsigned rows = where(is_true);
         return rows == 0 ? 0 : __ffs(rows) - 1;
     }
-    /// The row whose size is largest; a row that cannot be chosen has -1.
+    /// The row whose size is largest. Rows that cannot be chosen have size -1.
     __device__ int find_largest(R size) const {
         R best = size;
 #pragma unroll
@@ -79,7 +78,7 @@ struct Lane {
     }
 };
 
-/// The row of a matrix in rows, or of the identity.
+/// Loads a row of the matrix, or of the identity matrix.
 __device__ __forceinline__ void load_row(T (&x)[side], const T *a, const Lane &lane, int n,
                                          long long count) {
     const bool is_there = lane.matrix < count && lane.row < n;
@@ -89,15 +88,15 @@ __device__ __forceinline__ void load_row(T (&x)[side], const T *a, const Lane &l
         x[c] = is_there && c < n ? a[c] : T(R(c == lane.row ? 1 : 0));
 }
 
-/// The row of the next pivot: the largest element in column k of those that had none. NaN is
-/// larger than all numbers.
+/// The row of the next pivot: the largest element in column k of the rows that have not been
+/// pivots. NaN counts as larger than all numbers.
 __device__ __forceinline__ int find_pivot(const Lane &lane, int step, T element, int n) {
     const R size = size_of(element);
     const R infinity = R(1) / R(0);
     return lane.find_largest(step >= 0 || lane.row >= n ? R(-1) : size == size ? size : infinity);
 }
 
-/// The row and the element that step k divides by. `step` of that row becomes k.
+/// The row and the element that step k divides by. Sets `step` of that row to k.
 struct Pivot {
     int row;
     T element;
@@ -110,8 +109,8 @@ struct Pivot {
     }
 };
 
-/// L (its multipliers) and U of the matrix in place. Gives the step of this lane's row; `sign` is
-/// that of the order of the rows. True where a pivot is 0.
+/// Replaces the matrix by L (its multipliers) and U. Returns the step of this lane's row; `sign` is
+/// that of the permutation of the rows. True if a pivot is 0.
 __device__ __forceinline__ bool factor(T (&x)[side], const Lane &lane, int n, int &step, R &sign) {
     bool singular = false;
     unsigned unused = side == 32 ? ~0u : (1u << (side % 32)) - 1;
@@ -122,7 +121,7 @@ __device__ __forceinline__ bool factor(T (&x)[side], const Lane &lane, int n, in
         if (k >= n)
             break;
         const Pivot pivot(lane, step, x[k], k, n, singular);
-        // As many unused rows are before the pivot, so many neighbours would be swapped.
+        // The number of unused rows before the pivot is the number of swaps of neighbours.
         sign = __popc(unused & ((1u << pivot.row) - 1)) % 2 ? -sign : sign;
         unused &= ~(1u << pivot.row);
         const T multiplier = step < 0 ? T(x[k] / pivot.element) : T(R(0));
@@ -135,8 +134,8 @@ __device__ __forceinline__ bool factor(T (&x)[side], const Lane &lane, int n, in
     return singular;
 }
 
-/// b, of shape (matrices, n, columns), becomes out, the solutions. `singular` is set to 1 where a
-/// matrix is.
+/// Solves for b, of shape (matrices, n, columns), and writes the solutions to out. `singular` is
+/// set to 1 if a matrix is singular.
 __device__ __forceinline__ void solve_small(const T *a, const T *b, T *out, int *singular, int n,
                                             int columns, long long count) {
     constexpr int together = 4;
@@ -187,8 +186,8 @@ __device__ __forceinline__ void solve_small(const T *a, const T *b, T *out, int 
     }
 }
 
-/// out becomes the inverses of a, by Gauss's and Jordan's elimination in place: column k of the
-/// matrix, which is done, makes room for the column of the inverse that belongs to the pivot's row.
+/// Writes the inverses of a to out, by Gauss-Jordan elimination in place: column k of the matrix is
+/// no longer needed, and is replaced by the inverse's column for the pivot's row.
 __device__ __forceinline__ void invert_small(const T *a, T *out, int *singular, int n,
                                              long long count) {
     const Lane lane;
@@ -224,7 +223,8 @@ __device__ __forceinline__ void invert_small(const T *a, T *out, int *singular, 
     }
 }
 
-/// The determinants; where `logarithms` is not null, their signs and the logarithms of their sizes.
+/// The determinants; if `logarithms` is not null, their signs and the logarithms of their absolute
+/// values.
 __device__ __forceinline__ void determine_small(const T *a, T *out, R *logarithms, int n,
                                                 long long count) {
     const Lane lane;
@@ -254,8 +254,8 @@ __device__ __forceinline__ void determine_small(const T *a, T *out, R *logarithm
         logarithms[lane.matrix] = singular ? -(R(1) / R(0)) : logarithm;
 }
 
-/// out becomes L of Hermitian matrices a, of which the lower triangle is read; with `upper`, L^H of
-/// those of which the upper one is. `broken` is set to 1 where a matrix is not positive definite.
+/// Writes L of Hermitian matrices a to out, and reads their lower triangles; with `upper`, writes
+/// L^H and reads the upper triangles. `broken` is set to 1 if a matrix is not positive definite.
 __device__ __forceinline__ void cholesky_small(const T *a, T *out, int *broken, int n,
                                                long long count, int upper) {
     const Lane lane;

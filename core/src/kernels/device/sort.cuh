@@ -1,31 +1,31 @@
-// sort.cuh -- radix sort of rows, 8 bits at a time, from the lowest on.
+// sort.cuh -- radix sort of rows, 8 bits at a time, from the lowest bits on.
 //
-// Keys become unsigned numbers of the same order. A pass moves each key to its place by one digit
-// and keeps the order of those with the same digit, so that after the last pass all are sorted:
+// Keys are converted to unsigned numbers of the same order. A pass sorts the keys by one digit and
+// keeps the order of keys with the same digit, so that all keys are sorted after the last pass:
 //
 //     31 22 12 21     by the last digit:    31 21 22 12     by the first:    12 21 22 31
 //
-// The digits of all passes are counted once beforehand. In a pass, a block ranks the keys of a tile
-// and must know how many keys of each digit the tiles before it have. Each tile publishes its
-// counts, then what it and all before it have; a tile adds up what its predecessors published,
-// walking back until it meets one that knows the sum (Adinets, Merrill: Onesweep, 2022). Count and
-// state are one word: no fence is needed. Tiles are claimed through a counter, so that all before a
+// The digits of all passes are counted once beforehand. In a pass, a block ranks the keys of a
+// tile, and needs the number of keys of each digit in the tiles before it. Each tile publishes its
+// counts, then the sums of all counts up to its own. A tile adds up the counts of its predecessors
+// backwards until it finds a published sum (Adinets, Merrill: Onesweep, 2022). Count and state are
+// in one word, so no fence is needed. Tiles are claimed through a counter, so all tiles before a
 // waiting tile have been started.
 //
-// What a tile publishes can be known before its keys are ranked: Early counts first, so that other
-// tiles wait less, and ranks while its own predecessors' words are on their way.
+// A tile's counts can be known before its keys are ranked. Early counts first, so that other tiles
+// wait less, and ranks while it waits for the words of its predecessors.
 //
-// Before this text: sort_keys.cuh.
+// Text before this file: sort_keys.cuh.
 #pragma once
 
 namespace pycuda {
 
-/// Late: a tile's counts come from ranking it. Early: they are counted first. Marks: as Early, and
-/// lanes find those with the same digit by marks in shared memory instead of votes.
+/// Late: a tile's counts are a result of ranking. Early: they are counted first. Marks: as Early,
+/// and lanes find other lanes with the same digit by marks in shared memory instead of votes.
 enum class Ranking { Late, Early, Marks };
 
-/// Keys and values as the user has them, and where passes write in turn: the last one to [0]. Some
-/// are null where nothing is read from them.
+/// The user's keys and values, and the buffers that passes write in turn, the last pass to [0].
+/// Pointers that are not read are null.
 struct SortMemory {
     const void *keys, *order;
     void *keys_to[2], *values_to[2];
@@ -35,7 +35,7 @@ struct SortGeometry {
     long long length, tiles;
     unsigned long long flip; ///< all ones: descending
     int pass;
-    int ordered; ///< the first pass starts with an order that is given
+    int ordered; ///< the first pass starts with a given order
 };
 
 /// The lanes whose digit is the same.
@@ -75,10 +75,10 @@ __device__ void count_digits(const A *keys, unsigned long long *counts, const So
                       static_cast<unsigned long long>((&count[0][0])[i]));
 }
 
-/// What a block needs to rank a tile and to put it in order.
+/// The shared memory in which a block ranks and reorders a tile.
 template <int Items, bool Pairs, class V, Ranking How> struct SortShared {
     static constexpr int tile = Items * sort_threads;
-    unsigned offset[sort_digits]; ///< of a digit's first key in the sorted tile
+    unsigned offset[sort_digits]; ///< position of a digit's first key in the sorted tile
     unsigned sums[sort_warps];
     union {
         struct {
@@ -90,8 +90,8 @@ template <int Items, bool Pairs, class V, Ranking How> struct SortShared {
     };
 };
 
-/// Ranks a warp's keys, 32 at a time: place[i] is counter[digit] and how many keys of the digit
-/// come before, and is added to counter[digit].
+/// Ranks a warp's keys, 32 at a time. place[i] is counter[digit] plus the number of earlier keys of
+/// this digit, and counter[digit] is updated.
 template <Ranking How, int Items>
 __device__ __forceinline__ void rank_warp(unsigned *counter, unsigned *mark, const U (&key)[Items],
                                           int pass, unsigned (&place)[Items]) {
@@ -119,8 +119,9 @@ __device__ __forceinline__ void rank_warp(unsigned *counter, unsigned *mark, con
     }
 }
 
-/// Ranks the keys, which lie warp by warp, 32 at a time. place[i]: in the sorted tile. Calls
-/// known(n): n keys have the digit threadIdx.x, 0 where there is no such digit.
+/// Ranks the keys, which are stored warp by warp, 32 at a time. place[i] is the position in the
+/// sorted tile. Calls known(n), where n is the number of keys with digit threadIdx.x, 0 if there is
+/// no such digit.
 template <Ranking How, int Items, class Shared, class Known>
 __device__ void rank_tile(Shared &shared, const U (&key)[Items], int pass, unsigned (&place)[Items],
                           const Known &known) {
@@ -141,7 +142,7 @@ __device__ void rank_tile(Shared &shared, const U (&key)[Items], int pass, unsig
         for (int i = 0; i < Items; ++i)
             atomicAdd(counter + digit_of(key[i], pass), 1u);
     __syncthreads();
-    unsigned total = 0; // this thread's digit, over the warps
+    unsigned total = 0; // of this thread's digit, over the warps
     if (own_digit < sort_digits)
 #pragma unroll
         for (int i = 0; i < sort_warps; ++i) {
@@ -161,11 +162,11 @@ __device__ void rank_tile(Shared &shared, const U (&key)[Items], int pass, unsig
         const int digit = digit_of(key[i], pass);
         place[i] += shared.offset[digit] + (late ? counter[digit] : 0);
     }
-    __syncthreads(); // before keys take the counters' room
+    __syncthreads(); // before keys overwrite the counters
 }
 
-/// How many keys of a digit the tiles before this one have, by the words they published at
-/// mine[-sort_digits], mine[-2 * sort_digits] ... Several are read at a time.
+/// The number of keys of a digit in the tiles before this one, from the words that they published
+/// at mine[-sort_digits], mine[-2 * sort_digits] ... Several are read at a time.
 template <class W> __device__ W keys_before(const volatile W *mine, long long tile) {
     constexpr W sum_known = W(2) << (8 * sizeof(W) - 2), count_known = W(1) << (8 * sizeof(W) - 2);
     constexpr int ahead = 4;
@@ -179,7 +180,7 @@ template <class W> __device__ W keys_before(const volatile W *mine, long long ti
 #pragma unroll
         for (int i = 0; i < ahead; ++i) {
             if (word[i] < count_known)
-                break; // not published: it and what follows are read again
+                break; // not published: reads this word and the next ones again
             before += word[i] & (count_known - 1);
             if (word[i] >= sum_known)
                 return before;
@@ -188,8 +189,8 @@ template <class W> __device__ W keys_before(const volatile W *mine, long long ti
     }
 }
 
-/// What passes are to move the keys of a row: those in which not all have the same digit, or else
-/// the last one. A bit for each. Blocks: rows.
+/// Chooses the passes for a row: those in which not all keys have the same digit, or else only the
+/// last. A bit for each pass. Blocks: rows.
 __device__ void plan_passes(const unsigned long long *counts, unsigned *plans,
                             const SortGeometry &g) {
     const long long row = blockIdx.x;
@@ -205,8 +206,8 @@ __device__ void plan_passes(const unsigned long long *counts, unsigned *plans,
         plans[row] = plan == 0 ? 1u << (sort_passes - 1) : plan;
 }
 
-/// One pass over one tile. `states`: a word for each row, tile and digit, and before them the
-/// counter of claimed tiles; all zeros at first.
+/// One pass over one tile. `states`: the counter of claimed tiles, then a word for each row, tile
+/// and digit; initially zero.
 template <int Items, Ranking How, bool Pairs, class V, class W>
 __device__ void sort_tile(const SortMemory &memory, const unsigned long long *counts,
                           const unsigned *plans, unsigned long long *states,
@@ -216,7 +217,7 @@ __device__ void sort_tile(const SortMemory &memory, const unsigned long long *co
     using Shared = SortShared<Items, Pairs, V, How>;
     constexpr W sum_known = W(2) << (8 * sizeof(W) - 2), count_known = W(1) << (8 * sizeof(W) - 2);
     __shared__ Shared shared;
-    __shared__ long long start_of[sort_digits]; // where a digit's keys go, less its offset
+    __shared__ long long start_of[sort_digits]; // position in the output, minus the offset
     __shared__ unsigned long long wide_sums[sort_warps];
     __shared__ unsigned long long claimed;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, digit = threadIdx.x;
@@ -249,7 +250,7 @@ __device__ void sort_tile(const SortMemory &memory, const unsigned long long *co
 #pragma unroll
     for (int i = 0; i < Items; ++i) {
         const int at = first + 32 * i;
-        key[i] = U(~U(0)); // what lies past the end stays there
+        key[i] = U(~U(0)); // keys past the end stay there
         if (at >= valid)
             continue;
         long long from = origin + begin + at;
@@ -267,7 +268,7 @@ __device__ void sort_tile(const SortMemory &memory, const unsigned long long *co
         if (digit < sort_digits)
             *mine = (tile == 0 ? sum_known : count_known) | own;
     });
-    // Keys go to shared memory while the predecessors' words are on their way.
+    // Writes keys to shared memory while the predecessors' words are being read.
 #pragma unroll
     for (int i = 0; i < Items; ++i)
         shared.keys[place[i]] = key[i];

@@ -1,35 +1,36 @@
-// sort_buckets.cuh -- sorts keys by dealing them to buckets that fit the cache, then each by
-// itself.
+// sort_buckets.cuh -- sorts keys by distributing them to buckets that fit the cache, then sorts
+// each bucket.
 //
-// For devices whose threads are the cores of a CPU, as sort_serial.cuh, but for keys alone: the
-// order of equal ones need not be kept, so that the digits that matter most may come first. The
-// steps, a launch each; but for Find blocks have one thread:
+// For devices whose threads are the cores of a CPU, like sort_serial.cuh, but only for keys: the
+// order of equal keys does not matter, so the highest digits can come first. Each step is one
+// launch. Except for Find, blocks have one thread:
 //
-//     Plan     some keys are sorted; they tell where to cut the range into buckets
-//     Find     each key's bucket is found, by warps, which are a CPU's vectors
-//     Count    all chunks count their keys of each bucket
-//     Sum      one thread adds the counts up
-//     Move     all chunks move their keys
-//     Finish   a thread for each bucket sorts it in shared memory, which is in the first levels of
+//     Plan     sorts a sample of the keys, and divides the range into buckets
+//     Find     finds each key's bucket, with warps, which are a CPU's vectors
+//     Count    each chunk counts its keys of each bucket
+//     Sum      one thread adds up the counts
+//     Move     each chunk moves its keys
+//     Finish   one thread sorts each bucket in shared memory, which is in the first levels of
 //              the cache
 //
-// A plan cuts the range into cells as wide as a power of two and those that have many keys into as
-// many buckets as they need, so that finding a key's bucket is a look into a small table:
+// A plan divides the range into cells, whose width is a power of two, and divides cells with many
+// keys into as many buckets as needed. Then a look-up in a small table finds a key's bucket:
 //
 //     keys        0 1 2 . . . 8 9 a b . . . . . .      cells of 4; the third has more
 //     buckets     0       1       2 2 3 3 4            bucket = base[key / 4] + key / step[key / 4]
 //
-// Where that leaves a bucket with many different keys -- most of them lie in a tiny part of the
-// range -- keys of the sample are the cuts and a bucket is found by bisection. What equals a cut
-// has a bucket of its own, so that what is frequent is not sorted.
+// This may leave a bucket with many different keys, if most keys are in a tiny part of the range.
+// Then keys of the sample become cuts, and a bucket is found by bisection. Keys equal to a cut have
+// their own bucket, so that frequent keys are not sorted.
 //
-//     Row      a thread for each row sorts it as a bucket; nothing else is done
+//     Row      one thread sorts each row as a bucket; there are no other steps
 //
-// A bucket is sorted by two digits, the lower one first, below the highest bit that differs: they
-// tell almost all keys apart, and what they did not is mended as keys are written. Where that would
-// be too much, and in buckets that are too large, keys are sorted by all bits that differ.
+// A bucket is sorted by two digits, the lower one first, below the highest bit that differs. They
+// distinguish almost all keys; the remaining disorder is corrected by insertion when keys are
+// written. If that would be too slow, and in buckets that are too large, keys are sorted by all
+// bits that differ.
 //
-// Before this text: that of sort.cuh, for U, encode() and decode().
+// Text before this file: that of sort.cuh, for U, encode() and decode().
 #pragma once
 
 namespace pycuda {
@@ -40,40 +41,41 @@ struct BucketGeometry {
     long long length, chunk;
     unsigned long long flip; ///< all ones: descending
     int chunks;
-    int targets; ///< how many buckets are wished for; a power of two. There are at most twice as
+    int targets; ///< the aimed number of buckets, a power of two. There are at most twice as
                  ///< many
     int sample;  ///< keys that a plan is made from
     BucketStep step;
 };
 
-/// How a key's bucket is found. In memory the table comes after it.
+/// How a key's bucket is found. In memory, the table follows.
 struct BucketPlan {
-    unsigned long long low, span; ///< of the range
-    int shift;                    ///< of a cell
-    int bisected;                 ///< whether the table has cuts
+    unsigned long long low, span; ///< smallest key and width of the range
+    int shift;                    ///< width of a cell, in bits
+    int bisected;                 ///< whether the table contains cuts
     int buckets, cuts;
 };
 
 constexpr int bucket_targets = 2048;
 constexpr int bucket_most = 2 * bucket_targets;
-constexpr int bucket_table = bucket_targets / 2; ///< cells at most
+constexpr int bucket_table = bucket_targets / 2; ///< maximum number of cells
 constexpr int bucket_cuts = bucket_table - 1;
 constexpr int bucket_digit_bits = 9;
 constexpr int bucket_digits = 1 << bucket_digit_bits;
 constexpr int bucket_room = (46 << 10) / sizeof(U); ///< keys that are sorted in shared memory
-constexpr int bucket_threads = 256;                 ///< of Find
+constexpr int bucket_threads = 256;                 ///< threads of Find
 
 __device__ __forceinline__ int width_of(U bits) {
     return sizeof(U) == 8 ? 64 - __clzll(static_cast<long long>(bits))
                           : 32 - __clz(static_cast<int>(bits));
 }
 
-/// A shift by less than the key's width, which PTX does not take for granted.
+/// A shift by less than the width of a key. The mask makes this explicit, because PTX allows larger
+/// shifts.
 __device__ __forceinline__ U shifted(U key, int by) { return key >> (by & (8 * sizeof(U) - 1)); }
 
 /// The plan's table: cells, or cuts.
 struct BucketTable {
-    unsigned cells[bucket_table]; ///< base, 16 bits, and above it by what a key is shifted
+    unsigned cells[bucket_table]; ///< base in the low 16 bits, above it the shift of a key
     U cuts[bucket_cuts];
 };
 
@@ -91,21 +93,22 @@ __device__ __forceinline__ unsigned bucket_by_cell(U key, const BucketPlan &plan
     return (cell + static_cast<unsigned>(shifted(at, cell >> 16))) & 0xffff;
 }
 
-/// By cuts. Odd buckets: what equals a cut.
+/// Finds the bucket by cuts. Odd buckets contain the keys equal to a cut.
 __device__ __forceinline__ unsigned bucket_by_cut(U key, const BucketPlan &plan,
                                                   const BucketTable &table) {
     unsigned at = 0;
 #pragma unroll 1
     for (unsigned step = (bucket_cuts + 1) / 2; step != 0; step /= 2)
         at += table.cuts[at + step - 1] <= key ? step : 0;
-    at = at < plan.cuts ? at : plan.cuts; // the rest are filled up with the largest key
+    at = at < plan.cuts ? at : plan.cuts; // the rest of the table contains the largest key
     return 2 * at - (at != 0 && table.cuts[at - 1] == key ? 1 : 0);
 }
 
-/// Where the next row's buckets begin, so that four are read at once; chunks are as long as needed.
+/// The begin of the next row's bucket numbers, aligned so that four are read at once; chunks have
+/// any length.
 __device__ __forceinline__ long long padded(long long length) { return (length + 3) / 4 * 4; }
 
-/// Writes the bucket of each key. Blocks: as many as there are chunks.
+/// Writes the bucket of each key. Blocks: one for each chunk.
 __device__ __forceinline__ void find_buckets(const U *keys, const FoundPlan *plans,
                                              unsigned short *buckets, const BucketGeometry &g) {
     __shared__ BucketTable table;
@@ -134,7 +137,7 @@ __device__ __forceinline__ void find_buckets(const U *keys, const FoundPlan *pla
     }
 }
 
-/// Each becomes the sum of those before it.
+/// Replaces each count by the sum of the counts before it.
 __device__ __forceinline__ void add_counts(unsigned *counts, int n) {
     unsigned sum = 0;
 #pragma unroll 1
@@ -145,7 +148,7 @@ __device__ __forceinline__ void add_counts(unsigned *counts, int n) {
     }
 }
 
-/// Calls use(i, bucket); four buckets are read at once, since each access is checked.
+/// Calls use(i, bucket). Reads four buckets at once, because each access is checked.
 template <class Use>
 __device__ __forceinline__ void for_found(const unsigned short *buckets, int n, const Use &use) {
     int i = 0;
@@ -162,7 +165,7 @@ __device__ __forceinline__ void for_found(const unsigned short *buckets, int n, 
         use(i, buckets[i]);
 }
 
-/// Count, Sum and Move. Blocks: chunks, but for Sum. counts[row][bucket][chunk].
+/// Count, Sum and Move. Blocks: chunks, except for Sum. counts[row][bucket][chunk].
 __device__ __forceinline__ void deal_keys(const U *keys, U *space, const FoundPlan *plans,
                                           const unsigned short *buckets, unsigned *counts,
                                           const BucketGeometry &g) {
@@ -196,14 +199,14 @@ __device__ __forceinline__ void deal_keys(const U *keys, U *space, const FoundPl
         counts[i * g.chunks + chunk] = next[i];
 }
 
-/// Cuts the range into cells, and cells by how much of the sample they have.
+/// Divides the range into cells, and each cell by its number of keys in the sample.
 __device__ __forceinline__ void plan_cells(const U *sample, BucketPlan &plan, BucketTable &table,
                                            const BucketGeometry &g) {
     constexpr int share = 10; // keys of the sample in a bucket, at most
     const U flip = U(g.flip), first = U(encode<false>(sample[0]) ^ flip);
     const U last = U(encode<false>(sample[g.sample - 1]) ^ flip);
     const U cells = U(g.targets / 2);
-    // Cells begin where a digit does, so that few bits differ within a bucket.
+    // Cells begin at multiples of a digit, so that few bits differ within a bucket.
     int shift = width_of(U(last - first)) - width_of(U(cells - 1));
     shift = shift < 0 ? 0 : shift;
     if ((last >> shift) - (first >> shift) >= cells)
@@ -226,7 +229,7 @@ __device__ __forceinline__ void plan_cells(const U *sample, BucketPlan &plan, Bu
         const unsigned base = next - static_cast<unsigned>((U(cell) << shift) >> step);
         table.cells[cell] = static_cast<unsigned>(step) << 16 | (base & 0xffff);
         next += 1u << fine;
-        // A bucket of one value needs no sorting, however many keys it has.
+        // A bucket with one value needs no sorting, for any number of keys.
         int run = 0;
         U before = 0;
 #pragma unroll 1
@@ -241,7 +244,7 @@ __device__ __forceinline__ void plan_cells(const U *sample, BucketPlan &plan, Bu
     plan = {low, span, shift, most > limit, static_cast<int>(next), 0};
 }
 
-/// Keys of the sample, equally far from each other but each of them once, as cuts.
+/// Chooses cuts: keys of the sample at equal distances, without duplicates.
 __device__ __forceinline__ void plan_cuts(const U *sample, BucketPlan &plan, U *cuts,
                                           const BucketGeometry &g) {
     const U flip = U(g.flip);
@@ -260,19 +263,19 @@ __device__ __forceinline__ void plan_cuts(const U *sample, BucketPlan &plan, U *
         cuts[used] = U(~U(0));
 }
 
-/// What a bucket is sorted in.
+/// The shared memory for sorting a bucket.
 struct BucketShared {
     unsigned count[2][bucket_digits];
     U keys[2][bucket_room];
 };
 
-/// Sixteen bytes of keys: memory is accessed by so many at once, since each access is checked.
+/// Sixteen bytes of keys. Memory is accessed in such groups, because each access is checked.
 struct alignas(16) KeyGroup {
     static constexpr int size = 16 / sizeof(U);
     U key[size];
 };
 
-/// How many places from i on, KeyGroup::size or one, may be accessed at once.
+/// The number of keys from i on, KeyGroup::size or one, that one access may cover.
 __device__ __forceinline__ int group_at(const U *memory, int i, int n) {
     const bool fits = i + KeyGroup::size <= n;
     return fits && reinterpret_cast<unsigned long long>(memory + i) % 16 == 0 ? KeyGroup::size : 1;
@@ -300,7 +303,7 @@ __device__ __forceinline__ unsigned bucket_digit(U key, int shift) {
     return static_cast<unsigned>(shifted(key, shift)) & (bucket_digits - 1);
 }
 
-/// The bits that differ in some of the keys, of which there is one at least.
+/// The bits that differ in some of the keys. There is at least one key.
 __device__ __forceinline__ U guess_differing(const U *keys, int n) {
     const int stride = (n + 31) / 32;
     U differing = 0;
@@ -310,8 +313,8 @@ __device__ __forceinline__ U guess_differing(const U *keys, int n) {
     return differing;
 }
 
-/// Puts keys in order by two digits, the lower of which begins at bit `shift`. False: they differ
-/// above those.
+/// Sorts keys by two digits, the lower of which begins at bit `shift`. Returns false if they differ
+/// above these digits.
 __device__ __forceinline__ bool sort_in_shared(BucketShared &shared, const U *from, int n,
                                                int shift) {
     const U first = from[0];
@@ -346,8 +349,8 @@ __device__ __forceinline__ bool sort_in_shared(BucketShared &shared, const U *fr
     return true;
 }
 
-/// Puts keys from `begin` to `end` where they belong among those before, which are in order and of
-/// which what moves is written again. What that takes is subtracted from `work`.
+/// Inserts the keys from `begin` to `end` among the keys before them, which are in order. Keys that
+/// move are written again. Subtracts the cost from `work`.
 __device__ __forceinline__ void mend(U *keys, U *to, int begin, int end, U flip, long long &work) {
     int lowest = begin;
 #pragma unroll 1
@@ -366,7 +369,7 @@ __device__ __forceinline__ void mend(U *keys, U *to, int begin, int end, U flip,
         to[i] = decode(U(keys[i] ^ flip));
 }
 
-/// Writes keys that are almost in order. False: to put the rest in order would be too much work.
+/// Writes keys that are almost in order. Returns false if sorting the rest would take too long.
 __device__ __forceinline__ bool write_mended(U *keys, U *to, int n, U flip) {
     long long work = 4ll * n + 1024;
     U last = 0;
@@ -397,8 +400,8 @@ __device__ __forceinline__ bool write_mended(U *keys, U *to, int n, U flip) {
     return work >= 0;
 }
 
-/// Sorts keys by all bits that differ, a digit at a time, and writes what they stand for. `equal`:
-/// whether they are known to be all the same.
+/// Sorts keys by all bits that differ, a digit at a time, and writes the decoded keys. `equal`:
+/// whether all keys are known to be equal.
 __device__ __forceinline__ void sort_in_memory(BucketShared &shared, U *keys, U *to, int n, U flip,
                                                bool equal) {
     unsigned(&count)[bucket_digits] = shared.count[0];
@@ -433,21 +436,21 @@ __device__ __forceinline__ void sort_in_memory(BucketShared &shared, U *keys, U 
         to[i] = decode(U((equal ? first : from[i]) ^ flip));
 }
 
-/// Sorts a bucket's keys, which are overwritten, and writes what they stand for. `differing`: bits
-/// that do, perhaps not all.
+/// Sorts a bucket's keys, which are overwritten, and writes the decoded keys. `differing`: bits
+/// that differ, possibly not all.
 __device__ __forceinline__ void finish_bucket(BucketShared &shared, U *from, U *to, int n, U flip,
                                               U differing, bool equal) {
     bool sorted = false;
     if (n <= bucket_room && !equal) {
         const int shift = width_of(differing) - 2 * bucket_digit_bits;
-        if (shift > -2 * bucket_digit_bits) // else they seem to be all the same
+        if (shift > -2 * bucket_digit_bits) // else all keys seem to be equal
             sorted = sort_in_shared(shared, from, n, shift < 0 ? 0 : shift);
     }
     if (!sorted || !write_mended(shared.keys[0], to, n, flip))
         sort_in_memory(shared, from, to, n, flip, equal);
 }
 
-/// Keys from all over the row, one of each stretch, at places without a period.
+/// Takes keys from the whole row, one from each part, at positions without a period.
 __device__ __forceinline__ void take_sample(const U *keys, U *sample, const BucketGeometry &g) {
     const long long stretch = g.length / g.sample;
     const unsigned within = stretch < 1 << 24 ? static_cast<unsigned>(stretch) : 1u << 24;
@@ -458,7 +461,7 @@ __device__ __forceinline__ void take_sample(const U *keys, U *sample, const Buck
     }
 }
 
-/// Writes keys of memory as those that are compared. Returns the bits that differ.
+/// Encodes keys of memory for comparison. Returns the bits that differ.
 __device__ __forceinline__ U encode_keys(const U *keys, U *to, int n, U flip) {
     const U first = U(encode<false>(keys[0]) ^ flip);
     U differing = 0;
@@ -483,8 +486,8 @@ __device__ __forceinline__ U encode_keys(const U *keys, U *to, int n, U flip) {
     return differing;
 }
 
-/// Plan, Finish and Row: a plan's sample and a row are sorted as a bucket is. Blocks: one, the
-/// buckets, or the rows.
+/// Plan, Finish and Row: the sample of a plan, a bucket and a row are sorted in the same way.
+/// Blocks: one, the buckets, or the rows.
 __device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space, FoundPlan *plans,
                                              const unsigned *counts, const BucketGeometry &g) {
     extern __shared__ BucketShared bucket_shared[];

@@ -1,6 +1,6 @@
-// sort_keys.cuh -- keys as unsigned numbers of the same order, for sorting and selecting.
+// sort_keys.cuh -- encodes keys as unsigned numbers of the same order, for sorting and selecting.
 //
-// Before this text: typedefs A and U (unsigned, as wide as keys), SORT_KIND, SORT_INFINITY,
+// Text before this file: typedefs A and U (unsigned, as wide as keys), SORT_KIND, SORT_INFINITY,
 // SORT_THREADS.
 #pragma once
 
@@ -13,8 +13,8 @@ constexpr int sort_warps = sort_threads / 32;
 constexpr int sort_digits = 256;
 constexpr int sort_passes = sizeof(U);
 
-/// A key as it is sorted. NaN is greater than any number. Where `Equal` is set, zeros of both signs
-/// are the same; else -0 comes before 0 and the key says which it was.
+/// Encodes a key. NaN is greater than any number. With `Equal`, zeros of both signs are equal; else
+/// -0 comes before 0 and can be decoded.
 template <bool Equal> __device__ __forceinline__ U encode(U bits) {
     constexpr U sign = U(U(1) << (8 * sizeof(U) - 1));
     if (SORT_KIND == SortUnsigned)
@@ -41,7 +41,7 @@ __device__ __forceinline__ int digit_of(U key, int pass) {
     return static_cast<int>(key >> (8 * pass)) & (sort_digits - 1);
 }
 
-/// use(keys[i]) for i from `first` to `end` in steps, with several loads under way.
+/// use(keys[i]) for i from `first` to `end` in steps, with several loads in flight.
 template <int Ahead, class Step, class Use>
 __device__ __forceinline__ void each_key(const U *keys, long long first, long long end, Step step,
                                          const Use &use) {

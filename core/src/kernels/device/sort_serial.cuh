@@ -1,15 +1,15 @@
-// sort_serial.cuh -- the radix sort of sort.cuh for devices whose threads are fast and few.
+// sort_serial.cuh -- the radix sort of sort.cuh for devices with few, fast threads.
 //
-// Where a thread is a core of a CPU, nothing is gained from ranking keys side by side: a thread
-// counts and moves the keys of a chunk one after the other. Blocks have one thread. Many rows: a
-// thread has a row. Few: rows are cut into chunks, in each pass all chunks count their digits, one
-// thread adds the counts up, and all chunks move their keys.
+// If a thread is a core of a CPU, there is no gain from ranking keys in parallel: a thread counts
+// and moves the keys of a chunk one after the other. Blocks have one thread. With many rows, one
+// thread sorts each row. With few rows, rows are divided into chunks: in each pass, all chunks
+// count their digits, one thread adds up the counts, and all chunks move their keys.
 #pragma once
 
 namespace pycuda {
 
-/// As sort.cuh has them, but a pass may take more bits, and what goes from kernel to kernel is the
-/// chunks' counts: counts[row][digit][chunk].
+/// Like the struct of sort.cuh, but a pass may take more bits, and kernels pass on the counts of
+/// chunks: counts[row][digit][chunk].
 struct SerialGeometry {
     long long length, chunk, chunks;
     unsigned long long flip;
@@ -19,7 +19,7 @@ struct SerialGeometry {
 constexpr int serial_bits = SORT_SERIAL_BITS;
 constexpr int serial_digits = 1 << serial_bits;
 
-/// A key in a pass: the first one reads what the user has.
+/// A key in a pass. The first pass reads the user's keys.
 template <bool Pairs, int Shift> __device__ __forceinline__ U serial_key(U bits, U flip) {
     return Shift == 0 ? U(encode<Pairs>(bits) ^ flip) : bits;
 }
@@ -28,7 +28,8 @@ template <int Shift> __device__ __forceinline__ unsigned serial_digit(U key) {
     return static_cast<unsigned>(key >> Shift) & (serial_digits - 1);
 }
 
-/// The rest of a pass whose shift is known to the compiler: half the instructions of one for all.
+/// The rest of a pass whose shift is a constant for the compiler, which halves the number of
+/// instructions.
 template <bool Pairs, int Shift, class W>
 __device__ __forceinline__ void count_chunk(const U *keys, const long long *order, W *count,
                                             long long begin, long long end,
@@ -95,7 +96,7 @@ __device__ __forceinline__ void move_keys(const U *keys, U *keys_out, W *next, l
     }
 }
 
-/// The places of keys go with them; those of the last pass are the result.
+/// Moves the indices of keys with the keys; those of the last pass are the result.
 template <int Shift, class W>
 __device__ __forceinline__ void move_pairs(const U *keys, U *keys_out, const void *values,
                                            void *values_out, W *next, long long begin,
@@ -152,8 +153,9 @@ __device__ void serial_move(const U *keys, U *keys_out, const void *values, void
                          origin, g);
 }
 
-/// A whole row by one thread: keys and places go from [0] to [1] and back; passes in which all keys
-/// have the same digit are left out. At last decoded keys or places are written to the result.
+/// One thread sorts a whole row: keys and indices move from [0] to [1] and back. Passes in which
+/// all keys have the same digit are skipped. At the end, the decoded keys or the indices are
+/// written to the result.
 template <bool Pairs, class W>
 __device__ void serial_row(const U *keys_in, U *result, const long long *order, long long *places,
                            U *key_space, W *value_space, const SerialGeometry &g) {

@@ -1,6 +1,6 @@
-// strided.cuh -- an array argument whose elements do not lie one after the other.
+// strided.cuh -- an array argument with strides.
 //
-// `x[i]` counts elements as if they did, the last index running fastest:
+// `x[i]` numbers the elements in C order, so the last index varies fastest:
 //
 //     shape (3, 4), i = 6  ->  row 1, column 2  ->  address + 1 * stride[0] + 2 * stride[1]
 #pragma once

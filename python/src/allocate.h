@@ -1,4 +1,4 @@
-// allocate.h -- allocation that gives Python a chance to drop garbage first.
+// allocate.h -- allocates, and runs Python's garbage collector if memory is exhausted.
 #pragma once
 
 #include "bindings.h"
@@ -10,14 +10,14 @@
 
 namespace pycuda::python {
 
-/// Lets Python drop what holds memory of the device without need.
+/// Runs the garbage collector, which frees device memory that unreachable objects hold.
 inline void collect_garbage() {
     PendingBuffers::instance().release_finished();
     StandInPool::instance().free_held();
     nb::module_::import_("gc").attr("collect")();
 }
 
-/// Calls `allocate`; where memory is out, collects garbage and tries once more.
+/// Calls `allocate`. If memory is exhausted, collects garbage and calls it again.
 template <class Allocate> auto allocate_or_collect(Allocate &&allocate) {
     try {
         return allocate();

@@ -1,5 +1,5 @@
-// argument_packing.cpp -- arguments that need a closer look: subclasses, numpy arrays, records,
-// arrays of other libraries. Also the words of refusal.
+// argument_packing.cpp -- packs arguments that are not in the table of types: subclasses, numpy
+// arrays, records, arrays of other libraries. Also the error messages.
 #include "argument_types.h"
 
 #include "device_memory.h"
@@ -24,7 +24,7 @@ std::string describe_array(nb::handle array) {
            nb::cast<std::string>(nb::str(nb::object(array.attr("shape"))));
 }
 
-/// True where the array lies in memory that kernels reach: managed, pinned or registered.
+/// True if kernels can access the array's memory: managed, pinned or registered memory.
 bool is_reachable(nb::handle array) {
     nb::object base = array.attr("base");
     while (is_numpy_array(base))
@@ -38,9 +38,9 @@ CUdeviceptr address_of(nb::handle array) {
     return nb::cast<CUdeviceptr>(nb::object(array.attr("ctypes").attr("data")));
 }
 
-/// An array by value, as a struct: of no axes, or where a struct is wanted for certain. Of a
-/// type that nobody knows 8 bytes might be a pointer; other sizes, and what the source names, are
-/// not.
+/// Whether an array is passed by value, as a struct: an array without axes, or one for a parameter
+/// that is known to be a struct. A parameter of unknown type and 8 bytes may be a pointer; one of
+/// another size, or with a declared type, is not.
 bool wanted_by_value(nb::handle array, const Parameter *wanted, const Packing &packing) {
     if (nb::cast<int>(array.attr("ndim")) == 0)
         return true;
@@ -53,7 +53,7 @@ bool wanted_by_value(nb::handle array, const Parameter *wanted, const Packing &p
            nb::cast<std::size_t>(array.attr("nbytes")) == wanted->size;
 }
 
-/// The scalar in an array without axes, which has the checks of a scalar; invalid for a struct.
+/// The scalar in an array without axes, which is then checked like a scalar; invalid for a struct.
 nb::object scalar_in(nb::handle array) {
     if (nb::cast<int>(array.attr("ndim")) != 0 || !array.attr("dtype").attr("names").is_none())
         return {};
@@ -88,7 +88,8 @@ void pack_record(nb::handle record, Packing &packing) {
                              " bytes");
 }
 
-/// A scalar of a type that numpy itself does not have: bfloat16 and others of ml_dtypes.
+/// Whether the value is a scalar of a type that numpy itself lacks: bfloat16 and other types of
+/// ml_dtypes.
 bool is_foreign_scalar(nb::handle value) {
     if (!nb::hasattr(value, "tobytes"))
         return false;
@@ -104,7 +105,7 @@ void pack_foreign_scalar(nb::handle value, Packing &packing) {
                              " bytes)");
 }
 
-/// Subclasses of what the table holds.
+/// Packs values of subclasses of the types in the table.
 bool try_subclass(PyObject *value, Packing &packing) {
     if (PyLong_Check(value))
         return pack_int({}, value, packing), true;
@@ -119,7 +120,8 @@ bool is_handler(nb::handle value) {
     return nb::hasattr(value, "get_device_alloc") && nb::hasattr(value, "pre_call");
 }
 
-/// Compares what the handler's array holds with what the kernel's pointer points to.
+/// Compares the element type of the handler's array with the type that the kernel's pointer refers
+/// to.
 void check_elements_of_handler(nb::handle handler, std::size_t index, Packing &packing) {
     const nb::object array = nb::steal(PyObject_GetAttr(handler.ptr(), names.array));
     if (!array.is_valid())
@@ -129,7 +131,7 @@ void check_elements_of_handler(nb::handle handler, std::size_t index, Packing &p
         return check_elements(packing.function, index, dtype);
     if (!PyErr_ExceptionMatches(PyExc_AttributeError))
         throw nb::python_error();
-    PyErr_Clear(); // a bytearray, or the like
+    PyErr_Clear(); // a bytearray or another object without a dtype
 }
 
 } // namespace
@@ -146,7 +148,7 @@ void pack_handler(const ArgumentType &type, PyObject *value, Packing &packing) {
 void pack_other(PyObject *value, Packing &packing) {
     register_numpy_types();
     if (const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value)))
-        return known->pack(*known, value, packing); // known since, to this thread or another
+        return known->pack(*known, value, packing); // added meanwhile by this thread or another
     if (is_numpy_array(value))
         return pack_numpy_array(value, packing);
     if (is_numpy_record(value))

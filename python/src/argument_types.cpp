@@ -1,4 +1,4 @@
-// argument_types.cpp -- the table of types, and the values that are packed without a question.
+// argument_types.cpp -- the table of types, and the functions that pack values of these types.
 #include "argument_types.h"
 
 #include "device_memory.h"
@@ -33,7 +33,7 @@ void pack_bool(const ArgumentType &, PyObject *value, Packing &packing) {
         packing.block.reject("a Python bool");
 }
 
-/// None is the null pointer, where a pointer is wanted for certain.
+/// None is the null pointer, if the parameter is known to be a pointer.
 void pack_none(const ArgumentType &, PyObject *, Packing &packing) {
     const Parameter *wanted = packing.block.next_parameter();
     if (!wanted || wanted->kind != ValueKind::Pointer)
@@ -43,8 +43,8 @@ void pack_none(const ArgumentType &, PyObject *, Packing &packing) {
 
 bool is_integer(ValueKind kind) { return kind == ValueKind::Signed || kind == ValueKind::Unsigned; }
 
-/// A narrow integer of numpy has its value in a wider parameter, as in C++: programs give
-/// numpy.uint32 for a size_t.
+/// A narrow integer of numpy keeps its value in a wider parameter, as in C++. Programs pass
+/// numpy.uint32 for a size_t, for example.
 bool try_widen(const NumpyScalar &scalar, PyObject *value, Packing &packing) {
     const Parameter *wanted = packing.block.next_parameter();
     if (!wanted || wanted->size <= scalar.size || !is_integer(wanted->kind) ||
@@ -94,7 +94,8 @@ void ArgumentTypes::add_foreign(const ArgumentType &type) {
         ++foreign_count;
 }
 
-/// What a reader may see at any moment is complete: the type, which it looks for, comes last.
+/// Readers take no lock, so the type, which they compare, is stored last: an entry that is found is
+/// complete.
 bool ArgumentTypes::insert(const ArgumentType &type) {
     std::size_t slot = slot_of(type.type);
     for (std::size_t tried = 0; tried < slots / 2; ++tried, slot = (slot + 1) % slots) {
@@ -134,7 +135,7 @@ void pack_float(const ArgumentType &, PyObject *value, Packing &packing) {
         packing.block.reject("the Python float " + represent(value));
 }
 
-/// The size tells which of the two complex types is wanted.
+/// The size determines which of the two complex types is wanted.
 void pack_complex(const ArgumentType &, PyObject *value, Packing &packing) {
     const double parts[2] = {PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value)};
     const float single[2] = {static_cast<float>(parts[0]), static_cast<float>(parts[1])};

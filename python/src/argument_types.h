@@ -1,8 +1,8 @@
-// argument_types.h -- how the values of each Python type become kernel arguments.
+// argument_types.h -- converts Python values to kernel arguments, by type.
 //
-// One table from a value's exact type to the function that packs it: a hash of the type's address,
-// no attribute look-ups. What is not in the table (subclasses, numpy arrays, arrays of other
-// libraries) takes the slower pack_other().
+// A table maps a value's exact type to the function that packs the value. The key is a hash of the
+// type's address; no attribute is looked up. Other values (of subclasses, numpy arrays, arrays of
+// other libraries) are packed by the slower pack_other().
 #pragma once
 
 #include "bindings.h"
@@ -25,38 +25,38 @@ namespace dlpack {
 struct ExchangeApi;
 }
 
-/// The arguments of one call, as far as they are packed.
+/// The arguments of one call that are packed so far.
 struct Packing {
     FunctionObject &function;
     ArgumentBlock &block;
     StagedArguments &staged;
-    /// The stream that CuPy works in, once the first array has asked for it.
+    /// CuPy's current stream. Set by the first CuPy array of the call.
     std::optional<CUstream> cupy_stream = std::nullopt;
 };
 
 struct ArgumentType;
 using PackArgument = void (*)(const ArgumentType &type, PyObject *value, Packing &packing);
 
-/// A Python type and how its values are packed.
+/// A Python type, and how its values are packed.
 struct ArgumentType {
     PyTypeObject *type = nullptr;
     PackArgument pack = nullptr;
-    NumpyScalar scalar;      ///< of numpy's scalars
-    int direction = 0;       ///< of argument handlers: bits of StagedArguments::Direction
-    bool is_pointer = false; ///< values are device memory or stand for it
-    const dlpack::ExchangeApi *exchange = nullptr; ///< of arrays that have one
+    NumpyScalar scalar;      ///< for numpy's scalars
+    int direction = 0;       ///< for argument handlers: bits of StagedArguments::Direction
+    bool is_pointer = false; ///< values are device memory or objects with a device address
+    const dlpack::ExchangeApi *exchange = nullptr; ///< for arrays that have one
 };
 
 class ArgumentTypes {
   public:
-    /// Register a type: a class of our own that is a fast kernel argument. The type lives forever,
-    /// and the first word on it stands.
+    /// Adds a type: one of our own classes that is a fast kernel argument. The type is never freed.
+    /// The first entry of a type is kept.
     static void add(const ArgumentType &type);
-    /// The same for a type of someone else. Does nothing once there are many, as in a program that
-    /// makes classes all the time.
+    /// Adds a type of another library. Does nothing if the table is full, as in a program that
+    /// creates many classes.
     static void add_foreign(const ArgumentType &type);
 
-    /// Null where the type is not in the table.
+    /// Null if the type is not in the table.
     static const ArgumentType *find(PyTypeObject *type) noexcept {
         for (std::size_t slot = slot_of(type);; slot = (slot + 1) % slots) {
             PyTypeObject *found = std::atomic_ref(table[slot].type).load(std::memory_order_acquire);
@@ -77,11 +77,12 @@ class ArgumentTypes {
 
     static constexpr int most_foreign = 48;
     static std::array<ArgumentType, slots> table; ///< read without a lock
-    static nb::ft_mutex adding;                   ///< for those who write
+    static nb::ft_mutex adding;                   ///< for writers
     static int foreign_count;
 };
 
-/// Packs a value whose type is not in the table. Throws what says why it cannot.
+/// Packs a value whose type is not in the table. Throws an error with the reason if this is not
+/// possible.
 void pack_other(PyObject *value, Packing &packing);
 
 inline void pack(PyObject *value, Packing &packing) {
@@ -91,13 +92,13 @@ inline void pack(PyObject *value, Packing &packing) {
         pack_other(value, packing);
 }
 
-/// Fills the table with the types that exist without numpy.
+/// Fills the table with the types that do not need numpy.
 void register_argument_types();
 
-/// Adds numpy's scalars once numpy has been imported.
+/// Adds numpy's scalars after numpy has been imported.
 void register_numpy_types();
 
-// How the types of the table are packed; of numbers, their subclasses too.
+// The functions that pack values of the types in the table. Those for numbers also pack subclasses.
 void pack_int(const ArgumentType &type, PyObject *value, Packing &packing);
 void pack_float(const ArgumentType &type, PyObject *value, Packing &packing);
 void pack_complex(const ArgumentType &type, PyObject *value, Packing &packing);

@@ -1,4 +1,4 @@
-// array_algorithms.cpp -- scans, sorting and products of arrays, for the package's Python.
+// array_algorithms.cpp -- scans, sorts and products of arrays, for the package's Python code.
 #include "array_object.h"
 #include "array_scope.h"
 #include "array_value.h"
@@ -166,11 +166,11 @@ void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int
     new (self) Fusion(inputs, std::move(program), results, scalars_of(constants));
 }
 
-/// Programs by the types of the arrays that a fused function is called with, nothing else: those
-/// calls need no Python between the function and the kernel.
+/// The programs of a fused function, by the types of its array arguments. A call with known types
+/// runs no Python code between the function and the kernel.
 class FusedCalls {
   public:
-    /// Calls with arrays of the same types as these get `fusion`, which has one result.
+    /// Uses `fusion`, which has one result, for calls with arrays of these types.
     void remember(nb::tuple arrays, nb::object fusion) {
         Known known{{}, arrays.size(), fusion, nb::cast<const Fusion *>(fusion)};
         if (arrays.size() > most_arrays)
@@ -182,7 +182,7 @@ class FusedCalls {
             known_.push_back(std::move(known));
     }
 
-    /// The result; null where these arguments are not of a kind that is remembered.
+    /// The result; null if no program is known for these arguments.
     nb::object run(nb::tuple arguments) const {
         const std::size_t count = arguments.size();
         if (count == 0 || count > most_arrays)
@@ -209,7 +209,7 @@ class FusedCalls {
         return {};
     }
 
-    /// `self` is of FusedFunction, which derives from this in Python.
+    /// `self` is a FusedFunction, a Python class that derives from this class.
     static nb::object call(nb::handle self, nb::args arguments, nb::kwargs keywords) {
         if (keywords.size() == 0)
             if (nb::object result = nb::cast<const FusedCalls &>(self).run(arguments); result)
@@ -222,7 +222,7 @@ class FusedCalls {
     struct Known {
         std::array<ScalarType, most_arrays> types;
         std::size_t count;
-        nb::object fusion; ///< keeps the program
+        nb::object fusion; ///< keeps the program alive
         const Fusion *program;
     };
     const Fusion *find(std::span<const ScalarType> types) const {
@@ -233,11 +233,11 @@ class FusedCalls {
         return nullptr;
     }
 
-    mutable std::mutex mutex_; ///< for Python without a GIL
-    std::vector<Known> known_; ///< only grows: what find() gave stays
+    mutable std::mutex mutex_; ///< for Python without the GIL
+    std::vector<Known> known_; ///< only grows, so results of find() stay valid
 };
 
-/// An array, or a tuple of them where there are several.
+/// Returns an array, or a tuple if there are several results.
 nb::object fusion_run(const Fusion &self, nb::sequence arrays, nb::handle stream) {
     std::vector<const Array *> inputs;
     std::vector<nb::object> objects;

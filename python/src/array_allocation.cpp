@@ -1,4 +1,4 @@
-// array_allocation.cpp -- the pool's memory as programs for PyCUDA know it: a DeviceAllocation.
+// array_allocation.cpp -- a DeviceAllocation for a block of the pool, as PyCUDA's programs expect.
 #include "array_allocation.h"
 
 #include "argument_types.h"
@@ -14,7 +14,7 @@
 namespace pycuda::python {
 namespace {
 
-PyObject *mem_alloc_function = nullptr; ///< set once, when the module is made
+PyObject *mem_alloc_function = nullptr; ///< set once, when the module is initialised
 
 std::string describe(const ArrayAllocation &memory) {
     if (memory.freed())
@@ -42,7 +42,7 @@ nb::object kept_allocation(PyObject *&slot, const std::shared_ptr<ArrayMemory> &
     if (PyObject *known = kept.load(std::memory_order_acquire))
         return nb::borrow(known);
     nb::object made = nb::cast(ArrayAllocation(memory));
-    PyObject *first = nullptr; // another thread may have been quicker
+    PyObject *first = nullptr; // another thread may have stored one first
     if (!kept.compare_exchange_strong(first, made.ptr()))
         return nb::borrow(first);
     return nb::borrow(made.release());

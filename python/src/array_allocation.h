@@ -10,14 +10,14 @@
 
 namespace pycuda::python {
 
-/// A DeviceAllocation to Python: stands for a block of the pool that arrays share. free() gives the
-/// block back to the pool, for all of them.
+/// A DeviceAllocation in Python. It represents a block of the pool that arrays share. free()
+/// returns the block to the pool, for all these arrays.
 class ArrayAllocation : public DeviceMemory {
   public:
     explicit ArrayAllocation(std::shared_ptr<ArrayMemory> memory);
 
     const std::shared_ptr<ArrayMemory> &memory() const noexcept { return memory_; }
-    // Arrays share the block: whether it was freed is the block's to say, not the base class's.
+    // Arrays share the block, so the block itself knows whether it was freed, not the base class.
     CUdeviceptr get() const { return memory_->get(); }
     std::size_t size() const noexcept { return memory_->size(); }
     bool freed() const noexcept { return memory_->freed(); }
@@ -27,13 +27,13 @@ class ArrayAllocation : public DeviceMemory {
     std::shared_ptr<ArrayMemory> memory_;
 };
 
-/// The object in `slot`, which stands for `memory`; made where there is none yet.
+/// The object in `slot`, which represents `memory`; created if there is none.
 nb::object kept_allocation(PyObject *&slot, const std::shared_ptr<ArrayMemory> &memory);
 
-/// Null where the object is no ArrayAllocation.
+/// Null if the object is not an ArrayAllocation.
 const ArrayAllocation *find_array_allocation(nb::handle object);
 
-/// pycuda.driver.mem_alloc. As an array's allocator it stands for the pool, as does None.
+/// pycuda.driver.mem_alloc. As the allocator of an array, it means the pool, as does None.
 nb::object default_allocator();
 bool is_default_allocator(nb::handle allocator);
 

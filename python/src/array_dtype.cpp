@@ -1,4 +1,4 @@
-// array_dtype.cpp -- numpy's dtype objects and the types of core.
+// array_dtype.cpp -- conversions between numpy's dtype objects and core's types.
 #include "array_object.h"
 
 #include "python_object.h"
@@ -14,7 +14,7 @@
 namespace pycuda::python {
 namespace {
 
-/// numpy's objects for the types of core, asked for once. bfloat16 comes from ml_dtypes.
+/// numpy's dtype objects for the types of core, looked up once. bfloat16 comes from ml_dtypes.
 nb::handle cached_dtype(ScalarType type) {
     static constinit std::array<std::atomic<PyObject *>, scalar_type_count> cache{};
     std::atomic<PyObject *> &entry = cache[static_cast<std::size_t>(type)];
@@ -24,7 +24,7 @@ nb::handle cached_dtype(ScalarType type) {
     if (type == ScalarType::BFloat16)
         name = nb::module_::import_("ml_dtypes").attr("bfloat16");
     nb::object dtype = nb::module_::import_("numpy").attr("dtype")(name);
-    PyObject *first = nullptr; // another thread may have been quicker
+    PyObject *first = nullptr; // another thread may have stored one first
     return entry.compare_exchange_strong(first, dtype.ptr()) ? dtype.release().ptr() : first;
 }
 
@@ -64,7 +64,7 @@ DType examine(nb::handle dtype) {
     return DType::opaque(size);
 }
 
-/// dtypes that were examined before.
+/// The dtypes that were converted before.
 class KnownDtypes {
   public:
     std::optional<DType> find(nb::handle dtype) {
@@ -73,7 +73,7 @@ class KnownDtypes {
         return found == known_.end() ? std::nullopt : std::optional(found->second);
     }
 
-    /// Keeps the dtype: its address must not be another dtype's tomorrow.
+    /// Keeps a reference to the dtype, so that its address is not reused by another dtype.
     void remember(nb::handle dtype, DType type) {
         nb::ft_lock_guard guard(mutex_);
         if (known_.size() < 1000 && known_.insert({dtype.ptr(), type}).second)
@@ -86,7 +86,7 @@ class KnownDtypes {
 };
 
 KnownDtypes &known_dtypes() {
-    static auto *known = new KnownDtypes; // lives to the end
+    static auto *known = new KnownDtypes; // never destroyed
     return *known;
 }
 

@@ -1,4 +1,4 @@
-// array_exchange.cpp -- arrays lent to other libraries, and theirs borrowed, through DLPack.
+// array_exchange.cpp -- exchanges arrays with other libraries through DLPack.
 #include "array_object.h"
 
 #include "device_scope.h"
@@ -28,7 +28,7 @@ constexpr std::uint64_t flag_copied = 2;
     throw nb::python_error();
 }
 
-// Types
+// Types.
 
 dlpack::DataType dlpack_type(ScalarType type) {
     auto of = [&](dlpack::TypeCode code) {
@@ -65,14 +65,15 @@ ScalarType scalar_type(const dlpack::DataType &wanted) {
                        " bits and " + std::to_string(wanted.lanes) + " lanes");
 }
 
-// Lending
+// Export.
 
-/// What a lent tensor needs until its borrower is done: the memory, the shape, the strides.
+/// The objects that an exported tensor needs until the consumer releases it: memory, shape,
+/// strides.
 template <class Managed> struct Lent {
     Managed managed{};
     Array array;
     std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> strides; ///< counted in elements
+    std::vector<std::int64_t> strides; ///< in elements
 
     explicit Lent(const Array &lent)
         : array(lent), shape(lent.shape().begin(), lent.shape().end()) {
@@ -99,10 +100,10 @@ template <class Managed> struct Lent {
     }
 };
 
-/// A capsule that nobody has taken gives the tensor back itself.
+/// A capsule that was not consumed releases the tensor itself.
 template <class Managed> void destroy_capsule(PyObject *capsule, const char *name) {
     if (!PyCapsule_IsValid(capsule, name))
-        return; // taken, and renamed by the taker
+        return; // consumed: the consumer has renamed it
     auto *managed = static_cast<Managed *>(PyCapsule_GetPointer(capsule, name));
     managed->deleter(managed);
 }
@@ -117,7 +118,7 @@ nb::object make_capsule(std::unique_ptr<Lent<Managed>> lent, const char *name,
     return capsule;
 }
 
-/// Lets what the borrower puts into its stream come after our work. The numbers are DLPack's.
+/// Makes the consumer's stream wait for our work. The numbers are DLPack's.
 void order_for_borrower(const Array &array, nb::handle stream) {
     const auto number = stream.is_none() ? 1 : nb::cast<std::intptr_t>(stream);
     if (number == 0 || number < -1)
@@ -159,7 +160,8 @@ int array_device(nb::handle self) {
     return context->context().device().get();
 }
 
-/// Where Python's part of a function is to run: the array's context, unless it is current.
+/// The context in which the Python part of a function must run: the array's context, unless it is
+/// current.
 std::optional<Context> array_context(nb::handle self) {
     const Array &array = require_array(self, "self");
     if (!array.memory() || array.context()->context().is_current())
@@ -167,7 +169,7 @@ std::optional<Context> array_context(nb::handle self) {
     return array.context()->context();
 }
 
-// Borrowing
+// Import.
 
 Layout layout_of(const dlpack::Tensor &tensor, std::size_t item_size) {
     const std::span<const std::int64_t> shape(tensor.shape, static_cast<std::size_t>(tensor.ndim));
@@ -201,12 +203,12 @@ template <class Managed> nb::object borrow(nb::handle capsule, const char *name,
     const Layout layout = layout_of(tensor, dtype.item_size());
     const CUdeviceptr address = reinterpret_cast<CUdeviceptr>(tensor.data) + tensor.byte_offset;
 
-    // From here on the tensor is ours to give back.
+    // From here, this code must release the tensor.
     PyCapsule_SetName(capsule.ptr(), used);
     std::shared_ptr<void> owner(managed, [](Managed *borrowed) {
         if (borrowed->deleter == nullptr || driver_for_cleanup() == nullptr)
             return;
-        nb::gil_scoped_acquire acquire; // the lender's deleter may touch Python objects
+        nb::gil_scoped_acquire acquire; // the producer's deleter may use Python objects
         borrowed->deleter(borrowed);
     });
     const Layout::ByteRange range = layout.byte_range(dtype.item_size());
@@ -216,7 +218,7 @@ template <class Managed> nb::object borrow(nb::handle capsule, const char *name,
     return wrap_array(Array(std::move(memory), address, dtype, layout));
 }
 
-/// A view of a read-only array, so that flags.writeable stays False.
+/// A view of a read-only array, so that flags.writeable is False.
 nb::object as_read_only(nb::object borrowed) {
     array_of(borrowed).set_writable(false);
     return view_of(borrowed, array_of(borrowed).layout(), 0);

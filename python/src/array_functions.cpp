@@ -1,4 +1,4 @@
-// array_functions.cpp -- making arrays, views of them, and copies between them and the host.
+// array_functions.cpp -- creates arrays and views, and copies between arrays and the host.
 #include "array_object.h"
 
 #include "allocate.h"
@@ -41,7 +41,7 @@ Order order_named(const std::string &order) {
     throw_value_error("order must be \"C\" or \"F\", not \"" + order + "\"");
 }
 
-// Making
+// Creation.
 
 void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle allocator,
                 nb::handle base, nb::handle gpudata, nb::handle strides, const std::string &order) {
@@ -63,7 +63,7 @@ void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle 
     object.array = std::move(source.array);
     std::swap(object.dtype, source.dtype);
     std::swap(object.allocator, source.allocator);
-    Py_CLEAR(object.gpudata); // of an earlier call
+    Py_CLEAR(object.gpudata); // left by an earlier call
     Py_XDECREF(std::exchange(object.base, base.is_none() ? nullptr : Py_NewRef(base.ptr())));
 }
 
@@ -93,7 +93,7 @@ nb::object array_transpose(nb::handle self) {
     return view_of(self, reversed, 0);
 }
 
-/// A view with another shape, or None where the elements would have to move.
+/// A view with another shape, or None if elements would have to be copied.
 nb::object array_try_reshape(nb::handle self, nb::handle shape, const std::string &order) {
     const Array &array = array_of(self);
     Layout result;
@@ -103,10 +103,10 @@ nb::object array_try_reshape(nb::handle self, nb::handle shape, const std::strin
     return view_of(self, result, 0);
 }
 
-// Between host and device
+// Copies between host and device.
 
-/// The memory of a host array, with its layout; contiguous in C or Fortran order or any order of
-/// axes without gaps.
+/// The memory of a host array and its layout: contiguous in C order, in Fortran order, or with any
+/// other order of the axes without gaps.
 class HostArray {
   public:
     HostArray(nb::handle object, const char *what, int flags) {
@@ -126,7 +126,7 @@ class HostArray {
 
     void *data() const { return view_.buf; }
     std::size_t bytes() const { return static_cast<std::size_t>(view_.len); }
-    /// Whether the elements lie as those of `device`, so that all can be copied in one go.
+    /// Whether the elements have the same order as those of `device`, so that one copy copies all.
     bool lies_like(const Layout &device) const {
         for (int axis = 0; axis < device.dimensions(); ++axis)
             if (device.extent(axis) != 1 && device.stride(axis) != layout.stride(axis))
@@ -154,7 +154,7 @@ void copy_in(const Array &to, nb::handle host, const void *from, nb::handle stre
     PendingBuffers::instance().keep(HostBuffer::to_read(host, "the host array"), use.stream());
 }
 
-/// Elements of `ary`, a numpy array, on the device; the order of its axes in memory is kept.
+/// Copies the elements of `ary`, a numpy array, to the device. Keeps the memory order of its axes.
 nb::object array_to_gpu(nb::handle ary, nb::handle allocator, nb::handle stream, nb::handle type) {
     nb::object source = nb::borrow(ary);
     if (!is_numpy_array(ary))
@@ -167,7 +167,7 @@ nb::object array_to_gpu(nb::handle ary, nb::handle allocator, nb::handle stream,
         make_array(dense, element, dtype, class_of(type), {allocator, stream_ref(stream)});
     if (host.lies_like(dense)) {
         copy_in(array_of(made), source, host.data(), stream);
-    } else { // gaps or reversed axes: numpy closes them first
+    } else { // gaps or reversed axes: numpy makes a contiguous copy
         nb::object compact = nb::module_::import_("numpy").attr("ndarray")(
             tuple_of(dense.shape()), dtype, nb::none(), 0, tuple_of(dense.strides()));
         compact[nb::ellipsis()] = source;
@@ -177,7 +177,7 @@ nb::object array_to_gpu(nb::handle ary, nb::handle allocator, nb::handle stream,
     return made;
 }
 
-/// Copies bytes of a host array that lies as the device's one does.
+/// Copies the bytes of a host array that has the layout of the device array.
 void array_set_bytes(nb::handle self, nb::handle host, nb::handle stream) {
     const Array &array = require_array(self, "self");
     array.require_writable("the array to set");

@@ -1,5 +1,5 @@
-// array_index.cpp -- x[index] for ints, slices, None and an ellipsis; the rest is Python's
-// (python/pycuda/arrays/indexing/items.py).
+// array_index.cpp -- x[index] for ints, slices, None and an ellipsis. Other indices are handled in
+// Python (python/pycuda/arrays/indexing/items.py).
 #include "array_index.h"
 
 #include "array_object.h"
@@ -15,13 +15,13 @@
 namespace pycuda::python {
 namespace {
 
-/// As many indices as mean anything: each axis, and a new one beside each.
+/// The maximum number of useful indices: one for each axis, and a new axis beside each.
 constexpr std::size_t kMostIndices = 2 * Layout::max_dimensions;
 
 class BasicIndices {
   public:
-    /// False if one of them is something else. Integers of numpy count as that: what else has
-    /// __index__, arrays above all, is for Python to find out.
+    /// False if an index has another type. Integers of numpy are accepted. Other objects with
+    /// __index__, above all arrays, are handled in Python.
     bool read(PyObject *key) {
         if (!PyTuple_Check(key))
             return append(key);
@@ -94,7 +94,7 @@ int assign_subscript(PyObject *self, PyObject *key, PyObject *value) noexcept {
     return done ? 0 : -1;
 }
 
-/// x[place] of the sequence protocol, by which Python goes through an array that has no __iter__.
+/// x[place] of the sequence protocol. Python uses it to iterate over an object without __iter__.
 PyObject *item(PyObject *self, Py_ssize_t place) noexcept {
     return guarded([&] {
         const Index index(place);

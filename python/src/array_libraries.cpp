@@ -1,9 +1,9 @@
-// array_libraries.cpp -- NVIDIA's libraries for arrays, kernels of small matrices, and the host's
-// access to arrays' memory, for the package's Python.
+// array_libraries.cpp -- NVIDIA's libraries for arrays, kernels for small matrices, and access of
+// the host to arrays' memory, for the package's Python code.
 //
-// Each function takes stacks of matrices as LAPACK has them (pycuda/array_libraries.h says how),
-// made by python/pycuda/arrays/linalg/lapack.py, and checks what a wrong caller could break: types
-// and extents.
+// The functions take stacks of matrices in LAPACK's layout (see pycuda/array_libraries.h), which
+// python/pycuda/arrays/linalg/lapack.py makes. They check types and extents, because wrong ones
+// would access memory out of bounds.
 #include "array_object.h"
 #include "bindings.h"
 #include "device_pointer.h"
@@ -25,7 +25,7 @@
 namespace pycuda::python {
 namespace {
 
-/// An operand: C-contiguous, of the wanted type, of the wanted extents (-1: any).
+/// Checks an operand: C-contiguous, with the wanted type and extents (-1: any extent).
 const Array &operand(nb::handle object, const char *name, ScalarType type,
                      std::initializer_list<std::int64_t> extents) {
     const Array &array = require_array(object, name);
@@ -48,7 +48,7 @@ bool is_lapack_number(ScalarType type) {
            type == ScalarType::Complex64 || type == ScalarType::Complex128;
 }
 
-/// A stack of matrices of float32, float64, complex64 or complex128.
+/// Checks a stack of matrices of float32, float64, complex64 or complex128.
 const Array &matrices(nb::handle object, const char *name) {
     const Array &array = require_array(object, name);
     if (!is_lapack_number(array.scalar_type()))
@@ -65,13 +65,13 @@ struct Stack {
     std::int64_t count, columns, rows;
 };
 
-/// Runs `work` without Python's lock.
+/// Runs `work` with the GIL released.
 template <class Work> void run_unlocked(Work &&work) {
     nb::gil_scoped_release release;
     work();
 }
 
-/// By a solver whose pivots are of some type.
+/// Factorises with a solver whose pivots have the given type.
 template <auto solver, ScalarType pivot>
 void lu(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
     const Array &matrix = matrices(a, "a");
@@ -82,7 +82,7 @@ void lu(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
     run_unlocked([&] { solver(matrix, to, status, queue); });
 }
 
-/// LU factors, their pivots, and right sides.
+/// LU factors, their pivots, and right-hand sides.
 struct Factors {
     Factors(nb::handle factors, nb::handle order, ScalarType pivot, nb::handle b)
         : matrices(python::matrices(factors, "factors")), stack(matrices),
@@ -194,8 +194,8 @@ void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, n
     });
 }
 
-/// 0 where threads are a CPU's lanes: code that keeps a matrix in registers takes long to compile
-/// there, and other ways are quicker.
+/// 0 if threads are lanes of a CPU: code that keeps a matrix in registers takes long to compile
+/// there, and the other algorithms are faster.
 std::int64_t largest_small(nb::handle dtype) {
     return driver().image_kind() == ImageKind::Ptx ? 0
                                                    : largest_small_matrix(dtype_of(dtype).scalar());
@@ -229,7 +229,7 @@ nb::object small_cholesky(nb::handle a, bool upper, nb::handle failed, nb::handl
                       Py_TYPE(a.ptr()));
 }
 
-/// Which libraries take numbers of this type.
+/// The libraries that support this type.
 bool library_takes(const std::string &library, nb::handle dtype) {
     const ScalarType type = dtype_of(dtype).scalar();
     if (library == "solver")
@@ -239,8 +239,8 @@ bool library_takes(const std::string &library, nb::handle dtype) {
     throw_value_error("library must be \"solver\" or \"fourier\", not \"" + library + "\"");
 }
 
-/// Waits until the host may read and write arrays that `stream` uses. False, without waiting, where
-/// it never may: the memory is the device's alone, or the stream records a graph.
+/// Waits until the host may access arrays that `stream` uses. Returns False at once if the host
+/// never may: the memory is only accessible to the device, or the stream is being captured.
 bool wait_for_host(nb::handle stream) {
     if (!host_has_arrays())
         return false;
@@ -251,7 +251,7 @@ bool wait_for_host(nb::handle stream) {
         return false;
     wait_without_gil([&](const KeepWaiting &keep_waiting) {
         synchronize(queue, keep_waiting);
-        if (!queue.is_default()) // where memory without a home stream was used before
+        if (!queue.is_default()) // on which memory without a stream was used before
             synchronize(StreamRef(), keep_waiting);
     });
     return true;
@@ -262,8 +262,9 @@ bool wait_for_host(nb::handle stream) {
 void bind_array_libraries(nb::module_ &module) {
     module.def("_array_library_takes", library_takes, nb::arg("library"), nb::arg("dtype"));
     module.def("_array_host_has_arrays", host_has_arrays);
-    module.def("_array_threads_are_cores", // of a CPU, and few: blocks of one thread are quick
-               [] { return driver().image_kind() == ImageKind::Ptx; });
+    module.def(
+        "_array_threads_are_cores", // a CPU's cores: few threads, and blocks of one thread are fast
+        [] { return driver().image_kind() == ImageKind::Ptx; });
     module.def("_array_wait_for_host", wait_for_host, nb::arg("stream") = nb::none());
     module.def("_small_largest", largest_small, nb::arg("dtype"));
     module.def("_small_solve", on_device_of_arrays(small_solve), nb::arg("a"), nb::arg("b"),

@@ -1,4 +1,4 @@
-// array_number.cpp -- the operators of arrays: from Python's operands to an operation of core.
+// array_number.cpp -- the operators of arrays: converts Python's operands for an operation of core.
 #include "array_number.h"
 
 #include "array_object.h"
@@ -42,14 +42,14 @@ template <Operation operation> PyObject *unary(PyObject *self) noexcept {
     });
 }
 
-/// x ** 2 and x ** 0.5 are what numpy computes for them: square and square root.
+/// As in numpy, x ** 2 is a square and x ** 0.5 is a square root.
 std::optional<Operation> power_by_number(const Operand &base, PyObject *exponent) {
     if (!base.is_array())
         return {};
     const ScalarType type = base.array().scalar_type();
     if (PyLong_CheckExact(exponent) && PyLong_AsLong(exponent) == 2 && !is_bool(type))
         return Operation::Square;
-    PyErr_Clear(); // of a number beyond long
+    PyErr_Clear(); // the number does not fit a long
     if (PyFloat_CheckExact(exponent) && PyFloat_AsDouble(exponent) == 0.5 &&
         (is_float(type) || is_complex(type)))
         return Operation::Sqrt;

@@ -1,4 +1,4 @@
-// array_object.cpp -- the type ArrayBase: life, attributes, and its place among kernel arguments.
+// array_object.cpp -- the type ArrayBase: construction, attributes, and use as a kernel argument.
 #include "array_object.h"
 
 #include "allocate.h"
@@ -33,7 +33,7 @@ PyTypeObject *array_base_class = nullptr;
 
 namespace {
 
-// Life
+// Construction and destruction.
 
 void deallocate(PyObject *self) noexcept {
     PyObject_GC_UnTrack(self);
@@ -76,7 +76,7 @@ PyObject *allocate_object(PyTypeObject *type) {
     return self;
 }
 
-/// An array of no element, which GPUArray.__init__ replaces.
+/// An array without elements, which GPUArray.__init__ replaces.
 PyObject *create(PyTypeObject *type, PyObject *, PyObject *) noexcept {
     return guarded([&] {
         PyObject *self = allocate_object(type);
@@ -88,12 +88,12 @@ PyObject *create(PyTypeObject *type, PyObject *, PyObject *) noexcept {
     });
 }
 
-// Attributes
+// Attributes.
 //
-// Programs for PyCUDA set attributes of arrays as they please, because PyCUDA's are plain Python
-// objects. What decides where the elements are (shape, strides, dtype, gpudata) changes the array.
-// What follows from those (size, nbytes ...) is the program's own note: it is kept in __dict__ and
-// read from there, and no operation looks at it.
+// Programs for PyCUDA set any attribute of arrays, because PyCUDA's arrays are plain Python
+// objects. Setting an attribute that determines the elements (shape, strides, dtype, gpudata)
+// changes the array. A value for a derived attribute (size, nbytes ...) is only stored in __dict__
+// and read from there; no operation uses it.
 
 /// The name of an attribute that the program may set, interned once.
 struct OwnName {
@@ -102,7 +102,7 @@ struct OwnName {
 };
 OwnName own_names[] = {{"size"}, {"mem_size"}, {"nbytes"}, {"itemsize"}};
 
-/// What the program has set under this name; null without an error where there is nothing.
+/// The value that the program has set under this name; null without an error if there is none.
 PyObject *own_value(PyObject *self, const void *name) {
     PyObject *attributes = array_object(self).attributes;
     if (attributes == nullptr) [[likely]]
@@ -135,7 +135,7 @@ int set_own_value(PyObject *self, PyObject *value, void *name) noexcept {
     return status;
 }
 
-/// For setters: runs `change`, and turns what it throws into Python's error and -1.
+/// For setters: runs `change`, and converts an exception to Python's error and -1.
 template <class Change> int changed(Change &&change) noexcept {
     PyObject *done = guarded([&] {
         change();
@@ -150,7 +150,7 @@ void refuse_deletion(PyObject *value, const char *name) {
         throw_type_error(std::string("the ") + name + " of an array cannot be deleted");
 }
 
-/// Makes `self` see its memory as `seen`, a view of it, does.
+/// Changes `self` to have the layout and type of `seen`, a view of it.
 void see_as(PyObject *self, nb::handle seen) {
     Array &array = array_of(self);
     const Array &view = array_of(seen);
@@ -167,7 +167,7 @@ PyObject *shape_of(PyObject *self, void *) noexcept {
     return guarded([&] { return tuple_of(array_of(self).shape()).release().ptr(); });
 }
 
-/// As numpy.reshape(self, value, copy=False) would, in place.
+/// Sets the shape in place, with the rules of numpy.reshape(self, value, copy=False).
 int set_shape(PyObject *self, PyObject *value, void *) noexcept {
     return changed([&] {
         refuse_deletion(value, "shape");
@@ -197,13 +197,13 @@ PyObject *dtype_attribute(PyObject *self, void *) noexcept {
         if (PyObject *known = kept.load(std::memory_order_acquire)) [[likely]]
             return Py_NewRef(known);
         nb::object dtype = numpy_dtype(object.array.scalar_type());
-        PyObject *first = nullptr; // another thread may have been quicker
+        PyObject *first = nullptr; // another thread may have stored one first
         return Py_NewRef(kept.compare_exchange_strong(first, dtype.ptr()) ? dtype.release().ptr()
                                                                           : first);
     });
 }
 
-/// As view(value) would, in place.
+/// Sets the dtype in place, with the rules of view(value).
 int set_dtype(PyObject *self, PyObject *value, void *) noexcept {
     return changed([&] {
         refuse_deletion(value, "dtype");
@@ -246,7 +246,7 @@ PyObject *allocator_of(PyObject *self, void *) noexcept {
     return allocator ? Py_NewRef(allocator) : default_allocator().release().ptr();
 }
 
-/// None: the pool.
+/// None means the pool.
 PyObject *own_allocator_of(PyObject *self, void *) noexcept {
     PyObject *allocator = array_object(self).allocator;
     return Py_NewRef(allocator ? allocator : Py_None);
@@ -258,7 +258,7 @@ int set_allocator(PyObject *self, PyObject *value, void *) noexcept {
     return 0;
 }
 
-/// The object that an allocator returned, or a DeviceAllocation that stands for the pool's block.
+/// The object that an allocator returned, or a DeviceAllocation for the block of the pool.
 PyObject *gpudata_of(PyObject *self, void *) noexcept {
     return guarded([&]() -> PyObject * {
         ArrayObject &object = array_object(self);
@@ -268,7 +268,7 @@ PyObject *gpudata_of(PyObject *self, void *) noexcept {
         const CUdeviceptr address = array.unrecorded_address();
         if (array.memory()->owner() && address == array.memory()->get())
             return Py_NewRef(static_cast<PyObject *>(array.memory()->owner().get()));
-        if (address != array.memory()->get()) // a view that starts inside
+        if (address != array.memory()->get()) // a view that does not begin at the block's start
             return PyLong_FromUnsignedLongLong(address);
         return kept_allocation(object.gpudata, array.memory()).release().ptr();
     });
@@ -302,7 +302,7 @@ PyObject *is_writable(PyObject *self, void *) noexcept {
     return PyBool_FromLong(array_of(self).is_writable());
 }
 
-/// A view becomes writable only if what it is a view of is.
+/// A view can be made writable only if its base is writable.
 int set_writable(PyObject *self, PyObject *value, void *) noexcept {
     return changed([&] {
         refuse_deletion(value, "flag writeable");
@@ -382,7 +382,7 @@ PyTypeObject *make_type() {
     return reinterpret_cast<PyTypeObject *>(type);
 }
 
-// As a kernel's argument
+// Use as a kernel argument.
 
 void pack_array(const ArgumentType &, PyObject *value, Packing &packing) {
     ArrayObject &object = array_object(value);

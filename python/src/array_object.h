@@ -1,8 +1,8 @@
 // array_object.h -- pycuda._driver.ArrayBase, the class below GPUArray, written against CPython.
 //
-// Arithmetic on small arrays is decided by what is done beside the launch, so the class holds its
-// Array in place and has the operators as type slots. What is not hot is Python, in the class
-// GPUArray that derives from this one (python/pycuda/gpuarray.py).
+// For small arrays, the work around the launch determines the speed of arithmetic. So the class
+// contains its Array directly and implements operators as type slots. Code that need not be fast is
+// in Python, in the class GPUArray, which derives from this class (python/pycuda/gpuarray.py).
 #pragma once
 
 #include "bindings.h"
@@ -14,18 +14,19 @@
 
 namespace pycuda::python {
 
-/// The object behind a GPUArray.
+/// The object of a GPUArray.
 struct ArrayObject {
     PyObject_HEAD PyObject *attributes; ///< __dict__
     PyObject *weak_references;
-    PyObject *dtype;     ///< numpy's
-    PyObject *base;      ///< the array that this is a view of; null: none
-    PyObject *allocator; ///< as it was passed; null: the pool
-    PyObject *gpudata;   ///< the ArrayAllocation that stands for the pool's block, once asked for
+    PyObject *dtype;     ///< numpy's dtype
+    PyObject *base;      ///< for a view, the array that it is a view of; else null
+    PyObject *allocator; ///< as it was passed; null for the pool
+    PyObject
+        *gpudata; ///< the ArrayAllocation for the block of the pool; created at the first access
     Array array;
 };
 
-/// The class that results have when no operand says otherwise: GPUArray, once it exists.
+/// The class of results if no operand determines it: GPUArray, after it has been defined.
 extern PyTypeObject *array_class;
 /// ArrayBase.
 extern PyTypeObject *array_base_class;
@@ -39,45 +40,46 @@ inline ArrayObject &array_object(nb::handle object) {
 }
 inline Array &array_of(nb::handle object) { return array_object(object).array; }
 
-/// Throws TypeError, which names `what`, where it is no array.
+/// Throws TypeError, which names `what`, if the object is not an array.
 Array &require_array(nb::handle object, const char *what);
 
-/// Whether a subclass has an __init__ or a __new__ of its own. Its objects come from its
-/// constructor alone, so results and views that have no way to call that one are of class GPUArray,
-/// as PyCUDA's.
+/// Whether a subclass defines __init__ or __new__. Only its constructor can then create its
+/// objects. Results and views, which cannot call it, have class GPUArray, as in PyCUDA.
 bool constructs_itself(PyTypeObject *type);
 
-/// A new object of class `type` around an array; of GPUArray where `type` constructs itself.
-/// `dtype` is numpy's for opaque elements; null otherwise.
+/// A new object of class `type` for an array; of class GPUArray if `type` constructs itself.
+/// `dtype` is numpy's dtype for opaque elements; null otherwise.
 nb::object wrap_array(Array array, PyTypeObject *type = nullptr, nb::handle dtype = {});
 
-/// A view of an array, of its class, with its allocator: the elements that `layout` says, the first
-/// one `offset` bytes behind the array's.
+/// A view of an array, with its class and its allocator. `layout` selects the elements; the first
+/// one is `offset` bytes after the array's first element.
 nb::object view_of(nb::handle self, const Layout &layout, std::int64_t offset);
-/// The same with another type. `dtype` is numpy's, for opaque elements.
+/// As above, with another type. `dtype` is numpy's dtype for opaque elements.
 nb::object view_of(nb::handle self, const Layout &layout, std::int64_t offset, DType type,
                    nb::handle dtype);
 
-/// How new arrays get their memory: from the thread's allocator or the pool, or from a function of
+/// How new arrays are allocated: from the thread's allocator, from the pool, or by a function of
 /// the user.
 struct Allocation {
-    nb::handle allocator; ///< null or None: the thread's, or the pool; mem_alloc: the pool
+    nb::handle
+        allocator; ///< null or None: the thread's allocator, or the pool; mem_alloc: the pool
     StreamRef stream = current_stream();
 };
 /// A new array with memory from `allocation`.
 nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype, PyTypeObject *type,
                       const Allocation &allocation);
 
-/// numpy's dtype objects and ours.
+/// Conversions between numpy's dtype objects and our types.
 nb::object numpy_dtype(ScalarType type);
 DType dtype_of(nb::handle numpy_dtype);
 
-/// `shape` with strides in bytes as they were passed, any sequence of ints.
+/// `shape` with strides in bytes as the user passed them: any sequence of ints.
 Layout strided_layout(const Layout &shape, nb::handle strides);
-/// Throws ValueError where `layout`, at the array's address, leaves its memory.
+/// Throws ValueError if `layout` at the array's address accesses memory outside of the array's
+/// memory.
 void check_inside(const Array &array, const Layout &layout);
 
-/// An int, or anything iterable of them.
+/// An int, or an iterable of ints.
 Layout shape_argument(nb::handle shape);
 nb::object tuple_of(std::span<const std::int64_t> numbers);
 

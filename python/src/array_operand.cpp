@@ -1,4 +1,4 @@
-// array_operand.cpp -- reading where an array's elements lie.
+// array_operand.cpp -- reads the address and the layout of an array's elements.
 #include "array_operand.h"
 
 #include "array_object.h"
@@ -14,7 +14,7 @@
 namespace pycuda::python {
 namespace {
 
-/// 4 of "<f4".
+/// 4 for "<f4".
 std::size_t item_size_of(const std::string &typestr) {
     const char *digits = typestr.c_str() + typestr.find_first_of("0123456789");
     return typestr.size() < 3 ? 0 : std::strtoul(digits, nullptr, 10);
@@ -48,7 +48,7 @@ ArrayOperand ArrayReader::read(nb::handle object, const std::string &kernel,
                                const std::string &argument) {
     if (is_array(object)) [[likely]] {
         const Array &array = array_of(object);
-        PyObject *dtype = array_object(object).dtype; // unset until somebody has asked for it
+        PyObject *dtype = array_object(object).dtype; // null until the first access
         return {{use_.address(array), array.item_size(), array.shape(), array.layout().strides()},
                 dtype ? nb::borrow(dtype) : numpy_dtype(array.scalar_type())};
     }

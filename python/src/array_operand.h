@@ -1,4 +1,4 @@
-// array_operand.h -- arrays of the device, of whatever library, as arguments of users' kernels.
+// array_operand.h -- device arrays of all libraries as arguments of users' kernels.
 #pragma once
 
 #include "bindings.h"
@@ -14,20 +14,21 @@
 
 namespace pycuda::python {
 
-/// An array as it was passed: where it lies, and numpy's dtype, or "<f4" of a foreign array.
+/// An array argument: its address and layout, and numpy's dtype, or "<f4" for an array of another
+/// library.
 struct ArrayOperand {
     ArrayView view;
     nb::object dtype;
 };
 
-/// Reads the arrays of one call, and keeps the shapes and strides that their views point to.
+/// Reads the arrays of one call. Keeps the shapes and strides to which the views point.
 class ArrayReader {
   public:
-    /// For a call whose work on arrays is part of `use`.
+    /// For a call whose accesses to arrays are part of `use`.
     explicit ArrayReader(StreamUse &use) noexcept : use_(use) {}
 
-    /// A GPUArray, or anything with __cuda_array_interface__. Throws TypeError for what is no
-    /// array of the device; the message names the kernel and its argument.
+    /// Reads a GPUArray, or any object with __cuda_array_interface__. Throws TypeError if the
+    /// object is not a device array; the message names the kernel and its argument.
     ArrayOperand read(nb::handle object, const std::string &kernel, const std::string &argument);
 
   private:

@@ -1,4 +1,4 @@
-// array_scope.cpp -- the stream and the allocator that a thread's array operations use for a while.
+// array_scope.cpp -- the stream and the allocator of a thread's array operations, within a scope.
 #include "array_scope.h"
 
 #include "array_allocation.h"
@@ -12,10 +12,10 @@
 namespace pycuda::python {
 namespace {
 
-thread_local PyObject *allocator_of_thread = nullptr; // which the scope keeps alive
+thread_local PyObject *allocator_of_thread = nullptr; // kept alive by the scope
 
-/// _Using(stream, allocator): what `stream=` and `allocator=` of a function mean for all that it
-/// does.
+/// _Using(stream, allocator): applies the parameters `stream=` and `allocator=` of a function to
+/// all operations in it.
 class Using {
   public:
     Using(nb::object stream, nb::object allocator)
@@ -78,8 +78,8 @@ nb::handle PythonAllocatorScope::inherited(std::span<const nb::handle> objects) 
     return {};
 }
 
-/// The memory's owner knows of no streams, so its home is the default one. The allocator itself may
-/// make arrays: not from itself.
+/// The allocator knows no streams, so the memory belongs to the default stream. The allocator may
+/// create arrays itself; these do not use the allocator.
 std::shared_ptr<ArrayMemory>
 PythonAllocatorScope::allocate(const std::shared_ptr<ArrayContext> &context, std::size_t bytes,
                                StreamRef) {

@@ -1,4 +1,4 @@
-// array_scope.h -- the stream and the allocator that a thread's array operations use for a while.
+// array_scope.h -- the stream and the allocator of a thread's array operations, within a scope.
 #pragma once
 
 #include "bindings.h"
@@ -11,15 +11,16 @@
 
 namespace pycuda::python {
 
-/// A Python object kept alive by C++; let go of with the GIL, and not at all after the end.
+/// A Python object that C++ keeps alive. It is released with the GIL held, or never if Python has
+/// ended.
 std::shared_ptr<void> keep_alive(nb::object object);
 
-/// The function of the thread's innermost PythonAllocatorScope; null where arrays come from the
-/// pool.
+/// The function of the thread's innermost PythonAllocatorScope; null if arrays are allocated from
+/// the pool.
 PyObject *allocator_of_scope() noexcept;
 
-/// New arrays of this thread get their memory from a function of the user while this lives. Null
-/// and None leave all as it is; pycuda.driver.mem_alloc stands for the pool.
+/// In the scope of this object, new arrays of this thread get their memory from a function of the
+/// user. Null and None change nothing; pycuda.driver.mem_alloc means the pool.
 class [[nodiscard]] PythonAllocatorScope : ArrayAllocator {
   public:
     explicit PythonAllocatorScope(nb::handle allocator);
@@ -27,8 +28,8 @@ class [[nodiscard]] PythonAllocatorScope : ArrayAllocator {
     PythonAllocatorScope(const PythonAllocatorScope &) = delete;
     PythonAllocatorScope &operator=(const PythonAllocatorScope &) = delete;
 
-    /// The allocator of the first of these arrays that has one, unless a scope of the caller's has
-    /// named another.
+    /// The allocator of the first of these arrays that has one, unless a scope of the caller has
+    /// set another.
     static nb::handle inherited(std::span<const nb::handle> objects) noexcept;
 
   private:
@@ -37,7 +38,7 @@ class [[nodiscard]] PythonAllocatorScope : ArrayAllocator {
 
     nb::object allocator_;
     PyObject *outer_ = nullptr;
-    std::optional<AllocatorScope> scope_; ///< none where it left all as it was
+    std::optional<AllocatorScope> scope_; ///< empty if nothing was changed
 };
 
 } // namespace pycuda::python

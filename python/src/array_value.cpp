@@ -1,4 +1,4 @@
-// array_value.cpp -- from Python's objects to the operands of core.
+// array_value.cpp -- converts Python objects to the operands of core.
 #include "array_value.h"
 
 #include "argument_types.h"
@@ -40,8 +40,8 @@ std::optional<Scalar> python_integer(PyObject *value) {
         "a Python integer of more than 64 bits does not fit into an array element");
 }
 
-/// numpy's scalar types as ours; numpy tells size and kind, and bool is the one that is not a
-/// number.
+/// Our type for numpy's scalar type. The size and the kind are known; bool is the only type that is
+/// not numeric.
 ScalarType type_of_scalar(const ArgumentType &known) {
     const NumpyScalar &scalar = known.scalar;
     switch (scalar.kind) {
@@ -83,8 +83,8 @@ std::optional<Operand> numpy_scalar(PyObject *value) {
     return Operand(Scalar::from_bytes(type, known->scalar.value(value)));
 }
 
-/// A numpy array of no dimension is a number with a type, and so is a scalar of a type that numpy
-/// does not know itself: ml_dtypes.bfloat16.
+/// A numpy array without dimensions is a typed number, and so is a scalar of a type that numpy
+/// itself lacks, such as ml_dtypes.bfloat16.
 std::optional<Operand> array_of_one(nb::handle object) {
     if (!is_numpy_array(object) && !is_numpy_generic(object))
         return {};
@@ -107,7 +107,8 @@ std::optional<Operand> find_operand(nb::handle object) {
         return Operand(array_of(object));
     if (PyFloat_CheckExact(value))
         return Operand(Scalar::weak(PyFloat_AsDouble(value)));
-    if (PyBool_Check(value)) // weak against everything: a typed bool is just that
+    if (PyBool_Check(
+            value)) // a Python bool never changes the type, so a typed bool has the same effect
         return Operand(Scalar::of_bool(value == Py_True));
     if (PyLong_Check(value))
         return Operand(*python_integer(value));
@@ -132,8 +133,8 @@ Operand require_operand(nb::handle object, const char *what) {
 
 namespace {
 
-/// Whether results that look like an array of this class come from its _new_like_me(), as PyCUDA's
-/// do: where a subclass has one of its own, or a constructor.
+/// Whether results with the layout of an array of this class are created by its _new_like_me(), as
+/// in PyCUDA: if a subclass overrides it, or defines a constructor.
 bool makes_own_results(PyTypeObject *type) {
     const char *name = "_new_like_me";
     nb::handle own(reinterpret_cast<PyObject *>(type));
@@ -141,8 +142,8 @@ bool makes_own_results(PyTypeObject *type) {
     return constructs_itself(type) || !own.attr(name).is(common.attr(name));
 }
 
-/// The result goes to what the first operand of its shape makes for it; without such an operand to
-/// a GPUArray.
+/// The first operand with the result's shape creates the result; if there is no such operand, the
+/// result is a GPUArray.
 nb::object apply_to_own_result(Operation operation, std::span<const nb::handle> objects,
                                std::span<const Operand> operands, ApplyOptions options) {
     const ResultDescription result = describe_result(operation, operands, options);
@@ -228,7 +229,8 @@ nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out,
                             out.is_none() ? nb::handle() : out);
 }
 
-/// The usual call of a universal function, without keywords: the operation by its number.
+/// The usual call of a universal function, without keywords: the operation is selected by its
+/// number.
 template <std::size_t... index>
 nb::object apply_plainly(unsigned number, const std::array<nb::handle, sizeof...(index)> &objects,
                          std::index_sequence<index...>) {
@@ -284,7 +286,7 @@ std::vector<IndexedAxis> indexed_axes(nb::list arrays, const std::vector<std::in
     return axes;
 }
 
-/// The offsets, and the number of the first array with an index outside of its axis or -1.
+/// The offsets, and the number of the first array with an index out of bounds, or -1.
 nb::tuple array_offsets(nb::list arrays, const std::vector<std::int64_t> &extents,
                         const std::vector<std::int64_t> &strides) {
     const ElementOffsets found = element_offsets(indexed_axes(arrays, extents, strides));

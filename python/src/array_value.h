@@ -1,4 +1,4 @@
-// array_value.h -- operands of array operations as Python passes them.
+// array_value.h -- converts Python objects to operands of array operations.
 #pragma once
 
 #include "bindings.h"
@@ -9,15 +9,16 @@
 
 namespace pycuda::python {
 
-/// A GPUArray, a Python number, a numpy scalar or a numpy array of no dimension. Empty for
-/// anything else. Borrows the object.
+/// Converts a GPUArray, a Python number, a numpy scalar or a numpy array without dimensions. Empty
+/// for other objects. Borrows the object.
 std::optional<Operand> find_operand(nb::handle object);
 
-/// The same; throws TypeError for anything else, which says what to do with a host array.
+/// As find_operand(), but throws TypeError for other objects; the message explains what to do with
+/// a host array.
 Operand require_operand(nb::handle object, const char *what);
 
-/// Calls apply(), with memory from the allocator of the first operand that has one, and returns a
-/// new object of that operand's class, or `out`.
+/// Calls apply(), with memory from the allocator of the first operand that has one. Returns a new
+/// object of that operand's class, or `out`.
 nb::object apply_to_objects(Operation operation, std::span<const nb::handle> objects,
                             std::span<const Operand> operands, ApplyOptions options,
                             nb::handle out = {});

@@ -1,8 +1,8 @@
-// bound_launch.cpp -- a launch whose arguments are packed once and which is then made many times.
+// bound_launch.cpp -- a launch whose arguments are packed once and that is repeated many times.
 //
-// A call does what is left of a launch when nothing has to be read or checked: it passes the block
-// of bytes to the driver. Memory of our own is asked whether it was freed meanwhile, and memory of
-// arrays records its use by the stream; both cost one comparison each in the usual case.
+// A call does not read or check arguments. It passes the packed bytes to the driver. It only checks
+// whether memory of this library was freed meanwhile, and records the stream's use of arrays; each
+// usually costs one comparison.
 #include "bound_launch.h"
 
 #include "argument_types.h"
@@ -34,14 +34,14 @@ namespace {
 
 PyTypeObject *bound_launch_type = nullptr;
 
-/// The launch itself, apart from what Python wants of an object.
+/// The launch itself, without the Python object.
 struct BoundLaunch {
     Function function;
     LaunchConfig config;
     std::vector<std::byte> block;
-    std::vector<const DeviceMemory *> memory; ///< of `arguments`, asked whether they still live
+    std::vector<const DeviceMemory *> memory; ///< memory among `arguments`, checked in each call
     std::vector<const PooledMemory *> pooled;
-    std::vector<std::shared_ptr<ArrayMemory>> arrays; ///< of which each launch records its use
+    std::vector<std::shared_ptr<ArrayMemory>> arrays; ///< arrays whose use each launch records
     nb::object wrapper;                               ///< the Function
     nb::object arguments;                             ///< a tuple, which keeps memory alive
     nb::object stream;
@@ -57,7 +57,7 @@ BoundLaunch &launch_of(PyObject *self) {
     return reinterpret_cast<BoundLaunchObject *>(self)->launch;
 }
 
-// Life
+// Construction and destruction.
 
 void deallocate(PyObject *self) noexcept {
     PyObject_GC_UnTrack(self);
@@ -90,10 +90,10 @@ PyObject *wrap(BoundLaunch launch, vectorcallfunc call) {
     return reinterpret_cast<PyObject *>(object);
 }
 
-// Calls
+// Calls.
 
-/// The one keyword of a call. Without it: the stream of bind(), or the current one where bind() was
-/// given none.
+/// The stream of a call: its only keyword; by default the stream of bind(), or the current stream
+/// if bind() had none.
 StreamRef stream_of_call(const BoundLaunch &launch, PyObject *const *values, PyObject *names) {
     StreamRef stream = launch.stream.is_none() ? current_stream() : launch.config.stream;
     const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
@@ -115,7 +115,7 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
         LaunchConfig config = launch.config;
         config.stream = stream_of_call(launch, args, names);
         for (const DeviceMemory *memory : launch.memory)
-            static_cast<void>(memory->get()); // throws where it was freed
+            static_cast<void>(memory->get()); // throws if the memory was freed
         for (const PooledMemory *memory : launch.pooled)
             static_cast<void>(memory->get());
         StreamUse use(config.stream);
@@ -126,7 +126,7 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
     });
 }
 
-// Making one
+// Binding.
 
 void watch_memory(BoundLaunch &launch, nb::handle argument) {
     if (const ArrayAllocation *of_array = find_array_allocation(argument))
@@ -177,7 +177,7 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
     return wrap(std::move(launch), call);
 }
 
-// Attributes
+// Attributes.
 
 std::string text_of(const Dim3 &extent) {
     return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " +

@@ -11,7 +11,7 @@ template <class Memory> int get_buffer(PyObject *self, Py_buffer *view, int flag
         const Memory *memory = nb::inst_ptr<Memory>(self);
         return PyBuffer_FillInfo(view, self, memory->data(),
                                  static_cast<Py_ssize_t>(memory->size()), 0, flags);
-    } catch (const std::exception &error) { // it was freed
+    } catch (const std::exception &error) { // the memory was freed
         PyErr_SetString(PyExc_BufferError, error.what());
         view->obj = nullptr;
         return -1;

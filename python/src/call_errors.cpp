@@ -1,10 +1,10 @@
-// call_errors.cpp -- the words for calls whose arguments a bound function cannot take.
+// call_errors.cpp -- error messages for calls with arguments that a bound function does not accept.
 //
 // nanobind has no hook for its message "incompatible function arguments". So each bound function
-// gets another entry point, which calls nanobind's and looks at what came of it. There are only a
-// few entry points of nanobind's, by the number of arguments; each has a table row here, so that
-// finding the original costs one load. Where a function keeps its entry point is in the private
-// header of the nanobind that is compiled into this module.
+// gets another entry point, which calls nanobind's entry point and checks the result. nanobind has
+// only a few entry points, selected by the number of arguments. Each has a row in a table here, so
+// that finding the original costs one load. The position of the entry point in a function object is
+// in a private header of the nanobind that is compiled into this module.
 #include "call_errors.h"
 
 #include "python_object.h"
@@ -20,7 +20,7 @@ namespace pycuda::python {
 namespace {
 
 constexpr std::size_t most_entries = 8;
-/// The bits of vectorcall's count above these are flags, Python's and nanobind's own.
+/// Bits of vectorcall's argument count above this mask are flags of Python and nanobind.
 constexpr std::size_t most_arguments = 0xffffffff;
 std::array<vectorcallfunc, most_entries> originals{};
 
@@ -28,9 +28,9 @@ vectorcallfunc &entry_of(PyObject *function) noexcept {
     return reinterpret_cast<nb::detail::nb_func *>(function)->vectorcall;
 }
 
-/// Takes Python's error where it is nanobind's, for the arguments of this call; else leaves it.
+/// Fetches Python's error if it is nanobind's error for the arguments of this call; else keeps it.
 bool take_error_of_arguments() {
-    nb::python_error error; // takes it
+    nb::python_error error; // fetches the error
     if (error.matches(PyExc_TypeError) &&
         std::strstr(nb::str(error.value()).c_str(), "(): incompatible function arguments.") !=
             nullptr)
@@ -63,7 +63,7 @@ PyObject *call(PyObject *function, PyObject *const *args, std::size_t count,
     try {
         if (take_error_of_arguments())
             explain(function, args, count & most_arguments, names);
-    } catch (nb::python_error &error) { // finding the words failed: say that
+    } catch (nb::python_error &error) { // the search for the message failed: reports that failure
         error.restore();
     }
     return nullptr;
@@ -85,7 +85,7 @@ void replace_entry(nb::handle function) {
     vectorcallfunc &entry = entry_of(function.ptr());
     for (vectorcallfunc known : calls)
         if (entry == known)
-            return; // a second name of the same function
+            return; // another name of the same function
     for (std::size_t i = 0; i < most_entries; ++i)
         if (originals[i] == entry || originals[i] == nullptr) {
             originals[i] = entry;
@@ -95,13 +95,13 @@ void replace_entry(nb::handle function) {
     throw std::logic_error("nanobind has more entry points than call_errors.cpp has rows");
 }
 
-/// A copy: what is in a class's __dict__ may be a proxy.
+/// A copy, because a class's __dict__ may be a proxy.
 nb::dict members_of(nb::handle owner) {
     return nb::borrow<nb::dict>(
         nb::module_::import_("builtins").attr("dict")(nb::object(owner.attr("__dict__"))));
 }
 
-/// A function, or a property's two.
+/// A function, or a property's two functions.
 void visit_member(nb::handle member) {
     if (is_function(member))
         return replace_entry(member);
@@ -124,7 +124,8 @@ void describe_call_errors(nb::module_ &module) {
                 continue;
             visit_member(member);
             if (nb::object bound = nb::getattr(value, name, nb::none()); is_function(bound))
-                replace_entry(bound); // what a descriptor of ours gives of the class
+                replace_entry(
+                    bound); // the function that a descriptor of ours returns for the class
         }
     }
 }

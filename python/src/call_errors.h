@@ -1,13 +1,12 @@
-// call_errors.h -- the words for calls whose arguments a bound function cannot take.
+// call_errors.h -- error messages for calls with arguments that a bound function does not accept.
 #pragma once
 
 #include "bindings.h"
 
 namespace pycuda::python {
 
-/// From now on, the functions and methods that nanobind has bound in `module` report arguments that
-/// they cannot take in words of pycuda._call_errors, not as signatures of C++. To be called once,
-/// when all is bound.
+/// From now on, functions and methods bound in `module` report wrong arguments with the messages of
+/// pycuda._call_errors instead of C++ signatures. Call it once, after everything is bound.
 void describe_call_errors(nb::module_ &module);
 
 } // namespace pycuda::python

@@ -1,4 +1,4 @@
-// check_modes.cpp -- softcuda's check modes for pycuda.check, and which line of Python allocates.
+// check_modes.cpp -- softcuda's check modes for pycuda.check, and the Python line of an allocation.
 #include "bindings.h"
 
 #include <pycuda/check_modes.h>
@@ -10,7 +10,7 @@
 namespace pycuda::python {
 namespace {
 
-/// The line of the program that is at work in this thread, outside of the package.
+/// The line of the program that this thread executes, outside of the package.
 std::string call_site() {
     if (finalizing() || !Py_IsInitialized())
         return "";

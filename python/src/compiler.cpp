@@ -1,4 +1,4 @@
-// compiler.cpp -- run-time compilation, as pycuda.compiler calls it.
+// compiler.cpp -- run-time compilation for pycuda.compiler.
 #include "bindings.h"
 
 #include "python_object.h"
@@ -35,7 +35,7 @@ const char *name_of(ImageOrigin origin) {
     return "";
 }
 
-/// "nvcc", PyCUDA's default, leaves the choice to us; anything else is what the user insists on.
+/// "nvcc", PyCUDA's default, lets this library choose. Any other value selects that compiler.
 void choose_compiler(CompileRequest &request, const std::string &nvcc) {
     if (nvcc == "nvcc")
         return;
@@ -43,7 +43,7 @@ void choose_compiler(CompileRequest &request, const std::string &nvcc) {
     request.nvcc = nvcc;
 }
 
-/// None: the default place. False: no cache. Otherwise a folder.
+/// None: the default folder. False: no cache. Otherwise a folder.
 void choose_cache(CompileRequest &request, nb::handle cache_dir) {
     if (cache_dir.is_none())
         return;
@@ -53,8 +53,8 @@ void choose_cache(CompileRequest &request, nb::handle cache_dir) {
         request.cache_dir = nb::cast<std::string>(nb::str(cache_dir));
 }
 
-/// Of the current context's device. Without a driver, init() or a context there is none, and code
-/// can be compiled all the same.
+/// The compute capability of the current context's device; empty if there is no driver, init() was
+/// not called, or there is no context. Code can be compiled in these cases, too.
 std::optional<ComputeCapability> current_capability() {
     const Driver *loaded = driver_for_cleanup();
     CUcontext handle = nullptr;
@@ -80,7 +80,7 @@ CompileResult compile_source(std::string source, const std::string &nvcc,
     choose_compiler(request, nvcc);
     choose_cache(request, cache_dir);
     request.device = current_capability();
-    // PyCUDA's programs load what they compiled to a "cubin", whatever the driver takes.
+    // Programs for PyCUDA load a compiled "cubin", whatever image the driver loads.
     const bool to_load = target == "image" || (target == "cubin" && request.device.has_value());
     request.target = to_load ? driver().image_kind() : kind_named(target);
     nb::gil_scoped_release release;

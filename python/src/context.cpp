@@ -1,4 +1,4 @@
-// context.cpp -- pycuda.driver.Context. Which context is current is asked of the driver itself.
+// context.cpp -- pycuda.driver.Context. The driver determines the current context.
 #include "bindings.h"
 
 #include "interruptible.h"
@@ -16,12 +16,13 @@
 namespace pycuda::python {
 namespace {
 
-/// A method of Context that acts on the context that it is called of, and on the current one where
-/// it is called of the class: `context.synchronize()` and `Context.synchronize()`. In PyCUDA these
-/// are static, and `other.synchronize()` waits for a context that is not `other`.
+/// A method of Context. Called on an instance, it uses that context. Called on the class, it uses
+/// the current context: `context.synchronize()` and `Context.synchronize()`. In PyCUDA these
+/// methods are static, and `other.synchronize()` waits for the current context, which may not be
+/// `other`.
 struct EitherMethod {
     nb::object of_class;
-    std::string of_instance; ///< the name of the method proper
+    std::string of_instance; ///< the name of the instance method
 };
 
 nb::object bind_either(const EitherMethod &method, nb::handle instance, nb::handle) {
@@ -43,8 +44,8 @@ void synchronize(const Context &context) {
     PendingBuffers::instance().release_finished();
 }
 
-/// Waits at most so long. False where work was left, which is interrupted if the driver can do
-/// that.
+/// Waits at most this time. False if work is not done; then the work is interrupted, if the driver
+/// can do that.
 bool synchronize_for(const Context &context, double seconds) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
@@ -53,13 +54,15 @@ bool synchronize_for(const Context &context, double seconds) {
             context.synchronize(
                 [&] { return Clock::now() < end && (!keep_waiting || keep_waiting()); });
         });
-    } catch (const Interrupted &) { // by the clock: what a signal raises is another exception
+    } catch (const Interrupted
+                 &) { // by the time limit; an exception of a signal handler has another type
         return false;
     }
     return true;
 }
 
-/// `with context:` pushes; the end of the block takes off what is on top, as pop() does.
+/// `with context:` pushes the context. The end of the block pops the top of the stack, as pop()
+/// does.
 void exit_block(const Context &, nb::args) { pop_and_let_go(); }
 
 Context enter_block(const Context &context) {
@@ -116,7 +119,7 @@ std::string represent(const Context &context) {
     return text;
 }
 
-/// What is asked of a context, or of the class for the current one.
+/// Methods of a context, or of the class for the current context.
 void bind_either_methods(nb::class_<Context> &type) {
     def_either(type, "get_device", get_device,
                "Return the Device of the context.\n"

@@ -1,7 +1,7 @@
 // copy.cpp -- copies between host and device.
 //
-// A copy without a stream waits without the GIL and can be ended with Ctrl-C. One with a stream
-// keeps the host's buffer alive until the device is done with it.
+// A copy without a stream waits without the GIL, and Ctrl-C interrupts the wait. A copy with a
+// stream keeps the host's buffer alive until the device has finished the copy.
 #include "bindings.h"
 
 #include "device_pointer.h"
@@ -17,7 +17,7 @@
 namespace pycuda::python {
 namespace {
 
-/// Memory from mem_alloc() must be as large as the host's side of a copy.
+/// Memory from mem_alloc() must be at least as large as the host memory of a copy.
 void check_fits(nb::handle memory, const HostBuffer &host, const char *function) {
     if (const DeviceMemory * own; nb::try_cast(memory, own) && own)
         detail::check_fits(*own, host.size(), function);
@@ -78,7 +78,7 @@ void memcpy_dtod_async(nb::handle dest, nb::handle src, std::size_t size, nb::ha
     copy_on_device_async(to, from, size, queue);
 }
 
-/// None is the current context.
+/// None means the current context.
 Context context_or_current(nb::handle object, const char *what) {
     if (object.is_none())
         return Context::require_current();

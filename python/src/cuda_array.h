@@ -1,4 +1,4 @@
-// cuda_array.h -- CUDA arrays as Python passes them.
+// cuda_array.h -- access to the CUDA arrays in Python objects.
 #pragma once
 
 #include "bindings.h"
@@ -7,8 +7,8 @@
 
 namespace pycuda::python {
 
-/// The CUDA array behind a pycuda.driver.Array. Throws TypeError for anything else, and Error for
-/// one that was freed.
+/// The CUDA array in a pycuda.driver.Array. Throws TypeError for other objects, and Error if the
+/// array was freed.
 CUarray cuda_array_of(nb::handle object, const char *what);
 
 } // namespace pycuda::python

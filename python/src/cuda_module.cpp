@@ -40,7 +40,7 @@ void tell(nb::handle message_handler, bool success, const JitLog &log) {
         message_handler(success, log.info, log.error);
 }
 
-/// Loading may compile, so other threads go on meanwhile.
+/// Loading may compile, so other threads can run meanwhile.
 Module load(nb::handle image, const JitOptions &options, nb::handle message_handler) {
     HostBuffer bytes = HostBuffer::to_read(image, "buffer");
     JitLog log;
@@ -78,15 +78,16 @@ Module module_from_file(nb::handle filename) {
     return Module::load_file(name);
 }
 
-/// Tells the module what its kernels' parameters mean, as the source declares them, so that Python
-/// numbers can be converted and messages can name types. What cannot be read stays unknown.
+/// Passes the kernels' parameters, as the source declares them, to the module. Then Python numbers
+/// can be converted and messages can name types. Declarations that cannot be parsed stay unknown.
 void describe_kernels(const Module &module, const std::string &source) {
     const std::vector<DeclaredKernel> declared = read_declared_kernels(source);
     for (const DeclaredKernel &kernel : declared)
         if (!kernel.is_template)
             module.describe(kernel.name, kernel.parameters);
 
-    // Without extern "C" a kernel goes by its linker name. Overloads share a plain name: skip them.
+    // Without extern "C", the name of a kernel is mangled. Overloads have the same plain name and
+    // are skipped.
     for (const std::string &name : module.function_names()) {
         const std::string plain = plain_name(name);
         auto same = [&](const DeclaredKernel &kernel) { return kernel.name == plain; };

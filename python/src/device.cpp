@@ -21,7 +21,7 @@ nb::object attribute_class() {
     return nb::module_::import_("pycuda._driver").attr("device_attribute");
 }
 
-/// COMPUTE_MODE comes as a member of its enum, everything else as an int.
+/// COMPUTE_MODE is returned as a member of its enum, other attributes as an int.
 nb::object attribute_value(int attribute, int value) {
     if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)
         return nb::module_::import_("pycuda._driver").attr("compute_mode")(value);
@@ -32,7 +32,7 @@ nb::object get_attribute(const Device &device, int attribute) {
     return attribute_value(attribute, device.attribute(CUdevice_attribute(attribute)));
 }
 
-/// All attributes that the driver knows.
+/// All attributes that the driver supports.
 nb::dict get_attributes(const Device &device) {
     nb::dict attributes;
     nb::dict members = nb::borrow<nb::dict>(attribute_class().attr("values"));
@@ -77,7 +77,7 @@ Context retain_primary_context(const Device &device) {
     return Context::primary(device);
 }
 
-/// `with device:` is a block in its primary context.
+/// `with device:` makes the device's primary context current in the block.
 nb::object enter_block(nb::object self) {
     push_and_keep(retain_primary_context(nb::cast<const Device &>(self)));
     return self;

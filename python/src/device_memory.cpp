@@ -54,7 +54,7 @@ CUdeviceptr open_ipc_memory(nb::handle handle, unsigned flags) {
     return address;
 }
 
-/// Memory that another process shares: open while this lives.
+/// Memory of another process, which is open as long as this object exists.
 class IpcMemory {
   public:
     IpcMemory(nb::handle handle, unsigned flags)
@@ -76,7 +76,7 @@ class IpcMemory {
     Owner memory_;
 };
 
-/// Base of Python classes that know a device pointer; a subclass has get_pointer().
+/// Base of Python classes with a device pointer; a subclass defines get_pointer().
 struct PointerHolder {};
 
 CUdeviceptr pointer_of(nb::handle holder) {

@@ -7,7 +7,7 @@
 
 namespace pycuda::python {
 
-/// Managed memory: in Python it is a DeviceAllocation that the host reaches too.
+/// Managed memory: in Python, a DeviceAllocation that the host can access too.
 class ManagedAllocation : public DeviceMemory {
   public:
     ManagedAllocation(std::size_t bytes, unsigned attach);
@@ -15,8 +15,8 @@ class ManagedAllocation : public DeviceMemory {
     void attach(unsigned flags, StreamRef stream) const;
 };
 
-/// A memoryview of `size` bytes from `offset` on, of `bytes` at `address`. Throws ValueError where
-/// they are more than there are.
+/// A memoryview of `size` bytes from `offset` on, of the `bytes` bytes at `address`. Throws
+/// ValueError if the range is too long.
 nb::object host_view(CUdeviceptr address, std::size_t bytes, std::size_t size, std::size_t offset);
 
 } // namespace pycuda::python

@@ -1,4 +1,4 @@
-// device_pointer.cpp -- what counts as a device pointer, and what as a stream.
+// device_pointer.cpp -- converts Python objects to device pointers and streams.
 #include "device_pointer.h"
 
 #include "array_allocation.h"
@@ -28,7 +28,7 @@ std::optional<CUdeviceptr> find_device_address(nb::handle object) {
         return memory->get();
     if (const PooledMemory * memory; nb::try_cast(object, memory) && memory)
         return memory->get();
-    if (is_array(object)) // one of a single integer is an index as well
+    if (is_array(object)) // an array of a single integer has __index__ too
         return array_of(object).unrecorded_address();
     if (PyIndex_Check(object.ptr()) && !is_numpy_array(object))
         return unsigned_integer(object);

@@ -1,4 +1,4 @@
-// device_scope.cpp -- an operation runs on the device that its arrays are on.
+// device_scope.cpp -- runs an operation on the device of its arrays.
 #include "device_scope.h"
 
 #include "errors.h"
@@ -18,7 +18,7 @@ std::string name_of(const ArrayContext &context) {
     return "cuda:" + std::to_string(context.context().device().get());
 }
 
-/// `with _InContext(context):` a ContextScope for Python's part of an operation.
+/// `with _InContext(context):` a ContextScope for the Python part of an operation.
 class InContext {
   public:
     explicit InContext(Context context) : context_(std::move(context)) {}
@@ -55,7 +55,7 @@ void bind_device_scope(nb::module_ &module) {
 }
 
 void DeviceScope::check_same_device(const ArrayContext &other) const {
-    // Contexts of one device share its addresses.
+    // Contexts of one device share their addresses.
     if (home_->context().device() == other.context().device())
         return;
     throw_value_error("the arrays of one operation must be on one device, not on " +
@@ -68,7 +68,7 @@ void DeviceScope::enter_home() {
     driver().cuCtxGetCurrent(&current);
     if (current == home_->context().get()) [[likely]]
         return;
-    // What was given back cannot be entered: the operation itself says so.
+    // A context that was released cannot be made current; the operation itself reports the error.
     if (home_->context().usable())
         scope_.emplace(home_->context());
 }

@@ -1,4 +1,4 @@
-// device_scope.h -- an operation runs on the device that its arrays are on.
+// device_scope.h -- runs an operation on the device of its arrays.
 #pragma once
 
 #include "array_object.h"
@@ -13,8 +13,8 @@
 
 namespace pycuda::python {
 
-/// Makes a context current for a scope. The thread's current stream gives way to the context's
-/// default stream, unless it is a stream of that context.
+/// Makes a context current in a scope. The thread's current stream becomes the context's default
+/// stream, unless it is a stream of that context.
 class [[nodiscard]] ContextScope {
   public:
     explicit ContextScope(const Context &context);
@@ -24,19 +24,19 @@ class [[nodiscard]] ContextScope {
     std::optional<StreamScope> stream_;
 };
 
-/// Makes the context of an operation's arrays current for a scope, where another one is current in
-/// this thread, or none. Without arrays, nothing changes.
+/// Makes the context of an operation's arrays current in a scope, if another context or none is
+/// current in this thread. Without arrays, nothing changes.
 class [[nodiscard]] DeviceScope {
   public:
     DeviceScope() = default;
-    /// Of these objects, those that are arrays count.
+    /// Uses the arrays among these objects.
     explicit DeviceScope(std::span<const nb::handle> objects) {
         for (nb::handle object : objects)
             add(object);
         enter();
     }
 
-    /// Throws ValueError, which names both devices, where arrays are on different ones.
+    /// Throws ValueError, which names both devices, if the arrays are on different devices.
     void add(const Array &array) {
         if (array.memory()) [[likely]]
             add(array.context());
@@ -47,10 +47,9 @@ class [[nodiscard]] DeviceScope {
     }
     void add(const nb::list &objects) { add_all(objects); }
     void add(const nb::args &objects) { add_all(objects); }
-    /// Any other parameter of a bound function.
+    /// Ignores other parameters of a bound function.
     template <class Other>
-        requires(!std::is_base_of_v<nb::handle, Other>)
-    void add(const Other &) noexcept {}
+    requires(!std::is_base_of_v<nb::handle, Other>) void add(const Other &) noexcept {}
 
     void enter() {
         if (home_ != nullptr)
@@ -71,11 +70,11 @@ class [[nodiscard]] DeviceScope {
     void check_same_device(const ArrayContext &other) const;
     void enter_home();
 
-    const ArrayContext *home_ = nullptr; ///< which the arrays keep alive
+    const ArrayContext *home_ = nullptr; ///< kept alive by the arrays
     std::optional<ContextScope> scope_;
 };
 
-/// A function for nanobind that runs in the DeviceScope of the arrays among its arguments.
+/// Wraps a function for nanobind: it runs in the DeviceScope of its array arguments.
 template <class Result, class... Args> auto on_device_of_arrays(Result (*function)(Args...)) {
     return [function](Args... args) -> Result {
         DeviceScope scope;

@@ -1,6 +1,6 @@
-// dlpack.h -- the parts of DLPack's C interface that lenders and borrowers need (version 1.3).
+// dlpack.h -- the parts of DLPack's C interface that this package uses (version 1.3).
 //
-// https://dmlc.github.io/dlpack/latest/c_api.html. Field for field as its specification has them.
+// The structs follow the specification: https://dmlc.github.io/dlpack/latest/c_api.html.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +37,14 @@ struct Version {
     std::uint32_t minor;
 };
 
-/// What a capsule named "dltensor" holds; its tensor comes first.
+/// The content of a capsule named "dltensor"; its tensor is the first member.
 struct ManagedTensor {
     Tensor tensor;
     void *manager;
     void (*deleter)(ManagedTensor *);
 };
 
-/// What a capsule named "dltensor_versioned" holds.
+/// The content of a capsule named "dltensor_versioned".
 struct ManagedTensorVersioned {
     Version version;
     void *manager;
@@ -53,8 +53,8 @@ struct ManagedTensorVersioned {
     Tensor tensor;
 };
 
-/// The functions that a type publishes as `__dlpack_c_exchange_api__`, a capsule named
-/// "dlpack_exchange_api". They live as long as the process.
+/// The functions that a type provides as `__dlpack_c_exchange_api__`, a capsule named
+/// "dlpack_exchange_api". They exist as long as the process.
 struct ExchangeApi {
     Version version;
     ExchangeApi *previous;

@@ -1,4 +1,4 @@
-// element_check.cpp -- warns where an array's elements are not what the kernel's pointer points to.
+// element_check.cpp -- warns if an array's elements differ from the type of the kernel's pointer.
 #include "element_check.h"
 #include <pycuda/kernel_signature.h>
 
@@ -10,7 +10,7 @@ namespace pycuda::python {
 namespace {
 
 struct ElementType {
-    char kind = 0; ///< as numpy has it: f, i, u, b, c, V ...
+    char kind = 0; ///< numpy's letter: f, i, u, b, c, V ...
     std::size_t size = 0;
     std::string name; ///< "float64"
 };
@@ -23,7 +23,7 @@ ElementType describe(nb::handle dtype) {
         return {text[1], std::strtoul(text.c_str() + 2, nullptr, 10), text};
     }
     const std::string name = nb::cast<std::string>(nb::str(dtype));
-    if (nb::hasattr(dtype, "is_floating_point")) { // torch's
+    if (nb::hasattr(dtype, "is_floating_point")) { // a dtype of torch
         const bool real = nb::cast<bool>(dtype.attr("is_floating_point"));
         const bool plain = real && name.find("bfloat") == std::string::npos;
         const bool is_complex = nb::cast<bool>(dtype.attr("is_complex"));
@@ -40,9 +40,9 @@ ElementType describe(nb::handle dtype) {
 
 bool is_integral(char kind) { return kind == 'i' || kind == 'u' || kind == 'b'; }
 
-/// Whether the kernel would misread the elements. Bytes, records, and complex numbers seen as pairs
-/// of reals are left to the programmer, who means something by them. A mask of bool is no such
-/// bytes: where PyCUDA's comparison gave elements of the operands' type, the kernel takes those.
+/// Whether the kernel would misread the elements. Bytes, records, and complex numbers as pairs of
+/// real numbers are assumed to be intended. A mask of bool is checked: the result of a comparison
+/// in PyCUDA has the type of its operands, and kernels for PyCUDA expect this type.
 bool misread(const ElementType &given, const Parameter &wanted) {
     if (given.kind == 'b')
         return wanted.element_kind == ValueKind::Float || wanted.element_size != 1;
@@ -57,7 +57,7 @@ bool is_number(ValueKind kind) {
     return kind == ValueKind::Float || kind == ValueKind::Signed || kind == ValueKind::Unsigned;
 }
 
-/// "float64" of 'f' and 8.
+/// "float64" for 'f' and 8.
 std::string numpy_name(char kind, std::size_t size) {
     const char *stem = kind == 'f' ? "float" : kind == 'i' ? "int" : kind == 'b' ? "bool" : "uint";
     return stem + std::to_string(8 * size);
@@ -82,7 +82,7 @@ void warn(const FunctionObject &self, std::size_t index, const ElementType &give
         throw nb::python_error();
 }
 
-/// Where the dtype that was looked at last is kept; null where there is nothing to compare.
+/// The place of the last checked dtype; null if there is nothing to compare.
 std::atomic<PyObject *> *last_checked(FunctionObject &self, std::size_t index) {
     const ParameterLayout &layout = self.function.layout();
     if (index >= layout.count() || !is_number(layout[index].element_kind))
@@ -111,7 +111,7 @@ void check_elements(FunctionObject &self, std::size_t index, char kind, std::siz
     const Parameter &wanted = self.function.layout()[index];
     if (!misread(given, wanted) || checked->load(std::memory_order_relaxed) == Py_None)
         return;
-    Py_XDECREF(checked->exchange(Py_NewRef(Py_None))); // said once
+    Py_XDECREF(checked->exchange(Py_NewRef(Py_None))); // warns only once
     warn(self, index, {kind, size, numpy_name(kind, size)}, wanted);
 }
 

@@ -1,4 +1,4 @@
-// elementwise.cpp -- the part of pycuda.elementwise.ElementwiseKernel that runs in each call.
+// elementwise.cpp -- the C++ part of pycuda.elementwise.ElementwiseKernel, which runs in each call.
 #include "bindings.h"
 
 #include "device_pointer.h"
@@ -49,7 +49,7 @@ std::int64_t index_or(nb::object value, std::int64_t otherwise) {
                            : nb::cast<std::int64_t>(nb::steal(PyNumber_Index(value.ptr())));
 }
 
-/// range=: start, stop and step as they are. None is 0, the number of elements and 1.
+/// range=: start, stop and step as given. None means 0, the number of elements and 1.
 IndexRange range_of(nb::handle slice, std::uint64_t size) {
     if (!PySlice_Check(slice.ptr()))
         throw_type_error("range must be a slice object, not " + name_of_type(slice));
@@ -61,7 +61,7 @@ IndexRange range_of(nb::handle slice, std::uint64_t size) {
     return range;
 }
 
-/// slice=: what an index of that slice selects from the elements.
+/// slice=: the range that the slice selects from the elements.
 IndexRange slice_of(nb::handle slice, std::uint64_t size) {
     if (!PySlice_Check(slice.ptr()))
         throw_type_error("slice must be a slice object, not " + name_of_type(slice));
@@ -80,7 +80,7 @@ std::optional<IndexRange> range_from(const CallKeywords &keywords, std::uint64_t
     return std::nullopt;
 }
 
-/// The kernel and, for each of its variants, the object that launches pack arguments with.
+/// The kernel, and for each of its variants the object with which launches pack arguments.
 class BoundElementwise {
   public:
     BoundElementwise(const std::vector<ArgumentTuple> &arguments, ElementwiseText text)

@@ -1,6 +1,7 @@
-// enums.cpp -- the constants of the driver under PyCUDA's names.
+// enums.cpp -- the constants of the driver with PyCUDA's names.
 //
-// Each row of the table at the end becomes a class pycuda._driver.<name>, made by pycuda._enum.
+// Each row of the table at the end becomes a class pycuda._driver.<name>, which pycuda._enum
+// creates.
 #include "bindings.h"
 
 #include <cuda.h>
@@ -32,7 +33,7 @@ const std::initializer_list<Member> function_attributes = {
     {"MAX", CU_FUNC_ATTRIBUTE_MAX},
 };
 
-/// Classes whose members are ints that know their name.
+/// Classes whose members are ints with a name.
 const std::initializer_list<Enum> enums = {
     {"device_attribute", device_attributes},
     {"function_attribute", function_attributes},

@@ -1,4 +1,4 @@
-// errors.cpp -- the exception classes, and which of them a C++ exception becomes.
+// errors.cpp -- the exception classes, and the conversion of C++ exceptions.
 #include "errors.h"
 
 #include "interruptible.h"
@@ -17,7 +17,7 @@
 namespace pycuda::python {
 namespace {
 
-/// The classes, alive as long as the process.
+/// The classes, which exist as long as the process.
 struct ExceptionClasses {
     PyObject *error = nullptr;
     PyObject *memory = nullptr;
@@ -45,7 +45,7 @@ PyObject *class_of(ErrorKind kind) noexcept {
     return classes.error;
 }
 
-/// Failures of kernels, which the calls after them report.
+/// Failures of kernels, which later calls report.
 bool is_left_by_kernel(CUresult result) noexcept {
     return result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_FAILED ||
            result == CUDA_ERROR_ASSERT || result == CUDA_ERROR_ILLEGAL_INSTRUCTION ||
@@ -53,7 +53,7 @@ bool is_left_by_kernel(CUresult result) noexcept {
            result == CUDA_ERROR_INVALID_ADDRESS_SPACE || result == CUDA_ERROR_INVALID_PC;
 }
 
-/// What a Python program should do about it; "" where that is not known.
+/// Advice for the user of a Python program; "" if there is none.
 const char *advice(const Error &error) noexcept {
     const CUresult result = error.result();
     if (is_left_by_kernel(result) && error.extra().find("kernel '") == std::string::npos)
@@ -62,15 +62,15 @@ const char *advice(const Error &error) noexcept {
         error.extra().empty() || error.function() == "explicit_context_dependent";
     if (result == CUDA_ERROR_INVALID_CONTEXT && wants_context)
         return " (import pycuda.autoinit, or make a context and push it in this thread)";
-    if (result == CUDA_ERROR_NOT_INITIALIZED && error.function() != "driver") // but after a fork
+    if (result == CUDA_ERROR_NOT_INITIALIZED && error.function() != "driver") // except after a fork
         return " (call pycuda.driver.init() first)";
     return "";
 }
 
-/// Whether the program has been told of a kernel's failure.
+/// Whether the program has been informed of a kernel's failure.
 std::atomic<bool> told_of_kernel = false;
 
-/// Attributes of an error that a kernel's failure may fill; None in others.
+/// Attributes of an error with details of a kernel's failure; None in other errors.
 constexpr const char *fault_attributes[] = {"file",     "line",     "kernel", "block",
                                             "thread",   "address",  "access", "allocation",
                                             "variable", "parameter"};
@@ -119,7 +119,7 @@ void set_driver_error(PyObject *type, const Error &error) {
     PyErr_SetObject(type, instance.ptr());
 }
 
-/// pycuda.driver.CompileError is a class of Python code.
+/// pycuda.driver.CompileError is defined in Python code.
 void set_compile_error(const CompileError &error) {
     nb::object type = nb::module_::import_("pycuda.driver").attr("CompileError");
     nb::object instance = type(error.message(), error.command_line(), error.standard_output(),
@@ -128,20 +128,20 @@ void set_compile_error(const CompileError &error) {
     PyErr_SetObject(type.ptr(), instance.ptr());
 }
 
-/// Sets Python's error where the exception is one of ours; otherwise passes it on.
+/// Sets Python's error if the exception is one of ours; otherwise rethrows it.
 void translate(const std::exception_ptr &exception, void *) {
     try {
         std::rethrow_exception(exception);
     } catch (const ArgumentError &error) {
         set_driver_error(classes.argument, error);
     } catch (const Error &error) {
-        if (!raise_from_driver_wait()) // what became of the work that was stopped
+        if (!raise_from_driver_wait()) // the result of the interrupted work
             set_driver_error(class_of(error.kind()), error);
     } catch (const CompileError &error) {
         set_compile_error(error);
     } catch (const UnsupportedTypes &error) {
         PyErr_SetString(PyExc_TypeError, error.what());
-    } catch (const nb::cast_error &) { // where no function says it better
+    } catch (const nb::cast_error &) { // if the function has no better message
         PyErr_SetString(PyExc_TypeError,
                         "an argument has a type that this function does not accept");
     } catch (const ScalarOverflow &error) {
@@ -179,7 +179,7 @@ void set_python_error() noexcept {
         } catch (const std::exception &error) {
             PyErr_SetString(PyExc_RuntimeError, error.what());
         }
-    } catch (nb::python_error &error) { // making the exception failed
+    } catch (nb::python_error &error) { // the construction of the exception failed
         error.restore();
     } catch (...) {
         PyErr_SetString(PyExc_SystemError, "unknown C++ exception");

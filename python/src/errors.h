@@ -1,4 +1,4 @@
-// errors.h -- C++ exceptions as the exceptions of Python that pycuda.driver documents.
+// errors.h -- converts C++ exceptions to the Python exceptions that pycuda.driver documents.
 #pragma once
 
 #include "bindings.h"
@@ -10,7 +10,7 @@ namespace pycuda::python {
 /// Sets Python's error to match the C++ exception that is being handled. Call it in a catch block.
 void set_python_error() noexcept;
 
-/// Runs `body`, which returns a new reference, for code that Python calls without nanobind.
+/// Runs `body`, which returns a new reference, in code that Python calls without nanobind.
 template <class Body> PyObject *guarded(Body &&body) noexcept {
     try {
         return body();

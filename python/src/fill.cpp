@@ -1,4 +1,4 @@
-// fill.cpp -- memset_*: filling device memory with one value.
+// fill.cpp -- memset_*: fills device memory with one value.
 #include "bindings.h"
 
 #include "device_pointer.h"

@@ -29,7 +29,7 @@ nb::object attribute(nb::handle object, PyObject *name) {
                          ", which is in host memory; copy it to the device first");
 }
 
-/// The array's address, unless it belongs to another driver than the one that launches.
+/// Pushes the array's address, unless the array belongs to another driver than the launch.
 void push_address(CUdeviceptr address, nb::handle value, Packing &packing) {
     if (!knows_address(address)) [[unlikely]]
         packing.block.reject("a " + name_of_type(value) + " at " +
@@ -37,7 +37,7 @@ void push_address(CUdeviceptr address, nb::handle value, Packing &packing) {
     packing.block.push_pointer(address);
 }
 
-/// Lets the launch wait for what `producer` still does to the array.
+/// Makes the launch wait for the producer's queued work on the array.
 void order_after(CUstream producer, const Packing &packing) {
     const CUstream consumer = packing.staged.queue().get();
     const auto legacy = [](CUstream stream) {
@@ -50,7 +50,7 @@ void order_after(CUstream producer, const Packing &packing) {
     driver().cuStreamWaitEvent(consumer, produced.get(), 0);
 }
 
-// DLPack
+// DLPack.
 
 char numpy_kind(const dlpack::DataType &type) {
     switch (type.code) {
@@ -65,7 +65,7 @@ char numpy_kind(const dlpack::DataType &type) {
     case dlpack::Bool:
         return 'b';
     default:
-        return 'V'; // what the kernel makes of it is left to the programmer
+        return 'V'; // any type: not checked against the kernel's declaration
     }
 }
 
@@ -92,7 +92,7 @@ void pack_by_exchange(const ArgumentType &type, PyObject *value, Packing &packin
     order_after(static_cast<CUstream>(stream), packing);
 }
 
-/// The type's functions for this version of DLPack; null where it has none that serve.
+/// The type's functions for this version of DLPack; null if it has none that can be used.
 const dlpack::ExchangeApi *exchange_api_of(nb::handle type) {
     nb::object capsule = optional_attribute(type, "__dlpack_c_exchange_api__");
     constexpr const char *name = "dlpack_exchange_api";
@@ -105,14 +105,14 @@ const dlpack::ExchangeApi *exchange_api_of(nb::handle type) {
     return api && api->tensor_from_object && api->current_work_stream ? api : nullptr;
 }
 
-/// With a capsule for each call; the producer orders its work before ours.
+/// Uses a capsule for each call; the producer makes our stream wait for its work.
 void pack_by_capsule(const ArgumentType &, PyObject *value, Packing &packing) {
     nb::object device = nb::handle(value).attr("__dlpack_device__")();
     const auto kind = dlpack::DeviceType(nb::cast<int>(nb::object(device[0])));
     if (kind != dlpack::Cuda && kind != dlpack::CudaHost && kind != dlpack::CudaManaged)
         reject_host_array(value, packing);
     const CUstream queue = packing.staged.queue().get();
-    // 1 is DLPack's name of the default stream
+    // 1 is DLPack's number of the default stream.
     const std::uintptr_t stream = queue ? reinterpret_cast<std::uintptr_t>(queue) : 1;
     nb::object capsule = kind == dlpack::Cuda
                              ? nb::handle(value).attr("__dlpack__")(nb::arg("stream") = stream)
@@ -128,7 +128,7 @@ void pack_by_capsule(const ArgumentType &, PyObject *value, Packing &packing) {
     push_tensor(static_cast<const dlpack::ManagedTensor *>(managed)->tensor, value, packing);
 }
 
-// torch
+// torch.
 
 void pack_torch_tensor(const ArgumentType &, PyObject *value, Packing &packing) {
     if (!attribute(value, names.is_cuda).is(nb::handle(Py_True)))
@@ -148,12 +148,13 @@ bool is_torch_tensor(nb::handle type) {
            nb::hasattr(type, "is_cuda");
 }
 
-// CuPy
+// CuPy.
 
-/// cupy.cuda.get_current_stream; there before the first value is packed.
+/// cupy.cuda.get_current_stream; set before the first value is packed.
 std::atomic<PyObject *> cupy_current_stream = nullptr;
 
-/// CuPy's array interface is a dictionary made for each look; its parts are there without one.
+/// CuPy creates a dictionary at each access to its array interface; this reads the members
+/// directly.
 void pack_cupy_array(const ArgumentType &, PyObject *value, Packing &packing) {
     check_elements(packing.function, packing.block.count(), attribute(value, names.dtype));
     push_address(unsigned_integer(attribute(attribute(value, names.data), names.ptr)), value,
@@ -164,7 +165,7 @@ void pack_cupy_array(const ArgumentType &, PyObject *value, Packing &packing) {
             throw nb::python_error();
         packing.cupy_stream =
             reinterpret_cast<CUstream>(unsigned_integer(attribute(stream, names.ptr)));
-        order_after(*packing.cupy_stream, packing); // for all arrays of the call
+        order_after(*packing.cupy_stream, packing); // once for all arrays of the call
     }
 }
 
@@ -174,7 +175,7 @@ PackArgument cupy_packer() {
     return pack_cupy_array;
 }
 
-/// cupy.ndarray itself: what derives from it may mean something else by `data`.
+/// Whether the type is cupy.ndarray itself. In a subclass, `data` may have another meaning.
 bool is_cupy_array(nb::handle type) {
     nb::object module = optional_attribute(type, "__module__");
     nb::object name = optional_attribute(type, "__qualname__");
@@ -182,16 +183,17 @@ bool is_cupy_array(nb::handle type) {
            name.equal(nb::str("ndarray"));
 }
 
-// __cuda_array_interface__
+// __cuda_array_interface__.
 
-/// The stream that the array was produced in; 0 where the interface names none.
+/// The stream that produced the array; 0 if the interface contains none.
 CUstream stream_of_interface(PyObject *interface) {
     PyObject *stream = PyDict_GetItemWithError(interface, names.stream); // borrowed
     if (stream == nullptr && PyErr_Occurred())
         throw nb::python_error();
     if (stream == nullptr || stream == Py_None)
         return nullptr;
-    return reinterpret_cast<CUstream>(unsigned_integer(stream)); // 1 and 2 are CUDA's own names
+    return reinterpret_cast<CUstream>(
+        unsigned_integer(stream)); // 1 and 2 are handles of CUDA's default streams
 }
 
 PyObject *item(PyObject *interface, PyObject *name, nb::handle value) {

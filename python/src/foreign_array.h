@@ -1,13 +1,13 @@
 // foreign_array.h -- arrays of other libraries as kernel arguments: torch, CuPy, Numba, JAX ...
 //
-// How a type tells its address is found out once and kept in the table of argument types; then an
-// argument costs one or two attribute reads:
+// How a type provides its address is determined once and stored in the table of argument types.
+// Then an argument costs one or two attribute reads:
 //
-//     __dlpack_c_exchange_api__    a C function of the type: no object of Python is made
-//     torch.Tensor.data_ptr()      torch before it had that; its array interface is slow
-//     cupy.ndarray.data.ptr        as slow
+//     __dlpack_c_exchange_api__    a C function of the type: creates no Python object
+//     torch.Tensor.data_ptr()      older versions of torch; its array interface is slow
+//     cupy.ndarray.data.ptr        cupy; its array interface is slow
 //     __cuda_array_interface__     Numba, JAX, RAPIDS
-//     __dlpack__                   the rest
+//     __dlpack__                   other libraries
 #pragma once
 
 #include "argument_types.h"
@@ -16,11 +16,11 @@
 
 namespace pycuda::python {
 
-/// How values of this type are packed; empty where they are no arrays of the device.
+/// How to pack values of this type; empty if they are not device arrays.
 std::optional<ArgumentType> recognise_foreign_array(PyTypeObject *type);
 
-/// For objects that carry __cuda_array_interface__ themselves and not in their type. False where
-/// `value` has none.
+/// For objects that have __cuda_array_interface__ as an attribute of the instance, not of the type.
+/// False if `value` has none.
 bool try_array_interface(nb::handle value, Packing &packing);
 
 } // namespace pycuda::python

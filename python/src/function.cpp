@@ -1,4 +1,4 @@
-// function.cpp -- the type pycuda.driver.Function: life, attributes and methods.
+// function.cpp -- the type pycuda.driver.Function: construction, attributes and methods.
 #include "function.h"
 
 #include "argument_types.h"
@@ -33,7 +33,7 @@ PyTypeObject *function_type = nullptr;
 
 FunctionObject &object_of(PyObject *self) { return *reinterpret_cast<FunctionObject *>(self); }
 
-// Life
+// Construction and destruction.
 
 void deallocate(PyObject *self) noexcept {
     PyObject_GC_UnTrack(self);
@@ -66,10 +66,10 @@ int clear(PyObject *self) noexcept {
     return 0;
 }
 
-// Attributes
+// Attributes.
 
-/// func.num_regs and its like. One descriptor for each name, since a type with a __getattr__ of its
-/// own would make every look-up of a method slow.
+/// func.num_regs and similar attributes. There is a descriptor for each name, because a type with
+/// __getattr__ would make every look-up of a method slow.
 PyObject *attribute_named(PyObject *self, void *number) noexcept {
     return guarded([&] {
         const auto attribute =
@@ -102,7 +102,7 @@ PyObject *handle_of(PyObject *self, void *) noexcept {
     return PyLong_FromVoidPtr(object_of(self).function.get());
 }
 
-// Methods
+// Methods.
 
 PyObject *get_attribute(PyObject *self, PyObject *attribute) noexcept {
     return guarded([&]() -> PyObject * {
@@ -248,7 +248,7 @@ const PyMethodDef own_methods[] = {
      "Does nothing. Deprecated: a TextureReference is in use as soon as memory is bound to it."},
 };
 
-/// Those, then the ones of CUDA 3.
+/// The methods above, then the ones of CUDA 3.
 PyMethodDef *methods() {
     static auto *all = new std::vector<PyMethodDef>(std::begin(own_methods), std::end(own_methods));
     for (const PyMethodDef *legacy = legacy_methods(); legacy->ml_name; ++legacy)
@@ -257,7 +257,8 @@ PyMethodDef *methods() {
     return all->data();
 }
 
-/// Those of the class itself, then each attribute of the driver as NUM_REGS and as num_regs.
+/// The attributes of the class itself, then each attribute of the driver as NUM_REGS and as
+/// num_regs.
 PyGetSetDef *getters() {
     struct Named {
         const char *name;

@@ -1,7 +1,7 @@
-// function.h -- pycuda.driver.Function, the one class written against CPython by hand.
+// function.h -- pycuda.driver.Function, implemented with CPython's API instead of nanobind.
 //
-// A call of a kernel is the hottest path of the package: through `vectorcall` it makes no object,
-// neither for the arguments nor for the call itself.
+// A kernel call is the hottest path of the package. Through `vectorcall` it creates no Python
+// object, neither for the arguments nor for the call.
 //
 //     func(a_gpu, numpy.int32(n), block=(256, 1, 1), grid=(64, 1))
 //       keywords     -> LaunchConfig                      launch_config.cpp
@@ -24,44 +24,45 @@
 
 namespace pycuda::python {
 
-/// One argument as prepare() describes it.
+/// One argument as described to prepare().
 struct PreparedArgument {
     char code = 0;        ///< as in the struct module; 'P' for pointers, 's' for bytes
     std::size_t size = 0; ///< in bytes
     ValueKind kind = ValueKind::Unknown;
 };
 
-/// What one call of prepare() described.
+/// The arguments as described by one call of prepare().
 struct PreparedFormat {
     std::string format;
     std::vector<PreparedArgument> arguments;
 };
 
-/// The object behind pycuda.driver.Function.
+/// The object of a pycuda.driver.Function.
 struct FunctionObject {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *attributes; ///< __dict__
     PyObject *weak_references;
-    PyObject *module; ///< the Module it was asked of, which keeps what is bound to textures
+    PyObject *module; ///< the Module of the function, which keeps memory that is bound to textures
     Function function;
-    /// The format that is in force; null before prepare(). A launch may still read one when another
-    /// thread prepares anew, so all that were ever used are kept.
+    /// The current format; null before prepare(). A launch may still read a format while another
+    /// thread calls prepare(), so all earlier formats are kept.
     std::atomic<const PreparedFormat *> prepared;
-    nb::ft_mutex preparing; ///< of prepared_formats
+    nb::ft_mutex preparing; ///< locks prepared_formats
     std::deque<PreparedFormat> prepared_formats;
-    std::unique_ptr<LegacyLaunch> legacy; ///< null as long as nobody launches the old way
-    /// Element types that have been compared with the kernel's, by argument: see element_check.h.
+    std::unique_ptr<LegacyLaunch> legacy; ///< null if the functions of CUDA 3 are not used
+    /// For each argument, the element type that was compared with the kernel's: see
+    /// element_check.h.
     std::unique_ptr<std::atomic<PyObject *>[]> checked_dtypes; ///< layout().count() of them
 };
 
 /// A new reference to a Function object of this Module.
 nb::object wrap_function(Function function, nb::handle module = Py_None);
 
-/// func(*args, block=..., grid=..., stream=..., shared=..., texrefs=..., time_kernel=...)
+/// func(*args, block=..., grid=..., stream=..., shared=..., texrefs=..., time_kernel=...).
 PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
                               PyObject *keywords) noexcept;
 
-/// The methods of prepare() and prepared_*(), as PyMethodDef takes them.
+/// The methods prepare() and prepared_*(), with signatures of PyMethodDef.
 PyObject *function_prepare(PyObject *self, PyObject *args, PyObject *keywords) noexcept;
 PyObject *function_prepared_call(PyObject *self, PyObject *const *args, Py_ssize_t count,
                                  PyObject *keywords) noexcept;

@@ -1,6 +1,7 @@
-// function_call.cpp -- func(*args, block=..., grid=...): from Python's arguments to the launch.
+// function_call.cpp -- func(*args, block=..., grid=...): converts Python's arguments and launches.
 //
-// The GIL is kept: a launch only queues work. It is released where a handler or time_kernel waits.
+// Keeps the GIL, because a launch only queues work. Releases it while a handler or time_kernel
+// waits.
 #include "function.h"
 
 #include "argument_types.h"
@@ -16,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds of one launch, all waited for.
+/// The duration of one launch in seconds. Waits for earlier work first, then for the launch.
 double timed_launch(const Function &function, const LaunchConfig &config, ArgumentBlock &block) {
     wait_for_kernel(function, config.stream);
     const Clock::time_point start = Clock::now();

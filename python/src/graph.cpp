@@ -28,7 +28,7 @@ std::vector<CUgraphNode> handles_of(const std::vector<Node> &nodes) {
     return handles;
 }
 
-/// The graph keeps what it names: a bound launch holds the kernel and its arguments.
+/// Makes the graph keep an object alive: a bound launch holds the kernel and its arguments.
 void keep(nb::handle graph, nb::handle object) {
     nb::object kept = graph.attr("__dict__").attr("setdefault")("_kept", nb::list());
     kept.attr("append")(object);

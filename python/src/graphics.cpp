@@ -1,8 +1,8 @@
-// graphics.cpp -- buffers and images of OpenGL as memory of the device: the classes of pycuda.gl.
+// graphics.cpp -- buffers and images of OpenGL as device memory: the classes of pycuda.gl.
 //
-// The two functions that know OpenGL are asked of the driver when they are first needed, so that
-// nothing here depends on OpenGL. RegisteredObject holds a resource, RegisteredMapping the time for
-// which it is CUDA's and not OpenGL's.
+// The driver's OpenGL functions are looked up at their first use, so that this file does not depend
+// on OpenGL. RegisteredObject owns a resource. RegisteredMapping is the time for which the resource
+// belongs to CUDA instead of OpenGL.
 #include "bindings.h"
 
 #include "cuda_array.h"
@@ -32,7 +32,7 @@ void *find_function(const char *name) {
     return function;
 }
 
-/// A function of the driver's that knows OpenGL.
+/// A function of the driver for OpenGL.
 template <class Function> Function opengl_function(const char *name) {
     if (void *function = find_function(name))
         return reinterpret_cast<Function>(function);
@@ -45,7 +45,7 @@ CUresult unregister(CUgraphicsResource resource) {
     return driver().cuGraphicsUnregisterResource.status(resource);
 }
 
-/// An object of OpenGL that CUDA may map.
+/// An OpenGL object that CUDA may map.
 class RegisteredObject {
   public:
     RegisteredObject(unsigned gl_handle, CUgraphicsResource resource)
@@ -80,7 +80,7 @@ struct RegisteredImage : RegisteredObject {
     using RegisteredObject::RegisteredObject;
 };
 
-/// The time for which OpenGL leaves a registered object to CUDA.
+/// The time for which CUDA, not OpenGL, uses a registered object.
 class RegisteredMapping {
   public:
     RegisteredMapping(std::shared_ptr<RegisteredObject> object, StreamRef stream)

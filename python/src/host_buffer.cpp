@@ -1,4 +1,4 @@
-// host_buffer.cpp -- asking an object for its memory, and saying well why it has none.
+// host_buffer.cpp -- gets an object's memory, or explains why the object has none.
 #include "host_buffer.h"
 
 #include "device_pointer.h"
@@ -14,8 +14,8 @@
 namespace pycuda::python {
 namespace {
 
-/// An array of Python objects holds their addresses. Copies of those would not keep the objects
-/// alive, and what a kernel writes there would be followed.
+/// An array of Python objects contains their addresses. A copy of the addresses would not keep the
+/// objects alive, and Python would follow addresses that a kernel writes.
 void refuse_objects(nb::handle array, const char *what) {
     static constinit std::atomic<PyObject *> known_plain =
         nullptr; // the last dtype without objects
@@ -28,8 +28,8 @@ void refuse_objects(nb::handle array, const char *what) {
         throw_type_error(std::string(what) + " holds Python objects (" +
                          nb::cast<std::string>(nb::str(dtype)) +
                          "), which device memory cannot hold");
-    Py_XDECREF(
-        known_plain.exchange(dtype.release().ptr())); // held, so that its address stays its own
+    Py_XDECREF(known_plain.exchange(
+        dtype.release().ptr())); // keeps a reference, so that the address is not reused
 }
 
 } // namespace
@@ -52,7 +52,7 @@ HostBuffer::HostBuffer(nb::handle object, const char *what, int flags) {
     if (text.find("contiguous") != std::string::npos)
         throw_value_error(std::string(what) +
                           " is not contiguous; copy it with numpy.ascontiguousarray() first");
-    throw reason; // read-only where it should be written
+    throw reason; // read-only, but must be written
 }
 
 std::size_t HostBuffer::extent() const noexcept {

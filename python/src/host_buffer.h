@@ -9,7 +9,7 @@
 namespace pycuda::python {
 
 /// The contiguous memory (C or Fortran order) of a host object. Keeps the object from moving or
-/// freeing it. Create and destroy with the GIL.
+/// freeing the memory. Create and destroy it with the GIL held.
 class HostBuffer {
   public:
     static HostBuffer to_read(nb::handle object, const char *what) {
@@ -19,7 +19,7 @@ class HostBuffer {
         return HostBuffer(object, what, PyBUF_ANY_CONTIGUOUS | PyBUF_WRITABLE);
     }
 
-    /// The same of memory with gaps between rows: address and extent of what is strided over.
+    /// Memory with gaps between rows: the address and the extent, including gaps.
     static HostBuffer strided_to_read(nb::handle object, const char *what) {
         return HostBuffer(object, what, PyBUF_STRIDED_RO);
     }
@@ -37,7 +37,7 @@ class HostBuffer {
 
     void *data() const noexcept { return view_.buf; }
     std::size_t size() const noexcept { return static_cast<std::size_t>(view_.len); }
-    /// Bytes from data() to the end of the last element, gaps between rows included.
+    /// The bytes from data() to the end of the last element, including gaps between rows.
     std::size_t extent() const noexcept;
 
   private:

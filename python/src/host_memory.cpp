@@ -27,7 +27,7 @@ struct AlignedAllocation : HostPointer, AlignedHostMemory {
         : HostPointer{Reach::HostOnly}, AlignedHostMemory(bytes, alignment) {}
 };
 
-/// Host memory of an object of Python, pinned while this lives.
+/// Host memory of a Python object, which is pinned as long as this object exists.
 class RegisteredMemory : public HostPointer {
   public:
     RegisteredMemory(nb::object owner, unsigned flags)
@@ -43,10 +43,10 @@ class RegisteredMemory : public HostPointer {
   private:
     nb::object owner_;
     HostBuffer buffer_;
-    RegisteredHostMemory memory_; // goes first
+    RegisteredHostMemory memory_; // destroyed first
 };
 
-/// The driver does not give out 0 bytes; numpy's empty arrays want an address all the same.
+/// The driver does not allocate 0 bytes, but numpy's empty arrays need an address.
 std::size_t at_least_one(std::size_t bytes) { return bytes == 0 ? 1 : bytes; }
 
 template <class Memory> std::string represent(nb::handle self) {
@@ -54,7 +54,7 @@ template <class Memory> std::string represent(nb::handle self) {
     const std::string name = "<pycuda.driver." + unqualified_name_of_type(self);
     try {
         (void)memory.data();
-    } catch (const Error &) { // which is how it says that it is gone
+    } catch (const Error &) { // thrown if the memory was freed
         return name + ", freed>";
     }
     return name + " of " + std::to_string(memory.size()) + " bytes>";

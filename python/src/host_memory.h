@@ -1,4 +1,4 @@
-// host_memory.h -- host memory that the device may know of, as Python sees it.
+// host_memory.h -- host memory for Python that may be accessible to the device.
 #pragma once
 
 namespace pycuda::python {

@@ -1,8 +1,9 @@
-// init.cpp -- initialising, versions, the profiler, and the end of the process.
+// init.cpp -- initialisation, versions, the profiler, and the end of the process.
 //
-// At exit nothing of ours may abort or complain, whatever is still alive: an atexit function tells
-// core to leave all objects to the process. Python calls it before it tears down its modules. While
-// softcuda looks for leaks, objects are freed as Python ends: what remains then is a leak.
+// At exit, our code must not abort or print messages, whatever objects still exist. An atexit
+// function makes core leave all objects to the operating system. Python calls it before it destroys
+// its modules. If softcuda looks for leaks, objects are destroyed as Python ends, and what remains
+// is a leak.
 #include "bindings.h"
 
 #include "interruptible.h"
@@ -30,8 +31,8 @@ void init_without_gil(unsigned flags) {
     init(flags);
 }
 
-/// Whether this thread holds the GIL. The stable ABI's headers lack PyGILState_Check(), which every
-/// Python since 3.4 exports.
+/// Whether this thread holds the GIL. The headers of the stable ABI lack PyGILState_Check(), which
+/// every Python since 3.4 exports.
 int (*holds_gil)() = nullptr;
 
 void find_holds_gil() {
@@ -41,7 +42,7 @@ void find_holds_gil() {
     holds_gil = reinterpret_cast<int (*)()>(function);
 }
 
-/// Null where this thread does not hold it.
+/// Null if this thread does not hold the GIL.
 void *release_gil() { return holds_gil() != 0 ? PyEval_SaveThread() : nullptr; }
 
 void leave_objects_to_process() {
@@ -53,7 +54,7 @@ void leave_objects_to_process() {
 
 void acquire_gil(void *state) { PyEval_RestoreThread(static_cast<PyThreadState *>(state)); }
 
-/// softcuda is a package of its own, which may be in another folder than this one.
+/// softcuda is a separate package, which may be installed in another folder.
 void find_softcuda() {
     nb::object path = nb::module_::import_("softcuda").attr("LIBRARY");
     set_softcuda_library(nb::cast<std::string>(path));
@@ -93,7 +94,7 @@ void bind_init(nb::module_ &module) {
     module.def(
         "initialize_profiler",
         [](const std::string &, const std::string &, int) {
-            // cuProfilerInitialize left CUDA with version 12; it answered so before.
+            // CUDA 12 removed cuProfilerInitialize; it returned this result before.
             throw Error(
                 "cuProfilerInitialize", CUDA_ERROR_NOT_SUPPORTED,
                 "CUDA removed this function; make profiles with Nsight Systems or Nsight Compute, "

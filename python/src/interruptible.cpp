@@ -1,10 +1,11 @@
-// interruptible.cpp -- running Python's signal handlers while the device works.
+// interruptible.cpp -- runs Python's signal handlers while the device works.
 //
-// Where it can, a binding waits itself, and throws what a handler raised. But memory that is freed,
-// modules that are unloaded, copies between arrays ... wait inside the driver, some of them in
-// destructors, from where nothing can be thrown. The driver asks during such a wait; what a handler
-// raises is kept and becomes Python's error when the call is over: in place of the error that the
-// call ended with, or as a pending call of the interpreter, which runs as soon as Python code does.
+// If possible, a binding waits itself and throws the exception of a signal handler. But some calls
+// wait in the driver (freeing memory, unloading modules, copies between arrays ...), some of them
+// in destructors, which cannot throw. The driver calls a function of ours during such a wait. An
+// exception of a handler is kept and becomes Python's error when the call has ended: it replaces
+// the error of the call, or is raised by a pending call of the interpreter, which runs as soon as
+// Python code runs.
 #include "interruptible.h"
 
 #include <pycuda/init.h>
@@ -18,7 +19,7 @@ namespace {
 
 std::atomic<unsigned long> main_thread{0};
 
-/// Not a static local: its guard would be held while Python runs.
+/// Not a static local variable, whose guard would be locked while Python runs.
 unsigned long main_thread_ident() {
     if (main_thread == 0)
         main_thread = nb::cast<unsigned long>(
@@ -28,19 +29,20 @@ unsigned long main_thread_ident() {
 
 bool in_main_thread() { return PyThread_get_thread_ident() == main_thread_ident(); }
 
-/// What a handler raised while the driver waited. Only the main thread uses it, with the GIL.
+/// The exception of a handler during a wait of the driver. Used only by the main thread with the
+/// GIL.
 std::unique_ptr<nb::python_error> kept;
 
 int raise_kept(void *) { return raise_from_driver_wait() ? -1 : 0; }
 
-/// Other threads may need the GIL for what the driver waits for: functions in streams.
+/// Other threads may need the GIL for work that the driver waits for: host functions in streams.
 void let_others_run() {
     PyThreadState *state = PyEval_SaveThread();
     PyEval_RestoreThread(state);
 }
 
-/// Takes the GIL, and knows whether this thread had it (PyGILState_Check() is not in the stable
-/// ABI).
+/// Acquires the GIL, and records whether this thread already held it (PyGILState_Check() is not in
+/// the stable ABI).
 class Gil {
   public:
     Gil() noexcept : before_(PyGILState_Ensure()) {}
@@ -53,12 +55,12 @@ class Gil {
     PyGILState_STATE before_;
 };
 
-/// Asked by the driver, in the main thread, with the GIL or without.
+/// Called by the driver in the main thread, with or without the GIL.
 int keep_waiting_in_driver() {
     if (finalizing() || !Py_IsInitialized())
         return 1;
     const Gil gil;
-    nb::error_scope error_on_the_way; // of the code that the call is a part of
+    nb::error_scope error_on_the_way; // the pending error of the code around the call
     if (gil.was_held())
         let_others_run();
     if (PyErr_CheckSignals() == 0)

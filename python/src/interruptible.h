@@ -1,4 +1,4 @@
-// interruptible.h -- waiting for the device without the GIL, and with Ctrl-C.
+// interruptible.h -- waits for the device without the GIL; Ctrl-C interrupts the wait.
 #pragma once
 
 #include "bindings.h"
@@ -10,13 +10,13 @@
 
 namespace pycuda::python {
 
-/// Lets signal handlers of Python run during a wait. What a handler raises (Ctrl-C's
-/// KeyboardInterrupt) ends the wait and is kept for rethrow().
+/// Runs Python's signal handlers during a wait. An exception of a handler (KeyboardInterrupt for
+/// Ctrl-C) ends the wait and is kept for rethrow().
 class SignalWatch {
   public:
-    /// Empty in all threads but the main one: Python runs signal handlers there only.
+    /// Empty in all threads except the main thread: Python runs signal handlers only there.
     KeepWaiting keep_waiting();
-    /// Throws what a handler raised, if one did. Needs the GIL.
+    /// Throws the exception of a handler, if there was one. Needs the GIL.
     void rethrow();
 
   private:
@@ -24,25 +24,25 @@ class SignalWatch {
     std::optional<nb::python_error> raised_;
 };
 
-/// Calls `wait(keep_waiting)` with the GIL released. Throws what a signal handler raised.
+/// Calls `wait(keep_waiting)` with the GIL released. Throws the exception of a signal handler.
 template <class Wait> void wait_without_gil(Wait &&wait) {
     SignalWatch watch;
     KeepWaiting keep_waiting = watch.keep_waiting();
     try {
         nb::gil_scoped_release release;
         wait(keep_waiting);
-    } catch (const Error &) { // Interrupted, or what became of the work that was stopped
+    } catch (const Error &) { // Interrupted, or the result of the interrupted work
         watch.rethrow();
         throw;
     }
-    watch.rethrow(); // raised in the last moment of a wait that then succeeded
+    watch.rethrow(); // a handler raised it just before the wait succeeded
 }
 
-/// Lets handlers run while a call of the driver waits that cannot be given up, such as a
-/// destructor's. What a handler raises is kept until the call is over.
+/// Runs signal handlers while a driver call waits that cannot be abandoned, such as a destructor's.
+/// An exception of a handler is kept until the call has ended.
 void handle_signals_in_driver();
 
-/// Sets Python's error to what a handler raised in a call of the driver. False if none did.
+/// Sets Python's error to the exception of a handler during a driver call. False if there was none.
 bool raise_from_driver_wait() noexcept;
 
 } // namespace pycuda::python

@@ -1,4 +1,4 @@
-// launch_config.cpp -- block=, grid= and the other keywords of a launch.
+// launch_config.cpp -- reads block=, grid= and the other keywords of a launch.
 #include "launch_config.h"
 
 #include "device_pointer.h"
@@ -34,7 +34,7 @@ constexpr const char *keyword_names[] = {"block",   "grid",        "stream",    
                                          "texrefs", "time_kernel", "shared_size", "cooperative",
                                          "cluster", "priority",    "programmatic"};
 
-/// The names as Python's compiler interns them, so that comparing addresses nearly always does.
+/// The names that Python's compiler interns, so that a comparison of addresses usually suffices.
 constinit PyObject *interned_keywords[static_cast<int>(Keyword::Count)] = {};
 
 Keyword find_keyword(PyObject *name) {
@@ -97,7 +97,7 @@ Dim3 read_tuple(PyObject *tuple, const char *what) {
 
 #ifdef NB_FREE_THREADED
 
-/// Remembers nothing: threads without the GIL would have to lock a table, which takes longer than
+/// Without the GIL, nothing is cached: threads would have to lock a table, which takes longer than
 /// reading a tuple.
 struct KnownExtents {
     const Dim3 *find(PyObject *) const noexcept { return nullptr; }
@@ -113,8 +113,9 @@ bool holds_plain_ints(PyObject *tuple) {
     return true;
 }
 
-/// Tuples of ints that were read lately. A program launches with the same objects again and again,
-/// as a literal (256, 1, 1) is one; nothing can change what they say. Used with the GIL held.
+/// A cache of recently read tuples of ints. A program launches with the same objects again and
+/// again, as a literal (256, 1, 1) is one object. Such a tuple cannot change. Used with the GIL
+/// held.
 class KnownExtents {
   public:
     const Dim3 *find(PyObject *tuple) const noexcept {
@@ -126,7 +127,7 @@ class KnownExtents {
         if (!holds_plain_ints(tuple))
             return;
         Entry &entry = entries_[slot_of(tuple)];
-        Py_INCREF(tuple); // so that its address stays its own
+        Py_INCREF(tuple); // keeps a reference, so that the address is not reused
         PyObject *forgotten = std::exchange(entry.tuple, tuple);
         entry.extent = extent;
         Py_XDECREF(forgotten);
@@ -177,7 +178,7 @@ Dim3 read_extent(PyObject *value, const char *what) {
     if (!PySequence_Check(value) || PyUnicode_Check(value))
         return {read_number(value, what), 1, 1};
     nb::object tuple = nb::steal(PySequence_Tuple(value));
-    if (!tuple.is_valid()) { // such as a numpy array of no dimension
+    if (!tuple.is_valid()) { // such as a numpy array without dimensions
         PyErr_Clear();
         return {read_number(value, what), 1, 1};
     }

@@ -1,4 +1,4 @@
-// launch_config.h -- block=, grid= and the other keywords of a launch.
+// launch_config.h -- reads block=, grid= and the other keywords of a launch.
 #pragma once
 
 #include "bindings.h"
@@ -10,11 +10,12 @@
 
 namespace pycuda::python {
 
-/// Once, before the first launch.
+/// Call it once, before the first launch.
 void intern_launch_keywords();
 
-/// (x,), (x, y), (x, y, z) or x, of Python ints or numpy integers, in a tuple or any sequence.
-/// `what` is "block" or "grid". Throws TypeError, ValueError, or Error for more than three.
+/// Reads (x,), (x, y), (x, y, z) or x, of Python ints or numpy integers, in a tuple or any
+/// sequence. `what` is "block" or "grid". Throws TypeError, ValueError, or Error for more than
+/// three.
 Dim3 read_extent(PyObject *value, const char *what);
 
 /// Bytes of dynamic shared memory.
@@ -35,7 +36,7 @@ struct CallOptions {
 /// `values[i]` is the value of the i-th name in the tuple `names`, which may be null.
 CallOptions read_call_options(PyObject *const *values, PyObject *names);
 
-/// The one keyword of prepared_*call(): shared_size.
+/// The only keyword of prepared_*call(): shared_size.
 unsigned read_shared_size(PyObject *const *values, PyObject *names);
 
 } // namespace pycuda::python

@@ -1,7 +1,7 @@
-// legacy_call.cpp -- launching as CUDA 3 did: block, parameters and launch in separate calls.
+// legacy_call.cpp -- launches as in CUDA 3: block, parameters and launch are separate calls.
 //
-// The driver has lost these functions. Here they write to a block of bytes with the function, which
-// a launch then passes on as it is; nothing is checked but the block's size.
+// The driver no longer has these functions. Here they write to a block of bytes in the function
+// object, which a launch passes on. Only the size of the block is checked.
 #include "legacy_call.h"
 
 #include "argument_types.h"
@@ -28,7 +28,7 @@ LegacyLaunch &launch_of(PyObject *self) {
     return *legacy;
 }
 
-/// guarded(), in one thread at a time for each function: what the calls write to belongs to it.
+/// guarded(), with a lock for each function, because the calls write to the function object.
 template <class Body> PyObject *alone(PyObject *self, Body &&body) noexcept {
     return guarded([&] {
         nb::ft_object_guard guard(self);
@@ -69,7 +69,7 @@ PyObject *param_seti(PyObject *self, PyObject *args) noexcept {
     if (!PyArg_ParseTuple(args, "KK:param_seti", &offset, &value))
         return nullptr;
     return alone(self, [&] {
-        const auto number = static_cast<unsigned>(value); // negative ones wrap as they did
+        const auto number = static_cast<unsigned>(value); // negative numbers wrap, as in CUDA 3
         write(self, offset, &number, sizeof number);
         return Py_NewRef(Py_None);
     });
@@ -98,7 +98,7 @@ PyObject *param_setv(PyObject *self, PyObject *args) noexcept {
     });
 }
 
-/// All arguments at once: checked and packed as a call does it.
+/// Sets all arguments at once; checks and packs them like a call.
 PyObject *param_set(PyObject *self, PyObject *args) noexcept {
     return alone(self, [&] {
         FunctionObject &object = object_of(self);
@@ -157,7 +157,7 @@ PyObject *launch_grid_async(PyObject *self, PyObject *args) noexcept {
     });
 }
 
-/// _launch_kernel(grid, block, buffer, shared, stream)
+/// _launch_kernel(grid, block, buffer, shared, stream).
 PyObject *launch_kernel(PyObject *self, PyObject *args) noexcept {
     PyObject *grid = nullptr, *block = nullptr, *buffer = nullptr, *shared = nullptr;
     PyObject *stream = Py_None;

@@ -1,4 +1,4 @@
-// legacy_call.h -- launching as CUDA 3 did: block, parameters and launch in separate calls.
+// legacy_call.h -- launches as in CUDA 3: block, parameters and launch are separate calls.
 #pragma once
 
 #include "bindings.h"
@@ -10,7 +10,7 @@
 
 namespace pycuda::python {
 
-/// What the calls before a launch have set.
+/// The settings for the next launch.
 struct LegacyLaunch {
     Dim3 block = {};
     unsigned shared_bytes = 0;
@@ -18,7 +18,7 @@ struct LegacyLaunch {
 };
 
 /// The methods set_block_shape, param_seti ... launch_grid_async, each with and without a leading
-/// underscore; ends with an empty row.
+/// underscore. The table ends with an empty row.
 const PyMethodDef *legacy_methods();
 
 } // namespace pycuda::python

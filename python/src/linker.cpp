@@ -1,4 +1,4 @@
-// linker.cpp -- pycuda.driver.Linker: several pieces of device code become one module.
+// linker.cpp -- pycuda.driver.Linker: links several images of device code to one module.
 #include "bindings.h"
 
 #include "host_buffer.h"
@@ -19,11 +19,11 @@
 namespace pycuda::python {
 namespace {
 
-/// LTO IR: CU_JIT_INPUT_NVVM, which cuda.h deprecates.
+/// The type of LTO IR: CU_JIT_INPUT_NVVM, which cuda.h deprecates.
 constexpr int jit_input_ltoir = 5;
 
-/// Options of the driver's linker with room for its words. Their addresses go to cuLinkCreate,
-/// which keeps them until cuLinkDestroy.
+/// Options of the driver's linker, with buffers for its log. cuLinkCreate keeps their addresses
+/// until cuLinkDestroy.
 class LinkOptions {
   public:
     LinkOptions(nb::handle options, bool verbose) {
@@ -61,7 +61,7 @@ class LinkOptions {
     std::array<char, 32768> error_{};
 };
 
-/// A link under way. Everything happens in the context that was current when it began.
+/// A link that is not complete. It uses the context that was current when it began.
 class Linker {
   public:
     Linker(nb::object message_handler, nb::handle options, bool verbose)
@@ -99,7 +99,7 @@ class Linker {
         Module module = Module::load({static_cast<const std::byte *>(image), size});
         if (!handler_.is_none())
             handler_(true, options_.info(), options_.error());
-        destroy(); // the image belongs to it
+        destroy(); // the linker owns the image
         return module;
     }
 
@@ -110,8 +110,8 @@ class Linker {
         return state_;
     }
 
-    /// Calls the driver; tells the handler, and adds the linker's words to the error, or else
-    /// `what` failed.
+    /// Calls the driver and passes the linker's log to the handler. Adds the log to an error, or
+    /// else the text `what`.
     template <class Call>
     void run(const char *function, Call &&call, const std::string &what = {}) {
         const CUresult result = call();
@@ -141,7 +141,7 @@ class Linker {
     CUlinkState state_ = nullptr;
 };
 
-/// jit_input_type as nvJitLink numbers it.
+/// nvJitLink's number of a jit_input_type.
 JitLinker::Input input_named(int type) {
     switch (type) {
     case CU_JIT_INPUT_CUBIN:
@@ -161,7 +161,7 @@ JitLinker::Input input_named(int type) {
     }
 }
 
-/// nvJitLink as Linker shows the driver's: for the current context's device.
+/// nvJitLink with the interface of the driver's Linker, for the current context's device.
 class PythonJitLinker {
   public:
     PythonJitLinker(std::vector<std::string> options, nb::object message_handler)
@@ -197,7 +197,7 @@ class PythonJitLinker {
     }
 
   private:
-    /// Does `step`; tells the handler why it failed.
+    /// Runs `step`; passes the reason of a failure to the handler.
     template <class Step> auto run(Step &&step) -> decltype(step()) {
         try {
             return step();

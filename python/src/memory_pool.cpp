@@ -1,4 +1,4 @@
-// memory_pool.cpp -- pools that keep freed blocks for the next allocation.
+// memory_pool.cpp -- pools that keep freed blocks and reuse them.
 #include "bindings.h"
 
 #include "allocate.h"
@@ -15,20 +15,20 @@
 namespace pycuda::python {
 namespace {
 
-/// Two classes of Python, which differ in where the memory lies.
+/// Two Python classes for two kinds of memory.
 struct DevicePool {
     MemoryPool pool;
 };
 struct PinnedPool {
     MemoryPool pool;
 };
-/// A block of a PinnedPool. Its own class in Python: an address of the host.
+/// A block of a PinnedPool. A separate Python class, because it has a host address.
 struct PooledHostMemory {
     PooledMemory memory;
     void *data() const { return memory.data(); }
     std::size_t size() const noexcept { return memory.size(); }
 };
-/// How a PinnedPool gets its memory.
+/// How a PinnedPool allocates memory.
 struct PinnedAllocator {
     unsigned flags;
 };

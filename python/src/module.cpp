@@ -1,4 +1,4 @@
-// module.cpp -- pycuda._driver: a table of contents.
+// module.cpp -- defines pycuda._driver by calling the functions of the other files.
 #include "bindings.h"
 
 #include "call_errors.h"
@@ -7,7 +7,7 @@
 NB_MODULE(_driver, module) {
     using namespace pycuda::python;
     module.attr("__doc__") = "The CUDA driver API, as pycuda.driver shows it.";
-    nb::set_leak_warnings(false); // what lives at exit is left to the process: see init.cpp
+    nb::set_leak_warnings(false); // objects that exist at exit are not freed: see init.cpp
 
     intern_names();
     bind_errors(module);

@@ -1,4 +1,4 @@
-// names.cpp -- names of attributes that are looked up often.
+// names.cpp -- names of attributes that are often looked up.
 #include "names.h"
 
 namespace pycuda::python {

@@ -1,6 +1,6 @@
-// names.h -- names of attributes that are looked up often, interned when the module is made.
+// names.h -- names of attributes that are often looked up, interned when the module is initialised.
 //
-// Not static locals: without the GIL their guards would be held while Python code may run.
+// Not static local variables: without the GIL, their guards would be locked while Python code runs.
 #pragma once
 
 #include "bindings.h"
@@ -20,7 +20,7 @@ struct Names {
     PyObject *typestr;
 };
 
-/// Borrowed references that live to the end. Null before intern_names().
+/// Borrowed references, which stay valid. Null before intern_names().
 extern Names names;
 
 void intern_names();

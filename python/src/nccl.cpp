@@ -1,4 +1,4 @@
-// nccl.cpp -- communicators of NCCL; pycuda/nccl.py says what they are called with.
+// nccl.cpp -- communicators of NCCL. The arguments are documented in pycuda/nccl.py.
 #include "bindings.h"
 
 #include "nccl_call.h"
@@ -35,7 +35,7 @@ void all_reduce(Self self, nb::handle from, nb::handle to, nb::handle operation,
     call_nccl(self, {Kind::AllReduce, from, to, operation}, stream);
 }
 
-/// `to` is None where the result does not come to this rank.
+/// `to` is None on ranks that do not receive the result.
 void reduce(Self self, nb::handle from, nb::handle to, nb::handle operation, int root,
             nb::handle stream) {
     call_nccl(self, {Kind::Reduce, from, to.is_none() ? nb::handle() : to, operation, root},
@@ -107,7 +107,8 @@ void bind_nccl(nb::module_ &module) {
         .def("check", [](const NcclRank &self) { self.communicator.check(); })
         .def(
             "destroy", [](NcclRank &self) { self.communicator.destroy(); }, no_gil)
-        .def("abort", [](NcclRank &self) { self.communicator.abort(); }, no_gil);
+        .def(
+            "abort", [](NcclRank &self) { self.communicator.abort(); }, no_gil);
 }
 
 } // namespace pycuda::python

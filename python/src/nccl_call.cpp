@@ -1,4 +1,4 @@
-// nccl_call.cpp -- calls of NCCL on arrays: what is checked, and how several are made together.
+// nccl_call.cpp -- calls of NCCL on arrays: checks their arguments, and groups calls.
 #include "nccl_call.h"
 
 #include "array_object.h"
@@ -18,11 +18,11 @@ namespace {
 
 using Kind = NcclCall::Kind;
 
-/// How the arguments of a call are named, and how its arrays' sizes are related.
+/// The names of a call's arguments, and the relation of its arrays' sizes.
 struct KindRules {
     const char *method;
-    const char *from, *to; ///< the arrays' parameters
-    const char *rank;      ///< the parameter that is a rank; null: none
+    const char *from, *to; ///< the parameters that are arrays
+    const char *rank;      ///< the parameter that is a rank; null if there is none
     bool reduces;
 };
 constexpr KindRules rules_of_kind[] = {
@@ -40,13 +40,13 @@ std::string dtype_name(nb::handle array) {
     return nb::cast<std::string>(nb::str(nb::object(array.attr("dtype"))));
 }
 
-/// An array's elements as NCCL counts them.
+/// An array's elements as numbers of an NCCL type.
 struct Elements {
     int type;
-    std::size_t each; ///< of NCCL's elements in one of the array's
+    std::size_t each; ///< NCCL elements per element of the array
 };
 
-/// NCCL's number of a type; empty where there is none.
+/// NCCL's number for a type; empty if there is none.
 std::optional<Elements> elements_of(ScalarType type) {
     switch (type) {
     case ScalarType::Int8:
@@ -86,7 +86,7 @@ Elements elements_of(nb::handle object, const Array &array, const KindRules &rul
                          "() takes arrays of int8, uint8, int32, uint32, int64, uint64, float16, "
                          "float32, float64, bfloat16 or complex numbers, not of " +
                          dtype_name(object));
-    return {1, array.item_size()}; // moved as bytes
+    return {1, array.item_size()}; // copied as bytes
 }
 
 int operation_of(nb::handle name, const Array &array) {
@@ -110,7 +110,7 @@ void check_rank(int rank, int ranks, const char *name) {
                           ", not " + std::to_string(rank));
 }
 
-/// Throws for what is no dense array of the communicator's device.
+/// Throws if the object is not a contiguous array on the communicator's device.
 const Array &check_array(nb::handle object, const char *name, const KindRules &rules,
                          const NcclRank &rank) {
     const std::string_view method = rules.method;
@@ -134,7 +134,8 @@ const Array &check_array(nb::handle object, const char *name, const KindRules &r
     return array;
 }
 
-/// Where a call in place has its arrays: `behind` bytes from the start of one to that of the other.
+/// Checks the arrays of a call in place: `behind` is the distance from one array's start to the
+/// other's.
 void check_overlap(const Array &from, const Array &to, std::int64_t behind,
                    const KindRules &rules) {
     if (from.size() == 0 || !from.may_share_bytes(to))
@@ -171,18 +172,18 @@ std::string device_of(CUcontext context) {
     return "cuda:" + std::to_string(Context::borrow(context).device().get());
 }
 
-/// The context of a stream that is not the default one; null where the driver does not say.
+/// The context of a stream other than the default stream; null if the driver does not report it.
 CUcontext context_of(nb::handle stream, StreamRef queue, const NcclRank &rank) {
     if (const Stream * known; nb::try_cast(stream, known) && known != nullptr)
         return known->context().get();
-    const ScopedContext scope(rank.context); // without any, the driver does not answer
+    const ScopedContext scope(rank.context); // without a current context, the driver call fails
     CUcontext own = nullptr;
     (void)driver().cuStreamGetCtx.status(queue.get(), &own);
     return own;
 }
 
-/// The stream of a call. None is the thread's current one, or the default stream where that is of
-/// another context.
+/// The stream of a call. None is the thread's current stream, or the default stream if the current
+/// stream belongs to another context.
 StreamRef stream_of(nb::handle stream, const NcclRank &rank) {
     const StreamRef queue = stream_ref(stream);
     if (queue.is_default() || queue.get() == CU_STREAM_PER_THREAD)
@@ -204,8 +205,8 @@ CUdeviceptr address(StreamUse &use, nb::handle object) {
     return use.address(array_of(object));
 }
 
-/// Gives the calls their arrays' addresses. The memory is in use until the result is gone, and then
-/// until the work that is in the streams by that time is done.
+/// Sets the arrays' addresses in the calls. The memory is in use until the result is destroyed, and
+/// then until the work that is in the streams at that time is done.
 std::vector<StreamUse> use_arrays(std::span<PendingCall> calls) {
     std::vector<StreamUse> uses;
     uses.reserve(calls.size());
@@ -234,7 +235,7 @@ void make(std::span<PendingCall> calls) {
     if (calls.empty())
         return;
     const std::vector<StreamUse> uses = use_arrays(calls);
-    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
+    nb::gil_scoped_release release; // the call may wait in NCCL for other threads of this process
     if (calls.size() == 1)
         return enqueue(calls);
     NcclGroup group;
@@ -246,13 +247,13 @@ void make(std::span<PendingCall> calls) {
 
 struct PendingGroup::Calls {
     std::vector<PendingCall> calls;
-    std::size_t depth = 0; ///< of blocks
+    std::size_t depth = 0; ///< the nesting depth of blocks
 };
 
 namespace {
 
-/// Of the block that this thread is in; null outside. A block that is never left frees the calls
-/// with itself, as a thread that ends has no right to free objects of Python.
+/// The calls of this thread's group; null outside of a group. A block that never ends frees its
+/// calls when the block object is freed, because a thread that ends must not free Python objects.
 thread_local std::shared_ptr<PendingGroup::Calls> open_calls;
 
 } // namespace

@@ -1,11 +1,11 @@
-// nccl_call.h -- calls of NCCL on arrays: what is checked, and how several are made together.
+// nccl_call.h -- calls of NCCL on arrays: checks their arguments, and groups calls.
 //
 //     with nccl.group():          checked   ─┐
 //         a.all_reduce(x)         checked    ├─ kept in the thread's group
 //         b.all_reduce(y)         checked   ─┘
 //                                 addresses, ncclGroupStart, both calls, ncclGroupEnd
 //
-// Small messages are decided by what is done beside the call, so that none of it is Python.
+// For small messages, the work around the call determines the speed, so none of it is in Python.
 #pragma once
 
 #include "bindings.h"
@@ -19,7 +19,7 @@
 
 namespace pycuda::python {
 
-/// A rank's part of a communicator with the context that it was made in.
+/// A rank's part of a communicator, and the context in which it was created.
 struct NcclRank {
     NcclRank(const NcclId &id, int ranks, int rank)
         : context(Context::require_current()), communicator(id, ranks, rank), ranks(ranks),
@@ -30,12 +30,12 @@ struct NcclRank {
     int ranks, rank;
 };
 
-/// A checked call, and the objects that it needs until it is made. Addresses come last: an array
-/// may be freed before the end of the group.
+/// A checked call, and the objects that it needs until it is made. Addresses are read last, because
+/// an array may be freed before the end of the group.
 struct PendingCall {
     NcclCall call;
     NcclRank *rank;
-    nb::object owner; ///< of `rank`
+    nb::object owner; ///< the owner of `rank`
     nb::object from, to, stream;
 };
 
@@ -47,32 +47,32 @@ class PendingGroup {
     PendingGroup(const PendingGroup &) = delete;
     PendingGroup &operator=(const PendingGroup &) = delete;
 
-    /// Throws RuntimeError for a block that is entered twice.
+    /// Throws RuntimeError if the block is entered twice.
     void enter();
-    /// Makes the calls, or drops those of this block where `failed`. Throws RuntimeError where the
+    /// Makes the calls, or drops the calls of this block if `failed`. Throws RuntimeError if the
     /// thread's innermost block is another one.
     void exit(bool failed);
 
     struct Calls;
 
   private:
-    std::shared_ptr<Calls> calls_; ///< of the outermost block
+    std::shared_ptr<Calls> calls_; ///< the calls of the outermost block
     std::size_t level_ = 0, before_ = 0;
 };
 
 /// Whether this thread is in a block of a PendingGroup.
 [[nodiscard]] bool is_in_group() noexcept;
 
-/// What a bound method was called with.
+/// The arguments of a bound method.
 struct CallArguments {
     NcclCall::Kind kind;
-    nb::handle from, to;       ///< null: none
-    nb::handle operation = {}; ///< null: none
+    nb::handle from, to;       ///< null if the method has no such argument
+    nb::handle operation = {}; ///< null if the method has no such argument
     int rank = 0;
 };
 
-/// Checks a call of a rank and makes it now or keeps it in the thread's group. Throws
-/// TypeError and ValueError for arguments, NcclFailure for what went wrong before.
+/// Checks a call of a rank. Makes the call now or adds it to the thread's group. Throws TypeError
+/// and ValueError for wrong arguments, and NcclFailure for earlier failures.
 void call_nccl(nb::pointer_and_handle<NcclRank> self, const CallArguments &arguments,
                nb::handle stream);
 

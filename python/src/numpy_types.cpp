@@ -1,4 +1,4 @@
-// numpy_types.cpp -- asking numpy about its types.
+// numpy_types.cpp -- gets the layout of numpy's scalar types from numpy.
 #include "numpy_types.h"
 
 #include <atomic>
@@ -13,7 +13,7 @@ struct NamedKind {
     ValueKind kind;
 };
 
-/// One entry for each C type, since numpy has two types where two C types have the same size.
+/// One entry for each C type, because numpy has two types if two C types have the same size.
 constexpr NamedKind scalar_kinds[] = {
     {"bool_", ValueKind::Unsigned},     {"byte", ValueKind::Signed},
     {"ubyte", ValueKind::Unsigned},     {"short", ValueKind::Signed},
@@ -34,7 +34,7 @@ struct Numpy {
     std::vector<NumpyScalar> scalars;
 };
 
-/// Where the scalars of `type` keep their value. Throws where that is not inside the object.
+/// The position of the value in scalars of `type`. Throws if the value is not inside the object.
 NumpyScalar examine(nb::handle type, ValueKind kind) {
     nb::object sample = type(1);
     Py_buffer view;
@@ -56,9 +56,10 @@ PyTypeObject *type_named(nb::handle numpy, const char *name) {
     return reinterpret_cast<PyTypeObject *>(nb::object(numpy.attr(name)).release().ptr());
 }
 
-/// Null until numpy has been imported completely.
+/// Null until the import of numpy is complete.
 const Numpy *loaded_numpy() {
-    static constinit std::atomic<const Numpy *> loaded = nullptr; // never freed, asked to the end
+    static constinit std::atomic<const Numpy *> loaded =
+        nullptr; // never freed, used until the process ends
     if (const Numpy *known = loaded.load(std::memory_order_acquire))
         return known;
     nb::dict modules = nb::borrow<nb::dict>(nb::module_::import_("sys").attr("modules"));
@@ -73,7 +74,7 @@ const Numpy *loaded_numpy() {
         nb::object type = numpy.attr(named.name);
         found->scalars.push_back(examine(type.release(), named.kind));
     }
-    const Numpy *first = nullptr; // another thread may have been quicker
+    const Numpy *first = nullptr; // another thread may have stored one first
     return loaded.compare_exchange_strong(first, found.get()) ? found.release() : first;
 }
 

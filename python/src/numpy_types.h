@@ -1,7 +1,7 @@
-// numpy_types.h -- numpy's types, looked up only once somebody has imported numpy.
+// numpy_types.h -- numpy's types, looked up only after the program has imported numpy.
 //
-// Without numpy's C API: a scalar such as numpy.float32 keeps its value inside the object. Where,
-// numpy tells us itself, once per type, through the buffer protocol.
+// Does not use numpy's C API. A scalar such as numpy.float32 contains its value. The position of
+// the value is read once for each type, through the buffer protocol.
 #pragma once
 
 #include "bindings.h"
@@ -25,7 +25,7 @@ bool is_numpy_generic(nb::handle object);
 /// True for the type numpy.bool_.
 bool is_numpy_bool(const PyTypeObject *type);
 
-/// How the scalars of one numpy type hold their value.
+/// How the scalars of one numpy type store their value.
 struct NumpyScalar {
     PyTypeObject *type = nullptr;
     std::uint32_t offset = 0; ///< of the value, from the start of the object
@@ -37,7 +37,7 @@ struct NumpyScalar {
     }
 };
 
-/// The types of numbers; empty until numpy has been imported.
+/// The numeric types; empty until numpy has been imported.
 std::span<const NumpyScalar> numpy_scalars();
 
 } // namespace pycuda::python

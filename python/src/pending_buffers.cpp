@@ -1,4 +1,4 @@
-// pending_buffers.cpp -- keeps host memory alive while asynchronous copies still use it.
+// pending_buffers.cpp -- keeps host memory alive while asynchronous copies use it.
 #include "pending_buffers.h"
 
 #include <pycuda/driver.h>
@@ -8,7 +8,8 @@
 
 namespace pycuda::python {
 PendingBuffers &PendingBuffers::instance() {
-    static auto *instance = new PendingBuffers; // never destroyed: copies may outlive Python
+    static auto *instance =
+        new PendingBuffers; // never destroyed: copies may be running when Python ends
     return *instance;
 }
 
@@ -25,10 +26,11 @@ void PendingBuffers::release() noexcept {
     const Driver *driver = driver_for_cleanup();
     if (driver == nullptr)
         return;
-    std::deque<Pending> finished; // letting go of them may run Python code: not under the lock
+    std::deque<Pending>
+        finished; // their destructors may run Python code, so they run without the lock
     nb::ft_lock_guard guard(mutex_);
     const auto first = std::partition(pending_.begin(), pending_.end(), [&](Pending &pending) {
-        // Any other answer than this means that the copy is done, or dead with its context.
+        // Any other result means that the copy is done, or that its context has ended.
         return driver->cuEventQuery.status(pending.done.get()) == CUDA_ERROR_NOT_READY;
     });
     finished.assign(std::move_iterator(first), std::move_iterator(pending_.end()));

@@ -1,8 +1,8 @@
-// pending_buffers.h -- keeps host memory alive while asynchronous copies still use it.
+// pending_buffers.h -- keeps host memory alive while asynchronous copies use it.
 //
 //     memcpy_htod_async(dest, src, stream)     [src, event A]
 //     memcpy_dtoh_async(dst2, ptr, stream)     [src, event A] [dst2, event B]
-//     ... the device passes A; the next copy, or the next wait, drops src ...
+//     ... event A is done: the next copy, or the next wait, releases src ...
 #pragma once
 
 #include "host_buffer.h"
@@ -16,15 +16,15 @@
 
 namespace pycuda::python {
 
-/// The buffers of copies that may not be done yet. Not to be used in a thread without Python.
+/// The buffers of copies that may not be done. Use it only in threads of Python.
 class PendingBuffers {
   public:
     static PendingBuffers &instance();
 
-    /// Keeps `buffer` until `stream` has done all that is in it now.
+    /// Keeps `buffer` until the work that is now in `stream` is done.
     void keep(HostBuffer buffer, StreamRef stream);
 
-    /// Drops the buffers of copies that are done.
+    /// Releases the buffers of copies that are done.
     void release_finished() noexcept {
         if (count_.load(std::memory_order_relaxed) != 0) [[unlikely]]
             release();
@@ -39,7 +39,8 @@ class PendingBuffers {
 
     nb::ft_mutex mutex_;
     std::deque<Pending> pending_;
-    std::atomic<std::size_t> count_ = 0; ///< of pending_, to be read without the lock
+    std::atomic<std::size_t> count_ =
+        0; ///< the size of pending_, which can be read without the lock
 };
 
 } // namespace pycuda::python

@@ -1,4 +1,4 @@
-// prepared_call.cpp -- prepare() and its calls, where the program says the arguments' types.
+// prepared_call.cpp -- prepare() and the prepared calls, for which the program declares the types.
 #include "function.h"
 
 #include "argument_types.h"
@@ -60,7 +60,7 @@ std::vector<PreparedArgument> parse_format(const std::string &format) {
 
 FunctionObject &object_of(PyObject *self) { return *reinterpret_cast<FunctionObject *>(self); }
 
-/// How pycuda.driver spells one item of prepare()'s list.
+/// The format of one item in the list for prepare(), as in pycuda.driver.
 std::string format_of(nb::handle arg_types) {
     if (nb::isinstance<nb::str>(arg_types))
         return nb::cast<std::string>(arg_types);
@@ -73,7 +73,8 @@ std::string format_of(nb::handle arg_types) {
                          "'");
 }
 
-/// After a failed conversion: names the argument. Errors of the value's own code pass through.
+/// Throws an error that names the argument after a failed conversion. Errors of the value's own
+/// code pass through.
 [[noreturn]] void refuse_type(const Packing &packing, const PreparedArgument &wanted,
                               nb::handle value) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError))
@@ -127,7 +128,7 @@ void pack_float(Packing &packing, const PreparedArgument &wanted, nb::handle val
         push(packing, wanted, value, &number, sizeof number, ValueKind::Float);
 }
 
-/// numpy knows how to round to half precision.
+/// Converts to half precision with numpy.
 void pack_half(Packing &packing, const PreparedArgument &wanted, nb::handle value) {
     nb::object half = nb::module_::import_("numpy").attr("float16")(value);
     HostBuffer bytes = HostBuffer::to_read(half, "a half");
@@ -135,7 +136,7 @@ void pack_half(Packing &packing, const PreparedArgument &wanted, nb::handle valu
 }
 
 void pack_complex_code(Packing &packing, const PreparedArgument &wanted, nb::handle value) {
-    // Py_complex is no part of Python's stable ABI.
+    // Py_complex is not part of Python's stable ABI.
     nb::object converted = nb::handle(reinterpret_cast<PyObject *>(&PyComplex_Type))(value);
     const std::complex<double> full(PyComplex_RealAsDouble(converted.ptr()),
                                     PyComplex_ImagAsDouble(converted.ptr()));
@@ -146,7 +147,7 @@ void pack_complex_code(Packing &packing, const PreparedArgument &wanted, nb::han
         push(packing, wanted, value, &full, sizeof full, ValueKind::Bytes);
 }
 
-/// Bytes, cut or padded with zeros to the prepared size.
+/// Bytes, truncated or padded with zeros to the prepared size.
 void pack_bytes(Packing &packing, const PreparedArgument &wanted, nb::handle value) {
     HostBuffer bytes = HostBuffer::to_read(value, "a prepared argument of bytes");
     std::string padded(static_cast<const char *>(bytes.data()),
@@ -155,8 +156,8 @@ void pack_bytes(Packing &packing, const PreparedArgument &wanted, nb::handle val
     push(packing, wanted, value, padded.data(), padded.size(), ValueKind::Bytes);
 }
 
-/// Whether values of this type are packed as prepared without a look at the value: device memory
-/// for a pointer, a scalar of numpy for its own type.
+/// Whether values of this type are packed for the prepared type without a check of the value:
+/// device memory for a pointer, a numpy scalar for its own type.
 bool packs_directly(const ArgumentType &known, const PreparedArgument &wanted) {
     if (known.scalar.type != nullptr)
         return known.scalar.size == wanted.size && known.scalar.kind == wanted.kind;
@@ -205,7 +206,7 @@ void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *v
     }
 }
 
-/// How a prepared call launches, and where the kernel's own arguments start.
+/// How a prepared call launches, and the index of the kernel's first argument.
 struct PreparedLaunch {
     LaunchConfig config;
     Py_ssize_t leading = 0;
@@ -234,12 +235,13 @@ void launch_prepared(FunctionObject &self, const PreparedLaunch &how, PyObject *
     staged.after_launch(self.function, how.stream);
 }
 
-/// Whether a call leaves out the block, which set_block_shape() told before: so it was until 2011.
+/// Whether a call has no block, because set_block_shape() has set it: PyCUDA's interface until
+/// 2011.
 bool has_no_block(const FunctionObject &self, PyObject *const *args, Py_ssize_t count) {
     return self.legacy && (count < 2 || !(PyTuple_Check(args[1]) || PyList_Check(args[1])));
 }
 
-/// Checks what all prepared calls have in common and reads grid and block.
+/// Checks the common arguments of prepared calls, and reads grid and block.
 PreparedLaunch read_launch(const FunctionObject &self, PyObject *const *args, Py_ssize_t count,
                            Py_ssize_t leading, PyObject *names) {
     if (!self.prepared)
@@ -281,7 +283,7 @@ void prepare(FunctionObject &self, const std::string &format) {
     self.prepared.store(&*found, std::memory_order_release);
 }
 
-/// What prepared_timed_call() returns: waits, then tells the seconds between two events.
+/// The result of prepared_timed_call(): waits, then returns the time between two events in seconds.
 struct Stopwatch {
     Event start;
     Event end;
@@ -301,7 +303,7 @@ PyObject *function_prepare(PyObject *self, PyObject *args, PyObject *keywords) n
                                          &arg_types, &texrefs))
             return nullptr;
         const std::string format = format_of(arg_types);
-        register_numpy_types(); // for packs_directly()
+        register_numpy_types(); // needed by packs_directly()
         check_texture_references(texrefs);
         prepare(object_of(self), format);
         nb::handle(self).attr("arg_format") = format;

@@ -1,8 +1,8 @@
-// pushed_contexts.cpp -- what keeps contexts alive that a program pushed and does not hold.
+// pushed_contexts.cpp -- keeps contexts alive that a program has pushed without holding a
+// reference.
 //
-// Which context is current is the driver's to say. The list here is not asked for that: it only
-// holds references. Where other code pops what was pushed through here, one stays too long, until
-// the thread ends.
+// The driver determines the current context. The list here only holds references. If other code
+// pops a context that was pushed here, its reference stays until the thread ends.
 #include "pushed_contexts.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void replace_and_keep(const Context &context) {
 }
 
 void detach_and_let_go(Context &context) {
-    const Context same = context; // a detached one still has its handle to compare with
+    const Context same = context; // a detached context can still be compared by its handle
     context.detach();
     std::erase(kept(), same);
 }

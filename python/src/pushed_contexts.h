@@ -1,21 +1,21 @@
-// pushed_contexts.h -- what keeps contexts alive that a program pushed and does not hold.
+// pushed_contexts.h -- keeps contexts alive that a program has pushed without holding a reference.
 #pragma once
 
 #include <pycuda/context.h>
 
 namespace pycuda::python {
 
-/// Context::push(), and the context lives at least until this thread pops it: a program may drop
-/// what `device.make_context()` returned.
+/// Context::push(). Also keeps the context alive until this thread pops it, because a program may
+/// drop the result of `device.make_context()`.
 void push_and_keep(const Context &context);
 
-/// Context::pop(), and the context need not be kept for this thread any more.
+/// Context::pop(). Also releases this thread's reference.
 Context pop_and_let_go();
 
-/// Context::make_current(), with the same care for the old and the new top.
+/// Context::make_current(). Also updates the references for the old and the new top of the stack.
 void replace_and_keep(const Context &context);
 
-/// Context::detach(); nothing of it is kept for this thread.
+/// Context::detach(). Also releases this thread's references.
 void detach_and_let_go(Context &context);
 
 } // namespace pycuda::python

@@ -1,4 +1,4 @@
-// python_object.cpp -- small questions to objects of Python.
+// python_object.cpp -- type names, attributes and integers of Python objects.
 #include "python_object.h"
 
 #include <nanobind/stl/string.h>

@@ -1,4 +1,4 @@
-// python_object.h -- small questions to objects of Python.
+// python_object.h -- type names, attributes and integers of Python objects.
 #pragma once
 
 #include "bindings.h"
@@ -8,19 +8,20 @@
 
 namespace pycuda::python {
 
-/// The name of an object's type as a message shows it: "numpy.ndarray", "int".
+/// The name of an object's type for messages: "numpy.ndarray", "int".
 std::string name_of_type(nb::handle object);
-/// The same without its module.
+/// The name of the type without its module.
 std::string unqualified_name_of_type(nb::handle object);
 
-/// The attribute; invalid where the object has none. Other errors pass through.
+/// The attribute; invalid if the object does not have it. Other errors pass through.
 nb::object optional_attribute(nb::handle object, const char *name);
 
-/// An integer, or what has __index__, as an address or size. Throws where it does not fit.
+/// The value of an int, or of an object with __index__, as an address or size. Throws if it does
+/// not fit.
 unsigned long long unsigned_integer(nb::handle object);
 
-/// How many bytes, as an argument called `what`: an int that is not negative. Throws TypeError or
-/// ValueError.
+/// A number of bytes, for an argument with the name `what`: an int that is not negative. Throws
+/// TypeError or ValueError.
 std::size_t byte_count(nb::handle object, const char *what);
 
 inline PyTypeObject *type_of(nb::handle object) { return Py_TYPE(object.ptr()); }

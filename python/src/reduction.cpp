@@ -1,4 +1,4 @@
-// reduction.cpp -- the part of pycuda.reduction.ReductionKernel that runs in each call.
+// reduction.cpp -- the C++ part of pycuda.reduction.ReductionKernel, which runs in each call.
 #include "bindings.h"
 
 #include "array_object.h"
@@ -40,7 +40,7 @@ CallKeywords read_keywords(const nb::kwargs &keywords) {
     return read;
 }
 
-/// The kernel and, for each of its variants, the object that launches pack arguments with.
+/// The kernel, and for each of its variants the object with which launches pack arguments.
 class BoundReduction {
   public:
     BoundReduction(const std::vector<ArgumentTuple> &arguments, nb::object dtype,
@@ -73,7 +73,7 @@ class BoundReduction {
         return out;
     }
 
-    /// The two kernels for arrays without gaps; compiles them.
+    /// The two kernels for contiguous arrays; compiles them.
     nb::tuple stages() {
         const std::shared_ptr<const KernelVariant> variant = kernel_.compile_flat();
         functions_.get(variant->functions[0], variant->log, variant->kept_in);
@@ -84,7 +84,7 @@ class BoundReduction {
     std::string source() const { return kernel_.source(); }
 
   private:
-    /// As given, or that of the first array that has one.
+    /// The given allocator, or that of the first array that has one.
     static nb::handle allocator_for(nb::handle given, nb::handle args) {
         if (!given.is_none())
             return given;
@@ -94,7 +94,7 @@ class BoundReduction {
         return Py_None;
     }
 
-    /// Where the result goes; it is checked to have a place there.
+    /// The address of the result. Checks that the object is large enough.
     CUdeviceptr address_for_result(nb::handle out, StreamUse &use) {
         ArrayReader reader(use);
         const ArrayOperand result = reader.read(out, kernel_.text().name, "out");

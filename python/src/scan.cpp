@@ -1,4 +1,4 @@
-// scan.cpp -- the part of pycuda.scan that runs in each call.
+// scan.cpp -- the C++ part of pycuda.scan, which runs in each call.
 #include "bindings.h"
 
 #include "array_operand.h"

@@ -19,7 +19,8 @@
 namespace pycuda::python {
 namespace {
 
-/// The pool's blocks go from one call to the next without a wait: right where all use one stream.
+/// Blocks of the pool are reused in the next call without a wait, which is correct if all calls use
+/// one stream.
 nb::object allocate(std::size_t bytes, StreamRef queue) {
     return allocate_or_collect([&] {
         return queue.get() == nullptr && bytes <= StandInPool::most_bytes
@@ -35,7 +36,8 @@ nb::object attribute(nb::handle object, PyObject *name) {
     return found;
 }
 
-/// True where nobody can look at the handler after the call: its stand-in need not be kept.
+/// True if no other code can access the handler after the call, so its device memory need not be
+/// kept.
 bool is_temporary(nb::handle handler) noexcept {
 #if PY_VERSION_HEX >= 0x030E0000 && !defined(Py_LIMITED_API)
     return PyUnstable_Object_IsUniqueReferencedTemporary(handler.ptr());
@@ -45,12 +47,12 @@ bool is_temporary(nb::handle handler) noexcept {
 }
 
 constexpr std::size_t rounded(std::size_t bytes) {
-    constexpr std::size_t alignment = 256; // as the driver's own allocations, and of a DMA's liking
+    constexpr std::size_t alignment = 256; // the driver's alignment, which is also good for DMA
     return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
-/// The stand-in on the device, kept in the handler for its next call. An array of no elements has
-/// none, as a kernel must not touch it.
+/// The device memory of the array, kept in the handler for its next call. An array without elements
+/// has none, because a kernel must not access it.
 nb::object stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
     nb::object allocation = attribute(handler, names.dev_alloc);
     if (!allocation.is_none() || bytes == 0)
@@ -78,7 +80,7 @@ void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
     });
 }
 
-/// Calls `body`; adds to its error which kernel was launched last.
+/// Calls `body`; adds the name of the last launched kernel to its error.
 template <class Body> void naming_kernel(const Function &function, Body &&body) {
     try {
         body();
@@ -98,7 +100,7 @@ CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
     HostBuffer buffer = direction & Out ? HostBuffer::to_write(array, "the array of Out or InOut")
                                         : HostBuffer::to_read(array, "the array of In");
     const std::size_t bytes = buffer.size();
-    // Check modes see the end of an array only where it has a block of its own.
+    // Check modes find accesses past the end only if the array has a separate block.
     const bool in_slab = queue_.get() == nullptr && rounded(bytes) <= slab_bytes - slab_used_ &&
                          bytes != 0 && is_temporary(handler) &&
                          attribute(handler, names.dev_alloc).is_none() && check_modes() == 0;
@@ -127,8 +129,8 @@ CUdeviceptr StagedArguments::add_custom(nb::handle handler) {
     return address;
 }
 
-/// What of the slab is to be copied, from the first array of this direction to the last. What lies
-/// between is results that the kernel has yet to write, or data that it has read.
+/// The part of the slab to copy, from the first to the last array of this direction. It may also
+/// contain results that the kernel will write, or data that it has read.
 StagedArguments::Span StagedArguments::slab_span(int direction) const {
     Span span;
     for (const Stage &stage : stages_)
@@ -141,7 +143,7 @@ StagedArguments::Span StagedArguments::slab_span(int direction) const {
     return span;
 }
 
-/// One block for the slab's image and for small results outside of it.
+/// One block for the image of the slab and for small results outside of the slab.
 void StagedArguments::allocate_pinned() {
     auto fits = [](const Stage &stage) {
         return stage.direction & Out && stage.buffer.size() != 0 &&
@@ -176,7 +178,8 @@ void StagedArguments::copy_slab_in() {
         return;
     if (count == 1 && span.size() <= most_queued_bytes)
         return copy_to_device_async(only->address, only->buffer.data(), span.size(), queue_);
-    thread_local std::array<std::byte, most_queued_bytes> gathered; // pageable, so copied at once
+    thread_local std::array<std::byte, most_queued_bytes>
+        gathered; // pageable memory, so the driver copies it before it returns
     in_flight_ = span.size() > gathered.size();
     std::byte *const from =
         in_flight_ ? static_cast<std::byte *>(pinned_->data()) + span.begin : gathered.data();
@@ -199,7 +202,7 @@ void StagedArguments::before_launch(nb::handle stream) {
         else if (stage.direction & In && stage.buffer.size() != 0 && !stage.in_slab)
             copy_in(stage.buffer, stage.address, queue_);
     }
-    // The caller may change the arrays as soon as the call is over, so the copies must be, too.
+    // The caller may change the arrays after the call, so the copies must be complete.
     if (!anything_after()) {
         wait_without_gil(
             [&](const KeepWaiting &keep_waiting) { synchronize(queue_, keep_waiting); });
@@ -238,7 +241,7 @@ void StagedArguments::after_launch(const Function &function, nb::handle stream) 
     }
 }
 
-/// After a wait that was given up a copy may still be under way.
+/// If a wait was interrupted, a copy may still be running.
 StagedArguments::~StagedArguments() {
     if (pinned_ && in_flight_)
         StandInPool::instance().abandon(*std::move(pinned_));

@@ -1,9 +1,9 @@
 // staged_arguments.h -- In, Out and InOut: host arrays as arguments of one call.
 //
-// Small arrays of one call share a slab of the device's memory, so that one copy brings all of them
-// there and one brings all results back. These come through page-locked memory: the copies and the
-// kernel are queued without a wait between them, and one wait at the end serves all. On the way in
-// the driver itself is quickest with a few KB, as it puts them into the queue of commands.
+// Small arrays of one call share a slab of device memory, so that one copy in each direction
+// transfers all of them. Results are copied through page-locked memory: the copies and the kernel
+// are queued without a wait between them, and there is one wait at the end. For inputs of a few KB,
+// the driver itself is the fastest, because it puts the data into its command queue.
 //
 //     arrays --> slab, kernel, slab --DMA--> pinned, WAIT, pinned --> arrays
 #pragma once
@@ -20,8 +20,8 @@
 
 namespace pycuda::python {
 
-/// The argument handlers of one call. In, Out and InOut themselves are served here; a subclass
-/// of a user has its pre_call() and post_call() called.
+/// The argument handlers of one call. Handles In, Out and InOut itself; for a user's subclass,
+/// calls its pre_call() and post_call().
 class StagedArguments {
   public:
     enum Direction { In = 1, Out = 2 };
@@ -32,38 +32,38 @@ class StagedArguments {
     StagedArguments &operator=(const StagedArguments &) = delete;
     ~StagedArguments();
 
-    /// Arrays up to this size in all lie in the slab, and results go through page-locked memory;
-    /// larger ones, whose copies take longer than a wait, are copied where they lie.
+    /// Arrays up to this total size are in the slab, and their results pass through page-locked
+    /// memory. Copying larger arrays takes longer than a wait, so they are copied directly.
     static constexpr std::size_t slab_bytes = std::size_t{64} << 10;
-    /// More than this the driver does not put into the queue of commands at once.
+    /// The driver does not put more than this into the command queue at once.
     static constexpr std::size_t most_queued_bytes = std::size_t{16} << 10;
 
-    /// Adds an In, Out or InOut; returns the address of its stand-in on the device. Borrows the
-    /// handler, which must outlive this.
+    /// Adds an In, Out or InOut; returns the address of its device memory. Borrows the handler,
+    /// which must outlive this object.
     CUdeviceptr add(nb::handle handler, int direction);
     /// Adds an object with get_device_alloc(), pre_call() and perhaps post_call().
     CUdeviceptr add_custom(nb::handle handler);
 
     StreamRef queue() const noexcept { return queue_; }
     bool empty() const noexcept { return stages_.empty(); }
-    /// What the call does with the memory of arrays.
+    /// The call's use of the memory of arrays.
     StreamUse &use() noexcept { return use_; }
 
-    /// Copies in. `stream` is what Python code passed, for pre_call().
+    /// Copies the inputs. `stream` is the Python object of the stream, for pre_call().
     void before_launch(nb::handle stream);
-    /// Waits for the kernel where anything is to be done after it, then copies out.
+    /// Waits for the kernel if there is work to do after it, then copies the results.
     void after_launch(const Function &function, nb::handle stream);
 
   private:
     struct Stage {
         nb::handle handler;
-        nb::object allocation; ///< its stand-in, whatever another thread does to the handler
+        nb::object allocation; ///< the device memory, also if another thread changes the handler
         int direction;
         CUdeviceptr address;
         HostBuffer buffer; ///< empty for custom handlers
         bool custom;
         bool in_slab = false;
-        std::byte *pinned = nullptr; ///< its place in pinned_, if it has one
+        std::byte *pinned = nullptr; ///< its part of pinned_; null if it has none
     };
     /// A part of the slab.
     struct Span {
@@ -81,11 +81,11 @@ class StagedArguments {
     std::vector<Stage> stages_;
     std::optional<PooledMemory> slab_;
     std::size_t slab_used_ = 0;
-    std::optional<PooledMemory> pinned_; ///< the slab's image, then other small results
+    std::optional<PooledMemory> pinned_; ///< the image of the slab, then other small results
     bool in_flight_ = false;             ///< the device may read or write pinned_
 };
 
-/// Waits for what is in the queue; an error names the kernel that was launched last.
+/// Waits for the work in the queue; an error names the last launched kernel.
 void wait_for_kernel(const Function &function, StreamRef queue);
 
 } // namespace pycuda::python

@@ -1,16 +1,18 @@
-// stand_in_pool.cpp -- device memory for In, Out and InOut, which come and go with every call.
+// stand_in_pool.cpp -- pools of device memory for In, Out and InOut, which are allocated in each
+// call.
 #include "stand_in_pool.h"
 
 namespace pycuda::python {
 
 StandInPool &StandInPool::instance() {
-    static auto *instance = new StandInPool; // never destroyed: it may be asked at the very end
+    static auto *instance =
+        new StandInPool; // never destroyed: it may be used until the process ends
     return *instance;
 }
 
 namespace {
 
-/// The pool, made anew where the last one was of another context.
+/// The pool; a new one if the last one belongs to another context.
 MemoryPool current_pool(std::optional<MemoryPool> &pool, MemoryPool (*make)()) {
     if (!pool || !pool->context().usable() || !pool->context().is_current())
         pool = make();
@@ -19,7 +21,8 @@ MemoryPool current_pool(std::optional<MemoryPool> &pool, MemoryPool (*make)()) {
 
 } // namespace
 
-// Allocating may wait for the driver, and for memory to be found, with the mutex open again.
+// Allocation may wait for the driver or for other memory to be freed; the mutex is not locked
+// meanwhile.
 
 PooledMemory StandInPool::allocate(std::size_t bytes) {
     MemoryPool pool = [&] {

@@ -25,7 +25,7 @@ std::uintptr_t handle_of(const Stream &stream) {
     return reinterpret_cast<std::uintptr_t>(stream.require());
 }
 
-/// `with stream:` nests; a thread ends its blocks in the opposite order.
+/// The stack of streams of `with stream:` blocks, which nest in each thread.
 std::vector<CUstream> &outer_streams() {
     thread_local std::vector<CUstream> outer;
     return outer;

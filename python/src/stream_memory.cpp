@@ -1,5 +1,5 @@
-// stream_memory.cpp -- allocation in the order of a stream, the driver's own pools, hints about
-// managed memory, and callbacks of the host in a stream.
+// stream_memory.cpp -- stream-ordered allocation, the driver's pools, hints for managed memory, and
+// host functions in a stream.
 #include "bindings.h"
 
 #include "allocate.h"
@@ -35,9 +35,9 @@ void mem_free_async(nb::handle memory, nb::handle stream) {
     driver().cuMemFreeAsync(allocation->release(), queue.get());
 }
 
-// The driver's pools
+// The driver's pools.
 
-/// The pool that mem_alloc_async() of a device takes its memory from.
+/// The pool from which mem_alloc_async() allocates on a device.
 struct DriverPool {
     CUmemoryPool handle = nullptr;
 
@@ -59,9 +59,9 @@ template <CUmemPool_attribute Attribute> std::uint64_t pool_attribute(const Driv
     return pool.get(Attribute);
 }
 
-// Managed memory
+// Managed memory.
 
-/// None is the host, a Device is itself.
+/// None is the host, a Device is that device.
 CUdevice place_of(nb::handle device) {
     if (device.is_none())
         return CU_DEVICE_CPU;
@@ -81,12 +81,12 @@ void mem_advise(nb::handle pointer, std::size_t bytes, int advice, nb::handle de
                          place_of(device));
 }
 
-// Callbacks
+// Host functions.
 
-/// Runs in a thread of the driver's.
+/// Runs in a thread of the driver.
 void CUDA_CB call_python(void *callable) {
     if (finalizing() || !Py_IsInitialized())
-        return; // the interpreter is gone, or goes
+        return; // the interpreter has ended or is ending
     nb::gil_scoped_acquire acquire;
     nb::object call = nb::steal(static_cast<PyObject *>(callable));
     try {
@@ -104,7 +104,7 @@ void launch_host_func(nb::object callable, nb::handle stream) {
     const CUresult result =
         driver().cuLaunchHostFunc.status(queue.get(), call_python, callable.ptr());
     check(result, "cuLaunchHostFunc");
-    callable.release(); // call_python takes it over
+    callable.release(); // call_python owns it now
 }
 
 } // namespace

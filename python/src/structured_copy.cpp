@@ -1,8 +1,8 @@
 // structured_copy.cpp -- Memcpy2D, Memcpy3D and Memcpy3DPeer: copies of rows and boxes.
 //
-// The three differ in which members the driver's struct has; what they share is written once, for
-// any of the structs. Host memory and arrays are kept alive by the copy object, and beyond it while
-// an asynchronous copy uses them.
+// The driver's three structs differ in their members. The common code is a template over the
+// struct. The copy object keeps host memory and arrays alive, and longer if an asynchronous copy
+// uses them.
 #include "bindings.h"
 
 #include "cuda_array.h"
@@ -19,10 +19,10 @@
 namespace pycuda::python {
 namespace {
 
-/// One side's memory, as far as it has to be kept alive.
+/// The objects of one side's memory that must be kept alive.
 struct Side {
     nb::object owner;
-    HostBuffer buffer; ///< of host memory
+    HostBuffer buffer; ///< for host memory
 };
 
 template <class Structure> struct StructuredCopy {
@@ -34,7 +34,7 @@ using Copy2D = StructuredCopy<CUDA_MEMCPY2D>;
 using Copy3D = StructuredCopy<CUDA_MEMCPY3D>;
 using CopyPeer = StructuredCopy<CUDA_MEMCPY3D_PEER>;
 
-// Attributes
+// Attributes.
 
 template <class Copy, class Value>
 void bind_field(nb::class_<Copy> &type, const char *name, Value Copy::Described::*member,
@@ -102,9 +102,9 @@ template <class Copy> void bind_fields_3d(nb::class_<Copy> &type) {
     bind_field(type, "depth", &What::Depth, "The number of slices to copy.");
 }
 
-// Where from and where to
+// Source and destination.
 
-/// The address of host memory or of the device, for CU_MEMORYTYPE_UNIFIED.
+/// The address of host or device memory, for CU_MEMORYTYPE_UNIFIED.
 CUdeviceptr unified_address(nb::handle object, Side &side,
                             HostBuffer (*view)(nb::handle, const char *)) {
     if (std::optional<CUdeviceptr> address = find_device_address(object))
@@ -231,13 +231,13 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
             "Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.");
 }
 
-// The copy itself
+// The copy itself.
 
-/// Where a side's part begins, and how its memory is divided into rows and planes.
+/// The start of a side's part, and the division of its memory into rows and planes.
 struct Place {
     std::size_t x, y, z;
-    std::size_t pitch; ///< bytes of a row
-    std::size_t rows;  ///< of a plane
+    std::size_t pitch; ///< bytes per row
+    std::size_t rows;  ///< per plane
 };
 
 Place source_place(const CUDA_MEMCPY2D &what) {
@@ -256,7 +256,7 @@ template <class Deep> Place destination_place(const Deep &what) {
 std::size_t depth_of(const CUDA_MEMCPY2D &) { return 1; }
 template <class Deep> std::size_t depth_of(const Deep &what) { return what.Depth; }
 
-/// The driver knows no ends of host memory: it would read and write past them.
+/// The driver does not know the end of host memory, and would access bytes past it.
 template <class What>
 void check_end(const What &what, const Place &place, const Side &side, const char *name) {
     if (side.buffer.data() == nullptr || what.WidthInBytes == 0 || what.Height == 0 ||
@@ -277,7 +277,7 @@ template <class Copy> void check_host_memory(const Copy &copy) {
     check_end(copy.what, destination_place(copy.what), copy.destination, "destination");
 }
 
-/// Host memory must live until the stream has got there, also where the copy object does not.
+/// Host memory must exist until the stream has finished the copy, also if the copy object does not.
 template <class Copy> void keep_until_done(const Copy &copy, StreamRef stream) {
     for (const Side *side : {&copy.source, &copy.destination})
         if (side->buffer.data() != nullptr)

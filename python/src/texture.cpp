@@ -1,9 +1,9 @@
 // texture.cpp -- TextureReference and SurfaceReference, for sources that declare textures as
 // variables; TextureObject and SurfaceObject, which are kernel arguments.
 //
-// A reference stands for a variable of the module that holds a texture object (DeclaredTexture).
-// Each call that changes how the texture is read makes a new object and stores its number in the
-// variable, so that a launch has nothing to do.
+// A reference represents a variable of the module that contains a texture object (DeclaredTexture).
+// Each call that changes how the texture is read creates a new object and stores its number in the
+// variable, so a launch has no extra work.
 #include "texture.h"
 
 #include "argument_types.h"
@@ -34,7 +34,7 @@ bool is_integer(CUarray_format format) {
     return format != CU_AD_FORMAT_FLOAT && format != CU_AD_FORMAT_HALF;
 }
 
-// TextureReference
+// TextureReference.
 
 class TextureReference {
   public:
@@ -70,7 +70,7 @@ class TextureReference {
 
     std::optional<Module> module_; ///< keeps the variable alive
     CUdeviceptr variable_ = 0;
-    nb::object memory_; ///< what is bound
+    nb::object memory_; ///< the bound memory
     CUarray_format format_ = CU_AD_FORMAT_FLOAT;
     int channels_ = 1;
     std::optional<DeclaredTexture> declared_;
@@ -79,7 +79,7 @@ class TextureReference {
     std::optional<TextureObject> object_;
 };
 
-/// Whether a fetch gives integers or floats was fixed when the kernel was compiled.
+/// Whether a fetch returns integers or floats is fixed when the kernel is compiled.
 unsigned TextureReference::effective_flags() const {
     if (!declared_)
         return description_.flags;
@@ -105,12 +105,12 @@ void TextureReference::update() {
     CUDA_TEXTURE_DESC description = description_;
     description.flags = effective_flags();
     TextureObject object(resource_, description);
-    if (object_) // kernels that read through the old one must be done with it
+    if (object_) // kernels that read through the old object must be done
         driver().cuStreamSynchronize(nullptr);
     if (variable_ != 0) {
         const CUtexObject number = object.get();
         if (module_)
-            static_cast<void>(module_->get()); // throws where it was closed
+            static_cast<void>(module_->get()); // throws if the module was unloaded
         copy_to_device(variable_, &number, sizeof number);
     }
     object_.emplace(std::move(object));
@@ -161,7 +161,7 @@ void TextureReference::set_address_2d(nb::object memory, nb::handle descriptor, 
 void TextureReference::set_format(int format, int channels) {
     format_ = CUarray_format(format);
     channels_ = channels;
-    if (!is_array()) // an array has a format of its own
+    if (!is_array()) // an array has its own format
         update();
 }
 
@@ -199,7 +199,7 @@ nb::object TextureReference::address_mode(int dimension) const {
     return member_of("address_mode", description_.addressMode[dimension]);
 }
 
-// SurfaceReference
+// SurfaceReference.
 
 class SurfaceReference {
   public:
@@ -211,7 +211,7 @@ class SurfaceReference {
         if (object_)
             driver().cuStreamSynchronize(nullptr);
         const CUsurfObject number = object.get();
-        static_cast<void>(module_.get()); // throws where it was closed
+        static_cast<void>(module_.get()); // throws if the module was unloaded
         copy_to_device(variable_, &number, sizeof number);
         object_.emplace(std::move(object));
         array_ = std::move(array);
@@ -237,18 +237,18 @@ CUdeviceptr find_variable(nb::handle module, const char *name, const char *what)
     return range.base;
 }
 
-/// The reference that the module has by this name. The module keeps it, since what is bound stays
-/// bound when the program forgets the reference.
+/// The module's reference with this name. The module keeps it, because memory stays bound when the
+/// program drops the reference.
 template <class Reference, class Make>
 nb::object reference_of(nb::handle module, const char *name, Make &&make) {
     nb::object attributes = module.attr("__dict__");
     auto references = nb::cast<nb::dict>(attributes.attr("setdefault")("_references", nb::dict()));
     if (references.contains(name) && nb::isinstance<Reference>(nb::handle(references[name])))
         return nb::borrow(references[name]);
-    return references.attr("setdefault")(name, make()); // another thread may have been quicker
+    return references.attr("setdefault")(name, make()); // another thread may have stored one first
 }
 
-// Objects
+// Objects.
 
 CUDA_RESOURCE_DESC linear_resource(nb::handle memory, std::size_t bytes, int format,
                                    unsigned channels) {
@@ -318,7 +318,7 @@ CUDA_TEXTURE_DESC describe(const TextureOptions &options, bool integers) {
     return description;
 }
 
-/// What is bound is kept alive by nanobind's keep_alive.
+/// nanobind's keep_alive keeps the bound memory alive.
 void make_texture(TextureObject *self, nb::handle memory, nb::handle address_mode, int filter_mode,
                   Truth normalized_coordinates, Truth normalized_float, Truth srgb,
                   unsigned max_anisotropy, std::size_t size, int format, unsigned channels) {

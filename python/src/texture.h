@@ -1,15 +1,15 @@
-// texture.h -- the references that a Module gives for textures and surfaces its source declares.
+// texture.h -- references for textures and surfaces that the source of a Module declares.
 #pragma once
 
 #include "bindings.h"
 
 namespace pycuda::python {
 
-/// A TextureReference of the variable `name` of a Module. Throws where it is none.
+/// A TextureReference for the variable `name` of a Module. Throws if the variable is not a texture.
 nb::object texture_reference_of(nb::handle module, const char *name);
 nb::object surface_reference_of(nb::handle module, const char *name);
 
-/// Throws TypeError unless every item of texrefs= is a TextureReference, or it is None.
+/// Throws TypeError unless `references` is None or all its items are TextureReferences.
 void check_texture_references(nb::handle references);
 
 } // namespace pycuda::python

@@ -1,14 +1,14 @@
-// truth.h -- parameters that take any truth value, as Python's own functions do.
+// truth.h -- parameters that accept any truth value, like Python's own functions.
 #pragma once
 
 #include "bindings.h"
 
 namespace pycuda::python {
 
-/// True or false of anything that has a truth value: bool, 1, None, numpy.bool_.
+/// The truth value of any object that has one: bool, 1, None, numpy.bool_.
 struct Truth {
     bool value = false;
-    operator bool() const noexcept { return value; } // NOLINT: stands for a bool everywhere
+    operator bool() const noexcept { return value; } // NOLINT: used like a bool
 };
 
 } // namespace pycuda::python
@@ -23,7 +23,7 @@ template <> struct type_caster<pycuda::python::Truth> {
     bool from_python(handle source, std::uint8_t, cleanup_list *) noexcept {
         const int truth = PyObject_IsTrue(source.ptr());
         if (truth < 0)
-            PyErr_Clear(); // an array of several elements: no truth value
+            PyErr_Clear(); // an array of several elements has no truth value
         value.value = truth > 0;
         return truth >= 0;
     }

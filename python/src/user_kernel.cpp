@@ -23,7 +23,7 @@ std::string declaration(const KernelArgument &argument) {
     throw_type_error(text + "), got " + std::to_string(given));
 }
 
-/// The compiler's words, if any, as warnings and print() as pycuda.compiler gives them.
+/// Reports the compiler's messages as warnings and prints, as pycuda.compiler does.
 void report(const std::string &log, const std::string &kept_in) {
     if (!kept_in.empty())
         nb::print(nb::str(("*** compiler output in " + kept_in).c_str()));
@@ -34,7 +34,7 @@ void report(const std::string &log, const std::string &kept_in) {
         throw nb::python_error();
 }
 
-/// numpy's letter for the kind of number that the value is; 0 if it is no number of numpy.
+/// numpy's letter for the kind of the number; 0 if the value is not a number of numpy.
 char numpy_kind(nb::handle value) {
     const bool is_array = is_numpy_array(value);
     if (!is_array && !is_numpy_generic(value))
@@ -44,8 +44,8 @@ char numpy_kind(nb::handle value) {
     return nb::cast<std::string>(value.attr("dtype").attr("kind")).front();
 }
 
-/// The Python number that a number of numpy is converted to for this parameter; invalid where it
-/// is refused, or taken as it is.
+/// The Python number to which a numpy number is converted for this parameter; invalid if the number
+/// is refused or is passed unchanged.
 nb::object converted(nb::handle value, const KernelArgument &declared, const Parameter *wanted) {
     const char kind = numpy_kind(value);
     const bool is_integer = kind == 'i' || kind == 'u';
@@ -114,7 +114,8 @@ FunctionObject &VariantFunctions::get(const Function &function, const std::strin
         return *known;
     report(log, kept_in);
     nb::object made = wrap_function(function);
-    std::vector<nb::object> gone; // with their context; they go without the lock
+    std::vector<nb::object>
+        gone; // of contexts that have ended; destroyed after the lock is released
     nb::ft_lock_guard guard(mutex_);
     std::erase_if(functions_, [&](const nb::object &known) {
         const auto *object = reinterpret_cast<const FunctionObject *>(known.ptr());

@@ -1,4 +1,4 @@
-// user_kernel.h -- what the bindings of users' kernels have in common.
+// user_kernel.h -- the common part of the bindings of users' kernels.
 #pragma once
 
 #include "argument_types.h"
@@ -14,16 +14,16 @@
 
 namespace pycuda::python {
 
-/// (is an array, type in C, name, bytes of an element)
+/// (is an array, type in C, name, bytes of an element).
 using ArgumentTuple = std::tuple<bool, std::string, std::string, std::size_t>;
 
 std::vector<KernelArgument> arguments_from(const std::vector<ArgumentTuple> &tuples);
 
-/// The arguments of one call that are arrays.
+/// The array arguments of one call.
 class CallArrays {
   public:
-    /// Throws TypeError where the number of arguments is not the declared one, or something else
-    /// was passed where an array is declared. `args` is a tuple that outlives this.
+    /// Throws TypeError if the number of arguments differs from the declaration, or if an argument
+    /// for an array is not an array. `args` is a tuple that outlives this object.
     CallArrays(const std::string &kernel, const std::vector<KernelArgument> &declared,
                nb::handle args, StreamUse &use);
     std::span<const ArrayView> views() const noexcept { return views_; }
@@ -35,11 +35,11 @@ class CallArrays {
     std::vector<nb::object> dtypes_;
 };
 
-/// The Function objects of a kernel's variants, made when a variant is first used. What the
-/// compiler said about it becomes a warning then, as SourceModule gives it.
+/// The Function objects of a kernel's variants, created at the first use of a variant. The
+/// compiler's messages for the variant then become a warning, as in SourceModule.
 class VariantFunctions {
   public:
-    /// Stays valid while the function's context is usable and this lives.
+    /// Stays valid while the function's context is usable and this object exists.
     FunctionObject &get(const Function &function, const std::string &log,
                         const std::string &kept_in);
 
@@ -47,15 +47,15 @@ class VariantFunctions {
     FunctionObject *find(const Function &function);
 
     nb::ft_mutex mutex_;
-    std::vector<nb::object> functions_; ///< of contexts that are usable
+    std::vector<nb::object> functions_; ///< for contexts that are usable
 };
 
 /// Packs a number for a scalar of the declaration. NumPy's numbers and arrays without axes are
 /// converted to the scalar's type, as PyCUDA does; the other numbers are packed as in a launch.
 void pack_scalar(PyObject *value, const KernelArgument &declared, Packing &packing);
 
-/// Packs arguments as declared: arrays through `push_array(block, index of the array)`, numbers
-/// through pack_scalar().
+/// Packs arguments as declared: arrays with `push_array(block, index of the array)`, numbers with
+/// pack_scalar().
 template <class PushArray>
 void pack_arguments(Packing &packing, const std::vector<KernelArgument> &declared, nb::handle args,
                     const CallArrays &arrays, PushArray push_array) {

@@ -1,11 +1,12 @@
-// with_block.h -- objects that own something of the driver as context managers.
+// with_block.h -- context managers for objects that own resources of the driver.
 #pragma once
 
 #include "bindings.h"
 
 namespace pycuda::python {
 
-/// `with x:` calls x's method `give_back` at the end of the block, unless x was given back in it.
+/// `with x:` calls the method `give_back` of x at the end of the block, unless x was released in
+/// it.
 template <class Class> void bind_with_block(Class &cls, const char *give_back) {
     using T = typename Class::Type;
     cls.def("__enter__", [](nb::object self) { return self; });

@@ -1,9 +1,10 @@
 // block_sum.cuh -- a sum over a block.
 //
-// Before it: using R; constexpr int threads, the extent of the block, a power of two.
+// Defined before this file: using R; constexpr int threads, the number of threads of the block, a
+// power of two.
 #pragma once
 
-/// The sum over the block, in all of its threads.
+/// The sum over the block, returned in all threads.
 __device__ R block_sum(R value) {
     __shared__ R part[threads];
     part[threadIdx.x] = value;

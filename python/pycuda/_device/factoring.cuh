@@ -1,6 +1,6 @@
 // factoring.cuh -- LU, Cholesky and QR factors of matrices, and triangular systems.
 //
-// Before it: using T, a real or complex type; using R, its real type.
+// Defined before this file: using T, a real or complex type; using R, its real type.
 #pragma once
 
 #include "numbers.cuh"
@@ -38,8 +38,8 @@ __device__ int find_pivot(const T *a, int n, int column, int first) {
     return pivot;
 }
 
-// Factors columns k0 to k1 of each matrix, whose first k0 columns are done; rows are swapped as a
-// whole, and `order` with them.
+// Factors columns k0 to k1 of each matrix, whose first k0 columns are done. Whole rows are swapped,
+// and `order` with them.
 extern "C" __global__ void __launch_bounds__(threads)
     lu_panel(T *a, long long *order, int *swaps, int *singular, int n, int k0, int k1) {
     const long long matrix = blockIdx.x;
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// As lu_panel, of Hermitian matrices into L L^H; only what lies on and below the diagonal is read.
+// As lu_panel, for Hermitian matrices: L L^H. Reads only the elements on and below the diagonal.
 extern "C" __global__ void __launch_bounds__(threads)
     cholesky_panel(T *a, int *broken, int n, int k0, int k1) {
     const long long matrix = blockIdx.x;
@@ -110,8 +110,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 #include "block_sum.cuh"
-// (1 - factor v v^H) on the columns `first` to `columns` of b, whose rows from j on matter; v is 1
-// in row j and column j of a below. A thread has a column.
+// Applies (1 - factor v v^H) to the columns `first` to `columns` of b, in the rows from j on. v is
+// 1 in row j and column j of a below. One thread for each column.
 __device__ void reflect(const T *a, int n, int j, int m, T factor, T *b, int wide, int first,
                         int columns) {
     for (int c = first + threadIdx.x; c < columns; c += threads) {
@@ -125,7 +125,7 @@ __device__ void reflect(const T *a, int n, int j, int m, T factor, T *b, int wid
     }
 }
 
-// Matrices of m rows and n columns into R, on and above the diagonal, and Householder's vectors
+// Factors matrices of m rows and n columns: R on and above the diagonal, Householder's vectors
 // below.
 extern "C" __global__ void __launch_bounds__(threads) householder(T *a, T *factors, int m, int n) {
     const int count = m < n ? m : n;
@@ -157,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(threads) householder(T *a, T *facto
     }
 }
 
-// The product of the reflections on q, of m rows and `columns` columns.
+// Applies the product of the reflections to q, which has m rows and `columns` columns.
 extern "C" __global__ void __launch_bounds__(threads)
     apply_reflections(const T *a, const T *factors, T *q, int m, int n, int columns) {
     const int count = m < n ? m : n;
@@ -168,8 +168,8 @@ extern "C" __global__ void __launch_bounds__(threads)
         reflect(a, n, j, m, factors[j], q, columns, 0, columns);
 }
 
-// Solves with the triangle of rows and columns k0 to k1 for each column of b, of which a row is
-// `wide` elements; a thread has a column. `lower`: the diagonal is ones.
+// Solves with the triangle of rows and columns k0 to k1 for each column of b, whose rows have
+// `wide` elements. One thread for each column. `lower`: the diagonal consists of ones.
 extern "C" __global__ void __launch_bounds__(threads)
     triangle(const T *a, T *b, int n, int k0, int k1, long long wide, long long first,
              long long columns, long long b_matrix, int lower) {

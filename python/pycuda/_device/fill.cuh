@@ -1,13 +1,14 @@
-// fill.cuh -- arrays filled with random numbers of one distribution, by Philox.
+// fill.cuh -- fills arrays with random numbers of one distribution, by Philox.
 //
-// Before it: using T, the type of the elements; using P, that of the parameters a and b; MAKE, one
-// of the distributions below; constexpr int ahead, how many counters a thread has in hand.
+// Defined before this file: using T, the type of the elements; using P, the type of the parameters
+// a and b; MAKE, one of the distributions below; constexpr int ahead, the number of counters that a
+// thread processes at a time.
 #pragma once
 
 #include <pycuda-random.hpp>
 
-// A distribution makes some elements of each four random words. `Used` keeps what is for other
-// types of elements from being compiled.
+// A distribution converts four random words to some elements. The parameter `Used` prevents the
+// compilation of distributions for other types of elements.
 
 /// In [a, a + b).
 template <int bytes, class = void> struct Uniform;
@@ -33,7 +34,7 @@ template <class Used> struct Uniform<8, Used> {
     }
 };
 
-/// Of mean a and standard deviation b, after Box and Muller.
+/// Mean a and standard deviation b, by the Box-Muller method.
 template <int bytes, class = void> struct Normal;
 template <class Used> struct Normal<4, Used> {
     static constexpr int count = 4;
@@ -56,7 +57,7 @@ template <class Used> struct Normal<8, Used> {
     }
 };
 
-/// Of mean a.
+/// Mean a.
 template <int bytes, class = void> struct Exponential;
 template <class Used> struct Exponential<4, Used> {
     static constexpr int count = 4;
@@ -73,8 +74,8 @@ template <class Used> struct Exponential<8, Used> {
     }
 };
 
-/// From a on, b of them; all of 64 bits where b is 0. The upper half of a word times b: uneven by
-/// less than b / 2^64.
+/// b integers from a on; all integers of 64 bits if b is 0. The result is the upper half of a word
+/// times b; the error of the probabilities is less than b / 2^64.
 template <int bytes> struct Integers {
     static constexpr int count = 2;
     static __device__ void make(const unsigned (&r)[4], T (&v)[2], P a, P b) {
@@ -85,7 +86,7 @@ template <int bytes> struct Integers {
     }
 };
 
-/// low, high: the counter to begin at.
+/// low, high: the first counter.
 extern "C" __global__ void fill(T *out, size_t n, unsigned long long low, unsigned long long high,
                                 unsigned long long seed, P a, P b) {
     using Make = MAKE<sizeof(T)>;

@@ -1,6 +1,6 @@
 // fourier.cuh -- a pass of a Fourier transform.
 //
-// Before it: using R; constexpr int radix, 2 and up; constexpr bool inverse.
+// Defined before this file: using R; constexpr int radix, at least 2; constexpr bool inverse.
 #pragma once
 
 struct alignas(2 * sizeof(R)) C {

@@ -1,6 +1,6 @@
-// histogram.cuh -- elements counted by bins.
+// histogram.cuh -- counts elements by bins.
 //
-// Before it: using T, the type of the elements; constexpr bool uniform.
+// Defined before this file: using T, the type of the elements; constexpr bool uniform.
 #pragma once
 
 struct Bins {

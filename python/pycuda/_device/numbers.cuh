@@ -1,6 +1,6 @@
-// numbers.cuh -- what a real or complex type T and its real type R have in common.
+// numbers.cuh -- common functions of a real or complex type T and its real type R.
 //
-// Before it: using T; using R.
+// Defined before this file: using T; using R.
 #pragma once
 
 #include <pycuda-complex.hpp>
@@ -14,7 +14,7 @@ __device__ inline R re(const R &x) { return x; }
 __device__ inline R im(const R &) { return 0; }
 __device__ inline R conjugate(const R &x) { return x; }
 
-/// A number of type X of its parts.
+/// A number of type X from its parts.
 template <class X> struct Number {
     static __device__ X of(R x, R y) { return X(x, y); }
 };
@@ -24,5 +24,5 @@ template <> struct Number<R> {
 
 /// The square of the absolute value.
 template <class X> __device__ R square(const X &x) { return re(x) * re(x) + im(x) * im(x); }
-/// Between the absolute value and sqrt(2) of it.
+/// A value between the absolute value and sqrt(2) times the absolute value.
 template <class X> __device__ R size_of(const X &x) { return fabs(re(x)) + fabs(im(x)); }

@@ -1,13 +1,13 @@
-// pseudo_random.cuh -- what the generators of pycuda.curandom fill arrays with.
+// pseudo_random.cuh -- fills arrays by the generators of pycuda.curandom.
 //
-// Before it: STATE, the generator's state, a type of pycuda-random.hpp.
+// Defined before this file: STATE, the generator's state, a type of pycuda-random.hpp.
 #pragma once
 
 #include <pycuda-random.hpp>
 
 typedef pycuda::STATE State;
 
-/// Element i belongs to generator i modulo their number.
+/// Fills an array. Element i comes from generator i modulo their number.
 template <class T, class Make>
 __device__ void each(State *states, T *out, size_t n, unsigned generators, const Make &make) {
     const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
@@ -19,7 +19,7 @@ __device__ void each(State *states, T *out, size_t n, unsigned generators, const
     states[own] = state;
 }
 
-/// The same for normal numbers, which come in pairs: two neighbours at a time.
+/// As above for normal numbers, which are generated in pairs: two neighbours at a time.
 template <class T, class Change>
 __device__ void pairs(State *states, T *out, size_t n, unsigned generators, const Change &change) {
     const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
@@ -35,7 +35,7 @@ __device__ void pairs(State *states, T *out, size_t n, unsigned generators, cons
     states[own] = state;
 }
 
-/// A kernel NAME that makes elements of type TYPE with the parameters a and b.
+/// Defines a kernel NAME that fills elements of type TYPE with the parameters a and b.
 #define KERNEL(NAME, TYPE, BODY)                                                                   \
     extern "C" __global__ void NAME(State *s, TYPE *d, size_t n, unsigned g, double a, double b) { \
         typedef TYPE T;                                                                            \
@@ -55,7 +55,7 @@ KERNEL(normal_d, double, NORMAL)
 KERNEL(log_normal_f, float, LOG_NORMAL)
 KERNEL(log_normal_d, double, LOG_NORMAL)
 
-/// With b, of the mean a; without, each of the mean that stands in its place.
+/// With b, the mean is a; without b, each element's mean is its old value.
 #define POISSON                                                                                    \
     each(s, d, n, g, [=](State &state, T mean) {                                                   \
         return (T)pycuda::poisson(state, b != 0 ? a : (double)mean);                               \

@@ -1,6 +1,6 @@
-// rotate.cuh -- singular values by rotations of columns.
+// rotate.cuh -- computes singular values by rotations of columns.
 //
-// Before it: using T, a real or complex type; using R, its real type.
+// Defined before this file: using T, a real or complex type; using R, its real type.
 #pragma once
 
 #include "numbers.cuh"
@@ -21,7 +21,7 @@ __device__ void turn(T *x, T *y, int length, R c, R s, R phase_re, R phase_im) {
     }
 }
 
-/// Columns whose squared length is below `least` are left alone: their products underflow.
+/// Columns whose squared length is below `least` are not rotated, because their products underflow.
 __device__ void rotate_pair(T *w, T *v, int i, int j, int m, int n, R tolerance, R least,
                             int *moved) {
     T *x = w + (long long)i * m, *y = w + (long long)j * m;
@@ -48,7 +48,8 @@ __device__ void rotate_pair(T *w, T *v, int i, int j, int m, int n, R tolerance,
         *moved = 1;
 }
 
-/// Rows of w, the columns of matrices: n of length m for each blockIdx.y; v has n of length n.
+/// Rotates rows of w, which are the columns of matrices: n of length m for each blockIdx.y; v has n
+/// of length n.
 extern "C" __global__ void rotate(T *w, T *v, int *moved, int m, int n, int first, int rounds,
                                   R tolerance, R least) {
     const int others = (n + 1) / 2 * 2 - 1; // of an even number of players

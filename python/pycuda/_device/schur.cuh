@@ -1,6 +1,7 @@
-// schur.cuh -- the real or complex Schur form of square matrices, and what follows from it.
+// schur.cuh -- the real or complex Schur form of square matrices, with eigenvalues and
+// eigenvectors.
 //
-// Before it: using T, a real or complex type; using R, its real type.
+// Defined before this file: using T, a real or complex type; using R, its real type.
 #pragma once
 
 #include "numbers.cuh"
@@ -21,8 +22,8 @@ struct Reflection {
     }
 };
 
-// Rows and columns `first` to `last` of h are reflected, whose column `first` - 1 has the vector; v
-// is of the block, and h[i][first - 1] becomes beta and zeros.
+// Applies a reflection to rows and columns `first` to `last` of h. Its vector is in column `first`
+// - 1. v is shared by the block; h[i][first - 1] becomes beta and zeros.
 __device__ void reduce_column(T *h, T *z, T *v, int n, int first) {
     R squares = 0;
     for (int i = first + 1 + threadIdx.x; i < n; i += threads)
@@ -56,7 +57,7 @@ __device__ void reduce_column(T *h, T *z, T *v, int n, int first) {
     __syncthreads();
 }
 
-// One small reflection, of `count` (2 or 3) rows from k on, that chases the bulge (x, y, w) down.
+// A small reflection of `count` (2 or 3) rows from k on, which moves the bulge (x, y, w) down.
 __device__ void chase(T *h, T *z, int n, int low, int high, int k, int count, T x, T y, T w) {
     const Reflection by(x, square(y) + square(w));
     const T v1 = T(y * by.scale), v2 = T(w * by.scale);
@@ -94,7 +95,7 @@ __device__ void chase(T *h, T *z, int n, int low, int high, int k, int count, T 
     __syncthreads();
 }
 
-// The eigenvalue of the block (a, b; c, d) that lies closer to d.
+// The eigenvalue of the block (a, b; c, d) that is closer to d.
 template <class X> __device__ X near_shift(X a, X b, X c, X d) {
     if constexpr (is_complex) {
         const X half = X((a - d) * R(0.5)), root = sqrt(X(half * half + b * c));
@@ -133,7 +134,7 @@ __device__ void francis_step(X *h, X *z, int n, int low, int high, bool unusual)
     }
 }
 
-// Turns columns i and i + 1 of h and z, and rows of h, to the basis (q, p), (-p*, q*).
+// Transforms columns i and i + 1 of h and z, and rows of h, to the basis (q, p), (-p*, q*).
 __device__ void turn_pair(T *h, T *z, int n, int i, T q, T p) {
     for (int c = threadIdx.x; c < n; c += threads) {
         T &one = h[i * (long long)n + c], &other = h[(i + 1) * (long long)n + c];
@@ -154,7 +155,7 @@ __device__ void turn_pair(T *h, T *z, int n, int i, T q, T p) {
     __syncthreads();
 }
 
-// A block with two real eigenvalues becomes a triangle.
+// Makes a block with two real eigenvalues triangular.
 template <class X> __device__ void split_real_pair(X *h, X *z, int n, int i) {
     if constexpr (!is_complex) {
         const X *at = h + i * (long long)n + i;
@@ -167,7 +168,7 @@ template <class X> __device__ void split_real_pair(X *h, X *z, int n, int i) {
     }
 }
 
-// Each matrix of h becomes its Schur form, and z (unless 0) is multiplied with its basis.
+// Replaces each matrix of h by its Schur form, and multiplies z (unless 0) by its basis.
 extern "C" __global__ void __launch_bounds__(threads)
     schur(T *h, T *z, T *v, int *failed, int n, R precision) {
     const long long matrix = blockIdx.x;
@@ -205,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// The eigenvalues on the diagonals of Schur forms, and of their blocks.
+// Reads the eigenvalues from the diagonals of Schur forms, and from their blocks.
 extern "C" __global__ void values(const T *h, R *real, R *imaginary, int n) {
     const int i = blockIdx.x * threads + threadIdx.x;
     if (i >= n)
@@ -226,7 +227,7 @@ extern "C" __global__ void values(const T *h, R *real, R *imaginary, int n) {
     imaginary[blockIdx.y * (long long)n + i] = y;
 }
 
-// Blocks of complex pairs become triangles, in complex numbers.
+// Makes blocks of complex pairs triangular, with complex numbers.
 extern "C" __global__ void __launch_bounds__(threads) split_pairs(T *h, T *z, int n) {
     if constexpr (is_complex) {
         h += blockIdx.x * (long long)n * n;
@@ -245,7 +246,7 @@ extern "C" __global__ void __launch_bounds__(threads) split_pairs(T *h, T *z, in
     }
 }
 
-// The eigenvectors of upper triangles, columns of y: a thread for each.
+// The eigenvectors of upper triangular matrices, as columns of y: one thread for each.
 extern "C" __global__ void back_substitute(const T *h, T *y, int n, R least) {
     const int k = blockIdx.x * threads + threadIdx.x;
     if (k >= n)

@@ -1,18 +1,19 @@
-// segments.cuh -- segments of an array, each joined to one element.
+// segments.cuh -- reduces each segment of an array to one element.
 //
-// Before it: using T, the type of the elements; JOIN, the name of one of the operators below.
+// Defined before this file: using T, the type of the elements; JOIN, the name of one of the
+// operators below.
 #pragma once
 
 #include <pycuda-complex.hpp>
 
-// Operations that join elements in any grouping. Templates, as not every type has every operator.
+// Associative operations. Templates, because not every type has every operator.
 struct Add {
     template <class X> __device__ X operator()(X a, X b) const { return X(a + b); }
 };
 struct Multiply {
     template <class X> __device__ X operator()(X a, X b) const { return X(a * b); }
 };
-// NaN wins in minimum and maximum, numbers in fmin and fmax.
+// minimum and maximum return NaN if an operand is NaN; fmin and fmax return the other operand.
 struct Minimum {
     template <class X> __device__ X operator()(X a, X b) const {
         return X(a != a || a < b ? a : b);

@@ -1,28 +1,29 @@
-// sobol.cuh -- quasi-random numbers: Sobol's sequences, one dimension a thread.
+// sobol.cuh -- quasi-random numbers: Sobol sequences, one dimension for each thread.
 //
-// Before it: WORD, unsigned or unsigned long long.
+// Defined before this file: WORD, unsigned or unsigned long long.
 //
-// Position n of a sequence is the exclusive or of the direction numbers at the bits of n's Gray
-// code; from n to n + 1 one of them changes, that at n's lowest zero bit.
+// Number n of a sequence is the exclusive or of the direction numbers at the set bits of n's Gray
+// code. From n to n + 1, one bit changes: the position of n's lowest zero bit.
 #pragma once
 
 typedef WORD Word;
 constexpr int bits = 8 * sizeof(Word);
 
-/// In (0, 1): the middle of the interval that a word stands for.
+/// In (0, 1): the middle of a word's interval.
 __device__ float uniform(Word x, float) {
     return (unsigned)(x >> (bits - 32)) * 0x1p-32f + 0x1p-33f;
 }
 __device__ double uniform(Word x, double) {
     return bits == 64 ? (x >> (bits - 53)) * 0x1p-53 + 0x1p-54 : x * 0x1p-32 + 0x1p-33;
 }
-/// Below 1 even when rounded: 1 would be an infinite normal number.
+/// Less than 1 after rounding, because 1 would give an infinite normal number.
 __device__ float inner(Word x, float) { return fminf(uniform(x, 0.0f), 1 - 0x1p-24f); }
 __device__ double inner(Word x, double) { return fmin(uniform(x, 0.0), 1 - 0x1p-53); }
 __device__ float normal(Word x, float) { return normcdfinvf(inner(x, 0.0f)); }
 __device__ double normal(Word x, double) { return normcdfinv(inner(x, 0.0)); }
 
-/// The inverse of the distribution function; for large means, that of a normal distribution.
+/// The inverse of the distribution function; for large means, the inverse for a normal
+/// distribution.
 __device__ double poisson(Word x, double mean) {
     if (!(mean > 0))
         return 0;
@@ -61,8 +62,8 @@ __device__ void each(unsigned long long *positions, const Word *vectors, const W
     positions[own] = position;
 }
 
-/// A kernel NAME that makes elements of type TYPE: VALUE of a word x, the element's old value and
-/// the parameters a and b.
+/// Defines a kernel NAME that fills elements of type TYPE with VALUE, an expression of a word x,
+/// the element's old value and the parameters a and b.
 #define KERNEL(NAME, TYPE, VALUE)                                                                  \
     extern "C" __global__ void NAME(unsigned long long *p, const Word *v, const Word *c, TYPE *d,  \
                                     unsigned long long n, unsigned g, double a, double b) {        \

@@ -1,16 +1,17 @@
-// sparse_columns.cuh -- the product of a sparse matrix and a dense one: a lane has columns.
+// sparse_columns.cuh -- the product of a sparse matrix and a dense matrix: a lane computes columns.
 //
-// Before it: using T; constexpr bool permuted; constexpr int lanes, a power of two up to 32: how
-// many lanes share a row; constexpr int each: how many columns a lane has.
+// Defined before this file: using T; constexpr bool permuted; constexpr int lanes, the number of
+// lanes that share a row, a power of two up to 32; constexpr int each, the number of columns of a
+// lane.
 #pragma once
 
 #include "sparse_elements.cuh"
 
 constexpr int threads = 128, groups = threads / lanes;
 
-/// Row i of out is the sum of data[k] * row columns[k] of b for k from begins[i] to ends[i], of
-/// which the first `limit` count; added to the row where `accumulate` is not 0. Rows of b and out
-/// have `wide` elements; blocks along y have lanes * each of them.
+/// Row i of out is the sum of data[k] * row columns[k] of b for k from begins[i] to ends[i], at
+/// most `limit` elements; it is added to the row if `accumulate` is not 0. Rows of b and out have
+/// `wide` elements; blocks along y process lanes * each of them.
 extern "C" __global__ void __launch_bounds__(threads)
     multiply(const int *begins, const int *ends, int limit, const int *columns, const T *data,
              const int *order, const T *b, T *out, int rows, int accumulate, int wide) {

@@ -1,7 +1,7 @@
-// sparse_elements.cuh -- the stored elements of a sparse matrix, and where they are in it.
+// sparse_elements.cuh -- the stored elements of a sparse matrix, and their positions.
 //
-// Before it: using T, the type of the elements; constexpr bool permuted: whether element k of the
-// rows is data[order[k]], as it is where a matrix is read by columns.
+// Defined before this file: using T, the type of the elements; constexpr bool permuted: whether
+// element k of the rows is data[order[k]], as for a matrix that is stored by columns.
 #pragma once
 
 #include <pycuda-complex.hpp>
@@ -15,12 +15,12 @@ struct Elements {
     __device__ T operator[](int k) const { return data[permuted ? order[k] : k]; }
 };
 
-/// The end of a row of which at most `limit` elements count.
+/// The end of a row, of which at most `limit` elements are used.
 __device__ inline int end_within(int begin, int end, int limit) {
     return end - begin > limit ? begin + limit : end;
 }
 
-/// The value of another lane, of a type of any size.
+/// The value of another lane, for a type of any size.
 template <class X> __device__ X shuffle_xor(X value, int offset) {
     static_assert(sizeof(X) % 4 == 0 || sizeof(X) < 4);
     constexpr int words = sizeof(X) < 4 ? 1 : sizeof(X) / 4;

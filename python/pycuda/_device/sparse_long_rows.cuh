@@ -1,12 +1,13 @@
-// sparse_long_rows.cuh -- adds what the pieces of long rows gave to the rows.
+// sparse_long_rows.cuh -- adds the sums of the pieces of long rows to the rows.
 //
-// Before it: using T.
+// Defined before this file: using T.
 #pragma once
 
 #include <pycuda-complex.hpp>
 
 /// Adds rows starts[i] to starts[i + 1] of `parts` to row rows[i] of out; rows have `wide`
-/// elements. A block along x has a long row; threads along x have columns, threads along y pieces.
+/// elements. A block along x processes a long row; threads along x process columns, threads along y
+/// pieces.
 extern "C" __global__ void __launch_bounds__(256)
     add_pieces(const T *parts, const int *starts, const int *rows, T *out, int wide) {
     __shared__ T shared[256];

@@ -1,20 +1,21 @@
-// sparse_pairs.cuh -- operations on the elements of two sparse matrices, and elements looked up.
+// sparse_pairs.cuh -- operations on the elements of two sparse matrices, and look-ups of elements.
 //
-// Before it: using T, the type of the operands; using U, that of the result; OPERATION, an
-// expression of x and y.
+// Defined before this file: using T, the type of the operands; using U, the type of the result;
+// OPERATION, an expression of x and y.
 //
-// Rows are sorted, without repetitions. Where an element of the union of two matrices has its place
-// follows from how many elements of each matrix precede it, and how many of these are in both:
+// Rows are sorted, without duplicates. The position of an element in the union of two matrices is
+// the number of elements of each matrix that precede it, minus the number of those that are in
+// both:
 //
-//     a: 1 . 4 .     a's element 4 is its second one; of b's elements one precedes it (5), which is
-//     b: . 5 6 7     not in a. So its place is 1 + 1 - 0 = 2; b's 6 is in a, and has no place.
+//     a: 1 . 4 .     a's element 4 is its second; one of b's elements (5) precedes it, which is
+//     b: . 5 6 7     not in a. So its position is 1 + 1 - 0 = 2; b's 6 is in a, too.
 #pragma once
 
 #include "sparse_structure.cuh"
 #include <pycuda-complex.hpp>
 
-/// For each element of one matrix how many elements of the other one precede it, and whether that
-/// one has an element in its row and column.
+/// For each element of one matrix: the number of elements of the other matrix that precede it, and
+/// whether that matrix has an element at its position.
 extern "C" __global__ void __launch_bounds__(256)
     find_partners(const int *row_of, const int *columns, int count, const int *other_starts,
                   const int *other_columns, int *before, int *found) {
@@ -29,8 +30,8 @@ extern "C" __global__ void __launch_bounds__(256)
 
 __device__ inline U operate(T x, T y) { return U(OPERATION); }
 
-/// a's elements at their places in the union. common[k]: of a's elements up to and with k, how many
-/// are in b.
+/// Writes a's elements at their positions in the union. common[k]: the number of a's elements up to
+/// and including k that are in b.
 extern "C" __global__ void __launch_bounds__(256)
     place_first(const int *row_of, const int *columns, const T *data, int count, const int *before,
                 const int *found, const int *common, const T *other, int *out_rows,
@@ -44,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(256)
     out[place] = operate(data[k], found[k] ? other[before[k]] : T(0));
 }
 
-/// b's elements that a does not have.
+/// Writes b's elements that are not in a.
 extern "C" __global__ void __launch_bounds__(256)
     place_second(const int *row_of, const int *columns, const T *data, int count, const int *before,
                  const int *found, const int *common, int *out_rows, int *out_columns, U *out) {
@@ -57,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(256)
     out[place] = operate(T(0), data[k]);
 }
 
-/// The elements in the given rows and columns; 0 where none is stored.
+/// The elements in the given rows and columns; 0 if an element is not stored.
 extern "C" __global__ void __launch_bounds__(256)
     look_up(const int *starts, const int *columns, const T *data, const int *rows,
             const int *wanted, T *out, int count) {

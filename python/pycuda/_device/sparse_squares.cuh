@@ -1,16 +1,17 @@
 // sparse_squares.cuh -- products of two sparse matrices.
 //
-// Before it: using T.
+// Defined before this file: using T.
 //
-// In blocks of threads: all single products are written, with their rows and columns, and are then
-// sorted and added up (expand, sort, compress). Where threads are a CPU's cores: a row of the
-// result after the other, in a dense row of sums (Gustavson, ACM Trans. Math. Softw. 4, 250, 1978).
+// On a GPU: all single products are written, with their rows and columns, and are then sorted and
+// added up (expand, sort, compress). If threads are a CPU's cores: the rows of the result are
+// computed one after the other, in a dense row of sums (Gustavson, ACM Trans. Math. Softw. 4, 250,
+// 1978).
 #pragma once
 
 #include "sparse_structure.cuh"
 #include <pycuda-complex.hpp>
 
-/// counts[k]: how many elements the row of b has that element k of a meets.
+/// counts[k]: the number of elements in the row of b with which element k of a is multiplied.
 extern "C" __global__ void __launch_bounds__(256)
     count_products(const int *columns, int count, const int *b_starts, long long *counts) {
     const long long k = blockIdx.x * 256ll + threadIdx.x;
@@ -33,8 +34,8 @@ extern "C" __global__ void __launch_bounds__(256)
     out[i] = T(data[k] * b_data[from]);
 }
 
-/// Rows of the result, a part of them for each block of one thread. `last`, of `wide` numbers for
-/// each block, begins as -1: the last row that had a column.
+/// Counts rows of the result, a part of them in each block of one thread. `last`, with `wide`
+/// numbers for each block, is initially -1: the last row that contained a column.
 extern "C" __global__ void __launch_bounds__(1)
     count_rows(const int *a_starts, const int *a_columns, const int *b_starts, const int *b_columns,
                int rows, int part, int wide, int *last, int *counts) {
@@ -62,8 +63,8 @@ extern "C" __global__ void __launch_bounds__(1)
     }
 }
 
-/// The elements of the rows, in the order in which their columns are met. place[column]: the place
-/// of the sum in the result, of this row if it is not before the row's begin.
+/// Computes the elements of the rows, in the order in which their columns occur. place[column]: the
+/// position of the sum in the result; it belongs to this row if it is not before the row's begin.
 extern "C" __global__ void __launch_bounds__(1)
     multiply_rows(const int *a_starts, const int *a_columns, const T *a_data, const int *b_starts,
                   const int *b_columns, const T *b_data, int rows, int part, int wide, int *place,

@@ -1,9 +1,10 @@
-// sparse_structure.cuh -- where the elements of sparse matrices are: checks, counts, searches.
+// sparse_structure.cuh -- the positions of the elements of sparse matrices: checks, counts,
+// searches.
 #pragma once
 
 constexpr int invalid = 1, unsorted = 2, repeated = 4;
 
-/// The first of the sorted values from `low` to `high` that is not less than `wanted`.
+/// The first of the sorted values from `low` to `high` that is at least `wanted`.
 template <class I> __device__ int lower_bound(const I *sorted, int low, int high, I wanted) {
     while (low < high) {
         const int middle = low + (high - low) / 2;
@@ -40,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(256)
         atomicOr(found, state);
 }
 
-/// The same of elements with a row and a column each; sorted by rows, then by columns.
+/// As above for elements with a row and a column each; sorted by rows, then by columns.
 extern "C" __global__ void __launch_bounds__(256)
     check_coordinates(const int *rows, const int *columns, int count, int high, int wide,
                       unsigned *found) {
@@ -60,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(256)
         atomicOr(found, state);
 }
 
-/// starts[i], for i up to `groups`: how many of the sorted keys are less than i.
+/// starts[i], for i up to `groups`: the number of the sorted keys that are less than i.
 extern "C" __global__ void __launch_bounds__(256)
     find_starts(const int *keys, int count, int *starts, int groups) {
     const long long i = blockIdx.x * 256ll + threadIdx.x;
@@ -68,7 +69,8 @@ extern "C" __global__ void __launch_bounds__(256)
         starts[i] = lower_bound(keys, 0, count, static_cast<int>(i));
 }
 
-/// The row of each element. A block has 1024 elements, and searches the rows that they are in.
+/// The row of each element. A block processes 1024 elements, and searches the rows that contain
+/// them.
 extern "C" __global__ void __launch_bounds__(256)
     find_rows(const int *starts, int rows, int *row_of, int count) {
     __shared__ int ends[2];
@@ -82,8 +84,8 @@ extern "C" __global__ void __launch_bounds__(256)
         row_of[k] = lower_bound(starts, ends[0], ends[1], static_cast<int>(k) + 1) - 1;
 }
 
-// Elements grouped by keys where threads are a CPU's cores: a block of one thread has the keys from
-// groups * i / blocks on.
+// Groups elements by keys if threads are a CPU's cores: a block of one thread processes the keys
+// from groups * i / blocks on.
 
 extern "C" __global__ void __launch_bounds__(1)
     count_keys(const int *keys, int count, int *counts, int groups) {
@@ -99,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(1)
     }
 }
 
-/// Puts elements, in the order of `before` unless that is null, behind the ones with their key.
+/// Appends elements to those with the same key, in the order of `before` unless it is null.
 extern "C" __global__ void __launch_bounds__(1)
     order_keys(const int *keys, const int *before, int count, int *next, int *order, int groups) {
     const int low = static_cast<int>((long long)groups * blockIdx.x / gridDim.x);
@@ -123,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(1)
     }
 }
 
-/// Copies the places of elements: rows chosen[i] become rows i, which begin at starts[i].
+/// Copies the positions of elements: rows chosen[i] become rows i, which begin at starts[i].
 extern "C" __global__ void __launch_bounds__(256)
     choose_rows(const int *old_starts, const int *chosen, const int *starts, const int *row_of,
                 int *places, int count) {

@@ -1,16 +1,17 @@
 // sparse_vector.cuh -- the product of a sparse matrix and a vector: several lanes for each row.
 //
-// Before it: using T; constexpr bool permuted; constexpr int lanes, a power of two up to 32: how
-// many lanes share a row. A group of lanes has four rows at a time, whose loads do not wait for
-// each other: rows of few elements leave too little memory on its way otherwise.
+// Defined before this file: using T; constexpr bool permuted; constexpr int lanes, the number of
+// lanes that share a row, a power of two up to 32. A group of lanes processes four rows at a time,
+// whose loads are independent: otherwise, rows with few elements would keep too few loads in
+// flight.
 #pragma once
 
 #include "sparse_elements.cuh"
 
 constexpr int threads = 256, rows_at_once = 4, groups = threads / lanes;
 
-/// out[i] is the sum of data[k] * x[columns[k]] for k from begins[i] to ends[i], of which the first
-/// `limit` count; added to out[i] where `accumulate` is not 0.
+/// out[i] is the sum of data[k] * x[columns[k]] for k from begins[i] to ends[i], at most `limit`
+/// elements; it is added to out[i] if `accumulate` is not 0.
 extern "C" __global__ void __launch_bounds__(threads)
     multiply(const int *begins, const int *ends, int limit, const int *columns, const T *data,
              const int *order, const T *x, T *out, int rows, int accumulate) {
@@ -46,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         for (int r = 0; r < rows_at_once; ++r) {
             if (at[r] < end[r])
                 sum[r] = T(sum[r] + value[r] * x[column[r]]);
-            // Not at[r] += lanes, which would overflow behind 2^31 - 1 elements.
+            // Not at[r] += lanes, which would overflow near 2^31 - 1 elements.
             at[r] = end[r] - at[r] > lanes ? at[r] + lanes : end[r];
             more |= at[r] < end[r];
         }

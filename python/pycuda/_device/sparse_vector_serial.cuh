@@ -1,13 +1,14 @@
 // sparse_vector_serial.cuh -- sparse_vector.cuh for devices whose threads are a CPU's cores.
 //
-// Before it: using T; constexpr bool permuted; constexpr bool strided: whether elements of x and
-// out are x_step and out_step apart, and not one. A block of one thread has `part` rows, and four
-// sums for each row, so that no addition waits for the one before.
+// Defined before this file: using T; constexpr bool permuted; constexpr bool strided: whether
+// elements of x and out are x_step and out_step apart instead of contiguous. A block of one thread
+// processes `part` rows, with four sums for each row, so that consecutive additions are
+// independent.
 #pragma once
 
 #include "sparse_elements.cuh"
 
-/// As sparse_vector.cuh has it.
+/// As in sparse_vector.cuh.
 extern "C" __global__ void __launch_bounds__(1)
     multiply(const int *begins, const int *ends, int limit, const int *columns, const T *data,
              const int *order, const T *x, T *out, int rows, int accumulate, int part,

@@ -1,7 +1,8 @@
 // pycuda-complex.hpp -- complex numbers in kernels: pycuda::complex<float>, pycuda::complex<double>.
 //
-// Laid out as numpy's complex64 and complex128: the real part, then the imaginary one. May be
-// included inside extern "C". Functions whose textbook formula overflows or cancels use a stable one.
+// The layout is that of numpy's complex64 and complex128: the real part, then the imaginary part.
+// May be included inside extern "C". Functions whose textbook formula overflows or cancels use a
+// stable formula.
 #pragma once
 
 extern "C++" {
@@ -21,7 +22,7 @@ template <class T> struct complex {
     __host__ __device__ constexpr complex(T re = T(), T im = T()) : _M_re(re), _M_im(im) {}
     complex(const complex &) = default;
     __host__ __device__ complex(const volatile complex &z) : _M_re(z._M_re), _M_im(z._M_im) {}
-    // float to double as it is; double to float only where the program says so.
+    // float to double implicitly; double to float only explicitly.
     template <class U, typename detail::when<(sizeof(U) <= sizeof(T))>::type = 0>
     __host__ __device__ constexpr complex(const complex<U> &z)
         : _M_re(static_cast<T>(z._M_re)), _M_im(static_cast<T>(z._M_im)) {}
@@ -179,7 +180,7 @@ template <class T> __device__ complex<T> sqrt(const complex<T> &z) {
         return complex<T>(T(), im);
     if (::isinf(im))
         return complex<T>(::fabs(im), im);
-    // Halves first: |z| alone might overflow.
+    // Halves the parts first, because |z| might overflow.
     const T larger = ::sqrt(T(2) * (::fabs(re) / 4 + ::hypot(re / 4, im / 4)));
     const T smaller = ::fabs(im) / (2 * larger);
     return re >= T() ? complex<T>(larger, ::copysign(smaller, im))
@@ -231,7 +232,7 @@ template <class T> __device__ complex<T> sinh(const complex<T> &z) {
 template <class T> __device__ complex<T> cosh(const complex<T> &z) {
     return complex<T>(::cosh(z._M_re) * ::cos(z._M_im), ::sinh(z._M_re) * ::sin(z._M_im));
 }
-/// (tanh x (1 + tan² y) + i tan y (1 - tanh² x)) / (1 + tanh² x tan² y), where nothing overflows.
+/// (tanh x (1 + tan² y) + i tan y (1 - tanh² x)) / (1 + tanh² x tan² y), which does not overflow.
 template <class T> __device__ complex<T> tanh(const complex<T> &z) {
     const T t = ::tan(z._M_im), s = ::sinh(z._M_re), beta = T(1) + t * t;
     if (::isinf(s))

@@ -1,6 +1,6 @@
 // pycuda-helpers.hpp -- numbers of double precision and complex numbers in textures and surfaces.
 //
-// Texels have at most four channels of 32 bits, so a double is fetched as int2 and put together:
+// Texels have at most four channels of 32 bits, so a double is fetched as int2 and reassembled:
 //
 //     texture<fp_tex_double, 1> values;
 //     double x = fp_tex1Dfetch(values, i);
@@ -21,7 +21,7 @@ typedef int4 fp_tex_cdouble;
 
 namespace pycuda_texture {
 
-// What a texel stands for, and back.
+// The value of a texel, and the texel of a value.
 __device__ __forceinline__ double value_of(int2 texel) {
     return __hiloint2double(texel.y, texel.x);
 }
@@ -62,7 +62,7 @@ PYCUDA_FP_FETCH(fp_tex3D, (PYCUDA_TEXTURE, float x, float y, float z), tex3D(t, 
 #undef PYCUDA_FP_FETCH
 #undef PYCUDA_TEXTURE
 
-/// The functions above serve every type; kept for sources that ask for one more.
+/// The functions above support every type; this macro is kept for sources that use it.
 #define PYCUDA_GENERATE_FP_TEX_FUNCS(TYPE)
 
 /// `x` counts elements, not bytes.

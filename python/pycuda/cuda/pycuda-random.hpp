@@ -2,8 +2,8 @@
 // pycuda.curandom.
 //
 // Philox4x32 is a function of (counter, key): any thread can compute any number of the sequence, so
-// that results do not depend on how a kernel is launched. Xorwow and Mrg32k3a have a state for each
-// thread and follow cuRAND's definitions of the sequences. May be included inside extern "C".
+// results do not depend on the configuration of a launch. Xorwow and Mrg32k3a have a state for each
+// thread, and follow cuRAND's definitions of the sequences. May be included inside extern "C".
 #pragma once
 
 extern "C++" {
@@ -141,8 +141,8 @@ __device__ inline double positive_unit(unsigned high, unsigned low) {
     return 1.0 - unit(high, low);
 }
 
-/// Fills n elements: `make(words, values)` makes `Each` elements of each four words. Element i
-/// depends on key, counter and i alone. `Ahead` blocks of words are made at a time.
+/// Fills n elements: `make(words, values)` computes `Each` elements from four words. Element i
+/// depends only on key, counter and i. `Ahead` blocks of words are generated at a time.
 template <class T, int Each, int Ahead = 1, class Make>
 __device__ void philox_fill(T *out, unsigned long long n, uint4 counter, uint2 key,
                             const Make &make) {

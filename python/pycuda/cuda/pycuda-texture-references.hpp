@@ -1,9 +1,9 @@
-// pycuda-texture-references.hpp -- texture and surface references for compilers that have none.
+// pycuda-texture-references.hpp -- texture and surface references for compilers without them.
 //
-// CUDA 12 removed `texture<float, 2> t;` and `surface<void, 2> s;`. Here they are classes that hold
-// a texture or surface object; pycuda.driver.TextureReference and SurfaceReference set it. PyCUDA
-// includes this file by itself where a source declares such variables. The layout of the classes
-// is pycuda::DeclaredTexture and DeclaredSurface of libpycuda.
+// CUDA 12 removed `texture<float, 2> t;` and `surface<void, 2> s;`. Here they are classes that
+// contain a texture or surface object; pycuda.driver.TextureReference and SurfaceReference set it.
+// PyCUDA includes this file if a source declares such variables. The layout of the classes is that
+// of pycuda::DeclaredTexture and DeclaredSurface in libpycuda.
 #pragma once
 
 #if !defined(__CUDACC_VER_MAJOR__) || __CUDACC_VER_MAJOR__ >= 12
@@ -31,7 +31,7 @@ extern "C++" {
 
 namespace pycuda_texture {
 
-/// The array format and the channels of a texel type, and what it is as normalised float.
+/// The array format and the number of channels of a texel type, and its type as normalised float.
 template <class T> struct texel;
 
 #define PYCUDA_TEXEL(type, code, count, real)                                                      \
@@ -88,7 +88,7 @@ template <class T = void, int Dimensions = cudaSurfaceType1D> struct surface {
     int dimensions;
 };
 
-// Fetches. D is left open, since old programs used what the hardware allowed.
+// Fetches. D is not checked, because old programs used other dimensions that the hardware allowed.
 #define PYCUDA_FETCH(function, parameters, arguments)                                              \
     template <class T, int D, cudaTextureReadMode M>                                               \
     __device__ __forceinline__ typename texture<T, D, M>::fetched function parameters {            \

@@ -1,4 +1,4 @@
-"""Sparse matrices on the device, with the names and the meaning of scipy.sparse.
+"""Sparse matrices on the device, with the interface of scipy.sparse.
 
 >>> from pycuda import sparse
 >>> a = sparse.csr_array((np.float32([4, 1, 3]), np.int32([0, 1, 1]), np.int32([0, 2, 3])))
@@ -11,14 +11,15 @@ array([14., 30.], dtype=float32)
 4
 
 - Formats: CSR (:class:`csr_array`), CSC (:class:`csc_array`), COO (:class:`coo_array`); ``csr_matrix``, ``csc_matrix``
-  and ``coo_matrix`` are the same with ``*`` for the product of matrices. All are :class:`Sparse`; CSR and CSC are
+  and ``coo_matrix`` differ in that ``*`` is the product of matrices. All are :class:`Sparse`; CSR and CSC are
   :class:`Compressed`, COO is :class:`Coordinates`.
 - Elements: bool, integers, float32, float64, complex64, complex128; indices are int32.
-- To and from SciPy: ``csr_array(scipy_matrix)``, ``a.get()``. It is needed for ``get()`` only.
+- To and from SciPy: ``csr_array(scipy_matrix)``, ``a.get()``. Only ``get()`` needs SciPy.
 - Solvers: :mod:`pycuda.sparse.linalg`.
 
-Work is done on the device of the matrix, in the current stream of the thread. Kernels are this package's own. On the
-software device of up to three cores, SciPy's loops replace some of them where SciPy is installed. A result whose size is found by the device, such as a sum of two matrices, waits for it once.
+Operations run on the device of the matrix, in the current stream of the thread, with this package's kernels. On the
+software device with up to three cores, SciPy's loops replace some kernels if SciPy is installed. An operation whose
+result size is computed by the device, such as a sum of two matrices, waits for the size once.
 
 :mod:`pycuda.sparse.cg`, ``coordinate``, ``inner``, ``operator`` and ``packeted`` have PyCUDA's classes.
 """

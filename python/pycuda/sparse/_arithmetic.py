@@ -1,4 +1,4 @@
-"""Sums, element-wise products and comparisons of matrices, of whatever formats."""
+"""Sums, element-wise products and comparisons of matrices of all formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _is_dense(value) -> bool:
 
 
 class Arithmetic(Sparse):
-    """What classes of all formats inherit: operators of two matrices."""
+    """The base of classes of all formats: operators of two matrices."""
 
     @on_own_device
     def _with(self, name: str, other):
@@ -73,7 +73,7 @@ class Arithmetic(Sparse):
         return self._sum_with("subtract", other, swapped=True)
 
     def __mul__(self, other):
-        """Each element times a number, or times the element of another matrix or of a dense array."""
+        """The product of each element with a number, or with the element of another matrix or of a dense array."""
         return self._scaled(other) if is_number(other) else self.multiply(other)
 
     def __rmul__(self, other):
@@ -152,7 +152,7 @@ class Arithmetic(Sparse):
         return self._extreme("minimum", other)
 
     def _canonical_any(self):
-        """This matrix without duplicates: itself where it has none."""
+        """This matrix without duplicates; the matrix itself if it has none."""
         if self.has_canonical_format:
             return self
         result = self.copy()
@@ -166,7 +166,7 @@ class Arithmetic(Sparse):
         return self._with(name, other)
 
     def __ne__(self, other):
-        """Where two sparse matrices differ: a matrix of bool."""
+        """A matrix of bool that is True where two sparse matrices differ."""
         return self._compared("not_equal", other)
 
     def __lt__(self, other):

@@ -1,4 +1,4 @@
-"""What matrices of all formats have in common."""
+"""The common base of matrices of all formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pycuda.sparse._foreign import of_device
 from pycuda.sparse._kernels import on_own_device
 from pycuda.sparse._structure import identity_structure
 
-# The public classes, by their format and whether * is the product of matrices.
+# The public classes, by format and by whether * is the product of matrices.
 CLASSES: dict[tuple[str, bool], type] = {}
 
 
@@ -50,25 +50,25 @@ class Sparse:
 
     ndim = 2
     format = ""
-    __array_ufunc__ = None  # NumPy's numbers and arrays leave operators to this class
+    __array_ufunc__ = None  # operators of NumPy's numbers and arrays call this class
     __array_priority__ = 11.0
     _is_matrix = False
     _shape: tuple[int, int]
     data: GPUArray
 
-    # What a format has
+    # The interface that each format implements.
 
     def _rows(self):
         """(structure, data, order) by rows, where element k is ``data[k]``, or ``data[order[k]]``."""
         raise NotImplementedError
 
     def _with_data(self, data: GPUArray):
-        """A matrix with the same places and other elements."""
+        """A matrix with the same structure and other elements."""
         raise NotImplementedError
 
     @property
     def _anchor(self) -> ArrayBase:
-        """An array that has the device of the matrix, and is never empty."""
+        """An array on the device of the matrix; it is never empty."""
         raise NotImplementedError
 
     def __init_subclass__(cls, **options) -> None:
@@ -77,10 +77,10 @@ class Sparse:
             CLASSES[cls.format, cls._is_matrix] = cls
 
     def _class(self, format: str) -> type:
-        """The class of a format, with this one's meaning of ``*``."""
+        """The class of a format, with the same meaning of ``*`` as this class."""
         return CLASSES[format, self._is_matrix]
 
-    # Attributes
+    # Attributes.
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -96,7 +96,7 @@ class Sparse:
     def nnz(self) -> int:
         """The number of stored elements, an int.
 
-        Stored zeros count, and each of several elements for one place. :meth:`count_nonzero` counts elements that are not 0.
+        Stored zeros and duplicates count. :meth:`count_nonzero` counts elements that are not 0.
 
         >>> sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])).nnz
         3
@@ -164,16 +164,16 @@ class Sparse:
     def __iter__(self):
         return (self[row] for row in range(self.shape[0]))
 
-    # Conversions
+    # Conversions.
 
     def _to_transpose(self, axes, copy: bool):
-        """The matrix whose arrays a transpose has: itself, or a copy. ValueError for other axes."""
+        """The matrix whose arrays a transpose shares: itself, or a copy. Raises ValueError for other axes."""
         if axes is not None and tuple(axes) != (1, 0):
             raise ValueError(f"axes must be None or (1, 0), not {axes!r}")
         return self.copy() if copy else self
 
     def asformat(self, format: str | None, copy: bool = False):
-        """Convert to ``"csr"``, ``"csc"`` or ``"coo"``; None keeps the format. ValueError for another one.
+        """Convert to ``"csr"``, ``"csc"`` or ``"coo"``; None keeps the format. Raises ValueError for another format.
 
         copy: whether the result may not share arrays with this matrix.
         """
@@ -184,7 +184,7 @@ class Sparse:
         return getattr(self, f"to{format}")(copy=copy)
 
     def get(self, stream=None):
-        """Copy to the host: SciPy's matrix of the same format. Raises ImportError without SciPy.
+        """Copy to the host. Returns SciPy's matrix of the same format. Raises ImportError without SciPy.
 
         stream: the stream of the copies, by default the current one.
         """
@@ -223,7 +223,7 @@ class Sparse:
     todense = toarray
 
     def astype(self, dtype, copy: bool = True):
-        """Convert the elements to another type; ``copy=False`` returns the matrix itself where it has that type.
+        """Convert the elements to another type; ``copy=False`` returns the matrix itself if it has that type.
 
         >>> sparse.eye(2).astype(np.complex64).dtype
         dtype('complex64')
@@ -248,7 +248,7 @@ class Sparse:
 
     conjugate = conj
 
-    # Arithmetic with numbers
+    # Arithmetic with numbers.
 
     def __neg__(self):
         return self._with_data(-self.data)
@@ -260,7 +260,7 @@ class Sparse:
         return self._with_data(self.data * number)
 
     def __truediv__(self, other):
-        """Each element divided by a number; by the elements of a dense array, a dense array."""
+        """Divide each element by a number, or by the element of a dense array; the latter gives a dense array."""
         if is_number(other):
             return self._with_data(self.data / other)
         if isinstance(other, (ArrayBase, np.ndarray)):
@@ -270,7 +270,7 @@ class Sparse:
     def power(self, n, dtype=None):
         """Raise each stored element to the power ``n``, which is a number above 0.
 
-        dtype: the type of the result, by default what the elements' type gives. ValueError for ``n`` of 0 or less,
+        dtype: the type of the result, by default derived from the elements' type. Raises ValueError for ``n`` of 0 or less,
         which would make a dense matrix.
 
         >>> (3 * sparse.eye(2)).power(2).data
@@ -285,7 +285,7 @@ class Sparse:
     def _with_power(self, n):
         return self._with_data(self.data**n)
 
-    # Products
+    # Products.
 
     @on_own_device
     def _times_dense(self, dense: ArrayBase, out=None) -> GPUArray:
@@ -327,7 +327,7 @@ class Sparse:
         return NotImplemented if other is None else other._times_sparse(self)
 
     def dot(self, other):
-        """The product with a matrix or a vector, as ``@``; a number scales the matrix.
+        """The product with a matrix or a vector, like ``@``; a number scales the matrix.
 
         >>> (2 * sparse.eye(2)).dot(gpuarray.array([1.0, 3.0]))
         array([2., 6.])
@@ -352,18 +352,18 @@ class Sparse:
         return self._class("csr")._of(structure, data)
 
     def __pow__(self, n):
-        """``A ** n``: of ``csr_array`` and its like, each element; of ``csr_matrix`` the matrix product."""
+        """``A ** n``: for ``csr_array`` and similar classes, of each element; for ``csr_matrix``, the matrix power."""
         return self.power(n)
 
-    # Reductions
+    # Reductions.
 
     @on_own_device
     def sum(self, axis=None, dtype=None):
         """Add up all elements, or those along an axis.
 
-        axis: 0 adds the rows: an array (columns,), of ``csr_matrix`` and its like (1, columns). 1 adds the columns:
+        axis: 0 adds the rows: an array (columns,), for ``csr_matrix`` and similar classes (1, columns). 1 adds the columns:
             (rows,) or (rows, 1). None adds all elements: an array without axes.
-        dtype: the type of the result, by default the elements'; integers are added as int64 or uint64.
+        dtype: the type of the result, by default that of the elements; integers are added as int64 or uint64.
 
         >>> sparse.csr_array([[1, 2], [0, 3]]).sum(axis=0)
         array([1, 5])
@@ -384,7 +384,7 @@ class Sparse:
         return result
 
     def mean(self, axis=None, dtype=None):
-        """The mean of all elements, those that are not stored included, or of those along an axis; see :meth:`sum`.
+        """Return the mean of all elements, including those that are not stored, or of those along an axis; see :meth:`sum`.
 
         Integers give float64.
 
@@ -410,7 +410,7 @@ class Sparse:
         return self.diagonal(offset).sum()
 
     def count_nonzero(self) -> int:
-        """Count the elements that are not 0, an int. Elements stored for one place are added up first. Waits for the device.
+        """Count the elements that are not 0, an int. Duplicates are added up first. Waits for the device.
 
         >>> a = sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]]))
         >>> a.data[0] = 0
@@ -423,7 +423,7 @@ class Sparse:
             matrix.sum_duplicates()
         return int((matrix.data != 0).sum(dtype=np.int64).get()) if matrix.nnz else 0
 
-    # Functions of each element
+    # Functions of each element.
 
     sqrt = _elementwise("sqrt")
     sin = _elementwise("sin")
@@ -446,7 +446,7 @@ class Sparse:
 
 
 class MatrixMeaning:
-    """What ``csr_matrix`` and its like have beside ``csr_array``: ``*`` and ``**`` are products of matrices."""
+    """The difference between ``csr_matrix`` and ``csr_array``: ``*`` and ``**`` are products of matrices."""
 
     _is_matrix = True
 
@@ -457,7 +457,7 @@ class MatrixMeaning:
         return self._scaled(other) if is_number(other) else other @ self
 
     def __pow__(self, n):
-        """The matrix multiplied by itself, ``n`` factors; ``n`` is an integer of at least 0."""
+        """The matrix power with ``n`` factors; ``n`` is an integer of at least 0."""
         n = operator.index(n)
         if self.shape[0] != self.shape[1]:
             raise TypeError(f"the power needs a square matrix, not shape {self.shape}")  # fmt: skip
@@ -481,7 +481,7 @@ class MatrixMeaning:
 
 
 def check_device(a, b) -> None:
-    """ValueError where two operands are on different devices."""
+    """Raises ValueError if two operands are on different devices."""
     devices = [_driver._array_device(getattr(one, "_anchor", one)) for one in (a, b)]
     if devices[0] != devices[1]:
         raise ValueError(
@@ -490,7 +490,7 @@ def check_device(a, b) -> None:
 
 
 def as_sparse(value, cls: type):
-    """A sparse matrix of SciPy's or CuPy's as ``cls``, one of ours as it is; None for anything else."""
+    """Convert a sparse matrix of SciPy or CuPy to ``cls``; one of ours is returned itself; None for other objects."""
     if isinstance(value, Sparse):
         return value
     return cls(value) if hasattr(value, "tocsr") and hasattr(value, "nnz") else None

@@ -61,7 +61,7 @@ class Compressed(Indexing, Arithmetic):
         self._set(Structure(starts, new_indices(0), major, minor, True, True), empty(0, dtype))  # fmt: skip
 
     def _set_arrays(self, arrays, shape, dtype, copy) -> None:
-        """Of (data, indices, indptr)."""
+        """Initialise from (data, indices, indptr)."""
         data = typed(arrays[0], dtype, copy)
         indices = index_array(arrays[1], "indices", np.iinfo(INDEX).max)
         starts = index_array(arrays[2], "indptr", np.iinfo(INDEX).max)
@@ -86,7 +86,7 @@ class Compressed(Indexing, Arithmetic):
 
     @classmethod
     def _of_dense(cls, dense: ArrayBase):
-        """By rows, of an array with two axes."""
+        """A matrix by rows, from an array with two axes."""
         places = flatnonzero(dense)
         rows, columns = divmod(places, dense.shape[1]) if places.size else (places, places)  # fmt: skip
         structure = Structure(
@@ -151,7 +151,7 @@ class Compressed(Indexing, Arithmetic):
         arrays = tuple(one.get() for one in (self._data, self.indices, self.indptr))
         return cls(arrays, shape=self.shape)
 
-    # Conversions
+    # Conversions.
 
     @on_own_device
     def copy(self):
@@ -163,7 +163,7 @@ class Compressed(Indexing, Arithmetic):
         return self._of(structure, self._data.copy())
 
     def transpose(self, axes=None, copy: bool = False):
-        """Transpose: CSR gives CSC, and the other way round, with the same arrays.
+        """Transpose: CSR gives CSC, and CSC gives CSR, with the same arrays.
 
         axes: None or (1, 0). copy: True copies the arrays.
 
@@ -226,7 +226,7 @@ class Compressed(Indexing, Arithmetic):
             in_order and self.has_canonical_format,
         )  # fmt: skip
 
-    # What changes the matrix
+    # Operations that change the matrix.
 
     @on_own_device
     def sort_indices(self) -> None:
@@ -254,7 +254,7 @@ class Compressed(Indexing, Arithmetic):
 
     @on_own_device
     def sum_duplicates(self) -> None:
-        """Add up elements that are stored for one place, in their order, and sort the indices.
+        """Add up duplicates in their order, and sort the indices.
 
         >>> a = sparse.csr_array((np.float64([1, 2]), np.int32([0, 0]), np.int32([0, 2])))
         >>> a.sum_duplicates()
@@ -275,7 +275,7 @@ class Compressed(Indexing, Arithmetic):
 
     @on_own_device
     def eliminate_zeros(self) -> None:
-        """Drop stored elements that are 0, in place. Waits for the device, because the number of the others must be known.
+        """Drop stored elements that are 0, in place. Waits for the device, because the host must know the number of remaining elements.
 
         >>> a = sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]]))
         >>> a.data[0] = 0
@@ -292,13 +292,13 @@ class Compressed(Indexing, Arithmetic):
     def _canonical(self):
         return self._canonical_any()
 
-    # Parts
+    # Parts.
 
     @on_own_device
     def diagonal(self, k: int = 0) -> GPUArray:
-        """The elements of a diagonal, a vector.
+        """Return the elements of a diagonal as a vector.
 
-        k: the diagonal's number; those above the main one are positive. ValueError for one outside of the matrix.
+        k: the number of the diagonal; numbers above the main diagonal are positive. Raises ValueError if it is outside the matrix.
 
         >>> sparse.csr_array([[1, 2], [0, 3]]).diagonal()
         array([1, 3])
@@ -325,13 +325,13 @@ class csr_array(Compressed):
         - ``(rows, columns)``, for a matrix without elements;
         - ``(data, (row, col))``: the elements with their rows and columns; duplicates are added up;
         - ``(data, indices, indptr)``: row i has the columns ``indices[indptr[i]:indptr[i + 1]]``.
-    shape: the extents, by default what the indices need.
+    shape: the extents, by default as large as the indices require.
     dtype: the type of the elements: bool, integers, float32, float64, complex64, complex128. By default the one of
         the operand.
     copy: whether the matrix may not share the operand's arrays.
 
-    Indices are int32; others are converted, or refused with ValueError where they do not fit. Raises ValueError for
-    indices outside of the matrix. Operations give matrices with the same indices the same arrays of indices.
+    Indices are int32; other integers are converted. Raises ValueError for indices that do not fit or that are outside
+    the matrix. Operations whose results have the same indices share the arrays of indices.
 
     >>> a = sparse.csr_array((np.float32([1, 2, 3]), np.int32([0, 1, 1]), np.int32([0, 2, 3])))
     >>> a @ gpuarray.array([1, 10], np.float32)
@@ -344,7 +344,7 @@ class csr_array(Compressed):
 class csc_array(Compressed):
     """A matrix in compressed sparse columns; the parameters are those of :class:`csr_array`, with rows for columns.
 
-    The first product with a vector finds the order of the elements by rows, and keeps it (8 bytes for each element);
+    The first product with a vector computes the order of the elements by rows, and stores it (8 bytes for each element);
     all matrices with these indices use it.
 
     >>> sparse.csc_array([[1, 0], [2, 3]]).indices

@@ -1,6 +1,6 @@
-"""Steps of conjugate gradients, each one kernel. Their factors stay on the device: no step waits for the host.
+"""Steps of conjugate gradients, one kernel each. Their factors stay on the device, so no step waits for the host.
 
-A quotient whose denominator is 0 is 0: the solution is exact then, and further steps leave it so.
+A quotient with denominator 0 is 0: the solution is exact then, and further steps do not change it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""New matrices: identities, diagonals, random ones, and several joined."""
+"""Creates matrices: identities, diagonals, random matrices, and concatenations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def issparse(x) -> bool:
 
 
 def eye(m: int, n: int | None = None, k: int = 0, dtype=np.float64, format: str | None = None):  # fmt: skip
-    """Ones on a diagonal, as a matrix (``*`` is the product of matrices).
+    """Create a matrix with ones on a diagonal (``*`` is the product of matrices).
 
     m, n: rows and columns; by default as many columns as rows. k: the diagonal's number, 0 for the main one.
     dtype: the type of the elements. format: "csr", "csc" or "coo"; by default "coo".
@@ -35,7 +35,7 @@ def eye(m: int, n: int | None = None, k: int = 0, dtype=np.float64, format: str 
 
 
 def eye_array(m: int, n: int | None = None, *, k: int = 0, dtype=np.float64, format: str | None = None):  # fmt: skip
-    """As :func:`eye`, an array (``*`` multiplies elements).
+    """As :func:`eye`, but an array (``*`` multiplies elements).
 
     >>> eye_array(2).format
     'coo'
@@ -62,12 +62,12 @@ def identity(n: int, dtype=np.float64, format: str | None = None):
 
 
 def diags(diagonals, offsets=0, shape=None, format: str | None = None, dtype=None):
-    """A matrix of diagonals.
+    """Create a matrix from its diagonals.
 
-    diagonals: vectors (of the device, of the host), one for each offset, of the lengths that the diagonals have; one of
-        one element fills its diagonal. For a single offset one vector.
-    offsets: the diagonals' numbers: 0 for the main one, positive above; a number or a sequence.
-    shape: the extents, by default square and as large as the first diagonal needs.
+    diagonals: vectors (device or host arrays), one for each offset, with the lengths of the diagonals; a vector of one
+    element fills its diagonal. For a single offset, one vector.
+    offsets: the numbers of the diagonals: 0 for the main one, positive above; a number or a sequence.
+    shape: the extents, by default square with the extent that the first diagonal requires.
     format: "csr", "csc" or "coo"; by default "coo". dtype: the type, by default the diagonals' common one.
 
     Raises ValueError for diagonals that do not fit, and for offsets that occur twice.
@@ -80,7 +80,7 @@ def diags(diagonals, offsets=0, shape=None, format: str | None = None, dtype=Non
 
 
 def diags_array(diagonals, /, *, offsets=0, shape=None, format: str | None = None, dtype=None):  # fmt: skip
-    """As :func:`diags`, an array (``*`` multiplies elements).
+    """As :func:`diags`, but an array (``*`` multiplies elements).
 
     >>> diags_array([[1.0, 2.0]], offsets=[1]).shape
     (3, 3)
@@ -125,15 +125,15 @@ def _diags(cls, diagonals, offsets, shape, dtype):
 
 
 def random(m: int, n: int, density: float = 0.01, format: str = "coo", dtype=None, rng=None, data_rvs=None):  # fmt: skip
-    """A matrix with random numbers in random places.
+    """Create a matrix with random numbers at random positions.
 
-    m, n: rows and columns. density: the part of the elements that are stored, from 0 to 1.
+    m, n: rows and columns. density: the fraction of elements that are stored, from 0 to 1.
     format: "csr", "csc" or "coo". dtype: the type, by default float64.
-    rng: a ``numpy.random.Generator`` or what makes one, such as a number that makes it reproducible.
-    data_rvs: a function of a count that gives the numbers; by default uniform in [0, 1), for integers all values of
+    rng: a ``numpy.random.Generator`` or an argument of ``numpy.random.default_rng``, such as a seed.
+    data_rvs: a function that returns a given count of numbers; by default uniform in [0, 1), for integers all values of
         the type, for complex numbers both parts uniform.
 
-    The places are drawn on the host. Raises ValueError for a density outside of [0, 1].
+    The positions are drawn on the host. Raises ValueError for a density outside of [0, 1].
 
     >>> random(100, 100, density=0.05, rng=1).nnz
     500
@@ -142,7 +142,7 @@ def random(m: int, n: int, density: float = 0.01, format: str = "coo", dtype=Non
 
 
 def random_array(shape, *, density: float = 0.01, format: str = "coo", dtype=None, rng=None, data_sampler=None):  # fmt: skip
-    """As :func:`random`, an array (``*`` multiplies elements). ``data_sampler`` is called with ``size=``.
+    """As :func:`random`, but an array (``*`` multiplies elements). ``data_sampler`` is called with ``size=``.
 
     >>> random_array((100, 100), rng=1, dtype=np.float32).dtype
     dtype('float32')
@@ -185,14 +185,14 @@ def _parts(blocks) -> list[Sparse]:
 
 
 def _class_of(parts) -> type:
-    """An array where one of the parts is an array, else a matrix: as scipy.sparse has it."""
+    """An array class if one of the parts is an array, else a matrix class, as in scipy.sparse."""
     return CLASSES["coo", all(one._is_matrix for one in parts)]
 
 
 def vstack(blocks, format: str | None = None, dtype=None):
-    """Stack matrices below each other.
+    """Stack matrices vertically.
 
-    blocks: sparse matrices or dense arrays with as many columns each. format: of the result, by default "csr" where all
+    blocks: sparse matrices or dense arrays with equal numbers of columns. format: of the result, by default "csr" if all
         blocks have it, else "coo". dtype: the type, by default the common one.
 
     Raises ValueError for blocks with different numbers of columns.
@@ -207,7 +207,7 @@ def vstack(blocks, format: str | None = None, dtype=None):
 
 
 def hstack(blocks, format: str | None = None, dtype=None):
-    """Stack matrices beside each other; parameters as of :func:`vstack`, with rows for columns.
+    """Stack matrices horizontally; parameters as of :func:`vstack`, with rows instead of columns.
 
     >>> hstack([eye(1), eye(1)]).toarray()
     array([[1., 1.]])
@@ -218,11 +218,11 @@ def hstack(blocks, format: str | None = None, dtype=None):
 
 
 def bmat(blocks, format: str | None = None, dtype=None):
-    """A matrix of rows of blocks; None is a block of zeros.
+    """Create a matrix from rows of blocks; None is a block of zeros.
 
     blocks: a sequence of rows, each a sequence of matrices or None. format: by default "coo".
 
-    Raises ValueError for blocks that do not fit, and for a row or column of None alone.
+    Raises ValueError for blocks that do not fit, and for a row or column with only None.
 
     >>> bmat([[eye(1), None], [None, eye(1)]]).toarray()
     array([[1., 0.],
@@ -235,7 +235,7 @@ def bmat(blocks, format: str | None = None, dtype=None):
 
 
 def block_diag(mats, format: str | None = None, dtype=None):
-    """A matrix with blocks along its diagonal; parameters as of :func:`bmat`.
+    """Create a matrix with blocks along its diagonal; parameters as of :func:`bmat`.
 
     >>> block_diag([eye(1), eye(2)]).shape
     (3, 3)
@@ -281,7 +281,7 @@ def _stacked(grid, dtype):
 
 
 def kron(A, B, format: str | None = None):
-    """The Kronecker product of two matrices. format: by default "coo".
+    """Return the Kronecker product of two matrices. format: by default "coo".
 
     >>> kron(eye(2), sparse.coo_matrix([[1, 2]])).toarray()
     array([[1., 2., 0., 0.],
@@ -314,7 +314,7 @@ def _triangle(A, format, keep):
 
 
 def tril(A, k: int = 0, format: str | None = None):
-    """The elements on and below diagonal ``k``. format: by default "coo".
+    """Return the elements on and below diagonal ``k``. format: by default "coo".
 
     >>> tril(sparse.csr_array([[1, 2], [3, 4]])).toarray()
     array([[1, 0],
@@ -324,7 +324,7 @@ def tril(A, k: int = 0, format: str | None = None):
 
 
 def triu(A, k: int = 0, format: str | None = None):
-    """The elements on and above diagonal ``k``. format: by default "coo".
+    """Return the elements on and above diagonal ``k``. format: by default "coo".
 
     >>> triu(sparse.csr_array([[1, 2], [3, 4]])).toarray()
     array([[1, 2],
@@ -334,7 +334,7 @@ def triu(A, k: int = 0, format: str | None = None):
 
 
 def find(A):
-    """The rows, columns and values of the elements that are not 0, sorted, duplicates added up.
+    """Return rows, columns and values of the elements that are not 0, sorted, with duplicates added up.
 
     >>> find(sparse.csr_array([[0, 2], [3, 0]]))
     (array([0, 1], dtype=int32), array([1, 0], dtype=int32), array([2, 3]))

@@ -31,7 +31,7 @@ from pycuda.sparse._structure import (
 class Coordinates(Arithmetic):
     """The base of :class:`coo_array`: element ``k`` is ``data[k]`` in row ``row[k]`` and column ``col[k]``.
 
-    Elements stand in any order, and several elements of one place are added up in operations.
+    Elements may have any order. Operations add up duplicates.
     """
 
     def __init__(self, arg1, shape=None, dtype=None, copy: bool = False) -> None:
@@ -78,7 +78,7 @@ class Coordinates(Arithmetic):
         self._device = GPUArray(1, INDEX) if data.size == 0 else pair[0]
 
     def _set_coordinates(self, arrays, shape, dtype, copy) -> None:
-        """Of (data, (row, col))."""
+        """Initialise from (data, (row, col))."""
         data = typed(arrays[0], dtype, copy)
         try:
             given = tuple(arrays[1])
@@ -157,7 +157,7 @@ class Coordinates(Arithmetic):
         return self._is_canonical
 
     def _structure_by_rows(self):
-        """(structure, order), order None for the elements as they are. Duplicates stay."""
+        """(structure, order); order is None if it does not change. Duplicates stay."""
         if self._by_rows is None:
             rows, columns = self._pair
             if self._is_sorted:
@@ -180,7 +180,7 @@ class Coordinates(Arithmetic):
         rows, columns = (one.get() for one in self._pair)
         return cls((self._data.get(), (rows, columns)), shape=self.shape)
 
-    # Conversions
+    # Conversions.
 
     @on_own_device
     def copy(self):
@@ -237,11 +237,11 @@ class Coordinates(Arithmetic):
         """
         return self.copy() if copy else self
 
-    # What changes the matrix
+    # Operations that change the matrix.
 
     @on_own_device
     def sum_duplicates(self) -> None:
-        """Add up elements that are stored for one place, in their order; elements are sorted by rows, then columns.
+        """Add up duplicates in their order, and sort the elements by rows, then columns.
 
         >>> a = sparse.coo_array((np.float64([1, 2]), (np.int32([0, 0]), np.int32([1, 1]))))
         >>> a.sum_duplicates()
@@ -286,7 +286,7 @@ class coo_array(Coordinates):
     The parameters are those of :class:`csr_array`. Elements of ``(data, (row, col))`` keep their order, and duplicates
     stay; conversions and :meth:`sum_duplicates` add them up.
 
-    The first product finds the order of the elements by rows, and keeps it.
+    The first product computes the order of the elements by rows, and stores it.
 
     >>> a = sparse.coo_array((np.float32([1, 2]), (np.int32([1, 0]), np.int32([0, 1]))), shape=(2, 2))
     >>> a.toarray()

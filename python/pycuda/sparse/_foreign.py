@@ -1,4 +1,4 @@
-"""Arrays of other packages on the device."""
+"""Device arrays of other packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pycuda.gpuarray import GPUArray
 
 
 def of_device(array):
-    """An array of another package on the device as one of ours on the same memory; what is on the host as it is."""
+    """A device array of another package as one of ours, in the same memory; host arrays are returned unchanged."""
     if isinstance(array, ArrayBase):
         return array
     interface = getattr(array, "__cuda_array_interface__", None)
@@ -18,7 +18,7 @@ def of_device(array):
         return array
     if interface.get("mask") is not None:
         raise ValueError("a masked array cannot be part of a sparse matrix")
-    if interface.get("stream") is not None:  # work in another package's stream
+    if interface.get("stream") is not None:  # queued in a stream of the other package
         Context.synchronize()
     return GPUArray(
         interface["shape"], np.dtype(interface["typestr"]), base=array,

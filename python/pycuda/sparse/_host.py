@@ -1,12 +1,12 @@
-"""SciPy's loops on the memory of matrices, where the device is a CPU of few cores and SciPy is installed.
+"""SciPy's loops for the memory of matrices, if the device is a CPU with few cores and SciPy is installed.
 
-There the host has the arrays' memory, as pycuda.arrays.interop.host says. SciPy's loops use one core and
-check no addresses; this package's kernels use all cores, and the device checks each of their accesses, which
-takes about as long as the access. So SciPy is quicker on few cores, and kernels are on more.
+The host can then access the arrays' memory; see pycuda.arrays.interop.host. SciPy's loops use one core and
+check no addresses. This package's kernels use all cores, and the device checks each of their accesses, which
+takes about as long as the access. So SciPy is faster on few cores, and kernels are faster on more cores.
 
-The loops are called by the names by which SciPy's matrices call them; a SciPy without them is not used. Each
-function here returns None where own kernels have to do the work. Results are allocated before the wait for the
-stream, so that earlier owners of their memory are waited for, too.
+The loops are called by the names that SciPy's matrices use; a SciPy without them is not used. Each
+function here returns None if this package's kernels must do the work. Results are allocated before the wait for
+the stream, so that the wait includes earlier users of their memory.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _is_used() -> bool:
 
 
 def multiply(structure: Structure, data, by_columns: bool, dense, out, add: bool, order) -> GPUArray | None:  # fmt: skip
-    """``out (+)= A @ dense``, arrays without gaps and of one type; see times_dense() in _products.py."""
+    """``out (+)= A @ dense``, for contiguous arrays of one type; see times_dense() in _products.py."""
     if not _is_used():
         return None
     arrays = [structure.starts, structure.columns, data, dense, out]
@@ -104,7 +104,7 @@ def transpose(structure: Structure, data):
 
 
 def compress(rows, columns, data, shape):
-    """(structure, data) by rows of coordinates, sorted, duplicates added up."""
+    """(structure, data) by rows, from coordinates; sorted, with duplicates added up."""
     if not _is_used():
         return None
     count = data.size

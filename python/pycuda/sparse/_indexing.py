@@ -30,7 +30,7 @@ from pycuda.sparse._structure import Structure
 
 
 def _number(index: int, extent: int) -> int:
-    """A row's or column's number, which may count from the end. IndexError for one outside."""
+    """The number of a row or column, which may count from the end. Raises IndexError if it is out of bounds."""
     if not -extent <= index < extent:
         raise IndexError(f"index {index} is out of bounds for an extent of {extent}")
     return index + extent if index < 0 else index
@@ -69,7 +69,7 @@ def _chosen(index, extent: int):
 
 
 class Indexing:
-    """``A[rows, columns]`` of CSR and CSC, and assignments' absence."""
+    """``A[rows, columns]`` of CSR and CSC; assignments are not supported."""
 
     __slots__ = ()
 
@@ -77,9 +77,9 @@ class Indexing:
     def __getitem__(self, key):
         """``A[i, j]``, an element; ``A[i]``, ``A[i:j]``, ``A[:, j]``, ``A[[0, 2]]``: a matrix of rows and columns.
 
-        Indices are integers, slices, vectors of integers, masks; those of the device, too. An integer gives a matrix
-        with one row or column. Two vectors give the single elements, a vector of the device. Waits for the device.
-        Raises IndexError for what is outside of the matrix.
+        Indices are integers, slices, vectors of integers, masks; they may be device arrays. An integer gives a matrix
+        with one row or column. Two vectors give single elements, as a device vector. Waits for the device.
+        Raises IndexError for indices outside the matrix.
         """
         key = key if isinstance(key, tuple) else (key, slice(None))
         if len(key) != 2 or any(one is None or one is Ellipsis for one in key):
@@ -121,7 +121,7 @@ class Indexing:
         return self[:, operator.index(i)]
 
     def _major(self, chosen):
-        """Some rows; here and below rows are columns in CSC."""
+        """Select rows. Here and below, rows are columns if the format is CSC."""
         old = self._structure
         if isinstance(chosen, range):
             if len(chosen) == old.major:
@@ -152,7 +152,7 @@ class Indexing:
         return self._of(made, self._data[places] if total else self._data[:0])
 
     def _minor(self, chosen):
-        """Some columns."""
+        """Select columns."""
         old = self._structure
         if isinstance(chosen, range):
             if len(chosen) == old.minor:

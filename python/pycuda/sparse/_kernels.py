@@ -1,4 +1,4 @@
-"""Kernels of sparse matrices (``_device/sparse_*.cuh``), and what their launches have in common."""
+"""Kernels for sparse matrices (``_device/sparse_*.cuh``), and the common code of their launches."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LARGEST = np.iinfo(INDEX).max
 
 
 def is_serial() -> bool:
-    """Whether a device's threads are the cores of a CPU, so that blocks of one thread are quick."""
+    """Whether a device's threads are the cores of a CPU, so that blocks of one thread are fast."""
     return _driver._array_threads_are_cores()
 
 
 def cores() -> int:
-    """The multiprocessors of the device; of a CPU its cores."""
+    """The number of the device's multiprocessors, or of the CPU's cores."""
     return Context.get_device().get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
 
 
@@ -41,12 +41,12 @@ def kernel(file: str, name: str, **definitions) -> _driver.Function:
 
 
 def blocks(count: int, each: int) -> int:
-    """How many blocks of ``each`` cover ``count``."""
+    """The number of blocks of ``each`` that cover ``count``."""
     return -(-count // each)
 
 
 def check_count(count: int) -> None:
-    """ValueError for a number of elements that int32 indices cannot count."""
+    """Raises ValueError if int32 indices cannot count the elements."""
     if count > LARGEST:
         raise ValueError(
             f"the result would have {count} elements; int32 indices allow at most {LARGEST}"
@@ -54,13 +54,13 @@ def check_count(count: int) -> None:
 
 
 def for_each(function: _driver.Function, count: int, *args) -> None:
-    """Launch with a thread for each of ``count`` items, in blocks of 256."""
+    """Launch one thread for each of ``count`` items, in blocks of 256."""
     if count:
         function(*args, block=(256, 1, 1), grid=(blocks(count, 256), 1))
 
 
 def on_own_device(method: Callable) -> Callable:
-    """The method, run in the context of its matrix."""
+    """Wrap a method: it runs in the context of its matrix."""
 
     @functools.wraps(method)
     def run(self, *args, **kwargs):
@@ -74,12 +74,12 @@ def on_own_device(method: Callable) -> Callable:
 
 
 def finish() -> None:
-    """Wait for the current stream. What is kept with a structure is used in other streams, too."""
+    """Wait for the current stream, because data that is stored in a structure is used in other streams, too."""
     Event().record().synchronize()
 
 
 def indices_of(array: ArrayBase) -> GPUArray:
-    """Integers as int32 without gaps, the array itself where it is so."""
+    """Integers as contiguous int32; the array itself if it is contiguous int32."""
     return array.astype(INDEX, copy=False).copy("C") if not _is_index(array) else array
 
 
@@ -88,5 +88,5 @@ def _is_index(array: ArrayBase) -> bool:
 
 
 def new_indices(count: int) -> GPUArray:
-    """An array for ``count`` indices, with arbitrary values."""
+    """An uninitialised array for ``count`` indices."""
     return empty(count, INDEX)

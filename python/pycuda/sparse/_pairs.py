@@ -1,4 +1,4 @@
-"""Operations on the elements of two matrices of one shape, and elements looked up by their row and column."""
+"""Operations on the elements of two matrices with equal shapes, and look-ups of elements by row and column."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pycuda.gpuarray import GPUArray, cumsum, empty, flatnonzero
 from pycuda.sparse._kernels import INDEX, check_count, for_each, kernel, new_indices
 from pycuda.sparse._structure import Structure, starts_of
 
-# Operations that give 0 for two zeros, as CUDA C++ of x and y; the result's type is bool for comparisons.
+# Operations that give 0 for two zeros, as CUDA C++ with x and y; comparisons give bool.
 _SAME, _BOOL = False, True
 OPERATIONS = {
     "add": ("x + y", _SAME),
@@ -36,9 +36,9 @@ def _functions(name: str, kind: np.dtype):
 
 
 def union(name: str, a: Structure, a_data: GPUArray, b: Structure, b_data: GPUArray):
-    """(structure, data) of an operation of :data:`OPERATIONS` where either matrix has an element.
+    """(structure, data) of an operation of :data:`OPERATIONS` for all elements of either matrix.
 
-    Both are canonical, and their elements are of one type. Waits for the device.
+    Both are canonical and have the same type. Waits for the device.
     """
     result, function = _functions(name, a_data.dtype)
     a_rows, b_rows = a.rows(), b.rows()
@@ -74,7 +74,7 @@ def intersection(a: Structure, a_data: GPUArray, b: Structure, b_data: GPUArray)
 
 
 def look_up(structure: Structure, data: GPUArray, rows: GPUArray, columns: GPUArray) -> GPUArray:  # fmt: skip
-    """The elements of a canonical matrix in rows and columns (int32): 0 where none is stored."""
+    """The elements of a canonical matrix at the given rows and columns (int32); 0 if an element is not stored."""
     out = empty(rows.size, data.dtype)
     if structure.count == 0:
         return out.fill(0) if out.size else out

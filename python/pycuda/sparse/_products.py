@@ -1,10 +1,10 @@
-"""Products of a sparse matrix: with a vector, with a dense matrix, with a sparse matrix.
+"""Products of a sparse matrix with a vector, with a dense matrix, or with a sparse matrix.
 
-A product by rows has a group of lanes for each row, as many as a row has elements in the mean (Bell and
+A product by rows uses a group of lanes for each row, as many as the mean number of elements of a row (Bell and
 Garland, Efficient sparse matrix-vector multiplication on CUDA, NVR-2008-004). Rows that are much longer
-are cut into pieces, whose sums are added in their order: a row of a million elements keeps the whole device
-busy, and results are the same in every run. A product by columns reads the elements in the order of the
-rows, which is found once for a structure.
+are divided into pieces, whose sums are added in order: a row of a million elements uses the whole device,
+and results are the same in every run. A product by columns reads the elements in the order of the
+rows, which is computed once for a structure.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from pycuda.sparse._kernels import (
 )
 from pycuda.sparse._structure import Structure, group, starts_of
 
-_PART = 512  # rows of a block of one thread
+_PART = 512  # rows per block of one thread
 _FEW_COLUMNS = (
-    4  # products with so few columns are products with vectors where threads are cores
+    4  # on a CPU, products with at most this many columns are products with vectors
 )
 
 
 class _Rows:
-    """One launch: the rows from ``begins`` to ``ends``, of which the first ``limit`` elements count."""
+    """One launch: the rows from ``begins`` to ``ends``, of which the first ``limit`` elements are used."""
 
     def __init__(self, begins, ends, limit, columns, data, order) -> None:
         self.count = begins.size
@@ -63,7 +63,7 @@ class _Rows:
             "sparse_vector_serial", "multiply",
             T=self.dtype, permuted=self.permuted, strided=x_step > 1,
         )  # fmt: skip
-        # Some parts for each core; a part has work for some microseconds.
+        # Several parts for each core. Each part takes some microseconds.
         part = min(_PART, max(16, blocks(self.count, 8 * _kernels.cores())))
         multiply(
             *self.arguments, x, out, self.count, int(accumulate), part, x_step, out_step,
@@ -95,7 +95,7 @@ class _Rows:
 
 
 def _multiply(structure: Structure, data, order, dense, out, accumulate: bool) -> None:
-    """``out (+)= A @ dense`` for arrays without gaps, of one type, of extents above 0."""
+    """``out (+)= A @ dense`` for contiguous arrays of one type, with extents above 0."""
     long = structure.long_rows()
     vector = dense.ndim == 1
 
@@ -118,7 +118,7 @@ def _multiply(structure: Structure, data, order, dense, out, accumulate: bool) -
 
 
 def times_dense(structure: Structure, data, by_columns: bool, dense: ArrayBase, out=None, order=None):  # fmt: skip
-    """The product with a vector or a dense matrix; ``out``, if given, has it added.
+    """The product with a vector or a dense matrix. If ``out`` is given, the product is added to it.
 
     by_columns: whether the structure's rows are the matrix's columns.
     order: None, or for each element of the structure its number in ``data``.
@@ -147,21 +147,21 @@ def times_dense(structure: Structure, data, by_columns: bool, dense: ArrayBase, 
 
 
 def check_number(dtype: np.dtype) -> None:
-    """TypeError for a type that kernels do not compute with."""
+    """Raises TypeError for a type that the kernels do not support."""
     if dtype.kind not in "biufc" or dtype == np.float16:
         raise TypeError(
             f"sparse matrices have elements of bool, integers, float32, float64, complex64 or complex128, not {dtype}"
         )
 
 
-# Sparse times sparse
+# Sparse times sparse.
 
 _LARGEST_EXPANSION = 1 << 26
 
 
 def times_sparse(a: Structure, a_data, b: Structure, b_data):
     """(structure, data) of the product of two matrices, both by rows. The elements have the type of ``a_data``,
-    which is that of ``b_data``. Rows may be unsorted, but have no duplicates."""
+    which is that of ``b_data``. Rows may be unsorted, but must not have duplicates."""
     if a.count == 0 or b.count == 0:
         nothing = zeros(a.major + 1, INDEX)
         empty_one = Structure(nothing, new_indices(0), a.major, b.minor, True, True)
@@ -196,7 +196,7 @@ def _times_serially(a, a_data, b, b_data):
 
 
 def _times_expanded(a, a_data, b, b_data):
-    """By single products, as many at a time as memory holds; parts are cut at rows of ``a``."""
+    """Writes single products, as many at a time as memory allows; parts are divided at rows of ``a``."""
     counts = empty(a.count, np.int64)
     function = kernel("sparse_squares", "count_products", T=a_data.dtype)
     for_each(function, a.count, a.columns, a.count, b.starts, counts)
@@ -222,7 +222,7 @@ def _joined(parts) -> GPUArray:
 
 
 def _cuts(a: Structure, ends):
-    """Parts of whole rows with at most so many products, where rows allow it."""
+    """Parts of whole rows with a limited number of products, if rows allow it."""
     starts = a.starts.get()
     host = np.concatenate([[0], ends.get()])
     products = host[starts]  # before each row
@@ -253,7 +253,7 @@ def _expanded_part(a, a_data, b, b_data, row_of, ends, k_first, k_last, first, l
 
 
 def summed(rows, columns, data, shape, is_sorted: bool = False):
-    """(rows, columns, data) sorted by rows, then by columns, elements in one place added up in their order."""
+    """(rows, columns, data), sorted by rows, then by columns, with duplicates added up in order."""
     if data.size == 0:
         return rows, columns, data
     if not is_sorted:

@@ -1,4 +1,4 @@
-"""What matrices are made of: arrays of the host, of the device, of other packages."""
+"""Converts the operands from which matrices are made: host arrays, device arrays, matrices of other packages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_foreign(value) -> bool:
 
 
 def foreign(value):
-    """A sparse matrix of another package as :class:`Foreign`; all else as it is."""
+    """Convert a sparse matrix of another package to :class:`Foreign`; other objects are returned unchanged."""
     if not is_foreign(value):
         return value
     if len(value.shape) != 2:
@@ -43,7 +43,7 @@ class Foreign(tuple):
 
 
 def typed(values, dtype, copy: bool) -> GPUArray:
-    """Elements, a vector on the device, of a type that matrices have."""
+    """Elements as a device vector, of a type that matrices support."""
     if isinstance(values, (ArrayBase, np.ndarray)) or hasattr(values, "__cuda_array_interface__"):  # fmt: skip
         array = of_device(values)
     else:
@@ -74,7 +74,7 @@ def dense_of(value, dtype) -> GPUArray:
 
 
 def extent_of(indices: GPUArray) -> int:
-    """The smallest extent that has these indices."""
+    """The smallest extent for these indices."""
     if indices.size == 0:
         return 0
     return int(indices.max().get()) + 1

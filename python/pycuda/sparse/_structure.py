@@ -1,7 +1,7 @@
-"""Where the elements of a compressed matrix are. Matrices with the same structure share it.
+"""The positions of the elements of a compressed matrix. Matrices with the same structure share it.
 
-A matrix in CSR has rows of elements, one in CSC columns; here both are rows ("major"), whose elements have
-columns ("minor"). A structure never changes, so that what follows from it is found once: its rows that are
+A CSR matrix has rows of elements, a CSC matrix has columns. Here both are called rows ("major"), whose elements have
+columns ("minor"). A structure never changes, so derived data is computed once: the rows that are
 too long for one group of threads, and the structure of the transposed matrix.
 """
 
@@ -28,7 +28,7 @@ _INVALID, _UNSORTED, _REPEATED = 1, 2, 4
 
 
 class LongRows:
-    """The rows of a structure with more than ``limit`` elements; what is beyond is cut into pieces.
+    """The rows of a structure with more than ``limit`` elements; the further elements are divided into pieces.
 
     rows: the numbers of the long rows, int32.
     starts: for each long row its first piece, and the number of pieces; int32.
@@ -52,9 +52,9 @@ def _state_of(launch) -> int:
 
 
 class Structure:
-    """``starts`` (major + 1) and ``columns``, both int32: row i has the columns starts[i] to starts[i + 1].
+    """``starts`` (major + 1) and ``columns``, both int32: row i has the elements starts[i] to starts[i + 1] - 1.
 
-    is_sorted: whether columns rise in each row. is_canonical: whether, besides, no column occurs twice in a row.
+    is_sorted: whether columns rise in each row. is_canonical: whether additionally no column occurs twice in a row.
     """
 
     __slots__ = ("_long_rows", "_bounds", "_transposed", "columns", "is_canonical", "is_sorted", "major", "minor", "starts")  # fmt: skip
@@ -71,13 +71,13 @@ class Structure:
         self._transposed = None
 
     def __reduce__(self):
-        """What is kept stays behind when a matrix is pickled or copied."""
+        """Derived data is not pickled or copied with a matrix."""
         arguments = (self.starts, self.columns, self.major, self.minor, self.is_sorted, self.is_canonical)  # fmt: skip
         return Structure, arguments
 
     @classmethod
     def checked(cls, starts: GPUArray, columns: GPUArray, major: int, minor: int) -> Structure:  # fmt: skip
-        """Of arrays that a program gives. ValueError where they are no matrix of this shape.
+        """Create a structure from a program's arrays. Raises ValueError if they are not a valid matrix of this shape.
 
         Waits for the device.
         """
@@ -105,7 +105,7 @@ class Structure:
         return self.columns.size
 
     def bounds(self) -> tuple[GPUArray, GPUArray]:
-        """Where the rows begin and end."""
+        """The begins and the ends of the rows."""
         if self._bounds is None:
             self._bounds = self.starts[:-1], self.starts[1:]
         return self._bounds
@@ -121,12 +121,12 @@ class Structure:
         return rows
 
     def lengths(self) -> GPUArray:
-        """How many elements each row has, int32."""
+        """The number of elements of each row, int32."""
         begins, ends = self.bounds()
         return ends - begins
 
     def long_rows(self) -> LongRows:
-        """The rows that products cut into pieces. Waits for the device, the first time."""
+        """The rows that products divide into pieces. The first call waits for the device."""
         if self._long_rows is None:
             mean = self.count // max(self.major, 1)
             least = 1 << 16 if _kernels.is_serial() else 1 << 9
@@ -134,7 +134,7 @@ class Structure:
         return self._long_rows
 
     def rows_longer_than(self, limit: int) -> LongRows:
-        """What :class:`LongRows` says, for this limit; pieces have at most ``limit`` elements, too."""
+        """:class:`LongRows` for this limit; pieces have at most ``limit`` elements, too."""
         if self.count <= limit:
             return LongRows(limit)
         lengths = self.lengths()
@@ -154,7 +154,7 @@ class Structure:
         return LongRows(limit, *parts)
 
     def transposed(self) -> tuple[Structure, GPUArray]:
-        """The structure by columns, and for each of its elements the number here, int32. Waits, the first time."""
+        """The structure by columns, and for each of its elements the number in this structure, int32. The first call waits."""
         if self._transposed is None:
             starts, order = group(self.columns, self.minor)
             rows = self.rows()[order] if self.count else new_indices(0)
@@ -169,7 +169,7 @@ class Structure:
         return Structure.checked(starts, rows, self.minor, self.major).is_canonical
 
     def in_order(self) -> tuple[Structure, GPUArray | None]:
-        """The structure with sorted rows, and for each of its elements the number here; None for all as they are."""
+        """The structure with sorted rows, and for each of its elements the number in this structure; None if it is unchanged."""
         if self.is_sorted:
             return self, None
         _, order = group(self.columns, self.minor)
@@ -179,7 +179,7 @@ class Structure:
         return Structure(starts, columns, self.major, self.minor, True, canonical), order  # fmt: skip
 
     def chosen(self, places: GPUArray) -> Structure:
-        """The structure of some elements, given by their numbers in rising order."""
+        """The structure of selected elements, given by their numbers in rising order."""
         starts = _driver._array_search(places, self.starts.astype(np.int64))
         starts = starts.astype(INDEX)
         return Structure(
@@ -188,14 +188,14 @@ class Structure:
 
 
 def identity_structure(n: int) -> Structure:
-    """That of the identity matrix of ``n`` rows."""
+    """The structure of the identity matrix of ``n`` rows."""
     return Structure(
         arange(n + 1, dtype=INDEX), arange(n, dtype=INDEX), n, n, True, True
     )
 
 
 def starts_of(keys: GPUArray, groups: int) -> GPUArray:
-    """Of sorted keys from 0 to ``groups`` - 1: where each begins, and their number at the end; int32."""
+    """For sorted keys from 0 to ``groups`` - 1: the begin of each key, and the number of keys at the end; int32."""
     starts = new_indices(groups + 1)
     function = kernel("sparse_structure", "find_starts")
     for_each(function, groups + 1, keys, keys.size, starts, groups)
@@ -203,9 +203,9 @@ def starts_of(keys: GPUArray, groups: int) -> GPUArray:
 
 
 def group(keys: GPUArray, groups: int, before: GPUArray | None = None):
-    """(starts, order): the numbers of elements by their keys, which are int32 from 0 to ``groups`` - 1.
+    """(starts, order): the numbers of elements grouped by keys, which are int32 from 0 to ``groups`` - 1.
 
-    before: the order in which elements with equal keys come, int32; None is that of their numbers.
+    before: the order of elements with equal keys, int32; None is the order of their numbers.
     """
     if keys.size == 0:
         return zeros(groups + 1, INDEX), new_indices(0)
@@ -229,7 +229,7 @@ def _group_serially(keys, groups, before):
 
 
 def coordinates_state(rows: GPUArray, columns: GPUArray, shape: tuple[int, int]) -> tuple[bool, bool]:  # fmt: skip
-    """(sorted, canonical) of coordinates. ValueError for one that is out of bounds. Waits for the device."""
+    """(sorted, canonical) of coordinates. Raises ValueError if one is out of bounds. Waits for the device."""
     if rows.size == 0:
         return True, True
     function = kernel("sparse_structure", "check_coordinates")
@@ -248,7 +248,7 @@ def coordinates_state(rows: GPUArray, columns: GPUArray, shape: tuple[int, int])
 
 
 def check_shape(shape) -> tuple[int, int]:
-    """A pair of extents. ValueError for another one."""
+    """A pair of extents. Raises ValueError for other values."""
     try:
         rows, columns = (int(extent) for extent in shape)
     except (TypeError, ValueError):
@@ -259,7 +259,7 @@ def check_shape(shape) -> tuple[int, int]:
 
 
 def index_array(values, name: str, largest: int) -> GPUArray:
-    """Indices that a program gives, as int32 on the device. ValueError for what is not integers up to int32's."""
+    """A program's indices, as int32 on the device. Raises ValueError if they are not integers or do not fit int32."""
     array = of_device(values)
     array = array if isinstance(array, GPUArray) else np.asarray(array)
     if array.ndim != 1:

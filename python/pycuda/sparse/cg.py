@@ -1,4 +1,4 @@
-"""PyCUDA's interface of conjugate gradients. New programs use :func:`pycuda.sparse.linalg.cg`."""
+"""Conjugate gradients with PyCUDA's interface. New programs should use :func:`pycuda.sparse.linalg.cg`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class ConvergenceError(RuntimeError):
 class CGStateContainer:
     """The state of an iteration: ``x``, ``residual``, the direction ``d``, and ``delta``, the residual's energy.
 
-    operator: called with a vector, gives a vector; has ``dtype`` and ``shape``, as
-        :class:`pycuda.sparse.packeted.PacketedSpMV` and :class:`pycuda.sparse.operator.OperatorBase` do.
+    operator: called with a vector, returns a vector; has ``dtype`` and ``shape``, like
+        :class:`pycuda.sparse.packeted.PacketedSpMV` and :class:`pycuda.sparse.operator.OperatorBase`.
     precon: the preconditioner, an operator; None for none.
     pagelocked_allocator: called with shape and dtype; None is :func:`pycuda.driver.pagelocked_empty`.
     """
@@ -93,7 +93,7 @@ class CGStateContainer:
             self.real_delta_queue.append(inner)
 
     def run(self, max_iterations: int | None = None, tol: float = 1e-7, debug_callback=None) -> GPUArray:  # fmt: skip
-        """Iterate until the energy of the real residual is ``tol ** 2`` of that at the beginning; returns ``x``.
+        """Iterate until the energy of the real residual is ``tol ** 2`` times the initial energy; returns ``x``.
 
         max_iterations: by default 10 for each unknown, at least 61.
         debug_callback: called with a text ("it", "it+residual", "end"), the iteration's number, x, residual, d, delta.
@@ -132,7 +132,7 @@ class CGStateContainer:
         )
 
     def _is_small(self, limit: float) -> bool:
-        """Whether one of the energies that came to the host is at most ``limit``; these leave the queue."""
+        """Whether one of the energies that have been copied to the host is at most ``limit``; removes these from the queue."""
         waiting, small = [], False
         for energy in self.real_delta_queue:
             value = energy.get_host_result()
@@ -153,10 +153,10 @@ def solve_pkt_with_cg(
     pkt_spmv: the matrix, a :class:`pycuda.sparse.packeted.PacketedSpMV`.
     precon: a preconditioner of permuted vectors, such as
         ``DiagonalPreconditioner(pkt_spmv.permute(1 / diagonal))``.
-    x: where the iteration begins, by default 0. For the other parameters see :meth:`CGStateContainer.run`.
+    x: the initial estimate, by default 0. For the other parameters see :meth:`CGStateContainer.run`.
     debug: True prints a line for each 50 iterations.
 
-    Returns (x, iterations, how many of them computed the real residual). Raises :class:`ConvergenceError`.
+    Returns (x, number of iterations, number of iterations that computed the real residual). Raises :class:`ConvergenceError`.
 
     >>> from pycuda.sparse.packeted import PacketedSpMV
     >>> a = sparse.diags([[-1.0, -1.0], [2.0, 2.0, 2.0], [-1.0, -1.0]], [-1, 0, 1], format="csr")

@@ -1,4 +1,4 @@
-"""The product of a matrix by coordinates with a vector, as PyCUDA had it."""
+"""The product of a COO matrix with a vector, with PyCUDA's interface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class CoordinateSpMV:
     mat: a sparse matrix (of this package, of SciPy, of CuPy) or a dense array of two axes.
     dtype: the type of the elements and of vectors.
 
-    A call with ``x`` returns the product, ``y`` if given has the product added to it, and is returned.
+    A call with ``x`` returns the product. If ``y`` is given, the product is added to it, and ``y`` is returned.
 
     >>> spmv = CoordinateSpMV(sparse.eye(2), np.float32)
     >>> spmv(gpuarray.array([1, 2], np.float32))

@@ -23,7 +23,7 @@ class AsyncInnerProduct:
     pagelocked_allocator: called with shape and dtype for the page-locked host memory of the value, such as
         :func:`pycuda.driver.pagelocked_empty` or ``PageLockedMemoryPool().allocate``.
 
-    ``gpu_result`` is the value as an array of the device.
+    ``gpu_result`` is the value as a device array.
 
     >>> x = gpuarray.array([1.0, 2.0])
     >>> product = AsyncInnerProduct(x, x, cuda.pagelocked_empty)

@@ -17,10 +17,10 @@ __all__ = ["LinearOperator", "aslinearoperator", "cg", "norm"]
 
 
 class LinearOperator:
-    """A linear map that a function computes, where no matrix is stored.
+    """A linear map that a function computes, without a stored matrix.
 
-    shape: rows and columns. matvec: the function of a vector (columns,) that gives a vector (rows,).
-    rmatvec: the same of the conjugate transpose; may be missing. dtype: the type of the numbers.
+    shape: rows and columns. matvec: the function, which takes a vector (columns,) and returns a vector (rows,).
+    rmatvec: the function for the conjugate transpose; may be missing. dtype: the type of the numbers.
 
     >>> from pycuda.sparse.linalg import LinearOperator
     >>> twice = LinearOperator((2, 2), lambda x: 2 * x, dtype=np.float64)
@@ -65,9 +65,9 @@ class LinearOperator:
 
 
 def aslinearoperator(A) -> LinearOperator:
-    """A sparse matrix, a dense array, or an object with ``shape`` and ``matvec`` or ``__call__``, as an operator.
+    """Convert a sparse matrix, a dense array, or an object with ``shape`` and ``matvec`` or ``__call__`` to an operator.
 
-    Raises TypeError for anything else.
+    Raises TypeError for other objects.
 
     >>> from pycuda.sparse.linalg import aslinearoperator
     >>> aslinearoperator(sparse.eye(2)) @ gpuarray.array([1.0, 2.0])
@@ -110,7 +110,7 @@ def _vector(values, name: str, n: int, kind) -> GPUArray:
 
 
 def _between_checks(iteration: int) -> int:
-    """How many iterations go by before the residual is looked at again: a sixteenth of those so far."""
+    """The number of iterations before the next check of the residual: a sixteenth of the iterations so far."""
     return min(max(iteration // 16, 1), 16)
 
 
@@ -118,17 +118,17 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
     """Solve ``A @ x = b`` for a Hermitian, positive definite matrix by conjugate gradients.
 
     A: a sparse matrix, a dense array or a :class:`LinearOperator`, of shape (n, n).
-    b: the right side, (n,) or (n, 1).
-    x0: where the iteration begins, by default 0; it is not changed.
+    b: the right-hand side, (n,) or (n, 1).
+    x0: the initial estimate, by default 0; it is not changed.
     rtol, atol: the iteration ends when the norm of the residual ``b - A @ x`` is at most ``max(rtol * norm(b), atol)``.
     maxiter: the largest number of iterations, by default 10 n.
-    M: a preconditioner, near the inverse of ``A``, of the same kinds.
+    M: a preconditioner, an approximate inverse of ``A``, of the same types as ``A``.
     callback: called after each iteration with ``x``.
 
-    Returns (x, info): x (n,), of the common type of ``A``, ``b`` and ``x0``, float32 at least; info is 0 if the
-    residual became small enough, else the number of iterations. The residual is the one that the iteration carries
-    along. From iteration 32 on it is not looked at after each iteration, but after every sixteenth part of those so
-    far, of at most 16: up to 15 iterations more than necessary keep the device from waiting for the host.
+    Returns (x, info): x has shape (n,) and the common type of ``A``, ``b`` and ``x0``, at least float32; info is 0 if the
+    residual became small enough, else the number of iterations. The residual is the one that the iteration updates.
+    From iteration 32 on, it is not checked after each iteration, but at intervals of a sixteenth of the iterations so
+    far, at most 16: this costs up to 15 unnecessary iterations, but the device need not wait for the host.
 
     Hestenes and Stiefel, J. Res. Nat. Bur. Stand. 49, 409 (1952). Raises ValueError for shapes that do not fit.
 
@@ -198,14 +198,14 @@ def _iterate(operator, precondition, x, r, limit, maxiter, callback):
 
 
 def norm(x, ord=None, axis=None):
-    """The norm of a sparse matrix; 0-d arrays of the device, or one norm for each row or column.
+    """Return the norm of a sparse matrix as a device array without axes, or one norm for each row or column.
 
     ord: None or "fro" (Frobenius), 1 (the largest sum of absolute values of a column), inf (of a row), -1 and -inf (the
-        smallest).
+    smallest sums).
     axis: None for the norm of the matrix; 0 for the norms of the columns, 1 of the rows: Euclidean (None, 2), or the
         sum of absolute values (1).
 
-    Raises NotImplementedError for another ``ord``, TypeError for what is not sparse.
+    Raises NotImplementedError for another ``ord``, TypeError if ``x`` is not sparse.
 
     >>> from pycuda.sparse.linalg import norm
     >>> norm(3 * sparse.eye(4))

@@ -1,7 +1,7 @@
-"""The product of a square matrix with a vector, renumbered so that a row's columns are near each other.
+"""The product of a square matrix with a vector, with rows renumbered so that a row's columns are near each other.
 
-PyCUDA packed the matrix with METIS into packets whose part of the vector fit shared memory. Caches do that
-today; what remains is the numbering. It is the reverse of Cuthill's and McKee's (Proc. 24th Nat. Conf. ACM,
+PyCUDA divided the matrix with METIS into packets whose part of the vector fit into shared memory. Today, caches do
+this; only the numbering remains. It is the reverse Cuthill-McKee ordering (Proc. 24th Nat. Conf. ACM,
 157, 1969), level by level: vectors are permuted once, and the products then read them nearly in order.
 """
 
@@ -14,14 +14,14 @@ from pycuda.sparse._compressed import csr_array
 
 
 def _neighbours(starts, columns, rows):
-    """The columns of all of ``rows``, each once, in rising order."""
+    """The columns of all ``rows`` without duplicates, in rising order."""
     lengths = starts[rows + 1] - starts[rows]
     first = np.repeat(starts[rows] - (np.cumsum(lengths) - lengths), lengths)
     return np.unique(columns[first + np.arange(lengths.sum())])
 
 
 def reverse_cuthill_mckee(starts: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The order of the rows of a symmetric pattern in CSR: what is near in it is near in the matrix.
+    """Return an order of the rows of a symmetric CSR pattern in which connected rows are near each other.
 
     Each level of neighbours is ordered by the number of elements in the rows.
 
@@ -32,7 +32,7 @@ def reverse_cuthill_mckee(starts: np.ndarray, columns: np.ndarray) -> np.ndarray
     degree = np.diff(starts)
     seen = np.zeros(count, bool)
     order, levels = np.argsort(degree, kind="stable"), []
-    for first in order:  # the row of fewest elements of each part that hangs together
+    for first in order:  # the row with the fewest elements of each connected component
         if seen[first]:
             continue
         level = np.array([first])
@@ -49,11 +49,11 @@ class PacketedSpMV:
     """The product of a square matrix with permuted vectors.
 
     mat: a sparse matrix (of this package, of SciPy, of CuPy), of shape (n, n).
-    is_symmetric: whether element (i, j) is stored wherever (j, i) is. If not, the numbering is that of the matrix added
-        to its transposed.
+    is_symmetric: whether element (i, j) is stored if (j, i) is. If not, the numbering is that of the sum of the matrix
+        and its transpose.
     dtype: the type of the elements and of vectors.
 
-    ``permute(x)`` gives a vector the numbering of the product, ``unpermute(y)`` takes it back:
+    ``permute(x)`` converts a vector to the numbering of the product, ``unpermute(y)`` converts it back:
     ``A @ x`` is ``unpermute(spmv(permute(x)))``. Raises ValueError for a matrix that is not square.
 
     >>> spmv = PacketedSpMV(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]), False, np.float64)

@@ -7,12 +7,12 @@ will find. The functions here are for tools that start programs themselves:
 >>> environment = {**os.environ, "LD_LIBRARY_PATH": softcuda.loader_path()}
 >>> subprocess.run(["./program"], env=environment)
 
-This package imports the standard library alone.
+This package imports only the standard library.
 """
 
 import os
 
-TYPE_CHECKING = False  # as type checkers know it; `typing` is slow to import
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
     from softcuda._devices import Device as Device
     from softcuda._devices import devices as devices
@@ -41,7 +41,7 @@ def library() -> str:
 
 
 def __getattr__(name: str) -> object:
-    # Loaded when they are used: pycuda imports this package, and wants the path alone.
+    # Loaded at their first use: pycuda imports this package, and needs only the path.
     if name in ("loader_folder", "loader_path"):
         from softcuda import _loader
 

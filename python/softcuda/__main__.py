@@ -40,7 +40,7 @@ def _show() -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says; returns the exit status."""
+    """Run the command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m softcuda",
         description=__doc__,

@@ -1,4 +1,4 @@
-"""Runs a program under softcuda's check modes, and prints the findings."""
+"""Runs a program with softcuda's check modes, and prints the findings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from softcuda import _findings
 
 
 def modes_in(text: str) -> tuple[str, ...]:
-    """The modes of "mem,race" and the like. Raises ValueError for an unknown one."""
+    """The modes in a text such as "mem,race". Raises ValueError for an unknown mode."""
     names = text.split(",")
     unknown = [name for name in names if name not in (*_findings.MODES, "all")]
     if unknown:
@@ -35,7 +35,7 @@ def modes_argument(text: str) -> tuple[str, ...]:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options that all programs with check modes have."""
+    """Add the options that all programs with check modes have."""
     parser.add_argument(
         "--json", metavar="PATH", help="write the findings as JSON, too"
     )
@@ -65,7 +65,7 @@ def run_checked(
     options: argparse.Namespace,
     environment: dict[str, str],
 ) -> int:
-    """Run ``command`` with these modes, print the findings; returns the exit status."""
+    """Run ``command`` with these modes and print the findings; returns the exit status."""
     environment = {**os.environ, **environment}
     if options.suppress:
         path = Path(options.suppress).absolute()
@@ -75,7 +75,8 @@ def run_checked(
         environment["SOFTCUDA_CHECK_SUPPRESS"] = str(path)
     environment["SOFTCUDA_CHECK_DESTROY"] = options.destroy_on_device_error
     with tempfile.TemporaryDirectory(prefix="softcuda-check-") as folder:
-        # Each process of the program has a report of its own: softcuda puts its number for %p.
+        # Each process of the program writes its own report: softcuda replaces %p by the process
+        # number.
         environment["SOFTCUDA_CHECK_JSON"] = os.path.join(folder, "%p.json")
         status = run(command, environment)
         reports = [path.read_text() for path in sorted(Path(folder).glob("*.json"))]
@@ -93,12 +94,12 @@ def run_checked(
 
 
 def run(command: list[str], environment: dict[str, str]) -> int:
-    """The exit status as a shell gives it: 128 and the signal's number after a signal."""
+    """The exit status as in a shell: 128 plus the signal's number after a signal."""
     try:
         process = subprocess.Popen(command, env=environment)
     except OSError as error:
         sys.exit(f"{command[0]}: {error.strerror}")
-    # Ctrl-C reaches the program, too. Its findings so far are wanted then.
+    # Ctrl-C also reaches the program. Its findings so far must then be printed.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         status = process.wait()
@@ -108,5 +109,5 @@ def run(command: list[str], environment: dict[str, str]) -> int:
 
 
 def has_colours(stream) -> bool:
-    """Whether a stream is a terminal whose user does not object to colours."""
+    """Whether a stream is a terminal whose user has not disabled colours."""
     return stream.isatty() and not os.environ.get("NO_COLOR")

@@ -1,4 +1,4 @@
-"""The devices that softcuda shows, asked through the driver's own functions."""
+"""softcuda's devices, queried with the driver's functions."""
 
 from __future__ import annotations
 

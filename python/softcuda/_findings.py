@@ -1,4 +1,4 @@
-"""Findings of softcuda's check modes: their JSON text as dataclasses, and a report for people."""
+"""Findings of softcuda's check modes: dataclasses for their JSON text, and a report as text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Access:
-    """What one thread did: ``what`` is "read", "write", "atomic", "barrier" and the like.
+    """An access of one thread: ``what`` is "read", "write", "atomic", "barrier" and so on.
 
     ``block`` and ``thread`` are indices (x, y, z); ``bytes`` is the access's size. ``kernel`` is
     the kernel's name if it is another kernel than the finding's. A copy or fill of a stream has
@@ -61,13 +61,13 @@ class Access:
 
 @dataclass(frozen=True)
 class Finding:
-    """A defect: one line of a kernel, or a pair of lines, and how often it was seen.
+    """A defect: one line of a kernel, or a pair of lines, and the number of occurrences.
 
     mode: "mem", "race", "init" or "sync".
     kind: a name of :data:`KINDS`, such as "out-of-bounds" or "read-after-write".
     space: "global", "shared", "local", or "" if the finding concerns no memory.
     array: the array in words, with its size.
-    text: the message for a person, of several lines.
+    text: the message, of several lines.
     accesses: one access, or the two of a pair.
     number: its number in the list of its process; -1 in a list of several processes.
     """
@@ -87,13 +87,13 @@ class Finding:
 
     @property
     def key(self) -> tuple:
-        """What makes it another finding than others: neither count, threads nor addresses."""
+        """The identity of the finding: without count, threads and addresses."""
         places = tuple((a.what, a.file, a.line) for a in self.accesses)
         return self.mode, self.kind, self.kernel, self.space, places or self.text
 
     @property
     def term(self) -> str:
-        """NVIDIA's compute-sanitizer's words for this; "" where its tools do not look for it."""
+        """The words of NVIDIA's compute-sanitizer for this defect; "" if its tools do not find it."""
         return _term(self)
 
 
@@ -115,12 +115,12 @@ def _access(value: dict) -> Access:
 
 
 def parse(text: str) -> list[Finding]:
-    """The findings in a report of softcuda's. Raises ValueError for text that is no report."""
+    """The findings in a report of softcuda. Raises ValueError if the text is not a report."""
     return parse_dicts(json.loads(text)["findings"])
 
 
 def parse_dicts(values: Iterable[dict]) -> list[Finding]:
-    """Findings from the dictionaries that a report has, or :meth:`pycuda.check.Checks.as_dicts`."""
+    """Findings from the dictionaries of a report, or of :meth:`pycuda.check.Checks.as_dicts`."""
     return [
         Finding(**{**value, "accesses": tuple(map(_access, value["accesses"]))})
         for value in values
@@ -128,7 +128,7 @@ def parse_dicts(values: Iterable[dict]) -> list[Finding]:
 
 
 def since(findings: list[Finding], before: list[Finding]) -> list[Finding]:
-    """What was found in addition to ``before``, with the counts that are new."""
+    """The findings in addition to ``before``, with the counts of the new occurrences."""
     counts: dict[tuple, int] = {}
     for finding in before:
         counts[finding.key] = counts.get(finding.key, 0) + finding.count
@@ -142,7 +142,7 @@ def since(findings: list[Finding], before: list[Finding]) -> list[Finding]:
 
 
 def merge(lists: Iterable[list[Finding]]) -> list[Finding]:
-    """The findings of several processes as one list."""
+    """Merge the findings of several processes to one list."""
     merged: dict[tuple, Finding] = {}
     for finding in (finding for findings in lists for finding in findings):
         known = merged.get(finding.key)
@@ -157,7 +157,7 @@ def as_json(modes: Iterable[str], findings: list[Finding]) -> str:
     return json.dumps({"modes": list(modes), "findings": values}, indent=1)
 
 
-# -- compute-sanitizer's words ----------------------------------------------------------------
+# -- the words of compute-sanitizer -----------------------------------------------------------
 
 
 def _invalid_access(finding: Finding) -> str:
@@ -169,7 +169,7 @@ def _invalid_access(finding: Finding) -> str:
 
 
 def _race(finding: Finding) -> str:
-    # racecheck looks at shared memory only.
+    # racecheck checks only shared memory.
     if finding.space != "shared" or len(finding.accesses) != 2:
         return ""
     first, second = (_RACE_WORDS.get(a.what, a.what) for a in finding.accesses)
@@ -230,7 +230,7 @@ def number_of(findings: list[Finding]) -> str:
 
 
 def _details(finding: Finding) -> list[str]:
-    """The lines of the message below its heading, which says what the report's own heading says."""
+    """The lines of the message after its first line, which the report replaces by its own heading."""
     lines = str(finding).splitlines()
     if lines[0].startswith(f"{finding.mode}: {finding.kind}"):
         lines = lines[1:]
@@ -246,9 +246,9 @@ def _describe(finding: Finding, paint) -> list[str]:
 
 
 def report(findings: list[Finding], colour: bool = False) -> str:
-    """The findings for a person: by mode, by kernel, the frequent ones first.
+    """The findings as text: by mode, then by kernel, the most frequent first.
 
-    In brackets stand the words of NVIDIA's compute-sanitizer for the same defect.
+    Brackets contain the words of NVIDIA's compute-sanitizer for the same defect.
     """
 
     def paint(style: str, text: str) -> str:

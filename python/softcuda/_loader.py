@@ -1,4 +1,4 @@
-"""A folder in which softcuda's libraries have the names of NVIDIA's, for the dynamic loader."""
+"""A folder with softcuda's libraries under the names of NVIDIA's libraries, for the dynamic loader."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from softcuda import library
 
-# The driver's names. The other libraries look for the last one, in its own folder.
+# The driver's names. The other libraries search the last one in their own folder.
 DRIVER_NAMES = ("libcuda.so.1", "libcuda.so", "libsoftcuda.so")
 OTHER_NAMES = ("libcudart.so.12", "libcudart.so.13", "libnvidia-ml.so.1")
 
 
 def libraries_of(driver: Path) -> dict[str, Path]:
-    """The file for each name that programs ask for. The other libraries are in the driver's folder."""
+    """The file for each library name that programs use. The other libraries are in the driver's folder."""
     libraries = dict.fromkeys(DRIVER_NAMES, driver)
     for name in OTHER_NAMES:
         if (driver.parent / name).is_file():
@@ -37,14 +37,14 @@ def loader_folder() -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         link_names(folder, libraries)
-    except OSError:  # no home, or a read-only one
+    except OSError:  # no home folder, or a read-only one
         folder = Path(tempfile.mkdtemp(prefix="softcuda-"))
         link_names(folder, libraries)
     return str(folder)
 
 
 def link_names(folder: Path, libraries: dict[str, Path]) -> None:
-    """Make the links, or leave those that another process made at the same time."""
+    """Create the links; keep those that another process creates at the same time."""
     for name, path in libraries.items():
         link = folder / name
         try:

@@ -1,16 +1,16 @@
-"""What to change first in a kernel, from its counters.
+"""Chooses the most important changes to a kernel from its counters.
 
-A piece of advice has a cost, so that the most important one comes first: cycles of one multiprocessor
+Each piece of advice has a cost, by which advice is sorted: the number of cycles of one multiprocessor
 that the kernel would save. The costs are rough, and the same for all GPUs:
 
 ====================  ====================  =======================================================
-what is wasted        cycles of each        why
+wasted resource       cycles of each        reason
 ====================  ====================  =======================================================
 a sector of 32 bytes  SECTOR_CYCLES         3.35 TB/s among 132 multiprocessors of an H100 at
                                             1.7 GHz: 15 bytes a cycle
-a wavefront of        WAVEFRONT_CYCLES      shared memory gives one wavefront a cycle
+a wavefront of        WAVEFRONT_CYCLES      shared memory processes one wavefront a cycle
 shared memory
-a lane of an atomic   SAME_ADDRESS_CYCLES   lanes on one address are done one after the other
+a lane of an atomic   SAME_ADDRESS_CYCLES   accesses to one address are serialised
 an instruction        INSTRUCTION_CYCLES    4 schedulers issue one instruction a cycle each
 ====================  ====================  =======================================================
 """
@@ -45,15 +45,15 @@ LOW_OCCUPANCY = 0.5
 FEW_BLOCKS = 32
 
 
-#: What instructions are called that the compiler gives no line to.
+#: The name of instructions without a source line.
 NO_LINE = "code that the compiler has moved or made"
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to change. cycles: what that would save, roughly; 0 where nobody can tell.
+    """A change. cycles: the estimated saving; 0 if it is unknown.
 
-    file, line: the source line that is meant, "" and 0 for the whole kernel.
+    file, line: the source line to change; "" and 0 for the whole kernel.
     """
 
     text: str
@@ -68,7 +68,7 @@ class Advice:
 
 
 def advice_for(kernel: Kernel) -> list[Advice]:
-    """What to change in a kernel, the most important first."""
+    """The changes for a kernel, the most important first."""
     found = [
         *_failures(kernel),
         *_accesses(kernel),
@@ -112,7 +112,7 @@ _VERBS = {"load": "read", "store": "write", "atomic": "access"}
 
 
 def _pattern(access: Access) -> str:
-    """How the lanes' addresses lie, in words."""
+    """A description of the pattern of the lanes' addresses."""
     verb = _VERBS[access.kind]
     if access.regular < access.requests / 2:
         return f"the threads of a warp {verb} scattered addresses"

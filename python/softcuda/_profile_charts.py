@@ -1,4 +1,4 @@
-"""Charts of a profile's page, as SVG drawn by matplotlib; none where matplotlib is missing."""
+"""Charts of a profile's page, as SVG drawn by matplotlib; empty if matplotlib is not installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from softcuda._profile_trace import track_name, track_of
 
 MISSING = "The charts need matplotlib: pip install matplotlib"
 
-#: By activity.
+#: Colours by activity.
 COLOURS = {
     "kernel": "#2a9d5c",
     "copy": "#4a7fd4",
@@ -19,16 +19,16 @@ COLOURS = {
     "stream wait": "#b48ead",
     "host wait": "#c9c9c9",
 }
-#: The page's colour of text takes the place of this one, so that charts fit dark pages, too.
+#: Replaced by the page's text colour, so that charts fit dark pages, too.
 _INK = "#010203"
-#: The longest ones are drawn.
+#: The maximum number of events; the longest ones are drawn.
 MOST_EVENTS = 4000
 
 
 def _figure(width: float, height: float):
     """An empty figure in inches, or None without matplotlib."""
     try:
-        from matplotlib.figure import Figure  # only pages with charts wait for it
+        from matplotlib.figure import Figure  # imported only for charts
     except ImportError:
         return None
     return Figure(figsize=(width, height), layout="constrained")
@@ -80,7 +80,7 @@ def classes(kernel: Kernel) -> str:
 
 
 def occupancy(kernel: Kernel) -> str:
-    """Blocks of a multiprocessor that each resource has room for."""
+    """The number of blocks per multiprocessor that each resource allows."""
     limits = kernel.occupancy.limits
     return _bars(
         list(limits), list(limits.values()), "#4a7fd4", "blocks of a multiprocessor"
@@ -115,7 +115,7 @@ def timeline(record: Record) -> str:
     axes = figure.subplots()
     for (track, activity), events in _by_track_and_activity(record.events).items():
         spans = [((e.begin - start) / scale, (e.end - e.begin) / scale) for e in events]
-        # An edge keeps short events visible.
+        # An outline keeps short events visible.
         axes.broken_barh(
             spans,
             (rows[track] - 0.32, 0.64),

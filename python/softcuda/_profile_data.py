@@ -1,4 +1,4 @@
-"""What softcuda's profile has recorded: its JSON text as dataclasses."""
+"""The record of softcuda's profile: dataclasses for its JSON text."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ WARP = 32
 
 
 def ratio(part: float, whole: float) -> float:
-    """part / whole; 0 where the whole is 0."""
+    """part / whole; 0 if the whole is 0."""
     return part / whole if whole else 0.0
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a kernel executed for one line of its source.
+    """The execution counts of a kernel for one line of its source.
 
-    executions: how often a warp came to the line; of its basic blocks the most frequent one counts.
+    executions: the number of times that a warp reached the line; for several basic blocks, the largest number.
     lanes: the sum of the active lanes over these executions.
     instructions: instructions executed by warps, of softcuda's intermediate code.
     thread_instructions: the sum of the active lanes over these.
@@ -42,13 +42,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Access:
-    """What one load, store or atomic of a kernel did in one memory space.
+    """The counts of one load, store or atomic of a kernel in one memory space.
 
     kind: "load", "store" or "atomic". space: "global", "shared" or "local".
     bytes: of one lane. requests: executions by a warp. lanes: active lanes over all requests.
-    sectors: of 32 bytes, which global and local memory moved. ideal_sectors: what the bytes that the
-    lanes wanted would have filled. wavefronts: rounds of shared memory's banks. ideal_wavefronts: the
-    same without conflicts. same_address: lanes of atomics that had to wait for another lane of their
+    sectors: sectors of 32 bytes that global or local memory transferred. ideal_sectors: the smallest number of sectors
+    for the accessed bytes. wavefronts: passes of shared memory's banks. ideal_wavefronts: the number
+    without conflicts. same_address: lanes of atomics that had to wait for another lane of their
     warp. stride: bytes between neighbouring lanes, in ``regular`` of the requests.
     """
 
@@ -69,7 +69,7 @@ class Access:
 
     @property
     def key(self) -> tuple:
-        """The access in the program, as far as the profile tells accesses apart."""
+        """The identity of the access in the program."""
         return self.file, self.line, self.kind, self.space, self.bytes
 
     @property
@@ -87,7 +87,7 @@ class Access:
 
     @property
     def bank_conflicts(self) -> int:
-        """Wavefronts beyond those that are needed without conflicts."""
+        """Wavefronts that conflicts cause in addition to the necessary ones."""
         return self.wavefronts - self.ideal_wavefronts
 
     @property
@@ -109,9 +109,9 @@ _ACCESS_COUNTS = (
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How many blocks of a kernel fit a multiprocessor of the GPU that the device stands for.
+    """The number of blocks of a kernel that fit a multiprocessor of the emulated GPU.
 
-    limits: blocks that each resource has room for: "blocks", "threads", "registers", "shared memory".
+    limits: the number of blocks that each resource allows: "blocks", "threads", "registers", "shared memory".
     threads: of a block. most_threads: of a multiprocessor.
     """
 
@@ -121,30 +121,30 @@ class Occupancy:
 
     @property
     def blocks(self) -> int:
-        """Blocks of a multiprocessor at a time."""
+        """The number of resident blocks per multiprocessor."""
         return min(self.limits.values())
 
     @property
     def fraction(self) -> float:
-        """Warps that fit, of those that the multiprocessor could hold."""
+        """The resident warps as a fraction of the multiprocessor's maximum."""
         warps = -(-self.threads // WARP)
         return ratio(self.blocks * warps, self.most_threads // WARP)
 
     @property
     def limited_by(self) -> tuple[str, ...]:
-        """The resources that run out first."""
+        """The resources that limit the number of blocks."""
         return tuple(name for name, most in self.limits.items() if most == self.blocks)
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Launches of one kernel with one shape, and what they did together.
+    """Launches of one kernel with one grid and block shape, and their total counts.
 
-    grid, block: (x, y, z). launches: how many; failures: those of them that ended with an error.
+    grid, block: (x, y, z). launches: their number; failures: the number of launches that ended with an error.
     nanoseconds: time from begin to end, the sum over the launches; shortest and longest: of one launch.
-    registers: of a thread, on softcuda an estimate. source: the text that the kernel was compiled from,
-    "" where that is not known. processor: "CPU" on softcuda, "GPU" with NVIDIA's driver, which counts
-    nothing: there are times alone.
+    rregisters: of a thread, on softcuda an estimate. source: the text that the kernel was compiled from,
+    "" if it is unknown. processor: "CPU" on softcuda, "GPU" with NVIDIA's driver, for which there are no
+    counters, only times.
     """
 
     name: str
@@ -213,7 +213,7 @@ class Kernel:
         )
 
     def line_text(self, file: str, line: int) -> str:
-        """A line of the kernel's source, "" where its text is not known."""
+        """A line of the kernel's source; "" if its text is unknown."""
         lines = source_lines(self, file)
         return lines[line - 1] if 0 < line <= len(lines) else ""
 
@@ -222,22 +222,22 @@ class Kernel:
 
 
 def source_lines(kernel: Kernel, file: str) -> list[str]:
-    """The lines of a file that a kernel was compiled from, none where its text is not known."""
+    """The lines of a source file of a kernel; empty if its text is unknown."""
     if "/" in file:
         try:
             with open(file, encoding="utf-8", errors="replace") as text:
                 return text.read().splitlines()
-        except OSError:  # such as a header of another machine
+        except OSError:  # such as a header on another machine
             return []
     return kernel.source.splitlines()
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that took time. begin and end: nanoseconds of the system's monotonic clock.
+    """An activity. begin and end: nanoseconds of the system's monotonic clock.
 
     activity: "kernel", "copy", "fill", "host function", "stream wait", or "host wait".
-    stream: its number in the driver, 0 for what a thread of the host does. thread: the number of that
+    stream: its number in the driver, 0 for activities of a host thread. thread: the number of that
     thread in the system, else 0. bytes: of copies and fills.
     """
 
@@ -254,7 +254,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Record:
-    """All of a profile: kernels in the order of their first launches, events in that of their ends."""
+    """A whole profile: kernels in the order of their first launches, events in the order of their ends."""
 
     kernels: tuple[Kernel, ...]
     events: tuple[Event, ...]
@@ -280,7 +280,7 @@ def _occupancy(value: dict, block: Iterable[int]) -> Occupancy:
 
 
 def _merge_accesses(accesses: Iterable[Access]) -> tuple[Access, ...]:
-    """Accesses of one key as one: loops that were unrolled, parts of vectors."""
+    """Merge accesses with equal keys: unrolled loops, parts of vectors."""
     merged: dict[tuple, Access] = {}
     for access in accesses:
         known = merged.get(access.key)
@@ -312,7 +312,7 @@ def _kernel(value: dict, sources: dict[str, str], processor: str) -> Kernel:
 
 
 def parse(text: str, sources: dict[str, str]) -> Record:
-    """The record in a report of softcuda's. Raises ValueError for text that is no report."""
+    """The record in a report of softcuda. Raises ValueError if the text is not a report."""
     value = json.loads(text)
     processor = value.get("processor", "CPU")
     return Record(
@@ -323,7 +323,7 @@ def parse(text: str, sources: dict[str, str]) -> Record:
 
 
 def merge(records: Iterable[Record]) -> Record:
-    """The records of several processes as one. Kernels of different processes stay apart."""
+    """Merge the records of several processes. Kernels of different processes stay separate."""
     records = list(records)
     return Record(
         tuple(kernel for record in records for kernel in record.kernels),
@@ -332,11 +332,11 @@ def merge(records: Iterable[Record]) -> Record:
     )
 
 
-# -- what is new in a record -------------------------------------------------------------------
+# -- the new part of a record ------------------------------------------------------------------
 
 
 def since(record: Record, before: Record) -> Record:
-    """What was recorded in addition to ``before``, which is an earlier state of the same record."""
+    """The record in addition to ``before``, which is an earlier state of the same record."""
     kernels = []
     for number, kernel in enumerate(record.kernels):
         if number < len(before.kernels):

@@ -119,7 +119,7 @@ _WORDS = {"load": "ld", "store": "st", "atomic": "atom"}
 
 
 def _pair(access: Access, found: int, ideal: int, limit: float) -> str:
-    """ "ld 32 / 4": of a request, and what would do; marked where that is much less."""
+    """ "ld 32 / 4": the number for a request, and the ideal number; marked if that is much less."""
     mark = ' class="bad"' if found >= limit * ideal else ""
     return (
         f"<span{mark}>{_WORDS[access.kind]} {found / access.requests:.3g} / "
@@ -199,7 +199,7 @@ def _anchor(kernel_id: str, file_number: int, line: int) -> str:
 
 
 def _shown_lines(counted: list[int], length: int) -> list[int]:
-    """The lines from the first counted one to the last, with some around them, if there is text."""
+    """The lines from the first to the last counted line, with some lines before and after, if there is text."""
     numbers = sorted(number for number in counted if number)
     if numbers and length:
         numbers = list(range(max(1, numbers[0] - 2), min(length, numbers[-1] + 1) + 1))
@@ -313,7 +313,7 @@ def _summary(record: Record) -> str:
 
 
 def fragment(record: Record) -> str:
-    """The profile as an element of a page."""
+    """The profile as an HTML element."""
     kernels = by_cost(record.kernels)
     parts = [
         f"<style>{_STYLE}</style>",
@@ -331,7 +331,7 @@ def fragment(record: Record) -> str:
 
 
 def page(record: Record) -> str:
-    """The profile as a page of its own."""
+    """The profile as a complete page."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -11,7 +11,7 @@ _BOLD, _YELLOW, _GREY, _PLAIN = "\x1b[1m", "\x1b[33m", "\x1b[90m", "\x1b[0m"
 
 
 def duration(nanoseconds: float) -> str:
-    """ "12.3 ms" and the like."""
+    """A duration such as "12.3 ms"."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if nanoseconds >= size:
             return f"{nanoseconds / size:.3g} {unit}"
@@ -19,7 +19,7 @@ def duration(nanoseconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes: "1.5 KB" and the like."""
+    """A number of bytes, such as "1.5 KB"."""
     for unit in ("B", "KB", "MB", "GB"):
         if count < 1024 or unit == "GB":
             break
@@ -28,7 +28,7 @@ def size(count: float) -> str:
 
 
 def number(count: float) -> str:
-    """A count, short: "1234", "56.7k", "8.9M"."""
+    """A count in short form: "1234", "56.7k", "8.9M"."""
     for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if count >= 10 * scale:
             return f"{count / scale:.3g}{unit}"
@@ -36,7 +36,7 @@ def number(count: float) -> str:
 
 
 def shape(extent: Iterable[int]) -> str:
-    """ "16 x 8" of (16, 8, 1)."""
+    """ "16 x 8" for (16, 8, 1)."""
     extents = list(extent)
     while len(extents) > 1 and extents[-1] == 1:
         extents.pop()
@@ -87,7 +87,7 @@ def _sum(accesses: list[Access], count: str) -> int:
 
 
 def memory_of(accesses: list[Access]) -> str:
-    """What a line's accesses did: "ld.global 32 of 4 sectors", and so on."""
+    """The counts of a line's accesses: "ld.global 32 of 4 sectors", and so on."""
     words = {"load": "ld", "store": "st", "atomic": "atom"}
     parts = []
     for access in accesses:
@@ -179,7 +179,7 @@ def _timeline(record: Record, paint) -> list[str]:
 
 
 def report(record: Record, colour: bool = False) -> str:
-    """A profile for a person: kernels by their cost, the greatest first, then the timeline."""
+    """A profile as text: kernels by their cost, the most expensive first, then the timeline."""
 
     def paint(style: str, text: str) -> str:
         return f"{style}{text}{_PLAIN}" if colour else text
@@ -195,7 +195,7 @@ def report(record: Record, colour: bool = False) -> str:
 
 
 def remark(record: Record) -> str:
-    """Which of the numbers are a GPU's."""
+    """Explains which numbers are valid for a GPU."""
     if any(kernel.processor == "GPU" for kernel in record.kernels):
         return "Times are of the GPU. softcuda counts what kernels do: PYCUDA_DRIVER=softcuda."
     if not any(kernel.lines for kernel in record.kernels):
@@ -207,5 +207,5 @@ def remark(record: Record) -> str:
 
 
 def by_cost(kernels: Iterable[Kernel]) -> list[Kernel]:
-    """Kernels by their instructions, or by their time where nothing was counted."""
+    """Kernels by their instructions, or by their time if nothing was counted."""
     return sorted(kernels, key=lambda k: (-k.instructions, -k.nanoseconds))

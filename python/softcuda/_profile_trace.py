@@ -10,11 +10,11 @@ import os
 
 from softcuda._profile_data import Event, Record
 
-_DEVICE_TRACKS = 1 << 22  # above the numbers that Linux gives to threads
+_DEVICE_TRACKS = 1 << 22  # greater than Linux' thread numbers
 
 
 def track_of(event: Event) -> tuple[int, int]:
-    """Process and row of an event: a row for each stream, and for each thread of the host."""
+    """Process and row of an event: there is a row for each stream and for each thread of the host."""
     if event.stream:
         row = _DEVICE_TRACKS * (event.device + 1) + event.stream
         return event.process, row
@@ -22,7 +22,7 @@ def track_of(event: Event) -> tuple[int, int]:
 
 
 def track_name(event: Event) -> str:
-    """What the row is called: "device 0, stream 3" or "host thread 4711"."""
+    """The name of the row: "device 0, stream 3" or "host thread 4711"."""
     if not event.stream:
         return f"host thread {event.thread}"
     stream = {1: "default stream"}.get(event.stream, f"stream {event.stream}")

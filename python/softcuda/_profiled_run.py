@@ -1,4 +1,4 @@
-"""Runs a program under softcuda's profile, and writes the record."""
+"""Runs a program with softcuda's profiler, and writes the record."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ def _write(record: Record, options: argparse.Namespace) -> None:
 def run_profiled(
     command: list[str], options: argparse.Namespace, environment: dict[str, str]
 ) -> int:
-    """Run ``command`` and write what was recorded, as ``python -m pycuda profile`` names the options: ``output``,
+    """Run ``command`` and write its profile, with the options of ``python -m pycuda profile``: ``output``,
     ``text``, ``trace`` and ``timeline``."""
     with tempfile.TemporaryDirectory(prefix="softcuda-profile-") as folder:
-        # Each process of the program has a report of its own: its number is put for %p.
+        # Each process of the program writes its own report: softcuda replaces %p by the process
+        # number.
         environment = {
             **os.environ,
             **environment,

@@ -1,19 +1,19 @@
-"""Run a program on softcuda, a CUDA driver in software, in place of NVIDIA's driver.
+"""Run a program on softcuda, a CUDA driver in software, instead of NVIDIA's driver.
 
     softcuda-exec PROGRAM [ARGUMENT...]
     softcuda-exec --check=MODES [--json=PATH] [--suppress=FILE] [--error-exitcode=N] PROGRAM ...
     softcuda-exec --profile=PATH PROGRAM ...
 
-The program is any that uses the CUDA driver API through libcuda.so.1, or the CUDA runtime API through
+The program can be any program that uses the CUDA driver API through libcuda.so.1, or the CUDA runtime API through
 libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. NVML, libnvidia-ml.so.1,
-describes the same devices. The program need not know of softcuda. A folder in which these libraries are softcuda's is put first on the loader's path; nothing
-else changes.
+describes the same devices. The program is not changed. A folder in which softcuda's libraries have these names is
+the first one in the loader's path; nothing else changes.
 
 --check finds defects in the program's kernels. MODES are mem, race, init and sync, separated by commas, or
-all. The findings are printed at the end, and the exit status is 1 if there is any.
+all. The findings are printed at the end, and the exit status is 1 if there are any.
 
---profile says why the program's kernels are slow, as a page of HTML, or as text on stderr where PATH is "-".
-Lines are those of the source if the program was compiled with -lineinfo, else those of the PTX code.
+--profile shows why the program's kernels are slow, as a page of HTML, or as text on stderr if PATH is "-".
+Line numbers are those of the source if the program was compiled with -lineinfo, else those of the PTX code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from softcuda._loader import loader_path
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """The options before the program's name. What follows that is the program's own."""
+    """The options before the program's name. Later arguments belong to the program."""
     parser = argparse.ArgumentParser(
         prog="softcuda-exec",
         description=__doc__,
@@ -53,7 +53,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def main() -> None:
-    """Replace this process by the program, or run the program and print what was found."""
+    """Replace this process by the program, or run the program and print the findings."""
     options = parse(sys.argv[1:])
     try:
         path = loader_path()

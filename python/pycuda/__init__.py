@@ -8,15 +8,13 @@ import os
 
 from pycuda._version import __version__ as __version__
 
-TYPE_CHECKING = (
-    False  # as type checkers know it, without the time that importing typing takes
-)
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
     from pycuda.check import check as check
     from pycuda.profile import profile as profile
 
-# Modules that only programs written for PyCUDA import, by PyCUDA's names: pycuda.compyte, pycuda._cluda,
-# pycuda._mymako, pycuda._pvt_struct. The import system finds them in this folder, too.
+# Modules of PyCUDA that only older programs import: pycuda.compyte, pycuda._cluda, pycuda._mymako,
+# pycuda._pvt_struct. The import system finds them in this folder, too.
 __path__.append(os.path.join(os.path.dirname(__file__), "_compat"))
 
 VERSION = tuple(int(part) for part in __version__.split("."))
@@ -25,7 +23,7 @@ VERSION_TEXT = __version__ + VERSION_STATUS
 
 
 def __getattr__(name: str):
-    # Loaded when they are used: `import pycuda` alone needs no driver.
+    # Loaded at their first use, because `import pycuda` alone must not need a driver.
     if name == "fuse":
         from pycuda.fusion import fuse
 

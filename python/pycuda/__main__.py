@@ -1,8 +1,8 @@
-"""What PyCUDA finds on this machine.
+"""Show what PyCUDA finds on this machine.
 
 python -m pycuda                    driver, devices, compilers, headers, caches
-python -m pycuda cache              what is in the cache of compiled kernels
-python -m pycuda cache --clear      empty it
+python -m pycuda cache              the content of the cache of compiled kernels
+python -m pycuda cache --clear      clear the cache
 python -m pycuda check PROGRAM      run a program and find defects in its kernels; --help says more
 python -m pycuda profile PROGRAM    run a program and find out why its kernels are slow
 python -m pycuda gdb PROGRAM        run a program under gdb, which stops in its kernels; --help says more
@@ -34,7 +34,7 @@ def _line(name: str, value: object) -> None:
 
 
 def _describe_driver() -> bool:
-    """Print driver and devices; False where there is none."""
+    """Print driver and devices; False if there is no driver."""
     try:
         driver.init()
     except driver.Error as error:
@@ -58,7 +58,7 @@ def _describe_driver() -> bool:
 
 
 def _describe_compilers() -> bool:
-    """Try NVRTC, look for nvcc; False where neither is there."""
+    """Try NVRTC and look for nvcc; False if neither is found."""
     nvrtc = True
     try:
         compiler.compile(
@@ -81,7 +81,7 @@ def _describe_headers() -> None:
 
 
 def cache_directory() -> Path:
-    """Where compiled kernels are kept between runs."""
+    """The folder of the cache of compiled kernels."""
     chosen = os.environ.get("PYCUDA_CACHE_DIR")
     if chosen:
         return Path(chosen)
@@ -124,7 +124,7 @@ def _cache(clear: bool) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says; returns the exit status."""
+    """Run the command line; returns the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["check"]:
         return _check_command.main(arguments[1:])

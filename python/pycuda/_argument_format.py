@@ -8,9 +8,9 @@ import numpy as np
 
 
 def format_of(arg_types: Iterable[object]) -> str:
-    """One format string, as the struct module has it, for a sequence of argument types.
+    """One format string of the struct module for a sequence of argument types.
 
-    An item is a numpy type or dtype, a format string of its own, or anything else for a pointer.
+    An item is a numpy type or dtype, or a format string. Any other object means a pointer.
 
     >>> format_of(["P", np.int32, np.dtype([("x", "f4", 4)])])
     'Pi16s'

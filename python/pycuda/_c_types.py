@@ -1,4 +1,4 @@
-"""Types of C as numpy dtypes, and back: the registry behind ``dtype_to_ctype``."""
+"""The registry of ``dtype_to_ctype``: names of C types and their numpy dtypes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ DTYPE_TO_NAME: dict[np.dtype, str] = {}
 
 
 class TypeNameNotKnown(ValueError, RuntimeError):
-    """A name that no dtype has been registered for. (PyCUDA has both bases, by function.)"""
+    """No dtype is registered for a name. (In PyCUDA, one function raises ValueError and another RuntimeError.)"""
 
 
 def get_or_register_dtype(
     names: str | Iterable[str], dtype: np.dtype | type | None = None
 ) -> np.dtype:
-    """The dtype registered as ``names`` (one or several); registers ``dtype`` where it is new.
+    """The dtype registered under ``names`` (one or several); registers ``dtype`` if the names are new.
 
-    The first name is the one that :func:`dtype_to_ctype` returns. Raises ValueError where a
-    name already stands for another dtype, TypeNameNotKnown where no dtype is known or given.
+    :func:`dtype_to_ctype` returns the first name. Raises ValueError if a name is registered for
+    another dtype, TypeNameNotKnown if no dtype is registered or given.
 
     >>> get_or_register_dtype("my_pair", np.dtype([("a", "f4"), ("b", "f4")])).itemsize
     8
@@ -36,7 +36,7 @@ def register_in(
     names: str | Iterable[str],
     dtype: np.dtype | type | None,
 ) -> np.dtype:
-    """What :func:`get_or_register_dtype` does, in a registry of these two dictionaries."""
+    """As :func:`get_or_register_dtype`, in a registry of these two dictionaries."""
     names = [names] if isinstance(names, str) else list(names)
     if dtype is None:
         for name in names:
@@ -70,9 +70,9 @@ def register_dtype(
 
 
 def dtype_to_ctype(dtype: np.dtype | type, with_fp_tex_hack: bool = False) -> str:
-    """The name in CUDA C++ of a dtype. Raises ValueError for one that is not registered.
+    """The name of a dtype in CUDA C++. Raises ValueError if the dtype is not registered.
 
-    ``with_fp_tex_hack`` gives the names of pycuda-helpers.hpp for fetches from textures.
+    ``with_fp_tex_hack`` returns the names in pycuda-helpers.hpp for fetches from textures.
 
     >>> dtype_to_ctype(np.float32)
     'float'
@@ -82,7 +82,7 @@ def dtype_to_ctype(dtype: np.dtype | type, with_fp_tex_hack: bool = False) -> st
     dtype = np.dtype(dtype)
     if with_fp_tex_hack and dtype in _TEXTURE_NAMES:
         return _TEXTURE_NAMES[dtype]
-    if dtype.name == "bfloat16":  # of ml_dtypes, which need not be there
+    if dtype.name == "bfloat16":  # from ml_dtypes, which may not be installed
         return "__nv_bfloat16"
     try:
         return DTYPE_TO_NAME[dtype]
@@ -186,7 +186,7 @@ class ScalarArg(Argument):
 
     @property
     def struct_char(self) -> str:
-        """The format of the value as ``Function.prepare`` takes it."""
+        """The format of the value for ``Function.prepare``."""
         if self.dtype.char == "V":
             return f"{self.dtype.itemsize}s"
         return self.dtype.char
@@ -196,7 +196,7 @@ class ScalarArg(Argument):
         return f"{dtype_to_ctype(self.dtype)} {self.name}"
 
 
-# Texts, which `re` compiles at the first use and keeps: few programs declare arguments.
+# Strings, which `re` compiles at the first use: few programs declare arguments.
 _QUALIFIERS = r"\b(const|volatile|restrict|__restrict__|__restrict)\b"
 _DECLARATION = (
     r"^(?P<type>.*?)(?P<pointer>[*\s]*)(?P<name>\w+)\s*(?P<array>(\[\w*\]\s*)*)$"
@@ -204,9 +204,9 @@ _DECLARATION = (
 
 
 def parse_c_arg(c_arg: str) -> Argument:
-    """The argument that a declaration such as ``const float *x`` declares.
+    """Parse a declaration such as ``const float *x``.
 
-    Raises ValueError where it cannot be read, or the type is unknown.
+    Raises ValueError if it cannot be parsed, or if the type is unknown.
 
     >>> parse_c_arg("const float *x")
     VectorArg('x', float32)
@@ -218,7 +218,7 @@ def parse_c_arg(c_arg: str) -> Argument:
 
 
 def split_declaration(c_arg: str) -> tuple[str, str, bool]:
-    """Type, name, and whether it is a pointer or an array, of a declaration.
+    """Split a declaration into type, name, and whether it is a pointer or an array.
 
     >>> split_declaration("const float *x")
     ('float', 'x', True)
@@ -236,10 +236,10 @@ def split_declaration(c_arg: str) -> tuple[str, str, bool]:
 
 
 def get_arg_type(c_arg: str) -> str:
-    """The format of a declared argument as ``Function.prepare`` takes it."""
+    """The format of a declared argument for ``Function.prepare``."""
     return parse_c_arg(c_arg).struct_char
 
 
 def real_type(dtype: np.dtype) -> np.dtype:
-    """The type of the parts of a complex dtype; any other dtype itself."""
+    """The type of the real part of a complex dtype; other dtypes are returned unchanged."""
     return np.dtype(dtype.type(0).real.dtype) if dtype.kind == "c" else dtype

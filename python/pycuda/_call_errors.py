@@ -1,4 +1,4 @@
-"""What is said of a call whose arguments a function of :mod:`pycuda._driver` cannot take.
+"""Error messages for calls with arguments that a function of :mod:`pycuda._driver` does not accept.
 
 The functions are bound by nanobind, which reports such a call with signatures of C++. Each of them calls
 :func:`explain` instead, which finds the first argument that does not fit.
@@ -22,7 +22,7 @@ _KINDS = {
 
 
 def explain(function, args: list, kwargs: dict) -> str:
-    """The message for ``function(*args, **kwargs)``, which no overload takes."""
+    """The message for ``function(*args, **kwargs)``, which no overload accepts."""
     name, methods = _name_of(function), "method" in type(function).__name__
     complaints = []
     for signature in function.__nb_signature__:
@@ -63,7 +63,7 @@ def _split_at(text: str, mark: str) -> tuple[str, str, str]:
 
 
 def _parameters(signature: str) -> list[_Parameter] | None:
-    """Those of ``def name(self, x: int, y: str = ...) -> None``."""
+    """The parameters in ``def name(self, x: int, y: str = ...) -> None``."""
     found = re.search(r"def \w+\((.*)\)\s*(->.*)?:?\s*$", signature, re.DOTALL)
     if found is None:
         return None
@@ -76,7 +76,7 @@ def _parameters(signature: str) -> list[_Parameter] | None:
 
 
 def _complaint(parameters, args: list, kwargs: dict) -> tuple[int, str]:
-    """How far a call got with these parameters, and what is wrong then."""
+    """The number of parameters that fit the call, and the error of the next one."""
     known = {one.name for one in parameters}
     gathers = any(one.gathers for one in parameters)
     if len(args) > len(parameters) and not gathers:
@@ -126,7 +126,7 @@ def _described(value) -> str:
 
 
 def _kinds(kind: str) -> list[str]:
-    """The alternatives of ``str | None``."""
+    """The alternatives in ``str | None``."""
     kinds, rest = [], kind
     while rest:
         part, _, rest = _split_at(rest, "|")
@@ -147,13 +147,13 @@ def _wanted(parameter) -> str:
 
 
 def _bare(kind: str) -> str:
-    """``Stream`` of ``pycuda._driver.Stream``, ``list`` of ``collections.abc.Sequence[int]``."""
+    """``Stream`` for ``pycuda._driver.Stream``, ``list`` for ``collections.abc.Sequence[int]``."""
     bare = kind.split("[")[0].rsplit(".", 1)[-1]
     return {"Sequence": "list", "CapsuleType": "capsule"}.get(bare, bare)
 
 
 def _fits(value, kind: str) -> bool:
-    """Whether the value may be of the kind; where that is not known, yes."""
+    """Whether the value may be of the kind; True if that is unknown."""
     return any(_fits_one(value, _bare(one)) for one in _kinds(kind)) or not kind
 
 

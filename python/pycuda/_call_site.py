@@ -1,4 +1,4 @@
-"""Which line of a program is at work, seen from inside this package."""
+"""The program's line that is being executed, as seen from inside this package."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def call_site() -> str:
-    """The innermost line of this thread outside of this package, as "file:line"; "" for none."""
+    """The innermost line of this thread outside of this package, as "file:line"; "" if there is none."""
     frame = sys._getframe(1) if sys._getframe(0).f_back else None
     while frame is not None:
         name = frame.f_code.co_filename

@@ -1,4 +1,4 @@
-"""``python -m pycuda check``: runs a program under softcuda's check modes."""
+"""``python -m pycuda check``: runs a program with softcuda's check modes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ The findings are printed to stderr when the program has ended.
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
-    """The arguments that say which program is run, for :func:`program_of`."""
+    """Add the arguments that name the program, for :func:`program_of`."""
     rest = argparse.REMAINDER
     parser.add_argument("-m", dest="module", nargs=rest, help=argparse.SUPPRESS)
     parser.add_argument("-c", dest="code", nargs=rest, help=argparse.SUPPRESS)
@@ -30,7 +30,7 @@ def add_program(parser: argparse.ArgumentParser) -> None:
 def program_of(
     options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> list[str]:
-    """The program and its arguments; ends with an error where there is none."""
+    """The program and its arguments; exits with an error if there is none."""
     program = [a for i, a in enumerate(options.program) if i or a != "--"]
     for option, given in (("-m", options.module), ("-c", options.code)):
         if given:
@@ -41,13 +41,13 @@ def program_of(
 
 
 def command_of(program: list[str]) -> list[str]:
-    """A Python file and -m MODULE are run by this Python."""
+    """The command line: this Python runs a Python file, or -m MODULE."""
     is_python = program[0] in ("-m", "-c") or program[0].endswith(".py")
     return [sys.executable, *program] if is_python else program
 
 
 def check_driver_setting(refuse: Callable[[str], None]) -> None:
-    """Calls ``refuse`` with a message where the environment insists on NVIDIA's driver."""
+    """Calls ``refuse`` with a message if the environment selects NVIDIA's driver."""
     if os.environ.get("PYCUDA_DRIVER") == "nvidia":
         refuse("check modes need softcuda, but PYCUDA_DRIVER is nvidia")
 

@@ -1,4 +1,4 @@
-"""CUDA arrays made from arrays of numpy and of the device, and textures bound to them."""
+"""CUDA arrays made from numpy and device arrays, and textures bound to them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from pycuda import _driver
 
-# How a dtype fits into a texel: format and channels.
+# The texel of a dtype: format and channels.
 _FORMATS = {
     np.dtype(np.uint8): "UNSIGNED_INT8",
     np.dtype(np.uint16): "UNSIGNED_INT16",
@@ -25,7 +25,7 @@ _IN_INT32 = {
 
 
 def dtype_to_array_format(dtype: np.dtype | type) -> _driver.array_format:
-    """The member of ``array_format`` for a dtype. Raises TypeError where there is none.
+    """The member of ``array_format`` for a dtype. Raises TypeError if there is none.
 
     >>> dtype_to_array_format(np.float32)
     pycuda._driver.array_format.FLOAT
@@ -39,7 +39,7 @@ def dtype_to_array_format(dtype: np.dtype | type) -> _driver.array_format:
 
 
 def _texel(dtype: np.dtype) -> tuple[_driver.array_format, int]:
-    """Format and channels; wide numbers lie in two or four channels of int32."""
+    """Format and channels; wide numbers occupy two or four channels of int32."""
     dtype = np.dtype(dtype)
     if dtype in _IN_INT32:
         return _driver.array_format.SIGNED_INT32, _IN_INT32[dtype]
@@ -121,7 +121,7 @@ def np_to_array(
 def gpuarray_to_array(
     gpuarray: object, order: str, allowSurfaceBind: bool = False
 ) -> _driver.Array:
-    """The same of an array on the device, which must be contiguous in ``order``."""
+    """As :func:`np_to_array`, for a device array, which must be contiguous in ``order``."""
     _check_order(order)
     flags = gpuarray.flags
     if not (flags.c_contiguous if order == "C" else flags.f_contiguous):
@@ -159,7 +159,7 @@ def _to_array(source: object, order: str, surface: bool, setter: str) -> _driver
 
 
 def bind_array_to_texref(ary: _driver.Array, texref: _driver.TextureReference) -> None:
-    """Let ``texref`` read ``ary``: coordinates clamped, nearest texel."""
+    """Bind ``ary`` to ``texref``: coordinates are clamped, the nearest texel is read."""
     texref.set_array(ary)
     texref.set_address_mode(0, _driver.address_mode.CLAMP)
     texref.set_address_mode(1, _driver.address_mode.CLAMP)
@@ -169,5 +169,5 @@ def bind_array_to_texref(ary: _driver.Array, texref: _driver.TextureReference) -
 def matrix_to_texref(
     matrix: np.ndarray, texref: _driver.TextureReference, order: str
 ) -> None:
-    """Copy a matrix to an Array and let ``texref`` read it."""
+    """Copy a matrix to an Array and bind it to ``texref``."""
     bind_array_to_texref(matrix_to_array(matrix, order), texref)

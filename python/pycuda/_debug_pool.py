@@ -1,4 +1,4 @@
-"""A memory pool that tells what is allocated, by whom."""
+"""A memory pool that logs its allocations and their call stacks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _readable(bytes: int) -> str:
 class DebugMemoryPool(driver.DeviceMemoryPool):
     """A DeviceMemoryPool that writes a line for each allocation to ``logfile``.
 
-    When a new block is taken from the driver, the line is followed by the call stacks that hold
-    the most memory. ``interactive`` waits for the Enter key then. ``logfile`` is stdout by default.
+    If a block is allocated from the driver, the call stacks that hold the most memory follow.
+    ``interactive`` then waits for the Enter key. ``logfile`` is stdout by default.
     """
 
     def __init__(self, interactive: bool = True, logfile: TextIO | None = None) -> None:

@@ -1,20 +1,20 @@
-"""Sources of kernels as files, for a debugger to show: `python -m pycuda gdb` asks for them."""
+"""Writes sources of kernels to files, so that a debugger can show them. Used by `python -m pycuda gdb`."""
 
 from __future__ import annotations
 
 import itertools
 import os
 
-# Where the files are; set if sources are to be compiled for debugging.
+# The folder of the files; set if kernels are compiled for debugging.
 FOLDER = os.environ.get("PYCUDA_DEBUG_SOURCES")
 
 _numbers = itertools.count()
 
 
 def keep(text: str) -> str:
-    """Writes the source to a file, and returns it with the file's name for the compiler.
+    """Writes the source to a file, and returns the source with the file's name for the compiler.
 
-    Each source gets a folder of its own under :data:`FOLDER`, in which it is called kernel.cu.
+    Each source has a separate folder in :data:`FOLDER`, where its name is kernel.cu.
     """
     folder = os.path.join(FOLDER or "", f"{os.getpid()}-{next(_numbers)}")
     os.makedirs(folder)

@@ -1,7 +1,7 @@
-"""CUDA C++ that goes with the package: ``_device/NAME.cuh``, made into modules.
+"""The package's CUDA C++: compiles ``_device/NAME.cuh`` to modules.
 
-A file says in its head which types and constants it wants before it. It includes others of the folder in
-quotes; what stands in angle brackets is found by the compiler.
+The comment at the begin of a file names the types and constants that must be defined before it. A file includes
+others of the folder with quotes; the compiler finds names in angle brackets.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ TYPE_CHECKING = False  # type checkers take it as True
 if TYPE_CHECKING:
     from pycuda.compiler import SourceModule
 
-# Not pathlib: it takes a tenth of the time that importing arrays takes.
+# Not pathlib, whose import takes a tenth of the time of importing arrays.
 _FOLDER = os.path.join(os.path.dirname(__file__), "_device")
 _INCLUDE = r'(?m)^#include "(\w+\.cuh)"\n'
 
 
 @functools.cache
 def _text(name: str) -> str:
-    """The text of a file, with the files that it includes, each once."""
+    """The text of a file. Each included file is inserted once."""
     seen = set()
 
     def expand(file: str) -> str:
@@ -50,16 +50,16 @@ def _definition(name: str, value) -> str:
 
 
 def load(name: str, **definitions) -> SourceModule:
-    """The module of ``_device/name.cuh`` for the current context.
+    """Compile ``_device/name.cuh`` for the current context.
 
-    ``definitions`` stand before the text, by their names there: a dtype becomes a type, bool and int become
+    ``definitions`` are inserted before the text, with their names: a dtype becomes a type, bool and int become
     constants, text becomes a macro.
 
-    A kernel that a macro declares takes numbers of NumPy's types, whose sizes are checked. The parameters
-    of others are read from the text.
+    A kernel that a macro declares accepts numbers of NumPy types, whose sizes are checked. The parameters
+    of other kernels are read from the text.
     """
     from pycuda.compiler import (
-        SourceModule,  # only now: arrays load this module, and few call it
+        SourceModule,  # imported here: arrays import this module, and few call this function
     )
 
     types = [value for value in definitions.values() if isinstance(value, np.dtype)]

@@ -1,7 +1,7 @@
-"""Ready-made elementwise kernels as Functions, for programs that launch PyCUDA's own.
+"""Elementwise kernels as Functions, for programs that launch PyCUDA's own kernels.
 
-Each ``get_...()`` returns a prepared :class:`pycuda.driver.Function`, one for each context and types.
-Its arguments are those of the row below and then the number of elements:
+Each ``get_...()`` returns a prepared :class:`pycuda.driver.Function`, one for each context and set of types.
+Its docstring lists its arguments; the number of elements is the last one:
 
 >>> x = gpuarray.array([1, 2, 3], np.float32)
 >>> scale = get_pow_kernel(np.float32)
@@ -112,7 +112,7 @@ def _make_module(
         parameters=", ".join(argument.declarator() for argument in declared),
         **{"preamble": "", "loop_prep": "", "after_loop": "", **texts},
     )
-    # complex.hpp's templates, and what a preamble may have of them, are C++.
+    # The templates of complex.hpp, and possibly a preamble, are C++.
     return SourceModule(source, options=options, keep=keep, no_extern_c=True), declared
 
 
@@ -124,9 +124,9 @@ def get_elwise_module(
     options: Sequence[str] | None = None,
     **texts: str,
 ) -> SourceModule:
-    """The module of an elementwise kernel that takes its ``arguments`` and ``size_t n``.
+    """The module of an elementwise kernel with parameters ``arguments`` and ``size_t n``.
 
-    ``texts`` are ``preamble``, ``loop_prep`` and ``after_loop``.
+    ``texts`` contains ``preamble``, ``loop_prep`` and ``after_loop``.
     """
     return _make_module(_ALL, arguments, operation, name, keep, options, texts)[0]
 
@@ -139,7 +139,7 @@ def get_elwise_range_module(
     options: Sequence[str] | None = None,
     **texts: str,
 ) -> SourceModule:
-    """The same for a kernel that takes ``long start, stop, step`` in place of ``n``."""
+    """As :func:`get_elwise_module`, for a kernel with parameters ``long start, stop, step`` instead of ``n``."""
     return _make_module(_RANGE, arguments, operation, name, keep, options, texts)[0]
 
 
@@ -192,7 +192,7 @@ def _scalar(name: str, dtype: object) -> Argument:
 
 
 def _element(name: str, is_scalar: bool) -> str:
-    """An operand: an element, or the one element of an array of no dimension."""
+    """The text of an operand: an element, or the only element of an array without dimensions."""
     return f"{name}[0]" if is_scalar else f"{name}[i]"
 
 
@@ -217,7 +217,7 @@ def get_put_kernel(dtype, idx_dtype, vec_count=1):
 
 
 def _fetching_kernel(dtype, arguments, operation, name, vec_count):
-    """A kernel that reads from the textures ``tex_src0`` ..., and these."""
+    """A kernel with ``arguments`` that also reads from the textures ``tex_src0`` ..."""
     texture = f"texture<{dtype_to_ctype(dtype, with_fp_tex_hack=True)}, 1>"
     names = [f"tex_src{k}" for k in range(vec_count)]
     lines = [
@@ -232,8 +232,8 @@ def _fetching_kernel(dtype, arguments, operation, name, vec_count):
 
 @context_dependent_memoize
 def get_take_kernel(dtype, idx_dtype, vec_count=1):
-    """(idx, dest0 ...): ``dest0[i] = src0[idx[i]]``, and so on, and the ``vec_count`` texture references
-    to which the sources are bound first, by their ``bind_to_texref_ext()``"""
+    """(idx, dest0 ...): ``dest0[i] = src0[idx[i]]``, and so on. Also returns the ``vec_count`` texture references
+    to which the sources must first be bound, with their ``bind_to_texref_ext()``"""
     numbers = range(vec_count)
     arguments = [
         VectorArg(np.dtype(idx_dtype), "idx"),
@@ -246,8 +246,8 @@ def get_take_kernel(dtype, idx_dtype, vec_count=1):
 @context_dependent_memoize
 def get_take_put_kernel(dtype, idx_dtype, with_offsets, vec_count=1):
     """(dest_idx, src_idx, dest0 ..., offset0 ...): ``dest0[dest_idx[i]] = src0[src_idx[i] + offset0]``, and
-    so on, and the texture references of the sources, as :func:`get_take_kernel`. Without ``with_offsets``
-    there are no offsets."""
+    so on. Also returns the texture references of the sources, as :func:`get_take_kernel`. Without
+    ``with_offsets`` there are no offsets."""
     numbers = range(vec_count)
     arguments = [
         *_vectors(gmem_dest_idx=idx_dtype, gmem_src_idx=idx_dtype),
@@ -267,8 +267,8 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
     """(a0, x0, a1, x1 ..., z): ``z[i] = a0 * x0[i] + a1 * x1[i] ...``, and a list of textures.
 
     ``summand_descriptors`` is a tuple of (whether the factor is an array of one element, the
-    factor's dtype, the vector's dtype). Such a factor is no argument: it is read through the next
-    texture of the list, to which the array is bound with ``bind_to_texref_ext()``.
+    factor's dtype, the vector's dtype). Such a factor is not an argument: it is read through the next
+    texture of the list, to which the program binds the array with ``bind_to_texref_ext()``.
     """
     preamble, loop_prep, arguments, summands = [], [], [], []
     textures = []

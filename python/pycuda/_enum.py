@@ -1,17 +1,17 @@
-"""Classes for the constants of the driver: ints that print their name."""
+"""Classes for the constants of the driver: ints that print their names."""
 
 from __future__ import annotations
 
 
 class DriverEnum(int):
-    """An int that knows its name. ``names`` and ``values`` of the class list the members."""
+    """An int with a name. The attributes ``names`` and ``values`` of the class list the members."""
 
     name: str
     names: dict[str, DriverEnum] = {}
     values: dict[int, DriverEnum] = {}
 
     def __new__(cls, value: int) -> DriverEnum:
-        """The member with this value; of a value without a name, one that prints the number."""
+        """The member with this value. A value without a name gives a member that prints the number."""
         known = cls.values.get(int(value))
         if known is not None:
             return known
@@ -43,7 +43,7 @@ class DriverEnum(int):
 
 
 def make_enum(name: str, members: dict[str, int]) -> type[DriverEnum]:
-    """A class of pycuda._driver. Of several names for one value, the first is printed."""
+    """Create a class of pycuda._driver. If a value has several names, the first one is printed."""
     cls = type(name, (DriverEnum,), {"__module__": "pycuda._driver"})
     cls.names, cls.values = {}, {}
     for member_name, value in members.items():

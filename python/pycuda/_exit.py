@@ -1,4 +1,4 @@
-"""The end of a program that leaves its context to pycuda.autoinit."""
+"""The exit of a program that uses the context of pycuda.autoinit."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ import sys
 from pycuda import _driver, driver
 from pycuda.tools import clear_context_caches
 
-#: Seconds that work which nobody waits for any more may take at exit. The end of a process ends its
-#: kernels; without a limit one that never ends would keep the process alive.
+#: The maximum time in seconds to wait for running work at exit. The end of a process ends its
+#: kernels. Without a limit, a kernel that never ends would keep the process alive.
 PATIENCE = 2.0
 
 
 def finish_at_exit(context: driver.Context) -> None:
     """At exit, wait for the work in ``context``, so that kernels end and their output appears.
 
-    What takes longer than two seconds ends with the process, and a line on stderr says so;
-    ``context.synchronize()`` waits for it.
+    Work that takes longer than two seconds ends with the process, and a line on stderr reports it.
+    ``context.synchronize()`` waits without a limit.
     """
     atexit.register(_finish, context, os.getpid())
 
 
 def _finish(context: driver.Context, owner: int) -> None:
     if os.getpid() != owner:
-        return clear_context_caches()  # a forked child, which has no part in this
+        return clear_context_caches()  # a forked child, which must not use the context
     told = _driver._told_of_kernel()
     try:
         if _driver._synchronize_for(context, PATIENCE):
             clear_context_caches()
-        else:  # to free what kernels still use would wait for them again
+        else:  # freeing memory that kernels use would wait for them again
             print(
                 f"pycuda: gave up unfinished work {PATIENCE:g} s after the program's end; "
                 "Context.synchronize() waits for it",
                 file=sys.stderr,
             )
     except driver.Error as error:
-        # Nobody else has asked for the result: a kernel's failure must not pass unseen. After
-        # detach() by the program itself there is nothing to wait for.
+        # The program has not asked for the result, so a kernel's failure must be reported. After
+        # the program has called detach() there is nothing to wait for.
         if context.is_attached and not told:
             print(f"pycuda: unfinished work failed at exit: {error}", file=sys.stderr)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What the errors of failed kernels are made of."""
+"""The parts of the errors of failed kernels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Allocation(NamedTuple):
-    """A piece of device memory: its address, and its size in bytes."""
+    """An allocation of device memory: its address, and its size in bytes."""
 
     base: int
     size: int

@@ -30,14 +30,14 @@ def gdb_command(
     line = [gdb, "-q"]
     if batch:
         line.append("-batch")
-    # A kernel's file is not known before it is compiled. Messages about that are no questions.
+    # Before its compilation, the file of a kernel is unknown. gdb must not ask about that.
     for command in ("set breakpoint pending on", f"source {EXTENSION}", *commands):
         line += ["-ex", command]
     return [*line, "--args", *program]
 
 
 def environment_for(program: list[str], every: bool, sources: str) -> dict[str, str]:
-    """What the program's environment needs. ``sources`` is a folder for the kernels' sources."""
+    """The environment variables for the program. ``sources`` is a folder for the kernels' sources."""
     changed = {"PYCUDA_DRIVER": "softcuda", "PYCUDA_DEBUG_SOURCES": sources}
     is_python = _check_command.command_of(program) != program
     if not is_python:
@@ -84,7 +84,7 @@ def main(arguments: list[str]) -> int:
             options.batch,
             _check_command.command_of(program),
         )
-        # Ctrl-C is gdb's: it stops the program.
+        # gdb handles Ctrl-C, and stops the program.
         process = subprocess.Popen(line, env={**os.environ, **environment})
         while True:
             try:

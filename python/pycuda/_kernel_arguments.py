@@ -1,4 +1,4 @@
-"""The arguments of kernels from expressions, as the user declares them."""
+"""The arguments of kernels made from expressions, as the user declares them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pycuda._c_types import Argument, VectorArg, dtype_to_ctype, parse_c_arg
 def parse_arguments(arguments: str | Sequence[Argument | str]) -> list[Argument]:
     """The arguments in a list such as ``"float *x, int n"``, or in a sequence of them.
 
-    Raises ValueError for what cannot be read or has an unknown type.
+    Raises ValueError if a declaration cannot be parsed or has an unknown type.
 
     >>> parse_arguments("float *x, int n")
     [VectorArg('x', float32), ScalarArg('n', int32)]
@@ -24,7 +24,7 @@ def parse_arguments(arguments: str | Sequence[Argument | str]) -> list[Argument]
 
 
 def _split(declarations: str) -> list[str]:
-    """Cut at the commas that are not inside of <> or ()."""
+    """Split at commas that are not inside <> or ()."""
     if not declarations.strip():
         return []
     parts, depth = [""], 0
@@ -40,7 +40,7 @@ def _split(declarations: str) -> list[str]:
 def describe_arguments(
     arguments: Sequence[Argument],
 ) -> list[tuple[bool, str, str, int]]:
-    """Arguments as the C++ kernels take them."""
+    """Arguments in the format that the C++ kernels take."""
     return [
         (
             isinstance(argument, VectorArg),

@@ -1,7 +1,7 @@
-"""Host copies of arrays for an MPI that does not know the device, and the requests that need them.
+"""Host copies of arrays, for an MPI that does not support device memory, and the requests that need them.
 
-A staged array is copied to pinned memory before the call, and what was received is copied back when
-the call is done. The copies of one call are started together and waited for once.
+A staged array is copied to pinned memory before the call; received data is copied back after the call.
+The copies of one call start together, and there is one wait for all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pycuda.driver import Context, pagelocked_empty
 
 
 def split(buffer):
-    """The array of a buffer as mpi4py takes it, and what stands beside it: [x, count, MPI.FLOAT]."""
+    """The array in a buffer argument of mpi4py, and the other items: [x, count, MPI.FLOAT]."""
     if isinstance(buffer, ArrayBase):
         return buffer, None
     if (
@@ -32,7 +32,7 @@ def split(buffer):
 
 
 def require_dense(array, name: str) -> None:
-    """ValueError for an array whose elements do not lie side by side."""
+    """Raises ValueError if the array is not contiguous."""
     if not _array_is_dense(array):
         raise ValueError(
             f"{name} must be contiguous, but has the strides {array.strides}; send a copy()"
@@ -41,7 +41,7 @@ def require_dense(array, name: str) -> None:
 
 @functools.cache
 def parameters_of(kind: type, name: str) -> tuple[str, ...]:
-    """The names of a method's parameters; none for what is not a method of mpi4py."""
+    """The names of a method's parameters; empty if it is not a method of mpi4py."""
     try:
         return tuple(inspect.signature(getattr(kind, name)).parameters)[1:]
     except (AttributeError, TypeError, ValueError):
@@ -49,13 +49,13 @@ def parameters_of(kind: type, name: str) -> tuple[str, ...]:
 
 
 def in_context_of(array):
-    """A ``with`` block in the array's context."""
+    """A ``with`` block in which the array's context is current."""
     context = _driver._array_context(array)
     return contextlib.nullcontext() if context is None else _driver._InContext(context)
 
 
 class PinnedMemory:
-    """Pinned buffers, kept for the next calls: to make one costs more than to send a small array."""
+    """Pinned buffers, kept for later calls: creating one takes longer than sending a small array."""
 
     MOST_KEPT = 256 << 20  # bytes
 
@@ -65,7 +65,7 @@ class PinnedMemory:
         self._lock = threading.Lock()
 
     def like(self, array):
-        """A host array as ``array`` lies in memory, and the buffer to give back."""
+        """A host array with the memory layout of ``array``, and the buffer to return."""
         size = 1 << max(int(array.nbytes - 1).bit_length(), 12) if array.nbytes else 0
         with self._lock:
             buffers = self._free.get(size)
@@ -77,7 +77,7 @@ class PinnedMemory:
         return host, buffer
 
     def give_back(self, buffer) -> None:
-        """Keep a buffer for the next call, or let it go where there are enough."""
+        """Keep a buffer for the next call, or free it if there are enough."""
         with self._lock:
             if buffer.nbytes and self._kept + buffer.nbytes <= self.MOST_KEPT:
                 self._free.setdefault(buffer.nbytes, []).append(buffer)
@@ -88,26 +88,26 @@ PINNED = PinnedMemory()
 
 
 def wait_for_work(stream, arrays) -> None:
-    """Wait for ``stream``, or for all work on the arrays' devices: what MPI reads must have been written."""
+    """Wait for ``stream``, or for all work on the arrays' devices, so that the data for MPI is complete."""
     for array in arrays:
         with in_context_of(array):
             Context.synchronize() if stream is None else stream.synchronize()
 
 
 def as_memory_lies(host: np.ndarray) -> np.ndarray:
-    """The array as MPI takes it: its axes are no matter to it, but must be in C or Fortran order."""
+    """The array with its axes reordered to C or Fortran order, which MPI requires; MPI ignores their order."""
     return host if host.flags.forc else host.ravel(order="K")
 
 
 class Staging:
-    """The host copies of one call, and where they go back to."""
+    """The host copies of one call, and the arrays to copy back to."""
 
     def __init__(self, stream=None) -> None:
         self.stream = stream
         self._staged: list = []
 
     def stage(self, name: str, buffer, written: bool):
-        """What the MPI gets for ``buffer``; its elements are there after :meth:`fill`."""
+        """The buffer for MPI that replaces ``buffer``; it contains the elements after :meth:`fill`."""
         array, rest = split(buffer)
         if array is None:
             return buffer
@@ -119,21 +119,21 @@ class Staging:
         return buffer if rest is None else [buffer, *rest]
 
     def fill(self) -> None:
-        """Copy the arrays to the host. A message may be shorter than its array: what is received
-        into is copied, too, so that the rest stays as it was."""
+        """Copy the arrays to the host. Receive buffers are copied too: a message may be shorter than
+        its array, and the other elements must not change."""
         wait_for_work(self.stream, [array for array, _, _, _ in self._staged])
         for array, host, _, _ in self._staged:
             if array.size:
                 _driver._array_get_bytes(array, host, None)
 
     def return_received(self) -> None:
-        """Copy what was received to the device."""
+        """Copy received elements to the device."""
         for array, host, _, written in self._staged:
             if written and array.size:
                 _driver._array_set_bytes(array, host, None)
 
     def finish(self) -> None:
-        """:meth:`return_received`, and give the pinned memory back."""
+        """:meth:`return_received`, and return the pinned memory."""
         self.return_received()
         staged, self._staged = self._staged, []
         for _, _, pinned, _ in staged:

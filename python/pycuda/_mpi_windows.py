@@ -1,9 +1,9 @@
-"""MPI's windows over arrays of the device: memory that other ranks read and write.
+"""MPI's windows for device arrays: memory that other ranks read and write.
 
-Without an MPI that knows the device, the window is a copy of the array on the host. The array and the
-copy are what MPI calls the private and the public copy of a window's memory, and are brought
-together where MPI does so: in the calls that begin or end an epoch. Elements that another rank has
-changed win over the array's.
+Without an MPI that supports device memory, the window is a copy of the array on the host. The array and the
+copy are the private and the public copy of a window's memory in MPI's memory model. They are synchronised
+where MPI requires it: in the calls that begin or end an epoch. If another rank has changed an element,
+its value replaces the array's.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from pycuda._mpi_staging import (
 
 _BUFFERS = ("origin", "result", "compare")
 _WRITTEN = {"Get": {"origin"}, "Rget": {"origin"}}
-# Calls that begin an epoch show other ranks what the array holds; those that end one show this rank
-# what others have done.
+# Calls that begin an epoch publish the array's elements to other ranks; calls that end an epoch
+# copy the changes of other ranks to the array.
 _BEGIN = {"Fence", "Start", "Post", "Lock", "Lock_all", "Sync"}
 _END = {"Fence", "Wait", "Complete", "Unlock", "Unlock_all", "Flush", "Flush_all"}
 _END |= {"Flush_local", "Flush_local_all", "Sync", "Test"}
@@ -121,7 +121,7 @@ class Win:
         if name in _BEGIN:
             self._bring_together()
         result = method(*args, **kwargs)
-        if name in _END and result is not False:  # of Test()
+        if name in _END and result is not False:  # for Test()
             pending, self._pending = self._pending, []
             for staging in pending:
                 staging.finish()
@@ -129,7 +129,7 @@ class Win:
         return result
 
     def _bring_together(self) -> None:
-        """What others have changed goes to the array; what this rank has changed, to the window."""
+        """Copy the changes of other ranks to the array, and the changes of this rank to the window."""
         if self._window is None:
             return
         own = self.array.get()
@@ -180,5 +180,5 @@ def _create(mpi, memory, disp_unit: int, info, communicator):
 
 
 def _bytes(host: np.ndarray) -> np.ndarray:
-    """A view of all bytes in the order of memory."""
+    """A view of all bytes, in memory order."""
     return host.ravel(order="K").view(np.uint8)

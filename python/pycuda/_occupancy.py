@@ -1,4 +1,4 @@
-"""How many blocks of a kernel fit on a multiprocessor at once."""
+"""The number of blocks of a kernel that run on a multiprocessor at the same time."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """How many blocks of ``threads`` threads run on a multiprocessor at once, and why no more.
+    """The number of blocks of ``threads`` threads that run on a multiprocessor at the same time, and its limit.
 
     ``shared_mem`` is in bytes per block, ``registers`` per thread. ``limited_by`` is "device",
-    "warps", "regs" or "smem"; ``occupancy`` is the part of the possible warps, 0 to 1.
+    "warps", "regs" or "smem"; ``occupancy`` is the fraction of the maximum number of warps, 0 to 1.
     """
 
     def __init__(

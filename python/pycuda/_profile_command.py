@@ -1,4 +1,4 @@
-"""``python -m pycuda profile``: runs a program under softcuda's profile."""
+"""``python -m pycuda profile``: runs a program with softcuda's profiler."""
 
 from __future__ import annotations
 

@@ -10,16 +10,17 @@ import weakref
 from pycuda import _driver
 
 #: Modules, the names of their kernels, and their source. Functions keep their modules alive. The
-#: references have no callbacks: one that runs while a module dies would swallow a Ctrl-C.
+#: references have no callbacks, because a callback during the destruction of a module would ignore a
+#: Ctrl-C.
 _alive: list[tuple[weakref.ref, list[str], str]] = []
 _LEAST = 64
-_most = _LEAST  # entries, before those of dead modules are dropped
+_most = _LEAST  # the number of entries at which those of destroyed modules are removed
 _kept: dict[str, str] = {}
 _lock = threading.Lock()
 
 
 def note(module: _driver.Module, source: str) -> None:
-    """Remembers what a module was compiled from: while it lives, or for good under a profile."""
+    """Records the source of a module: as long as the module exists, or for ever if a profile is on."""
     global _alive, _most
     names = module.function_names()
     with _lock:
@@ -32,7 +33,7 @@ def note(module: _driver.Module, source: str) -> None:
 
 
 def texts() -> dict[str, str]:
-    """The source of each kernel that is known, by the kernel's name in its module."""
+    """The source of each known kernel, by the kernel's name in its module."""
     with _lock:
         for module, names, source in _alive:
             if module() is not None:
@@ -41,7 +42,7 @@ def texts() -> dict[str, str]:
 
 
 def _write(path: str) -> None:
-    import json  # importing pycuda does not wait for it
+    import json  # imported here, so that importing pycuda is fast
 
     with open(path.replace("%p", str(os.getpid())), "w", encoding="utf-8") as file:
         json.dump(_kept, file)

@@ -1,8 +1,8 @@
 """Sobol generators with PyCUDA's names; see pycuda.curandom.
 
-Each of ``block_count * generators_per_block`` generators has a dimension of its own, that of its
+Each of ``block_count * generators_per_block`` generators has a separate dimension, that of its
 row of direction numbers. Element ``i`` of an array comes from generator ``i`` modulo their number. A
-generator's state is the position in its sequence alone, so that skipping ahead is an addition.
+generator's state is only the position in its sequence, so skipping ahead is an addition.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ def generate_direction_vectors(
 
 
 def generate_scramble_constants32(count: int) -> GPUArray:
-    """Where scrambled sequences of 32 bits start, for ``count`` dimensions."""
+    """The initial values of scrambled sequences of 32 bits, for ``count`` dimensions."""
     return to_gpu(_directions.scramble_constants(count, 32))
 
 
 def generate_scramble_constants64(count: int) -> GPUArray:
-    """Where scrambled sequences of 64 bits start, for ``count`` dimensions."""
+    """The initial values of scrambled sequences of 64 bits, for ``count`` dimensions."""
     return to_gpu(_directions.scramble_constants(count, 64))
 
 
@@ -182,7 +182,7 @@ class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
 
 
 class Sobol64RandomNumberGenerator(_SobolRandomNumberGenerator):
-    """Sobol sequences of 64 bits; fills int64 and uint64 as well."""
+    """Sobol sequences of 64 bits; also fills int64 and uint64."""
 
     generator_bits = 64
     _scrambled = False
@@ -203,13 +203,13 @@ class _ScrambledSobolRandomNumberGenerator(_SobolRandomNumberGenerator):
 
 
 class ScrambledSobol32RandomNumberGenerator(_ScrambledSobolRandomNumberGenerator):
-    """Scrambled Sobol sequences of 32 bits: ``scramble_vector`` is what each one starts with."""
+    """Scrambled Sobol sequences of 32 bits; ``scramble_vector`` contains their initial values."""
 
     generator_bits = 32
 
 
 class ScrambledSobol64RandomNumberGenerator(_ScrambledSobolRandomNumberGenerator):
-    """Scrambled Sobol sequences of 64 bits; fills int64 and uint64 as well."""
+    """Scrambled Sobol sequences of 64 bits; also fills int64 and uint64."""
 
     generator_bits = 64
     _uniform_types = "fdiIlL"

@@ -1,4 +1,4 @@
-"""What all generators of curandom have in common: filling arrays and making new ones."""
+"""The common base of curandom's generators: fills arrays and creates new ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pycuda.gpuarray import GPUArray
 
 
 def checked_code(kind: str, codes: str, data: GPUArray) -> str:
-    """The type's letter; NotImplementedError for types and layouts that are not filled."""
+    """The letter of the type. Raises NotImplementedError for types and layouts that cannot be filled."""
     code = data.dtype.char if data.dtype.char in codes else None
     if code is None or not data.flags.forc:
         raise NotImplementedError(
@@ -22,31 +22,31 @@ def checked_code(kind: str, codes: str, data: GPUArray) -> str:
 
 
 class RandomFilling:
-    """fill_*() and gen_*() on top of ``_run(kind, types, data, stream, a, b)``."""
+    """fill_*() and gen_*(), implemented with ``_run(kind, types, data, stream, a, b)``."""
 
     _run: Callable
     _uniform_types = "fdiI"
 
     def fill_uniform(self, data: GPUArray, stream=None) -> None:
-        """Fill with (0, 1] of float32 or float64, or all values of integers of the generator's bits."""
+        """Fill float32 or float64 with numbers in (0, 1], or integers with all values of the generator's bits."""
         self._run("uniform", self._uniform_types, data, stream)
 
     def fill_normal(self, data: GPUArray, stream=None) -> None:
-        """Fill with normal numbers of float32 or float64, mean 0, standard deviation 1."""
+        """Fill float32 or float64 with normally distributed numbers of mean 0 and standard deviation 1."""
         self._run("normal", "fd", data, stream)
 
     def fill_log_normal(
         self, data: GPUArray, mean: float, stddev: float, stream=None
     ) -> None:
-        """Fill with numbers of float32 or float64 whose logarithm is normal."""
+        """Fill float32 or float64 with numbers whose logarithm is normally distributed."""
         self._run("log_normal", "fd", data, stream, mean, stddev)
 
     def fill_poisson(
         self, data: GPUArray, lambda_value: float | None = None, stream=None
     ) -> None:
-        """Fill uint32 with Poisson numbers of mean ``lambda_value``.
+        """Fill uint32 with Poisson-distributed numbers of mean ``lambda_value``.
 
-        With None, each element of data (float32, float64 or uint32) is the mean of the number
+        If it is None, each element of data (float32, float64 or uint32) is the mean of the number
         that replaces it.
         """
         if lambda_value is None:
@@ -55,28 +55,28 @@ class RandomFilling:
             self._run("poisson", "I", data, stream, lambda_value, 1)
 
     def gen_uniform(self, shape, dtype, stream=None) -> GPUArray:
-        """A new array, filled by :meth:`fill_uniform`."""
+        """Create an array and fill it with :meth:`fill_uniform`."""
         with _Using(stream):
             result = GPUArray(shape, dtype)
             self.fill_uniform(result)
         return result
 
     def gen_normal(self, shape, dtype, stream=None) -> GPUArray:
-        """A new array, filled by :meth:`fill_normal`."""
+        """Create an array and fill it with :meth:`fill_normal`."""
         with _Using(stream):
             result = GPUArray(shape, dtype)
             self.fill_normal(result)
         return result
 
     def gen_log_normal(self, shape, dtype, mean, stddev, stream=None) -> GPUArray:
-        """A new array, filled by :meth:`fill_log_normal`."""
+        """Create an array and fill it with :meth:`fill_log_normal`."""
         with _Using(stream):
             result = GPUArray(shape, dtype)
             self.fill_log_normal(result, mean, stddev)
         return result
 
     def gen_poisson(self, shape, dtype, lambda_value, stream=None) -> GPUArray:
-        """A new array, filled by :meth:`fill_poisson`."""
+        """Create an array and fill it with :meth:`fill_poisson`."""
         with _Using(stream):
             result = GPUArray(shape, dtype)
             self.fill_poisson(result, lambda_value)

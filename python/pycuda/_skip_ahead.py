@@ -1,8 +1,8 @@
-"""Moving the states of XORWOW and MRG32k3a ahead by any number of steps, many states at once.
+"""Skips ahead in XORWOW and MRG32k3a by any number of steps, for many states at once.
 
-Both are linear: a step multiplies the state by a matrix, 2**k steps by its power, which is found by
-squaring. XORWOW's shift register is 160 bits under exclusive or; MRG32k3a is two triples of integers
-modulo two primes.
+Both generators are linear: a step multiplies the state by a matrix, and 2**k steps multiply it by a power of the
+matrix, which is computed by squaring. XORWOW's shift register is a vector of 160 bits (addition is exclusive or);
+MRG32k3a has two triples of integers modulo two primes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WEYL = 362437
 
 
 def seed_xorwow(seeds: np.ndarray) -> np.ndarray:
-    """One state for each 64-bit seed, as cuRAND seeds them."""
+    """One state for each 64-bit seed, with cuRAND's method."""
     seeds = seeds.astype(np.uint64)
     low = seeds.astype(np.uint32) ^ np.uint32(0xAAD26B49)
     high = (seeds >> np.uint64(32)).astype(np.uint32) ^ np.uint32(0xF7DCEFDD)
@@ -35,7 +35,7 @@ def seed_xorwow(seeds: np.ndarray) -> np.ndarray:
 
 
 def _apply(registers: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """Rows of five words times a matrix, given as the images of the 160 bits: by tables of bytes."""
+    """Rows of five words times a matrix, which is given as the images of the 160 bits. Uses tables of bytes."""
     tables = np.zeros((20, 256, 5), np.uint32)
     of_bytes = images.reshape(20, 8, 5)
     for bit in range(8):
@@ -50,7 +50,7 @@ def _apply(registers: np.ndarray, images: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def _xorwow_power(exponent: int) -> np.ndarray:
-    """What 2**exponent steps make of each bit of the register."""
+    """The image of each bit of the register after 2**exponent steps."""
     if exponent > 0:
         half = _xorwow_power(exponent - 1)
         return _apply(half, half)
@@ -63,7 +63,7 @@ def _xorwow_power(exponent: int) -> np.ndarray:
 
 
 def skip_xorwow(states: np.ndarray, steps: np.ndarray, shift: int = 0) -> np.ndarray:
-    """The states after ``steps[i] * 2**shift`` steps each."""
+    """State i after ``steps[i] * 2**shift`` steps."""
     steps = np.broadcast_to(steps, len(states)).astype(np.uint64)
     moved = states.copy()
     if shift < 32:
@@ -87,7 +87,7 @@ _STEPS = (
 
 
 def seed_mrg32k3a(seeds: np.ndarray) -> np.ndarray:
-    """One state for each 64-bit seed, as cuRAND seeds them."""
+    """One state for each 64-bit seed, with cuRAND's method."""
     states = np.full((len(seeds), 6), 12345, np.uint64)
     seeds = seeds.astype(np.uint64)
     chosen = seeds != 0
@@ -118,7 +118,7 @@ def _mrg_power(half: int, exponent: int) -> tuple[tuple[int, ...], ...]:
 
 
 def skip_mrg32k3a(states: np.ndarray, steps: np.ndarray, shift: int = 0) -> np.ndarray:
-    """The states after ``steps[i] * 2**shift`` steps each."""
+    """State i after ``steps[i] * 2**shift`` steps."""
     steps = np.broadcast_to(steps, len(states)).astype(np.uint64)
     moved = states.astype(np.uint64)
     for bit in range(int(steps.max(initial=0)).bit_length()):
@@ -127,7 +127,7 @@ def skip_mrg32k3a(states: np.ndarray, steps: np.ndarray, shift: int = 0) -> np.n
             old = moved[chosen, 3 * half : 3 * half + 3]
             matrix = np.array(_mrg_power(half, bit + shift), np.uint64)
             new = np.zeros_like(old)
-            for k in range(3):  # each product is below 2**64, each sum is reduced
+            for k in range(3):  # each product is below 2**64, and each sum is reduced
                 new = (new + old[:, k, None] * matrix[None, :, k] % modulus) % modulus
             moved[chosen, 3 * half : 3 * half + 3] = new
     return moved.astype(np.uint32)

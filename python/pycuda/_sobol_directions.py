@@ -1,10 +1,10 @@
 """Direction numbers of Sobol sequences, and their scrambling, computed on the host.
 
-Dimension k > 1 has the k-1st primitive polynomial over GF(2), by degree and then by value, and as many
-odd initial numbers as its degree. Those of the first dimensions are Joe and Kuo's, chosen for good
+Dimension k > 1 uses primitive polynomial k - 1 over GF(2), ordered by degree and then by value, and as many
+odd initial numbers as its degree. For the first dimensions, they are Joe and Kuo's, chosen for good
 two-dimensional projections (S. Joe, F. Y. Kuo, SIAM J. Sci. Comput. 30, 2635 (2008), table
-new-joe-kuo-6.21201). Of later dimensions they are hashed from the dimension: each dimension by itself is
-as even, pairs of them are not optimised.
+new-joe-kuo-6.21201). For later dimensions, they are a hash of the dimension: each single dimension is
+equally uniform, but pairs of dimensions are not optimised.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 MOST_DIMENSIONS = 20000
 
-# degree, polynomial without its ends, initial numbers; of dimension 2 and so on.
+# Degree, polynomial without its first and last coefficient, initial numbers; from dimension 2 on.
 _JOE_KUO = """
 1 0 1|2 1 1 3|3 1 1 3 1|3 2 1 1 1|4 1 1 1 3 3|4 4 1 3 5 13|5 2 1 1 5 5 17|5 4 1 1 5 5 5
 5 7 1 1 7 11 19|5 11 1 1 5 1 1|5 13 1 1 1 3 11|5 14 1 3 5 5 31|6 1 1 3 3 9 7 49
@@ -79,10 +79,10 @@ def _parity(numbers):
 
 @functools.cache
 def primitive_polynomials(degree: int) -> np.ndarray:
-    """All of them, rising, without the ends, which are both 1."""
+    """All primitive polynomials in rising order, without the first and last coefficient, which are 1."""
     inner = np.arange(1 << (degree - 1), dtype=np.int32)
     polynomial = 1 << degree | inner << 1 | 1
-    if degree > 1:  # an even number of terms: x + 1 divides it
+    if degree > 1:  # with an even number of terms, x + 1 divides it
         odd = _parity(polynomial) == 1
         inner, polynomial = inner[odd], polynomial[odd]
     order = (1 << degree) - 1
@@ -95,7 +95,7 @@ def primitive_polynomials(degree: int) -> np.ndarray:
 
 
 def _hashed(dimensions, place: int, salt: int):
-    """64 bits that depend on all three (splitmix64's finaliser)."""
+    """64 bits that depend on all three arguments (splitmix64's finaliser)."""
     mixed = (salt << 40) + (place << 32) + dimensions.astype(np.uint64)
     x = mixed * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
@@ -109,7 +109,7 @@ def _chosen_numbers() -> list[list[int]]:
 
 
 def _of_degree(degree: int, first: int, count: int, chosen) -> np.ndarray:
-    """Direction numbers of 64 bits for polynomials of one degree; `first` is their dimension."""
+    """Direction numbers of 64 bits for polynomials of one degree; `first` is the first dimension."""
     inner = primitive_polynomials(degree)[:count]
     dimensions = np.arange(first, first + len(inner))
     v = np.zeros((64, len(inner)), np.uint64)
@@ -159,7 +159,7 @@ def directions(count: int, bits: int) -> np.ndarray:
 
 @functools.cache
 def _scrambled(dimensions: int) -> np.ndarray:
-    """Bit i of each number becomes itself and a random choice of the bits above it, the same for
+    """Add to bit i of each number a random choice of the bits above it, the same for
     all numbers of a dimension (Matoušek's linear scrambling)."""
     v = _directions(dimensions)
     numbers = np.arange(1, dimensions + 1)
@@ -184,6 +184,6 @@ def scrambled_directions(count: int, bits: int) -> np.ndarray:
 
 
 def scramble_constants(count: int, bits: int) -> np.ndarray:
-    """What scrambled sequences start with: one number for each dimension."""
+    """The initial values of scrambled sequences: one number for each dimension."""
     constants = _repeated(lambda n: _hashed(np.arange(1, n + 1), 0, 3), count)
     return constants if bits == 64 else (constants >> np.uint64(32)).astype(np.uint32)

@@ -1,8 +1,7 @@
-"""The array API standard (2024.12) for arrays on the device: ``x.__array_namespace__()``.
+"""The array API standard (2024.12) for device arrays: ``x.__array_namespace__()``.
 
-Programs that are written against the standard (scikit-learn, SciPy and others) find here what they
-expect under the standard's names and signatures. See docs/array_api.md for what is checked, and for
-what is missing.
+This module has the standard's names and signatures, for programs that are written against the standard
+(scikit-learn, SciPy and others). docs/array_api.md lists what is tested, and what is missing.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from pycuda.arrays.ufuncs.universal_functions import (
 
 __array_api_version__ = "2024.12"
 
-# Constants and types
+# Constants and types.
 
 e, pi, inf, nan, newaxis = math.e, math.pi, math.inf, math.nan, None
 bool = np.dtype("bool")
@@ -34,21 +33,22 @@ float32, float64 = np.dtype("float32"), np.dtype("float64")
 complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
 isdtype = np.isdtype
 
-# The functions; array_api.pyi, which is made of the same registry, names them for readers and type checkers.
+# The functions. array_api.pyi, which is generated from the same registry, lists them for readers
+# and type checkers.
 _FUNCTIONS = _registry.array_api_functions()
 ELEMENTWISE: list[str] = [
     name for name, one in _FUNCTIONS.items() if isinstance(one, _UniversalFunction)
 ]
 globals().update(_FUNCTIONS)
 
-# What the namespace is
+# Information about the namespace.
 
 
 class _Info:
-    """What ``__array_namespace_info__()`` returns."""
+    """The result of ``__array_namespace_info__()``."""
 
     def capabilities(self) -> dict:
-        """What data-dependent operations and how many axes there are."""
+        """Whether there are data-dependent operations, and the maximum number of axes."""
         return {
             "boolean indexing": True,
             "data-dependent shapes": True,
@@ -60,11 +60,11 @@ class _Info:
         return _current_device()
 
     def devices(self) -> list[str]:
-        """The devices that arrays can be made on now: that of the current context."""
+        """The devices on which arrays can be created now: that of the current context."""
         return [_current_device()]
 
     def default_dtypes(self, *, device=None) -> dict:
-        """The types that new arrays have."""
+        """The types of new arrays."""
         _check_device(device)
         return {
             "real floating": float64,
@@ -74,7 +74,7 @@ class _Info:
         }
 
     def dtypes(self, *, device=None, kind=None) -> dict:
-        """The types by name, all or those of a kind."""
+        """The types by name, all or those of one kind."""
         _check_device(device)
         names = [bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64]
         names += [float32, float64, complex64, complex128]

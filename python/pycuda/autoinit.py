@@ -1,10 +1,10 @@
-"""Import this to make a context on the first device that works, and make it current.
+"""Import this module to create a context on the first device that works, and to make it current.
 
-It is the device's primary context, shared with other libraries of the process. Which device:
-``$CUDA_DEVICE``, or the number in ``~/.cuda_device``, or else the first that works.
+It is the device's primary context, shared with other libraries of the process. The device is
+``$CUDA_DEVICE``, or the number in ``~/.cuda_device``, or else the first one that works.
 
-Other threads use the same context unless they make another one current: it is the default of threads
-that have none (``Context.set_default()``).
+Other threads use the same context unless they make another one current: it is the default context of
+threads without a context (``Context.set_default()``).
 """
 
 from pycuda import driver

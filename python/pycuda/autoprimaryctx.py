@@ -1,4 +1,4 @@
-"""Import this to make the primary context of the first device that works current.
+"""Import this module to make the primary context of the first device that works current.
 
 It does the same as :mod:`pycuda.autoinit`.
 """

@@ -1,4 +1,4 @@
-"""What the current device and the kernel compiler are like."""
+"""Properties of the current device and of the kernel compiler."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def has_double_support() -> bool:
 
 @context_dependent_memoize
 def sizeof(type_name: str, preamble: str = "") -> int:
-    """The size in bytes of a type of CUDA C++ in kernels; ``preamble`` may declare it.
+    """Return the size in bytes of a CUDA C++ type in kernels; ``preamble`` may declare the type.
 
     >>> sizeof("float4")
     16

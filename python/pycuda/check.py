@@ -1,4 +1,4 @@
-"""Check modes: what is wrong in kernels, found by softcuda while they run.
+"""Check modes: softcuda finds defects in kernels while they run.
 
 For a part of a program::
 
@@ -6,8 +6,8 @@ For a part of a program::
         kernel(array, block=(256, 1, 1))
     print(checks.report())
 
-The modes are "mem" (accesses outside of memory, after free, misaligned), "race" (accesses of two threads without
-order), "init" (reads of memory that nobody wrote) and "sync" (barriers and member masks). Only softcuda has them: set
+The modes are "mem" (accesses out of bounds, after free, misaligned), "race" (unordered accesses of two
+threads), "init" (reads of uninitialised memory) and "sync" (barriers and member masks). Only softcuda has them: set
 the environment variable ``PYCUDA_DRIVER=softcuda`` or ``PYCUDA_CHECK=mem,race`` on a machine with a GPU.
 ``python -m pycuda check program.py`` checks a whole program.
 """
@@ -48,12 +48,12 @@ def modes_on() -> tuple[str, ...]:
 
 
 class Checks:
-    """Kernels that are launched in a ``with`` block of this are checked.
+    """A context manager: kernels that are launched in its ``with`` block are checked.
 
     modes: names of check modes; all of them if none is given. Modes that are on already stay on.
     raise_findings: whether the end of the block raises :class:`CheckError` if there is a finding.
 
-    The modes hold for all threads of the process. The end of the block waits for the work of the
+    The modes apply to all threads of the process. The end of the block waits for the work of the
     current context. Raises ValueError for an unknown mode, and :class:`pycuda.driver.Error` if the
     driver has no check modes.
     """
@@ -89,7 +89,7 @@ class Checks:
         try:
             wait_for_work()
         except _driver.Error as raised:
-            failure = raised  # a kernel that ended its context
+            failure = raised  # the failure of a kernel that ended its context
         self._found = self._new_findings()
         self._is_active = False
         _driver._set_check_modes(self._modes_before)
@@ -106,7 +106,7 @@ class Checks:
 
     @property
     def findings(self) -> list[Finding]:
-        """What was found since the block began. Inside the block: by kernels that have ended.
+        """The findings since the begin of the block. Inside the block, those of kernels that have ended.
 
         Findings that the program has read here are not printed when it ends.
         """
@@ -115,7 +115,7 @@ class Checks:
         return found
 
     def report(self, colour: bool = False) -> str:
-        """Return the findings as text for a person, with the source lines of the kernels.
+        """Return the findings as text, with the source lines of the kernels.
 
         colour: True adds the colours of a terminal.
         """
@@ -139,7 +139,7 @@ def wait_for_work() -> None:
     except _driver.LogicError as error:
         if "initialization error" not in str(error):
             raise
-        return  # nobody has called init(), so nothing has run
+        return  # init() was not called, so no kernel has run
     if current is not None:
         _driver.Context.synchronize()
 
@@ -153,7 +153,7 @@ def check(*modes: str, raise_findings: bool = False) -> Checks:
 
 
 class _CallableModule(types.ModuleType):
-    """``pycuda.check`` is this module, and is called as the function of the same name."""
+    """``pycuda.check`` is this module; calling it calls the function of the same name."""
 
     def __call__(self, *modes: str, raise_findings: bool = False) -> Checks:
         return check(*modes, raise_findings=raise_findings)

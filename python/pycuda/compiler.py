@@ -1,4 +1,4 @@
-"""CUDA C++ to device code at run time.
+"""Compiles CUDA C++ to device code at run time.
 
 >>> mod = SourceModule("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }")
 >>> twice = mod.get_function("twice")
@@ -26,7 +26,7 @@ DEFAULT_NVCC_FLAGS: list[str] = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").
 
 
 def _find_compiler() -> None:
-    """Tell where the nvidia-* wheels and the headers for kernels are."""
+    """Pass the folders of the nvidia-* wheels and of the kernel headers to the compiler search."""
     for folder in sys.path:
         if folder and os.path.isdir(os.path.join(folder, "nvidia")):
             _driver.add_compiler_directory(folder)
@@ -52,7 +52,7 @@ def _warn_of_log(log: str, stacklevel: int) -> None:
         )
 
 
-# How a source is compiled: the arguments that compile() and SourceModule share.
+# The arguments that compile() and SourceModule share.
 _How = namedtuple(
     "_How",
     "nvcc options keep no_extern_c arch code cache_dir include_dirs",
@@ -67,8 +67,8 @@ def _compile(
     name_expressions: Sequence[str] = (),
     frames: int = 1,
 ) -> _driver.CompileResult:
-    """``frames`` counts the functions from the user's line to here."""
-    # As PyCUDA, any truth value is taken for an option that is on or off.
+    """``frames`` is the number of functions between the user's line and this one."""
+    # As in PyCUDA, an option that is on or off accepts any truth value.
     for name in ("options", "include_dirs"):
         if isinstance(given := getattr(how, name), str):
             raise TypeError(f"{name} must be a list of strings, such as [{given!r}]")
@@ -104,7 +104,7 @@ def _compile(
 
 
 def _module_of(result: _driver.CompileResult) -> _driver.Module:
-    """Where the driver finishes a compilation (of PTX), its refusal is the compiler's."""
+    """Load an image. If the driver refuses PTX, the error is a CompileError."""
     said: list[tuple[bool, str, str]] = []
     try:
         return _driver.module_from_buffer(
@@ -120,7 +120,7 @@ def _raise_compile_error(
     log: str = "",
     refusals: tuple[str, ...] = ("CUDA_ERROR_INVALID_PTX",),
 ) -> NoReturn:
-    """Raises a CompileError for a driver's refusal of PTX, and any other error as it is."""
+    """Raises a CompileError if the driver refuses PTX, and any other error unchanged."""
     if error.name not in refusals:
         raise error
     message = "the driver cannot compile the PTX of kernel.cu"
@@ -219,7 +219,7 @@ def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:
 
 
 class CudaModule:
-    """Device code of the current context, with its kernels and variables: what the other classes here have in common.
+    """Device code of the current context, with its kernels and variables. Base class of the other classes here.
 
     As a context manager, the module is unloaded at the end of the block.
 
@@ -237,16 +237,16 @@ class CudaModule:
         return f"<{name} with {kernels}>"
 
     def __getattr__(self, name: str) -> NoReturn:
-        # Kernels are no attributes, as in PyCUDA; the message says how to get one.
+        # As in PyCUDA, kernels are not attributes; the message explains how to get one.
         hint = "" if name.startswith("_") else f"; get_function({name!r}) gets a kernel"
         message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
         raise AttributeError(message, name=name, obj=self)
 
     def _bind_module(self) -> None:
-        """For subclasses of PyCUDA's time, which called this once ``module`` was set."""
+        """For old subclasses, which call this after they set ``module``."""
 
     def _check_arch(self, arch: str | None) -> None:
-        """Warn where ``arch`` is newer than the current device."""
+        """Warn if ``arch`` is newer than the current device."""
         if arch is None:
             return
         digits = "".join(letter for letter in arch if letter.isdigit())
@@ -301,22 +301,22 @@ class CudaModule:
 class SourceModule(CudaModule):
     """Compile CUDA C++ and load it into the current context.
 
-    source: the program's text, or an object whose ``str()`` is.
-    nvcc: ``"nvcc"`` is NVRTC in this process, and nvcc only for what NVRTC cannot do;
-        ``"nvrtc"`` or the path of an nvcc insists on that one.
+    source: the source text, or an object whose ``str()`` returns it.
+    nvcc: ``"nvcc"`` selects NVRTC in this process, and nvcc only for features that NVRTC lacks;
+    ``"nvrtc"`` or the path of an nvcc selects that compiler.
     options: as for nvcc, such as ``["-std=c++17", "--use_fast_math"]``;
         None is :data:`DEFAULT_NVCC_FLAGS`.
     keep: leave the compiler's files in a folder, whose name is printed.
-    no_extern_c: do not wrap the source in ``extern "C" { }``; needed for templates.
-    arch, code: as nvcc's options; None is the device's own.
-    cache_dir: None is ``$PYCUDA_CACHE_DIR`` or the user's cache folder; False, no cache.
-    include_dirs: searched for ``#include``.
+    no_extern_c: do not wrap the source in ``extern "C" { }``; required for templates.
+    arch, code: as nvcc's options; None selects the current device's.
+    cache_dir: None selects ``$PYCUDA_CACHE_DIR`` or the user's cache folder; False disables the cache.
+    include_dirs: folders that are searched for ``#include``.
     name_expressions: kernels of templates to be in the module, such as ``"scale<float, 4>"``;
         needs ``no_extern_c``. Others are made when :meth:`get_function` asks for them, each in
         a module of its own, with variables of its own.
 
-    Raises :class:`pycuda.driver.CompileError`. What the compiler says on success (such as
-    ptxas's ``-v``) becomes a ``UserWarning``.
+    Raises :class:`pycuda.driver.CompileError`. Messages of the compiler on success (such as
+    ptxas's ``-v``) become a ``UserWarning``.
 
     >>> module = compiler.SourceModule("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }")
     >>> x = gpuarray.array([1, 2], np.float32)
@@ -509,13 +509,13 @@ class DynamicModule(CudaModule):
         return self
 
 
-# What a driver's linker says of a fault in what was added: "device kernel image is invalid" is
-# the text of both of the last.
+# Messages of a driver's linker for an error in the added code. Both of the last two results have
+# the text "device kernel image is invalid".
 _LINKER_REFUSALS = (
     "CUDA_ERROR_INVALID_PTX",
     "CUDA_ERROR_INVALID_IMAGE",
     "CUDA_ERROR_INVALID_SOURCE",
-    "CUDA_ERROR_UNKNOWN",  # some drivers' cuLinkComplete, with the reason in its log
+    "CUDA_ERROR_UNKNOWN",  # from cuLinkComplete of some drivers, with the reason in its log
 )
 
 
@@ -591,7 +591,7 @@ class DynamicSourceModule(DynamicModule):
             self.link()
 
     def _link_without_library(self, missing: OSError) -> None:
-        """Only a source that launches kernels needs the library; the linker tells."""
+        """Only a source that launches kernels needs the library; the linker reports whether it is missing."""
         try:
             self.link()
         except driver.CompileError as error:

@@ -4,8 +4,8 @@
 >>> cumath.sqrt(gpuarray.array([4.0, 9.0]))
 array([2., 3.])
 
-The functions of one argument take any number type that numpy's function of the same meaning takes, and
-return numpy's type: ``exp`` of int32 is float64. Arrays may lie in any way.
+The functions of one argument accept the number types that numpy's corresponding function accepts, and
+return numpy's type: ``exp`` of int32 is float64. Arrays may have any layout.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.gpuarray import GPUArray
 
-# Our name, and numpy's.
+# Our name, and numpy's name.
 _FUNCTIONS = {
     **{name: name for name in "fabs ceil floor exp log log10 sqrt".split()},
     **{name: name for name in "sin cos tan sinh cosh tanh".split()},
@@ -44,7 +44,7 @@ def _check_array(name: str, array: object) -> None:
 
 @functools.cache
 def _result_dtype(name: str, dtype: np.dtype) -> np.dtype:
-    """numpy's type of the result. Raises TypeError where there is no such function."""
+    """numpy's type of the result. Raises TypeError if the function does not support the dtype."""
     try:
         return getattr(np, _FUNCTIONS[name])(np.ones(1, dtype)).dtype
     except TypeError:
@@ -114,12 +114,12 @@ cosh = _make_function("cosh")
 tanh = _make_function("tanh")
 
 
-# Functions of two arguments or with two results: of float16, float32 and float64.
+# Functions of two arguments or with two results, for float16, float32 and float64.
 
 
 @functools.cache
 def _pair_kernel(declared: str, operation: str, dtype: np.dtype) -> ElementwiseKernel:
-    """``declared`` names the arrays; in ``operation`` F is the suffix of functions, T their type."""
+    """``declared`` names the arrays. In ``operation``, F is the suffix of functions, and T is their type."""
     if dtype.kind != "f":
         raise TypeError(f"this function expects floating-point arrays, not {dtype}")
     double = dtype == np.float64
@@ -143,7 +143,7 @@ def fmod(
 ) -> GPUArray:
     """Compute the remainder of ``arg / mod``, an array or a number, with the sign of ``arg``.
 
-    Raises ValueError for two shapes or dtypes, TypeError for an ``arg`` that is no GPUArray.
+    Raises ValueError if shapes or dtypes differ, TypeError if ``arg`` is not a GPUArray.
 
     >>> cumath.fmod(gpuarray.array([5.5, -5.5]), 2)
     array([ 1.5, -1.5])

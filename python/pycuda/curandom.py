@@ -1,15 +1,15 @@
-"""Random numbers with PyCUDA's names; new programs want :mod:`pycuda.random`.
+"""Random numbers with PyCUDA's names; new programs should use :mod:`pycuda.random`.
 
 >>> XORWOWRandomNumberGenerator().gen_uniform((1000,), np.float32).shape
 (1000,)
 
 XORWOW and MRG32k3a follow cuRAND's definitions: seeds, subsequences, skipping ahead, and the conversion to
-uniform numbers. Each of ``block_count * generators_per_block`` generators has a subsequence of its own;
+uniform numbers. Each of ``block_count * generators_per_block`` generators has a separate subsequence;
 element ``i`` of an array comes from generator ``i`` modulo their number. Normal and Poisson numbers have
-cuRAND's distributions, not its sequences. The Sobol generators give each generator a dimension of its
-own. Their direction numbers are Joe and Kuo's for the first 64 dimensions; of later ones, up to 20000, they
-are made here and are not cuRAND's, so that sequences of those dimensions are others than its (and as even,
-each by itself, but chosen for no pairs).
+cuRAND's distributions, but not its sequences. The Sobol generators give each generator a separate
+dimension. For the first 64 dimensions, their direction numbers are Joe and Kuo's. For later ones, up to 20000,
+they are computed here and differ from cuRAND's, so the sequences of these dimensions differ, too. Each of these
+sequences is equally uniform, but pairs of them are not optimised.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _module(state_type: str) -> SourceModule:
 
 
 class _PseudoRandomNumberGenerator(RandomFilling):
-    """What the generators with seeds have in common."""
+    """The common base of the generators with seeds."""
 
     generator_bits = 32
     generators_per_block = 256
@@ -152,13 +152,13 @@ class _PseudoRandomNumberGenerator(RandomFilling):
 
     @property
     def state(self) -> int:
-        """The address of the states on the device."""
+        """The device address of the states, as an int."""
         return self._states.ptr
 
     _seed: Callable
     _skip: Callable
     _skip_sequences: Callable
-    _spread: Callable  # generators apart, as curand_init() has it
+    _spread: Callable  # the distance between generators, as in curand_init()
 
     def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
         code = checked_code(kind, codes, data)
@@ -177,7 +177,7 @@ class _PseudoRandomNumberGenerator(RandomFilling):
             stream=stream,
         )
 
-    # Skipping ahead, all generators of all blocks
+    # Skipping ahead, for all generators of all blocks.
 
     def _change(self, skip: Callable, counts, stream) -> None:
         with _Using(stream):
@@ -284,7 +284,7 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
 
     @staticmethod
     def _skip_sequences(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Of 2**127 numbers."""
+        """Skip sequences of 2**127 numbers."""
         return _skip_ahead.skip_mrg32k3a(
             states, counts, shift=_skip_ahead.MRG_SEQUENCE_LOG2
         )

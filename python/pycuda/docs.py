@@ -1,7 +1,7 @@
-"""Open the site of the docs, or say where it is and how it is made.
+"""Open the documentation, or explain where it is and how to make it.
 
 python -m pycuda.docs            open the site in a browser
-python -m pycuda.docs --path     print the page's file
+python -m pycuda.docs --path     print the path of the first page
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def site() -> Path | None:
-    """The first page of the site; None where this package is not that of a repository."""
+    """The first page of the documentation; None if this package is not in a repository."""
     for folder in Path(__file__).resolve().parents:
         if (folder / "tools/docs_site.py").exists():
             return folder / "build/docs/html/index.html"
@@ -21,7 +21,7 @@ def site() -> Path | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; 1 where there is no site."""
+    """The command; returns 1 if there is no documentation."""
     parser = argparse.ArgumentParser(
         prog="python -m pycuda.docs", description="Open the docs."
     )

@@ -46,8 +46,8 @@ _ARRAY_FUNCTIONS = {
 
 
 def __getattr__(name: str) -> object:
-    # These need numpy, which takes long to import and which not every program wants.
-    if name == "np":  # PyCUDA's module has it
+    # These need numpy, whose import is slow, and which not every program uses.
+    if name == "np":  # an attribute of PyCUDA's module, too
         import numpy
 
         return numpy
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> object:
 
 
 def get_curand_version() -> tuple[int, int, int]:
-    """Return the version of cuRAND whose sequences :mod:`pycuda.curandom` has; cuRAND itself is not used.
+    """Return the version of cuRAND whose sequences :mod:`pycuda.curandom` implements; cuRAND is not used.
 
     >>> len(cuda.get_curand_version())
     3
@@ -108,7 +108,7 @@ class CompileError(Error):
         self.kept_in = ""
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions are copied, and cross from one process to another, by their arguments.
+        # Exceptions are copied and pickled with their arguments.
         made_of = (self.msg, self.command_line, self.stdout, self.stderr)
         return type(self), made_of, {"kept_in": self.kept_in}
 
@@ -150,17 +150,17 @@ class capture:  # noqa: N801  (used as a function)
         try:
             self.graph = _driver.end_capture(self.stream)
         except Error:
-            if failure[0] is None:  # else what failed inside is the news
+            if failure[0] is None:  # else the failure inside the block is raised
                 raise
 
 
-# Argument handlers: host arrays as arguments of a kernel
+# Argument handlers: host arrays as arguments of a kernel.
 
 
 class ArgumentHandler:
     """A kernel argument that has to be prepared before the launch or read after it.
 
-    A subclass may have ``pre_call(stream)`` and ``post_call(stream)``, called around the launch.
+    Methods ``pre_call(stream)`` and ``post_call(stream)`` of a subclass are called before and after the launch.
     """
 
     def __init__(self, array: ArrayLike) -> None:
@@ -168,7 +168,7 @@ class ArgumentHandler:
         self.dev_alloc = None
 
     def get_device_alloc(self) -> _driver.DeviceAllocation:
-        """Return the device memory that stands for the array: a DeviceAllocation of as many bytes.
+        """Return the device memory that replaces the array in the launch: a DeviceAllocation of the same size.
 
         The first call allocates the memory, later calls return the same memory.
         """
@@ -196,7 +196,7 @@ class In(ArgumentHandler):
     def pre_call(self, stream: _driver.Stream | None) -> None:
         """Copy the array to its device memory.
 
-        stream: the Stream of the launch; the copy itself waits.
+        stream: the Stream of the launch. The call waits for the copy.
         """
         memcpy_htod(self.get_device_alloc(), self.array)
 
@@ -233,7 +233,7 @@ _driver._register_handler(Out, 2)
 _driver._register_handler(InOut, 3)
 
 
-# Device memory
+# Device memory.
 
 
 def mem_alloc_like(ary: ArrayLike) -> _driver.DeviceAllocation:
@@ -296,7 +296,7 @@ def from_device_like(devptr: object, other_ary: np.ndarray) -> np.ndarray:
     return result
 
 
-# Host memory that the device knows of
+# Host memory that is accessible to the device.
 
 
 def _extents(shape: Shape) -> tuple[int, ...]:
@@ -312,7 +312,7 @@ def _extents(shape: Shape) -> tuple[int, ...]:
 
 
 def _array_in(make_memory, shape: Shape, dtype: DTypeLike, order: str) -> np.ndarray:
-    """An array whose base is the memory that ``make_memory(nbytes)`` returns."""
+    """An array in the memory that ``make_memory(nbytes)`` returns; the memory is the array's base."""
     import math
 
     import numpy as np
@@ -481,7 +481,7 @@ def managed_zeros_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
 
 
 def register_host_memory(ary: np.ndarray, flags: int = 0) -> np.ndarray:
-    """Page-lock the memory of a host array as long as the returned view lives.
+    """Page-lock the memory of a host array as long as the returned view exists.
 
     ary: the array. flags: of :class:`mem_host_register_flags`.
 
@@ -510,7 +510,7 @@ class PageLockedMemoryPool(_PageLockedMemoryPool):
     """
 
     def allocate(self, shape: Shape, dtype: DTypeLike, order: str = "C") -> np.ndarray:
-        """Make an array whose ``base`` gives its memory back to the pool at the end of its life.
+        """Make an array whose ``base`` returns its memory to the pool when it is destroyed.
 
         shape, dtype, order: those of the array, as of numpy.empty.
 
@@ -520,7 +520,7 @@ class PageLockedMemoryPool(_PageLockedMemoryPool):
         return _array_in(self._allocate, shape, dtype, order)
 
 
-# For `from pycuda.driver import *`: what __getattr__ has belongs to it.
+# For `from pycuda.driver import *`: includes the names that __getattr__ loads.
 __all__ = [
     name
     for name in [*globals(), *sorted(_ARRAY_FUNCTIONS)]

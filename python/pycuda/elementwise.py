@@ -32,8 +32,8 @@ class ElementwiseKernel(_driver.ElementwiseKernel):
     """A kernel that runs ``operation`` for each element ``i``.
 
     arguments: as C declares them, ``"float *x, float a"``, or a list of :class:`VectorArg` and
-        :class:`ScalarArg`. At least one is an array; the first array says how many elements there are.
-    operation: statements in CUDA C++, such as ``"z[i] = a * x[i]"``. They see ``i``, ``n``,
+        :class:`ScalarArg`. At least one is an array; the first array determines the number of elements.
+    operation: statements in CUDA C++, such as ``"z[i] = a * x[i]"``. They can use ``i``, ``n``,
         ``tid``, ``total_threads`` and ``cta_start``.
     name: the kernel's name.
     keep: leave the compiler's files in a folder, whose name is printed.
@@ -43,11 +43,11 @@ class ElementwiseKernel(_driver.ElementwiseKernel):
         element.
 
     ``kernel(*args, range=None, slice=None, stream=None)`` runs the kernel: over all elements, over the
-    indices ``range=slice(start, stop, step)``, or over those that ``slice=`` selects. Arrays are GPUArrays or
-    have ``__cuda_array_interface__``. For arrays of different orders or with gaps, ``x[i]`` is the ``i``-th
-    element as NumPy's ``x.flat[i]`` is; the compiler sees such an ``x`` as an object that has ``[]``, ``*`` and ``+``.
+    indices ``range=slice(start, stop, step)``, or over the indices that ``slice=`` selects. Arrays are GPUArrays or
+    have ``__cuda_array_interface__``. For arrays of different orders or with gaps, ``x[i]`` is the element that NumPy's
+    ``x.flat[i]`` is; in the compiled code, such an ``x`` is an object with ``[]``, ``*`` and ``+``.
 
-    The kernel is compiled when it is first called with arrays of one kind. Raises ValueError if the sizes of arrays
+    The kernel is compiled at the first call with arrays of each layout. Raises ValueError if the sizes of arrays
     that are used only as ``x[i]`` differ, and :class:`pycuda.driver.CompileError`.
 
     >>> double = elementwise.ElementwiseKernel("float *x", "x[i] *= 2")

@@ -1,4 +1,4 @@
-"""Functions of elementwise operations as single kernels.
+"""Compiles functions of elementwise operations to single kernels.
 
 >>> import pycuda
 >>> @pycuda.fuse
@@ -24,7 +24,7 @@ _MOST_PLANS = 256
 
 
 class _Plan:
-    """A function traced for arguments of certain types: the kernel's program and what to return."""
+    """A function that is traced for certain argument types: the kernel's program and the results."""
 
     def __init__(self, function, args, kwargs) -> None:
         arrays = [
@@ -55,7 +55,7 @@ class _Plan:
                 raise FusionError(
                     f"a fused function must return values computed from its arrays, not {type(value).__name__}"
                 )
-        # An argument that is returned as it came is copied: results are new arrays.
+        # An argument that is returned unchanged is copied, because results are new arrays.
         values = [
             trace.add("copy", v) if v._number < len(arrays) else v for v in values
         ]
@@ -63,7 +63,7 @@ class _Plan:
             len(arrays), trace.steps, [v._number for v in values], trace.constants
         )
         self.plain = self.single and self.finish == [None]
-        # Where the arrays are, if all arguments were given by position.
+        # The positions of the arrays, if all arguments were passed by position.
         self.places = [i for i, one in enumerate(args) if isinstance(one, ArrayBase)]
 
     def run(self, args, kwargs, stream):
@@ -85,10 +85,10 @@ class _Plan:
 
 
 def _kind(value):
-    """What a plan depends on: an array's type; of anything else the value and its type."""
+    """The key of a plan: an array's type; for other arguments, the value and its type."""
     if isinstance(value, ArrayBase):
         return value.dtype
-    # 1, 1.0 and True are equal, 0.0 and -0.0 too, NaN is not even itself.
+    # 1, 1.0 and True are equal, and so are 0.0 and -0.0. NaN does not equal itself.
     return (
         type(value),
         repr(value) if isinstance(value, (float, complex, np.number)) else value,
@@ -96,9 +96,9 @@ def _kind(value):
 
 
 class FusedFunction(_driver._FusedCalls):
-    """What :func:`fuse` makes of a function.
+    """The result of :func:`fuse`.
 
-    Call it as the function, with ``stream=`` in addition: one kernel computes what it returns.
+    Call it like the function, with an additional parameter ``stream=``: one kernel computes the result.
     """
 
     def __init__(self, function: Callable) -> None:
@@ -111,9 +111,9 @@ class FusedFunction(_driver._FusedCalls):
         name = getattr(self._function, "__name__", repr(self._function))
         return f"<fused function {name}>"
 
-    # A call with arrays of types that are known needs nothing of this: _FusedCalls has their kernels.
+    # A call with arrays of known types does not come here: _FusedCalls has the kernels.
     def _call(self, *args, stream=None, **kwargs):
-        """What the function returns, computed by one kernel, in ``stream``."""
+        """The function's result, computed by one kernel in ``stream``."""
         key = tuple([_kind(one) for one in args])
         if kwargs:
             key += tuple((name, _kind(one)) for name, one in kwargs.items())
@@ -134,15 +134,15 @@ class FusedFunction(_driver._FusedCalls):
 def fuse(function: Callable) -> FusedFunction:
     """Make one kernel of a function of elementwise operations on arrays.
 
-    The function is run once with stand-ins for each combination of its arguments' types (and values
-    of what is no array): operators, the elementwise functions of ``gpuarray`` and numpy, ``where``,
-    ``clip`` and ``astype`` are written down. It may return one value or several, all of the shape
-    that the arguments broadcast to; a reduction (``sum``, ``max``, ``mean`` ...) may be the last
-    step of each, and is done by a kernel of its own. Results are bit for bit those of the function
-    without ``fuse``. The fused function takes ``stream=`` in addition.
+    The function is run once with placeholders for each combination of its arguments' types (and of the values
+    of arguments that are not arrays). The run records operators, the elementwise functions of ``gpuarray`` and numpy,
+    ``where``, ``clip`` and ``astype``. The function may return one value or several, all with the shape
+    to which the arguments broadcast. The last step of each value may be a reduction (``sum``, ``max``, ``mean`` ...),
+    which runs in a separate kernel. Results have the same bits as those of the function
+    without ``fuse``. The fused function has an additional parameter ``stream=``.
 
-    Raises :class:`FusionError`, a TypeError, which says what cannot be fused: parts of arrays,
-    decisions by elements, arrays that are not arguments, anything that is not elementwise.
+    Raises :class:`FusionError`, a TypeError that names what cannot be fused: parts of arrays,
+    conditions on elements, arrays that are not arguments, and operations that are not elementwise.
 
     >>> axpy = fuse(lambda a, x, y: a * x + y)
     >>> axpy(2.0, gpuarray.array([1.0, 2.0]), gpuarray.array([3.0, 4.0]))

@@ -1,4 +1,4 @@
-"""Arrays on the device, with numpy's arithmetic.
+"""Arrays on the device, with numpy's operations.
 
 >>> import numpy
 >>> import pycuda.autoinit
@@ -7,9 +7,9 @@
 >>> (2 * x + 1).get()
 array([1., 3., 5., 7.], dtype=float32)
 
-Functions take and return :class:`GPUArray`; the elementwise ones (``gpuarray.exp``, ``hypot``,
-``maximum`` ...) are objects with numpy's keywords ``out``, ``where`` and ``dtype``. numpy's own
-functions take arrays of the device as well: ``numpy.concatenate([x, y])`` is a GPUArray.
+Functions take and return :class:`GPUArray`. The elementwise functions (``gpuarray.exp``, ``hypot``,
+``maximum`` ...) are objects with numpy's keywords ``out``, ``where`` and ``dtype``. numpy's
+functions accept device arrays as well: ``numpy.concatenate([x, y])`` is a GPUArray.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from pycuda.arrays.creation.conversion import check_equal as _check_equal
 from pycuda.arrays.creation.filled import empty as _empty
 from pycuda.arrays.interop.vector_types import vec as vec
 
-# The functions; gpuarray.pyi, which is made of the same registry, names them for readers and type checkers.
-# Some of them shadow builtins here, so that this module has those from `builtins`.
+# The functions. gpuarray.pyi, which is generated from the same registry, lists them for readers and
+# type checkers. Some of them shadow builtins here, so this module uses those from `builtins`.
 globals().update(_registry.module_functions())
 
 
 def __getattr__(name: str):
-    if name == "elementwise":  # PyCUDA's module has it; it imports this one
+    if name == "elementwise":  # an attribute of PyCUDA's module; it imports this one
         from pycuda import elementwise
 
         return elementwise
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# What dependents import
+# Names that dependent packages import.
 
 
 def _get_common_dtype(a, b) -> np.dtype:
@@ -56,7 +56,7 @@ def _get_broadcasted_binary_op_result(a, b, cq=None, dtype_getter=None, allocato
 
 
 def _compact_strides(a) -> tuple[int, ...]:
-    """The strides of ``a``'s shape without gaps, its axes in the order that they have in memory."""
+    """The strides of a contiguous array with the shape of ``a`` and with its memory order of axes."""
     strides, step = [0] * a.ndim, a.dtype.itemsize
     for axis in sorted(
         range(a.ndim), key=lambda axis: (builtins.abs(a.strides[axis]), -axis)

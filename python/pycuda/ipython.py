@@ -7,7 +7,7 @@ Load the extension, then write kernels in a cell::
     %%cuda -std=c++17
     __global__ void twice(float *a) { a[threadIdx.x] *= 2; }
 
-After that ``twice`` is a kernel of the notebook, and ``_cuda_module`` the module.
+Then the notebook's variable ``twice`` is the kernel, and ``_cuda_module`` is the module.
 
 A cell that begins with ``%%cuda_profile`` runs as Python code, and the notebook shows the report of its
 kernels (:mod:`pycuda.profile`). ``%%cuda_profile p`` gives the profile the name ``p``, too.

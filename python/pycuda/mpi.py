@@ -37,9 +37,9 @@ from pycuda._mpi_staging import waitany as waitany
 from pycuda._mpi_windows import Win as Win
 from pycuda.driver import Event, Stream
 
-# What mpi4py calls the buffers among its methods' parameters.
+# mpi4py's names of the buffers among its methods' parameters.
 _BUFFERS = ("buf", "sendbuf", "recvbuf")
-_PIECE = 4 << 20  # bytes that Send_pipelined() sends at a time
+_PIECE = 4 << 20  # bytes of each message of Send_pipelined()
 
 
 @functools.cache
@@ -56,7 +56,7 @@ def is_device_aware() -> bool:
         )
     if choice != "auto":
         return choice == "device"
-    # An extension module: with it come the symbols of the MPI that it is linked with.
+    # An extension module: its symbols include those of the MPI that it is linked with.
     library = ctypes.CDLL(importlib.import_module("mpi4py.MPI").__file__)
     try:
         return bool(library.MPIX_Query_cuda_support())
@@ -65,7 +65,7 @@ def is_device_aware() -> bool:
 
 
 def _is_written(method: str, buffer: str) -> bool:
-    """Whether a method changes a buffer: mpi4py's names tell."""
+    """Whether a method changes a buffer, according to mpi4py's names."""
     if buffer == "buf":
         reads = "send" in method.lower() and not method.endswith("_replace")
         return not reads
@@ -73,7 +73,7 @@ def _is_written(method: str, buffer: str) -> bool:
 
 
 class _Buffers:
-    """An object of mpi4py whose methods take arrays of the device."""
+    """An object of mpi4py whose methods also accept device arrays."""
 
     def __init__(self, wrapped, staged: bool, stream) -> None:
         self._wrapped, self.staged, self.stream = wrapped, staged, stream
@@ -81,7 +81,7 @@ class _Buffers:
     def __getattr__(self, name: str):
         if name.startswith(
             "_"
-        ):  # what copy and pickle ask for before there is an object
+        ):  # copy and pickle access these before the object is initialised
             raise AttributeError(name)
         method = getattr(self._wrapped, name)
         if not callable(method) or not name[:1].isupper():
@@ -115,7 +115,7 @@ class _Buffers:
         if not self.staged:
             for one, array in arrays.items():
                 require_dense(array, f"{one} of {name}()")
-            # An MPI knows nothing of streams.
+            # MPI does not know streams.
             wait_for_work(self.stream, arrays.values())
             return method(*args, **kwargs)
         if name in ("Psend_init", "Precv_init"):
@@ -215,7 +215,7 @@ class Comm(_Buffers):
 
 
 class _Pieces:
-    """An array's bytes in pieces of pinned memory, with a stream for their copies."""
+    """An array's bytes in pieces of pinned memory, with a stream for the copies."""
 
     def __init__(self, array) -> None:
         self._flat = array._view(0, (array.nbytes,), (1,), np.dtype(np.uint8))
@@ -238,7 +238,7 @@ class _Pieces:
         self._done.append(Event().record(self._stream))
 
     def ready(self, index: int) -> np.ndarray:
-        """The piece, when its copy is done."""
+        """The piece, after its copy is done."""
         self._done[index].synchronize()
         return self.host(index)
 
@@ -248,6 +248,6 @@ class _Pieces:
         _driver._array_set_bytes(self._flat[where], self.host(index), self._stream)
 
     def finish(self) -> None:
-        """Wait for the copies and give the pinned memory back."""
+        """Wait for the copies and return the pinned memory."""
         self._stream.synchronize()
         PINNED.give_back(self._pinned)

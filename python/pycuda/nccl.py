@@ -68,7 +68,7 @@ def _require(array, call: str):
 
 
 def _id_or_error() -> bytes | str:
-    """A unique id; or what went wrong, so that ranks that wait for the id hear of it."""
+    """A unique id, or an error message, so that ranks that wait for the id receive the error."""
     try:
         return unique_id()
     except NcclError as error:
@@ -108,7 +108,7 @@ class Communicator:
         self._comm = self._join(unique_id)
 
     def _join(self, unique_id: bytes):
-        # In a thread of its own, so that Ctrl-C ends the wait for others.
+        # In a separate thread, so that Ctrl-C ends the wait for other ranks.
         made, failed = [], []
 
         def join() -> None:
@@ -337,7 +337,7 @@ class Communicator:
         )
 
     def _gather(self, host: np.ndarray) -> np.ndarray:
-        """All ranks' ``host``, one row for each."""
+        """``host`` of all ranks, one row for each rank."""
         with _driver._InContext(self._context):
             rows = self.all_gather(_driver._array_to_gpu(host, None, None, None))
             return rows.get()
@@ -353,7 +353,7 @@ def _shared_memory() -> int:
 
 
 def _exchange_id(key: str, rank: int) -> bytes:
-    """The unique id of rank 0, by way of Dask's scheduler."""
+    """The unique id of rank 0, exchanged through Dask's scheduler."""
     return importlib.import_module("pycuda.dask._rendezvous").exchange_id(
         key, rank, unique_id
     )

@@ -1,4 +1,4 @@
-"""Profile: why kernels are slow, line by line, counted by softcuda while they run.
+"""Profiles: softcuda counts, line by line, why kernels are slow.
 
 For a part of a program::
 
@@ -7,8 +7,8 @@ For a part of a program::
     print(profile.report())
     profile.save("report.html")
 
-softcuda counts what a GPU would do: instructions and active lanes of each source line, sectors of global
-memory, bank conflicts of shared memory, conflicts of atomics. Only softcuda does this: set the environment
+softcuda counts the operations of a GPU: instructions and active lanes of each source line, sectors of global
+memory, bank conflicts of shared memory, conflicts of atomics. Only softcuda has these counters: set the environment
 variable ``PYCUDA_DRIVER=softcuda`` on a machine with a GPU. ``python -m pycuda profile program.py``
 profiles a whole program.
 """
@@ -41,12 +41,12 @@ _TIMELINE, _COUNTERS = 1, 2
 
 
 class Profile:
-    """What is launched in a ``with`` block of this is recorded.
+    """A context manager: the kernels, copies and waits of its ``with`` block are recorded.
 
     counters: whether kernels count what they execute and access. They are slower then.
     timeline: whether begin and end of kernels, copies and waits are recorded.
 
-    The modes hold for all threads of the process. The end of the block waits for the work of the current
+    The modes apply to all threads of the process. The end of the block waits for the work of the current
     context. Raises ValueError if nothing is to be recorded, and :class:`pycuda.driver.Error` if the driver
     has no profile.
     """
@@ -65,10 +65,10 @@ class Profile:
             raise RuntimeError("this profile has already begun; create another one")
         self._modes_before = _driver._profile_modes()
         if self._modes_before:
-            wait_for_work()  # launches of an outer profile are not of this one
+            wait_for_work()  # launches of an outer profile are not part of this profile
         _driver._set_profile_modes(self._modes_before | self._modes)
         if not self._modes_before:
-            _driver._forget_profile()  # nobody wants the earlier record any more
+            _driver._forget_profile()  # the earlier record is no longer needed
         self._before = _current()
         self._is_active = True
         return self
@@ -78,7 +78,7 @@ class Profile:
         try:
             wait_for_work()
         except _driver.Error as raised:
-            failure = raised  # a kernel that ended its context
+            failure = raised  # the failure of a kernel that ended its context
         self._record = self._new_record()
         self._is_active = False
         _driver._set_profile_modes(self._modes_before)
@@ -90,7 +90,7 @@ class Profile:
 
     @property
     def record(self) -> Record:
-        """What was recorded since the block began: an object with the attributes ``kernels`` and ``events``.
+        """The record since the begin of the block: an object with the attributes ``kernels`` and ``events``.
 
         Inside the block, launches that have not ended are missing. After the block, the record is complete.
         """
@@ -107,7 +107,7 @@ class Profile:
         return self.record.events
 
     def report(self, colour: bool = False) -> str:
-        """Return the profile as text for a person: kernels, their costs, and the source lines that cost most.
+        """Return the profile as text: kernels, their costs, and the source lines that cost most.
 
         colour: True adds the colours of a terminal.
         """
@@ -128,7 +128,7 @@ class Profile:
         _profile_trace.write(self.record, path)
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
+        """The report in a notebook."""
         return _profile_html.fragment(self.record)
 
 
@@ -145,7 +145,7 @@ def profile(counters: bool = True, timeline: bool = True) -> Profile:
 
 
 class _CallableModule(types.ModuleType):
-    """``pycuda.profile`` is this module, and is called as the function of the same name."""
+    """``pycuda.profile`` is this module; calling it calls the function of the same name."""
 
     def __call__(self, counters: bool = True, timeline: bool = True) -> Profile:
         return profile(counters, timeline)

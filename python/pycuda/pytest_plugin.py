@@ -1,7 +1,7 @@
-"""Tests fail for defects in their kernels: ``pytest --cuda-check=mem,race``.
+"""A pytest plugin: tests fail if their kernels have defects: ``pytest --cuda-check=mem,race``.
 
-A test during which softcuda's check modes find something fails with the findings as its text. Findings
-of its fixtures count as its own. A marker allows some kinds, or whole modes, in one test:
+If softcuda's check modes find a defect during a test, the test fails, and the findings are the failure's text.
+Findings in its fixtures belong to the test. A marker allows some kinds, or whole modes, in one test:
 
     @pytest.mark.cuda_check_allow("uninitialized", "race")
     def test_with_a_known_race(): ...
@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """The driver is chosen before a conftest.py can open one."""
+    """Selects the driver before a conftest.py can open one."""
     if _modes(early_config):
         check_driver_setting(_refuse)
         os.environ.setdefault("PYCUDA_DRIVER", "softcuda")
@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     modes = _modes(config)
     if modes:
-        # Also where the plugin came too late for the hook above: -p in a conftest.
+        # Also for plugins that are loaded after the hook above: -p in a conftest.
         check_driver_setting(_refuse)
         os.environ.setdefault("PYCUDA_DRIVER", "softcuda")
         config.pluginmanager.register(_Checking(modes), "pycuda-checking")
@@ -76,7 +76,7 @@ def _allowed(item: pytest.Item) -> set[str]:
 
 
 class _Checking:
-    """Turns the modes on for the session, and shares findings out to the tests."""
+    """Enables the modes for the session, and assigns findings to tests."""
 
     def __init__(self, modes: tuple[str, ...]) -> None:
         self.modes = modes
@@ -95,7 +95,7 @@ class _Checking:
         self.checks.__exit__(None, None, None)
 
     def _take_new(self) -> tuple[list[_findings.Finding], Exception | None]:
-        """What was found since this was last asked, and how the work failed that was waited for."""
+        """The findings since the last call, and the failure of the work that was waited for."""
         from pycuda import check, driver
 
         failure = None
@@ -119,7 +119,7 @@ class _Checking:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item):
-        self._take_new()  # of what came before: collection, fixtures of a wider scope that ended
+        self._take_new()  # earlier findings: of collection, and of fixtures of a wider scope that ended
         return (yield)
 
     @pytest.hookimpl(wrapper=True)

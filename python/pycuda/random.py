@@ -1,4 +1,4 @@
-"""Random numbers that are the same on every device.
+"""Random numbers that are equal on every device.
 
 >>> rng = Generator(seed=42)
 >>> rng.standard_normal((100, 100)).shape
@@ -6,8 +6,8 @@
 >>> rng.integers(1, 6, 100, endpoint=True).max().item() <= 6
 True
 
-Element ``i`` of a call is a function of the seed, the generator's position and ``i``: not of the device,
-nor of how kernels are launched. Numbers come from Philox4x32 with ten rounds, as in Random123.
+Element ``i`` of a call depends only on the seed, the generator's position and ``i``: not on the device,
+nor on the configuration of launches. The generator is Philox4x32 with ten rounds, as in Random123.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from pycuda.tools import context_dependent_memoize
 _BLOCK = 256
 _BLOCKS_PER_PROCESSOR = 32
 
-#: For each distribution of _device/fill.cuh, by bytes of an element: how many four words make.
+#: For each distribution of _device/fill.cuh, by bytes of an element: the number of elements that
+#: four words give.
 _REAL = {
     "uniform": {2: 4, 4: 4, 8: 2},
     "normal": {4: 4, 8: 2},
@@ -52,13 +53,13 @@ def _kernel(distribution: str, dtype: np.dtype, ahead: int) -> _driver.Function:
 
 @context_dependent_memoize
 def _most_blocks() -> int:
-    """Of a launch: enough to keep the memory busy. Each goes on where another would begin."""
+    """The maximum number of blocks of a launch, which keeps the memory busy. Each block continues where another would begin."""
     return _BLOCKS_PER_PROCESSOR * Context.get_device().multiprocessor_count
 
 
 @functools.cache
 def _elements_of_block(distribution: str, dtype: np.dtype) -> int:
-    """How many elements four words make."""
+    """The number of elements that four words give."""
     if distribution == "integers":
         return _INTEGERS
     return _REAL[distribution][dtype.itemsize]
@@ -71,13 +72,13 @@ def _shape_of(size: object) -> tuple[int, ...]:
 
 
 class Generator:
-    """A source of random numbers, like ``numpy.random.Generator``.
+    """A random number generator, like ``numpy.random.Generator``.
 
     seed: 0 to 2**64 - 1; None draws one from the operating system.
-    sequence: 0 to 2**63 - 1; generators of the same seed and different sequences never meet.
+    sequence: 0 to 2**63 - 1; generators of the same seed and different sequences have different numbers.
 
     Each method returns a new GPUArray of shape ``size`` (an int or a tuple; None is one number, an array without
-    axes), or fills ``out``, whose elements must have no gaps. The work is put into ``stream``. Use one object in one
+    axes), or fills ``out``, which must be contiguous. The work is put into ``stream``. Use an object in only one
     thread at a time.
 
     >>> from pycuda.random import Generator
@@ -94,13 +95,14 @@ class Generator:
             raise ValueError(f"sequence must be from 0 to 2**63 - 1, not {sequence}")
         self.seed = seed
         self._position = sequence << 65
-        # Blocks of words that a thread makes at a time, and the most CUDA blocks of a launch, None for
-        # what suits the device; numbers do not depend on them. benchmarks/arrays.py tries others.
+        # The number of blocks of words that a thread generates at a time, and the maximum number of
+        # CUDA blocks of a launch; None selects it by the device. Numbers do not depend on them.
+        # benchmarks/arrays.py tries other values.
         self._launching: tuple[int, int | None] = 1, None
 
     @property
     def state(self) -> dict[str, int]:
-        """The seed and the position, in blocks of four words, as a dict. A state may be set again.
+        """The seed and the position, in blocks of four words, as a dict. Assign a state to restore it.
 
         >>> from pycuda.random import Generator
         >>> rng = Generator(7)
@@ -117,7 +119,7 @@ class Generator:
         self.seed, self._position = int(state["seed"]), int(state["position"])
 
     def advance(self, blocks: int) -> None:
-        """Skip ``blocks`` times four words of 32 bits; a negative number goes back.
+        """Skip ``blocks`` times four words of 32 bits; a negative number moves back.
 
         >>> from pycuda.random import Generator
         >>> rng = Generator(7)
@@ -129,7 +131,7 @@ class Generator:
         self._position = (self._position + int(blocks)) % 2**128
 
     def random(self, size=None, dtype=np.float32, out=None, stream=None) -> GPUArray:
-        """Draw uniform numbers from 0 on, below 1.
+        """Draw uniform numbers from 0 (included) to 1 (excluded).
 
         size, out, stream: as of :class:`Generator`.
         dtype: float16, float32 or float64; others raise TypeError.
@@ -143,7 +145,7 @@ class Generator:
     def uniform(
         self, low=0.0, high=1.0, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Draw uniform numbers from ``low`` on, below ``high`` but for rounding; other parameters as of :meth:`random`.
+        """Draw uniform numbers from ``low`` (included) to ``high`` (excluded, except for rounding); other parameters as of :meth:`random`.
 
         >>> from pycuda.random import Generator
         >>> Generator(7).uniform(5, 6, 1000).min().item() >= 5
@@ -202,10 +204,10 @@ class Generator:
         out=None,
         stream=None,
     ) -> GPUArray:
-        """Integers from ``low`` on, below ``high``, or up to it with ``endpoint``.
+        """Draw integers from ``low`` to below ``high``, or to ``high`` with ``endpoint``.
 
-        With ``high`` None they are from 0 on, below ``low``. Probabilities are uneven by at most
-        (high - low) / 2**64. Raises ValueError where no integer qualifies or some does not fit dtype.
+        With ``high`` None the range is from 0 to below ``low``. Probabilities deviate from uniform by at most
+        (high - low) / 2**64. Raises ValueError if the range is empty or does not fit dtype.
         """
         if high is None:
             low, high = 0, low
@@ -267,9 +269,9 @@ class Generator:
 
 
 def default_rng(seed: int | None = None) -> Generator:
-    """A :class:`Generator`, by numpy's name for it.
+    """Return a :class:`Generator`; numpy's name for it.
 
-    An object with a method ``generator()``, such as a bit generator of :mod:`pycuda.dask`, gives its own.
+    An object with a method ``generator()``, such as a bit generator of :mod:`pycuda.dask`, returns its own generator.
     """
     if hasattr(seed, "generator"):
         return seed.generator()

@@ -1,4 +1,4 @@
-"""Kernels that join what an expression gives for each element of arrays.
+"""Kernels that evaluate an expression for each element of arrays, and reduce the results.
 
 >>> dot = ReductionKernel(numpy.float32, "0", "a + b", "x[i] * y[i]", "float *x, float *y")
 >>> x = gpuarray.array([1, 2], numpy.float32)
@@ -21,23 +21,23 @@ from pycuda.tools import context_dependent_memoize
 
 
 class ReductionKernel(_driver.ReductionKernel):
-    """A kernel that joins ``map_expr`` of all elements with ``reduce_expr``.
+    """A kernel that reduces ``map_expr`` of all elements with ``reduce_expr``.
 
-    dtype_out: the type of the result, and of the values that are joined.
-    neutral: the value that changes nothing when it is joined, as C++ or a number; the result of no elements.
-    reduce_expr: joins ``a`` and ``b``, such as ``"a + b"``; associative and commutative.
-    map_expr: what element ``i`` contributes; None is ``"in[i]"``.
+    dtype_out: the type of the result, and of the values that are combined.
+    neutral: the neutral element of ``reduce_expr``, as C++ or a number; the result of no elements.
+    reduce_expr: combines ``a`` and ``b``, such as ``"a + b"``; associative and commutative.
+    map_expr: the value of element ``i``; None is ``"in[i]"``.
     arguments: as for :class:`pycuda.elementwise.ElementwiseKernel`; None is an array ``in`` of
-        dtype_out. The first array says how many elements there are.
+    dtype_out. The first array determines the number of elements.
     name: the kernels are called ``<name>_stage1`` and ``<name>_stage2``.
     keep, options, preamble: as for :class:`pycuda.elementwise.ElementwiseKernel`. The texts may
         use ``n`` and the macros ``out_type``, ``BLOCK_SIZE``, ``READ_AND_MAP(i)`` and
         ``REDUCE(a, b)``.
 
     ``kernel(*args, stream=None, out=None, allocator=None)`` returns a GPUArray without axes,
-    or ``out``. Arrays may have any strides. Elements are joined in a tree that depends on their
-    number and size alone: results are the same in every run and on every device, and the error of
-    a sum grows as slowly as that of NumPy's.
+    or ``out``. Arrays may have any strides. Elements are combined in a tree that depends only on their
+    number and size: results are the same in every run and on every device, and the error of
+    a sum grows as slowly as in NumPy.
 
     Raises ValueError if ``out`` has another dtype or no element.
 
@@ -103,11 +103,11 @@ class ReductionKernel(_driver.ReductionKernel):
         return [VectorArg(self.dtype_out, "pycuda_reduction_inp"), *self.arguments]
 
 
-# Ready-made kernels, for programs of PyCUDA's time; new ones write gpuarray.sum() and its like.
+# Kernels for older programs of PyCUDA; new programs use gpuarray.sum() and similar functions.
 
 
 def _subset(dtype_subset, dtype_in) -> tuple[str, str]:
-    """The arguments and what element ``i`` contributes, for elements named by their places."""
+    """The arguments and the value of element ``i``, for elements that are selected by their indices."""
     places, values = dtype_to_ctype(dtype_subset), dtype_to_ctype(dtype_in)
     return f"const {places} *lookup_tbl, const {values} *in", "in[lookup_tbl[i]]"
 
@@ -162,7 +162,7 @@ def get_all_kernel(dtype_out, dtype_in) -> ReductionKernel:
 
 
 def _dot_types(dtype_out, dtype_a, dtype_b) -> tuple[np.dtype, str, str]:
-    """The type of the result, and the operands' as C names them. Those not given follow."""
+    """The type of the result, and the names of the operands' types in C. Missing types are derived."""
     dtype_a = dtype_out if dtype_a is None else dtype_a
     dtype_b = dtype_a if dtype_b is None else dtype_b
     out = np.result_type(dtype_a, dtype_b) if dtype_out is None else dtype_out
@@ -208,19 +208,19 @@ def get_minmax_neutral(what: str, dtype) -> str:
     if what not in ("min", "max"):
         raise ValueError(f'what must be "min" or "max", not {what!r}')
     if dtype.kind == "f":
-        infinity = "__int_as_float(0x7f800000)"  # needs no header
+        infinity = "__int_as_float(0x7f800000)"  # an expression that needs no header
         return infinity if what == "min" else f"-{infinity}"
     if dtype.kind not in "iu":
         raise TypeError(f"minimum and maximum are not defined for {dtype}")
     limits = np.iinfo(dtype)
     limit = limits.max if what == "min" else limits.min
-    # The lowest number is no literal of its own: C++ reads -x as the negative of x.
+    # The lowest number has no literal: C++ parses -x as the negative of x.
     text = f"(-{-(limit + 1)}LL - 1)" if limit < 0 else f"{limit}ULL"
     return f"({dtype_to_ctype(dtype)}){text}"
 
 
 def _minmax(what: str, dtype) -> str:
-    """The function of C++ that joins two elements."""
+    """The C++ function that combines two elements."""
     return f"f{what}(a, b)" if np.dtype(dtype).kind == "f" else f"{what}(a, b)"
 
 

@@ -1,4 +1,4 @@
-"""Kernels that give each element joined with all before it.
+"""Kernels for scans (running sums): each element is combined with all elements before it.
 
 >>> running_sum = InclusiveScanKernel(numpy.int32, "a + b")
 >>> running_sum(gpuarray.array([1, 2, 3], numpy.int32))
@@ -18,15 +18,17 @@ from pycuda.gpuarray import GPUArray
 
 
 def _same_bits(dtype: object, wanted: np.dtype) -> bool:
-    """True for one type, and for integers of one size: the sum of uint32 has int32's bits."""
+    """True for equal types, and for integers of the same size: sums of uint32 have the bits of int32."""
     if dtype == wanted:
         return True
-    kinds = getattr(dtype, "kind", "?") + wanted.kind  # torch's types have no kind
+    kinds = (
+        getattr(dtype, "kind", "?") + wanted.kind
+    )  # torch's types have no attribute `kind`
     return set(kinds) <= set("iu") and dtype.itemsize == wanted.itemsize
 
 
 class _ScanKernel(_driver.ScanKernel):
-    """What both scans have in common."""
+    """The common base of both scans."""
 
     _exclusive: bool
 
@@ -60,12 +62,12 @@ class _ScanKernel(_driver.ScanKernel):
         allocator: Callable | None = None,
         stream: _driver.Stream | None = None,
     ) -> object:
-        """Scan ``input_ary`` into ``output_ary``, and return that.
+        """Scan ``input_ary``, write the result to ``output_ary``, and return it.
 
-        Both have one axis, of any stride, or lie in C order without gaps. Without ``output_ary``
-        the input is overwritten; ``"new"`` is a new array, with memory from ``allocator``. Raises
-        ValueError where shapes differ, TypeError where elements have another dtype. Integers of
-        the same size may differ in their sign: the kernel reads the bits as its own type.
+        Both have one axis, of any stride, or are C-contiguous. Without ``output_ary``
+        the input is overwritten; ``"new"`` creates an array, with memory from ``allocator``. Raises
+        ValueError if shapes differ, TypeError if elements have another dtype. Integers of
+        the same size may differ in their sign: the kernel interprets the bits as its own type.
         """
         if output_ary is None:
             output_ary = input_ary
@@ -93,20 +95,20 @@ class _ScanKernel(_driver.ScanKernel):
 
 
 class InclusiveScanKernel(_ScanKernel):
-    """A scan in which element ``i`` of the result is the join of elements 0 to ``i``.
+    """A scan in which element ``i`` of the result is the combination of elements 0 to ``i``.
 
     dtype: the type of the elements.
-    scan_expr: joins ``a``, the earlier, and ``b``, such as ``"a + b"``; associative.
+    scan_expr: combines ``a``, the earlier value, and ``b``, such as ``"a + b"``; associative.
     neutral: not needed.
     name_prefix: the kernel's name.
     options, preamble: as for :class:`pycuda.elementwise.ElementwiseKernel`. The texts may use the
         macros ``scan_type`` and ``SCAN_EXPR(a, b)``.
-    devices: taken and not used, as in PyCUDA.
+    devices: ignored, as in PyCUDA.
 
     ``kernel(input_ary, output_ary=None, allocator=None, stream=None)`` reads and writes memory
-    once. Without ``output_ary`` the input is overwritten; "new" makes a new array. The order of operations depends on
-    the number of elements alone: results are the same in every run and on every device. By decoupled look-back over
-    tiles (Merrill and Garland, Single-pass parallel prefix scan, 2016), with a fixed order.
+    once. Without ``output_ary`` the input is overwritten; "new" creates an array. The order of operations depends only on
+    the number of elements: results are the same in every run and on every device. The method is the decoupled look-back
+    over tiles (Merrill and Garland, Single-pass parallel prefix scan, 2016), with a fixed order.
 
     >>> largest = scan.InclusiveScanKernel(np.int32, "max(a, b)")
     >>> largest(gpuarray.array([3, 1, 5], np.int32), "new")
@@ -117,11 +119,11 @@ class InclusiveScanKernel(_ScanKernel):
 
 
 class ExclusiveScanKernel(_ScanKernel):
-    """A scan in which element ``i`` of the result is the join of elements 0 to ``i - 1``.
+    """A scan in which element ``i`` of the result is the combination of elements 0 to ``i - 1``.
 
-    neutral: the first element of the result, as C++ or a number; without it ValueError is raised.
+    neutral: the first element of the result, as C++ or a number; ValueError is raised if it is missing.
 
-    All else is as for :class:`InclusiveScanKernel`.
+    The other parameters are those of :class:`InclusiveScanKernel`.
 
     >>> before = scan.ExclusiveScanKernel(np.int32, "a + b", 0)
     >>> before(gpuarray.array([3, 1, 5], np.int32), "new")

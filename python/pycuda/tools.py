@@ -1,4 +1,4 @@
-"""Helpers around the driver: default context, caches per context, occupancy, types of C."""
+"""Tools for the driver: default context, caches per context, occupancy, types of C."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TYPE_NAMES = {
 }
 
 
-# For `from pycuda.tools import *`: what __getattr__ has belongs to it.
+# For `from pycuda.tools import *`: includes the names that __getattr__ loads.
 __all__ = [
     "DeviceData",
     "DeviceMemoryPool",
@@ -48,7 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # The types of C need numpy, which takes long to import and which not every program wants.
+    # The types of C need numpy, whose import is slow, and which not every program uses.
     if name in _TYPE_NAMES:
         from pycuda import _c_types
 
@@ -60,11 +60,11 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# The default context
+# The default context.
 
 
 def _chosen_device() -> int | None:
-    """The device that the environment or the user's file names."""
+    """The device that the environment or the user's file selects."""
     chosen = os.environ.get("CUDA_DEVICE")
     if chosen is not None:
         return _device_number(chosen, "$CUDA_DEVICE")
@@ -140,16 +140,16 @@ def get_default_device(default: int = 0) -> driver.Device:
     return driver.Device(default if chosen is None else chosen)
 
 
-# Caches per context
+# Caches per context.
 
 context_dependent_memoized_functions: list[Callable] = []
 
 
 def context_dependent_memoize(func: Callable) -> Callable:
-    """Remember the results of a function for each context and for its arguments: a decorator.
+    """Cache the results of a function for each context and for its arguments: a decorator.
 
-    What is remembered for a context is forgotten when the context has ended, at the latest with the next
-    context that the function is called in. Arguments must be hashable.
+    The results for a context are removed after the context has ended, at the latest when the function is called
+    in the next context. Arguments must be hashable.
 
     >>> @tools.context_dependent_memoize
     ... def kernel(name):
@@ -157,7 +157,7 @@ def context_dependent_memoize(func: Callable) -> Callable:
     >>> kernel("nop") is kernel("nop")
     True
     """
-    # By serial number: a context made later may have the handle of one that is gone.
+    # By serial number: a new context may have the handle of one that has ended.
     cache: dict = {}
 
     def results_of(context) -> dict:
@@ -184,7 +184,7 @@ def context_dependent_memoize(func: Callable) -> Callable:
 
 
 def clear_context_caches() -> None:
-    """Forget what the functions of :func:`context_dependent_memoize` remember, for all contexts.
+    """Clear the caches of all functions of :func:`context_dependent_memoize`, for all contexts.
 
     >>> tools.clear_context_caches()
     """
@@ -192,14 +192,14 @@ def clear_context_caches() -> None:
         func._pycuda_ctx_dep_memoize_dic.clear()
 
 
-# Tests
+# Tests.
 
 
 def init_cuda_context_fixture() -> Iterator[driver.Context]:
     """Make a context for one test, and destroy it afterwards: a generator for a pytest fixture.
 
     Yields the context, made by :func:`make_default_context`. Afterwards the caches of
-    :func:`context_dependent_memoize` are emptied, so that nothing of the context remains.
+    :func:`context_dependent_memoize` are cleared, so that nothing of the context remains.
 
     >>> import contextlib
     >>> with contextlib.contextmanager(tools.init_cuda_context_fixture)() as context:
@@ -222,8 +222,8 @@ def init_cuda_context_fixture() -> Iterator[driver.Context]:
 def mark_cuda_test(func: Callable) -> Callable:
     """Run a test in a context of its own: a decorator.
 
-    func: the test. With pytest, the result has the mark ``cuda``. Fixtures do not reach the test;
-    :func:`init_cuda_context_fixture` is the way for these.
+    func: the test. With pytest, the result has the mark ``cuda``. The test cannot use fixtures;
+    use :func:`init_cuda_context_fixture` for tests with fixtures.
 
     >>> @tools.mark_cuda_test
     ... def test():

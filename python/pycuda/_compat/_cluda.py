@@ -1,4 +1,4 @@
-"""Macros that let one kernel source be CUDA C++ and, with PyOpenCL's, OpenCL C."""
+"""Macros with which a kernel source is both CUDA C++ and, with PyOpenCL's macros, OpenCL C."""
 
 CLUDA_PREAMBLE = """
 #define CLUDA_PREAMBLE

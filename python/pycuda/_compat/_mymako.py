@@ -1,4 +1,4 @@
-"""Mako's templates, which some programs import from here. PyCUDA itself does not need them."""
+"""Mako's templates, which some programs import from this module. PyCUDA itself does not need them."""
 
 import importlib
 

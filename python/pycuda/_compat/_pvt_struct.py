@@ -1,6 +1,6 @@
-"""The struct module with more codes: F and D are complex numbers, P is an address of any kind.
+"""The struct module with more codes: F and D are complex numbers, P is a device or host address.
 
-It lays values out as C does; ``<n>s`` takes any buffer, pads it with zeros or cuts it.
+Values have C's alignment. ``<n>s`` accepts any buffer, and pads it with zeros or truncates it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _COMPLEX = {"F": "f", "D": "d"}
 
 
 class error(Exception):
-    """A format that cannot be read, or a value that does not fit it."""
+    """Raised for a format that cannot be parsed, or a value that does not fit its format."""
 
 
 error.__module__ = "struct"
@@ -23,7 +23,7 @@ error.__qualname__ = "error"
 
 
 def _codes(format: str) -> Iterator[tuple[int, str]]:
-    """(repeat count, code) of each item; of ``s`` the count is the length."""
+    """(repeat count, code) of each item; for ``s`` the count is the length."""
     at = 1 if format[:1] in ("@", "=", "<", ">", "!") else 0
     while format[at:].strip():
         match = _CODE.match(format, at)
@@ -34,13 +34,13 @@ def _codes(format: str) -> Iterator[tuple[int, str]]:
 
 
 class Struct:
-    """A format, read once: ``pack``, ``pack_into``, ``unpack``, ``unpack_from``, ``size``."""
+    """A parsed format: ``pack``, ``pack_into``, ``unpack``, ``unpack_from``, ``size``."""
 
     def __init__(self, format: str | bytes) -> None:
         self.format = format.decode() if isinstance(format, bytes) else format
         self._items = list(_codes(self.format))
         order = self.format[:1] if self.format[:1] in "@=<>!" else "@"
-        # A complex number is two reals with the alignment of one.
+        # A complex number is two real numbers, with the alignment of one.
         plain = "".join(
             f"{2 * count}{_COMPLEX[code]}" if code in _COMPLEX else f"{count}{code}"
             for count, code in self._items
@@ -66,14 +66,14 @@ class Struct:
                 yield from _parts(code, next(rest))
 
     def pack(self, *values: object) -> bytes:
-        """The values as bytes."""
+        """Convert values to bytes."""
         try:
             return self._struct.pack(*self._expand(values))
         except (struct.error, TypeError) as reason:
             raise error(str(reason)) from None
 
     def pack_into(self, buffer: object, offset: int, *values: object) -> None:
-        """Write the values to ``buffer`` from ``offset`` on."""
+        """Write the values to ``buffer``, starting at ``offset``."""
         try:
             self._struct.pack_into(buffer, offset, *self._expand(values))
         except (struct.error, TypeError) as reason:
@@ -92,7 +92,7 @@ class Struct:
         return tuple(result)
 
     def unpack(self, buffer: object) -> tuple:
-        """The values that the bytes hold."""
+        """Convert bytes to values."""
         return (
             self.unpack_from(buffer)
             if len(buffer) == self.size
@@ -103,7 +103,7 @@ class Struct:
         raise error(f"unpack requires a buffer of {self.size} bytes, not {len(buffer)}")
 
     def unpack_from(self, buffer: object, offset: int = 0) -> tuple:
-        """The same from ``offset`` on."""
+        """Convert bytes to values, starting at ``offset``."""
         try:
             return self._collect(self._struct.unpack_from(buffer, offset))
         except struct.error as reason:
@@ -120,7 +120,7 @@ def _parts(code: str, value: object) -> tuple:
 
 
 def pack(format: str, *values: object) -> bytes:
-    """The values as bytes.
+    """Convert values to bytes.
 
     >>> len(pack("bP", 1, 0))
     16
@@ -129,22 +129,22 @@ def pack(format: str, *values: object) -> bytes:
 
 
 def pack_into(format: str, buffer: object, offset: int, *values: object) -> None:
-    """Write the values to ``buffer`` from ``offset`` on."""
+    """Write the values to ``buffer``, starting at ``offset``."""
     Struct(format).pack_into(buffer, offset, *values)
 
 
 def unpack(format: str, buffer: object) -> tuple:
-    """The values that the bytes hold."""
+    """Convert bytes to values."""
     return Struct(format).unpack(buffer)
 
 
 def unpack_from(format: str, buffer: object, offset: int = 0) -> tuple:
-    """The same from ``offset`` on."""
+    """Convert bytes to values, starting at ``offset``."""
     return Struct(format).unpack_from(buffer, offset)
 
 
 def calcsize(format: str) -> int:
-    """How many bytes the format takes.
+    """The number of bytes of the format's values.
 
     >>> calcsize("iD")
     24
@@ -153,4 +153,4 @@ def calcsize(format: str) -> int:
 
 
 def _clearcache() -> None:
-    """There is no cache; for programs that clear it."""
+    """Does nothing, because there is no cache; for programs that clear it."""

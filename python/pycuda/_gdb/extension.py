@@ -1,11 +1,11 @@
-"""The lanes of a warp, for gdb: loaded by ``python -m pycuda gdb``, or by gdb's ``source``.
+"""gdb commands for the lanes of a warp: loaded by ``python -m pycuda gdb``, or by gdb's ``source``.
 
 softcuda runs the 32 lanes of a warp together, in one thread of the process. A kernel that was
-compiled for a debugger has a variable ``__warp`` in its stack frames: the chosen lane, the lanes
-that take part at the moment, and the number of the warp in its thread block. A variable of the
-kernel is that of the chosen lane.
+compiled for a debugger has a variable ``__warp`` in its stack frames: the selected lane, the active
+lanes, and the number of the warp in its thread block. The value of a variable of the
+kernel is its value in the selected lane.
 
-This file runs in gdb's own Python. It uses nothing but gdb's module and the standard library.
+This file runs in gdb's Python. It uses only gdb's module and the standard library.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Warp:
     def lane(self, lane: int) -> None:
         inferior = gdb.selected_inferior()
         inferior.write_memory(self._lane_address, lane.to_bytes(4, "little"))
-        # gdb keeps what it has read of the stack.
+        # Clears gdb's cache of the stack.
         gdb.execute("maintenance flush dcache", to_string=True)
 
     def is_active(self, lane: int) -> bool:
@@ -45,7 +45,7 @@ class _Warp:
         return "({}, {}, {})".format(*(int(value[axis]) for axis in "xyz"))
 
     def evaluate(self, expression: str) -> list[str]:
-        """The expression's value in each lane, as text. The chosen lane stays what it is."""
+        """The expression's value in each lane, as text. Restores the selected lane."""
         before = self.lane
         texts = []
         try:
@@ -69,14 +69,14 @@ class _Warp:
 
 
 def _threads_of(warp: _Warp) -> int:
-    """How many lanes of the warp have a thread."""
+    """The number of lanes that have a thread."""
     size = warp.frame.read_var("blockDim")
     threads = int(size["x"]) * int(size["y"]) * int(size["z"])
     return min(LANES, threads - warp.number * LANES)
 
 
 def _kernel_frame(frame: gdb.Frame | None) -> gdb.Frame | None:
-    """The frame itself or the next older one that is a kernel's."""
+    """The frame itself, or the next older frame of a kernel."""
     while frame is not None and frame.is_valid():
         try:
             if frame.function() is not None:
@@ -105,7 +105,7 @@ def _current() -> _Warp:
 
 
 class _Focus:
-    """The lane that the user has chosen. It is set in the frames at each stop."""
+    """The lane that the user has selected. It is set in the frames at each stop."""
 
     lane = 0
     _last_note = ""
@@ -123,28 +123,28 @@ class _Focus:
                 _Warp(frame).lane = lane
                 frame = _kernel_frame(frame.older())
         except gdb.error:
-            return  # the program has ended, or the thread is gone
+            return  # the program or the thread has ended
         thread = warp.frame.read_var("threadIdx")
         index = "({}, {}, {})".format(*(int(thread[axis]) for axis in "xyz"))
         note = "" if lane == self.lane else f"; lane {self.lane} is not active"
         text = f"[{warp.describe()}; lane {lane}, thread {index}{note}]"
-        # After a step it is said if anything is new.
+        # After a step, prints the note only if it has changed.
         if text != self._last_note or isinstance(event, gdb.BreakpointEvent):
             print(text)
         self._last_note = text
 
 
 class _Cuda(gdb.Command):
-    """Look at the lanes of a kernel that softcuda runs.
+    """Inspect the lanes of a kernel that softcuda runs.
 
     cuda print EXPRESSION   its value in each lane; inactive lanes are in parentheses
-    cuda lane [N]           choose a lane: `print`, `info locals` and `display` are about it
+    cuda lane [N]           select a lane for `print`, `info locals` and `display`
     cuda lanes              all lanes with their threads
     cuda block              the thread block and the warp
     cuda locals             the variables of the selected frame in each lane
     cuda threads            all threads of the process that are in kernels
-    $lane()                 the chosen lane
-    $any_lane("CONDITION")  whether it holds in an active lane: for breakpoints' conditions
+    $lane()                 the selected lane
+    $any_lane("CONDITION")  1 if the condition is true in an active lane; for breakpoints
     """
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ class _Cuda(gdb.Command):
 
 
 class _Command(gdb.Command):
-    """A command below `cuda`. Its class' docstring is its help."""
+    """A subcommand of `cuda`. The docstring of its class is its help text."""
 
     name = ""
 
@@ -184,8 +184,8 @@ def _print_lanes(name: str, texts: list[str], warp: _Warp) -> None:
 class _Print(_Command):
     """cuda print EXPRESSION: its value in each lane.
 
-    Lanes that do not take part at the moment are in parentheses: their values are the last they
-    had."""
+    Inactive lanes are in parentheses; their values are those of the last instruction in which they
+    were active."""
 
     name = "print"
 
@@ -197,7 +197,7 @@ class _Print(_Command):
 
 
 class _Lane(_Command):
-    """cuda lane [N]: choose lane N, 0 to 31, or show the chosen one."""
+    """cuda lane [N]: select lane N, 0 to 31, or show the selected lane."""
 
     name = "lane"
 
@@ -224,7 +224,7 @@ class _Lane(_Command):
 
 
 class _Lanes(_Command):
-    """cuda lanes: all lanes with their threads; * marks the chosen one."""
+    """cuda lanes: all lanes with their threads; * marks the selected lane."""
 
     name = "lanes"
 
@@ -307,7 +307,7 @@ class _Threads(_Command):
 
 
 class _AnyLane(gdb.Function):
-    """$any_lane("CONDITION"): 1 if the condition holds in an active lane."""
+    """$any_lane("CONDITION"): 1 if the condition is true in an active lane."""
 
     def __init__(self) -> None:
         super().__init__("any_lane")
@@ -328,7 +328,7 @@ class _AnyLane(gdb.Function):
 
 
 class _LaneFunction(gdb.Function):
-    """$lane(): the chosen lane."""
+    """$lane(): the selected lane."""
 
     def __init__(self) -> None:
         super().__init__("lane")

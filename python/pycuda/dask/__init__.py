@@ -1,4 +1,4 @@
-"""Arrays of the device as the chunks of Dask's arrays.
+"""Device arrays as the chunks of Dask's arrays.
 
 >>> import dask
 >>> import dask.array as da
@@ -8,11 +8,11 @@
 >>> with dask.config.set({"array.backend": "pycuda"}):
 ...     da.random.default_rng(7).standard_normal((100_000, 1000), chunks=(10_000, 1000)).std().compute()
 
-``import pycuda.dask`` registers with Dask what it asks of a chunk type, and names a default context
+``import pycuda.dask`` registers functions for device arrays with Dask, and sets a default context
 for the threads of its schedulers: the primary context of ``$CUDA_DEVICE``, else of the first device,
-unless the process has named another (:meth:`pycuda.driver.Context.set_default`). In a cluster, every
-worker needs this import: :class:`LocalPyCUDACluster` starts workers that have it, one for each device,
-and ``dask worker --preload pycuda.dask.preload`` does it elsewhere.
+unless the process has set another (:meth:`pycuda.driver.Context.set_default`). In a cluster, every
+worker needs this import: :class:`LocalPyCUDACluster` starts workers with this import, one for each device.
+For other clusters, use ``dask worker --preload pycuda.dask.preload``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ensure_default_context()
 
 try:
     import distributed as _distributed
-except ImportError:  # Dask alone has the threaded schedulers
+except ImportError:  # Dask without distributed has only the threaded schedulers
     _distributed = None
 else:
     from pycuda.dask import _serialization as _serialization

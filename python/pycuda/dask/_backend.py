@@ -63,12 +63,12 @@ def to_host(data):
 
 
 def _meta():
-    """An array without elements, by which Dask knows the type of chunks."""
+    """An array without elements. Dask uses it as the type of chunks."""
     return gpuarray.empty((0,), np.float64)
 
 
 def _made(name, *args, meta=None, **kwargs):
-    """Dask's function ``name`` with chunks of the device."""
+    """Call Dask's function ``name`` for device chunks."""
     with config.set({"array.backend": "numpy"}):
         return getattr(da, name)(
             *args, meta=_meta() if meta is None else meta, **kwargs

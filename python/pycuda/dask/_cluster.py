@@ -19,21 +19,22 @@ INTEGRATED = driver.device_attribute.INTEGRATED
 class LocalPyCUDACluster(SpecCluster):
     """A scheduler in this process, and one worker process for each device.
 
-    ``devices``: numbers, "cuda:1" or :class:`pycuda.driver.Device`; by default all devices. A device
-    may stand there several times. ``threads_per_worker``: tasks that a worker runs at once, each in
-    the device's primary context. ``device_memory_limit``: from where results are copied to the host:
-    bytes, "4 GB" or a fraction of the device's memory. ``memory_limit``: host memory of a worker in
-    bytes or as a text, from 60 % of which results go to files; by default an equal part of the
-    machine's; None: no limit. Where a device's memory is the host's (integrated GPUs, softcuda),
-    ``memory_limit`` is of both, and the device gets at most 40 % of it. ``protocol``: "tcp://", or "ucx://" where distributed-ucxx is installed,
-    by which arrays go from device to device. ``worker_options`` are passed to ``distributed.Nanny``.
+    ``devices``: numbers, "cuda:1" or :class:`pycuda.driver.Device`; by default all devices. A device may
+    occur several times. ``threads_per_worker``: the number of tasks that a worker runs at the same time, each
+    in the device's primary context. ``device_memory_limit``: the limit above which results are copied to the
+    host: bytes, "4 GB" or a fraction of the device's memory. ``memory_limit``: host memory of a worker in
+    bytes or as a text; above 60 % of it, results are written to files; by default an equal part of the
+    machine's memory; None: no limit. If the device's memory is the host's memory (integrated GPUs, softcuda),
+    ``memory_limit`` applies to both, and the device gets at most 40 % of it. ``protocol``: "tcp://", or
+    "ucx://" if distributed-ucxx is installed, which sends arrays directly between devices.
+    ``worker_options`` are passed to ``distributed.Nanny``.
 
-    A worker that ends is started anew, and Dask computes again what was lost with it.
+    A worker that ends is restarted, and Dask recomputes its lost results.
 
     >>> with LocalPyCUDACluster() as cluster, Client(cluster) as client:
     ...     x.sum().compute()
 
-    Raises ValueError for devices that do not exist and for limits of no meaning.
+    Raises ValueError for devices that do not exist and for invalid limits.
     """
 
     def __init__(
@@ -120,16 +121,16 @@ class LocalPyCUDACluster(SpecCluster):
         )
 
     def _update_worker_status(self, op, msg):
-        # SpecCluster gives a worker up for good that is not there 15 s after it was lost: one that dies
-        # twice in that time, or starts slowly. Each worker here has a nanny, which starts it anew.
+        # SpecCluster permanently drops a worker that is not back 15 s after it was lost, for
+        # example because it crashes twice or starts slowly. Here a nanny restarts each worker.
         super(SpecCluster, self)._update_worker_status(op, msg)
 
 
 class WorkerStore(DeviceHostStore):
-    """The store of a worker, which names the worker's device before any task runs.
+    """The result store of a worker. Sets the worker's device before any task runs.
 
-    ``$CUDA_DEVICE`` alone comes too late: a worker process imports the program's main module, and
-    with it perhaps :mod:`pycuda.dask`, before Dask sets the environment.
+    Setting ``$CUDA_DEVICE`` alone is too late: a worker process imports the program's main module, and
+    possibly :mod:`pycuda.dask`, before Dask sets the environment.
     """
 
     def __init__(self, worker_local_directory: str, device: int, **limits) -> None:

@@ -1,4 +1,4 @@
-"""What Dask looks up by the type of a chunk."""
+"""Functions that Dask looks up by the type of a chunk."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def _count(x, **kwargs):
 
 
 def _count_numbers(x, **kwargs):
-    """:func:`_count` of the elements that are not NaN."""
+    """:func:`_count` for the elements that are not NaN."""
     if x.dtype.kind not in "fc":
         return _count(x, **kwargs)
     return np.sum(~np.isnan(x), **kwargs)
 
 
 def _divide(x1, x2, out=None, dtype=None):
-    """The quotient in ``dtype``; where a count is 0, NaN or infinity as in IEEE arithmetic."""
+    """The quotient in ``dtype``; for a count of 0, NaN or infinity as in IEEE arithmetic."""
     result = np.divide(x1, x2, out=out)
     return result if dtype is None else result.astype(dtype, copy=False)
 
 
 def _einsum(*operands, **kwargs):
-    """Dask passes ``casting`` and ``order``, which change nothing in a product of promoted types."""
+    """``casting`` and ``order``, which Dask passes, do not affect a product of promoted types."""
     dtype = kwargs.pop("dtype", None)
     for name in ("casting", "order"):
         kwargs.pop(name, None)
@@ -62,29 +62,29 @@ def _einsum(*operands, **kwargs):
 
 
 def _size_of(array) -> int:
-    """Bytes of memory that the array keeps on its device."""
+    """The bytes of device memory that the array keeps allocated."""
     return int(array.nbytes)
 
 
 def _token(array):
-    """What names equal arrays alike: class, type, shape, and the elements' bytes."""
+    """A token that is equal for equal arrays: class, type, shape, and the elements' bytes."""
     return type(array).__name__, normalize_token(array.get())
 
 
 def _restored(host, attributes):
-    """An array out of a pickle; importing this module has given the process a default context."""
+    """Restore an array from a pickle; importing this module has set a default context in the process."""
     array = gpuarray.to_gpu(host)
     vars(array).update(attributes)
     return array
 
 
 def _reduce(array):
-    """What pickle keeps of an array while pycuda.dask is imported."""
+    """The pickled form of an array while pycuda.dask is imported."""
     return _restored, (array.get(), vars(array))
 
 
 def register() -> None:
-    """Register all of them for our arrays and their subclasses."""
+    """Register all functions for our arrays and their subclasses."""
     for lookup, function in (
         (concatenate_lookup, np.concatenate),
         (take_lookup, np.take),

@@ -163,7 +163,7 @@ class Generator:
         return draw
 
     def _formula(self, name: str, size, parameters, inverse):
-        """The inverse of a distribution function, of uniform numbers; parameters are checked by NumPy."""
+        """Apply the inverse of a distribution function to uniform numbers; NumPy checks the parameters."""
         if not _are_numbers(*parameters):
             return self._from_host(name, size, *parameters)
         getattr(np.random.Generator(np.random.Philox(0)), name)(*parameters, size=0)

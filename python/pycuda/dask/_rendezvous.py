@@ -1,4 +1,4 @@
-"""How tasks in workers find each other: a value that the scheduler keeps."""
+"""Exchanges a value between tasks in workers, through the scheduler."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ SECONDS = 600
 
 
 def exchange_id(key: str, rank: int, make: Callable[[], bytes]) -> bytes:
-    """What ``make()`` gives in rank 0, in all ranks.
+    """Return the result of ``make()`` in rank 0, in all ranks.
 
-    To be called in tasks of one cluster. Raises TimeoutError where rank 0 does not come within ten
+    Call it in tasks of one cluster. Raises TimeoutError if rank 0 does not call it within ten
     minutes.
     """
     variable = Variable(f"pycuda.nccl {key}", client=get_client())

@@ -1,6 +1,6 @@
-"""Functions of Dask that look nothing up by the type of a chunk, for chunks of the device.
+"""Functions that replace those of Dask which do not look up the type of a chunk.
 
-Each is Dask's own for all other arrays.
+For other arrays, each calls Dask's function.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _unique_of_chunk = dask.array.routines._unique_internal
 
 
 def scipy_linalg_safe(func_name, *args, **kwargs):
-    """``scipy.linalg``'s function, or ours for chunks of the device: solve_triangular, by LU."""
+    """``scipy.linalg``'s function, or ours for device chunks: solve_triangular, with LU."""
     if not isinstance(args[0], ArrayBase):
         return _scipy_function(func_name, *args, **kwargs)
     if func_name != "solve_triangular":
@@ -34,13 +34,14 @@ def _solve_triangular(a, b, lower=False):
 
 
 def unique_of_chunk(ar, indices, counts, return_inverse=False):
-    """Distinct elements as structs: the values, first indices and sums of counts that go with them."""
+    """Distinct elements as structs: values, first indices and sums of counts."""
     if not isinstance(ar, ArrayBase):
         return _unique_of_chunk(ar, indices, counts, return_inverse)
     values, first, inverse = np.unique(ar, return_index=True, return_inverse=True)
     fields = {"values": values}
     if indices is not None:
-        # Equal elements come in the order of their indices, in Dask's chunks and joined chunks alike.
+        # Equal elements are in the order of their indices, in Dask's chunks and in concatenated
+        # chunks.
         fields["indices"] = gpuarray.asarray(indices)[first]
     if return_inverse:
         fields["inverse"] = gpuarray.arange(values.size, dtype=np.intp)
@@ -59,7 +60,7 @@ def unique_of_chunk(ar, indices, counts, return_inverse=False):
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False):
-    """``numpy.unique`` of a Dask array; results are of the kind of its chunks."""
+    """``numpy.unique`` of a Dask array; the results have the type of its chunks."""
     if not isinstance(meta_from_array(ar), ArrayBase):
         return _unique(ar, return_index, return_inverse, return_counts)
     if not (return_index or return_inverse or return_counts):
@@ -71,7 +72,7 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False):
 
 
 def register() -> None:
-    """Put ours before Dask's."""
+    """Replace Dask's functions by ours."""
     dask.array.unique = dask.array.routines.unique = unique
     dask.array.utils.scipy_linalg_safe = scipy_linalg_safe
     dask.array.routines._unique_internal = unique_of_chunk

@@ -1,7 +1,7 @@
-"""Arrays in Dask's messages: one copy to or from the device, and none by pickle.
+"""Arrays in Dask's messages: one copy to or from the device, without pickle.
 
-Two families, which Dask chooses by the kind of connection: "dask" sends the bytes through the host,
-"cuda" gives UCX the memory of the device.
+Two families, which Dask selects by the type of connection: "dask" sends the bytes through the host,
+"cuda" passes device memory to UCX.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _without_gaps(array):
 
 
 def _header(array, source) -> dict:
-    """What is beside the elements; ``array`` with the memory order of ``source``."""
+    """The properties of ``array``, with the memory order of ``source``."""
     return {
         "shape": source.shape,
         "strides": source.strides,
@@ -33,7 +33,7 @@ def _header(array, source) -> dict:
 
 
 def _finished(array, header):
-    """The array in its own class, with the attributes that a program gave it."""
+    """The array with its class, and with the attributes that a program has set."""
     if header["attributes"] is not None:
         vars(array).update(pickle.loads(header["attributes"]))
     return array
@@ -41,17 +41,17 @@ def _finished(array, header):
 
 @dask_serialize.register(ArrayBase)
 def serialize_through_host(array):
-    """Header, and one frame with the elements' bytes in the order of memory."""
+    """Header, and one frame with the elements' bytes in memory order."""
     source = _without_gaps(array)
     host = source.get()
-    # A view as bytes, of whatever type and order the elements are.
+    # A view as bytes, for every dtype and order.
     flat = host.ravel(order="K").view(np.uint8) if host.size else host
     return _header(array, source), [memoryview(flat).cast("B") if host.size else b""]
 
 
 @dask_deserialize.register(ArrayBase)
 def deserialize_through_host(header, frames):
-    """The array on the device of the thread's context, or of the default one."""
+    """The array on the device of the thread's context, or of the default context."""
     dtype = pickle.loads(header["dtype"])
     buffer = frames[0] if frames and memoryview(frames[0]).nbytes else None
     shape = tuple(header["shape"])
@@ -76,7 +76,7 @@ def serialize_on_device(array):
 
 @cuda_deserialize.register(ArrayBase)
 def deserialize_on_device(header, frames):
-    """The array that sees the memory of the frame, of whatever library."""
+    """An array in the memory of the frame, which may belong to any library."""
     (frame,) = frames
     dtype = pickle.loads(header["dtype"])
     address = frame.__cuda_array_interface__["data"][0]

@@ -1,9 +1,9 @@
-"""A worker's results in three places: on the device, on the host, on disk.
+"""Stores a worker's results on the device, on the host, or on disk.
 
     results ──> device, most recently used last ──> host ──> files
                 up to device_memory_limit            up to memory_limit
 
-What a task needs is copied back to the device when it is asked for.
+A result that a task needs is copied back to the device when it is accessed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pycuda._driver import ArrayBase
 
 
 def bytes_on_device(value) -> int:
-    """Bytes of the arrays of the device in ``value``: an array, or lists, tuples, dicts and sets of them."""
+    """Bytes of the device arrays in ``value``: an array, or lists, tuples, dicts and sets of them."""
     if isinstance(value, ArrayBase):
         return int(value.nbytes)
     if isinstance(value, dict):
@@ -36,20 +36,20 @@ def bytes_on_device(value) -> int:
 
 
 class OnHost:
-    """A value whose arrays of the device are copied to the host."""
+    """A value whose device arrays are copied to the host."""
 
     def __init__(self, head: bytes, buffers: list) -> None:
         self.head, self.buffers = head, buffers
 
     @classmethod
     def of(cls, value) -> OnHost:
-        """The value, taken apart into a small pickle and the arrays' bytes."""
+        """Split the value into a small pickle and the arrays' bytes."""
         buffers: list = []
         head = dask_pickle.dumps(value, buffer_callback=buffers.append)
         return cls(head, [memoryview(one) for one in buffers])
 
     def value(self):
-        """The value anew, with its arrays on the device."""
+        """Restore the value, with its arrays on the device."""
         return dask_pickle.loads(self.head, buffers=self.buffers)
 
     def __sizeof__(self) -> int:
@@ -75,7 +75,7 @@ def _deserialize(header, frames) -> OnHost:
 
 
 def limit_of(limit, total: int, name: str) -> int:
-    """A limit in bytes: of an int, "4 GB", or a fraction from 0 to 1 of ``total``."""
+    """A limit in bytes, from an int, "4 GB", or a fraction from 0 to 1 of ``total``."""
     if isinstance(limit, float) and 0 < limit <= 1:
         return int(limit * total)
     if isinstance(limit, str):
@@ -93,22 +93,22 @@ def limit_of(limit, total: int, name: str) -> int:
 
 
 def split_shared_memory(memory: int, device: int) -> tuple[int, int]:
-    """Bytes for the device's results and for the host's, where both are in ``memory`` bytes of the host.
+    """Bytes for the device's results and for the host's, if both use ``memory`` bytes of the host's memory.
 
-    ``device``: the most that the device may have. Two fifths of the memory stay free for what tasks
-    make on their way, as Dask has it for other workers.
+    ``device``: the maximum for the device. Two fifths of the memory stay free for the temporary
+    objects of tasks, as in Dask's other workers.
     """
     device = min(device, int(0.4 * memory))
     return device, max(int(0.6 * memory) - device, int(0.1 * memory))
 
 
 class DeviceHostStore(MutableMapping):
-    """Where a Dask worker keeps results: on the device up to a limit, then on the host, then on disk.
+    """The result store of a Dask worker: on the device up to a limit, then on the host, then on disk.
 
     ``device_memory_limit``: bytes, "4 GB", or a fraction of the device's memory. ``memory_limit``:
-    bytes of host memory for what was spilled and for results that were never on the device; what is
-    beyond goes to files in ``worker_local_directory``; None: never to files. The least recently used
-    is spilled first. Raises ValueError for other limits.
+    bytes of host memory for spilled results and for results that were never on the device; above it,
+    results are written to files in ``worker_local_directory``; None: never. The least recently used
+    result is spilled first. Raises ValueError for invalid limits.
 
     >>> Nanny(address, data=(DeviceHostStore, {"device_memory_limit": "10 GB"}))
     """
@@ -134,7 +134,7 @@ class DeviceHostStore(MutableMapping):
                 os.path.join(worker_local_directory, "storage"),
                 limit_of(memory_limit, total, "memory_limit"),
             )
-        #: How often a result was copied from the device to the host, and back.
+        #: The number of copies of results from the device to the host, and back.
         self.spilled = self.restored = 0
         self.used = 0
         self._device: OrderedDict = OrderedDict()
@@ -143,11 +143,11 @@ class DeviceHostStore(MutableMapping):
 
     @property
     def fast(self) -> MutableMapping:
-        """What :meth:`evict` can write to files. Dask looks for both where a worker's process is too large."""
+        """The results that :meth:`evict` can write to files. Dask uses both if a worker's process is too large."""
         return getattr(self.host, "fast", {})
 
     def evict(self) -> int:
-        """Write the least recently used result of the host to a file. Returns its bytes; -1: not possible."""
+        """Write the least recently used result of the host to a file. Returns its bytes; -1 if there is none."""
         with self._lock:
             return self.host.evict() if self.fast else -1
 

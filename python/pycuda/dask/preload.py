@@ -1,6 +1,6 @@
-"""What a Dask worker loads to work with arrays of the device: ``dask worker --preload pycuda.dask.preload``.
+"""A preload module for Dask workers with device arrays: ``dask worker --preload pycuda.dask.preload``.
 
-``$CUDA_DEVICE`` names the worker's device; without it every worker takes the first one.
+``$CUDA_DEVICE`` selects the worker's device; without it, every worker uses the first device.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Import this to make a context that can share with OpenGL, and make it current.
+"""Import this module to create a context that can share objects with OpenGL, and to make it current.
 
-Any context can: it is the one of :mod:`pycuda.autoinit`.
+Any context can share objects; this is the context of :mod:`pycuda.autoinit`.
 """
 
 from pycuda.autoinit import context, device

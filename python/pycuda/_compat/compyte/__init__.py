@@ -1,1 +1,1 @@
-"""What PyCUDA and PyOpenCL share, under the names that programs import it by."""
+"""Modules that PyCUDA and PyOpenCL share, with their names in PyCUDA."""

@@ -1,4 +1,4 @@
-"""Strides of arrays, as programs compute them beside numpy."""
+"""Strides of arrays, as programs compute them without numpy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def f_contiguous_strides(itemsize: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """Bytes from one element to the next along each axis, the first axis running fastest.
+    """Strides in bytes of a contiguous array in Fortran order (the first axis varies fastest).
 
     >>> f_contiguous_strides(4, (2, 3))
     (4, 8)
@@ -22,7 +22,7 @@ def f_contiguous_strides(itemsize: int, shape: Sequence[int]) -> tuple[int, ...]
 
 
 def c_contiguous_strides(itemsize: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """The same with the last axis running fastest.
+    """Strides in bytes of a contiguous array in C order (the last axis varies fastest).
 
     >>> c_contiguous_strides(4, (2, 3))
     (12, 4)
@@ -37,7 +37,7 @@ def _times(left: int, right: int) -> int:
 def equal_strides(
     strides1: Sequence[int], strides2: Sequence[int], shape: Sequence[int]
 ) -> bool:
-    """Whether two arrays of this shape lie alike; axes of one element or none do not count."""
+    """Whether two arrays of this shape have equal strides; axes of length 0 or 1 do not count."""
     if len(strides1) != len(strides2) or len(strides2) != len(shape):
         return False
     return all(
@@ -49,7 +49,7 @@ def equal_strides(
 def is_f_contiguous_strides(
     strides: Sequence[int], itemsize: int, shape: Sequence[int]
 ) -> bool:
-    """Whether the elements lie without gaps, the first axis running fastest."""
+    """Whether the elements are contiguous in Fortran order."""
     return 0 in shape or equal_strides(
         strides, f_contiguous_strides(itemsize, shape), shape
     )
@@ -58,7 +58,7 @@ def is_f_contiguous_strides(
 def is_c_contiguous_strides(
     strides: Sequence[int], itemsize: int, shape: Sequence[int]
 ) -> bool:
-    """Whether the elements lie without gaps, the last axis running fastest."""
+    """Whether the elements are contiguous in C order."""
     return 0 in shape or equal_strides(
         strides, c_contiguous_strides(itemsize, shape), shape
     )
@@ -82,7 +82,7 @@ class ArrayFlags:
 
 
 def get_common_dtype(obj1: object, obj2: object, allow_double: bool) -> np.dtype:
-    """The dtype of what two operands make together; without doubles where they are not allowed."""
+    """The dtype of the result of two operands; no double precision if it is not allowed."""
     result = np.result_type(_dtype_of(obj1), _dtype_of(obj2))
     if allow_double:
         return result
@@ -101,5 +101,5 @@ def as_strided(
     shape: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
 ) -> np.ndarray:
-    """A view of ``x`` with another shape and other strides; nothing is checked."""
+    """A view of ``x`` with another shape and other strides, without checks."""
     return np.lib.stride_tricks.as_strided(x, shape, strides)

@@ -1,4 +1,4 @@
-"""Types of C as numpy dtypes: the registry of pycuda.tools, and registries of one's own."""
+"""Types of C as numpy dtypes: the registry of pycuda.tools, and separate registries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pycuda._c_types import register_dtype as register_dtype
 
 
 class DTypeRegistry:
-    """Names of C types and the dtypes that they stand for."""
+    """Names of C types and their dtypes."""
 
     def __init__(self) -> None:
         self.name_to_dtype: dict[str, np.dtype] = {}
@@ -31,7 +31,7 @@ class DTypeRegistry:
         )
 
     def dtype_to_ctype(self, dtype: np.dtype | type) -> str:
-        """The first name of a registered dtype; ValueError for another."""
+        """The first name of a registered dtype. Raises ValueError for other dtypes."""
         dtype = np.dtype(dtype)
         try:
             return self.dtype_to_name[dtype]
@@ -51,14 +51,14 @@ TYPE_REGISTRY = _GlobalRegistry()
 
 
 def _fill_dtype_registry(respect_windows: bool, include_bool: bool = True) -> None:
-    """Register the types of C in the registry of pycuda.tools; they are there already."""
+    """Register the types of C in the registry of pycuda.tools, which already contains them."""
     fill_registry_with_c_types(TYPE_REGISTRY, respect_windows, include_bool)
 
 
 def fill_registry_with_c_types(
     reg: DTypeRegistry, respect_windows: bool, include_bool: bool = True
 ) -> None:
-    """Register C's own types, as they are on this machine."""
+    """Register C's types, with their sizes on this machine."""
     for dtype, names in _c_types.C_TYPES.items():
         if dtype is np.bool_ and not include_bool:
             continue
@@ -68,7 +68,7 @@ def fill_registry_with_c_types(
 
 
 def fill_registry_with_opencl_c_types(reg: DTypeRegistry) -> None:
-    """Register OpenCL's names: uchar, ushort, uint, ulong and the signed ones."""
+    """Register OpenCL's names: uchar, ushort, uint, ulong and the signed types."""
     for names, dtype in (
         (["char", "signed char"], np.int8),
         (["uchar", "unsigned char"], np.uint8),
@@ -106,7 +106,7 @@ def parse_c_arg_backend(
     vec_arg_factory: Callable,
     name_to_dtype: Callable[[str], np.dtype] | DTypeRegistry | None = None,
 ) -> object:
-    """What ``scalar_arg_factory(dtype, name)`` or ``vec_arg_factory`` makes of a declaration.
+    """Parse a declaration and return the result of ``scalar_arg_factory(dtype, name)`` or ``vec_arg_factory``.
 
     >>> from pycuda.tools import ScalarArg, VectorArg
     >>> parse_c_arg_backend("float *x", ScalarArg, VectorArg)

@@ -1,4 +1,4 @@
-// address_space.cpp -- allocation, and the questions that can be asked about an address.
+// address_space.cpp -- allocations, and queries about addresses.
 #include "device/address_space.h"
 
 #include "device/checked_memory.h"
@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::uint64_t kAlignment = 256;
 
-// Each allocation with pages of its own costs the process up to two mappings, of which Linux allows
-// 65,530. Beyond this many, small allocations share slabs and lose their red zones.
+// Each allocation with separate pages costs the process up to two mappings, of which Linux allows
+// 65,530. Above this number, small allocations share slabs and have no red zones.
 constexpr std::uint64_t kMaxPageRuns = 16384;
 constexpr std::uint64_t kSlabBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxSlabPiece = kSlabBytes / 16;
 constexpr std::size_t kRememberedFrees = 64;
-/// An address outside the arena and further than this from all allocations has nothing to do with
-/// any of them.
+/// An address outside the arena and further than this from all allocations is not related to any of
+/// them.
 constexpr std::uint64_t kNear = std::uint64_t{1} << 20;
 
 std::uint64_t piece_bytes(std::uint64_t size) {
@@ -45,7 +45,7 @@ std::string bytes_text(std::uint64_t count) {
     return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
 
-/// Whether the process has something there, if only a reservation.
+/// Whether anything is mapped at the address, even if only a reservation.
 bool is_mapped(std::uint64_t address) {
     unsigned char state = 0;
     const std::uint64_t page = address & ~(rt::page_size() - 1);
@@ -97,7 +97,7 @@ std::uint64_t AddressSpace::allocate(const Request &request) {
 }
 
 void AddressSpace::place(Allocation &allocation) {
-    // Kernels allocate many small pieces, and fast.
+    // Kernels allocate many small blocks, and this must be fast.
     const bool share = page_runs_ >= kMaxPageRuns || allocation.kind == MemoryKind::Heap;
     if (share && allocation.size <= kMaxSlabPiece)
         return place_in_slab(allocation);
@@ -106,7 +106,8 @@ void AddressSpace::place(Allocation &allocation) {
     page_runs_++;
     allocation.run = reinterpret_cast<std::uint64_t>(run);
     allocation.run_bytes = Arena::run_bytes(allocation.size);
-    // As far right as the alignment allows, so that running past the end meets the red zone soon.
+    // As close to the end of the pages as the alignment allows, so that an access past the end hits
+    // the red zone.
     allocation.address =
         allocation.run + allocation.run_bytes - rt::round_up(allocation.size, kAlignment);
 }
@@ -267,7 +268,7 @@ bool AddressSpace::contains(std::uint64_t address, std::uint64_t bytes) const {
 
 void AddressSpace::remember_freed(const Allocation &allocation) {
     Allocation freed = allocation;
-    freed.backing.reset(); // the memory goes, only what is known of it stays
+    freed.backing.reset(); // releases the memory; the description stays
     freed.advice.reset();
     freed.file.reset();
     if (freed_.size() < kRememberedFrees)

@@ -1,9 +1,9 @@
 // address_space.h -- all memory that kernels may access, and its owners.
 //
-// A device pointer is a host address. Everything that the driver allocates (device, pinned host and
-// managed memory, module variables) lies in one arena, so that generated code tells "may be device
-// memory" from "cannot be" with one comparison; an access between two allocations faults. Host
-// memory that the client registered lies elsewhere and is looked up.
+// A device pointer is a host address. All memory that the driver allocates (device memory, pinned
+// host memory, managed memory, module variables) is in one arena, so generated code tests with one
+// comparison whether an address may be device memory. An access between two allocations faults.
+// Host memory that the client registered is outside the arena and is looked up.
 #pragma once
 
 #include "device/arena.h"
@@ -30,48 +30,51 @@ class PoolFile;
 class RangeAdvice;
 
 enum class MemoryKind {
-    Device,     ///< cuMemAlloc and its like
+    Device,     ///< cuMemAlloc and similar functions
     Host,       ///< page-locked memory from cuMemHostAlloc
     Managed,    ///< cuMemAllocManaged
     Registered, ///< the client's own memory, after cuMemHostRegister
     Variables,  ///< .global and .const variables of a module
     Pool,       ///< cuMemAllocAsync
-    Heap,       ///< what malloc() in kernels hands out
+    Heap,       ///< memory that malloc() in kernels returns
     Array,      ///< texels of a CUDA array
-    Mapped,     ///< physical memory at an address of the client's choice: cuMemMap
-    Graph,      ///< of a graph's node
+    Mapped,     ///< physical memory at an address that the client chooses: cuMemMap
+    Graph,      ///< memory of a graph's node
     Shared,     ///< another process's memory: cuIpcOpenMemHandle
 };
 
-/// What memory of a pool or of a graph's node is for its client. All of it is the same memory.
+/// The kind of memory that a pool or a graph's node has for its client. It is always the same
+/// memory.
 enum class Residence : std::uint8_t { Device, Host, Managed };
 
-/// Some bytes with one owner. `address` and `size` are what the client asked for.
+/// A range of bytes with one owner. `address` and `size` are what the client requested.
 struct Allocation {
     std::uint64_t address = 0;
     std::uint64_t size = 0;
     MemoryKind kind = MemoryKind::Device;
     Device *device = nullptr;
-    Context *context = nullptr; ///< never followed here: it may be gone in a copy of this struct
+    Context *context =
+        nullptr; ///< not dereferenced here: it may be destroyed while a copy of this struct exists
     const MemoryPool *pool = nullptr;        ///< likewise; for MemoryKind::Pool
     Residence residence = Residence::Device; ///< for MemoryKind::Pool and Graph
     unsigned flags = 0;                      ///< as given to the allocating call
     std::uint64_t id = 0;        ///< unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID
-    std::uint64_t run = 0;       ///< the pages behind it
-    std::uint64_t run_bytes = 0; ///< 0: a piece of a slab, or not in the arena
-    std::shared_ptr<PhysicalMemory> backing; ///< where pages can be shared
-    std::shared_ptr<RangeAdvice> advice;     ///< null: none was given
-    std::shared_ptr<PoolFile> file;          ///< whose pages these are; null: nobody else has them
-    std::uint64_t file_offset = 0;           ///< of the first page
-    std::uint32_t knows_writes = 0; ///< since when all writes are seen (checked_memory.h); 0: never
-    std::uint64_t readers = 0, writers = 0; ///< of what is mapped: a bit for each device
+    std::uint64_t run = 0;       ///< the pages of the allocation
+    std::uint64_t run_bytes = 0; ///< 0: part of a slab, or not in the arena
+    std::shared_ptr<PhysicalMemory> backing; ///< if pages can be shared
+    std::shared_ptr<RangeAdvice> advice;     ///< null: no advice
+    std::shared_ptr<PoolFile> file;          ///< the file with its pages; null: private pages
+    std::uint64_t file_offset = 0;           ///< offset of the first page
+    std::uint32_t knows_writes =
+        0; ///< since when all writes are recorded (checked_memory.h); 0: never
+    std::uint64_t readers = 0, writers = 0; ///< for mapped memory: a bit for each device
 
-    /// The driver's own or the client's page-locked host memory.
+    /// The driver's or the client's page-locked host memory.
     [[nodiscard]] bool is_host() const noexcept {
         return kind == MemoryKind::Host || kind == MemoryKind::Registered ||
                residence == Residence::Host;
     }
-    /// Whether `size` counts as used memory of the device, here and not in another process.
+    /// Whether `size` counts as used memory of the device in this process.
     [[nodiscard]] bool counts() const noexcept;
     [[nodiscard]] bool is_managed() const noexcept {
         return kind == MemoryKind::Managed || residence == Residence::Managed;
@@ -81,10 +84,10 @@ struct Allocation {
 /// The allocator and the map of all allocations. Any thread may call any function.
 class AddressSpace {
   public:
-    /// `arena_bytes` of addresses are reserved, or fewer where the process may not have as many.
+    /// Reserves `arena_bytes` of addresses, or less if the process is not allowed as many.
     explicit AddressSpace(std::uint64_t arena_bytes);
 
-    /// What a new allocation is made for.
+    /// The properties of a new allocation.
     struct Request {
         std::uint64_t size = 0;
         MemoryKind kind = MemoryKind::Device;
@@ -93,59 +96,60 @@ class AddressSpace {
         unsigned flags = 0;
         const MemoryPool *pool = nullptr;
         Residence residence = Residence::Device;
-        std::shared_ptr<PoolFile> file = nullptr; ///< null: pages of nobody else
-        std::uint64_t offset_in_other = 0; ///< of the memory in a file that another process made
+        std::shared_ptr<PoolFile> file = nullptr; ///< null: private pages
+        std::uint64_t offset_in_other = 0; ///< offset of the memory in a file of another process
     };
 
     /// Zeroed memory at a multiple of 256. Its end is as close to an inaccessible page as the
-    /// alignment allows. Throws Error: invalid value for no bytes, out of memory.
+    /// alignment allows. Throws Error: invalid value for 0 bytes, out of memory.
     std::uint64_t allocate(const Request &request);
 
-    /// Frees the allocation that starts at `address`. Throws Error(invalid value) when there is
-    /// none, or when it is of another kind.
+    /// Frees the allocation that starts at `address`. Throws Error(invalid value) if there is none,
+    /// or if it is of another kind.
     void free(std::uint64_t address, MemoryKind kind);
 
-    /// Frees all that `context` owns.
+    /// Frees all allocations of `context`.
     void free_all(const Context *context);
 
-    /// Makes the client's own memory reachable for kernels. Throws Error: already registered.
+    /// Makes the client's memory accessible to kernels. Throws Error: already registered.
     void register_host(const Request &request, std::uint64_t address);
     void unregister_host(std::uint64_t address);
 
     // Addresses without memory, and memory for them: see virtual_memory.cpp. These throw
     // Error(invalid value) for ranges that are not as described.
 
-    /// Addresses that nothing else gets.
+    /// Reserves addresses that no allocation uses.
     std::uint64_t reserve(std::uint64_t bytes, std::uint64_t align);
-    /// A whole reservation in which nothing is mapped.
+    /// Frees a whole reservation in which nothing is mapped.
     void free_reservation(std::uint64_t address, std::uint64_t bytes);
-    /// Into a part of a reservation where nothing is mapped. Inaccessible until set_access().
+    /// Maps memory into a part of a reservation where nothing is mapped. Inaccessible until
+    /// set_access().
     void map(std::uint64_t address, std::uint64_t bytes,
              const std::shared_ptr<PhysicalMemory> &memory, std::uint64_t offset);
-    /// One mapping, or several that lie together.
+    /// Unmaps one mapping, or several contiguous mappings.
     void unmap(std::uint64_t address, std::uint64_t bytes);
     void set_access(std::uint64_t address, std::uint64_t bytes, std::uint64_t devices,
                     CUmemAccess_flags flags);
 
-    /// Memory of cuMemAlloc becomes a file's, with what it holds, so that others can map it.
-    /// Nothing may be using it. The allocation that contains `address`, with its `backing`.
+    /// Moves memory of cuMemAlloc to a file, with its content, so that other processes can map it.
+    /// The memory must not be in use. Returns the allocation that contains `address`, with its
+    /// `backing`.
     Allocation share(std::uint64_t address);
-    /// Maps what another process has shared: `size` bytes from `offset` on. Returns their address.
+    /// Maps shared memory of another process: `size` bytes from `offset` on. Returns the address.
     std::uint64_t open_shared(const std::shared_ptr<PhysicalMemory> &memory, std::uint64_t offset,
                               std::uint64_t size, Context &context);
 
-    /// For hints about a range of managed memory or of variables, which may be managed. Throws
+    /// The hints for a range of managed memory or of module variables, which may be managed. Throws
     /// Error(invalid value) for other ranges.
     std::shared_ptr<RangeAdvice> advice(std::uint64_t address, std::uint64_t bytes);
 
     /// The allocation that contains `address`.
     [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
 
-    /// All that `context` owns; null: all there are.
+    /// All allocations of `context`; null: of all contexts.
     [[nodiscard]] std::vector<Allocation> allocations(const Context *context) const;
 
-    /// Whether all `bytes` from `address` on belong to one allocation, or to mappings that lie
-    /// together.
+    /// Whether all `bytes` from `address` on are in one allocation, or in contiguous mappings.
     [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes) const;
 
     /// A description of `address` for messages: "12 bytes after the 400-byte allocation at
@@ -176,17 +180,17 @@ class AddressSpace {
     [[nodiscard]] std::vector<Map::iterator> mappings(std::uint64_t address, std::uint64_t bytes);
     Map::const_iterator locate(std::uint64_t address) const;
 
-    /// Remembers recently freed allocations, for reports.
+    /// Records recently freed allocations, for reports.
     void remember_freed(const Allocation &allocation);
 
     mutable std::shared_mutex mutex_;
     Arena arena_;
     Map map_;
     std::map<std::uint64_t, std::uint64_t> reservations_; ///< address, bytes
-    std::uint64_t page_runs_ = 0; ///< allocations that have pages of their own
+    std::uint64_t page_runs_ = 0; ///< number of allocations with separate pages
     std::uint64_t next_id_ = 1;
     std::map<std::uint64_t, std::vector<std::uint64_t>> free_pieces_; ///< slab pieces by their size
-    std::vector<Allocation> freed_;                                   ///< a ring of the latest
+    std::vector<Allocation> freed_; ///< a ring buffer of the latest
     std::size_t freed_next_ = 0;
 };
 

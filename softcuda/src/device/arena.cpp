@@ -3,7 +3,7 @@
 //     | red | run A | red |  free ...  | run B | red |  free ...
 //
 // A red zone belongs to the run before it; the arena's first page is the red zone before the first
-// run. Free ranges are kept by address and joined with their neighbours when a run comes back.
+// run. Free ranges are stored by address, and merged with their neighbours when a run is freed.
 #include "device/arena.h"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace {
 constexpr std::uint64_t kSmallestArena = std::uint64_t{64} << 20;
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 
-// Where the process may not have many addresses, most are for the windows of blocks and for others.
+// If the process has few addresses, most of them are needed for the windows of thread blocks and
+// for other purposes.
 std::uint64_t fair_share(std::uint64_t wanted) {
     rlimit limit{};
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -33,7 +34,7 @@ std::unique_ptr<rt::ReservedRange> reserve_up_to(std::uint64_t wanted) {
             return std::make_unique<rt::ReservedRange>(bytes);
         } catch (const std::bad_alloc &) {
             if (bytes <= kSmallestArena)
-                throw; // RLIMIT_AS leaves no room for device memory
+                throw; // RLIMIT_AS leaves no addresses for device memory
         }
     }
 }
@@ -53,7 +54,7 @@ std::uint64_t Arena::run_bytes(std::uint64_t bytes) noexcept {
 Arena::Place Arena::find(std::uint64_t bytes, std::uint64_t align, std::uint64_t from) {
     auto range = free_.upper_bound(from);
     if (range != free_.begin())
-        --range; // the range that `from` may lie in
+        --range; // the range that may contain `from`
     for (; range != free_.end(); ++range) {
         const std::uint64_t address = rt::round_up(std::max(range->first, from), align);
         if (address < range->second && range->second - address >= bytes)
@@ -104,20 +105,20 @@ std::byte *Arena::take(std::uint64_t bytes) {
     std::byte *run = reserve(bytes, huge ? kHugePage : rt::page_size());
     if (!run)
         return nullptr;
-    if (!range_->open(run, pages)) { // the system's limit on mappings, or on memory
+    if (!range_->open(run, pages)) { // the system's limit on mappings or memory
         const auto address = reinterpret_cast<std::uint64_t>(run);
         release(address, address + pages + rt::page_size());
         return nullptr;
     }
     if (huge)
-        madvise(run, pages, MADV_HUGEPAGE); // fewer page faults; no harm when refused
+        madvise(run, pages, MADV_HUGEPAGE); // fewer page faults; optional
     return run;
 }
 
 void Arena::give_back(std::byte *run, std::uint64_t bytes) {
     const std::uint64_t pages = run_bytes(bytes);
     const auto address = reinterpret_cast<std::uint64_t>(run);
-    // Where the system refuses, the run stays open and is not used again.
+    // If the system refuses, the run stays accessible and is not reused.
     if (range_->close(run, pages))
         release(address, address + pages + rt::page_size());
 }

@@ -9,13 +9,13 @@
 
 namespace softcuda::device {
 
-/// Hands out runs of pages. On both sides of each run lies at least one inaccessible page, and a
-/// run that was given back stays inaccessible for as long as addresses allow: the search for the
-/// next run starts where the last one ended. Not synchronised.
+/// Allocates runs of pages. There is at least one inaccessible page on both sides of each run. A
+/// freed run stays inaccessible as long as addresses allow, because the search for the next run
+/// starts after the last one. Not synchronised.
 class Arena {
   public:
-    /// Reserves `wanted` bytes, or as much of it as the process may have, rounded down to a power
-    /// of two: generated code relies on that (codegen/emit_address.cpp). Throws std::bad_alloc.
+    /// Reserves `wanted` bytes, or as much as the process may have, rounded down to a power of two,
+    /// because generated code relies on it (codegen/emit_address.cpp). Throws std::bad_alloc.
     explicit Arena(std::uint64_t wanted);
 
     [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
@@ -24,14 +24,14 @@ class Arena {
         return address - base_ < size();
     }
 
-    /// A run of at least `bytes` bytes, readable, writable and zero, or null when there is none.
+    /// A run of at least `bytes` bytes, readable, writable and zero, or null if there is none.
     [[nodiscard]] std::byte *take(std::uint64_t bytes);
 
     /// A run of inaccessible pages at a multiple of `align`, or null.
     [[nodiscard]] std::byte *reserve(std::uint64_t bytes, std::uint64_t align);
 
-    /// Of pages within a run: their memory comes from a file, what may be done with them, and away
-    /// with the memory. False when the system refuses.
+    /// Pages within a run: maps them to a file, sets their protection, and removes their memory.
+    /// False if the system refuses.
     [[nodiscard]] bool back(std::byte *first, std::uint64_t bytes, int file,
                             std::uint64_t offset) noexcept {
         return range_->back(first, run_bytes(bytes), file, offset);
@@ -44,17 +44,17 @@ class Arena {
         return range_->close(first, run_bytes(bytes));
     }
 
-    /// Gives back a run; its pages become inaccessible. `bytes` as they were asked for.
+    /// Frees a run; its pages become inaccessible. `bytes` is the requested size.
     void give_back(std::byte *run, std::uint64_t bytes);
 
-    /// How many bytes of pages a run of `bytes` occupies.
+    /// The number of bytes of the pages of a run of `bytes`.
     [[nodiscard]] static std::uint64_t run_bytes(std::uint64_t bytes) noexcept;
 
   private:
     using FreeRanges = std::map<std::uint64_t, std::uint64_t>; // begin -> end
 
     struct Place {
-        FreeRanges::iterator range; ///< end() when there is none
+        FreeRanges::iterator range; ///< end() if there is none
         std::uint64_t address = 0;
     };
     Place find(std::uint64_t bytes, std::uint64_t align, std::uint64_t from);

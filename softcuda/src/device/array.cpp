@@ -1,4 +1,4 @@
-// array.cpp -- checks descriptions of arrays and gives them memory.
+// array.cpp -- checks descriptions of arrays and allocates their memory.
 #include "device/array.h"
 
 #include "device/context.h"
@@ -20,7 +20,7 @@ struct Limits {
     std::size_t width, height, depth;
 };
 
-/// The largest arrays, by what they are; attributes.cpp tells clients the same.
+/// The largest arrays of each type; attributes.cpp reports the same limits.
 Limits limits_of(const CUDA_ARRAY3D_DESCRIPTOR &d) {
     const bool layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0;
     if (d.Flags & CUDA_ARRAY3D_CUBEMAP)
@@ -112,7 +112,7 @@ Array::~Array() {
     try {
         System::get().memory().free(image_.address, MemoryKind::Array);
     } catch (const Error &) {
-        // The context was torn down, and its memory with it.
+        // The context was torn down, and its memory was freed.
     }
 }
 
@@ -127,9 +127,9 @@ MipmappedArray::MipmappedArray(Context &context, const CUDA_ARRAY3D_DESCRIPTOR &
     const bool flat = (description.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
     const std::size_t largest =
         std::max({description.Width, description.Height, flat ? 0 : description.Depth});
-    require(largest > 0, CUDA_ERROR_INVALID_VALUE); // there would be no level at all
+    require(largest > 0, CUDA_ERROR_INVALID_VALUE); // else there is no level
     const auto most = static_cast<unsigned>(std::bit_width(largest));
-    // As CUDA does: more levels than there can be are as many as there can be.
+    // As in CUDA: a larger number of levels is reduced to the maximum.
     const unsigned count = std::clamp(levels, 1U, std::min(most, rt::Texture::kMostLevels));
     for (unsigned level = 0; level < count; level++)
         levels_.push_back(

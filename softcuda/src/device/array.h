@@ -1,4 +1,4 @@
-// array.h -- CUDA arrays: texels that textures and surfaces read, reached by copies alone.
+// array.h -- CUDA arrays: texels that textures and surfaces read, accessible only by copies.
 #pragma once
 
 #include "rt/texture.h"
@@ -15,13 +15,13 @@ class Context;
 /// The type of a channel. Throws Error: invalid value, not supported for a video format.
 [[nodiscard]] rt::TexelType texel_type(CUarray_format format);
 
-/// An array of one to three dimensions, of layers, or of a cube's faces. Its texels lie dense in
-/// device memory of their own: a layer, or a face, is a slice.
+/// An array of one to three dimensions, of layers, or of the faces of a cube. Its texels are
+/// contiguous in separate device memory: a layer or a face is a slice.
 class Array {
   public:
     enum class Role { Alone, Level };
 
-    /// Throws Error: invalid value for a description that makes no sense, out of memory.
+    /// Throws Error: invalid value for an invalid description, out of memory.
     Array(Context &context, const CUDA_ARRAY3D_DESCRIPTOR &description, Role role = Role::Alone);
     Array(const Array &) = delete;
     ~Array();
@@ -57,7 +57,7 @@ class Array {
     rt::Image image_;
 };
 
-/// An array and smaller ones of it, each half as large as the one before.
+/// An array and smaller arrays, each half as large as the previous one.
 class MipmappedArray {
   public:
     MipmappedArray(Context &context, const CUDA_ARRAY3D_DESCRIPTOR &description, unsigned levels);

@@ -1,6 +1,6 @@
 // attributes.cpp -- the devices' attributes.
 //
-// What this driver does not do is reported as 0.
+// Unsupported features are reported as 0.
 #include "device/device.h"
 #include "device/machine.h"
 
@@ -15,7 +15,8 @@ struct FixedAttribute {
     int value;
 };
 
-/// Attributes that are the same for each device. Numbers: cuda.h of the build may be older.
+/// Attributes that are equal for all devices. They are numbers, because cuda.h of the build may be
+/// older.
 constexpr FixedAttribute kFixed[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
@@ -64,7 +65,7 @@ constexpr FixedAttribute kFixed[] = {
     {CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, -1},
     {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0},
     {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0},
-    // The largest textures and surfaces: see array.cpp and texture.cpp.
+    // The largest textures and surfaces; see array.cpp and texture.cpp.
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 131072},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH, 131072},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 28},

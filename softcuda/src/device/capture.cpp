@@ -1,10 +1,11 @@
-// capture.cpp -- which stream takes part in which capture, and what its next node comes after.
+// capture.cpp -- the streams that take part in each capture, and the dependencies of their next
+// nodes.
 //
 //     begin(A)   launch k1 in A   record e in A   wait for e in B   launch k2 in B   ...
 //
 //                A: {} -> {k1}                    B joins: {k1} -> {k2}
 //
-// Streams and events are kept by address; they say when they go (forget).
+// Streams and events are keys by address; they are removed when they are destroyed (forget).
 #include "device/capture.h"
 
 #include "device/context.h"
@@ -28,9 +29,10 @@ struct Session {
     std::thread::id thread;
     std::shared_ptr<Graph> graph;
     bool spoiled = false;
-    bool own_graph = true;                                   ///< else it is a client's
-    std::map<const Stream *, std::vector<GraphNode *>> ends; ///< what comes next depends on
-    std::vector<GraphNode *> orphans; ///< the ends of streams that were destroyed
+    bool own_graph = true; ///< else the client's graph
+    std::map<const Stream *, std::vector<GraphNode *>>
+        ends;                         ///< dependencies of the stream's next node
+    std::vector<GraphNode *> orphans; ///< the ends of destroyed streams
 };
 
 /// An event that was recorded in a capture.
@@ -57,7 +59,7 @@ std::shared_ptr<Session> session_of(const Stream &stream) {
     return position == by_stream().end() ? nullptr : position->second;
 }
 
-/// The session that work in `stream` belongs to, or null.
+/// The session that records work in `stream`, or null.
 std::shared_ptr<Session> session_for_work(const Stream &stream) {
     std::shared_ptr<Session> session = session_of(stream);
     if (session) {
@@ -67,7 +69,7 @@ std::shared_ptr<Session> session_for_work(const Stream &stream) {
     if (stream.kind() != Stream::Kind::Legacy)
         return nullptr;
     for (const auto &[other, capturing] : by_stream()) {
-        // The legacy stream would have to wait for what is not done but written down.
+        // The legacy stream would have to wait for work that is recorded and does not run.
         if (&other->context() != &stream.context() || other->kind() != Stream::Kind::Blocking ||
             capturing->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
             continue;
@@ -81,7 +83,7 @@ void drop(const std::shared_ptr<Session> &session) {
     std::erase_if(by_stream(), [&](const auto &entry) { return entry.second == session; });
     std::erase_if(by_event(), [&](const auto &entry) { return entry.second.session == session; });
     sessions--;
-    if (session->own_graph) // clients may have asked for its handle
+    if (session->own_graph) // clients may have its handle
         registry<Graph>().remove(session->graph.get());
 }
 
@@ -89,7 +91,7 @@ bool contains(const std::vector<GraphNode *> &nodes, const GraphNode *node) {
     return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
-/// Whether all that other streams added comes before what the origin's next node depends on.
+/// Whether the next node of the origin depends on all work that other streams added.
 bool is_joined(const Session &session) {
     const std::vector<GraphNode *> &tail = session.ends.at(session.origin);
     std::vector<GraphNode *> reached, pending = tail;
@@ -159,7 +161,7 @@ bool record(const Stream &stream, Event &event) {
     std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Session> session = session_for_work(stream);
     if (!session) {
-        by_event().erase(&event); // its latest record is a real one
+        by_event().erase(&event); // its latest record is not part of a capture
         return false;
     }
     by_event()[&event] = {session, session->ends[&stream]};
@@ -173,7 +175,7 @@ bool wait(Stream &stream, const Event &event) {
     if (mark == by_event().end()) {
         if (!session)
             return false;
-        session->spoiled = true; // would tie the graph to what happens outside of it
+        session->spoiled = true; // the graph would depend on work outside of it
         throw Error(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
     }
     if (session && session != mark->second.session) {
@@ -254,7 +256,7 @@ void forget(const Stream &stream) noexcept {
         return;
     if (session->origin == &stream)
         return drop(session);
-    // Whether what it added is joined will be seen at the end.
+    // The end of the capture checks whether its work is joined.
     const std::vector<GraphNode *> &ends = session->ends[&stream];
     session->orphans.insert(session->orphans.end(), ends.begin(), ends.end());
     session->ends.erase(&stream);

@@ -15,25 +15,25 @@ namespace softcuda::device::capture {
 /// Whether any stream of the process captures: a quick test for the functions below.
 [[nodiscard]] bool any() noexcept;
 
-/// Starts to write down the work of `stream`, into a new graph or, after `dependencies`, into
-/// `graph`. Throws Error: illegal state, stream capture unsupported for the legacy stream.
+/// Starts to record the work of `stream`, in a new graph or, after `dependencies`, in `graph`.
+/// Throws Error: illegal state, stream capture unsupported for the legacy stream.
 void begin(Stream &stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph = nullptr,
            std::vector<GraphNode *> dependencies = {});
 
-/// Ends what begin() began. Throws Error: illegal state, capture wrong thread, unmatched,
-/// unjoined, invalidated.
+/// Ends the capture that begin() started. Throws Error: illegal state, capture wrong thread,
+/// unmatched, unjoined, invalidated.
 [[nodiscard]] std::shared_ptr<Graph> end(const Stream &stream);
 
 /// If `stream` captures: adds the work and returns true. Throws Error: capture invalidated; capture
-/// implicit where the legacy stream is used while one that waits for it captures.
+/// implicit if the legacy stream is used while a stream that waits for it captures.
 [[nodiscard]] bool add(const Stream &stream, GraphWork work);
 
-/// The same for an event's record and a wait for it, which carry a capture to other streams.
+/// As add(), for an event's record and for a wait for it, which extend a capture to other streams.
 [[nodiscard]] bool record(const Stream &stream, Event &event);
 [[nodiscard]] bool wait(Stream &stream, const Event &event);
 
-/// Throws Error(stream capture unsupported), and spoils the capture, where `stream` captures: for
-/// calls that wait. The second, where any stream of the context does.
+/// Throws Error(stream capture unsupported) and invalidates the capture, if `stream` captures: for
+/// calls that wait. The second function: if any stream of the context captures.
 void forbid(const Stream &stream);
 void forbid(const Context &context);
 
@@ -45,12 +45,12 @@ struct State {
 };
 [[nodiscard]] State state(const Stream &stream);
 
-/// The dependencies of the stream's next node; `add` keeps the present dependencies.
+/// The dependencies of the stream's next node; `Add` keeps the present dependencies.
 enum class Dependencies { Add, Set };
 void update_dependencies(const Stream &stream, const std::vector<GraphNode *> &nodes,
                          Dependencies how);
 
-/// Ends the part that a stream, event or node takes in a capture.
+/// Removes a stream, event or node from its capture.
 void forget(const Stream &stream) noexcept;
 void forget(const GraphNode &node) noexcept;
 void forget(const Event &event) noexcept;

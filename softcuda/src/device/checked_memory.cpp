@@ -1,4 +1,4 @@
-// checked_memory.cpp -- allocations, blocks of pools, and what copies and fills write.
+// checked_memory.cpp -- allocations, blocks of pools, and the memory that copies and fills write.
 #include "device/checked_memory.h"
 
 #include "check/finding.h"
@@ -18,11 +18,11 @@
 namespace softcuda::device::checked_memory {
 namespace {
 
-std::atomic<std::uint32_t> generation{1}; ///< counts how often reads began to be checked
+std::atomic<std::uint32_t> generation{1}; ///< the number of times that checking of reads began
 
 bool checks(unsigned modes) { return (check::modes() & modes) != 0; }
 
-/// Memory that the host can only write by calls of the driver.
+/// Memory that the host can write only by driver calls.
 bool is_out_of_the_hosts_reach(const Allocation &allocation) {
     const MemoryKind kind = allocation.kind;
     if (allocation.is_host() || allocation.is_managed())
@@ -30,7 +30,7 @@ bool is_out_of_the_hosts_reach(const Allocation &allocation) {
     return kind == MemoryKind::Device || kind == MemoryKind::Pool || kind == MemoryKind::Heap;
 }
 
-/// Pieces of allocations that a pool has handed out.
+/// The parts of allocations that a pool has allocated.
 class Blocks {
   public:
     struct Block {
@@ -57,7 +57,7 @@ class Blocks {
         drop(begin, end);
     }
 
-    /// The block that begins last before `address` and ends in [begin, end) or behind.
+    /// The last block that begins before `address` and ends in [begin, end) or later.
     std::optional<std::pair<std::uint64_t, Block>> before(std::uint64_t address,
                                                           std::uint64_t begin) {
         if (!any_.load(std::memory_order_relaxed))
@@ -72,7 +72,7 @@ class Blocks {
         return *found;
     }
 
-    /// Of [begin, end): the blocks that are handed out, and whether there are any others.
+    /// For [begin, end): the allocated blocks, and whether there are other blocks.
     struct Within {
         bool any_given_out_or_back = false;
         std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
@@ -128,7 +128,7 @@ bool may_leak(MemoryKind kind) {
            kind == MemoryKind::Pool;
 }
 
-/// In a context in which a kernel has failed nothing can be freed any more.
+/// After a kernel has failed in a context, its memory cannot be freed.
 bool is_broken(Context *context) {
     const std::shared_ptr<Context> found = registry<Context>().find(context);
     return found && found->sticky_error() != CUDA_SUCCESS;
@@ -231,13 +231,13 @@ void refused_free(std::uint64_t address) {
 
 namespace {
 
-/// The ranges of memory that a copy or fill accesses, as long as they are few.
+/// The ranges of memory that a copy or fill accesses, if they are few.
 class Ranges {
   public:
     Ranges(const char *what, const check::CommandOrder &order)
         : by_(std::make_shared<check::Accessor>(check::Accessor{.what = what, .order = order})) {}
 
-    /// Pageable memory of the client's is left out: no kernel accesses it.
+    /// Ignores the client's pageable memory, because no kernel accesses it.
     void add(std::uint64_t address, std::uint64_t bytes, bool writes) {
         if (bytes != 0 && System::get().memory().find(address))
             ranges_.push_back({address, address + bytes, writes, by_});
@@ -329,11 +329,11 @@ void find_leaks(const Context *context) {
     }
 }
 
-/// At the end of the process, where no exception may leave.
+/// Runs at the end of the process, where exceptions are not allowed.
 static void find_all_leaks() {
     try {
         find_leaks(nullptr);
-    } catch (const Error &) { // the driver was never initialised: there is no memory
+    } catch (const Error &) { // the driver was not initialised, so there is no memory
     }
 }
 
@@ -341,7 +341,8 @@ void begin() {
     try {
         if (check::modes() != 0)
             check::report_at_exit(find_all_leaks);
-    } catch (const std::invalid_argument &wrong) { // must not mean that nothing is checked
+    } catch (const std::invalid_argument
+                 &wrong) { // a wrong setting must not disable the checks silently
         std::fprintf(stderr, "softcuda: SOFTCUDA_CHECK: %s\n", wrong.what());
         throw Error(CUDA_ERROR_INVALID_VALUE);
     }

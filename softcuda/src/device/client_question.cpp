@@ -1,7 +1,7 @@
 // client_question.cpp -- a wait that polls.
 //
-// The pauses are those of core's wait_loop(): the first millisecond gives the device's own threads
-// the core, later pauses are 1/16 of the time waited so far, at most a millisecond.
+// The pauses are those of core's wait_loop(): during the first millisecond, the device's threads
+// can use the core; later pauses are 1/16 of the time waited so far, at most a millisecond.
 #include "device/client_question.h"
 
 #include "device/command.h"
@@ -19,7 +19,7 @@
 namespace softcuda::device::client_question {
 namespace {
 
-/// How long what an interrupt leaves may still take.
+/// The maximum time for work to end after an interrupt.
 constexpr auto kLastChance = std::chrono::milliseconds(200);
 
 std::atomic<int (*)()> question{nullptr};
@@ -34,7 +34,7 @@ struct CrossWaits {
     std::vector<CrossWait> list;
 };
 
-/// Never destroyed: waits may be going on while the process exits.
+/// Never destroyed: threads may wait while the process exits.
 CrossWaits &cross_waits() {
     static auto *const instance = new CrossWaits;
     return *instance;
@@ -45,8 +45,8 @@ bool is_over(const std::weak_ptr<Command> &command) {
     return !alive || alive->done();
 }
 
-/// Commands that are not done, of other contexts, for which this context has to wait. What is not
-/// done keeps its context.
+/// Unfinished commands of other contexts for which this context must wait. An unfinished command
+/// keeps its context alive.
 std::vector<std::shared_ptr<Command>> waited_for_by(const Context &context) {
     std::vector<std::shared_ptr<Command>> found;
     std::lock_guard lock(cross_waits().mutex);
@@ -86,7 +86,7 @@ void remember(const std::shared_ptr<Command> &command, const std::shared_ptr<Com
 }
 
 void set(int (*keep_waiting)(), pthread_t thread) noexcept {
-    question = nullptr; // until it is clear who is asked
+    question = nullptr; // until the thread to call is known
     asked_thread = thread;
     question = keep_waiting;
 }

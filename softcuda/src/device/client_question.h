@@ -14,18 +14,18 @@ namespace client_question {
 /// it.
 void set(int (*keep_waiting)(), pthread_t thread) noexcept;
 
-/// Whether waits of the calling thread call `keep_waiting`. Such a thread must not run kernels: in
-/// an endless kernel it would never call it.
+/// Whether waits of the calling thread call `keep_waiting`. Such a thread must not run kernels,
+/// because it would never call `keep_waiting` in an endless kernel.
 [[nodiscard]] bool asked_here() noexcept;
 
 /// `command` waits for `other`, of another context: if a wait for one context is interrupted, the
 /// kernels of the other context must be interrupted, too.
 void remember(const std::shared_ptr<Command> &command, const std::shared_ptr<Command> &other);
 
-/// Returns when the command is done, with true. Where the client says no, the kernels of its
-/// context, and of those that it waits for, are interrupted, so that it soon is; false where it is
-/// not, since a function of the client's holds it up. No lock may be held: the client runs code of
-/// its own.
+/// Waits for the command and returns true. If the client's function returns no, interrupts the
+/// kernels of the context and of the contexts that it waits for, which usually ends the command
+/// soon; returns false if it does not end because of a host function of the client. No lock may be
+/// held, because the client's function runs arbitrary code.
 [[nodiscard]] bool wait(Command &command);
 
 } // namespace client_question

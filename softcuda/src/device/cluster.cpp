@@ -1,4 +1,4 @@
-// cluster.cpp -- which clusters a launch may have.
+// cluster.cpp -- the cluster sizes that a launch may have.
 #include "device/cluster.h"
 
 #include "device/context.h"
@@ -37,7 +37,7 @@ ClusterShape cluster_of(const Function &function, const LaunchRequest &request) 
     demand(is_none(asked) || is_none(required) || asked == required);
     const ClusterShape shape{.extent = is_none(asked) ? required : asked, .is_explicit = true};
     const unsigned most = most_cluster_blocks(function);
-    for (std::size_t d = 0; d < 3; d++) // one by one, because the product might wrap
+    for (std::size_t d = 0; d < 3; d++) // each dimension alone, because the product could overflow
         demand(shape.extent[d] > 0 && shape.extent[d] <= most &&
                request.grid[d] % shape.extent[d] == 0);
     demand(shape.blocks() <= most);

@@ -1,4 +1,4 @@
-// cluster.h -- the clusters of blocks that a launch asks for.
+// cluster.h -- the clusters of thread blocks of a launch.
 #pragma once
 
 #include "device/launch.h"
@@ -8,24 +8,25 @@
 
 namespace softcuda::device {
 
-/// What portable programs may ask for; with CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED a
-/// cluster may have rt::kMostClusterBlocks.
+/// The maximum for portable programs. With CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, the
+/// maximum is rt::kMostClusterBlocks.
 inline constexpr unsigned kPortableCluster = 8;
 
 /// The size of a launch's clusters, in blocks.
 struct ClusterShape {
     std::array<std::uint32_t, 3> extent{1, 1, 1};
-    bool is_explicit = false; ///< the kernel or the launch names the size
+    bool is_explicit = false; ///< the kernel or the launch specifies the size
 
     [[nodiscard]] std::uint32_t blocks() const noexcept {
         return extent[0] * extent[1] * extent[2];
     }
 };
 
-/// Throws Error(invalid cluster size) for what the kernel, the device or the grid do not allow.
+/// Throws Error(invalid cluster size) for a size that the kernel, the device or the grid does not
+/// allow.
 [[nodiscard]] ClusterShape cluster_of(const Function &function, const LaunchRequest &request);
 
-/// How many blocks a cluster of this kernel may have. 1 on devices without clusters.
+/// The maximum number of blocks in a cluster of this kernel. 1 on devices without clusters.
 [[nodiscard]] unsigned most_cluster_blocks(const Function &function) noexcept;
 
 } // namespace softcuda::device

@@ -1,4 +1,4 @@
-// command.h -- one piece of work in a stream.
+// command.h -- one operation in a stream.
 #pragma once
 
 #include "check/stream_order.h"
@@ -13,11 +13,11 @@ namespace softcuda::device {
 
 class Context;
 
-/// Whether a wait is one that the client asked for: then it knows what was done.
+/// Whether the client knows that the work is done after a wait: if the client requested the wait.
 enum class HostLearns { Yes, No };
 
-/// Something that a stream does: a kernel, a copy, a host function, a mark for an event. It starts
-/// when all that the rules put before it is done; see timeline.h.
+/// An operation of a stream: a kernel, a copy, a host function, the mark of an event. It starts
+/// when all commands that must precede it are done; see timeline.h.
 class Command : public std::enable_shared_from_this<Command> {
   public:
     explicit Command(Context &context) noexcept : context_(context) {}
@@ -28,31 +28,32 @@ class Command : public std::enable_shared_from_this<Command> {
     [[nodiscard]] Context &context() const noexcept { return context_; }
     [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire) != 0; }
 
-    /// Returns when the command is done; helps with its work where that is possible.
+    /// Returns when the command is done; helps with its work if possible.
     void wait();
-    /// The same, but false where the client gave up before: see client_question.h.
+    /// As wait(), but returns false if the client stops the wait; see client_question.h.
     [[nodiscard]] bool wait_unless_given_up(HostLearns learns = HostLearns::Yes);
 
-    /// What it comes after; null where races are not looked for. Complete when it starts.
+    /// The command's order; null if races are not checked. Complete when the command starts.
     [[nodiscard]] const check::CommandOrder *order() const noexcept { return order_.get(); }
-    /// The client has heard that the command is done, or can see what it does.
+    /// The client knows that the command is done, or can see its effects.
     void tell_host() const noexcept {
         if (order_)
             order_->tell_host();
     }
-    /// The command, which has not been finished yet, has waited for what the timeline does not
-    /// know: of all that the client knows it may be anything.
+    /// The unfinished command has waited for an event that the timeline does not know: everything
+    /// that the client knows may precede it.
     void ask_host() noexcept {
         if (order_)
             order_->ask_host();
     }
 
-    /// Does the work, or hands it to a thread that will, and sees to it that Timeline::finish() is
-    /// called once. Called once, by any thread, with no lock held.
+    /// Does the work or passes it to another thread, which calls Timeline::finish() once. Called
+    /// once, by any thread, without locks.
     virtual void start() noexcept = 0;
 
   protected:
-    /// The command's own work begins now: for the profile. Once, before it is finished.
+    /// Records the begin of the command's own work for the profile. Call it once, before the
+    /// command is finished.
     void note_begin() noexcept;
     /// The time in monotonic nanoseconds; 0 if the timeline is off.
     [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
@@ -62,7 +63,7 @@ class Command : public std::enable_shared_from_this<Command> {
 
     /// Does a part of the work on the calling thread, if there is work left.
     virtual void help() {}
-    /// What the profile calls it. Throws std::bad_alloc. For commands that call note_begin().
+    /// The event for the profile. Throws std::bad_alloc. For commands that call note_begin().
     [[nodiscard]] virtual profile::Event described() const { return {}; }
     void note_end() const noexcept;
 

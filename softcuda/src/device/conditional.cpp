@@ -1,7 +1,7 @@
-// conditional.cpp -- the value is looked at when the node's turn has come, on the host thread.
+// conditional.cpp -- evaluates the value on the host thread when the node is reached.
 //
-// Bodies are launched into a stream of the node's own, which nobody else sees. Behind each of them
-// that stream has the next look at the value; the node is done when no body is to run.
+// Bodies are launched into a private stream of the node. After each body, that stream evaluates the
+// value again; the node is done when no body is selected.
 #include "device/conditional.h"
 
 #include "device/command.h"
@@ -26,13 +26,13 @@ struct Table {
     std::map<CUgraphConditionalHandle, std::weak_ptr<Condition>> known;
 };
 
-/// Never destroyed: clients' own destructors may still free graphs.
+/// Never destroyed: destructors of clients may still free graphs.
 Table &table() {
     static auto *const instance = new Table;
     return *instance;
 }
 
-/// Which body a value asks for; as many as there are for none.
+/// The index of the body that a value selects; the number of bodies if none is selected.
 std::size_t chosen(CUgraphConditionalNodeType type, std::uint32_t value, std::size_t count) {
     switch (type) {
     case CU_GRAPH_COND_TYPE_WHILE:
@@ -55,7 +55,7 @@ class ConditionalRun final : public Command {
                                           stream.priority())) {}
 
     void start() noexcept override {
-        tell_host(); // so that the bodies know
+        tell_host(); // so that the bodies know that it is done
         attempt([&] { look_later(); });
     }
 
@@ -88,7 +88,7 @@ class ConditionalRun final : public Command {
         finish();
     }
 
-    /// False where there is nothing more to run.
+    /// False if there is no body to run.
     bool run_chosen() {
         if (over_)
             return false;
@@ -102,7 +102,8 @@ class ConditionalRun final : public Command {
     }
 
     void finish() noexcept {
-        const std::shared_ptr<Stream> inner = std::move(inner_); // its last command has this one
+        const std::shared_ptr<Stream> inner =
+            std::move(inner_); // its last command refers to this command
         ask_host();
         System::get().timeline().finish(*this);
     }
@@ -112,7 +113,7 @@ class ConditionalRun final : public Command {
     std::vector<std::shared_ptr<GraphExec>> bodies_;
     std::uint64_t interrupts_;
     std::shared_ptr<Stream> inner_;
-    bool over_ = false; ///< a body has run that does so once
+    bool over_ = false; ///< a body has run that runs only once
 };
 
 } // namespace
@@ -161,7 +162,7 @@ ConditionalBodies::ConditionalBodies(std::size_t count) {
 
 void enqueue_conditional(Stream &stream, const ConditionalWork &work,
                          const std::vector<std::shared_ptr<GraphExec>> &bodies) {
-    System::get().host_thread().start(); // where it fails, the client is told
+    System::get().host_thread().start(); // if this fails, the client gets the error
     auto run = std::make_shared<ConditionalRun>(stream, work, bodies);
     if (System::get().timeline().append(stream, run))
         run->start();

@@ -3,7 +3,7 @@
 //
 //     while (value) body       if (value) body [else other]       bodies[value]
 //
-// A kernel sets the value, which cudaGraphSetConditional() knows by its handle: its address.
+// A kernel sets the value with cudaGraphSetConditional(), whose handle is the address of the value.
 #pragma once
 
 #include "device/graph_memory.h"
@@ -19,21 +19,21 @@ namespace softcuda::device {
 class GraphExec;
 class NodeGraph;
 
-/// A value that conditional nodes look at. Any thread may call any function.
+/// The value of conditional nodes. Any thread may call any function.
 class Condition {
   public:
     enum class Default { Keep, Assign };
 
-    /// `assign`: the value is `value` again at each launch of the graph. Throws Error.
+    /// `assign`: each launch of the graph sets the value to `value`. Throws Error.
     static std::shared_ptr<Condition> make(Context &context, std::uint32_t value, Default assign);
-    /// Null where there is none of that handle.
+    /// Null if no condition has that handle.
     [[nodiscard]] static std::shared_ptr<Condition> find(CUgraphConditionalHandle handle);
     Condition(const Condition &) = delete;
     ~Condition();
 
     [[nodiscard]] CUgraphConditionalHandle handle() const noexcept { return memory_->address(); }
     [[nodiscard]] std::uint32_t value() const noexcept;
-    /// Lets the value be as the graph's launch wants it, in the stream's turn.
+    /// Sets the value to the default of the graph's launch, in stream order.
     static void enqueue_default(Stream &stream, const std::shared_ptr<Condition> &condition);
 
   private:
@@ -46,7 +46,7 @@ class Condition {
     Default assign_;
 };
 
-/// The graphs of a conditional node, empty at first: clients fill them by their handles.
+/// The graphs of a conditional node, initially empty. Clients fill them through their handles.
 struct ConditionalBodies {
     explicit ConditionalBodies(std::size_t count);
     ConditionalBodies(const ConditionalBodies &) = delete;
@@ -61,7 +61,7 @@ struct ConditionalWork {
     std::shared_ptr<ConditionalBodies> bodies; ///< null in a GraphExec
 };
 
-/// Puts the node's work into a stream: what comes later waits for the last body that runs.
+/// Puts the node's work into a stream: later work waits for the last body that runs.
 void enqueue_conditional(Stream &stream, const ConditionalWork &work,
                          const std::vector<std::shared_ptr<GraphExec>> &bodies);
 

@@ -1,4 +1,4 @@
-// context.cpp -- contexts and the threads' stacks of them.
+// context.cpp -- contexts, and the stack of contexts of each thread.
 #include "device/context.h"
 
 #include "check/modes.h"
@@ -26,7 +26,7 @@ std::uint64_t next_context_id() {
     return next++;
 }
 
-/// The limits that exist here, with what CUDA gives them at first.
+/// The supported limits, with CUDA's initial values.
 struct LimitRow {
     CUlimit limit;
     std::size_t initial;
@@ -37,7 +37,7 @@ constexpr LimitRow kLimitRows[] = {
     {CU_LIMIT_STACK_SIZE, 1024, 512 * 1024},
     {CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{1} << 20, std::size_t{1} << 30},
     {CU_LIMIT_MALLOC_HEAP_SIZE, std::size_t{8} << 20, std::size_t{1} << 40},
-    // Device code cannot wait for kernels, and any number of its launches is queued.
+    // Device code cannot wait for kernels, and the number of its launches is not limited.
     {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2, 24},
     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, std::size_t{1} << 30},
     {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, 128},
@@ -101,7 +101,7 @@ void Context::tear_down(Pending pending) {
     active_ = false;
     if (pending == Pending::Drop)
         interrupt();
-    // Another thread may have been about to add a command.
+    // Another thread may add a command at the same time.
     for (;;) {
         const std::vector<std::shared_ptr<Command>> left = System::get().timeline().close(*this);
         if (left.empty())
@@ -136,7 +136,7 @@ void Context::fail(CUresult result, const ScuFault *fault) noexcept {
         if (fault)
             remember_fault(*fault);
         log_fault(fault ? fault->message : "a kernel failed");
-    } catch (const std::bad_alloc &) { // then there is less to say
+    } catch (const std::bad_alloc &) { // then the report is shorter
     }
     if (check::spares_context())
         set_passing_error(result);
@@ -183,7 +183,7 @@ void Context::interrupt() {
 
 std::shared_ptr<Stream> Context::legacy_stream() const { return legacy_; }
 
-/// The contexts in which a thread has a default stream of its own: the stream ends with the thread.
+/// The contexts in which a thread has a per-thread default stream: the stream ends with the thread.
 struct Context::ThreadStreams {
     std::vector<Context *> contexts;
     ~ThreadStreams() {
@@ -261,7 +261,7 @@ std::size_t Context::limit(CUlimit limit) const {
 void Context::set_limit(CUlimit limit, std::size_t value) {
     const LimitRow &row = limit_row(limit);
     std::lock_guard lock(mutex_);
-    limits_.at(row.limit) = std::min(value, row.highest); // CUDA clamps, too
+    limits_.at(row.limit) = std::min(value, row.highest); // CUDA also clamps the value
     if (limit == CU_LIMIT_PRINTF_FIFO_SIZE)
         printed_.set_capacity(limits_.at(row.limit));
 }
@@ -280,7 +280,7 @@ namespace current_context {
 namespace {
 
 struct Entry {
-    // Shared, so that one that another thread destroys can still be told from a live one.
+    // Shared, so that a context that another thread destroys can be recognised.
     std::shared_ptr<Context> context;
     std::shared_ptr<GreenContext> green;
 };
@@ -313,7 +313,7 @@ Context &pop() {
     require(!stack().empty(), CUDA_ERROR_INVALID_CONTEXT);
     Context &top = *stack().back().context;
     stack().pop_back();
-    return top; // the registry, or the device, still holds it
+    return top; // the registry or the device still owns it
 }
 
 void set(Context *context, std::shared_ptr<GreenContext> green) {

@@ -24,12 +24,13 @@ namespace softcuda::device {
 class Device;
 class GreenContext;
 
-/// The range of stream priorities; lower numbers go first.
+/// The range of stream priorities; a lower number means a higher priority.
 inline constexpr int kLeastPriority = 0;
 inline constexpr int kGreatestPriority = -5;
 
-/// A context. It is active from its making until it is torn down; a primary context may become
-/// active again. Objects made in it (memory, modules, streams, events) die when it is torn down.
+/// A context. It is active from its creation until it is torn down; a primary context may become
+/// active again. The objects of a context (memory, modules, streams, events) are destroyed when it
+/// is torn down.
 class Context : public std::enable_shared_from_this<Context> {
   public:
     enum class Role { Primary, Created };
@@ -43,48 +44,48 @@ class Context : public std::enable_shared_from_this<Context> {
     void set_flags(unsigned flags) noexcept { flags_ = flags; }
 
     [[nodiscard]] bool active() const noexcept { return active_.load(); }
-    /// Makes a torn-down context usable again, as new.
+    /// Makes a torn-down context usable again, with the initial state.
     void activate();
 
     enum class Pending { Finish, Drop };
-    /// Lets its work finish, or drops it, then frees all that belongs to the context.
+    /// Waits for the context's work, or drops it, then frees all objects of the context.
     void tear_down(Pending pending);
-    /// Tears down a context that is not primary and takes its handle away. What is left of it stays
-    /// until the process ends: streams, events and modules that others hold refer to it. Throws
-    /// Error(invalid context) where another thread was first.
+    /// Tears down a context that is not primary, and invalidates its handle. The object stays until
+    /// the process ends, because streams, events and modules that others hold refer to it. Throws
+    /// Error(invalid context) if another thread has destroyed it.
     static void destroy(const std::shared_ptr<Context> &context);
 
-    /// The error that each call returns from now on, or CUDA_SUCCESS. After a kernel failed, other
-    /// data may be wrong as well, so CUDA makes such errors permanent.
+    /// The error that each later call returns, or CUDA_SUCCESS. After a kernel has failed, other
+    /// data may be wrong too, so CUDA makes such errors permanent.
     [[nodiscard]] CUresult sticky_error() const noexcept {
         return static_cast<CUresult>(sticky_.load(std::memory_order_acquire));
     }
     /// Makes `result` the sticky error and prints `text`, the description of the failure, on
     /// stderr, unless there is an earlier error. The text is readable before the error is visible.
     void fail(CUresult result, const ScuFault *fault) noexcept;
-    /// An error that the next call that synchronises returns, and no other.
+    /// An error that only the next synchronising call returns.
     void set_passing_error(CUresult result) noexcept { passing_ = result; }
-    /// Throws the sticky error, or the passing one, if there is any.
+    /// Throws the sticky error or the passing error, if there is one.
     void throw_error();
 
-    /// Waits until all work in all streams, or in one, is done; writes what kernels printed; throws
-    /// the context's error, if any.
+    /// Waits until all work in all streams, or in one stream, is done; writes the output of
+    /// kernels; throws the context's error, if any.
     void synchronize();
     void synchronize(const Stream &stream);
-    /// The same without the errors: for calls that take away what running kernels may use. Throws
-    /// Error(not ready) where the client gave up the wait, as synchronize() does.
+    /// As synchronize(), but without the errors: for calls that free objects that running kernels
+    /// may use. Throws Error(not ready) if the client stops the wait, as synchronize() does.
     void wait_for_all(HostLearns learns = HostLearns::Yes);
     void collect_output() { printed_.flush(); }
 
-    /// Stops running kernels, and drops those that wait in streams. Other commands are done.
+    /// Stops running kernels, and drops kernels that wait in streams. Other commands are completed.
     void interrupt();
-    /// How often that happened: a launch that is older than the latest time is dropped.
+    /// The number of interrupts: a launch from before the latest interrupt is dropped.
     [[nodiscard]] std::uint64_t interrupts() const noexcept { return interrupts_.load(); }
 
     [[nodiscard]] StreamSet &streams() noexcept { return streams_; }
     [[nodiscard]] const StreamSet &streams() const noexcept { return streams_; }
     [[nodiscard]] std::shared_ptr<Stream> legacy_stream() const;
-    /// The calling thread's own default stream.
+    /// The calling thread's per-thread default stream.
     [[nodiscard]] std::shared_ptr<Stream> per_thread_stream();
 
     [[nodiscard]] std::uint64_t next_grid_id() noexcept { return next_grid_id_++; }
@@ -123,7 +124,7 @@ class Context : public std::enable_shared_from_this<Context> {
     StreamSet streams_;
     std::shared_ptr<Stream> legacy_;
 
-    std::mutex failing_; ///< held until the text of the first failure is stored
+    std::mutex failing_; ///< locked until the text of the first failure is stored
     mutable std::mutex mutex_;
     std::map<std::thread::id, std::shared_ptr<Stream>> per_thread_;
     std::uint64_t heap_used_ = 0;
@@ -137,17 +138,17 @@ namespace current_context {
 /// The current context in any state, or null.
 Context *get() noexcept;
 
-/// The current context, usable. Throws Error: invalid context when there is none, context is
-/// destroyed when it is torn down, or its sticky error.
+/// The current context, if it is usable. Throws Error: invalid context if there is none, context is
+/// destroyed if it was torn down, or its sticky error.
 Context &require_usable();
 
-/// The part of the device that is current with it, or null.
+/// The current green context, or null.
 GreenContext *green() noexcept;
 
 void push(Context &context, std::shared_ptr<GreenContext> green = nullptr);
-/// Throws Error(invalid context) when the stack is empty.
+/// Throws Error(invalid context) if the stack is empty.
 Context &pop();
-/// Replaces the top; null pops it.
+/// Replaces the top of the stack; null pops it.
 void set(Context *context, std::shared_ptr<GreenContext> green = nullptr);
 
 } // namespace current_context

@@ -1,6 +1,6 @@
-// copy.cpp -- copies and fills, cut into pieces.
+// copy.cpp -- copies and fills, divided into pieces.
 //
-// A piece is a group of rows, or, where one row is longer than a piece, a part of one row:
+// A piece is a group of rows or, if a row is longer than a piece, a part of one row:
 //
 //     rows of 100 bytes        one row of 3 pieces
 //     [=====]                  [=====|=====|===]
@@ -16,7 +16,7 @@
 namespace softcuda::device {
 namespace {
 
-/// How many bytes lie between the first and the last of a box.
+/// The number of bytes from the first to the last byte of a box.
 std::uint64_t extent(const Copy::End &end, const Copy &copy) {
     return (copy.depth - 1) * end.slice + (copy.height - 1) * end.pitch + copy.width;
 }
@@ -31,7 +31,7 @@ void check_side(const AddressSpace &memory, const Copy::End &end, const Copy &co
     require(memory.contains(end.address, extent(end, copy)), CUDA_ERROR_INVALID_VALUE);
 }
 
-/// How a box of rows is cut.
+/// How the rows of a box are divided into pieces.
 struct Cut {
     std::uint64_t rows_per_piece;
     std::uint64_t pieces_per_row;
@@ -64,7 +64,7 @@ void for_each_part(const Cut &cut, std::uint64_t row_bytes, std::uint64_t rows, 
     }
 }
 
-/// A box without gaps on either side is one long row.
+/// A box that is contiguous on both sides becomes one long row.
 Copy flattened(Copy copy) {
     auto dense_rows = [&](const Copy::End &end) {
         return copy.height == 1 || end.pitch == copy.width;
@@ -141,7 +141,8 @@ void run_pieces(const Copy &copy, std::uint64_t first, std::uint64_t count) {
     const std::uint64_t rows = flat.height * flat.depth;
     for_each_part(cut_rows(flat.width, rows), flat.width, rows, first, count,
                   [&](std::uint64_t row, std::uint64_t offset, std::uint64_t bytes) {
-                      // Clients do copy onto overlapping memory; CUDA leaves the result open.
+                      // Clients do copy between overlapping ranges; CUDA leaves the result
+                      // undefined.
                       std::memmove(pointer(flat.destination, flat, row, offset),
                                    pointer(flat.source, flat, row, offset), bytes);
                   });

@@ -7,14 +7,14 @@
 
 namespace softcuda::device {
 
-/// What kind of memory one side of a copy is, which decides how it is checked.
+/// The kind of memory on one side of a copy, which decides how it is checked.
 enum class Side {
-    Host,   ///< the client's: cannot be checked before it is touched
-    Device, ///< must lie in one allocation
-    Either, ///< device memory where the address is one's, else the client's
+    Host,   ///< the client's memory: cannot be checked before it is accessed
+    Device, ///< must be in one allocation
+    Either, ///< device memory if the address is in an allocation, else the client's
 };
 
-/// A box of bytes to be copied. Rows are `pitch` bytes apart, slices `slice` bytes.
+/// A box of bytes to copy. Rows are `pitch` bytes apart, slices `slice` bytes.
 struct Copy {
     struct End {
         std::uint64_t address = 0;
@@ -34,7 +34,7 @@ struct Copy {
     [[nodiscard]] bool empty() const noexcept { return width == 0 || height == 0 || depth == 0; }
 };
 
-/// A plane of elements of 1, 2 or 4 bytes to be set to one value.
+/// A plane of elements of 1, 2 or 4 bytes to set to one value.
 struct Fill {
     std::uint64_t address = 0;
     std::uint64_t pitch = 0;
@@ -46,11 +46,12 @@ struct Fill {
     [[nodiscard]] bool empty() const noexcept { return width == 0 || height == 0; }
 };
 
-/// Throw Error(invalid value) where a side that must be device memory is not, or ends too early.
+/// Throws Error(invalid value) if a side that must be device memory is not, or is too short.
 void check_copy(const AddressSpace &memory, const Copy &copy, Side destination, Side source);
 void check_fill(const AddressSpace &memory, const Fill &fill);
 
-/// A copy or fill is done in pieces of about `kPieceBytes`, in any order and by several threads.
+/// A copy or fill is divided into pieces of about `kPieceBytes`, which several threads process in
+/// any order.
 inline constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 [[nodiscard]] std::uint64_t piece_count(const Copy &copy);
 [[nodiscard]] std::uint64_t piece_count(const Fill &fill);

@@ -14,7 +14,7 @@ namespace softcuda::device {
 namespace {
 
 DeviceLimits limits_of(int architecture) {
-    DeviceLimits limits; // as for 8.6 and 8.9
+    DeviceLimits limits; // as for compute capability 8.6 and 8.9
     switch (architecture) {
     case 75:
         limits.threads_per_multiprocessor = 1024;
@@ -104,7 +104,7 @@ void Device::reset_primary() {
     if (!primary_ || !primary_->active())
         return;
     primary_->tear_down(Context::Pending::Drop);
-    if (primary_uses_ > 0) // those who retain it go on with a fresh one
+    if (primary_uses_ > 0) // code that retains the context gets a new one
         primary_->activate();
 }
 

@@ -18,7 +18,7 @@ class MemoryPool;
 
 inline constexpr int kDriverVersion = 13000; ///< of CUDA 13.0
 
-/// Limits that a launch is checked against, and that attributes and occupancy report. Bytes.
+/// Limits that launches are checked against, and that attributes and occupancy report. In bytes.
 struct DeviceLimits {
     unsigned threads_per_block = 1024;
     unsigned threads_per_multiprocessor = 1536;
@@ -30,12 +30,12 @@ struct DeviceLimits {
     unsigned reserved_shared_per_block = 1024;
 };
 
-/// What all devices of an ordinal are called, in each process.
+/// The name of devices, which is equal in all processes.
 std::string device_name();
 CUuuid device_uuid(int ordinal);
 std::string device_pci_bus_id(int ordinal); ///< "0000:01:00.0"
 
-/// One device. Lives as long as the process.
+/// One device. Exists as long as the process.
 class Device {
   public:
     Device(int ordinal, std::uint64_t memory_bytes, int architecture, unsigned multiprocessors);
@@ -49,7 +49,7 @@ class Device {
     [[nodiscard]] CUuuid uuid() const { return device_uuid(ordinal_); }
     [[nodiscard]] std::string pci_bus_id() const { return device_pci_bus_id(ordinal_); }
 
-    /// The value of an attribute, or nothing for a number that is no attribute.
+    /// The value of an attribute; empty if the number is not an attribute.
     [[nodiscard]] std::optional<int> attribute(CUdevice_attribute attribute) const;
 
     [[nodiscard]] std::uint64_t total_memory() const noexcept { return total_memory_; }
@@ -57,14 +57,14 @@ class Device {
         return total_memory_ - used_.load();
     }
 
-    /// Counts `bytes` as used; false where the device has not as many left.
+    /// Counts `bytes` as used; false if the device has less memory left.
     [[nodiscard]] bool take_memory(std::uint64_t bytes) noexcept;
     void return_memory(std::uint64_t bytes) noexcept { used_ -= bytes; }
 
-    /// For how long kernels have run here: see rt::WorkerPool::total().
+    /// The time that kernels have run on the device: see rt::WorkerPool::total().
     [[nodiscard]] rt::BusyTime &busy_time() noexcept { return busy_time_; }
 
-    /// The primary context: always the same object, active while somebody retains it.
+    /// The primary context: always the same object, active while it is retained.
     Context &retain_primary();
     void release_primary();
     void reset_primary();
@@ -72,7 +72,7 @@ class Device {
     [[nodiscard]] unsigned primary_flags() const;
     [[nodiscard]] bool primary_active() const;
 
-    /// The pools that cuMemAllocAsync takes from: the current one, the default one at first.
+    /// The pools for cuMemAllocAsync: the current pool, which initially is the default pool.
     [[nodiscard]] std::shared_ptr<MemoryPool> default_pool() const { return default_pool_; }
     [[nodiscard]] std::shared_ptr<MemoryPool> current_pool() const;
     void set_current_pool(std::shared_ptr<MemoryPool> pool);
@@ -93,7 +93,7 @@ class Device {
     unsigned primary_flags_ = 0;
 
     std::shared_ptr<MemoryPool> default_pool_;
-    std::shared_ptr<MemoryPool> current_pool_; ///< guarded by primary_mutex_
+    std::shared_ptr<MemoryPool> current_pool_; ///< protected by primary_mutex_
 };
 
 } // namespace softcuda::device

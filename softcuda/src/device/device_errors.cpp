@@ -1,4 +1,4 @@
-// device_errors.cpp -- the table.
+// device_errors.cpp -- the table of errors.
 #include "device/device_errors.h"
 
 namespace softcuda::device {

@@ -9,7 +9,7 @@ namespace softcuda::device {
 
 class Context;
 
-/// Numbers of cudaError_t; most of them are a CUresult's, too.
+/// Numbers of cudaError_t; most of them are also numbers of CUresult.
 enum class DeviceError : std::uint32_t {
     Success = 0,
     InvalidValue = 1,
@@ -27,10 +27,10 @@ enum class DeviceError : std::uint32_t {
     Unknown = 999,
 };
 
-/// What a launch, or a copy, that the driver refuses with `result` is in the runtime.
+/// The runtime's error for a launch or a copy that the driver refuses with `result`.
 [[nodiscard]] DeviceError device_error(CUresult result) noexcept;
 
-/// What cudaGetErrorName and cudaGetErrorString return for any number.
+/// The results of cudaGetErrorName and cudaGetErrorString for any number.
 [[nodiscard]] const char *name_of_device_error(std::uint32_t error) noexcept;
 [[nodiscard]] const char *text_of_device_error(std::uint32_t error) noexcept;
 

@@ -1,4 +1,4 @@
-// device_runtime.cpp -- writes down what threads ask for, and does it when their grid has ended.
+// device_runtime.cpp -- records the calls of threads, and executes them after their grid has ended.
 #include "device/device_runtime.h"
 
 #include "device/checked_memory.h"
@@ -18,7 +18,7 @@
 namespace softcuda::device {
 namespace {
 
-// Streams that have no object.
+// Streams without an object.
 constexpr std::uint64_t kNull = 0, kLegacy = 1, kPerThread = 2, kTailLaunch = 3, kFireAndForget = 4;
 constexpr std::uint64_t kFirstHandle = 0x1000;
 constexpr std::uint64_t kStreamNonBlocking = 1, kEventDisableTiming = 2;
@@ -29,7 +29,7 @@ constexpr std::size_t kBufferAlignment = 64;
 
 constexpr std::uint64_t kNoBuffer = 0;
 
-/// Thrown for what the caller gets as a cudaError_t.
+/// Thrown for errors that the caller gets as a cudaError_t.
 struct Refusal {
     DeviceError error;
 };
@@ -68,7 +68,7 @@ std::array<std::uint32_t, 3> extent(std::span<const std::uint64_t> words) {
             static_cast<std::uint32_t>(words[2])};
 }
 
-/// As CUDA 12 and 13 declare it.
+/// The struct of CUDA 12 and 13.
 struct FunctionAttributes {
     std::uint64_t shared_bytes, constant_bytes, local_bytes;
     std::int32_t most_threads, registers, ptx_version, binary_version, cache_mode_ca;
@@ -87,7 +87,7 @@ DeviceRuntime::~DeviceRuntime() {
         try {
             System::get().memory().free(chunk, MemoryKind::Heap);
         } catch (const Error &) {
-            // The context was torn down, and its memory with it.
+            // The context was torn down, and its memory was freed.
         }
     }
 }
@@ -107,7 +107,7 @@ rt::DeviceReply DeviceRuntime::call(DeviceCall call, const rt::DeviceCaller &cal
             error = DeviceError::MemoryAllocation;
         }
         last_error(caller) = error;
-    } catch (...) { // no memory to write the error down: it is returned all the same
+    } catch (...) { // no memory to record the error; it is returned in any case
         error = DeviceError::MemoryAllocation;
     }
     return returns_pointer(call) ? returning(kNoBuffer) : returning(error);
@@ -334,7 +334,8 @@ std::shared_ptr<Event> DeviceRuntime::find_event(std::uint64_t handle) const {
 }
 
 rt::DeviceReply DeviceRuntime::make_stream(Words words) {
-    insist(words[1] == kStreamNonBlocking, DeviceError::InvalidValue); // others are the host's
+    insist(words[1] == kStreamNonBlocking,
+           DeviceError::InvalidValue); // device code supports only this flag
     auto stream = std::make_shared<Stream>(context_, Stream::Kind::NonBlocking, kLeastPriority);
     const rt::DeviceReply reply = writing(words[0], next_handle_);
     used_.push_back(stream);
@@ -343,7 +344,8 @@ rt::DeviceReply DeviceRuntime::make_stream(Words words) {
 }
 
 rt::DeviceReply DeviceRuntime::make_event(Words words) {
-    insist(words[1] == kEventDisableTiming, DeviceError::InvalidValue); // others are the host's
+    insist(words[1] == kEventDisableTiming,
+           DeviceError::InvalidValue); // device code supports only this flag
     const rt::DeviceReply reply = writing(words[0], next_handle_);
     events_[next_handle_++] = std::make_shared<Event>(context_, CU_EVENT_DISABLE_TIMING);
     return reply;
@@ -376,7 +378,7 @@ void DeviceRuntime::fill(const Copy::End &to, std::uint64_t value,
 
 void DeviceRuntime::add(Step step) { children_.push_back(std::move(step)); }
 
-// ---- questions ------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------
 
 rt::DeviceReply DeviceRuntime::attributes_of(Words words) const {
     const Function &function = find_function(words[1]);

@@ -1,5 +1,4 @@
-// device_runtime.h -- the CUDA runtime as the threads of one grid call it: kernels that launch
-// kernels.
+// device_runtime.h -- the CUDA runtime for the threads of one grid: kernels that launch kernels.
 //
 // Calls of device code are recorded while the grid runs. They are executed when the grid's threads
 // have ended, in private streams. CUDA does not guarantee an earlier begin:
@@ -7,7 +6,7 @@
 //     block 0:  k1<<<..>>>   k2<<<..>>>        block 0's null stream   k1 -> k2 --+
 //     block 1:  k3<<<.., s>>>                  s                       k3 --------+--> tail
 //     launches
-//               k4<<<.., FireAndForget>>>      one of its own          k4 --------+     one by one
+//               k4<<<.., FireAndForget>>>      a new stream            k4 --------+     one by one
 //
 // The grid is complete when this work is complete, so later work of the host sees the results of
 // the children. A child's own children belong to the child.
@@ -32,10 +31,10 @@
 
 namespace softcuda::device {
 
-/// Any thread may call call(); the rest is the launch's.
+/// Any thread may call call(); the other functions are for the launch.
 class DeviceRuntime {
   public:
-    /// Of a grid of `module`, which `keep` keeps alive.
+    /// For a grid of `module`, which `keep` keeps alive.
     DeviceRuntime(Context &context, Module &module, std::shared_ptr<const void> keep);
     DeviceRuntime(const DeviceRuntime &) = delete;
     ~DeviceRuntime();
@@ -43,8 +42,8 @@ class DeviceRuntime {
     [[nodiscard]] rt::DeviceReply call(DeviceCall call, const rt::DeviceCaller &caller,
                                        std::span<const std::uint64_t> words) noexcept;
 
-    /// Starts the recorded work, children first; `then` is called once when all work is done.
-    /// `ticket` is the launch's: see LaunchTicket.
+    /// Starts the recorded work, children first; calls `then` once when all work is done. `ticket`
+    /// belongs to the launch: see LaunchTicket.
     void run(const LaunchTicket &ticket, std::function<void()> then);
 
   private:
@@ -78,7 +77,7 @@ class DeviceRuntime {
               std::uint64_t stream, const rt::DeviceCaller &caller);
     void add(Step step);
 
-    // Questions.
+    // Queries.
     [[nodiscard]] rt::DeviceReply attributes_of(Words words) const;
     [[nodiscard]] rt::DeviceReply occupancy(Words words) const;
     [[nodiscard]] std::uint64_t text(const char *content);
@@ -92,16 +91,17 @@ class DeviceRuntime {
     Module &module_;
     std::shared_ptr<const void> keep_;
 
-    std::mutex mutex_; ///< of all below, as long as threads of the grid call
+    std::mutex mutex_; ///< protects all members below while threads of the grid make calls
     std::vector<Step> children_, tails_;
-    std::vector<std::shared_ptr<Stream>> used_; ///< all streams that children are in
+    std::vector<std::shared_ptr<Stream>> used_; ///< all streams of children
     std::shared_ptr<Stream> tail_;
     std::map<std::uint64_t, std::shared_ptr<Stream>> null_streams_; ///< by block
     std::map<std::uint64_t, std::shared_ptr<Stream>> streams_;      ///< by handle
     std::map<std::uint64_t, std::shared_ptr<Event>> events_;        ///< by handle
-    std::map<std::uint64_t, Launch> launches_; ///< whose parameters are being written, by buffer
+    std::map<std::uint64_t, Launch>
+        launches_; ///< launches whose parameters are being written, by buffer
     std::map<std::uint64_t, std::size_t> buffers_; ///< bytes of each
-    std::vector<std::uint64_t> chunks_;            ///< of device memory, for buffers and texts
+    std::vector<std::uint64_t> chunks_;            ///< device memory for buffers and texts
     std::uint64_t chunk_next_ = 0, chunk_end_ = 0;
     std::map<const char *, std::uint64_t> texts_;
     std::map<std::pair<std::uint64_t, std::uint32_t>, DeviceError> last_errors_;

@@ -1,4 +1,4 @@
-// driver_log.cpp -- keeps the latest messages.
+// driver_log.cpp -- stores the latest messages.
 #include "device/driver_log.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace softcuda::device::driver_log {
 namespace {
 
-constexpr std::size_t kKept = 100; // as many as CUDA's manual promises
+constexpr std::size_t kKept = 100; // the number in CUDA's manual
 
 struct Log {
     std::mutex mutex;
@@ -41,7 +41,7 @@ void add(Level level, const std::string &message) noexcept {
         for (const auto &[number, listener] : listeners)
             listener(level, message);
     } catch (const std::exception &) {
-        // No memory for a message: the result alone has to do.
+        // Out of memory for a message: the client gets only the result.
     }
 }
 

@@ -11,7 +11,7 @@ namespace softcuda::device::driver_log {
 
 enum class Level { Error, Warning };
 
-/// Adds a message and hands it to all listeners. Any thread. Listeners may not log.
+/// Adds a message and passes it to all listeners. Any thread may call. Listeners must not log.
 void add(Level level, const std::string &message) noexcept;
 
 using Listener = std::function<void(Level, const std::string &)>;
@@ -19,11 +19,10 @@ using Listener = std::function<void(Level, const std::string &)>;
 /// False if the handle is not a listener.
 bool stop_listening(std::uint64_t listener);
 
-/// The number that the next message will have.
+/// The number of the next message.
 [[nodiscard]] std::uint32_t next() noexcept;
 
-/// The messages from number `first` on that are still kept, a line each. A negative start means
-/// all of them.
+/// The stored messages from number `first` on, one line each. A negative start means all messages.
 [[nodiscard]] std::vector<std::string> since(std::int64_t first);
 
 } // namespace softcuda::device::driver_log

@@ -1,4 +1,4 @@
-// error.cpp -- names and texts of results, from the table that the whole project shares.
+// error.cpp -- names and texts of results, from the shared table.
 #include "device/error.h"
 
 namespace softcuda::device {

@@ -1,4 +1,4 @@
-// error.h -- how a driver call that fails leaves the device layer.
+// error.h -- the exception of a driver call that fails.
 #pragma once
 
 #include <cuda.h>
@@ -6,7 +6,7 @@
 
 namespace softcuda::device {
 
-/// Carries the CUresult of the call that fails. Caught by api/, never seen by a client.
+/// Contains the CUresult of the failed call. Caught by api/; clients do not see it.
 class Error : public std::exception {
   public:
     explicit Error(CUresult result) noexcept : result_(result) {}
@@ -17,13 +17,13 @@ class Error : public std::exception {
     CUresult result_;
 };
 
-/// Throws Error(result) unless `condition` holds.
+/// Throws Error(result) unless `condition` is true.
 inline void require(bool condition, CUresult result) {
     if (!condition)
         throw Error(result);
 }
 
-/// Name and text of a result, or null when there is no such result.
+/// Name and text of a result, or null if there is no such result.
 const char *result_name(CUresult result) noexcept;
 const char *result_text(CUresult result) noexcept;
 

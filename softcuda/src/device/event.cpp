@@ -1,4 +1,4 @@
-// event.cpp -- recording events and waiting for them.
+// event.cpp -- records events and waits for them.
 #include "device/event.h"
 
 #include "device/capture.h"
@@ -40,7 +40,7 @@ void Event::record(Stream &stream) {
 void Event::hold(Stream &stream) const {
     if (capture::any() && capture::wait(stream, *this))
         return;
-    if (share_) { // the latest record may be another process's
+    if (share_) { // the latest record may be that of another process
         const std::uint64_t number = share_->latest();
         if (!share_->reached(number))
             enqueue_wait(stream, [share = share_, number] { return share->reached(number); });

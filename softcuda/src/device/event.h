@@ -12,15 +12,15 @@
 
 namespace softcuda::device {
 
-/// The command that an event's record puts into a stream. Notes when it was reached.
+/// The command that recording an event puts into a stream. Stores the time when it is reached.
 class EventMark final : public Command {
   public:
     using Command::Command;
-    /// Tells other processes of its number, when it is reached.
+    /// Publishes its number to other processes when it is reached.
     EventMark(Context &context, std::shared_ptr<EventShare> share)
         : Command(context), share_(std::move(share)), number_(share_->record()) {}
     void start() noexcept override;
-    /// Monotonic; after the mark is done.
+    /// Monotonic time; valid after the mark is done.
     [[nodiscard]] std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
 
   private:
@@ -29,10 +29,10 @@ class EventMark final : public Command {
     std::uint64_t number_ = 0;
 };
 
-/// An event. It stands for its latest record; one that was never recorded counts as reached.
+/// An event. It represents its latest record; an event that was never recorded counts as reached.
 class Event {
   public:
-    /// `share` is there for events of several processes.
+    /// `share` is set for events that several processes share.
     Event(Context &context, unsigned flags, std::shared_ptr<EventShare> share = nullptr) noexcept
         : context_(context), flags_(flags), share_(std::move(share)) {}
 
@@ -48,8 +48,7 @@ class Event {
     [[nodiscard]] bool query() const;
     void synchronize() const;
 
-    /// Throws Error: invalid handle for an event that is not timed or was never recorded, not
-    /// ready.
+    /// Throws Error: invalid handle for an event without timing or without a record, not ready.
     [[nodiscard]] float milliseconds_since(const Event &earlier) const;
 
   private:

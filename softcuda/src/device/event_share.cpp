@@ -1,4 +1,4 @@
-// event_share.cpp -- a page of a file without a name.
+// event_share.cpp -- the page of a file without a name.
 #include "device/event_share.h"
 
 #include "device/error.h"
@@ -22,7 +22,7 @@ EventShare::EventShare() : file_(memfd_create("softcuda-event", MFD_CLOEXEC)) {
 }
 
 EventShare::EventShare(int file) : file_(file) {
-    struct stat status{};
+    struct stat status {};
     if (fstat(file, &status) != 0 || status.st_size != sizeof(Numbers)) {
         close(file);
         throw Error(CUDA_ERROR_INVALID_VALUE);
@@ -36,7 +36,8 @@ void EventShare::map() {
         close(file_);
         throw Error(CUDA_ERROR_OUT_OF_MEMORY);
     }
-    numbers_ = static_cast<Numbers *>(page); // a new file's zeros are two atomics of 0
+    numbers_ =
+        static_cast<Numbers *>(page); // a new file contains zeros, which are two atomics of value 0
 }
 
 EventShare::~EventShare() {

@@ -6,13 +6,14 @@
 
 namespace softcuda::device {
 
-/// Two numbers in memory that several processes map: how often the event was recorded, and which
-/// record was reached. Any thread may call any function.
+/// Two numbers in memory that several processes map: the number of records of the event, and the
+/// latest record that was reached. Any thread may call any function.
 class EventShare {
   public:
     /// Throws Error(out of memory).
     EventShare();
-    /// What another process made. Takes over `file`; throws Error(invalid value) if it is none.
+    /// The share that another process created. Takes over `file`; throws Error(invalid value) if it
+    /// is not a share.
     explicit EventShare(int file);
     EventShare(const EventShare &) = delete;
     EventShare &operator=(const EventShare &) = delete;
@@ -20,7 +21,7 @@ class EventShare {
 
     [[nodiscard]] int file() const noexcept { return file_; }
 
-    /// Counts one more record, and gives its number.
+    /// Counts another record and returns its number.
     std::uint64_t record() noexcept { return ++numbers_->recorded; }
     void reach(std::uint64_t record) noexcept;
 

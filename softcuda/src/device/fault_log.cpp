@@ -1,4 +1,4 @@
-// fault_log.cpp -- puts faults into words.
+// fault_log.cpp -- writes the messages of faults.
 #include "device/fault_log.h"
 
 #include "device/driver_log.h"
@@ -25,7 +25,7 @@ template <std::size_t size> void copy_text(char (&to)[size], const std::string &
     to[text.copy(to, size - 1)] = '\0';
 }
 
-/// A number that counts x first, then y, then z.
+/// Converts a number that counts x first, then y, then z.
 template <typename Number>
 void split(std::uint64_t number, const std::uint32_t (&extent)[3], Number (&index)[3]) {
     index[0] = static_cast<Number>(number % extent[0]);

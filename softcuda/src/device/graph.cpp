@@ -1,4 +1,4 @@
-// graph.cpp -- builds graphs, puts them in order and runs them.
+// graph.cpp -- builds, sorts and runs graphs.
 #include "device/graph.h"
 
 #include "device/capture.h"
@@ -21,9 +21,7 @@ std::uint64_t next_node_id() {
     return next++;
 }
 
-template <class... Cases> struct Overloaded : Cases... {
-    using Cases::operator()...;
-};
+template <class... Cases> struct Overloaded : Cases... { using Cases::operator()...; };
 
 void run_kernel(Stream &stream, const KernelWork &work) {
     std::size_t bytes = work.parameters.size();
@@ -38,7 +36,7 @@ void run_kernel(Stream &stream, const KernelWork &work) {
 GraphWork copy_of(const GraphWork &work) {
     if (const auto *child = std::get_if<ChildWork>(&work))
         return ChildWork{std::make_shared<NodeGraph>(child->child->graph().clone())};
-    // A condition is one node's, and bodies are known by the handles that clients got.
+    // A condition belongs to one node, and clients have the handles of its bodies.
     require(!std::holds_alternative<ConditionalWork>(work), CUDA_ERROR_NOT_SUPPORTED);
     return work;
 }
@@ -46,7 +44,7 @@ GraphWork copy_of(const GraphWork &work) {
 } // namespace
 
 std::recursive_mutex &graph_mutex() noexcept {
-    static auto *const instance = new std::recursive_mutex; // clients' destructors may need it
+    static auto *const instance = new std::recursive_mutex; // destructors of clients may need it
     return *instance;
 }
 
@@ -56,7 +54,7 @@ NodeGraph::NodeGraph(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {
 
 NodeGraph::~NodeGraph() { registry<Graph>().remove(graph_.get()); }
 
-// Clients add nodes without blocks and set the grid before they launch (tinygrad).
+// Clients add nodes without blocks and set the grid before the launch (tinygrad).
 KernelWork::KernelWork(std::shared_ptr<Function> made, const LaunchRequest &request)
     : function(std::move(made)), shape(request), parameters(function->info().parameter_bytes) {
     LaunchRequest checked = request;
@@ -143,7 +141,7 @@ std::vector<GraphNode *> Graph::sorted() const {
                 if (std::count(other->dependencies.begin(), other->dependencies.end(), node.get()))
                     waiting[other.get()]--;
         }
-        require(order.size() > before, CUDA_ERROR_INVALID_VALUE); // a circle
+        require(order.size() > before, CUDA_ERROR_INVALID_VALUE); // a cycle
     }
     return order;
 }
@@ -309,7 +307,7 @@ GraphExec::Difference GraphExec::update(const Graph &graph) {
     }
     conditions_ = graph.conditions;
     for (std::size_t i = 0; i < wanted.size(); i++) {
-        // The handles of the graph that it was made of stay good.
+        // The handles of the original graph stay valid.
         steps[i].work = std::move(wanted[i].work);
         steps[i].child = std::move(wanted[i].child);
         steps[i].bodies = std::move(wanted[i].bodies);

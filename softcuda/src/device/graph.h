@@ -1,7 +1,8 @@
-// graph.h -- graphs of work, and the launchable form of one.
+// graph.h -- graphs of work, and their executable form.
 //
-// A launched graph becomes commands of its stream, one after the other in an order that keeps the
-// graph's dependencies. Branches of a graph do not overlap: each of them has all cores already.
+// A launched graph becomes commands of its stream, one after the other, in an order that satisfies
+// the graph's dependencies. Branches of a graph do not overlap, because each node already uses all
+// cores.
 #pragma once
 
 #include "device/conditional.h"
@@ -27,24 +28,24 @@ namespace softcuda::device {
 class Graph;
 class GraphNode;
 
-/// Guards what all graphs consist of, and the captures that write to them. Held by whoever finds a
-/// graph or a node by its handle, as long as it uses that. Recursive, because a graph that goes
-/// takes others with it. Taken before any other lock of this layer.
+/// Protects all graphs, and the captures that write to them. A thread that finds a graph or a node
+/// by its handle holds it as long as it uses the object. Recursive, because the destruction of a
+/// graph destroys other graphs. Locked before any other lock of this layer.
 [[nodiscard]] std::recursive_mutex &graph_mutex() noexcept;
 
-/// What the nodes of a graph do.
+/// The work of the nodes of a graph.
 struct KernelWork {
     KernelWork(std::shared_ptr<Function> function, const LaunchRequest &request);
 
     std::shared_ptr<Function> function;
     LaunchRequest shape;                              ///< without arguments
     std::vector<std::byte> parameters;                ///< packed
-    std::map<int, CUlaunchAttributeValue> attributes; ///< those that are about speed only
-    /// Then the graph that has the node cannot be launched.
+    std::map<int, CUlaunchAttributeValue> attributes; ///< those that only affect speed
+    /// A graph with such a node cannot be launched.
     [[nodiscard]] bool has_no_blocks() const noexcept {
         return shape.grid[0] == 0 || shape.grid[1] == 0 || shape.grid[2] == 0;
     }
-    /// Where each parameter lies in `parameters`, as cuGraphKernelNodeGetParams gives it.
+    /// The address of each parameter in `parameters`, as cuGraphKernelNodeGetParams returns it.
     [[nodiscard]] std::vector<void *> pointers() const;
 };
 struct CopyWork {
@@ -60,9 +61,9 @@ struct HostWork {
 };
 struct EventWork {
     std::shared_ptr<Event> event;
-    bool records = false; ///< else waits
+    bool records = false; ///< else it waits for the event
 };
-/// A graph that clients may ask a node for: its handle is good as long as the node is.
+/// A graph that clients can get from a node: its handle is valid as long as the node exists.
 class NodeGraph {
   public:
     explicit NodeGraph(std::shared_ptr<Graph> graph);
@@ -72,7 +73,7 @@ class NodeGraph {
     [[nodiscard]] Graph &graph() const noexcept { return *graph_; }
 
   private:
-    std::shared_ptr<Graph> graph_; ///< the registry knows it, too
+    std::shared_ptr<Graph> graph_; ///< the registry also owns it
 };
 
 struct ChildWork {
@@ -96,20 +97,20 @@ using GraphWork =
 
 [[nodiscard]] CUgraphNodeType type_of(const GraphWork &work) noexcept;
 
-/// A node. Belongs to its graph and dies with it.
+/// A node. Belongs to its graph and is destroyed with it.
 class GraphNode {
   public:
     GraphNode(Graph &graph, GraphWork work);
 
     [[nodiscard]] Graph &graph() const noexcept { return graph_; }
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-    /// The node that this one is a clone of, or 0.
+    /// The node of which this node is a clone, or 0.
     [[nodiscard]] std::uint64_t origin() const noexcept { return origin_; }
     void set_origin(std::uint64_t origin) noexcept { origin_ = origin; }
 
     GraphWork work;
     std::vector<GraphNode *> dependencies;
-    std::vector<void *> parameter_pointers; ///< what GetParams pointed a client to
+    std::vector<void *> parameter_pointers; ///< what GetParams returned to a client
 
   private:
     Graph &graph_;
@@ -117,7 +118,7 @@ class GraphNode {
     std::uint64_t origin_ = 0;
 };
 
-/// A graph. All functions want graph_mutex() to be held, but for the destructor.
+/// A graph. All functions except the destructor require graph_mutex().
 class Graph : public std::enable_shared_from_this<Graph> {
   public:
     Graph() = default;
@@ -125,26 +126,26 @@ class Graph : public std::enable_shared_from_this<Graph> {
     Graph(const Graph &) = delete;
     ~Graph();
 
-    /// Throws Error(invalid value) for a dependency that is another graph's.
+    /// Throws Error(invalid value) for a dependency of another graph.
     GraphNode &add(GraphWork work, const std::vector<GraphNode *> &dependencies);
     void remove(GraphNode &node);
 
     [[nodiscard]] const std::vector<std::shared_ptr<GraphNode>> &nodes() const noexcept {
         return nodes_;
     }
-    /// Each node after those that it depends on. Throws Error(invalid value) where there is a
-    /// circle.
+    /// Topological order: each node after its dependencies. Throws Error(invalid value) if there is
+    /// a cycle.
     [[nodiscard]] std::vector<GraphNode *> sorted() const;
     [[nodiscard]] std::shared_ptr<Graph> clone() const;
 
-    UserReferences references;                          ///< objects of the client's that it keeps
+    UserReferences references; ///< the client's objects that it keeps alive
     std::vector<std::shared_ptr<Condition>> conditions; ///< of its conditional nodes
 
   private:
-    std::vector<std::shared_ptr<GraphNode>> nodes_; ///< the registry knows them, too
+    std::vector<std::shared_ptr<GraphNode>> nodes_; ///< the registry also owns them
 };
 
-/// A graph as it was when it was instantiated. Any thread may launch it.
+/// A graph in the state in which it was instantiated. Any thread may launch it.
 class GraphExec {
   public:
     GraphExec(const Graph &graph, std::uint64_t flags);
@@ -152,7 +153,7 @@ class GraphExec {
     [[nodiscard]] std::uint64_t flags() const noexcept { return flags_; }
     void launch(Stream &stream);
 
-    /// Another work for the node that was made from `node`. Throws Error(invalid value).
+    /// Replaces the work of the node that was made from `node`. Throws Error(invalid value).
     void set_work(const GraphNode &node, GraphWork work);
     void set_enabled(const GraphNode &node, bool enabled);
     [[nodiscard]] bool enabled(const GraphNode &node);
@@ -161,7 +162,7 @@ class GraphExec {
         CUgraphExecUpdateResult result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
         GraphNode *node = nullptr;
     };
-    /// Takes over the work of a graph of the same form.
+    /// Copies the work of a graph with the same topology.
     [[nodiscard]] Difference update(const Graph &graph);
 
   private:
@@ -171,8 +172,8 @@ class GraphExec {
         std::vector<std::size_t> after;
         bool enabled = true;
         std::shared_ptr<GraphExec> child;
-        std::vector<std::shared_ptr<GraphExec>> bodies; ///< of a conditional node
-        /// Graphs are their nodes', which may go before the GraphExec does.
+        std::vector<std::shared_ptr<GraphExec>> bodies; ///< for a conditional node
+        /// Graphs belong to their nodes, which may be destroyed before the GraphExec.
         void drop_graphs();
     };
     using Steps = std::vector<Step>;
@@ -183,8 +184,8 @@ class GraphExec {
     static void check_grids(const Steps &steps);
     static void run(Stream &stream, const Step &step);
 
-    std::mutex launch_mutex_; ///< one launch after the other
-    std::mutex mutex_;        ///< of all below; never held while other locks are taken
+    std::mutex launch_mutex_; ///< serialises launches
+    std::mutex mutex_;        ///< protects the members below; not held while other locks are taken
     std::uint64_t flags_;
     UserReferences references_;
     std::vector<std::shared_ptr<Condition>> conditions_;

@@ -1,4 +1,4 @@
-// graph_memory.cpp -- who has what of it.
+// graph_memory.cpp -- the owners and users of graphs' memory.
 #include "device/graph_memory.h"
 
 #include "device/error.h"
@@ -19,7 +19,7 @@ struct Table {
     GraphMemory::Statistics statistics;
 };
 
-/// Never destroyed: clients' own destructors may still free graphs.
+/// Never destroyed: destructors of clients may still free graphs.
 Table &table() {
     static auto *const instance = new Table;
     return *instance;
@@ -55,7 +55,7 @@ GraphMemory::~GraphMemory() {
     try {
         System::get().memory().free(address_, MemoryKind::Graph);
     } catch (const Error &) {
-        // it went with its context
+        // The memory was freed with its context.
     }
 }
 
@@ -72,7 +72,7 @@ void GraphMemory::begin_use(const std::shared_ptr<GraphMemory> &memory) {
 }
 
 bool GraphMemory::end_use(std::uint64_t address) {
-    std::shared_ptr<GraphMemory> last; // ends outside the lock
+    std::shared_ptr<GraphMemory> last; // destroyed after the lock is released
     std::lock_guard lock(table().mutex);
     const auto position = table().in_use.find(address);
     if (position == table().in_use.end())

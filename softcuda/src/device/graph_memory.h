@@ -9,9 +9,9 @@ namespace softcuda::device {
 class Context;
 struct PoolPlace;
 
-/// What a node of a graph allocates: always the same address, at each launch. It is in use from the
-/// launch of that node to that of a node that frees it, or to the client's cuMemFree. The memory is
-/// freed when it is not in use and no graph owns it any more. Any thread may call any function.
+/// The memory that a node of a graph allocates: the same address at each launch. It is in use from
+/// the launch of that node to the launch of a node that frees it, or to the client's cuMemFree. The
+/// memory is freed when it is not in use and no graph owns it. Any thread may call any function.
 class GraphMemory {
   public:
     /// Throws Error(out of memory, invalid value).
@@ -28,10 +28,10 @@ class GraphMemory {
     [[nodiscard]] static std::shared_ptr<GraphMemory> find(std::uint64_t address);
 
     static void begin_use(const std::shared_ptr<GraphMemory> &memory);
-    /// False where it was not in use.
+    /// False if it was not in use.
     static bool end_use(std::uint64_t address);
 
-    /// Bytes that are in use, or reserved for graphs, and the most of it since reset_high().
+    /// The bytes in use or reserved for graphs, and their maximum since reset_high().
     struct Statistics {
         std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
     };

@@ -1,4 +1,4 @@
-// green_context.cpp -- streams that are confined, and events of several streams.
+// green_context.cpp -- streams with fewer multiprocessors, and events of several streams.
 #include "device/green_context.h"
 
 #include "device/context.h"
@@ -36,7 +36,7 @@ GreenContext::~GreenContext() {
     try {
         device_.release_primary();
     } catch (const Error &) {
-        // Somebody released it once too often.
+        // It was released too often.
     }
 }
 

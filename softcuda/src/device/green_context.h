@@ -1,4 +1,4 @@
-// green_context.h -- a part of a device's multiprocessors, and the streams that use no more.
+// green_context.h -- a part of a device's multiprocessors, and the streams that use only this part.
 //
 // Multiprocessors are threads of the worker pool. A green context has no other state: objects made
 // while it is current belong to the device's primary context, and its streams are streams of the
@@ -20,7 +20,7 @@ namespace softcuda::device {
 class Context;
 class Device;
 
-/// Some multiprocessors of a device, one after the other.
+/// Consecutive multiprocessors of a device.
 struct MultiprocessorRange {
     int device = 0;
     unsigned first = 0;
@@ -37,10 +37,10 @@ struct ResourceDescription {
     std::vector<MultiprocessorRange> ranges;
 };
 
-/// Keeps the device's primary context. Any thread may call any function.
+/// Retains the device's primary context. Any thread may call any function.
 class GreenContext : public std::enable_shared_from_this<GreenContext> {
   public:
-    /// `ranges` are of `device`, and there is one at least.
+    /// `ranges` are ranges of `device`; there is at least one.
     GreenContext(Device &device, std::vector<MultiprocessorRange> ranges);
     ~GreenContext();
     GreenContext(const GreenContext &) = delete;
@@ -48,14 +48,14 @@ class GreenContext : public std::enable_shared_from_this<GreenContext> {
 
     [[nodiscard]] Context &context() const noexcept { return context_; }
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-    /// All of its multiprocessors; the first of them where they are not neighbours.
+    /// The range of all its multiprocessors; only the first range if they are not consecutive.
     [[nodiscard]] MultiprocessorRange range() const noexcept;
 
     [[nodiscard]] std::shared_ptr<Stream> create_stream(Stream::Kind kind, int priority);
-    /// What the null stream is while this is current.
+    /// The null stream while this context is current.
     [[nodiscard]] std::shared_ptr<Stream> default_stream();
 
-    /// Of all streams at once.
+    /// Records the event after the work of all streams.
     void record(Event &event);
     void hold(const Event &event);
 
@@ -71,7 +71,7 @@ class GreenContext : public std::enable_shared_from_this<GreenContext> {
     std::vector<std::weak_ptr<Stream>> streams_;
 };
 
-/// The same for the streams of a whole context, or any others of it.
+/// As above for the streams of a whole context, or for other streams of it.
 void record_all(Context &context, const std::vector<std::shared_ptr<Stream>> &streams,
                 Event &event);
 

@@ -40,7 +40,7 @@ void HostThread::loop() {
 }
 
 void HostFunction::start() noexcept {
-    tell_host(); // the function may wake a thread of the client's
+    tell_host(); // the function may wake a thread of the client
     System &system = System::get();
     const CUresult error = context().sticky_error();
     if (error != CUDA_SUCCESS && on_error_ == OnError::Skip)
@@ -58,7 +58,7 @@ profile::Event HostFunction::described() const {
 void enqueue_host_function(Stream &stream, std::function<void(CUresult)> function,
                            HostFunction::OnError on_error) {
     if (on_error == HostFunction::OnError::Call)
-        capture::forbid(stream); // callbacks cannot be captured, host functions can
+        capture::forbid(stream); // callbacks cannot be captured, but host functions can
     System &system = System::get();
     system.host_thread().start();
     auto command = std::make_shared<HostFunction>(stream.context(), std::move(function), on_error);
@@ -67,9 +67,9 @@ void enqueue_host_function(Stream &stream, std::function<void(CUresult)> functio
 }
 
 void Action::start() noexcept {
-    tell_host(); // others may wait for the memory that it writes or frees
+    tell_host(); // other threads may wait for the memory that it writes or frees
     action_();
-    action_ = nullptr; // streams keep their last command, but not what it had
+    action_ = nullptr; // streams keep their last command, so this releases its objects
     ask_host();
     System::get().timeline().finish(*this);
 }

@@ -1,4 +1,4 @@
-// host_function.h -- functions of the client's that a stream calls.
+// host_function.h -- functions of the client that a stream calls.
 #pragma once
 
 #include "device/command.h"
@@ -13,11 +13,11 @@
 
 namespace softcuda::device {
 
-/// The thread that calls host functions, made on first use: they may block, and must not keep a
-/// worker from running kernels.
+/// The thread that calls host functions, created at the first use. Host functions may block, so
+/// worker threads, which run kernels, must not call them.
 class HostThread {
   public:
-    /// Throws std::system_error where the thread cannot be made.
+    /// Throws std::system_error if the thread cannot be created.
     void start();
     void run_soon(std::shared_ptr<Command> command, std::function<void()> function) noexcept;
 
@@ -37,8 +37,8 @@ class HostThread {
 /// A command that calls a function on the host thread. The function gets the context's error.
 class HostFunction final : public Command {
   public:
-    /// A plain host function is not called in a context that has failed; a callback is, with the
-    /// error.
+    /// In a context that has failed, a plain host function is not called; a callback is called with
+    /// the error.
     enum class OnError { Skip, Call };
 
     HostFunction(Context &context, std::function<void(CUresult)> function, OnError on_error)
@@ -56,7 +56,7 @@ class HostFunction final : public Command {
 void enqueue_host_function(Stream &stream, std::function<void(CUresult)> function,
                            HostFunction::OnError on_error);
 
-/// A command that runs a short function itself, when the earlier commands are done.
+/// A command that runs a short function itself after the earlier commands are done.
 class Action final : public Command {
   public:
     Action(Context &context, std::function<void()> action)
@@ -67,7 +67,7 @@ class Action final : public Command {
     std::function<void()> action_;
 };
 
-/// Puts it into a stream.
+/// Puts an action into a stream.
 void enqueue_action(Stream &stream, std::function<void()> action);
 
 } // namespace softcuda::device

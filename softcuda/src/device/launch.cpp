@@ -1,4 +1,4 @@
-// launch.cpp -- from cuLaunchKernel to a grid in the pool.
+// launch.cpp -- cuLaunchKernel: checks a launch and gives its grid to the worker pool.
 #include "device/launch.h"
 
 #include "check/launch_checks.h"
@@ -26,13 +26,13 @@
 namespace softcuda::device {
 namespace {
 
-/// A grid that surely takes less than this runs on the thread that launches it.
+/// A grid whose estimated time is less runs on the thread that launches it.
 constexpr std::uint64_t kInlineNanoseconds = 10'000;
 constexpr std::uint64_t kSharedGap = 128;
 /// Cooperative groups count arrivals in the second word.
 constexpr std::uint64_t kWorkspaceBytes = 64;
 
-/// Packed kernel parameters; small ones need no memory of their own.
+/// Packed kernel parameters; small ones need no separate allocation.
 class ParameterBlock {
   public:
     explicit ParameterBlock(std::size_t bytes) : size_(bytes) {
@@ -48,7 +48,7 @@ class ParameterBlock {
     std::unique_ptr<std::byte[]> large_;
 };
 
-/// Nobody tells the checks what orders accesses between the blocks of a cluster.
+/// The checks do not know the order of accesses between the blocks of a cluster.
 unsigned check_modes_of(const Function &function, const LaunchRequest &request) {
     const bool alone = cluster_of(function, request).blocks() == 1;
     return alone ? check::modes() : check::modes() & ~unsigned{check::Race | check::Sync};
@@ -67,7 +67,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     [[nodiscard]] bool is_tiny() const noexcept;
 
     void start() noexcept override;
-    /// Runs the grid on the calling thread, in place of start().
+    /// Runs the grid on the calling thread, instead of start().
     void run_here() noexcept;
 
   private:
@@ -106,12 +106,12 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     Code code_;
     LaunchTicket ticket_;
     rt::LaunchFrame frame_{};
-    std::uint64_t workspace_ = 0; ///< of a cooperative grid: where its barrier counts
+    std::uint64_t workspace_ = 0; ///< for a cooperative grid: the counter of its barrier
     ParameterBlock parameters_;
     std::mutex runtime_mutex_;
-    std::unique_ptr<DeviceRuntime> runtime_;        ///< once a thread has called it
-    std::unique_ptr<check::LaunchChecks> checks_;   ///< null: none
-    std::unique_ptr<profile::LaunchCounts> counts_; ///< null: none
+    std::unique_ptr<DeviceRuntime> runtime_;        ///< created at the first call of a thread
+    std::unique_ptr<check::LaunchChecks> checks_;   ///< null: no checks
+    std::unique_ptr<profile::LaunchCounts> counts_; ///< null: no counts
     Blocks grid_{*this};
 };
 
@@ -119,7 +119,8 @@ std::uint64_t product(const std::array<std::uint32_t, 3> &extent) {
     return std::uint64_t{extent[0]} * extent[1] * extent[2];
 }
 
-// A thread's stack as CU_LIMIT_STACK_SIZE says. Few sizes, since each is compiled for by itself.
+// A thread's stack, from CU_LIMIT_STACK_SIZE. There are few sizes, because each needs a separate
+// compilation.
 std::uint32_t call_stack_of(const Function &function) {
     constexpr std::size_t kLeast = 16 * 1024;
     if (!function.info().needs_call_stack)
@@ -128,18 +129,18 @@ std::uint32_t call_stack_of(const Function &function) {
     return static_cast<std::uint32_t>(std::bit_ceil(std::max(limit, kLeast)));
 }
 
-/// A warp's stack for each byte of its threads': it holds whole vectors of what a thread has in
-/// registers, and one word of each call.
+/// Bytes of a warp's stack for each byte of its threads' stacks: it holds whole vectors of the
+/// threads' register values, and one word for each call.
 constexpr std::uint64_t kStackFactor = 4;
-/// Of a warp whose code is not optimised: every value has a place of its own. Bytes.
+/// The stack of a warp with unoptimised code, in which each value has a separate place. Bytes.
 constexpr std::uint64_t kDebuggedStack = std::uint64_t{16} << 20;
-/// For the runtime's functions, which generated code calls. Bytes.
+/// The stack for the runtime's functions, which generated code calls. Bytes.
 constexpr std::uint64_t kRuntimeStack = std::uint64_t{256} << 10;
-/// Code whose frames are larger does not run on the stack of a thread, which may be a small one of
-/// the program. Bytes.
+/// Code with larger frames does not run on the calling thread's stack, which may be a small one.
+/// Bytes.
 constexpr std::uint64_t kMostOfThreadStack = std::uint64_t{128} << 10;
 
-/// What the code of a launch needs: BlockMemory::stack.
+/// The stack size of a launch's code: BlockMemory::stack.
 std::uint64_t stack_of(const compiler::CompiledKernel &code) {
     const std::uint64_t frames = code.frame_bytes + kRuntimeStack;
     if (code.tier == rt::Tier::Regions)
@@ -160,7 +161,7 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     work.warps =
         static_cast<std::uint32_t>((product(request.block) + rt::kWarpSize - 1) / rt::kWarpSize);
     work.blocks = product(request.grid);
-    // Between the static and the dynamic part there may be a gap for alignment.
+    // There may be a gap for alignment between the static and the dynamic part.
     work.memory = {.shared = std::uint64_t{info.static_shared_bytes} + kSharedGap +
                              request.dynamic_shared_bytes,
                    .local = std::uint64_t{info.local_bytes_per_thread + code_->call_stack} *
@@ -195,7 +196,7 @@ KernelLaunch::~KernelLaunch() {
     try {
         System::get().memory().free(workspace_, MemoryKind::Heap);
     } catch (const Error &) {
-        // The context was torn down, and its memory with it.
+        // The context was torn down, and its memory was freed.
     }
 }
 
@@ -228,7 +229,8 @@ bool KernelLaunch::is_tiny() const noexcept {
     if (code_->loops || counts_)
         return false;
     const std::uint64_t blocks = grid_.work().blocks;
-    // Until it was measured: an instruction of all warps of a block in about a nanosecond.
+    // An estimate until it is measured: about a nanosecond for an instruction of all warps of a
+    // block.
     std::uint64_t per_block = function_.block_time.load(std::memory_order_relaxed);
     if (per_block == 0)
         per_block = std::max<std::uint64_t>(1, code_->instructions_per_block);
@@ -257,7 +259,7 @@ void KernelLaunch::start() noexcept {
     note_begin();
     const std::shared_ptr<Command> self = shared_from_this();
     system.pool().submit(std::shared_ptr<rt::Grid>(self, &grid_));
-    if (context().interrupts() != ticket_.interrupts_seen) // it came in between
+    if (context().interrupts() != ticket_.interrupts_seen) // an interrupt has happened meanwhile
         system.pool().interrupt(grid_);
 }
 
@@ -301,7 +303,7 @@ CUresult result_of(rt::Fault fault) {
 
 static void note(const std::string &kernel, const char *what) noexcept try {
     note_fault("kernel `" + kernel + "` " + what);
-} catch (const std::bad_alloc &) { // then there is less to say
+} catch (const std::bad_alloc &) { // then the report is shorter
 }
 
 FaultPlace KernelLaunch::fault_place(const rt::FaultReport &report) const {
@@ -318,8 +320,8 @@ FaultPlace KernelLaunch::fault_place(const rt::FaultReport &report) const {
     return place;
 }
 
-// Where a line reads through several pointers: the one into the allocation next to the address, if
-// that is really near. A wrong name would be worse than none.
+// If a line reads through several pointers: the pointer to the allocation next to the address, if
+// that allocation is near. A wrong name would be worse than none.
 std::optional<compiler::AccessedVariable>
 KernelLaunch::find_accessed(const std::vector<compiler::AccessedVariable> &all,
                             const rt::FaultReport &report) const {
@@ -351,14 +353,14 @@ std::optional<ScuFault> KernelLaunch::fault_record() const noexcept try {
         failure.window_bytes -= kSharedGap;
     return record_of(function_.info().name, result_of(failure.report.kind),
                      fault_place(failure.report), failure, frame_);
-} catch (const std::bad_alloc &) { // then there is less to say
+} catch (const std::bad_alloc &) { // then the report is shorter
     return std::nullopt;
 }
 
 void KernelLaunch::finish_checks() noexcept try {
     if (checks_)
         checks_->finish();
-} catch (const std::bad_alloc &) { // then some findings are not told
+} catch (const std::bad_alloc &) { // then some findings are not reported
 }
 
 profile::LaunchInfo KernelLaunch::launch_info() const {
@@ -404,7 +406,7 @@ void KernelLaunch::complete() noexcept {
     switch (grid_.outcome()) {
     case rt::Grid::Outcome::Done:
         if (run_children())
-            return; // they finish it
+            return; // the children finish the command
         break;
     case rt::Grid::Outcome::Interrupted:
         note(function_.info().name, "was interrupted; what it would have written is missing");
@@ -444,13 +446,13 @@ rt::DeviceReply KernelLaunch::call_runtime(DeviceCall call, const rt::DeviceCall
     return runtime().call(call, caller, words);
 }
 
-/// False where there is nothing to wait for.
+/// False if there is nothing to wait for.
 bool KernelLaunch::run_children() noexcept {
     if (!runtime_ || dropped())
         return false;
     try {
         auto self = std::static_pointer_cast<KernelLaunch>(shared_from_this());
-        tell_host(); // so that the children know
+        tell_host(); // so that the children know that it is done
         runtime_->run(ticket_, [self] {
             self->ask_host();
             System::get().timeline().finish(*self);
@@ -494,7 +496,7 @@ void check_extents(const Function &function, const LaunchRequest &request) {
     require(product(request.grid) <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
-/// CU_LAUNCH_PARAM_BUFFER_POINTER and _SIZE in a list that CU_LAUNCH_PARAM_END ends.
+/// Copies CU_LAUNCH_PARAM_BUFFER_POINTER and _SIZE from a list that ends with CU_LAUNCH_PARAM_END.
 void copy_from_extra(void **extra, std::byte *to, std::size_t bytes) {
     const void *buffer = nullptr;
     std::size_t size = 0;

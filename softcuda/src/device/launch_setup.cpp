@@ -1,4 +1,4 @@
-// launch_setup.cpp -- keeps a block shape, a size of shared memory and the bytes of parameters.
+// launch_setup.cpp -- stores block shape, size of shared memory and bytes of parameters.
 #include "device/launch_setup.h"
 
 #include "device/error.h"

@@ -1,4 +1,4 @@
-// library.cpp -- loads libraries into contexts as they are used.
+// library.cpp -- loads libraries into contexts at their first use.
 #include "device/library.h"
 
 namespace softcuda::device {
@@ -28,7 +28,7 @@ std::shared_ptr<Module> Library::module(Context &context) {
     std::lock_guard lock(mutex_);
     std::weak_ptr<Module> &known = modules_[&context];
     std::shared_ptr<Module> module = known.lock();
-    if (!module) { // the first use, or the first since the context was reset
+    if (!module) { // the first use, or the first use after a reset of the context
         module = std::make_shared<Module>(context, program_);
         register_module(module);
         known = module;

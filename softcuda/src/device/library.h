@@ -1,4 +1,4 @@
-// library.h -- a program that is not bound to a context: each context that uses it gets a module.
+// library.h -- programs without a context: each context that uses a library gets a module.
 #pragma once
 
 #include "device/module.h"
@@ -13,7 +13,7 @@ namespace softcuda::device {
 
 class Library;
 
-/// A kernel of a library. Which function that is depends on the context.
+/// A kernel of a library. Its function depends on the context.
 class Kernel {
   public:
     Kernel(Library &library, std::size_t index) noexcept : library_(library), index_(index) {}
@@ -21,7 +21,8 @@ class Kernel {
     [[nodiscard]] Library &library() const noexcept { return library_; }
     [[nodiscard]] const compiler::KernelInfo &info() const noexcept;
 
-    /// The kernel in `context`, which is loaded there if need be. Holding the result keeps it.
+    /// The kernel in `context`; loads the library if necessary. The result keeps the function
+    /// alive.
     [[nodiscard]] std::shared_ptr<Function> function(Context &context) const;
 
   private:
@@ -29,7 +30,7 @@ class Kernel {
     std::size_t index_;
 };
 
-/// A library, as cuLibraryLoadData makes one. Any thread may call any function.
+/// A library of cuLibraryLoadData. Any thread may call any function.
 class Library {
   public:
     explicit Library(std::shared_ptr<compiler::Program> program);
@@ -42,10 +43,10 @@ class Library {
     /// The kernel of that name, or null.
     [[nodiscard]] Kernel *kernel(std::string_view name) const noexcept;
 
-    /// The library's module in `context`, made at the first call.
+    /// The library's module in `context`, created at the first call.
     [[nodiscard]] std::shared_ptr<Module> module(Context &context);
 
-    /// All modules that were made and still are.
+    /// All modules that exist.
     [[nodiscard]] std::vector<std::shared_ptr<Module>> modules();
 
   private:

@@ -29,7 +29,7 @@ std::string cpuinfo(const std::string &key) {
     return {};
 }
 
-/// The number that a file starts with, or 0 ("max" in a control group included).
+/// The number at the begin of a file, or 0 (also for "max" in a control group).
 std::uint64_t number_in(const std::string &path) {
     std::ifstream file(path);
     std::uint64_t number = 0;

@@ -18,7 +18,7 @@ namespace softcuda::device {
 
 namespace {
 
-/// One for each free that a stream has not come to yet.
+/// The number of frees that their streams have not reached.
 std::atomic<std::uint64_t> pending_frees{0};
 struct PendingFree {
     PendingFree() noexcept { pending_frees++; }
@@ -26,7 +26,7 @@ struct PendingFree {
     ~PendingFree() { pending_frees--; }
 };
 
-/// A node of the graph that the stream captures. Its address, or 0 where it captures none.
+/// The address of a node of the graph that the stream captures, or 0 if it does not capture.
 std::uint64_t capture_allocation(Stream &stream, const PoolPlace &place, std::uint64_t bytes) {
     if (!capture::any() || capture::state(stream).status == CU_STREAM_CAPTURE_STATUS_NONE)
         return 0;
@@ -40,11 +40,11 @@ std::uint64_t capture_allocation(Stream &stream, const PoolPlace &place, std::ui
     return address;
 }
 
-/// Whether `memory` is freed by a node of the graph that the stream captures.
+/// Whether a node of the captured graph frees `memory`.
 bool capture_free(Stream &stream, const std::shared_ptr<GraphMemory> &memory) {
     if (!capture::any() || capture::state(stream).status == CU_STREAM_CAPTURE_STATUS_NONE)
         return false;
-    require(memory != nullptr, CUDA_ERROR_INVALID_VALUE); // not a graph's
+    require(memory != nullptr, CUDA_ERROR_INVALID_VALUE); // not memory of a graph
     return capture::add(stream, FreeWork{memory});
 }
 
@@ -89,7 +89,7 @@ std::uint64_t MemoryPool::open(Context &context, std::uint64_t offset, std::uint
     return address;
 }
 
-/// Counts bytes that are handed out.
+/// Counts allocated bytes.
 void MemoryPool::take(std::uint64_t bytes) {
     std::uint64_t used = used_;
     do
@@ -112,7 +112,7 @@ void MemoryPool::free(Stream &stream, std::uint64_t address) {
     const std::optional<Allocation> allocation = system.memory().find(address);
     require(allocation && allocation->address == address && allocation->kind == MemoryKind::Pool,
             CUDA_ERROR_INVALID_VALUE);
-    // The client may have destroyed its pool in the meantime.
+    // The client may have destroyed the pool.
     auto pool = registry<MemoryPool>().find(allocation->pool);
     auto pending = std::make_shared<PendingFree>();
     auto action = std::make_shared<Action>(
@@ -123,7 +123,7 @@ void MemoryPool::free(Stream &stream, std::uint64_t address) {
                 if (pool)
                     pool->used_ -= size;
             } catch (const Error &) {
-                // Freed twice: the second one finds nothing.
+                // Freed twice: the second free finds no allocation.
             }
             pending = nullptr;
         });
@@ -160,7 +160,7 @@ std::uint64_t MemoryPool::attribute(CUmemPool_attribute attribute) const {
         return reuse_internal_;
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
         return release_threshold_;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: // nothing is held back
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: // freed memory is not kept
     case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
         return used_;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
@@ -187,7 +187,7 @@ void MemoryPool::set_attribute(CUmemPool_attribute attribute, std::uint64_t valu
         return;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-        require(value == 0, CUDA_ERROR_INVALID_VALUE); // can be reset, not set
+        require(value == 0, CUDA_ERROR_INVALID_VALUE); // it can only be reset
         used_high_ = used_.load();
         return;
     default:

@@ -14,15 +14,15 @@ namespace softcuda::device {
 class Device;
 class PoolFile;
 
-/// Where a pool's memory is to be, in CUDA's words. Two places are the same where the ids are.
+/// The location of a pool's memory, in CUDA's terms. Two places are equal if their ids are.
 struct PoolPlace {
     CUmemAllocationType type = CU_MEM_ALLOCATION_TYPE_PINNED;
     CUmemLocation location{};
 
-    /// The place that a client names: the id is 0 where CUDA ignores it. Throws Error(invalid
-    /// value, invalid device) for places where no pool can be.
+    /// The place that a client names: the id is 0 if CUDA ignores it. Throws Error(invalid value,
+    /// invalid device) for places without pools.
     static PoolPlace of(CUmemAllocationType type, const CUmemLocation &location);
-    /// A device's own memory.
+    /// The place of a device's memory.
     static PoolPlace of(const Device &device) noexcept;
     [[nodiscard]] bool is_device_memory() const noexcept {
         return type == CU_MEM_ALLOCATION_TYPE_PINNED &&
@@ -33,39 +33,38 @@ struct PoolPlace {
                a.location.id == b.location.id;
     }
     [[nodiscard]] Residence residence() const noexcept;
-    /// That of the location; the first one for the host's memory, and where there is no location.
+    /// The device of the location; the first device for host memory and for no location.
     [[nodiscard]] Device &device() const;
 };
 
-/// A pool, as cuMemPoolCreate makes one, or a device's default one. Memory is handed out at once:
-/// an address that the stream has not reached yet is as good as one that it has. It is freed when
-/// the stream gets there, and given back to the system.
+/// A pool of cuMemPoolCreate, or a device's default pool. Memory is allocated at once, because its
+/// address is valid also before the stream reaches the allocation. When the stream reaches the
+/// free, the memory is returned to the system.
 class MemoryPool {
   public:
-    /// Of a device's memory.
+    /// A pool of a device's memory.
     explicit MemoryPool(Device &device) noexcept;
-    /// `most_bytes` are the most that are handed out at a time, 0 for no limit. With a file, its
-    /// pages are the memory. If another process made the file, nothing can be allocated.
+    /// `most_bytes` is the maximum that can be allocated at a time, 0 for no limit. With a file,
+    /// its pages are the memory. If another process created the file, nothing can be allocated.
     MemoryPool(const PoolPlace &place, std::uint64_t most_bytes,
                std::shared_ptr<PoolFile> file = nullptr)
         : device_(place.device()), place_(place), most_bytes_(most_bytes), file_(std::move(file)) {}
 
     [[nodiscard]] Device &device() const noexcept { return device_; }
     [[nodiscard]] const PoolPlace &place() const noexcept { return place_; }
-    /// Null for a pool of this process alone.
+    /// Null for a pool that only this process uses.
     [[nodiscard]] const std::shared_ptr<PoolFile> &file() const noexcept { return file_; }
 
-    /// Memory of the process that made the file, from `offset` in the file on.
+    /// Memory of the process that created the file, from `offset` in the file on.
     std::uint64_t open(Context &context, std::uint64_t offset, std::uint64_t bytes);
 
-    /// Address 0 for no bytes, as CUDA does. Throws Error(out of memory, invalid value).
+    /// Address 0 for 0 bytes, as in CUDA. Throws Error(out of memory, invalid value).
     std::uint64_t allocate(Stream &stream, std::uint64_t bytes);
 
-    /// Frees memory of any pool when the earlier work of `stream` is done. Throws Error(invalid
-    /// value).
+    /// Frees memory of any pool after the earlier work of `stream`. Throws Error(invalid value).
     static void free(Stream &stream, std::uint64_t address);
 
-    /// CU_MEMPOOL_ATTR_*. Throw Error(invalid value).
+    /// CU_MEMPOOL_ATTR_*. Throws Error(invalid value).
     [[nodiscard]] std::uint64_t attribute(CUmemPool_attribute attribute) const;
     void set_attribute(CUmemPool_attribute attribute, std::uint64_t value);
 
@@ -82,15 +81,15 @@ class MemoryPool {
     std::atomic<std::uint64_t> reuse_follow_{1}, reuse_opportunistic_{1}, reuse_internal_{1};
 };
 
-/// The pools of each place: one that is there from the start, and the one that is taken where the
-/// client names none.
+/// The pools of each place: the default pool, which always exists, and the current pool, which is
+/// used if the client names none.
 [[nodiscard]] std::shared_ptr<MemoryPool> default_pool(const PoolPlace &place);
 [[nodiscard]] std::shared_ptr<MemoryPool> current_pool(const PoolPlace &place);
-/// `pool` must be of that place.
+/// `pool` must have that place.
 void set_current_pool(const PoolPlace &place, const std::shared_ptr<MemoryPool> &pool);
 
-/// Memory from the address space. Where there is none, streams that are about to free some get a
-/// second to do so. Throws Error(out of memory, invalid value).
+/// Allocates from the address space. If there is no memory, waits up to a second for streams that
+/// will free some. Throws Error(out of memory, invalid value).
 [[nodiscard]] std::uint64_t allocate_patiently(const AddressSpace::Request &request);
 
 } // namespace softcuda::device

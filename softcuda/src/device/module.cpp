@@ -1,4 +1,4 @@
-// module.cpp -- loading modules.
+// module.cpp -- loads modules.
 #include "device/module.h"
 
 #include "device/context.h"
@@ -88,7 +88,7 @@ void Function::set_attribute(CUfunction_attribute attribute, int value) {
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        // What the source says cannot be changed.
+        // A value in the source cannot be changed.
         require(value >= 0 && info_.required_cluster[0] == 0, CUDA_ERROR_INVALID_VALUE);
         cluster_.at(static_cast<std::size_t>(attribute) -
                     static_cast<std::size_t>(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)) =
@@ -98,7 +98,7 @@ void Function::set_attribute(CUfunction_attribute attribute, int value) {
         require(value == 0 || value == 1, CUDA_ERROR_INVALID_VALUE);
         any_cluster_ = value == 1;
         return;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: // about speed only
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: // only affects speed
         return;
     default:
         throw Error(CUDA_ERROR_INVALID_VALUE);
@@ -176,7 +176,7 @@ void Module::release_variables() noexcept {
             System::get().memory().free(symbols_[index],
                                         managed ? MemoryKind::Managed : MemoryKind::Variables);
         } catch (const Error &) {
-            // The context was torn down, and its memory with it.
+            // The context was torn down, and its memory was freed.
         }
     }
 }
@@ -189,9 +189,9 @@ Function *Module::function(std::string_view name) const noexcept {
 }
 
 Module::Global Module::global(std::string_view name) const noexcept {
-    // A GPU's driver (580.159 was asked) finds variables without .visible, too; NVRTC writes
-    // __constant__ and __device__ variables so. Where a function has one of the same name, the
-    // module's own is meant.
+    // A GPU's driver (tested with 580.159) also finds variables without .visible. NVRTC writes
+    // __constant__ and __device__ variables in this way. If a function has a variable with the same
+    // name, the module's variable is used.
     const std::vector<compiler::Variable> &variables = program_->variables();
     Global hidden;
     for (std::size_t index = 0; index < variables.size(); index++) {

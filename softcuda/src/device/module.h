@@ -1,5 +1,5 @@
-// module.h -- a program loaded into a context: its variables have addresses, its kernels can be
-// called.
+// module.h -- a program that is loaded into a context: its variables have addresses, and its
+// kernels can be called.
 #pragma once
 
 #include "compiler/program.h"
@@ -33,22 +33,22 @@ class Function {
     [[nodiscard]] int attribute(CUfunction_attribute attribute) const;
     void set_attribute(CUfunction_attribute attribute, int value);
 
-    /// Dynamic shared memory that a launch may ask for. Bytes.
+    /// The maximum dynamic shared memory of a launch. Bytes.
     [[nodiscard]] unsigned max_dynamic_shared() const noexcept { return max_dynamic_shared_; }
 
-    /// The size of its clusters, 0 each where a launch says.
+    /// The size of its clusters; all 0 if the launch determines it.
     [[nodiscard]] std::array<std::uint32_t, 3> cluster() const noexcept;
-    /// Whether clusters may be larger than portable programs have them.
+    /// Whether clusters may be larger than the portable maximum.
     [[nodiscard]] bool allows_any_cluster() const noexcept { return any_cluster_; }
 
-    /// Machine code for a shape, compiled at the first call. Throws Error, with the compiler's
-    /// message in the fault log, where it cannot be compiled.
+    /// Machine code for a shape, compiled at the first call. Throws Error if compilation fails; the
+    /// compiler's message is in the fault log.
     std::shared_ptr<const compiler::CompiledKernel> compiled(const compiler::Shape &shape);
 
-    /// What blocks of this kernel took lately.
+    /// The time of recent blocks of this kernel.
     rt::BlockTime block_time{0};
 
-    /// For launches that are described step by step.
+    /// For launches with separate calls for each setting.
     LaunchSetup setup;
 
   private:
@@ -65,10 +65,10 @@ class Function {
     std::vector<std::pair<compiler::Shape, Compiled>> compiled_;
 };
 
-/// A module. Lives while the client or a launch needs it.
+/// A module. Exists as long as the client or a launch uses it.
 class Module {
   public:
-    /// Places and initialises the program's variables. Throws Error(out of memory).
+    /// Allocates and initialises the program's variables. Throws Error(out of memory).
     Module(Context &context, std::shared_ptr<compiler::Program> program);
     Module(const Module &) = delete;
     ~Module();
@@ -90,10 +90,10 @@ class Module {
     };
     [[nodiscard]] Global global(std::string_view name) const noexcept;
 
-    /// The reference whose handle a variable holds, made at the first call.
+    /// The reference whose handle a variable contains, created at the first call.
     TextureReference &reference(std::uint64_t variable, TextureReference::Kind kind);
 
-    /// The address of each variable, as generated code wants them.
+    /// The address of each variable, in the order that generated code uses.
     [[nodiscard]] const std::uint64_t *symbols() const noexcept { return symbols_.data(); }
 
   private:
@@ -109,7 +109,7 @@ class Module {
     std::map<std::uint64_t, std::shared_ptr<TextureReference>> references_; ///< by variable
 };
 
-/// Makes a module known to the registry, and its functions.
+/// Registers a module and its functions.
 void register_module(const std::shared_ptr<Module> &module);
 void unregister_module(const Module &module);
 

@@ -1,7 +1,7 @@
-// occupancy.cpp -- how many blocks of a kernel fit a multiprocessor.
+// occupancy.cpp -- the number of blocks of a kernel that fit a multiprocessor.
 //
-// A worker thread runs one block after the other, or as many side by side as wait for each other,
-// so occupancy changes nothing here but the size that a cooperative grid may have.
+// A worker thread runs one block after the other, or as many at the same time as wait for each
+// other. So occupancy only affects the maximum size of a cooperative grid.
 #include "device/occupancy.h"
 
 #include "device/context.h"
@@ -13,7 +13,7 @@ namespace softcuda::device {
 namespace {
 
 constexpr unsigned kWarp = 32;
-constexpr unsigned kRegisterUnit = 256; ///< registers are given to warps in such pieces
+constexpr unsigned kRegisterUnit = 256; ///< the granularity in which warps get registers
 constexpr unsigned kSharedUnit = 128;
 
 unsigned divide_up(unsigned value, unsigned by) { return (value + by - 1) / by; }

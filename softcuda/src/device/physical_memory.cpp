@@ -1,4 +1,4 @@
-// physical_memory.cpp -- files that live in memory, and the handles of them.
+// physical_memory.cpp -- files in memory, and their handles.
 #include "device/physical_memory.h"
 
 #include "device/device.h"
@@ -16,7 +16,7 @@ namespace {
 
 std::mutex handles_mutex;
 
-/// A file of zeros that has no name, or -1.
+/// A file of zeros without a name, or -1.
 int new_file(std::uint64_t bytes) {
     const int file = memfd_create("softcuda", MFD_CLOEXEC);
     if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) != 0) {
@@ -51,9 +51,9 @@ PhysicalMemory::PhysicalMemory(Device &device, int file, std::uint64_t bytes, Im
       handle_types_(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {}
 
 std::shared_ptr<PhysicalMemory> PhysicalMemory::import(Device &device, int file) {
-    struct stat status{};
+    struct stat status {};
     require(fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
-                fcntl(file, F_GET_SEALS) >= 0, // which only files in memory have
+                fcntl(file, F_GET_SEALS) >= 0, // only files in memory have seals
             CUDA_ERROR_INVALID_VALUE);
     const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
     require(own >= 0, CUDA_ERROR_OPERATING_SYSTEM);
@@ -75,7 +75,7 @@ CUmemGenericAllocationHandle PhysicalMemory::retain(const std::shared_ptr<Physic
 }
 
 void PhysicalMemory::release(CUmemGenericAllocationHandle handle) {
-    std::shared_ptr<PhysicalMemory> last; // ends outside the lock
+    std::shared_ptr<PhysicalMemory> last; // destroyed after the lock is released
     std::lock_guard lock(handles_mutex);
     last = find(handle);
     if (--last->handles_ == 0)

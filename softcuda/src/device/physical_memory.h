@@ -1,4 +1,4 @@
-// physical_memory.h -- memory without an address: the pages of a file that has no name.
+// physical_memory.h -- memory without an address: the pages of a file without a name.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@ namespace softcuda::device {
 
 class Device;
 
-/// Pages that can be mapped at several addresses and in several processes. They live until their
-/// last handle and their last mapping are gone.
+/// Pages that can be mapped at several addresses and in several processes. They exist until their
+/// last handle and their last mapping are released.
 class PhysicalMemory {
   public:
     /// Zeroed memory of `device`. Throws Error(out of memory).
     PhysicalMemory(Device &device, std::uint64_t bytes, CUmemAllocationHandleType handle_types);
-    /// As above for memory that is already counted as used.
+    /// As above for memory that already counts as used.
     static std::shared_ptr<PhysicalMemory> uncounted(Device &device, std::uint64_t bytes);
-    /// Memory that this or another process made, by a descriptor, which is duplicated. Throws
-    /// Error(invalid value) if it is none.
+    /// Memory that this or another process created, from a file descriptor, which is duplicated.
+    /// Throws Error(invalid value) for another file.
     static std::shared_ptr<PhysicalMemory> import(Device &device, int file);
     PhysicalMemory(const PhysicalMemory &) = delete;
     PhysicalMemory &operator=(const PhysicalMemory &) = delete;
@@ -29,8 +29,8 @@ class PhysicalMemory {
     [[nodiscard]] int file() const noexcept { return file_; }
     [[nodiscard]] CUmemAllocationHandleType handle_types() const noexcept { return handle_types_; }
 
-    /// The handle of `memory`, which it has once more, and back from there. release() and find()
-    /// throw Error(invalid value) for an invalid handle.
+    /// retain() returns the handle of `memory` and adds a reference; release() and find() throw
+    /// Error(invalid value) for an invalid handle.
     static CUmemGenericAllocationHandle retain(const std::shared_ptr<PhysicalMemory> &memory);
     static void release(CUmemGenericAllocationHandle handle);
     static std::shared_ptr<PhysicalMemory> find(CUmemGenericAllocationHandle handle);
@@ -43,8 +43,8 @@ class PhysicalMemory {
     std::uint64_t bytes_;
     int file_ = -1;
     CUmemAllocationHandleType handle_types_;
-    bool counted_ = false; ///< as used memory of the device
-    unsigned handles_ = 0; ///< how often the client has retained it
+    bool counted_ = false; ///< counted as used memory of the device
+    unsigned handles_ = 0; ///< the client's number of references
 };
 
 } // namespace softcuda::device

@@ -16,12 +16,12 @@
 namespace softcuda::device {
 namespace {
 
-constexpr unsigned kSpins = 200; ///< rounds before it sleeps between them
+constexpr unsigned kSpins = 200; ///< rounds without a sleep
 constexpr auto kPause = std::chrono::microseconds(20);
 
 class Poller {
   public:
-    /// Never destroyed: waits may be going on while the process exits.
+    /// Never destroyed: threads may wait while the process exits.
     static Poller &get() {
         static auto *const instance = new Poller;
         return *instance;

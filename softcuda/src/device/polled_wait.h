@@ -1,4 +1,4 @@
-// polled_wait.h -- streams that wait for something in memory to change.
+// polled_wait.h -- streams that wait for a change of memory.
 #pragma once
 
 #include "device/command.h"
@@ -16,7 +16,7 @@ class PolledWait final : public Command {
     PolledWait(Context &context, std::function<bool()> ready);
     void start() noexcept override;
 
-    /// Whether to stop asking. Called by the polling thread.
+    /// Whether the wait is over. Called by the polling thread.
     [[nodiscard]] bool over() noexcept;
 
   private:
@@ -26,8 +26,8 @@ class PolledWait final : public Command {
     std::uint64_t interrupts_;
 };
 
-/// Makes later work of `stream` wait until `ready()`, which must not block. Throws
-/// std::system_error where the thread cannot be made.
+/// Makes later work of `stream` wait until `ready()` returns true; it must not block. Throws
+/// std::system_error if the thread cannot be created.
 void enqueue_wait(Stream &stream, std::function<bool()> ready);
 
 } // namespace softcuda::device

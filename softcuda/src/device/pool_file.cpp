@@ -1,4 +1,4 @@
-// pool_file.cpp -- pages of a file without a name, handed out and taken back.
+// pool_file.cpp -- allocates and frees pages of a file without a name.
 #include "device/pool_file.h"
 
 #include "device/error.h"
@@ -15,7 +15,7 @@
 namespace softcuda::device {
 namespace {
 
-/// What the first page says.
+/// The content of the first page.
 struct Header {
     char maker[8] = {'s', 'o', 'f', 't', 'p', 'o', 'o', 'l'};
     std::int32_t device = 0;
@@ -38,7 +38,7 @@ PoolFile::PoolFile(int device) : device_(device), is_own_(true), size_(rt::page_
 PoolFile::PoolFile(int file, int device, Imported) : file_(file), device_(device) { identify(); }
 
 void PoolFile::identify() {
-    struct stat status{};
+    struct stat status {};
     if (fstat(file_, &status) == 0)
         id_ = status.st_ino;
 }
@@ -46,7 +46,7 @@ void PoolFile::identify() {
 std::shared_ptr<PoolFile> PoolFile::import(int file) {
     Header header;
     const Header wanted;
-    require(fcntl(file, F_GET_SEALS) >= 0 && // which only files in memory have
+    require(fcntl(file, F_GET_SEALS) >= 0 && // only files in memory have seals
                 pread(file, &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header) &&
                 std::memcmp(header.maker, wanted.maker, sizeof wanted.maker) == 0,
             CUDA_ERROR_INVALID_VALUE);
@@ -76,8 +76,8 @@ std::uint64_t PoolFile::take(std::uint64_t bytes) {
 }
 
 void PoolFile::give_back(std::uint64_t offset, std::uint64_t bytes) noexcept {
-    // The pages' memory goes back to the system, and they read as zeros. Pages that the system does
-    // not take back must not be handed out again.
+    // The pages' memory is returned to the system, and the pages read as zeros. If the system
+    // refuses, the pages must not be reused.
     if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                   static_cast<off_t>(bytes)) != 0)
         return;
@@ -98,7 +98,7 @@ void PoolFile::give_back(std::uint64_t offset, std::uint64_t bytes) noexcept {
 }
 
 bool PoolFile::contains(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-    struct stat status{};
+    struct stat status {};
     const bool known = fstat(file_, &status) == 0;
     const auto size = static_cast<std::uint64_t>(status.st_size);
     return known && bytes <= size && offset <= size - bytes;

@@ -8,16 +8,16 @@
 
 namespace softcuda::device {
 
-/// A file without a name, of which allocations have pages each. Its descriptor is all that another
-/// process needs to map the same pages. Any thread may call any function.
+/// A file without a name; each allocation has separate pages of it. Another process needs only its
+/// descriptor to map the same pages. Any thread may call any function.
 ///
 ///     | header | allocation | free | allocation | allocation |
 class PoolFile {
   public:
-    /// A new one for memory of a device. Throws Error(out of memory).
+    /// A new file for memory of a device. Throws Error(out of memory).
     explicit PoolFile(int device);
-    /// The file behind a descriptor that another process has sent, which is duplicated. Throws
-    /// Error(invalid value) for what is no pool's file.
+    /// The file of a descriptor that another process has sent, which is duplicated. Throws
+    /// Error(invalid value) if it is not a pool's file.
     static std::shared_ptr<PoolFile> import(int file);
     PoolFile(const PoolFile &) = delete;
     PoolFile &operator=(const PoolFile &) = delete;
@@ -25,16 +25,16 @@ class PoolFile {
 
     [[nodiscard]] int file() const noexcept { return file_; }
     [[nodiscard]] int device() const noexcept { return device_; }
-    /// Whether this process made it. Only then pages can be taken.
+    /// Whether this process created the file. Only then pages can be allocated.
     [[nodiscard]] bool is_own() const noexcept { return is_own_; }
-    /// Tells the file from others, in all processes.
+    /// Identifies the file in all processes.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
 
-    /// Whole zeroed pages: their offset in the file. Throws Error(out of memory).
+    /// Allocates whole zeroed pages: returns their offset in the file. Throws Error(out of memory).
     [[nodiscard]] std::uint64_t take(std::uint64_t bytes);
     void give_back(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
-    /// Whether the file has these bytes by now.
+    /// Whether the file contains these bytes.
     [[nodiscard]] bool contains(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
   private:
@@ -48,7 +48,7 @@ class PoolFile {
     std::uint64_t id_ = 0;
     std::mutex mutex_;
     std::uint64_t size_ = 0;
-    std::map<std::uint64_t, std::uint64_t> free_; ///< offset, bytes; no two lie together
+    std::map<std::uint64_t, std::uint64_t> free_; ///< offset, bytes; no two are adjacent
 };
 
 } // namespace softcuda::device

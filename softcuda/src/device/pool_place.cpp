@@ -1,7 +1,7 @@
-// pool_place.cpp -- where pools can be, and which pool each place has.
+// pool_place.cpp -- the places of pools, and the pools of each place.
 //
 // Device memory, page-locked host memory and managed memory are the same memory here. A pool's
-// place decides what clients are told about its memory, and whether the memory counts as a
+// place only determines what attributes report about its memory, and whether the memory counts as a
 // device's.
 #include "device/memory_pool.h"
 
@@ -21,12 +21,12 @@ struct Pools {
     std::shared_ptr<MemoryPool> original, current;
 };
 
-/// Places other than devices' own memory, whose pools the devices have.
+/// Places other than device memory, whose pools belong to the devices.
 struct Table {
     std::mutex mutex;
     std::map<std::tuple<int, int, int>, Pools> pools;
 
-    /// Under the lock.
+    /// Call it with the lock held.
     Pools &at(const PoolPlace &place) {
         Pools &found = pools[{place.type, place.location.type, place.location.id}];
         if (!found.original) {
@@ -37,7 +37,7 @@ struct Table {
     }
 };
 
-/// Never destroyed: clients may free at exit.
+/// Never destroyed: clients may free memory at exit.
 Table &table() {
     static auto *const instance = new Table;
     return *instance;

@@ -1,4 +1,4 @@
-// print_buffer.h -- what kernels printed, until the client synchronises.
+// print_buffer.h -- output of kernels, stored until the client synchronises.
 #pragma once
 
 #include <atomic>

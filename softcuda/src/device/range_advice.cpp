@@ -1,4 +1,4 @@
-// range_advice.cpp -- hints by pages.
+// range_advice.cpp -- hints for pages.
 #include "device/range_advice.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// range_advice.h -- what a client has said of where managed memory should be.
+// range_advice.h -- a client's hints about the location of managed memory.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace softcuda::device {
 
-/// Hints about the pages of one allocation. All memory here is the same memory, so they change
-/// nothing; they are kept for those who ask. Any thread may call any function.
+/// Hints for the pages of one allocation. All memory here is the same memory, so hints have no
+/// effect; they are stored for queries. Any thread may call any function.
 class RangeAdvice {
   public:
     struct Hints {
         bool read_mostly = false;
         CUmemLocation preferred{};  ///< of type CU_MEM_LOCATION_TYPE_INVALID: none
-        CUmemLocation prefetched{}; ///< the last one; likewise
-        std::set<int> accessed_by;  ///< ordinals, and CU_DEVICE_CPU
+        CUmemLocation prefetched{}; ///< the last location; likewise
+        std::set<int> accessed_by;  ///< device ordinals and CU_DEVICE_CPU
     };
 
     /// change(hints) for all pages that the range [begin, end) touches.
@@ -28,16 +28,16 @@ class RangeAdvice {
             change(place->second);
     }
 
-    /// What holds for all pages of a range that is not empty.
+    /// The hints that are common to all pages of a non-empty range.
     [[nodiscard]] Hints common(std::uint64_t begin, std::uint64_t end) const;
 
   private:
-    using Places = std::map<std::uint64_t, Hints>; ///< from an address up to the next one
+    using Places = std::map<std::uint64_t, Hints>; ///< from an address to the next key
 
     static constexpr std::uint64_t kPage = 4096;
     static std::uint64_t page_of(std::uint64_t address) noexcept { return address & ~(kPage - 1); }
 
-    /// The place that begins at `address`, which is made if there is none.
+    /// The entry that begins at `address`; created if there is none.
     Places::iterator cut(std::uint64_t address);
 
     mutable std::mutex mutex_;

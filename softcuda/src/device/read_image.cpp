@@ -1,4 +1,4 @@
-// read_image.cpp -- chooses among the programs of an image.
+// read_image.cpp -- chooses a program from an image.
 #include "device/read_image.h"
 
 #include "device/error.h"
@@ -42,7 +42,7 @@ std::vector<Bytes> bytes_behind(const void *image) {
     return {{begin, std::strlen(static_cast<const char *>(image))}};
 }
 
-/// A PTX program and what it was compiled for; 0 for plain text, which says so itself.
+/// A PTX program and its target architecture; 0 for plain text, which contains its target.
 struct Candidate {
     unsigned architecture = 0;
     std::string ptx;
@@ -57,7 +57,7 @@ void add_candidates(std::vector<Candidate> &candidates, Bytes bytes, std::string
     case image::ImageForm::FatBinary:
         break;
     case image::ImageForm::Cubin:
-    case image::ImageForm::Wrapper: // whose pointers mean nothing in a file
+    case image::ImageForm::Wrapper: // its pointers are invalid in a file
         log = kCubin;
         return;
     }
@@ -69,7 +69,7 @@ void add_candidates(std::vector<Candidate> &candidates, Bytes bytes, std::string
     }
 }
 
-/// What the device can run, the best first.
+/// The programs that the device can run, the best first.
 std::vector<Candidate> candidates_of(const std::vector<Bytes> &images, int architecture,
                                      std::string &log) {
     std::vector<Candidate> candidates;
@@ -109,10 +109,10 @@ std::shared_ptr<compiler::Program> first_readable(const std::vector<Candidate> &
     throw Error(CUDA_ERROR_INVALID_PTX);
 }
 
-/// The fat binaries behind one wrapper are what nvcc linked (-rdc=true): what its linker made,
-/// which is machine code or nothing, and the parts before that. The parts' PTX is linked here. A
-/// part whose PTX is too new for the device is left out where others are not: NVIDIA's device
-/// runtime has PTX for the newest devices alone, and softcuda brings its own.
+/// The fat binaries of one wrapper are the input of nvcc's linker (-rdc=true): its output, which is
+/// machine code or empty, and the parts. The parts' PTX is linked here. A part whose PTX is too new
+/// for the device is skipped if other parts are not: NVIDIA's device runtime has PTX only for the
+/// newest devices, and softcuda has its own device runtime.
 std::shared_ptr<compiler::Program> link_parts(const std::vector<Bytes> &binaries, int architecture,
                                               std::string &log) {
     std::vector<compiler::LinkInput> parts;
@@ -136,7 +136,7 @@ std::shared_ptr<compiler::Program> link_parts(const std::vector<Bytes> &binaries
     return first_readable({{0, *linked}}, log);
 }
 
-/// Runs `body`; a damaged container becomes an error with its message in `log`.
+/// Runs `body`; an error in the container becomes an Error with its message in `log`.
 template <class Body> auto reading(std::string &log, Body &&body) {
     try {
         return body();

@@ -1,4 +1,4 @@
-// registry.h -- the handles of one kind that are alive.
+// registry.h -- the valid handles of one type.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace softcuda::device {
 
-/// Maps a handle, which is its object's address, to the object while it is alive. An invalid or
-/// destroyed handle is recognised without a dereference. An object that one thread destroys stays
-/// alive for calls of other threads that use it.
+/// Maps a handle, which is the address of its object, to the object while it exists. An invalid or
+/// destroyed handle is recognised without a dereference. If one thread destroys an object while
+/// calls of other threads use it, the object exists until these calls end.
 template <class T> class Registry {
   public:
     void add(std::shared_ptr<T> object) {
@@ -20,14 +20,14 @@ template <class T> class Registry {
         objects_.emplace(handle, std::move(object));
     }
 
-    /// The object behind `handle`, or null.
+    /// The object of `handle`, or null.
     [[nodiscard]] std::shared_ptr<T> find(const void *handle) const {
         std::shared_lock lock(mutex_);
         const auto position = objects_.find(handle);
         return position == objects_.end() ? nullptr : position->second;
     }
 
-    /// Takes `handle` out and returns its object, or null.
+    /// Removes `handle` and returns its object, or null.
     std::shared_ptr<T> remove(const void *handle) {
         std::unique_lock lock(mutex_);
         const auto position = objects_.find(handle);
@@ -38,8 +38,8 @@ template <class T> class Registry {
         return object;
     }
 
-    /// Takes out all objects for which `predicate` holds. They die with the result, outside the
-    /// lock.
+    /// Removes all objects for which `predicate` is true. They are destroyed with the result, after
+    /// the lock is released.
     template <class Predicate> std::vector<std::shared_ptr<T>> remove_if(Predicate predicate) {
         std::vector<std::shared_ptr<T>> removed;
         std::unique_lock lock(mutex_);

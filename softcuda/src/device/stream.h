@@ -1,4 +1,4 @@
-// stream.h -- queues of commands, and the streams that a context has.
+// stream.h -- queues of commands, and the streams of a context.
 #pragma once
 
 #include "check/stream_order.h"
@@ -18,7 +18,7 @@ class Command;
 class Context;
 class GreenContext;
 
-/// A stream. Its commands are done one after the other. A blocking stream and the context's legacy
+/// A stream. Its commands run one after the other. A blocking stream and the context's legacy
 /// default stream also wait for each other.
 class Stream {
   public:
@@ -32,19 +32,19 @@ class Stream {
     void set_priority(int priority) noexcept { priority_ = priority; }
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
 
-    /// Lets kernels have so many multiprocessors at most. Before the stream is first used.
+    /// Limits the number of multiprocessors of the stream's kernels. Call it before the first use.
     void confine(std::weak_ptr<GreenContext> to, unsigned multiprocessors) noexcept {
         confined_to_ = std::move(to);
         multiprocessors_ = multiprocessors;
     }
-    /// The green context that does so, or null.
+    /// The green context that limits the stream, or null.
     [[nodiscard]] std::shared_ptr<GreenContext> confined_to() const noexcept {
         return confined_to_.lock();
     }
-    /// How many; 0: all.
+    /// The maximum number of multiprocessors; 0: no limit.
     [[nodiscard]] unsigned multiprocessors() const noexcept { return multiprocessors_; }
 
-    /// What the client has set of the attributes that change nothing here.
+    /// The client's values of attributes that have no effect here.
     [[nodiscard]] CUlaunchAttributeValue attribute(int id) const {
         std::lock_guard lock(attributes_mutex_);
         const auto found = attributes_.find(id);
@@ -65,19 +65,19 @@ class Stream {
     std::weak_ptr<GreenContext> confined_to_;
     unsigned multiprocessors_ = 0;
     mutable std::mutex attributes_mutex_;
-    std::map<int, CUlaunchAttributeValue> attributes_; ///< those that are about speed only
-    // Guarded by the timeline's mutex:
+    std::map<int, CUlaunchAttributeValue> attributes_; ///< those that only affect speed
+    // Protected by the timeline's mutex:
     check::CommandCounter counter_;
     std::shared_ptr<Command> last_; ///< the latest command; may be done
-    bool retired_ = false; ///< destroyed by the client, kept until its last command is done
+    bool retired_ = false; ///< destroyed by the client, and kept until its last command is done
 };
 
-/// All streams of a context. Guarded by the timeline's mutex.
+/// All streams of a context. Protected by the timeline's mutex.
 class StreamSet {
   private:
     friend class Timeline;
 
-    std::shared_ptr<Stream> legacy_; ///< null once the context was torn down
+    std::shared_ptr<Stream> legacy_; ///< null after the context was torn down
     std::vector<std::shared_ptr<Stream>> others_;
 };
 

@@ -1,4 +1,4 @@
-// stream_memory.cpp -- checks such operations and puts them into a stream.
+// stream_memory.cpp -- checks these operations and puts them into a stream.
 #include "device/stream_memory.h"
 
 #include "device/context.h"
@@ -80,7 +80,7 @@ void check_memory_operation(const MemoryOperation &operation) {
         return check_write<std::uint64_t>(operation.writeValue.address, operation.writeValue.flags);
     case CU_STREAM_MEM_OP_BARRIER:
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-        return; // a stream's operations are in order anyway
+        return; // operations of a stream are ordered in any case
     default:
         throw Error(CUDA_ERROR_INVALID_VALUE);
     }

@@ -1,4 +1,4 @@
-// stream_memory.h -- words in memory that streams write and wait for.
+// stream_memory.h -- streams that write words in memory and wait for them.
 #pragma once
 
 #include "device/stream.h"
@@ -7,14 +7,14 @@
 
 namespace softcuda::device {
 
-/// As cuStreamBatchMemOp takes them. Old and new forms differ in names only.
+/// The operation of cuStreamBatchMemOp. Old and new versions differ only in names.
 using MemoryOperation = CUstreamBatchMemOpParams;
 
 /// Throws Error(invalid value) for an invalid handle.
 void check_memory_operation(const MemoryOperation &operation);
 
-/// Puts a checked one into a stream. Throws std::system_error where the thread that waits cannot be
-/// made.
+/// Puts a checked operation into a stream. Throws std::system_error if the polling thread cannot be
+/// created.
 void enqueue_memory_operation(Stream &stream, const MemoryOperation &operation);
 
 } // namespace softcuda::device

@@ -1,4 +1,4 @@
-// system.cpp -- makes the devices as the environment asks for them.
+// system.cpp -- creates the devices that the environment specifies.
 //
 //   SOFTCUDA_DEVICES   how many devices (1)
 //   SOFTCUDA_MEMORY    bytes of each device's memory, K, M, G, T allowed (its share of 3/4 of RAM)
@@ -26,7 +26,8 @@ namespace softcuda::device {
 namespace {
 
 #ifdef __SANITIZE_THREAD__
-constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 36; // TSan has few addresses to spare
+constexpr std::uint64_t kArenaBytes = std::uint64_t{1}
+                                      << 36; // ThreadSanitizer leaves few addresses
 #else
 constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 40;
 #endif
@@ -36,7 +37,7 @@ constexpr std::array kArchitectures = {75, 80, 86, 87, 89, 90};
 std::atomic<System *> running{nullptr};
 std::atomic<bool> forked{false};
 
-/// A setting that must lie between two values, for which the default lies there.
+/// A setting with a minimum and a maximum; the default is between them.
 std::uint64_t number_between(const char *name, std::uint64_t otherwise, std::uint64_t least,
                              std::uint64_t most) {
     const std::uint64_t number = environment_number(name, otherwise);
@@ -59,12 +60,13 @@ int chosen_architecture() {
                                 known);
 }
 
-/// Throws Error where SOFTCUDA_PROFILE has a word that is no mode.
+/// Throws Error if SOFTCUDA_PROFILE contains a word that is not a mode.
 void begin_profile() {
     try {
         if (profile::modes() != 0)
             profile::report_at_exit();
-    } catch (const std::invalid_argument &wrong) { // must not mean that nothing is recorded
+    } catch (
+        const std::invalid_argument &wrong) { // a wrong setting must not disable recording silently
         std::fprintf(stderr, "softcuda: SOFTCUDA_PROFILE: %s\n", wrong.what());
         throw Error(CUDA_ERROR_INVALID_VALUE);
     }
@@ -75,7 +77,7 @@ void begin_profile() {
 struct System::Settings {
     unsigned threads = 0;
     std::uint64_t devices = 0;
-    std::uint64_t memory = 0; ///< of each device; 0 for its share of the machine's
+    std::uint64_t memory = 0; ///< of each device; 0: an equal share of the machine's memory
     int architecture = 0;
 };
 
@@ -93,7 +95,7 @@ System::Settings System::settings() {
     }
 }
 
-// Under `ulimit -v` the arena is less than the memory.
+// With `ulimit -v`, the arena may be smaller than the memory.
 std::uint64_t System::memory_of_each(const Settings &settings, std::uint64_t most) {
     const std::uint64_t share = std::min(machine().memory_bytes / 4 * 3, most) / settings.devices;
     return settings.memory != 0 ? settings.memory : share;

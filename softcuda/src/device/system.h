@@ -1,4 +1,4 @@
-// system.h -- the driver's process-wide state: devices, memory, and live objects.
+// system.h -- the driver's process-wide state: devices, memory, and objects.
 #pragma once
 
 #include "abi/extensions.h"
@@ -13,19 +13,19 @@
 
 namespace softcuda::device {
 
-/// Made by cuInit and never destroyed: worker threads and clients' own destructors may still use it
-/// while the process exits.
+/// Created by cuInit and never destroyed: worker threads and destructors of clients may still use
+/// it while the process exits.
 class System {
   public:
-    /// Makes the system on the first call. Throws Error(not initialized) in a forked child.
+    /// Creates the system at the first call. Throws Error(not initialized) in a forked child.
     static System &start();
 
     /// The running system. Throws Error(not initialized) before start(), and in a child that was
     /// forked from a process that had started it: threads and locks do not survive fork.
     static System &get();
 
-    /// A device as it is, or where this process has not started the system as it would be: also in
-    /// a forked child. Throws Error(invalid device).
+    /// The description of a device. If this process has not started the system, also in a forked
+    /// child, describes the device as the system would create it. Throws Error(invalid device).
     static ScuDevice describe(int ordinal);
 
     [[nodiscard]] int device_count() const noexcept { return static_cast<int>(devices_.size()); }
@@ -39,11 +39,11 @@ class System {
   private:
     struct Settings;
 
-    /// Of the environment. Throws Error(invalid value) where one is wrong, after a line on stderr:
-    /// a program must not run on other devices than those asked for.
+    /// The settings in the environment. Throws Error(invalid value) for a wrong setting, after a
+    /// line on stderr: a program must not run on other devices than requested.
     static Settings settings();
 
-    /// Of one device, where `most` bytes of addresses can be had for the memory of all.
+    /// The memory of one device, if `most` bytes of addresses are available for all devices.
     static std::uint64_t memory_of_each(const Settings &settings, std::uint64_t most);
     static ScuDevice describe_planned(int ordinal);
     [[nodiscard]] ScuDevice describe_running(int ordinal);

@@ -1,4 +1,4 @@
-// texture.cpp -- from CUDA's descriptions to what kernels read.
+// texture.cpp -- converts CUDA's descriptions to the structs that kernels read.
 #include "device/texture.h"
 
 #include "device/context.h"
@@ -120,7 +120,7 @@ void use_resource(rt::Texture &texture, const CUDA_RESOURCE_DESC &resource) {
 
 rt::AddressMode address_mode(CUaddress_mode mode, bool normalized) {
     switch (mode) {
-    case CU_TR_ADDRESS_MODE_WRAP: // these two need normalized coordinates
+    case CU_TR_ADDRESS_MODE_WRAP: // these modes require normalized coordinates
         return normalized ? rt::AddressMode::Wrap : rt::AddressMode::Clamp;
     case CU_TR_ADDRESS_MODE_MIRROR:
         return normalized ? rt::AddressMode::Mirror : rt::AddressMode::Clamp;
@@ -153,7 +153,7 @@ void use_description(rt::Texture &texture, const CUDA_TEXTURE_DESC &description)
         texture.type == rt::TexelType::U32 || texture.type == rt::TexelType::S32 ||
         ((description.flags & CU_TRSF_READ_AS_INTEGER) != 0 && is_integer(texture.type));
     texture.as_integer = whole;
-    // Integers cannot be filtered, and levels are found with normalized coordinates only.
+    // Integers cannot be filtered, and mipmap levels require normalized coordinates.
     require(!whole || !(texture.linear_filter || texture.linear_between_levels) ||
                 texture.is_linear_memory,
             CUDA_ERROR_INVALID_VALUE);
@@ -180,7 +180,7 @@ ViewFormat view_format(CUresourceViewFormat format) {
     return {kTypes[index / 3], kChannels[index % 3]};
 }
 
-/// Sees a part of the levels and layers, and texels as another type of the same size.
+/// Selects a part of the levels and layers, and another texel type of the same size.
 void use_view(rt::Texture &texture, const CUDA_RESOURCE_VIEW_DESC &view) {
     if (view.format != CU_RES_VIEW_FORMAT_NONE) {
         const ViewFormat format = view_format(view.format);
@@ -287,7 +287,7 @@ TextureReference::~TextureReference() {
         if (handle_ != 0)
             destroy_texture_object(handle_, kind_ == Kind::Surface);
     } catch (const Error &) {
-        // The context was torn down, and its objects with it.
+        // The context was torn down, and its objects were destroyed.
     }
 }
 
@@ -311,7 +311,7 @@ void TextureReference::set_format(Format format) {
     std::lock_guard lock(mutex_);
     require(format.channels == 1 || format.channels == 2 || format.channels == 4,
             CUDA_ERROR_INVALID_VALUE);
-    static_cast<void>(texel_type(format.format)); // throws for what is none
+    static_cast<void>(texel_type(format.format)); // throws for an invalid format
     format_ = format;
 }
 
@@ -323,13 +323,13 @@ void TextureReference::rebuild(const CUDA_RESOURCE_DESC &resource,
                    : std::uint64_t{r.res.linear.devPtr};
     };
     if (address(resource) == 0)
-        return; // nothing is bound yet
+        return; // no memory is bound yet
     const std::uint64_t made = kind_ == Kind::Surface
                                    ? make_surface_object(context_, resource)
                                    : make_texture_object(context_, resource, texture, nullptr);
     const std::uint64_t old = std::exchange(handle_, made);
     if (old != 0)
-        destroy_texture_object(old, kind_ == Kind::Surface); // waits: launches so far used it
+        destroy_texture_object(old, kind_ == Kind::Surface); // waits for launches that use it
     write_variable(made);
     bound_ = true;
 }

@@ -1,4 +1,4 @@
-// texture.h -- texture and surface objects, and the references of old code.
+// texture.h -- texture and surface objects, and the references of old programs.
 #pragma once
 
 #include "device/array.h"
@@ -16,7 +16,7 @@ namespace softcuda::device {
 class Context;
 class Module;
 
-/// What a texture or surface object was made of.
+/// The description of a texture or surface object.
 struct TextureObject {
     Context *context = nullptr;
     bool is_surface = false;
@@ -25,7 +25,7 @@ struct TextureObject {
     std::optional<CUDA_RESOURCE_VIEW_DESC> view;
 };
 
-/// Make an object and give it its handle. Throw Error: invalid value, invalid handle, not
+/// Create an object and return its handle. Throw Error: invalid value, invalid handle, not
 /// supported.
 [[nodiscard]] std::uint64_t make_texture_object(Context &context,
                                                 const CUDA_RESOURCE_DESC &resource,
@@ -36,13 +36,13 @@ struct TextureObject {
 
 /// Throws Error(invalid value) for a handle that is not such an object.
 [[nodiscard]] TextureObject texture_object(std::uint64_t handle, bool is_surface);
-/// Waits for kernels that may use it. Throws likewise.
+/// Waits for kernels that may use the object. Throws as above.
 void destroy_texture_object(std::uint64_t handle, bool is_surface);
-/// Without waiting, all that belong to a context.
+/// Destroys all objects of a context without waiting.
 void destroy_texture_objects(const Context &context) noexcept;
 
-/// A .texref or .surfref variable of a module, or a reference that belongs to none. Each change
-/// makes a new object and puts its handle into the variable, for the launches that follow.
+/// A .texref or .surfref variable of a module, or a reference without a variable. Each change
+/// creates a new object and stores its handle in the variable, for later launches.
 class TextureReference {
   public:
     enum class Kind { Texture, Surface };
@@ -56,8 +56,8 @@ class TextureReference {
     [[nodiscard]] Kind kind() const noexcept { return kind_; }
     [[nodiscard]] std::uint64_t variable() const noexcept { return variable_; }
 
-    /// Changes the description: change(resource, texture). Throws what making the object throws;
-    /// the description is then as it was.
+    /// Changes the description: change(resource, texture). Throws if the new object cannot be
+    /// created; then the description is unchanged.
     template <class Change> void update(Change &&change) {
         std::lock_guard lock(mutex_);
         CUDA_RESOURCE_DESC resource = resource_;
@@ -71,7 +71,7 @@ class TextureReference {
     [[nodiscard]] CUDA_RESOURCE_DESC resource() const;
     [[nodiscard]] CUDA_TEXTURE_DESC texture() const;
 
-    /// The format of linear memory, which is set before the memory is.
+    /// The format of linear memory, which is set before the memory.
     struct Format {
         CUarray_format format = CU_AD_FORMAT_FLOAT;
         unsigned channels = 1;

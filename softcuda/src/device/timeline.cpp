@@ -1,4 +1,4 @@
-// timeline.cpp -- keeps the graph of commands and walks it.
+// timeline.cpp -- stores and processes the graph of commands.
 #include "device/timeline.h"
 
 #include "device/client_question.h"
@@ -19,13 +19,13 @@ namespace softcuda::device {
 namespace {
 
 std::uint64_t next_stream_id() {
-    static std::atomic<std::uint64_t> next{3}; // 1 and 2 are the handles of the default streams
+    static std::atomic<std::uint64_t> next{3}; // 1 and 2 are handles of the default streams
     return next++;
 }
 
-/// Starts commands one after the other. A command that is done as soon as it starts makes others
-/// ready; these join the queue of the loop that is running already, so that a long chain of them
-/// does not become a deep recursion.
+/// Starts commands one after the other. A command that is done as soon as it starts makes other
+/// commands ready. These are appended to the queue of the running loop, so that a long chain does
+/// not cause a deep recursion.
 void start_all(std::vector<std::shared_ptr<Command>> &&ready) noexcept {
     static thread_local std::deque<std::shared_ptr<Command>> *queue = nullptr;
     if (queue) {
@@ -43,12 +43,12 @@ void start_all(std::vector<std::shared_ptr<Command>> &&ready) noexcept {
     queue = nullptr;
 }
 
-/// What the profile calls a stream: the default stream by its handle, CU_STREAM_LEGACY.
+/// The number of a stream in the profile: CU_STREAM_LEGACY for the default stream.
 std::uint64_t number_of(const Stream &stream) {
     return stream.kind() == Stream::Kind::Legacy ? 1 : stream.id();
 }
 
-/// A wait of the calling thread of the host, if it is profiled.
+/// A wait of the calling host thread, recorded if a profile is on.
 class NotedWait {
   public:
     NotedWait() noexcept
@@ -99,7 +99,7 @@ void Command::note_end() const noexcept try {
     event.begin = begun_;
     event.end = rt::monotonic_nanoseconds();
     profile::add_event(std::move(event));
-} catch (const std::bad_alloc &) { // then there is one event less
+} catch (const std::bad_alloc &) { // then an event is missing
 }
 
 void Command::wait() {
@@ -120,7 +120,7 @@ void Timeline::add_edge(const std::shared_ptr<Command> &before,
     after->blockers_++;
 }
 
-/// Whether a stream that the client has destroyed can go. What it did is not asked about any more.
+/// Whether a stream that the client has destroyed can be freed. Its errors are no longer reported.
 bool Timeline::is_over(const Stream &stream) {
     if (stream.last_ && !stream.last_->done())
         return false;
@@ -129,7 +129,7 @@ bool Timeline::is_over(const Stream &stream) {
     return true;
 }
 
-/// Whether the client has to wait for it.
+/// Whether the client must wait for the command.
 bool Timeline::is_pending(const std::shared_ptr<Command> &command, HostLearns learns) {
     if (!command)
         return false;
@@ -248,7 +248,7 @@ void Timeline::remove_stream(const std::shared_ptr<Stream> &stream) {
 }
 
 std::vector<std::shared_ptr<Command>> Timeline::close(Context &context) {
-    std::vector<std::shared_ptr<Stream>> gone; // die outside the lock
+    std::vector<std::shared_ptr<Stream>> gone; // destroyed after the lock is released
     std::lock_guard lock(mutex_);
     StreamSet &set = context.streams();
     std::vector<std::shared_ptr<Command>> left = unfinished(set, HostLearns::Yes);

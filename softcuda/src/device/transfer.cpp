@@ -1,4 +1,4 @@
-// transfer.cpp -- runs copies and fills, and turns their faults into errors.
+// transfer.cpp -- runs copies and fills, and converts their faults to errors.
 #include "device/transfer.h"
 
 #include "device/capture.h"
@@ -16,7 +16,7 @@ void run_entry(const rt::LaunchFrame *frame, rt::WorkerState *, std::uint64_t fi
     run_pieces(*reinterpret_cast<const What *>(frame->params), first, count);
 }
 
-/// The nearest to what the client said, for cuGraphMemcpyNodeGetParams.
+/// The description that is nearest to the client's, for cuGraphMemcpyNodeGetParams.
 CUDA_MEMCPY3D described(const Copy &copy) {
     CUDA_MEMCPY3D made{};
     made.srcMemoryType = made.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
@@ -136,7 +136,7 @@ void Transfer::complete() noexcept {
     if (grid_.outcome() == rt::Grid::Outcome::OutOfMemory)
         fail(CUDA_ERROR_OUT_OF_MEMORY);
     else if (grid_.outcome() != rt::Grid::Outcome::Done)
-        fail(CUDA_ERROR_INVALID_VALUE); // an address that nobody may access
+        fail(CUDA_ERROR_INVALID_VALUE); // an inaccessible address
     System::get().timeline().finish(*this);
 }
 

@@ -13,7 +13,7 @@ namespace softcuda::device {
 
 enum class Wait { No, UntilDone };
 
-/// A copy or fill, done by the worker threads in pieces, or by the caller when it is small.
+/// A copy or fill. Worker threads process its pieces; the caller processes a small one.
 class Transfer final : public Command {
   public:
     Transfer(Context &context, const Copy &copy);
@@ -21,11 +21,12 @@ class Transfer final : public Command {
 
     void start() noexcept override;
 
-    /// Does all of the work on the calling thread, in place of start().
+    /// Does all of the work on the calling thread, instead of start().
     void run_here() noexcept;
     [[nodiscard]] bool is_small() const noexcept { return grid_.work().blocks <= 1; }
 
-    /// Announces that the caller will read the result. Else a failure becomes the context's error.
+    /// Declares that the caller will read the result. Otherwise a failure becomes the context's
+    /// error.
     void will_be_waited_for() noexcept { is_waited_for_ = true; }
     /// CUDA_SUCCESS, or the error of an invalid memory access. Valid after the transfer is done.
     [[nodiscard]] CUresult result() const noexcept { return result_; }
@@ -51,13 +52,13 @@ class Transfer final : public Command {
     CUresult result_ = CUDA_SUCCESS;
 };
 
-/// Puts a transfer into a stream. Memory of the client's that is not page-locked may be reused as
-/// soon as the call returns, so copies of such memory are waited for. Throws Error when it was
-/// waited for and failed.
+/// Puts a transfer into a stream. The client may reuse memory that is not page-locked when the call
+/// returns, so the call waits for copies of such memory. Throws Error if it waited and the copy
+/// failed.
 void enqueue(Stream &stream, const Copy &copy, Wait wait);
 void enqueue(Stream &stream, const Fill &fill, Wait wait);
 
-/// The same for memory that the client promises to leave alone: it is not waited for.
+/// As above for memory that the client promises not to change: does not wait.
 void enqueue_unwatched(Stream &stream, const Copy &copy);
 
 } // namespace softcuda::device

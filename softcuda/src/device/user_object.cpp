@@ -1,4 +1,4 @@
-// user_object.cpp -- counting.
+// user_object.cpp -- counts references.
 #include "device/user_object.h"
 
 #include "device/error.h"

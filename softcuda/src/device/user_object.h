@@ -8,15 +8,15 @@
 
 namespace softcuda::device {
 
-/// Something of the client's, with a count of references. Any thread may call any function.
+/// An object of the client with a reference count. Any thread may call any function.
 class UserObject {
   public:
     UserObject(void *object, CUhostFn destroy, unsigned count) noexcept
         : object_(object), destroy_(destroy), count_(count) {}
 
     void retain(unsigned count) noexcept { count_ += count; }
-    /// Calls the client's function when the last reference goes. Throws Error(invalid value) for
-    /// more references than there are.
+    /// Calls the client's function when the last reference is released. Throws Error(invalid value)
+    /// for more references than exist.
     void release(unsigned count);
 
   private:
@@ -25,7 +25,7 @@ class UserObject {
     std::atomic<unsigned> count_;
 };
 
-/// The references that a graph has. A copy has references of its own. Not synchronised.
+/// The references of a graph. A copy has separate references. Not synchronised.
 class UserReferences {
   public:
     UserReferences() = default;
@@ -35,7 +35,7 @@ class UserReferences {
 
     /// Takes over references of another owner.
     void adopt(const std::shared_ptr<UserObject> &object, unsigned count);
-    /// Throws Error(invalid value) where it has not as many.
+    /// Throws Error(invalid value) if there are fewer references.
     void release(const std::shared_ptr<UserObject> &object, unsigned count);
 
   private:

@@ -1,10 +1,11 @@
-// virtual_memory.cpp -- addresses first, memory for them later, and memory that processes share.
+// virtual_memory.cpp -- address ranges, memory that is mapped to them, and memory that processes
+// share.
 //
 //     reserve      | red |            inaccessible                     | red |
 //     map          | red |  mapping A  |  mapping B  |  inaccessible   | red |
 //
-// All devices share one table of pages, so what one of them may do with a mapping, all can: a page
-// allows what any device is allowed. Each device's own part is kept for cuMemGetAccess.
+// All devices share one page table, so they have common access rights: a page allows every access
+// that any device is allowed. Each device's rights are stored for cuMemGetAccess.
 #include "device/address_space.h"
 
 #include "device/error.h"
@@ -77,7 +78,7 @@ void AddressSpace::map(std::uint64_t address, std::uint64_t bytes,
     throw Error(CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-// The mappings that a range consists of.
+// The mappings of a range.
 std::vector<AddressSpace::Map::iterator> AddressSpace::mappings(std::uint64_t address,
                                                                 std::uint64_t bytes) {
     std::vector<Map::iterator> found;
@@ -130,7 +131,7 @@ Allocation AddressSpace::share(std::uint64_t address) {
     require(known && std::prev(position)->second.kind == MemoryKind::Device,
             CUDA_ERROR_INVALID_VALUE);
     Allocation &allocation = std::prev(position)->second;
-    require(allocation.run_bytes > 0, CUDA_ERROR_NOT_SUPPORTED); // a piece of a slab
+    require(allocation.run_bytes > 0, CUDA_ERROR_NOT_SUPPORTED); // a part of a slab
     if (allocation.backing)
         return allocation;
     auto memory = PhysicalMemory::uncounted(*allocation.device, allocation.run_bytes);

@@ -78,7 +78,7 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *result, CU
 CUresult cuArrayDestroy(CUarray handle) {
     return api::with_context([&](Context &) {
         const std::shared_ptr<Array> array = api::find_array(handle);
-        array->context().wait_for_all(); // kernels and copies may still use it
+        array->context().wait_for_all(); // kernels and copies may use it
         device::registry<Array>().remove(handle);
     });
 }

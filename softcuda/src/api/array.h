@@ -1,4 +1,4 @@
-// array.h -- the arrays behind handles.
+// array.h -- finds the arrays of handles.
 #pragma once
 
 #include "api/call.h"

@@ -1,4 +1,4 @@
-// batch.cpp -- many copies in one call. The order of copies is left open, and kept here.
+// batch.cpp -- many copies in one call. CUDA leaves their order undefined; here it is kept.
 #include "api/call.h"
 #include "api/default_stream.h"
 
@@ -12,7 +12,7 @@ CUresult copy_all(const CUdeviceptr *to, const CUdeviceptr *from, const std::siz
                   std::size_t count, std::size_t *failed, CUstream stream) {
     if (failed)
         *failed = SIZE_MAX;
-    // The legacy stream takes no batches.
+    // The legacy stream does not support batches.
     const bool is_legacy = !stream && !api::PerThreadDefaultStream::active();
     if (count == 0 || !to || !from || !sizes || is_legacy)
         return CUDA_ERROR_INVALID_VALUE;

@@ -1,5 +1,5 @@
-// call.h -- what each driver function does around its own work: check the state, turn exceptions
-// into results.
+// call.h -- the common part of all driver functions: checks the state, and converts exceptions to
+// results.
 #pragma once
 
 #include "device/context.h"
@@ -17,7 +17,7 @@
 
 namespace softcuda::api {
 
-/// Runs `body`, which returns nothing or a CUresult; lets no exception out.
+/// Runs `body`, which returns nothing or a CUresult; catches all exceptions.
 template <class Body> CUresult guarded(Body &&body) noexcept {
     try {
         if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
@@ -37,12 +37,12 @@ template <class Body> CUresult guarded(Body &&body) noexcept {
     }
 }
 
-/// A call that needs the driver to be initialised: body(system).
+/// A call that requires an initialised driver: body(system).
 template <class Body> CUresult with_system(Body &&body) noexcept {
     return guarded([&] { return body(device::System::get()); });
 }
 
-/// A call that needs a usable current context: body(context).
+/// A call that requires a usable current context: body(context).
 template <class Body> CUresult with_context(Body &&body) noexcept {
     return guarded([&] {
         device::System::get();
@@ -50,19 +50,19 @@ template <class Body> CUresult with_context(Body &&body) noexcept {
     });
 }
 
-/// A call about one device: body(device).
+/// A call for one device: body(device).
 template <class Body> CUresult with_device(CUdevice ordinal, Body &&body) noexcept {
     return guarded([&] { return body(device::System::get().device(ordinal)); });
 }
 
-/// The answer to a question that is asked again and again: in between, the device's own threads get
-/// the core.
+/// The result of a query that programs repeat. Yields, so that the device's threads can use the
+/// core in between.
 inline CUresult not_ready_yet() noexcept {
     std::this_thread::yield();
     return CUDA_ERROR_NOT_READY;
 }
 
-/// Throws Error(invalid value) for a null among the pointers.
+/// Throws Error(invalid value) if one of the pointers is null.
 template <class... Pointers> void require_non_null(const Pointers *...pointers) {
     device::require(((pointers != nullptr) && ...), CUDA_ERROR_INVALID_VALUE);
 }

@@ -1,4 +1,4 @@
-// capture.cpp -- turning the work of streams into graphs.
+// capture.cpp -- captures the work of streams in graphs.
 #include "device/capture.h"
 #include "api/default_stream.h"
 #include "api/graph.h"
@@ -14,7 +14,7 @@ namespace capture = device::capture;
 
 namespace {
 
-/// A call about one stream: body(stream).
+/// A call for one stream: body(stream).
 template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcept {
     return api::guarded([&] {
         const api::ContextOfStream current(handle);
@@ -27,8 +27,9 @@ CUgraph handle_of(const std::shared_ptr<Graph> &graph) {
     return reinterpret_cast<CUgraph>(graph.get());
 }
 
-/// What cuStreamGetCaptureInfo gives beyond the status. The arrays are the calling thread's until
-/// its next call, as with CUDA they are good until the next call about the stream.
+/// Writes the results of cuStreamGetCaptureInfo except the status. The arrays belong to the calling
+/// thread and are valid until its next call; with CUDA they are valid until the next call for the
+/// stream.
 void give_info(const capture::State &state, cuuint64_t *id, CUgraph *graph,
                const CUgraphNode **dependencies, const CUgraphEdgeData **edges,
                std::size_t *count) {
@@ -84,7 +85,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph,
 
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *result) {
     return with_stream(handle, [&](Stream &stream) {
-        if (!result) { // of use to a program that captures into a graph of its own
+        if (!result) { // allowed for a capture into the client's graph
             const std::shared_ptr<device::Graph> graph = capture::state(stream).graph;
             device::require(device::registry<device::Graph>().find(graph.get()) != nullptr,
                             CUDA_ERROR_INVALID_VALUE);

@@ -1,4 +1,4 @@
-// check.cpp -- the check modes, for clients: see abi/extensions.h.
+// check.cpp -- the check modes for clients: see abi/extensions.h.
 #include "api/call.h"
 #include "check/finding.h"
 #include "check/modes.h"
@@ -44,7 +44,7 @@ SCU_EXPORT void scuForgetFindings() { check::forget_findings(); }
 
 SCU_EXPORT void scuMarkBlock(CUdeviceptr address, std::size_t bytes, int taken) {
     static_cast<void>(api::with_context([&](device::Context &context) {
-        if (check::modes() != 0 && !taken) // what was launched before uses the block as it was
+        if (check::modes() != 0 && !taken) // earlier launches use the block with its old state
             context.wait_for_all(device::HostLearns::No);
         device::checked_memory::mark_block(address, bytes, taken != 0);
     }));

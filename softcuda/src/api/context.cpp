@@ -1,4 +1,4 @@
-// context.cpp -- contexts and the calling thread's stack of them.
+// context.cpp -- contexts, and the calling thread's stack of contexts.
 #include "api/call.h"
 
 #include "device/green_context.h"
@@ -17,14 +17,14 @@ std::shared_ptr<device::GreenContext> find_green(CUcontext handle) {
     return device::registry<device::GreenContext>().find(handle);
 }
 
-/// A green context's own handle stands for it and the primary context together.
+/// A green context has a separate handle, which represents it and the primary context.
 CUcontext current_handle() {
     if (device::GreenContext *green = device::current_context::green())
         return reinterpret_cast<CUcontext>(green);
     return handle_of(device::current_context::get());
 }
 
-/// The context behind a handle. Throws Error(invalid context).
+/// The context of a handle. Throws Error(invalid context).
 std::shared_ptr<Context> find_context(CUcontext handle) {
     if (const auto green = find_green(handle))
         return green->context().shared_from_this();
@@ -33,7 +33,7 @@ std::shared_ptr<Context> find_context(CUcontext handle) {
     return context;
 }
 
-/// The context behind a handle, or the current one for null.
+/// The context of a handle, or the current context for null.
 std::shared_ptr<Context> find_or_current(CUcontext handle) {
     return handle ? find_context(handle)
                   : device::current_context::require_usable().shared_from_this();
@@ -59,7 +59,7 @@ SCU_EXPORT CUresult CUDAAPI cuCtxCreate_v2(CUcontext *result, unsigned int flags
 
 SCU_EXPORT CUresult CUDAAPI cuCtxCreate_v3(CUcontext *result, CUexecAffinityParam *, int affinities,
                                            unsigned int flags, CUdevice ordinal) {
-    if (affinities != 0) // a share of a device's multiprocessors: needs NVIDIA's MPS there, too
+    if (affinities != 0) // a share of the multiprocessors, for which CUDA needs MPS
         return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
     return create_context(result, flags, ordinal);
 }
@@ -144,7 +144,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version) {
     return api::with_system([&](device::System &) {
         api::require_non_null(version);
         find_or_current(handle);
-        *version = 3020; // of the cuCtx functions, which have not changed since
+        *version = 3020; // the version of the cuCtx functions, which has not changed since
     });
 }
 
@@ -166,7 +166,7 @@ CUresult cuCtxGetLimit(std::size_t *value, CUlimit limit) {
 CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
     return api::with_context([&](Context &) {
         api::require_non_null(config);
-        *config = CU_FUNC_CACHE_PREFER_NONE; // shared memory and cache do not share a store here
+        *config = CU_FUNC_CACHE_PREFER_NONE; // shared memory and cache are separate here
     });
 }
 
@@ -202,7 +202,7 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 }
 
 CUresult cuCtxResetPersistingL2Cache() {
-    return api::with_context([](Context &) {}); // nothing is set aside here
+    return api::with_context([](Context &) {}); // no cache is reserved here
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {

@@ -18,15 +18,15 @@ Copy linear(std::uint64_t destination, std::uint64_t source, std::size_t bytes) 
             .width = bytes};
 }
 
-/// One end of a two- or three-dimensional copy as cuda.h describes it.
+/// One side of a two- or three-dimensional copy, with the members of cuda.h.
 struct DescribedEnd {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
     CUarray array;
-    std::size_t x, y, z; ///< where the box starts: bytes, rows, slices
-    std::size_t pitch;   ///< 0: rows are dense
-    std::size_t height;  ///< rows of a slice; 0: as many as are copied
+    std::size_t x, y, z; ///< begin of the box: bytes, rows, slices
+    std::size_t pitch;   ///< 0: rows are contiguous
+    std::size_t height;  ///< rows per slice; 0: the number of copied rows
 };
 
 Side side_of(CUmemorytype type) {
@@ -37,14 +37,14 @@ Side side_of(CUmemorytype type) {
         return Side::Device;
     case CU_MEMORYTYPE_UNIFIED:
         return Side::Either;
-    case CU_MEMORYTYPE_ARRAY: // whose texels lie in device memory
+    case CU_MEMORYTYPE_ARRAY: // its texels are in device memory
         return Side::Device;
     default:
         throw device::Error(CUDA_ERROR_INVALID_VALUE);
     }
 }
 
-/// The box that is copied.
+/// The copied box.
 struct Box {
     std::size_t width, height, depth;
 };
@@ -71,7 +71,8 @@ Copy::End end_of(const DescribedEnd &end, const Box &box) {
     const std::size_t width = box.width, height = box.height;
     const std::size_t pitch = end.pitch ? end.pitch : end.x + width;
     const std::size_t rows = end.height ? end.height : end.y + height;
-    // x may lie beyond the pitch, in a later row: Dr.Jit names columns of its arrays in this way.
+    // x may exceed the pitch and select a later row: Dr.Jit addresses columns of its arrays in this
+    // way.
     device::require(pitch >= width, CUDA_ERROR_INVALID_VALUE);
     const std::uint64_t base =
         end.type == CU_MEMORYTYPE_HOST ? address_of(end.host) : std::uint64_t{end.device};
@@ -100,7 +101,7 @@ CheckedCopy describe(const CUDA_MEMCPY2D &p) {
             .source = side_of(p.srcMemoryType)};
 }
 
-/// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these members alike.
+/// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER use the same names for these members.
 template <class Parameters> CheckedCopy describe_3d(const Parameters &p) {
     device::require(p.srcLOD == 0 && p.dstLOD == 0, CUDA_ERROR_INVALID_VALUE);
     const DescribedEnd destination = {p.dstMemoryType, p.dstHost,     p.dstDevice,
@@ -128,7 +129,7 @@ CUresult start_described(CheckedCopy (*describe)(const Parameters &), const Para
     });
 }
 
-/// `bytes` bytes of an array from `offset` on, its rows one after the other.
+/// `bytes` bytes of an array from `offset` on, with contiguous rows.
 std::uint64_t address_in_array(CUarray handle, std::size_t offset, std::size_t bytes) {
     const std::shared_ptr<device::Array> array = api::find_array(handle);
     device::require(bytes <= array->bytes() && offset <= array->bytes() - bytes,
@@ -136,7 +137,7 @@ std::uint64_t address_in_array(CUarray handle, std::size_t offset, std::size_t b
     return array->image().address + offset;
 }
 
-/// One end of a copy that has an array at the other, or at both.
+/// One side of a copy of which one side, or both, is an array.
 struct LineEnd {
     LineEnd(CUarray of_array, std::size_t at) : array(of_array), offset(at) {}
     LineEnd(std::uint64_t at, Side kind) : address(at), side(kind) {}
@@ -178,7 +179,7 @@ CUresult cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, std::size_t 
                       Wait::No);
 }
 
-// All devices share one address space: a copy between two of them is a copy.
+// All devices share one address space, so a copy between two devices is an ordinary copy.
 CUresult cuMemcpyPeer(CUdeviceptr destination, CUcontext, CUdeviceptr source, CUcontext,
                       std::size_t bytes) {
     return cuMemcpyDtoD(destination, source, bytes);

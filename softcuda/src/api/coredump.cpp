@@ -1,9 +1,9 @@
-// coredump.cpp -- settings of the files that describe a kernel that failed.
+// coredump.cpp -- settings of core dumps of failed kernels.
 //
-// No such files are written: scuLastFault() describes a kernel that failed, and a debugger sees
-// kernels as they run. To switch the files on is therefore refused. The other settings say how and
-// where; programs make them always, so they are checked, kept and told again. A context has those
-// of the process until it has its own.
+// Core dumps are not written, because scuLastFault() describes a failed kernel, and a debugger can
+// inspect kernels while they run. So a request to write a dump is refused. Programs set the other
+// settings in any case, so they are checked, stored and returned. A context has the settings of the
+// process until it sets its own.
 #include "api/call.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ enum class Kind { Bool, Number, Text };
 struct Setting {
     int id;
     Kind kind;
-    bool value;  ///< the default of a bool
-    bool writes; ///< true would have a file written
+    bool value;  ///< the default of a bool setting
+    bool writes; ///< true would request a dump
 };
 
 constexpr Setting kSettings[] = {
@@ -47,14 +47,13 @@ const Setting &find(CUcoredumpSettings id) {
     throw device::Error(CUDA_ERROR_INVALID_VALUE);
 }
 
-/// Values by the id of a context, 0 for those of the process, and by the setting; as the client's
-/// bytes.
+/// Values by the id of a context (0 for the process) and by the setting, as the client's bytes.
 struct Table {
     std::mutex mutex;
     std::map<std::uint64_t, std::map<int, std::string>> values;
 };
 
-/// Never destroyed: clients may ask at exit.
+/// Never destroyed: clients may query at exit.
 Table &table() {
     static auto *const instance = new Table;
     return *instance;
@@ -85,7 +84,7 @@ std::string default_of(const Setting &setting) {
     return default_text(setting.id);
 }
 
-/// A client's value in the length that the setting has. Throws Error.
+/// A client's value with the length of the setting. Throws Error.
 std::string checked(const Setting &setting, const void *value, std::size_t bytes) {
     const std::size_t length = default_of(setting).size();
     const bool is_text = setting.kind == Kind::Text;

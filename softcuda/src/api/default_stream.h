@@ -1,4 +1,4 @@
-// default_stream.h -- which stream a handle means in the call that is being made.
+// default_stream.h -- the stream of a handle in the current call.
 #pragma once
 
 #include "api/call.h"
@@ -9,7 +9,8 @@
 
 namespace softcuda::api {
 
-/// While one exists, a null stream of the calling thread's driver calls is its per-thread stream.
+/// In the scope of this object, the null stream in driver calls of the calling thread is the
+/// per-thread stream.
 class PerThreadDefaultStream {
   public:
     PerThreadDefaultStream() noexcept { depth_++; }
@@ -22,12 +23,13 @@ class PerThreadDefaultStream {
     static inline thread_local int depth_ = 0;
 };
 
-/// The stream behind a handle: a default stream of `context`, or any that the client made. Throws
-/// Error(invalid handle).
+/// The stream of a handle: a default stream of `context`, or a stream that the client created.
+/// Throws Error(invalid handle).
 std::shared_ptr<device::Stream> find_stream(device::Context &context, CUstream handle);
 
-/// While one exists, and where the calling thread has no current context, the context of a stream
-/// that the client made is current: calls about such a stream need no current context in CUDA.
+/// In the scope of this object, if the calling thread has no current context, the context of a
+/// stream that the client created is current: calls with such a stream need no current context in
+/// CUDA.
 class ContextOfStream {
   public:
     explicit ContextOfStream(CUstream handle);
@@ -38,7 +40,7 @@ class ContextOfStream {
     bool pushed_ = false;
 };
 
-/// A call about a stream: body(context), where the context is the current one, or the stream's.
+/// A call with a stream: body(context), with the current context or the stream's context.
 template <class Body> CUresult with_context_of(CUstream stream, Body &&body) noexcept {
     return guarded([&] {
         const ContextOfStream current(stream);

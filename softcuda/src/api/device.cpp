@@ -11,7 +11,7 @@ using device::Device;
 
 namespace {
 
-/// Copies `text` into a client's buffer of `length` characters, cut short where it must be.
+/// Copies `text` to a client's buffer of `length` characters, truncated if necessary.
 void copy_text(const std::string &text, char *buffer, int length) {
     api::require_non_null(buffer);
     device::require(length > 0, CUDA_ERROR_INVALID_VALUE);
@@ -21,7 +21,7 @@ void copy_text(const std::string &text, char *buffer, int length) {
     buffer[count] = '\0';
 }
 
-/// Whether `text` names `device` in one of the forms that CUDA takes:
+/// Whether `text` names `device` in one of the forms that CUDA accepts:
 /// [domain]:bus:device[.function].
 bool is_pci_bus_id(const char *text, const Device &device) {
     unsigned domain = 0, bus = 0, slot = 0;
@@ -109,7 +109,8 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice first, CUdevice second) {
 
 namespace {
 
-/// What the processor does atomically, for memory of all kinds alike: CUatomicOperationCapability.
+/// The processor's atomic operations, which are the same for all kinds of memory:
+/// CUatomicOperationCapability.
 unsigned atomic_capabilities(CUatomicOperation operation) {
     constexpr unsigned kBoth = CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64;
     constexpr unsigned kNumbers = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED;
@@ -131,7 +132,7 @@ unsigned atomic_capabilities(CUatomicOperation operation) {
         return kBoth | CU_ATOMIC_CAPABILITY_SCALAR_128;
     case CU_ATOMIC_OPERATION_FLOAT_ADD:
         return CU_ATOMIC_CAPABILITY_REDUCTION | kBoth;
-    default: // PTX has no minima and maxima of floats in memory
+    default: // PTX has no float min and max for memory
         return 0;
     }
 }

@@ -1,8 +1,9 @@
-// entry_points.cpp -- cuGetProcAddress: a function's address by its name and the version wanted.
+// entry_points.cpp -- cuGetProcAddress: finds a function by its name and a version.
 //
-// A function may exist in several forms, each introduced by some CUDA version. A client names the
-// version that it was built for and gets the newest form that is not newer than that; one that asks
-// for the per-thread default stream gets, where there is one, the newest such form.
+// A function may have several versions, each introduced by a version of CUDA. A client passes the
+// CUDA version that it was built for, and gets the newest version of the function that is not
+// newer. A client that requests the per-thread default stream gets the newest such version, if
+// there is one.
 #include "api/call.h"
 #include "api/exports.h"
 
@@ -41,13 +42,13 @@ constexpr cuuint64_t kKnownFlags =
 Lookup checked_look_up(const char *symbol, void **function, int version, cuuint64_t flags) {
     api::require_non_null(symbol, function);
     *function = nullptr;
-    // A version above the driver's own is no error: the newest form serves such a client, too.
+    // A version above the driver's is not an error: the newest function serves such a client, too.
     device::require(version > 0 && *symbol != '\0', CUDA_ERROR_INVALID_VALUE);
     device::require((flags & ~kKnownFlags) == 0 && flags != kKnownFlags, CUDA_ERROR_INVALID_VALUE);
     Lookup result;
     if (flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
         result = look_up(symbol, version, Form::PerThread);
-    if (!result.function) // most functions take no stream
+    if (!result.function) // most functions have no stream parameter
         result = look_up(symbol, version, Form::Plain);
     *function = result.function;
     return result;
@@ -64,7 +65,7 @@ SCU_EXPORT CUresult CUDAAPI cuGetProcAddress(const char *symbol, void **function
     });
 }
 
-// The second form tells by its status what it did not find, not by its result.
+// The second version reports a missing function by its status, not by its result.
 SCU_EXPORT CUresult CUDAAPI cuGetProcAddress_v2(const char *symbol, void **function, int version,
                                                 cuuint64_t flags,
                                                 CUdriverProcAddressQueryResult *status) {

@@ -1,5 +1,5 @@
-// exports.cpp -- driver.def as a table of addresses. cuda.h must not be seen here: the names of
-// many functions are macros there.
+// exports.cpp -- driver.def as a table of addresses. cuda.h must not be included here, because it
+// defines the names of many functions as macros.
 #include "api/exports.h"
 
 #define PYCUDA_FUNCTION(name, symbol, version) extern "C" int symbol();

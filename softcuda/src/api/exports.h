@@ -1,4 +1,4 @@
-// exports.h -- the functions this library has, as data.
+// exports.h -- a table of the functions of this library.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 namespace softcuda::api {
 
 struct Export {
-    const char *name; ///< as cuGetProcAddress takes it
-    int version;      ///< CUDA version that introduced this form of the function
+    const char *name; ///< the name in cuGetProcAddress
+    int version;      ///< the CUDA version that introduced this version of the function
     void *function;
-    bool per_thread; ///< whether a null stream is the calling thread's own
+    bool per_thread; ///< whether the null stream is the calling thread's per-thread stream
 };
 
-/// All rows of driver.def. Forms of one function stand in any order.
+/// All rows of driver.def. Versions of one function may have any order.
 std::span<const Export> exports();
 
 } // namespace softcuda::api

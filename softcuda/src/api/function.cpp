@@ -7,7 +7,7 @@ using device::Function;
 
 namespace {
 
-/// A call about one function: body(function).
+/// A call for one function: body(function).
 template <class Body> CUresult with_function(CUfunction handle, Body &&body) noexcept {
     return api::with_context([&](Context &) { return body(*api::find_function(handle)); });
 }

@@ -1,4 +1,4 @@
-// graph.cpp -- making, cloning, instantiating, updating and launching graphs.
+// graph.cpp -- creates, clones, instantiates, updates and launches graphs.
 #include "api/graph.h"
 
 #include "api/default_stream.h"
@@ -33,7 +33,7 @@ void instantiate(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
     *result = reinterpret_cast<CUgraphExec>(exec.get());
 }
 
-/// Fails with the result that a client is told to look into.
+/// On failure, returns the result that makes a client read the update information.
 CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResult *result,
                 CUgraphNode *node) {
     return api::with_graphs_in_context([&](Context &) {
@@ -131,7 +131,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
     return update(exec, graph, &info->result, &info->errorNode);
 }
 
-// There is nothing to prepare: kernels are compiled when they are first launched.
+// There is no work to do: kernels are compiled at their first launch.
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
     return api::with_context_of(stream, [&](Context &context) {
         api::find_exec(exec);
@@ -152,7 +152,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec) {
     });
 }
 
-// Older forms.
+// Older versions.
 #undef cuGraphInstantiate
 #undef cuGraphExecUpdate
 SCU_EXPORT CUresult CUDAAPI cuGraphInstantiate(CUgraphExec *result, CUgraph graph,

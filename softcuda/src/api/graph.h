@@ -1,4 +1,4 @@
-// graph.h -- the graphs and nodes behind handles.
+// graph.h -- finds the graphs and nodes of handles.
 #pragma once
 
 #include "api/call.h"
@@ -9,7 +9,7 @@
 
 namespace softcuda::api {
 
-/// A call that looks into graphs: body() with what all graphs consist of held still.
+/// A call that reads graphs: body(), with the lock of all graphs.
 template <class Body> CUresult with_graphs(Body &&body) noexcept {
     return with_system([&](device::System &) {
         std::lock_guard lock(device::graph_mutex());
@@ -17,7 +17,7 @@ template <class Body> CUresult with_graphs(Body &&body) noexcept {
     });
 }
 
-/// The same where a context must be current.
+/// As above, for calls that require a current context.
 template <class Body> CUresult with_graphs_in_context(Body &&body) noexcept {
     return with_context([&](device::Context &context) {
         std::lock_guard lock(device::graph_mutex());
@@ -48,7 +48,7 @@ inline CUgraphNode handle_of(device::GraphNode &node) {
     return reinterpret_cast<CUgraphNode>(&node);
 }
 
-/// The nodes behind `count` handles. They are good while graph_mutex() is held.
+/// The nodes of `count` handles. They are valid while graph_mutex() is held.
 inline std::vector<device::GraphNode *> find_nodes(const CUgraphNode *handles, std::size_t count) {
     device::require(count == 0 || handles, CUDA_ERROR_INVALID_VALUE);
     std::vector<device::GraphNode *> nodes;
@@ -57,15 +57,15 @@ inline std::vector<device::GraphNode *> find_nodes(const CUgraphNode *handles, s
     return nodes;
 }
 
-/// Dependencies that say more than "after" (ports of programmatic launches) are not supported.
+/// Edges with data (ports of programmatic launches) are not supported.
 inline void require_plain_edges(const CUgraphEdgeData *edges, std::size_t count) {
     for (std::size_t i = 0; edges && i < count; i++)
         device::require(edges[i].from_port == 0 && edges[i].to_port == 0 && edges[i].type == 0,
                         CUDA_ERROR_NOT_SUPPORTED);
 }
 
-/// Gives a client handles as CUDA's functions do: with a null array, how many there are; else as
-/// many as fit, the rest of the array null, and how many were given.
+/// Returns handles in the way of CUDA's functions: with a null array, their number; else as many
+/// handles as fit, null in the rest of the array, and the number of written handles.
 void give_nodes(const std::vector<device::GraphNode *> &nodes, CUgraphNode *handles,
                 std::size_t *count);
 

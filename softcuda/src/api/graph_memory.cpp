@@ -1,4 +1,4 @@
-// graph_memory.cpp -- what graphs keep: memory, objects of the client's, attributes of kernels.
+// graph_memory.cpp -- resources of graphs: memory, user objects, attributes of kernels.
 #include "api/graph.h"
 
 #include <climits>
@@ -31,7 +31,7 @@ KernelWork &kernel_of(const std::shared_ptr<device::GraphNode> &node) {
 
 } // namespace
 
-// Nothing is held back for graphs, so there is nothing to trim.
+// No unused memory is kept for graphs, so there is none to trim.
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
     return api::with_device(device, [](device::Device &) {});
 }

@@ -1,4 +1,5 @@
-// graph_node.cpp -- the nodes of graphs: for each type, add, get and set its parameters.
+// graph_node.cpp -- the nodes of graphs: adds a node of each type, and gets and sets its
+// parameters.
 #include "api/graph.h"
 #include "api/handles.h"
 #include "api/transfer.h"
@@ -20,9 +21,9 @@ using device::MemoryOperationsWork;
 
 namespace {
 
-// What clients describe, as work. Each throws Error.
+// Conversions of clients' parameters to work. Each throws Error.
 
-/// The members that all versions of CUDA_KERNEL_NODE_PARAMS have.
+/// The common members of all versions of CUDA_KERNEL_NODE_PARAMS.
 template <class Parameters> KernelWork kernel_work(const Parameters &params, CUfunction function) {
     const device::LaunchRequest request = {
         .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
@@ -38,7 +39,7 @@ GraphWork work_of(const CUDA_KERNEL_NODE_PARAMS_v1 *params) {
     return kernel_work(*params, params->func);
 }
 
-/// The second version may name a library's kernel instead.
+/// In the second version, it may name a kernel of a library instead.
 template <class Parameters> GraphWork kernel_or_function(const Parameters *params) {
     api::require_non_null(params);
     return kernel_work(*params,
@@ -85,7 +86,7 @@ GraphWork child_work(CUgraph graph) {
     return ChildWork{std::make_shared<device::NodeGraph>(api::find_graph(graph)->clone())};
 }
 
-/// Where the memory will be is known at once, and told to the client.
+/// The address of the memory is determined at once and returned to the client.
 template <class Parameters> GraphWork allocate_work(Parameters *params) {
     api::require_non_null(params);
     const CUmemPoolProps &wanted = params->poolProps;
@@ -119,7 +120,7 @@ template <class Parameters> GraphWork operations_work(const Parameters *params) 
     return work;
 }
 
-/// Its graphs are made here, and the client is told their handles.
+/// Creates the body graphs and returns their handles to the client.
 GraphWork conditional_work(CUDA_CONDITIONAL_NODE_PARAMS &params) {
     device::ConditionalWork work;
     work.type = params.type;
@@ -135,7 +136,7 @@ GraphWork conditional_work(CUDA_CONDITIONAL_NODE_PARAMS &params) {
     return work;
 }
 
-/// Any node, as cuGraphAddNode describes it.
+/// A node of any type, from the parameters of cuGraphAddNode.
 GraphWork work_of(CUgraphNodeParams &params) {
     switch (params.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -169,7 +170,7 @@ GraphWork work_of(CUgraphNodeParams &params) {
     }
 }
 
-/// Adds a node; make() returns its work.
+/// Adds a node with the work that make() returns.
 template <class Make>
 CUresult add(CUgraphNode *result, CUgraph graph, const CUgraphNode *dependencies, std::size_t count,
              Make &&make) {
@@ -180,7 +181,7 @@ CUresult add(CUgraphNode *result, CUgraph graph, const CUgraphNode *dependencies
     });
 }
 
-/// Calls use(work) with a node's work of one type. Throws Error(invalid value) for another.
+/// Calls use(work) with a node's work of one type. Throws Error(invalid value) for another type.
 template <class Work, class Use> CUresult with_work(CUgraphNode handle, Use &&use) {
     return api::with_graphs([&] {
         const std::shared_ptr<GraphNode> node = api::find_node(handle);
@@ -204,7 +205,7 @@ template <class Make> CUresult set_in(CUgraphExec exec, CUgraphNode node, Make &
         [&](Context &) { api::find_exec(exec)->set_work(*api::find_node(node), make()); });
 }
 
-/// What all versions have in common.
+/// The common part of all versions.
 template <class Parameters>
 void give_kernel(Parameters *params, KernelWork &work, GraphNode &node) {
     api::require_non_null(params);
@@ -341,7 +342,7 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
     return set_in(exec, node, [&] { return work_of(params); });
 }
 
-// Graphs in graphs, and nodes that do nothing.
+// Child graphs, and empty nodes.
 CUresult cuGraphAddChildGraphNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
                                   std::size_t count, CUgraph child) {
     return add(result, graph, after, count, [&] { return child_work(child); });
@@ -410,7 +411,7 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CU
     return set_in(exec, node, [&] { return event_work(event, false); });
 }
 
-// Memory. Such a node cannot be changed.
+// Memory. The parameters of such a node cannot be changed.
 CUresult cuGraphAddMemAllocNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
                                 std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *params) {
     return add(result, graph, after, count, [&] { return allocate_work(params); });
@@ -435,7 +436,7 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address) {
     });
 }
 
-// Words in memory.
+// Memory operations on words.
 CUresult cuGraphAddBatchMemOpNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
                                   std::size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
     return add(result, graph, after, count, [&] { return operations_work(params); });
@@ -461,7 +462,7 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
     return set_in(exec, node, [&] { return operations_work(params); });
 }
 
-// Any type.
+// All types.
 #undef cuGraphAddNode
 SCU_EXPORT CUresult CUDAAPI cuGraphAddNode(CUgraphNode *result, CUgraph graph,
                                            const CUgraphNode *after, std::size_t count,

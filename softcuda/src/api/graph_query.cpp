@@ -1,4 +1,4 @@
-// graph_query.cpp -- what a graph consists of.
+// graph_query.cpp -- lists the nodes and edges of a graph.
 #include "api/graph.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ void clear_edges(CUgraphEdgeData *edges, const std::size_t *count) {
         std::fill_n(edges, *count, CUgraphEdgeData{});
 }
 
-/// `from` and `to` are of one length, as are CUDA's arrays.
+/// `from` and `to` have the same length, like CUDA's arrays.
 CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, std::size_t *count) {
     return api::with_graphs([&] {
         std::vector<GraphNode *> sources, targets;

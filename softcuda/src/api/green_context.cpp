@@ -1,4 +1,4 @@
-// green_context.cpp -- parts of a device's multiprocessors, and green contexts that have them.
+// green_context.cpp -- parts of a device's multiprocessors, and green contexts with these parts.
 #include "device/green_context.h"
 #include "api/call.h"
 #include "api/default_stream.h"
@@ -18,21 +18,21 @@ using device::Stream;
 
 namespace {
 
-/// Behind CUdevResource's padding: which multiprocessors they are.
+/// The range of multiprocessors, stored in the padding of CUdevResource.
 struct Hidden {
     char maker[8] = {'s', 'o', 'f', 't', 'c', 'u', 'd', 'a'};
     MultiprocessorRange range;
 };
 static_assert(sizeof(Hidden) <= sizeof(CUdevResource::_internal_padding));
 
-/// As on GPUs of compute capability 8: groups have multiprocessors in pairs, unless the client asks
-/// for less or there is no pair.
+/// The granularity of groups. As on GPUs of compute capability 8, it is two multiprocessors, unless
+/// the client requests less or there is only one.
 unsigned partition_of(const MultiprocessorRange &range) {
     const device::Device &device = device::System::get().device(range.device);
     return std::min(2U, device.multiprocessors());
 }
 
-/// As a client sees it; none at all is a resource of no type.
+/// The client's resource for a range; an empty range is a resource without a type.
 CUdevResource resource_of(const MultiprocessorRange &range) {
     CUdevResource resource{};
     if (range.count == 0)
@@ -47,7 +47,8 @@ CUdevResource resource_of(const MultiprocessorRange &range) {
     return resource;
 }
 
-/// Throws Error(invalid resource type, invalid value) for what did not come from here.
+/// Throws Error(invalid resource type, invalid value) for a resource that this driver did not
+/// create.
 MultiprocessorRange range_of(const CUdevResource &resource) {
     device::require(resource.type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
     Hidden hidden;
@@ -84,7 +85,8 @@ std::shared_ptr<Event> find_event(CUevent handle) {
     return event;
 }
 
-/// The green context behind a context's handle, or null; the context where it is one.
+/// The green context of a context's handle, or null; returns the context if the handle is that of a
+/// context.
 std::shared_ptr<GreenContext> green_behind(CUcontext handle) {
     return device::registry<GreenContext>().find(handle);
 }
@@ -151,7 +153,8 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *result, CUdevResource *res
                                 CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
             description->ranges.push_back(range);
         }
-        device::registry<ResourceDescription>().add(description); // CUDA has no way to free one
+        device::registry<ResourceDescription>().add(
+            description); // CUDA has no function that frees one
         *result = reinterpret_cast<CUdevResourceDesc>(description.get());
     });
 }

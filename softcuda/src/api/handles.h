@@ -1,4 +1,4 @@
-// handles.h -- the objects behind handles of code.
+// handles.h -- finds the objects of handles of code.
 #pragma once
 
 #include "api/call.h"
@@ -7,7 +7,7 @@
 
 namespace softcuda::api {
 
-/// Throw Error(invalid handle). Holding the result keeps the function's module alive.
+/// Throws Error(invalid handle). The result keeps the function's module alive.
 inline std::shared_ptr<device::Module> find_module(CUmodule handle) {
     std::shared_ptr<device::Module> module = device::registry<device::Module>().find(handle);
     device::require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);

@@ -1,4 +1,4 @@
-// initialize.cpp -- initialisation, version, errors, the profiler's switches.
+// initialize.cpp -- initialisation, version, errors, profiler control.
 #include "api/call.h"
 
 #include "device/device.h"
@@ -35,7 +35,7 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
     });
 }
 
-// There is no profiler to switch: CUDA, too, takes these calls when none is attached.
+// There is no profiler to control. CUDA also accepts these calls without a profiler.
 SCU_EXPORT CUresult cuProfilerStart() {
     return api::with_context([](device::Context &) {});
 }

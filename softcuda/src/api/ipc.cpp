@@ -1,8 +1,8 @@
 // ipc.cpp -- memory and events of other processes.
 //
-// What is shared lies in a file without a name. A handle says which process has it open as which
-// descriptor; another process of the same user opens it through /proc. So nothing is left behind
-// when processes end, and what is shared lives as long as somebody maps it.
+// Shared memory is in a file without a name. A handle contains the process and its file descriptor;
+// another process of the same user opens the file through /proc. So no file remains when processes
+// end, and shared memory exists as long as it is mapped.
 #include "api/call.h"
 #include "device/event.h"
 #include "device/physical_memory.h"
@@ -34,8 +34,8 @@ struct Handle {
     std::int32_t process = 0;
     std::int32_t file = 0;
     std::int32_t device = 0;
-    std::uint64_t inode = 0;             ///< tells whether the descriptor is still the same file's
-    std::uint64_t offset = 0, bytes = 0; ///< of memory
+    std::uint64_t inode = 0; ///< to check that the descriptor still refers to the same file
+    std::uint64_t offset = 0, bytes = 0; ///< for memory
 };
 static_assert(sizeof(Handle) <= CU_IPC_HANDLE_SIZE);
 
@@ -44,7 +44,7 @@ template <class Cuda> void put(Cuda *result, const Handle &handle) {
     std::memcpy(result->reserved, &handle, sizeof handle);
 }
 
-/// Throws Error(invalid value) for what is no handle of this kind.
+/// Throws Error(invalid value) for an invalid handle.
 template <class Cuda> Handle take(const Cuda &from, Content content) {
     Handle handle;
     std::memcpy(&handle, from.reserved, sizeof handle);
@@ -55,7 +55,7 @@ template <class Cuda> Handle take(const Cuda &from, Content content) {
 }
 
 std::uint64_t inode_of(int file) {
-    struct stat status{};
+    struct stat status {};
     device::require(fstat(file, &status) == 0, CUDA_ERROR_OPERATING_SYSTEM);
     return status.st_ino;
 }
@@ -77,7 +77,7 @@ class File {
     int number_;
 };
 
-/// The file of another process. Throws Error(invalid handle) if it is gone.
+/// Opens the file of another process. Throws Error(invalid handle) if it does not exist any more.
 File open_file(const Handle &handle) {
     const std::string path =
         "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.file);
@@ -87,7 +87,8 @@ File open_file(const Handle &handle) {
     return file;
 }
 
-/// The memory that this process has opened, by the file's inode: the same address each time.
+/// The memory that this process has opened, by the file's inode, so that it has the same address
+/// each time.
 struct Opened {
     std::uint64_t address = 0;
     unsigned uses = 0;
@@ -120,7 +121,7 @@ CUresult open_memory(CUdeviceptr *result, const CUipcMemHandle &from, unsigned f
 CUresult cuIpcGetMemHandle(CUipcMemHandle *result, CUdeviceptr address) {
     return api::with_context([&](Context &context) {
         api::require_non_null(result);
-        context.wait_for_all(); // the memory is about to move
+        context.wait_for_all(); // the memory is moved to a file
         const Allocation shared = device::System::get().memory().share(address);
         Handle handle;
         handle.content = Content::Memory;

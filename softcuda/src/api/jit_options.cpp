@@ -1,4 +1,4 @@
-// jit_options.cpp -- reads the options of cuModuleLoadDataEx and its like.
+// jit_options.cpp -- reads the options of cuModuleLoadDataEx and similar functions.
 #include "api/jit_options.h"
 
 #include "device/driver_log.h"
@@ -10,7 +10,7 @@
 namespace softcuda::api {
 namespace {
 
-/// A number that travels in a pointer's bits.
+/// A number that is passed as a pointer.
 unsigned number_in(void *value) {
     return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(value));
 }

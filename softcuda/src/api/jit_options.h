@@ -1,4 +1,4 @@
-// jit_options.h -- the options of calls that compile: where the client wants its logs.
+// jit_options.h -- the options of calls that compile: the client's buffers for logs.
 #pragma once
 
 #include "api/call.h"
@@ -7,24 +7,24 @@
 
 namespace softcuda::api {
 
-/// The options that matter here. Others (optimisation level, target, ...) are for another compiler;
-/// they are checked to be options and accepted.
+/// The options that have an effect here. Other options (optimisation level, target, ...) are for
+/// another compiler; they are checked and ignored.
 class JitOptions {
   public:
-    /// Throws Error(invalid value). The arrays stay the client's and get the results.
+    /// Throws Error(invalid value). The arrays belong to the client and get the results.
     JitOptions(unsigned count, const CUjit_option *options, void **values);
 
-    /// Writes the logs, cut to the client's buffers, and the times.
+    /// Writes the logs, truncated to the client's buffers, and the times.
     void report(const std::string &errors, const std::string &infos, float milliseconds) const;
 
-    /// What kernels may report at most; 0: no limit. Code here has no registers to save.
+    /// The maximum number of registers that kernels report; 0: no limit. It does not affect code.
     [[nodiscard]] unsigned most_registers() const noexcept { return most_registers_; }
 
   private:
     struct Buffer {
         char *text = nullptr;
-        void **size = nullptr; ///< in: the buffer's size, out: how much of it was used
-        unsigned capacity = 0; ///< what it was in
+        void **size = nullptr; ///< in: the buffer's size; out: the number of bytes used
+        unsigned capacity = 0; ///< the value of `size` on input
     };
     static void write(const Buffer &buffer, const std::string &text);
 

@@ -16,8 +16,8 @@ CUresult launch(CUfunction handle, const LaunchRequest &request, CUstream stream
     });
 }
 
-/// Writes what the attributes ask for. Throws Error for one that would change what a launch does
-/// and is not known.
+/// Applies the attributes of a launch. Throws Error for an unknown attribute that would change the
+/// launch's effect.
 void read_attributes(const CUlaunchConfig &config, LaunchRequest &request) {
     device::require(config.numAttrs == 0 || config.attrs, CUDA_ERROR_INVALID_VALUE);
     for (unsigned i = 0; i < config.numAttrs; i++) {
@@ -34,7 +34,7 @@ void read_attributes(const CUlaunchConfig &config, LaunchRequest &request) {
         case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
             throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
         default:
-            break; // about speed only
+            break; // only affects speed
         }
     }
 }

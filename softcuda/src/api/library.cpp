@@ -28,7 +28,7 @@ std::shared_ptr<Kernel> find_kernel(CUkernel handle) {
 
 CUkernel handle_of(Kernel &kernel) { return reinterpret_cast<CUkernel>(&kernel); }
 
-/// `code` is an address, or a file's bytes. Which device it will run on is not known yet.
+/// `code` is an address, or the bytes of a file. The device is not yet known.
 template <class Code>
 CUresult load(CUlibrary *result, const Code &code, const api::JitOptions &options) {
     api::require_non_null(result);
@@ -192,13 +192,13 @@ CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel handle) {
 
 CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice ordinal) {
     return api::with_device(ordinal, [&](device::Device &) {
-        find_kernel(handle); // a hint, and caches of a CPU take none
+        find_kernel(handle); // a hint, which a CPU's caches do not support
         device::require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL,
                         CUDA_ERROR_INVALID_VALUE);
     });
 }
 
-// Of CUDA 13.2.
+// Added in CUDA 13.2.
 SCU_EXPORT CUresult CUDAAPI cuKernelGetParamCount(CUkernel handle, std::size_t *count) {
     return api::with_system([&](device::System &) {
         api::require_non_null(count);

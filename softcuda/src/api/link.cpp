@@ -1,7 +1,7 @@
-// link.cpp -- the linker: PTX in, PTX out.
+// link.cpp -- the linker: links PTX to PTX.
 //
-// What cuLinkComplete gives is PTX text, ended by a NUL, which the functions that load modules and
-// libraries take like any other.
+// The result of cuLinkComplete is PTX text with a final NUL. The functions that load modules and
+// libraries accept it like other PTX.
 #include "api/handles.h"
 #include "api/jit_options.h"
 #include "compiler/program.h"
@@ -16,11 +16,11 @@ using device::Context;
 
 namespace {
 
-/// What the handle of a link in progress stands for.
+/// The link in progress that a handle represents.
 struct Link {
     explicit Link(const api::JitOptions &wanted) : options(wanted) {}
 
-    api::JitOptions options; ///< whose buffers stay the client's
+    api::JitOptions options; ///< their buffers belong to the client
     int architecture = 0;
     std::mutex mutex;
     std::vector<compiler::LinkInput> inputs;
@@ -33,14 +33,14 @@ std::shared_ptr<Link> find_link(CUlinkState handle) {
     return link;
 }
 
-/// Why inputs of a kind cannot be linked, or null where they can.
+/// The reason why inputs of a type cannot be linked, or null.
 const char *refusal(CUjitInputType type) {
     switch (type) {
     case CU_JIT_INPUT_PTX:
     case CU_JIT_INPUT_FATBINARY:
-    case CU_JIT_INPUT_CUBIN: // where that is what an earlier link gave
+    case CU_JIT_INPUT_CUBIN: // the result of an earlier link
     case CU_JIT_INPUT_OBJECT:
-    case CU_JIT_INPUT_LIBRARY: // where nvcc has put PTX into them
+    case CU_JIT_INPUT_LIBRARY: // may contain PTX of nvcc
         return nullptr;
     case CU_JIT_INPUT_NVVM:
         return "softcuda links PTX, not intermediate code for link-time optimisation";
@@ -49,7 +49,7 @@ const char *refusal(CUjitInputType type) {
     }
 }
 
-/// Reports to the client's buffers what `body` throws and what it says.
+/// Writes the messages of `body`, and of its exceptions, to the client's buffers.
 template <class Body> void reporting(Link &link, Body &&body) {
     std::string log;
     try {
@@ -74,12 +74,12 @@ void add(Link &link, CUjitInputType type, std::span<const std::byte> data, const
             return;
         }
         std::string ptx = device::read_ptx_of(data, link.architecture, log);
-        ptx.resize(std::strlen(ptx.c_str())); // clients count the NUL, or do not
+        ptx.resize(std::strlen(ptx.c_str())); // the client's size may or may not include the NUL
         link.inputs.push_back({named, std::move(ptx)});
     });
 }
 
-/// A call about one link: body(link).
+/// A call for one link: body(link).
 template <class Body> CUresult with_link(CUlinkState handle, Body &&body) noexcept {
     return api::with_context([&](Context &) { return body(*find_link(handle)); });
 }
@@ -124,7 +124,7 @@ CUresult cuLinkComplete(CUlinkState handle, void **image, std::size_t *bytes) {
             std::optional<std::string> linked =
                 compiler::Program::link(link.inputs, log, link.options.most_registers());
             device::require(linked.has_value(), CUDA_ERROR_INVALID_PTX);
-            // What is still missing is an error of the link.
+            // Undefined symbols are an error of the link.
             device::require(compiler::Program::from_ptx(*linked, log) != nullptr,
                             CUDA_ERROR_INVALID_PTX);
             link.result = std::move(*linked);

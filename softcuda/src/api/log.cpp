@@ -10,7 +10,7 @@ namespace driver_log = device::driver_log;
 
 namespace {
 
-/// The messages from an iterator on, or all for none; moves it behind the last.
+/// The messages from an iterator on, or all for null; sets the iterator after the last one.
 std::vector<std::string> read_on(CUlogIterator *iterator) {
     std::vector<std::string> lines =
         driver_log::since(iterator ? std::int64_t{*iterator} : std::int64_t{-1});
@@ -70,7 +70,7 @@ CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, std::size_t *
         device::require(flags == 0 && *size > 0, CUDA_ERROR_INVALID_VALUE);
         std::string text;
         const std::vector<std::string> lines = read_on(iterator);
-        // Where not all fits, the latest messages count.
+        // If the buffer is too small, it gets the latest messages.
         for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
             if (text.size() + line->size() + 2 > *size)
                 break;

@@ -1,7 +1,7 @@
-// managed_memory.cpp -- hints about where managed memory should be, and questions about them.
+// managed_memory.cpp -- hints for the location of managed memory, and queries of the hints.
 //
-// Host and devices have the same memory, so memory is always where it should be: the hints are
-// checked, kept and told again.
+// Host and devices share the same memory, so its location never matters. Hints are checked, stored
+// and returned.
 #include "api/call.h"
 #include "device/range_advice.h"
 
@@ -22,7 +22,7 @@ int current_node() {
     return static_cast<int>(node);
 }
 
-/// A place as it is kept: the node is named, and the host has no number. Throws Error.
+/// A place in stored form: with a node's number, and without a number for the host. Throws Error.
 CUmemLocation checked(const device::System &system, const CUmemLocation &location) {
     switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
@@ -40,14 +40,14 @@ CUmemLocation checked(const device::System &system, const CUmemLocation &locatio
     }
 }
 
-/// As functions of before CUDA 12.2 name a place.
+/// A place as the functions before CUDA 12.2 name it.
 CUmemLocation location_of(CUdevice place) {
     if (place == CU_DEVICE_CPU)
         return {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
     return {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = place};
 }
 
-/// The number by which a device or the host is among those that access memory.
+/// The number of a device or the host in the set of accessors.
 int accessor(const device::System &system, const CUmemLocation &location) {
     device::require(location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
                         location.type == CU_MEM_LOCATION_TYPE_HOST,
@@ -90,7 +90,7 @@ void prefetch(device::System &system, CUdeviceptr address, std::size_t bytes,
            [place = checked(system, location)](Hints &hints) { hints.prefetched = place; });
 }
 
-/// The number of a device or of the host; of a node there is none.
+/// The ordinal of a device or of the host; a node has none.
 int ordinal_in(const CUmemLocation &place) {
     const bool has_number =
         place.type == CU_MEM_LOCATION_TYPE_DEVICE || place.type == CU_MEM_LOCATION_TYPE_HOST;
@@ -140,7 +140,7 @@ Hints hints_of(device::System &system, CUdeviceptr address, std::size_t bytes) {
     return system.memory().advice(address, bytes)->common(address, address + bytes);
 }
 
-/// The ranges of a batch: as many addresses as sizes.
+/// The ranges of a batch: equal numbers of addresses and sizes.
 struct Ranges {
     const CUdeviceptr *addresses;
     const std::size_t *sizes;
@@ -154,7 +154,7 @@ void check_ranges(device::System &system, const Ranges &ranges, unsigned long lo
         static_cast<void>(system.memory().advice(ranges.addresses[i], ranges.sizes[i]));
 }
 
-/// The places that ranges are to be at: `first[k]` is the range from which on places[k] holds.
+/// The places of ranges: places[k] applies from range `first[k]` on.
 void check_places(const CUmemLocation *places, const std::size_t *first, std::size_t count,
                   std::size_t ranges) {
     api::require_non_null(places, first);
@@ -207,11 +207,12 @@ CUresult cuMemPrefetchBatchAsync(CUdeviceptr *addresses, std::size_t *sizes, std
     });
 }
 
-// What is discarded may have any value: also that which it had.
+// Discarded memory may have any value, so it keeps its value.
 CUresult cuMemDiscardBatchAsync(CUdeviceptr *addresses, std::size_t *sizes, std::size_t count,
                                 unsigned long long flags, CUstream) {
-    return api::with_system(
-        [&](device::System &system) { check_ranges(system, {addresses, sizes, count}, flags); });
+    return api::with_system([&](device::System &system) {
+        check_ranges(system, {addresses, sizes, count}, flags);
+    });
 }
 
 CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *addresses, std::size_t *sizes,

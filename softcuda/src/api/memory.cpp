@@ -31,8 +31,8 @@ Allocation find(std::uint64_t address) {
     return *allocation;
 }
 
-/// Waits for the kernels that may use memory which is about to go: those of the context that it
-/// belongs to, and of the current one.
+/// Waits for kernels that may use memory that is about to be freed: those of its context, and of
+/// the current context.
 void wait_for_users(const Allocation &allocation, Context &current) {
     current.wait_for_all();
     if (allocation.context == &current)
@@ -76,7 +76,7 @@ CUresult cuMemAllocPitch(CUdeviceptr *result, std::size_t *pitch, std::size_t wi
 CUresult cuMemFree(CUdeviceptr address) {
     return api::with_context([&](Context &context) {
         if (address == 0)
-            return; // as free() does, and CUDA
+            return; // like free() and CUDA
         const auto known = memory().find(address);
         if (!known || known->address != address) {
             device::checked_memory::refused_free(address);
@@ -86,7 +86,7 @@ CUresult cuMemFree(CUdeviceptr address) {
         wait_for_users(allocation, context);
         if (allocation.kind == MemoryKind::Graph)
             return device::require(device::GraphMemory::end_use(address), CUDA_ERROR_INVALID_VALUE);
-        // Also frees what cuMemAllocAsync gave, but not, say, a module's variables.
+        // Also frees memory of cuMemAllocAsync, but not, for example, a module's variables.
         const bool other =
             allocation.kind == MemoryKind::Managed || allocation.kind == MemoryKind::Pool;
         memory().free(address, other ? allocation.kind : MemoryKind::Device);
@@ -154,7 +154,8 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer) {
         api::require_non_null(flags);
         const Allocation allocation = find(reinterpret_cast<std::uint64_t>(pointer));
         device::require(allocation.kind == MemoryKind::Host, CUDA_ERROR_INVALID_VALUE);
-        *flags = allocation.flags | CU_MEMHOSTALLOC_DEVICEMAP; // unified addressing maps all of it
+        *flags =
+            allocation.flags | CU_MEMHOSTALLOC_DEVICEMAP; // unified addressing maps all host memory
     });
 }
 

@@ -26,7 +26,7 @@ CUmemoryPool handle_of(const std::shared_ptr<MemoryPool> &pool) {
     return reinterpret_cast<CUmemoryPool>(pool.get());
 }
 
-/// What one process tells another of memory in a pool that both have.
+/// The data that one process sends to another for memory in a shared pool.
 struct SharedPointer {
     char maker[8] = {'s', 'o', 'f', 't', 'c', 'u', 'd', 'a'};
     std::uint64_t file = 0; ///< PoolFile::id()
@@ -148,7 +148,8 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool handle, std::size_t) {
-    return api::with_system([&](device::System &) { find_pool(handle); }); // nothing is held back
+    return api::with_system(
+        [&](device::System &) { find_pool(handle); }); // no unused memory is kept
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value) {
@@ -178,7 +179,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
     });
 }
 
-// All devices reach all memory: access need not be granted, and cannot be taken away.
+// All devices can access all memory: access rights cannot be granted or removed.
 CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *access, std::size_t count) {
     return api::with_system([&](device::System &) {
         api::require_non_null(access);

@@ -18,7 +18,7 @@ std::shared_ptr<Function> find_function(CUfunction handle) {
     std::shared_ptr<Function> function = device::registry<Function>().find(handle);
     if (function)
         return function;
-    // Calls that take a function take a library's kernel, too.
+    // Calls with a function parameter also accept a kernel of a library.
     const auto kernel = device::registry<device::Kernel>().find(handle);
     device::require(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
     return kernel->function(device::current_context::require_usable());
@@ -30,8 +30,8 @@ namespace {
 
 CUmodule handle_of(Module &module) { return reinterpret_cast<CUmodule>(&module); }
 
-/// Compiles an image and loads it into the context; tells the options what the compiler said.
-/// `image` is an address, or a file's bytes.
+/// Compiles an image and loads it into the context; passes the compiler's messages to the options.
+/// `image` is an address, or the bytes of a file.
 template <class Image>
 CUresult load(Context &context, CUmodule *result, const Image &image,
               const api::JitOptions &options) {
@@ -86,7 +86,7 @@ CUresult cuModuleLoad(CUmodule *result, const char *path) {
 CUresult cuModuleUnload(CUmodule handle) {
     return api::with_context([&](Context &) {
         const std::shared_ptr<Module> module = api::find_module(handle);
-        module->context().wait_for_all(); // its kernels may still run
+        module->context().wait_for_all(); // its kernels may be running
         device::unregister_module(*module);
     });
 }

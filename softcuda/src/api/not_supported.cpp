@@ -1,8 +1,8 @@
-// not_supported.cpp -- a fallback for each function of the driver API that is not written yet.
+// not_supported.cpp -- fallbacks for functions of the driver API that are not implemented.
 //
-// A weak definition per row of driver.def: where another file of this library defines the function,
-// the linker takes that one. Neither C's calling convention nor a CUresult cares about the
-// arguments that this one does not look at; cuda.h must not be seen here.
+// A weak definition for each row of driver.def. If another file of this library defines the
+// function, the linker uses that definition. The fallback ignores its arguments, which C's calling
+// convention allows. cuda.h must not be included here.
 
 #pragma GCC visibility push(default)
 
@@ -18,8 +18,9 @@ constexpr int kNotSupported = 801; // CUDA_ERROR_NOT_SUPPORTED
 #define PYCUDA_PER_THREAD PYCUDA_FUNCTION
 #include "abi/driver.def"
 
-// Of cudaGL.h, cudaVDPAU.h and cudaEGL.h, which driver.def has not: there is no display. Programs
-// look for these names when they start, whether or not they call the functions (Dr.Jit).
+// Functions of cudaGL.h, cudaVDPAU.h and cudaEGL.h, which are not in driver.def: there is no
+// display. Some programs look up these names when they start, even if they do not call the
+// functions (Dr.Jit).
 #define GRAPHICS_FUNCTION(symbol)                                                                  \
     extern "C" __attribute__((weak)) int symbol() { return kNotSupported; }
 GRAPHICS_FUNCTION(cuGLCtxCreate)

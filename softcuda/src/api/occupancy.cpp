@@ -1,4 +1,4 @@
-// occupancy.cpp -- how many blocks of a kernel fit a multiprocessor.
+// occupancy.cpp -- the number of blocks of a kernel that fit a multiprocessor.
 #include "device/occupancy.h"
 #include "api/handles.h"
 #include "device/cluster.h"
@@ -49,7 +49,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block, CU
         if (limit > 0)
             most = std::min(most, static_cast<unsigned>(limit));
         unsigned best_threads = 0, best_blocks = 0;
-        // The largest block among those that fill a multiprocessor best.
+        // The largest block size among those with the highest occupancy.
         for (unsigned size = rt::round_up(most, kWarp); size >= kWarp; size -= kWarp) {
             const unsigned threads = std::min(size, most);
             const std::size_t shared =

@@ -1,5 +1,5 @@
-// old_launch.cpp -- the launch functions of CUDA 3 and older: a function is told its block shape
-// and its parameters one by one, then launched.
+// old_launch.cpp -- the launch functions of CUDA 3 and older, which set the block shape and each
+// parameter of a function with separate calls.
 #include "api/default_stream.h"
 #include "api/handles.h"
 #include "device/launch.h"
@@ -11,7 +11,7 @@ using device::Function;
 
 namespace {
 
-/// A call that describes the next launch of a function: describe(setup).
+/// A call that changes the settings of a function's next launch: describe(setup).
 template <class Describe> CUresult describe(CUfunction handle, Describe &&body) noexcept {
     return api::with_context([&](Context &) { body(api::find_function(handle)->setup); });
 }
@@ -65,7 +65,7 @@ CUresult cuParamSetv(CUfunction function, int offset, void *from, unsigned int b
     return set_parameter(function, offset, from, bytes);
 }
 
-// A texture reference is bound to its module's variable, so the launch needs nothing more.
+// A texture reference is bound to its module's variable, so the launch needs no further data.
 CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref handle) {
     return api::with_context([&](Context &) {
         api::find_function(function);

@@ -1,5 +1,5 @@
-// older_forms.cpp -- forms of functions from before or after the one that the rest of api/ has,
-// where they differ in name only, and functions that old programs call.
+// older_forms.cpp -- versions of functions that differ only in name from the version in the rest of
+// api/, and functions that old programs call.
 #include "api/array.h"
 #include "api/default_stream.h"
 #include "api/handles.h"
@@ -44,7 +44,7 @@ SCU_EXPORT CUresult CUDAAPI cuMemHostRegister(void *pointer, std::size_t bytes,
 
 namespace {
 
-/// Calls body() with `handle` current, or with what is current for null.
+/// Calls body() with `handle` as the current context, or with the current context for null.
 template <class Body> CUresult in_context(CUcontext handle, Body &&body) noexcept {
     return api::with_system([&](device::System &) -> CUresult {
         if (!handle)
@@ -79,7 +79,7 @@ SCU_EXPORT CUresult CUDAAPI cuStreamGetDevice(CUstream stream, CUdevice *device)
     });
 }
 
-// A use count of the current context, which CUDA has long given up; it stays 1 here.
+// A use count of the current context, which CUDA no longer has; here it is always 1.
 CUresult cuCtxAttach(CUcontext *result, unsigned int flags) {
     return api::with_context([&](Context &context) {
         api::require_non_null(result);
@@ -106,7 +106,7 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(std::size_t *width, CUarray_format f
                                             unsigned channels, CUdevice ordinal) {
     return api::with_device(ordinal, [&](device::Device &device) {
         api::require_non_null(width);
-        static_cast<void>(device::texel_type(format)); // throws for what is none
+        static_cast<void>(device::texel_type(format)); // throws for an invalid format
         device::require(channels == 1 || channels == 2 || channels == 4, CUDA_ERROR_INVALID_VALUE);
         *width = static_cast<std::size_t>(
             *device.attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));

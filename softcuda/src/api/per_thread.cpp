@@ -1,8 +1,9 @@
-// per_thread.cpp -- the forms of functions for which the default stream is the thread's own.
+// per_thread.cpp -- the versions of functions in which the null stream is the per-thread stream.
 //
-// cuda.h calls them cuX_ptsz and cuX_ptds. Here each is its plain form, called with another meaning
-// of the null stream. They need the plain form's parameters without a list of them, so each is an
-// indirect function: the dynamic linker asks, once, for the address of an instance of a template.
+// cuda.h names them cuX_ptsz and cuX_ptds. Here each calls the plain version with another meaning
+// of the null stream. They need the parameters of the plain version without listing them, so each
+// is an indirect function (ifunc): the dynamic linker calls a resolver once, which returns the
+// address of a template instance.
 #include "api/call.h"
 #include "api/default_stream.h"
 
@@ -21,7 +22,7 @@ template <class... Arguments, CUresult (*Function)(Arguments...)> struct PerThre
 
 } // namespace
 
-// The question comes before a sanitizer is ready.
+// The resolver runs before a sanitizer is initialised.
 #define PER_THREAD(plain, form)                                                                    \
     SCU_EXPORT __attribute__((                                                                     \
         no_sanitize("address", "thread", "undefined"))) decltype(&plain) resolve_##form() {        \
@@ -29,7 +30,7 @@ template <class... Arguments, CUresult (*Function)(Arguments...)> struct PerThre
     }                                                                                              \
     SCU_EXPORT decltype(plain) form __attribute__((ifunc("resolve_" #form)));
 
-// Older forms, which cuda.h does not declare any more.
+// Older versions, which cuda.h no longer declares.
 #undef cuMemPrefetchAsync
 #undef cuMemcpyBatchAsync
 #undef cuStreamBeginCapture
@@ -67,7 +68,7 @@ std::remove_pointer_t<PFN_cuStreamWriteValue64_v11070> cuStreamWriteValue64,
     cuStreamWriteValue64_v2;
 }
 
-// copies
+// Copies.
 PER_THREAD(cuMemcpy, cuMemcpy_ptds)
 PER_THREAD(cuMemcpyAsync, cuMemcpyAsync_ptsz)
 PER_THREAD(cuMemcpyPeer, cuMemcpyPeer_ptds)
@@ -95,7 +96,7 @@ PER_THREAD(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz)
 PER_THREAD(cuMemcpyBatchAsync, cuMemcpyBatchAsync_ptsz)
 PER_THREAD(cuMemcpyBatchAsync_v2, cuMemcpyBatchAsync_v2_ptsz)
 
-// fills
+// Fills.
 PER_THREAD(cuMemsetD8_v2, cuMemsetD8_v2_ptds)
 PER_THREAD(cuMemsetD16_v2, cuMemsetD16_v2_ptds)
 PER_THREAD(cuMemsetD32_v2, cuMemsetD32_v2_ptds)
@@ -109,7 +110,7 @@ PER_THREAD(cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz)
 PER_THREAD(cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz)
 PER_THREAD(cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz)
 
-// memory
+// Memory.
 PER_THREAD(cuMemAllocAsync, cuMemAllocAsync_ptsz)
 PER_THREAD(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz)
 PER_THREAD(cuMemFreeAsync, cuMemFreeAsync_ptsz)
@@ -119,7 +120,7 @@ PER_THREAD(cuMemPrefetchBatchAsync, cuMemPrefetchBatchAsync_ptsz)
 PER_THREAD(cuMemDiscardBatchAsync, cuMemDiscardBatchAsync_ptsz)
 PER_THREAD(cuMemDiscardAndPrefetchBatchAsync, cuMemDiscardAndPrefetchBatchAsync_ptsz)
 
-// streams and events
+// Streams and events.
 PER_THREAD(cuStreamGetPriority, cuStreamGetPriority_ptsz)
 PER_THREAD(cuStreamGetFlags, cuStreamGetFlags_ptsz)
 PER_THREAD(cuStreamGetId, cuStreamGetId_ptsz)
@@ -157,7 +158,7 @@ PER_THREAD(cuStreamSynchronize, cuStreamSynchronize_ptsz)
 PER_THREAD(cuEventRecord, cuEventRecord_ptsz)
 PER_THREAD(cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz)
 
-// launches
+// Launches.
 PER_THREAD(cuLaunchKernel, cuLaunchKernel_ptsz)
 PER_THREAD(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz)
 PER_THREAD(cuLaunchKernelEx, cuLaunchKernelEx_ptsz)

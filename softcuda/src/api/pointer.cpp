@@ -1,4 +1,4 @@
-// pointer.cpp -- what is known about a pointer.
+// pointer.cpp -- queries about pointers.
 #include "api/call.h"
 #include "device/physical_memory.h"
 
@@ -16,7 +16,7 @@ CUmemorytype memory_type(const Allocation &allocation) {
 
 template <class T> void put(void *to, T value) { std::memcpy(to, &value, sizeof value); }
 
-/// Writes the value of one attribute. False for a number that is none, or one not known here.
+/// Writes the value of one attribute. False if the number is not an attribute, or is unknown here.
 bool write_attribute(void *to, CUpointer_attribute attribute, std::uint64_t pointer,
                      const Allocation &allocation) {
     const bool managed = allocation.is_managed();
@@ -76,7 +76,7 @@ bool write_attribute(void *to, CUpointer_attribute attribute, std::uint64_t poin
     }
 }
 
-/// What cuPointerGetAttributes gives for a pointer that the driver does not know.
+/// The value that cuPointerGetAttributes returns for a pointer that the driver does not know.
 void write_unknown(void *to, CUpointer_attribute attribute) {
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
@@ -125,7 +125,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
                                CUdeviceptr pointer) {
     return api::with_system([&](device::System &system) {
         api::require_non_null(value);
-        // Copies that return are done here: there is nothing to switch.
+        // Here, copies are complete when they return, so the attribute has no effect.
         device::require(attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS &&
                             system.memory().find(pointer).has_value(),
                         CUDA_ERROR_INVALID_VALUE);

@@ -1,4 +1,4 @@
-// profile.cpp -- the profile, for clients: see abi/extensions.h.
+// profile.cpp -- the profile for clients: see abi/extensions.h.
 #include "api/call.h"
 #include "profile/modes.h"
 #include "profile/record.h"

@@ -1,4 +1,4 @@
-// software.cpp -- what this driver has beyond NVIDIA's: see softcuda.h.
+// software.cpp -- functions that NVIDIA's driver does not have: see softcuda.h.
 #include "api/call.h"
 #include "device/client_question.h"
 #include "device/fault_log.h"
@@ -30,7 +30,7 @@ SCU_EXPORT int scuKnowsAddress(CUdeviceptr address) {
         const device::AddressSpace &memory = system.memory();
         known = address - memory.arena_base() < memory.arena_size() ||
                 memory.find(address).has_value() ||
-                memory.find(address - 1).has_value(); // an empty array at the end
+                memory.find(address - 1).has_value(); // an empty array at the end of an allocation
     });
     return result == CUDA_SUCCESS && known;
 }

@@ -1,4 +1,4 @@
-// stream.cpp -- streams and the host functions in them.
+// stream.cpp -- streams, and their host functions.
 #include "api/call.h"
 #include "api/default_stream.h"
 #include "device/capture.h"
@@ -47,7 +47,7 @@ ContextOfStream::~ContextOfStream() {
 
 namespace {
 
-/// A call about one stream: body(stream).
+/// A call for one stream: body(stream).
 template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcept {
     return api::with_context_of(
         handle, [&](Context &context) { return body(*api::find_stream(context, handle)); });

@@ -15,7 +15,7 @@ constexpr std::array kKept = {
     CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
     CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN};
 
-/// Throws Error(invalid value) for an attribute that streams have not.
+/// Throws Error(invalid value) for an attribute that streams do not have.
 void require_known(CUstreamAttrID attribute) {
     device::require(attribute == CU_LAUNCH_ATTRIBUTE_PRIORITY ||
                         std::ranges::find(kKept, attribute) != kKept.end(),

@@ -1,4 +1,4 @@
-// stream_memory.cpp -- words in memory that streams write and wait for.
+// stream_memory.cpp -- streams that write words in memory and wait for them.
 #include "device/stream_memory.h"
 #include "api/call.h"
 #include "api/default_stream.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Operation = device::MemoryOperation;
 
-/// All of them, or none where one is wrong.
+/// Runs all operations, or none if one is invalid.
 CUresult run(CUstream handle, const Operation *operations, unsigned count, unsigned flags) {
     return api::with_context_of(handle, [&](Context &context) {
         device::require(flags == 0 && (operations || count == 0), CUDA_ERROR_INVALID_VALUE);
@@ -32,7 +32,7 @@ CUresult wait(CUstream stream, CUdeviceptr address, std::uint64_t value, unsigne
     Operation operation{};
     operation.waitValue.operation = type;
     operation.waitValue.address = address;
-    operation.waitValue.value64 = value; // whose low half is value
+    operation.waitValue.value64 = value; // its low half is `value`
     operation.waitValue.flags = flags;
     return run(stream, &operation, 1, 0);
 }

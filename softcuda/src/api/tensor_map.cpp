@@ -22,7 +22,7 @@ void log(const char *function, const char *fault) {
     device::driver_log::add(device::driver_log::Level::Error, std::string(function) + ": " + fault);
 }
 
-/// Throws Error, and logs why, where the map cannot be used.
+/// Throws Error, and logs the reason, if the map cannot be used.
 void require_usable(const TensorMap &map, const char *function) {
     const char *fault = map.find_fault();
     if (fault)

@@ -1,4 +1,5 @@
-// texture_reference.cpp -- texture and surface references, which old code has in place of objects.
+// texture_reference.cpp -- texture and surface references, which old programs use instead of
+// objects.
 #include "api/array.h"
 #include "api/handles.h"
 #include "device/texture.h"
@@ -19,7 +20,7 @@ std::shared_ptr<TextureReference> find_texture(CUtexref handle) {
     return find_reference(handle, TextureReference::Kind::Texture);
 }
 
-/// Finds the reference of a module's variable, which is made at the first call.
+/// Finds the reference of a module's variable, which is created at the first call.
 TextureReference &reference_of(CUmodule handle, const char *name, TextureReference::Kind kind) {
     const std::shared_ptr<device::Module> module = api::find_module(handle);
     const device::Module::Global global = module->global(name);
@@ -30,7 +31,7 @@ TextureReference &reference_of(CUmodule handle, const char *name, TextureReferen
     return module->reference(global.address, kind);
 }
 
-/// A change of a texture reference's description: change(resource, texture).
+/// Changes a texture reference's description: change(resource, texture).
 template <class Change> CUresult update(CUtexref handle, Change &&change) noexcept {
     return api::with_context([&](Context &) { find_texture(handle)->update(change); });
 }
@@ -94,7 +95,7 @@ CUresult cuTexRefSetAddress(std::size_t *offset, CUtexref handle, CUdeviceptr ad
     return api::with_context([&](Context &) {
         const std::shared_ptr<TextureReference> reference = find_texture(handle);
         const TextureReference::Format format = reference->format();
-        // Kernels must add the distance to the aligned address below themselves.
+        // Kernels must add the offset from the aligned address themselves.
         const std::size_t distance = address % 256;
         device::require(offset != nullptr || distance == 0, CUDA_ERROR_INVALID_VALUE);
         reference->update([&](CUDA_RESOURCE_DESC &resource, CUDA_TEXTURE_DESC &) {
@@ -187,7 +188,7 @@ CUresult cuTexRefGetAddress(CUdeviceptr *result, CUtexref handle) {
         device::require(resource.resType == CU_RESOURCE_TYPE_LINEAR ||
                             resource.resType == CU_RESOURCE_TYPE_PITCH2D,
                         CUDA_ERROR_INVALID_VALUE);
-        *result = resource.res.linear.devPtr; // which lies where pitch2D's does
+        *result = resource.res.linear.devPtr; // at the same position as pitch2D's
     });
 }
 
@@ -281,7 +282,7 @@ CUresult cuTexRefGetFlags(unsigned int *result, CUtexref handle) {
     });
 }
 
-// References are found by the instructions that name them: a kernel need not be told of them.
+// An instruction contains its reference, so this call has no effect on the kernel.
 CUresult cuSurfRefSetArray(CUsurfref handle, CUarray array, unsigned int flags) {
     return api::with_context([&](Context &) {
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);

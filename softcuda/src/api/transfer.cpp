@@ -1,4 +1,4 @@
-// transfer.cpp -- copies and fills on their way into a stream.
+// transfer.cpp -- checks copies and fills, and puts them into a stream.
 #include "api/transfer.h"
 
 #include "api/default_stream.h"

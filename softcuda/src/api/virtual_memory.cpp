@@ -1,4 +1,4 @@
-// virtual_memory.cpp -- addresses and memory apart from each other: cuMemCreate, cuMemMap, ...
+// virtual_memory.cpp -- address ranges and physical memory: cuMemCreate, cuMemMap, ...
 #include "api/call.h"
 #include "device/physical_memory.h"
 
@@ -15,7 +15,7 @@ using device::PhysicalMemory;
 namespace {
 
 constexpr std::uint64_t kGranularity = std::uint64_t{2} << 20; // as on a GPU
-constexpr int kHostBit = 63; ///< of the sets of devices in device::Allocation
+constexpr int kHostBit = 63; ///< for the sets of devices in device::Allocation
 
 device::AddressSpace &memory() { return device::System::get().memory(); }
 
@@ -23,7 +23,7 @@ void require_whole(std::uint64_t bytes) {
     device::require(bytes > 0 && bytes % kGranularity == 0, CUDA_ERROR_INVALID_VALUE);
 }
 
-/// The device for memory of this kind. Throws Error unless it can be made.
+/// The device for memory with these properties. Throws Error if it cannot be created.
 device::Device &checked_device(const CUmemAllocationProp &wanted) {
     device::require(wanted.type == CU_MEM_ALLOCATION_TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
     device::require(wanted.location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_NOT_SUPPORTED);
@@ -68,7 +68,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *result, std::size_t bytes, std::size_t
         require_whole(bytes);
         device::require(flags == 0 && (align == 0 || std::has_single_bit(align)),
                         CUDA_ERROR_INVALID_VALUE);
-        // The address asked for is a wish; memory for kernels lies in the arena alone.
+        // The requested address is only a hint; memory for kernels must be in the arena.
         *result = system.memory().reserve(bytes, std::max<std::uint64_t>(align, kGranularity));
     });
 }
@@ -127,7 +127,7 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
 CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
     return api::with_system([&](device::System &system) {
         if (device::Context *current = device::current_context::get())
-            current->wait_for_all(); // kernels may be using it
+            current->wait_for_all(); // kernels may use it
         system.memory().unmap(address, bytes);
     });
 }

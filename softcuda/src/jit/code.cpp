@@ -1,7 +1,7 @@
 // code.cpp -- links objects into this process with JITLink.
 //
-// JITLink is used directly, without ORC's sessions: an object has no dependency on other objects,
-// and loading one from the disk cache should cost next to nothing.
+// Uses JITLink directly, without ORC's sessions: an object does not depend on other objects, and
+// loading one from the disk cache must be fast.
 #include "jit/code.h"
 
 #include "jit/llvm.h"
@@ -37,7 +37,7 @@ template <typename Function> void *address(Function *function) {
     return reinterpret_cast<void *>(function);
 }
 
-/// fma in the rounding mode of an MXCSR value (bits 13 and 14), for processors without the
+/// fma in the rounding mode of an MXCSR value (bits 13 and 14), for processors without an fma
 /// instruction; see codegen/rounding.cpp.
 template <typename Float> Float rounded_fma(Float a, Float b, Float c, std::uint32_t control) {
     static constexpr int modes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
@@ -48,8 +48,8 @@ template <typename Float> Float rounded_fma(Float a, Float b, Float c, std::uint
     return result;
 }
 
-/// What LLVM turns IR into calls of, where the processor has no instruction for it, and our own
-/// functions of that kind.
+/// Functions that LLVM calls for IR if the processor has no instruction, and our functions of this
+/// kind.
 const RuntimeFunction kLibrary[] = {
     {"softcuda_fmaf", address(&rounded_fma<float>)},
     {"softcuda_fma", address(&rounded_fma<double>)},
@@ -74,11 +74,11 @@ void *find_function(std::span<const RuntimeFunction> functions, llvm::StringRef 
     return nullptr;
 }
 
-/// Gives the memory of whole pages back to the system. They stay mapped.
+/// Returns the memory of whole pages to the system. They stay mapped.
 void empty_pages(std::uint64_t begin, std::uint64_t end) {
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     begin -= begin % page;
-    // Where this fails, the memory stays in use: nothing else depends on it.
+    // If this fails, the memory stays allocated; there is no other effect.
     if (begin < end)
         (void)::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
@@ -105,7 +105,7 @@ struct Code::Loaded {
     }
 };
 
-/// JITLink's questions and reports about one object.
+/// JITLink's callbacks for one object.
 class Code::Context : public jitlink::JITLinkContext {
   public:
     Context(Loaded &loaded, std::span<const RuntimeFunction> functions)
@@ -176,7 +176,7 @@ Code::Code(std::span<const char> object, std::span<const RuntimeFunction> functi
     if (!graph)
         throw std::runtime_error("cannot load generated code: " +
                                  llvm::toString(graph.takeError()));
-    // With this memory manager and these lookups, all is done when link() returns.
+    // With this memory manager and these lookups, linking is complete when link() returns.
     jitlink::link(std::move(*graph), std::make_unique<Context>(*loaded_, functions));
     if (!loaded_->error.empty())
         throw std::runtime_error("cannot load generated code: " + loaded_->error);

@@ -1,4 +1,4 @@
-// debugger.cpp -- the list that debuggers read, and ELF files with addresses in them.
+// debugger.cpp -- the list that debuggers read, and its ELF files with final addresses.
 #include "jit/debugger.h"
 
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-// The names and layouts are gdb's: "JIT Compilation Interface" in its manual.
+// The names and layouts are those of "JIT Compilation Interface" in gdb's manual.
 extern "C" {
 
 enum : std::uint32_t { JIT_NOACTION = 0, JIT_REGISTER_FN, JIT_UNREGISTER_FN };
@@ -25,7 +25,7 @@ struct jit_descriptor {
     jit_code_entry *first_entry;
 };
 
-// A debugger stops here.
+// A debugger sets a breakpoint here.
 [[gnu::noinline, gnu::used, gnu::visibility("default")]] void __jit_debug_register_code() {
     asm volatile("" ::: "memory");
 }
@@ -38,7 +38,7 @@ namespace softcuda::jit {
 
 namespace {
 
-// Lasts as long as the process: code may be unloaded while it ends.
+// Never destroyed, because code may be unloaded while the process ends.
 std::mutex &list_mutex() {
     static auto *const mutex = new std::mutex;
     return *mutex;
@@ -72,7 +72,7 @@ void remove(jit_code_entry &entry) {
     announce(JIT_UNREGISTER_FN, entry);
 }
 
-/// A struct of the file at `offset`; false if the file ends before it does.
+/// Reads a struct of the file at `offset`; false if the file is too short.
 template <typename Record>
 bool read(const std::vector<char> &file, std::uint64_t offset, Record &record) {
     if (offset > file.size() || sizeof record > file.size() - offset)
@@ -88,7 +88,7 @@ std::string name_at(const std::vector<char> &file, std::uint64_t offset) {
     return name;
 }
 
-/// Writes the addresses into the section headers. False if the file is damaged.
+/// Writes the addresses to the section headers. False if the file is damaged.
 bool place_sections(std::vector<char> &file, const std::map<std::string, std::uint64_t> &sections) {
     Elf64_Ehdr header{};
     Elf64_Shdr names{};

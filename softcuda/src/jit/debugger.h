@@ -1,7 +1,7 @@
-// debugger.h -- objects that a debugger is told of, by gdb's interface for code made at run time.
+// debugger.h -- registers objects with a debugger, by gdb's interface for code made at run time.
 //
 // The debugger stops at __jit_debug_register_code(), and reads a list of ELF files in memory that
-// starts at __jit_debug_descriptor. LLDB reads the list, too.
+// begins at __jit_debug_descriptor. LLDB reads this list, too.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace softcuda::jit {
 
-/// An object that debuggers know as long as this exists. Used by any thread.
+/// An object that debuggers know as long as this exists. Any thread may use it.
 class DebuggerEntry {
   public:
-    /// No object.
+    /// An empty entry.
     DebuggerEntry();
-    /// Copies `object` (relocatable ELF), whose sections were loaded at these addresses. No object
-    /// if it is damaged.
+    /// Copies `object` (relocatable ELF), whose sections were loaded at these addresses. The entry
+    /// is empty if the object is damaged.
     DebuggerEntry(std::span<const char> object,
                   const std::map<std::string, std::uint64_t> &sections);
     ~DebuggerEntry();

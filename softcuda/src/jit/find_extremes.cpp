@@ -1,4 +1,4 @@
-// find_extremes.cpp -- follows each lane of a selection to where its operands come from.
+// find_extremes.cpp -- traces each lane of a select back to the origin of its operands.
 #include "jit/find_extremes.h"
 
 #include "jit/flow_kept.h"
@@ -14,7 +14,7 @@ namespace {
 
 using llvm::Value;
 
-/// Lane `lane` of a vector that is no rearrangement of others.
+/// Lane `lane` of a vector that is not a shuffle of other vectors.
 struct Origin {
     const Value *vector = nullptr;
     unsigned lane = 0;
@@ -23,8 +23,8 @@ struct Origin {
 
 enum class Kind : std::uint8_t { Keep, Lower, Higher };
 
-/// What a vector is: each lane the lower or higher one of `first` and `second`, or of `rest`. All
-/// kinds are the opposite where `turned`, an i1, is true.
+/// A vector whose lanes are the minimum or maximum of `first` and `second`, or a lane of `rest`. If
+/// `turned`, an i1, is true, minimum and maximum are exchanged.
 struct Extremes {
     Value *first = nullptr, *second = nullptr, *rest = nullptr;
     Value *turned = nullptr;
@@ -38,7 +38,7 @@ unsigned lanes_of(const Value *vector) {
     return llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
 }
 
-/// The lane that a shuffle takes `lane` from; false for one that is not defined.
+/// The source of lane `lane` of a shuffle; false for an undefined lane.
 bool follow(const llvm::ShuffleVectorInst &shuffle, const Value *&vector, unsigned &lane) {
     const int from = shuffle.getMaskValue(lane);
     if (from < 0)
@@ -49,7 +49,7 @@ bool follow(const llvm::ShuffleVectorInst &shuffle, const Value *&vector, unsign
     return true;
 }
 
-/// The i1 in all lanes, or null.
+/// The i1 that is in all lanes, or null.
 Value *splat_of(Value *mask) {
     using namespace llvm::PatternMatch;
     Value *scalar = nullptr;
@@ -58,12 +58,12 @@ Value *splat_of(Value *mask) {
     return is ? scalar : nullptr;
 }
 
-/// When a lane's condition holds: never, or if comparison's lane `lane` says so, or the contrary.
+/// The condition of a lane: never, or the comparison's lane `lane`, or its negation.
 struct Condition {
     const llvm::ICmpInst *comparison = nullptr; ///< null: never
     unsigned lane = 0;
     bool contrary = false;
-    Value *turned = nullptr; ///< i1: and the contrary of that where it is true
+    Value *turned = nullptr; ///< i1: if true, the negation of the above
 };
 
 std::optional<bool> constant_lane(const Value *mask, unsigned lane) {
@@ -73,10 +73,10 @@ std::optional<bool> constant_lane(const Value *mask, unsigned lane) {
     return bit ? std::optional(bit->isOne()) : std::nullopt;
 }
 
-/// Nothing where the mask is made in other ways.
+/// Empty if the mask has another form.
 std::optional<Condition> find_condition(const Value *mask, unsigned lane) {
     Condition found;
-    bool masked = true; // a lane that is false here is false in the end
+    bool masked = true; // a lane that is false here is false in the result
     for (unsigned steps = 0; steps < 8; ++steps) {
         if (const auto known = constant_lane(mask, lane))
             return !*known && masked ? std::optional(Condition{}) : std::nullopt;
@@ -154,7 +154,7 @@ class Finder {
         return std::nullopt;
     }
 
-    /// Which of the two that are compared the selection takes.
+    /// Which of the two compared values the select takes.
     std::optional<Kind> kind_of(const llvm::SelectInst &select, unsigned lane,
                                 const Condition &condition) const {
         const auto yes = origin(select.getTrueValue(), lane);
@@ -170,7 +170,7 @@ class Finder {
         return takes_higher != condition.contrary ? Kind::Higher : Kind::Lower;
     }
 
-    /// Notes what the selection is; true if that is complete.
+    /// Records the form of the select; true if it is complete.
     bool find(llvm::SelectInst &select) {
         Extremes made{.first = select.getTrueValue(),
                       .second = select.getFalseValue(),
@@ -203,7 +203,7 @@ class Finder {
         return known_.emplace(&select, std::move(made)).first->second.complete();
     }
 
-    /// Where the rest is such a vector of the same pairs, the two are one.
+    /// If the rest is such a vector of the same pairs, merges the two.
     void join(const llvm::SelectInst &select, Extremes &made) const {
         auto before = known_.find(made.rest);
         if (before == known_.end() || before->second.turned != made.turned ||

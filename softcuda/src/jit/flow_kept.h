@@ -1,4 +1,4 @@
-// flow_kept.h -- what a pass that leaves branches and blocks alone reports.
+// flow_kept.h -- the analyses that a pass preserves if it does not change the control flow.
 #pragma once
 
 #include "jit/llvm.h"

@@ -1,4 +1,4 @@
-// frame_bytes.cpp -- reads the section in which LLVM leaves the sizes of stack frames.
+// frame_bytes.cpp -- reads the section in which LLVM stores the sizes of stack frames.
 #include "jit/frame_bytes.h"
 
 #include "jit/llvm.h"
@@ -20,7 +20,7 @@ std::uint64_t sum_of_sizes(llvm::StringRef entries, std::uint8_t address_bytes) 
         (void)data.getAddress(at);
         sum += data.getULEB128(at);
     }
-    llvm::consumeError(at.takeError()); // a damaged object: linking it fails
+    llvm::consumeError(at.takeError()); // a damaged object, which cannot be linked
     return sum;
 }
 

@@ -1,4 +1,4 @@
-// frame_bytes.h -- how much stack the functions of an object file need.
+// frame_bytes.h -- the stack size of the functions of an object file.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace softcuda::jit {
 
-/// The sum of the stack frames of all functions of an object that emit_object() made: what a call
-/// of any of them needs at most, functions of the runtime aside, unless one calls itself. 0 for
+/// The sum of the stack frames of all functions of an object of emit_object(): an upper bound for a
+/// call of any of them, without the runtime's functions, unless a function is recursive. 0 for
 /// other objects. Bytes.
 [[nodiscard]] std::uint64_t frame_bytes(std::span<const char> object);
 

@@ -17,10 +17,10 @@ namespace {
 
 constexpr const char *kMark = "softcuda.warps";
 constexpr unsigned kMostWarps = 4;
-constexpr unsigned kMostInstructions = 1000; ///< that a body may have afterwards
-constexpr unsigned kLatency = 4;             ///< of an operation on floats, in cycles
-constexpr unsigned kAtOnce = 2;              ///< operations that begin in a cycle
-constexpr unsigned kShortChain = 24;         ///< cycles that a processor sees beyond by itself
+constexpr unsigned kMostInstructions = 1000; ///< maximum for a body afterwards
+constexpr unsigned kLatency = 4;             ///< of a float operation, in cycles
+constexpr unsigned kAtOnce = 2;              ///< operations that begin in one cycle
+constexpr unsigned kShortChain = 24; ///< cycles of latency that the processor hides by itself
 
 bool is_marked(const llvm::BranchInst &latch) {
     const llvm::MDNode *loop = latch.getMetadata(llvm::LLVMContext::MD_loop);
@@ -33,7 +33,7 @@ bool is_marked(const llvm::BranchInst &latch) {
            });
 }
 
-/// A loop of one block that counts from a constant to a constant, and carries nothing else.
+/// A loop of one basic block with constant bounds, whose counter is its only loop-carried value.
 struct WarpLoop {
     llvm::PHINode *warp;
     llvm::BinaryOperator *next;
@@ -68,7 +68,7 @@ std::optional<WarpLoop> find_loop(llvm::BasicBlock &block) {
 
 bool may_interleave(const llvm::Instruction &i) {
     if (llvm::isa<llvm::PHINode>(i) || i.isTerminator())
-        return true; // the loop's own
+        return true; // the loop's counter
     if (const auto *load = llvm::dyn_cast<llvm::LoadInst>(&i))
         return load->isSimple();
     if (const auto *store = llvm::dyn_cast<llvm::StoreInst>(&i))
@@ -76,12 +76,12 @@ bool may_interleave(const llvm::Instruction &i) {
     return !i.mayReadOrWriteMemory() && !i.mayHaveSideEffects();
 }
 
-/// What a loop's body takes of a processor.
+/// The processor resources that a loop's body uses.
 struct Cost {
-    unsigned latency = 0;    ///< cycles of the longest chain
+    unsigned latency = 0;    ///< cycles of the longest dependency chain
     unsigned operations = 0; ///< on vector registers
-    unsigned live = 0;       ///< vector registers that the body's values need at once
-    unsigned outside = 0;    ///< and those that come from outside
+    unsigned live = 0;       ///< maximum number of vector registers for the body's values
+    unsigned outside = 0;    ///< vector registers for values from outside
     unsigned instructions = 0;
 };
 
@@ -112,7 +112,7 @@ class Estimate {
         return (bits + vector_bits_ - 1) / vector_bits_;
     }
 
-    /// Broadcasts from memory are operands of what uses them.
+    /// A broadcast from memory is an operand of its user.
     static bool is_broadcast(const llvm::Instruction &i) {
         return llvm::isa<llvm::ShuffleVectorInst, llvm::InsertElementInst>(i);
     }
@@ -134,13 +134,13 @@ class Estimate {
             const auto *i = llvm::dyn_cast<llvm::Instruction>(value);
             if (i && i->getParent() == &block_)
                 continue;
-            // The same row for both halves of a warp is one register.
+            // Equal rows for both halves of a warp are one register.
             const auto *shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(value);
             const bool repeats = shuffle && llvm::isa<llvm::PoisonValue>(shuffle->getOperand(1));
             cost_.outside += repeats ? std::min(registers(value), registers(shuffle->getOperand(0)))
                                      : registers(value);
         }
-        std::multimap<unsigned, unsigned> ends; // of lives: registers
+        std::multimap<unsigned, unsigned> ends; // ends of live ranges: registers
         unsigned number = 0, live = 0;
         for (const llvm::Instruction &i : block_) {
             for (++number; !ends.empty() && ends.begin()->first <= number; ends.erase(ends.begin()))

@@ -1,4 +1,4 @@
-// interleave_warps.h -- a pass that runs several warps at a time where one alone waits for itself.
+// interleave_warps.h -- a pass that interleaves several warps to hide latencies.
 #pragma once
 
 #include "jit/llvm.h"
@@ -7,19 +7,20 @@ namespace softcuda::jit {
 
 class Target;
 
-/// Marks a loop over warps none of which can tell in which order their instructions run: between
-/// two barriers, without atomics, calls, or accesses that may fail. `latch` is its way back.
+/// Marks a loop over warps whose relative order cannot be observed: it is between two barriers,
+/// without atomics, calls, or accesses that may fail. `latch` is its back edge.
 void mark_warp_loop(llvm::BranchInst &latch);
 
-/// A chain of dependent operations, say a sum's multiply-adds, takes several cycles for each, in
-/// which a processor could do some more; it sees other warps' too late or not at all.
+/// In a chain of dependent operations, such as the multiply-adds of a sum, each operation takes
+/// several cycles. The processor could execute other operations meanwhile, but it reaches the
+/// instructions of other warps too late.
 ///
 ///     for w:  s = fma(a0, b0, s)          for w, w + 1:  s = fma(a0, b0, s)
 ///             s = fma(a1, b1, s)                         t = fma(c0, b0, t)
 ///             ...                                        s = fma(a1, b1, s) ...
 ///
-/// Takes as many warps as hide the latency and the registers have room for. For marked loops of
-/// one block.
+/// Interleaves as many warps as hide the latency and fit the registers. For marked loops of one
+/// basic block.
 class InterleaveWarpsPass : public llvm::PassInfoMixin<InterleaveWarpsPass> {
   public:
     explicit InterleaveWarpsPass(const Target &target) : target_(&target) {}

@@ -1,4 +1,4 @@
-// line_table.cpp -- LLVM's reader of DWARF does the work.
+// line_table.cpp -- reads line tables with LLVM's DWARF reader.
 #include "jit/line_table.h"
 
 #include "jit/llvm.h"
@@ -13,7 +13,7 @@ namespace softcuda::jit {
 
 namespace {
 
-/// Calls `use` with each line table of the object; until it returns false.
+/// Calls `use` with each line table of the object until it returns false.
 template <typename Use> void for_each_table(const std::vector<char> &bytes, Use use) {
     const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()), "kernel");
     auto object = llvm::object::ObjectFile::createObjectFile(buffer);

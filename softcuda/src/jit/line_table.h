@@ -1,4 +1,4 @@
-// line_table.h -- which line of the source a place in machine code is for.
+// line_table.h -- maps positions in machine code to lines of the source.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ struct SourceLine {
     std::uint32_t line = 0, column = 0;
 };
 
-/// The line tables of one object (codegen/source_lines.h). Read when they are first asked.
+/// The line tables of one object (codegen/source_lines.h). Read at the first query.
 class LineTable {
   public:
     explicit LineTable(std::span<const char> object) : object_(object.begin(), object.end()) {}
 
-    /// The line for the instruction at `offset` in the object's code; code that stands for no line
-    /// counts to the one before it. Nothing where there is none, or the object is damaged.
+    /// The line of the instruction at `offset` in the object's code. Code without a line belongs to
+    /// the line before it. Empty if there is no line, or if the object is damaged.
     [[nodiscard]] std::optional<SourceLine> find(std::uint64_t offset) const;
 
     struct Row {
         std::uint64_t offset = 0; ///< in the object's code
         SourceLine place;
     };
-    /// All places where another line begins, by offset. Code for no line has none.
+    /// All positions where a line begins, by offset. Code without a line has no row.
     [[nodiscard]] std::vector<Row> rows() const;
 
   private:

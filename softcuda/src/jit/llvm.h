@@ -1,8 +1,6 @@
-// llvm.h -- the LLVM headers that code generation uses, and everything that differs between
-// versions.
+// llvm.h -- the LLVM headers for code generation, and all code that depends on LLVM's version.
 //
-// Compiled once, as a precompiled header of jit/ and codegen/. No other file asks for LLVM's
-// version.
+// Compiled once, as a precompiled header of jit/ and codegen/. No other file tests LLVM's version.
 #pragma once
 
 #include <llvm/ADT/APFloat.h>
@@ -46,7 +44,7 @@ inline llvm::Function *intrinsic(llvm::Module &module, llvm::Intrinsic::ID id,
 #endif
 }
 
-/// The module's target: a string until LLVM 20, then a Triple.
+/// Sets the module's target triple: a string up to LLVM 20, then a Triple.
 inline void set_triple(llvm::Module &module, const llvm::TargetMachine &machine) {
 #if LLVM_VERSION_MAJOR >= 21
     module.setTargetTriple(machine.getTargetTriple());

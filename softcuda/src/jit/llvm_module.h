@@ -12,7 +12,7 @@ namespace softcuda::jit {
 
 class Target;
 
-/// Owns an LLVM module in a context of its own. May pass from thread to thread.
+/// Owns an LLVM module in a separate context. May be passed from thread to thread.
 class LlvmModule {
   public:
     /// An empty module with the target's triple and data layout.
@@ -22,7 +22,7 @@ class LlvmModule {
     ~LlvmModule();
 
     [[nodiscard]] llvm::Module &get() const;
-    /// LLVM's text form.
+    /// The text form of LLVM IR.
     [[nodiscard]] std::string text() const;
 
   private:

@@ -4,9 +4,9 @@
 //
 //     magic (8) | key bytes (8) | object bytes (8) | checksum of both (8) | key | object
 //
-// The key is compared in full, so that two keys of one hash only displace each other. A file is
-// written under a name of its own and then renamed: readers see all of it or nothing. Reading an
-// entry sets its modification time, which is what trimming goes by (access times are often off).
+// The whole key is compared, so two keys with equal hashes only replace each other. A file is
+// written under a unique name and then renamed: readers see the complete file or none. Reading an
+// entry sets its modification time, which trim() uses (access times are often disabled).
 #include "jit/object_cache.h"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ struct Header {
     std::uint64_t magic, key_bytes, object_bytes, checksum;
 };
 
-/// Eight bytes at a time: multiply and fold the 128-bit product. Guards against damage and
-/// accidents, not against an attacker, who could write the folder only with the user's own rights.
+/// Eight bytes at a time: multiplies, and folds the 128-bit product. Detects damage, not
+/// manipulation: an attacker could write to the folder only with the user's rights.
 std::uint64_t hash(std::string_view bytes, std::uint64_t seed) {
     constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
     std::uint64_t state = seed ^ (bytes.size() * factor);
@@ -60,7 +60,7 @@ std::uint64_t checksum(std::string_view key, std::string_view object) {
     return hash(object, hash(key, 1));
 }
 
-/// An open file that closes itself.
+/// A file that is closed by the destructor.
 class File {
   public:
     File(const fs::path &path, int flags)
@@ -114,7 +114,7 @@ struct Entry {
     std::uint64_t bytes;
 };
 
-/// All entries; unfinished files that nobody will finish are removed on the way.
+/// All entries. Removes unfinished files of crashed writers.
 std::vector<Entry> list_entries(const fs::path &directory) {
     std::vector<Entry> entries;
     std::error_code error;
@@ -192,7 +192,8 @@ std::optional<std::vector<char>> ObjectCache::load(std::string_view key) const {
     if (!file.read(object.data(), object.size()) ||
         checksum(key, {object.data(), object.size()}) != header.checksum)
         return std::nullopt;
-    ::futimens(file.number(), nullptr); // used just now; a read-only disk keeps its times
+    ::futimens(file.number(),
+               nullptr); // marks it as used; fails on a read-only disk, which is allowed
     return object;
 }
 
@@ -205,7 +206,7 @@ void ObjectCache::store(std::string_view key, std::span<const char> bytes) const
     const fs::path unfinished = unfinished_path(path);
     if (write_entry(unfinished, key, {bytes.data(), bytes.size()}))
         fs::rename(unfinished, path, error);
-    fs::remove(unfinished, error); // there only where writing or renaming failed
+    fs::remove(unfinished, error); // exists only if writing or renaming failed
 
     static std::atomic<unsigned> stores{0};
     if (stores.fetch_add(1) % kStoresPerTrim == 0)

@@ -10,28 +10,28 @@
 
 namespace softcuda::jit {
 
-/// Keeps byte strings under keys. It is only ever a shortcut: whatever goes wrong (a full or
-/// read-only disk, a damaged or foreign file, another process trimming) is a miss, never an error.
-/// Any number of threads and processes may use one folder at once.
+/// Stores byte strings by keys. An error (a full or read-only disk, a damaged or foreign file,
+/// another process that trims) is only a miss, never an error for the caller. Any number of threads
+/// and processes may use one folder at the same time.
 class ObjectCache {
   public:
     static constexpr std::uint64_t default_capacity = std::uint64_t{256} << 20;
 
     /// A cache that is always empty.
     ObjectCache() = default;
-    /// Keeps at most about `capacity` bytes of files in `directory`, which is made when first
-    /// needed.
+    /// Keeps at most about `capacity` bytes of files in `directory`, which is created at the first
+    /// use.
     explicit ObjectCache(std::filesystem::path directory,
                          std::uint64_t capacity = default_capacity);
-    /// In SOFTCUDA_CACHE_DIR, else $XDG_CACHE_HOME/softcuda, else ~/.cache/softcuda; always empty
-    /// where SOFTCUDA_DISABLE_CACHE=1 or there is no home.
+    /// Uses SOFTCUDA_CACHE_DIR, else $XDG_CACHE_HOME/softcuda, else ~/.cache/softcuda. Always empty
+    /// if SOFTCUDA_DISABLE_CACHE=1 or if there is no home folder.
     static ObjectCache from_environment();
 
     [[nodiscard]] std::optional<std::vector<char>> load(std::string_view key) const;
     void store(std::string_view key, std::span<const char> bytes) const;
 
-    /// Removes the entries used least recently until what is left fits in three quarters of the
-    /// capacity; store() calls it now and then.
+    /// Removes the least recently used entries until the rest fits in three quarters of the
+    /// capacity. store() calls it from time to time.
     void trim() const;
 
     [[nodiscard]] const std::filesystem::path &directory() const { return directory_; }

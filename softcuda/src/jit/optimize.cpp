@@ -1,11 +1,11 @@
 // optimize.cpp -- runs LLVM passes over vectorised kernels, and emits objects.
 //
-// The IR that arrives was written by codegen/: whole warps in <32 x T> values, masks explicit,
-// every mutable value in an alloca. What is left to do is what a scalar compiler does for scalar
-// code: registers from allocas, common subexpressions (addresses and masks above all), loop
-// invariants out of loops, dead stores and branches away. Compile time counts, so each pass runs as
-// few times as pays; LLVM's default pipelines run three times as many. compiler/pipeline.cpp has
-// their order.
+// The input is IR from codegen/: whole warps in <32 x T> values, explicit masks, every mutable
+// value in an alloca. The passes are those that a scalar compiler runs on scalar code: registers
+// instead of allocas, common subexpressions (mostly addresses and masks), loop-invariant code
+// motion, removal of dead stores and branches. Compile time matters, so each pass runs only as
+// often as it pays off; LLVM's default pipelines run three times as many passes.
+// compiler/pipeline.cpp defines their order.
 #include "jit/optimize.h"
 
 #include "jit/find_extremes.h"
@@ -39,12 +39,11 @@ namespace softcuda::jit {
 
 namespace {
 
-/// Puts a copy of the computation of a gather's or scatter's places beside it: instruction
-/// selection looks at one block at a time, and takes indices of 32 bits only where it sees that
-/// they are.
+/// Copies the computation of the indices of a gather or scatter next to it. Instruction selection
+/// processes one basic block at a time, and uses 32-bit indices only if it sees the extension.
 ///
-///     base[sext(indices)]             the widening comes along
-///     base[constants][offset]         as loop-invariant code motion leaves it:
+///     base[sext(indices)]             copies the extension
+///     base[constants][offset]         after loop-invariant code motion:
 ///     base[offset][constants]
 class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
   public:
@@ -85,7 +84,7 @@ class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
 
     static bool bring_constants(llvm::IntrinsicInst &access, unsigned operand,
                                 llvm::GetElementPtrInst &places) {
-        llvm::SmallVector<llvm::Value *, 4> offsets; // the same for all lanes
+        llvm::SmallVector<llvm::Value *, 4> offsets; // equal in all lanes
         llvm::GetElementPtrInst *at = &places;
         while (at && at->getNumIndices() == 1 && at->getSourceElementType()->isIntegerTy(8) &&
                at->getPointerOperandType()->isVectorTy() &&
@@ -107,7 +106,7 @@ class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
     }
 };
 
-/// Shows a function to whoever asked for it. A required pass: LLVM may leave others out.
+/// Passes a function to the AfterPass callback. A required pass, because LLVM may skip others.
 class ShowPass : public llvm::PassInfoMixin<ShowPass> {
   public:
     ShowPass(std::string_view name, const AfterPass &after) : name_(name), after_(after) {}
@@ -198,9 +197,9 @@ void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPa
 
 namespace {
 
-// What TargetMachine::addPassesToEmitMC() adds, but for one analysis: where the values of variables
-// are is looked for in all machine code that has lines, though there are no variables. That takes 3
-// per cent of the time.
+// As TargetMachine::addPassesToEmitMC(), without one analysis: it looks for the locations of
+// variables in all machine code with lines, though there are no variables, and takes 3 per cent of
+// the time.
 void add_machine_passes(llvm::legacy::PassManager &passes, const Target &target,
                         llvm::raw_pwrite_stream &out) {
     auto &machine = static_cast<llvm::LLVMTargetMachine &>(target.machine());

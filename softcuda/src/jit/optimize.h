@@ -1,4 +1,4 @@
-// optimize.h -- from LLVM IR that is already vectorised to an object file.
+// optimize.h -- compiles vectorised LLVM IR to an object file.
 #pragma once
 
 #include <functional>
@@ -16,40 +16,41 @@ namespace softcuda::jit {
 class PassList; // an llvm::FunctionPassManager (optimize.cpp)
 class Target;
 
-/// A pass over LLVM IR by the name that the compiler's list of passes gives it.
+/// A pass over LLVM IR with its name in the compiler's list of passes.
 struct LlvmPass {
     std::string_view name;
     void (*add)(PassList &list);
 };
 
-/// Is called with a pass' name and what makes the text of the function that it has just changed.
+/// Called with the name of a pass and a function that returns the text of the function that it has
+/// just changed.
 using AfterPass =
     std::function<void(std::string_view name, const std::function<std::string()> &text)>;
 
-// LLVM's own.
+// Passes of LLVM.
 void add_sroa(PassList &list);
 void add_early_cse(PassList &list);
 void add_inst_combine(PassList &list);
 void add_simplify_cfg(PassList &list);
 void add_jump_threading(PassList &list);
-void add_loop_invariants(PassList &list); ///< loops are rotated for it
+void add_loop_invariants(PassList &list); ///< loops are rotated first
 void add_gvn(PassList &list);
 void add_dead_stores(PassList &list);
 void add_sink(PassList &list);
 void add_dead_code(PassList &list);
-// Ours.
+// Our passes.
 void add_sink_cold(PassList &list);
 void add_find_extremes(PassList &list);
 void add_interleave_warps(PassList &list);
 void add_keep_indices(PassList &list);
 void add_widen_half_compares(PassList &list);
 
-/// Runs the passes in order over each function, and `after` behind each of them. Throws
-/// std::logic_error if the module is not valid to begin with.
+/// Runs the passes in order over each function, and `after` after each pass. Throws
+/// std::logic_error if the module is invalid before the first pass.
 void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPass> passes,
               const AfterPass &after = {});
 
-/// Machine code for an optimised module, as a relocatable ELF object.
+/// Machine code of an optimised module, as a relocatable ELF object.
 std::vector<char> emit_object(llvm::Module &module, const Target &target);
 
 } // namespace softcuda::jit

@@ -1,5 +1,5 @@
-// perf_files.cpp -- the two formats: perf's tools/perf/Documentation has jit-interface.txt and
-// jitdump-specification.txt.
+// perf_files.cpp -- writes the two formats. They are documented in perf's tools/perf/Documentation:
+// jit-interface.txt and jitdump-specification.txt.
 #include "jit/perf_files.h"
 
 #include <cerrno>
@@ -39,7 +39,7 @@ void report(const std::string &path, const char *problem) {
     std::fprintf(stderr, "softcuda: no names of kernels for perf: %s: %s\n", path.c_str(), problem);
 }
 
-/// Bytes of a record, and how they are put together.
+/// The bytes of a record.
 class Record {
   public:
     template <typename Number> void add(Number value) {
@@ -55,7 +55,7 @@ class Record {
         const auto *from = static_cast<const char *>(begin);
         bytes_.insert(bytes_.end(), from, from + count);
     }
-    /// Writes a record's size into its head.
+    /// Writes a record's size to its header.
     void finish() {
         const auto size = static_cast<std::uint32_t>(bytes_.size());
         std::memcpy(bytes_.data() + sizeof(std::uint32_t), &size, sizeof size);
@@ -73,7 +73,7 @@ std::uint64_t now() {
            static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// The file of one process, in one format.
+/// The file of one process in one format.
 class PerfFile {
   public:
     PerfFile(Format format, pid_t process) : process_(process) {
@@ -83,8 +83,7 @@ class PerfFile {
             open_dump();
     }
     PerfFile(const PerfFile &) = delete;
-    // What a fork has left of the parent's file is closed here; the mark stays mapped, as perf
-    // wants.
+    // In a forked child, closes the parent's file; the marker page stays mapped, as perf requires.
     ~PerfFile() { close(); }
 
     [[nodiscard]] pid_t process() const { return process_; }
@@ -101,11 +100,11 @@ class PerfFile {
     }
 
   private:
-    // Python's own trampolines are in the same file: it is added to.
+    // Python's trampolines are in the same file, so this code appends to it.
     void open_map() {
         path_ = "/tmp/perf-" + std::to_string(process_) + ".map";
         file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-        struct stat found{};
+        struct stat found {};
         if (file_ < 0 || fstat(file_, &found) != 0)
             return give_up(std::strerror(errno));
         if (!S_ISREG(found.st_mode) || found.st_uid != geteuid() || found.st_nlink != 1)
@@ -117,12 +116,12 @@ class PerfFile {
         const char *folder = std::getenv("SOFTCUDA_PERF_DIR");
         path_ = std::string(folder && *folder ? folder : ".") + "/jit-" + std::to_string(process_) +
                 ".dump";
-        unlink(path_.c_str()); // of a process that had this number before
+        unlink(path_.c_str()); // a file of an older process with this number
         file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (file_ < 0)
             return give_up(std::strerror(errno));
         write_header();
-        // perf learns of the file by this mapping, and only of executable ones.
+        // perf detects the file by this mapping, which must be executable.
         const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
         if (mmap(nullptr, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, file_, 0) == MAP_FAILED)
             give_up("cannot be mapped as executable; is the folder on a file system without that?");
@@ -162,7 +161,7 @@ class PerfFile {
 Record begin_record(std::uint32_t id) {
     Record record;
     record.add(id);
-    record.add(std::uint32_t{0}); // its size
+    record.add(std::uint32_t{0}); // size, written later
     record.add(now());
     return record;
 }
@@ -193,7 +192,7 @@ std::vector<char> line_record(const Code::Function &function, std::uint64_t text
 std::vector<char> load_record(const Code::Function &function, const std::string &name,
                               pid_t process) {
     constexpr std::uint32_t kLoad = 0;
-    static std::uint64_t index = 0; // under the lock of tell_perf()
+    static std::uint64_t index = 0; // protected by the lock of tell_perf()
     Record record = begin_record(kLoad);
     record.add(static_cast<std::uint32_t>(process));
     record.add(static_cast<std::uint32_t>(syscall(SYS_gettid)));
@@ -222,7 +221,7 @@ void tell_perf(const Code &code, const LineTable &lines, const SourceName &name)
     static const Format format = wanted_format();
     if (format == Format::None)
         return;
-    // They last as long as the process: other threads may compile while it ends.
+    // Never destroyed: other threads may compile while the process ends.
     static auto *const mutex = new std::mutex;
     static PerfFile *file = nullptr;
     std::lock_guard lock(*mutex);
@@ -238,7 +237,7 @@ void tell_perf(const Code &code, const LineTable &lines, const SourceName &name)
             file->write(map_line(function, shown));
             continue;
         }
-        file->write(line_record(function, code.text(), rows)); // comes before the code
+        file->write(line_record(function, code.text(), rows)); // must precede the code
         file->write(load_record(function, shown, getpid()));
     }
 }

@@ -1,13 +1,13 @@
-// perf_files.h -- tells Linux' perf which function and line generated code is for.
+// perf_files.h -- writes functions and lines of generated code for Linux' perf.
 //
-//     SOFTCUDA_PERF=map       /tmp/perf-PID.map: names of functions, for `perf report` and `perf
-//     top` SOFTCUDA_PERF=jitdump   jit-PID.dump in SOFTCUDA_PERF_DIR or the current folder: names,
-//     code and
-//                             lines, for `perf record -k mono` and `perf inject --jit`; VTune reads
-//                             such a dump, too
+//     SOFTCUDA_PERF=map       /tmp/perf-PID.map: names of functions, for `perf report` and
+//                             `perf top`
+//     SOFTCUDA_PERF=jitdump   jit-PID.dump in SOFTCUDA_PERF_DIR or the current folder: names, code
+//                             and lines, for `perf record -k mono` and `perf inject --jit`; VTune
+//                             reads such a dump, too
 //
-// Files belong to the user alone (mode 0600), and links are not followed. What cannot be written is
-// said once on stderr; programs run as before.
+// Only the user can access the files (mode 0600), and links are not followed. An error is reported
+// once on stderr; programs continue.
 #pragma once
 
 #include "jit/code.h"
@@ -20,12 +20,12 @@
 
 namespace softcuda::jit {
 
-/// The name of a function in the source, for its name in generated code.
+/// Converts the name of a function in generated code to its name in the source.
 using SourceName = std::function<std::string(std::string_view)>;
 
-/// Writes down the functions of an object, if the environment asks for it. May be called by any
-/// thread, and by a forked child, which gets files of its own. Throws std::runtime_error if
-/// SOFTCUDA_PERF is neither of the words.
+/// Writes the functions of an object if the environment requests it. Any thread may call, also in a
+/// forked child, which gets separate files. Throws std::runtime_error if SOFTCUDA_PERF has another
+/// value.
 void tell_perf(const Code &code, const LineTable &lines, const SourceName &name);
 
 } // namespace softcuda::jit

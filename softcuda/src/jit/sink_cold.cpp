@@ -1,4 +1,5 @@
-// sink_cold.cpp -- users come first, so that what only the moved need moves behind them.
+// sink_cold.cpp -- processes users before operands, so that operands that only moved instructions
+// use move too.
 #include "jit/sink_cold.h"
 
 #include "jit/flow_kept.h"
@@ -14,7 +15,7 @@ namespace {
 
 using Blocks = llvm::SmallPtrSet<llvm::BasicBlock *, 16>;
 
-/// A way is rare if the other is taken this many times as often.
+/// A branch is rare if the other branch is taken this many times as often.
 constexpr std::uint32_t kRare = 1000;
 
 Blocks find_cold(llvm::Function &function) {
@@ -38,7 +39,7 @@ bool may_move(const llvm::Instruction &i) {
            !i.getType()->isVoidTy() && !llvm::isa<llvm::PHINode, llvm::AllocaInst>(i);
 }
 
-/// The cold blocks that use it; nothing if others do.
+/// The cold blocks that use it; empty if other blocks use it, too.
 Blocks cold_users(const llvm::Instruction &i, const Blocks &cold) {
     Blocks users;
     for (const llvm::User *user : i.users()) {

@@ -1,14 +1,14 @@
-// sink_cold.h -- a pass that moves computations to the rare places which alone need them.
+// sink_cold.h -- a pass that moves computations to the cold blocks that use them.
 #pragma once
 
 #include "jit/llvm.h"
 
 namespace softcuda::jit {
 
-/// Rare places are the blocks that branch weights say are hardly ever entered. What is computed
-/// outside of them for them alone -- exact addresses for a check that may fail, mostly -- is
-/// computed in each of them instead, where it costs neither time nor registers. LLVM's own sinking
-/// only moves what one place uses.
+/// Cold blocks are basic blocks that, according to branch weights, are rarely executed. A value
+/// that only cold blocks use (mostly the exact address for a check that may fail) is computed in
+/// each of these blocks instead, where it costs neither time nor registers. LLVM's sinking only
+/// moves values with a single user.
 class SinkColdPass : public llvm::PassInfoMixin<SinkColdPass> {
   public:
     llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);

@@ -1,7 +1,7 @@
-// small_float_calls.cpp -- what LLVM calls for single halves where the processor has no
+// small_float_calls.cpp -- functions that LLVM calls for single halves if the processor has no
 // instruction.
 //
-// Generated code converts halves a vector at a time; an atomic does it for one.
+// Generated code converts vectors of halves; only an atomic converts a single half.
 
 #include "jit/small_float_calls.h"
 
@@ -13,7 +13,7 @@ namespace softcuda::jit {
 
 namespace {
 
-/// Passed and returned as the processor's ABI has it for 16-bit floats; a bfloat16's bits, too.
+/// Passed and returned as a 16-bit float in the processor's ABI; also holds the bits of a bfloat16.
 __extension__ using Half = _Float16;
 
 float from_half(Half value) { return static_cast<float>(value); }
@@ -22,7 +22,7 @@ Half to_half(float value) { return static_cast<Half>(value); }
 Half to_bfloat(float value) {
     auto bits = std::bit_cast<std::uint32_t>(value);
     if (std::isnan(value))
-        bits |= 0x400000; // keeps it one
+        bits |= 0x400000; // so that it stays a NaN
     else
         bits += 0x7fff + (bits >> 16 & 1);
     return std::bit_cast<Half>(static_cast<std::uint16_t>(bits >> 16));

@@ -1,4 +1,5 @@
-// small_float_calls.h -- what LLVM calls for single halves where the processor has no instruction.
+// small_float_calls.h -- functions that LLVM calls for single halves if the processor has no
+// instruction.
 #pragma once
 
 #include "jit/code.h"

@@ -1,4 +1,4 @@
-// target.cpp -- reads the host's processor and makes LLVM's target machines.
+// target.cpp -- detects the host's processor and creates LLVM's target machines.
 #include "jit/target.h"
 
 #include "jit/llvm.h"
@@ -21,11 +21,12 @@ namespace softcuda::jit {
 
 namespace {
 
-/// LLVM's tuning that has no other way in. This library has an LLVM of its own.
+/// Sets an option of LLVM that can only be set as a command line option. This library has a private
+/// copy of LLVM.
 void set_option(llvm::StringRef name, llvm::StringRef value) {
     const auto found = llvm::cl::getRegisteredOptions().find(name);
     if (found != llvm::cl::getRegisteredOptions().end())
-        found->second->addOccurrence(1, name, value); // at 0 it would count as not given
+        found->second->addOccurrence(1, name, value); // at position 0 it would count as not set
 }
 
 void initialize_llvm() {
@@ -34,22 +35,23 @@ void initialize_llvm() {
         llvm::InitializeNativeTarget();
         llvm::InitializeNativeTargetAsmPrinter();
         llvm::InitializeNativeTargetAsmParser(); // for inline assembly
-        // Many regions in one function, each with its constants: the register allocator looks too
-        // long for where to split their live ranges, and finds worse places.
+        // A function has many regions, each with its constants. The register allocator searches too
+        // long for positions to split their live ranges, and finds worse ones.
         set_option("grow-region-complexity-budget", "500");
-        // Addresses of whole warps hardly gain from it, and it takes a twelfth of the compile time.
+        // It hardly improves addresses of whole warps, and takes a twelfth of the compile time.
         set_option("disable-lsr", "true");
-        // How many accesses to memory the schedulers may move another one across (1000): each is an
-        // edge of their graphs, also where thousands of accesses lie in one block.
+        // The number of memory accesses across which the schedulers may move another access
+        // (default 1000): each is an edge of their graphs, even if a basic block has thousands of
+        // accesses.
         set_option("dag-maps-huge-region", "200");
     });
 }
 
 struct Level {
     Target::Isa isa;
-    std::string_view name; ///< as SOFTCUDA_ISA names it
-    const char *cpu;       ///< as LLVM names it
-    const char *needs;     ///< a feature that a machine of this level must have
+    std::string_view name; ///< the name in SOFTCUDA_ISA
+    const char *cpu;       ///< the name in LLVM
+    const char *needs;     ///< a feature that a machine of this level has
 };
 
 constexpr Level kLevels[] = {
@@ -76,7 +78,8 @@ std::string host_features() {
     std::vector<std::string> words;
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
         words.emplace_back(1, feature.second ? '+' : '-').append(feature.first().str());
-    std::sort(words.begin(), words.end()); // the map's order means nothing, and this is in keys
+    std::sort(words.begin(),
+              words.end()); // the map's order is arbitrary, and the text is part of keys
     return llvm::join(words, ",");
 }
 
@@ -91,7 +94,7 @@ Target::Target(Isa isa) : isa_(isa) {
                                  llvm::sys::getHostCPUName().str() + ") has no " + level.needs);
     triple_ = llvm::sys::getProcessTriple();
     cpu_ = isa == Isa::Native ? llvm::sys::getHostCPUName().str() : level.cpu;
-    // LLVM splits AVX2's gathers into branches unless it is told that they are worth having.
+    // LLVM splits AVX2's gathers into branches unless the feature for fast gathers is set.
     features_ = isa == Isa::Native ? host_features() : isa == Isa::Avx2 ? "+fast-gather" : "";
 
     const std::unique_ptr<llvm::TargetMachine> machine = make_machine();
@@ -137,7 +140,7 @@ std::unique_ptr<llvm::TargetMachine> Target::make_machine() const {
     if (!target)
         throw std::runtime_error("no code generator for " + triple_ + ": " + error);
     llvm::TargetOptions options;
-    options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where the kernel says so
+    options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only if the kernel requests it
     options.EmitStackSizeSection = true;                // for frame_bytes()
     return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
         triple_, cpu_, features_, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,

@@ -1,4 +1,4 @@
-// target.h -- the processor that kernels are compiled for, and what it can do.
+// target.h -- the processor for which kernels are compiled, and its features.
 #pragma once
 
 #include <memory>
@@ -12,32 +12,32 @@ class TargetMachine;
 
 namespace softcuda::jit {
 
-/// A processor: this machine's, or a level of its architecture that it can run. Immutable, so any
+/// A processor: this machine's, or a level of its architecture that it supports. Immutable, so any
 /// number of threads may share one.
 class Target {
   public:
     enum class Isa {
-        Native, ///< all that this machine has
+        Native, ///< all features of this machine
         Avx512, ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL
         Avx2,   ///< x86-64-v3: AVX2, FMA, F16C
         Sse4,   ///< x86-64-v2: SSE4.2
     };
 
-    /// Throws std::runtime_error where this machine cannot run `isa`.
+    /// Throws std::runtime_error if this machine does not support `isa`.
     explicit Target(Isa isa = Isa::Native);
     /// From SOFTCUDA_ISA = native | avx512 | avx2 | sse4; throws std::runtime_error for other
-    /// words.
+    /// values.
     static Target from_environment();
 
-    /// This thread's code generator for the target. It is made once (parsing a processor's features
-    /// takes a millisecond) and lives as long as the thread.
+    /// This thread's code generator for the target. It is created once (parsing a processor's
+    /// features takes a millisecond) and exists as long as the thread.
     [[nodiscard]] llvm::TargetMachine &machine() const;
-    /// Gives a module the triple and data layout that its code will be made for.
+    /// Sets the triple and data layout of a module.
     void apply(llvm::Module &module) const;
-    /// Gives a function the processor, its features and the vector width as attributes.
+    /// Sets the processor, its features and the vector width as attributes of a function.
     void apply(llvm::Function &function) const;
 
-    /// Names everything that generated code depends on here: processor, features, LLVM's version.
+    /// All values here on which generated code depends: processor, features, LLVM's version.
     [[nodiscard]] const std::string &key() const { return key_; }
     [[nodiscard]] Isa isa() const { return isa_; }
 
@@ -45,8 +45,8 @@ class Target {
     [[nodiscard]] Target with_narrow_windows() const;
     [[nodiscard]] bool has_narrow_windows() const { return narrow_windows_; }
 
-    /// The same processor, for code that a debugger shows: nothing is optimised, so that lines
-    /// come in order and variables stay on the stack.
+    /// The same processor, for code that a debugger shows: without optimisation, so that lines
+    /// are in order and variables are on the stack.
     [[nodiscard]] Target for_debugging() const;
     [[nodiscard]] bool is_for_debugging() const { return debugging_; }
 

@@ -1,4 +1,4 @@
-// widen_half_compares.cpp -- fcmp olt <n x half> becomes fcmp olt <n x float>.
+// widen_half_compares.cpp -- replaces fcmp olt <n x half> by fcmp olt <n x float>.
 #include "jit/widen_half_compares.h"
 
 #include "jit/flow_kept.h"

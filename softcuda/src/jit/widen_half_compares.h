@@ -1,15 +1,15 @@
-// widen_half_compares.h -- a pass around a fault of LLVM's.
+// widen_half_compares.h -- a pass that avoids a bug of LLVM.
 #pragma once
 
 #include "jit/llvm.h"
 
 namespace softcuda::jit {
 
-/// Compares halves as floats, which are the same numbers. LLVM 19 compares what it should not where
-/// a comparison of halves under a mask takes its first operand from the stack: the operands change
-/// places, as the instruction's form wants it, and the predicate stays (X86InstrInfo's commuting of
-/// VCMPPHZrrik, unlike VCMPPSZrrik). Comparisons for which the order does not matter stay as they
-/// are. Nothing may run behind this that makes them narrow again, as InstCombine does.
+/// Compares halves as floats, which gives the same results. LLVM 19 miscompiles a masked comparison
+/// of halves whose first operand is on the stack: it exchanges the operands, as the instruction
+/// requires, but not the predicate (X86InstrInfo's commuting of VCMPPHZrrik, unlike VCMPPSZrrik).
+/// Comparisons for which the order does not matter are not changed. No later pass may narrow the
+/// comparisons again, as InstCombine does.
 class WidenHalfComparesPass : public llvm::PassInfoMixin<WidenHalfComparesPass> {
   public:
     llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);

@@ -13,7 +13,7 @@ LoopForest::LoopForest(const ir::Function &function, const DominatorTree &domina
     for (std::uint32_t i = 0; i < order.size(); ++i)
         rank[order[i]->id] = i;
 
-    // Headers in reverse post-order: an outer loop's header comes before an inner one's.
+    // Loop headers in reverse post-order: an outer loop's header precedes an inner loop's.
     for (ir::Block *header : order) {
         std::vector<ir::Block *> latches;
         for (ir::Block *predecessor : header->predecessors) {
@@ -75,7 +75,7 @@ bool LoopForest::goes_round(int loop, std::span<ir::Block *const> starts,
         if (block == end || seen[block->id])
             continue;
         if (!contains(loop, block))
-            return true; // what leaves the loop comes to `end` by way of one around it
+            return true; // a path that leaves the loop reaches `end` through an outer loop
         seen[block->id] = true;
         for (const ir::Block *successor : block->successors()) {
             if (successor == loops_[loop].header)

@@ -1,6 +1,6 @@
 // cfg.h -- the loops of a function.
 //
-// Everything is indexed by Block::id, which must be dense (Function::renumber).
+// All results are indexed by Block::id, which must be dense (Function::renumber).
 #pragma once
 
 #include "ir/dominators.h"
@@ -14,21 +14,22 @@ namespace softcuda::analysis {
 
 using ir::DominatorTree;
 
-/// A natural loop. Loops are numbered so that an outer loop comes before those inside it.
+/// A natural loop. Loops are numbered so that an outer loop precedes its inner loops.
 struct Loop {
     ir::Block *header = nullptr;
     int parent = -1; ///< index of the enclosing loop, -1 at top level
     std::vector<ir::Block *> blocks;
     std::vector<ir::Block *> latches; ///< sources of its back edges
-    std::vector<ir::Block *> exits;   ///< blocks outside that an edge from inside leads to
+    std::vector<ir::Block *>
+        exits; ///< blocks outside the loop that are targets of an edge from inside
 };
 
 class LoopForest {
   public:
-    LoopForest() = default; ///< of nothing, to be assigned to
+    LoopForest() = default; ///< empty, for a later assignment
     LoopForest(const ir::Function &function, const DominatorTree &dominators);
 
-    /// False when some cycle is entered other than through its header.
+    /// False if some cycle has another entry than its header.
     [[nodiscard]] bool reducible() const { return reducible_; }
     [[nodiscard]] const std::vector<Loop> &loops() const { return loops_; }
     /// Index of the innermost loop around the block, or -1.

@@ -1,4 +1,4 @@
-// coordinates.cpp -- counts the operations behind each value, from the operands on.
+// coordinates.cpp -- counts the operations of each value, starting from the operands.
 
 #include "analysis/coordinates.h"
 
@@ -12,8 +12,8 @@ namespace {
 
 using ir::Opcode;
 
-/// More would cost more than a load. Most of them are the same for all warps, and move out of the
-/// loop over them.
+/// More operations would take longer than a load. Most of them are equal for all warps, and are
+/// moved out of the loop over warps.
 constexpr unsigned kMostOperations = 16;
 constexpr unsigned kTooMany = kMostOperations + 1;
 

@@ -1,4 +1,4 @@
-// coordinates.h -- values that are cheaper to compute again than to keep.
+// coordinates.h -- values that are cheaper to recompute than to store.
 #pragma once
 
 #include "ir/ir.h"

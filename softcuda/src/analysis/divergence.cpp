@@ -1,7 +1,9 @@
-// divergence.cpp -- shapes and divergent control flow, found together by iteration.
+// divergence.cpp -- shapes and divergent control flow, computed together by iteration.
 //
-// The two feed each other: a branch on a value that differs between lanes is divergent; where lanes
-// that took different ways meet again, a phi picks a different operand per lane and so differs
+// They depend on each other: a branch on a value that differs between lanes is divergent; where
+// lanes reconverge after different paths, a phi selects a different operand for each lane, so its
+// value differs between lanes. A shape only changes to a less precise one, so the iteration
+// terminates.
 // between lanes itself. Shapes only ever get worse, so the iteration ends.
 
 #include "analysis/shape.h"
@@ -34,7 +36,7 @@ class DivergenceFinder {
             found_.shapes[argument->id] = Shape{.groups = kLanes};
     }
 
-    // The rules hold references into found_, so it is moved out only at the end.
+    // The rules refer to found_, so it is moved out at the end.
     Divergence run() {
         do {
             while (update_all())
@@ -54,8 +56,8 @@ class DivergenceFinder {
         return changed;
     }
 
-    // What is made in a loop of nothing but itself, from a register that was never set, has no
-    // shape when all others have theirs. Whatever it is, it may as well be uniform.
+    // A value that depends only on itself in a loop, or on a register that was never set, has no
+    // shape at the end. It is undefined, so it can be treated as uniform.
     bool settle_undefined() {
         bool changed = false;
         for (const ir::Block *block : order_)
@@ -102,8 +104,8 @@ class DivergenceFinder {
         }
         if (!only)
             return Shape{.groups = 1};
-        // A single value that leaves a divergent loop still differs: each lane kept its own
-        // iteration's.
+        // A uniform value that is used outside a divergent loop still differs: each lane has the
+        // value of its last iteration.
         bool leaves_loop = only && loops_.innermost(i.block) != loop_of(only);
         if (found_.divergent_join[i.block->id] && (several || leaves_loop) && joined.known())
             return Shape{.groups = kLanes};
@@ -141,8 +143,8 @@ class DivergenceFinder {
         return true;
     }
 
-    // `end` if lanes that take these ways are together there again. It is not so, and the answer is
-    // null, where some come to it in a later iteration than others:
+    // Returns `end` if lanes that take these paths reconverge there. Returns null if some lanes
+    // reach it in a later iteration than others:
     //
     //     loop { if (x) continue;  end: ...  if (y) break; }
     const ir::Block *meeting(std::span<ir::Block *const> ways, const ir::Block *end,
@@ -165,7 +167,7 @@ class DivergenceFinder {
         return found;
     }
 
-    // Lanes leave this loop in different iterations, and perhaps to different places.
+    // Lanes leave this loop in different iterations, and possibly to different blocks.
     void mark_loop(int index) {
         if (found_.divergent_loop[index])
             return;
@@ -176,9 +178,9 @@ class DivergenceFinder {
         mark_joins(loop.exits, meeting(loop.exits, common_post_dominator(loop.exits), loop.parent));
     }
 
-    // Sends a different label along each way and marks the blocks where two labels meet, up to the
-    // block where all ways have met again. Back edges are left out: lanes that go round a loop are
-    // dealt with by mark_loop.
+    // Propagates a different label along each path and marks the blocks where two labels meet, up
+    // to the block where all paths reconverge. Ignores back edges: mark_loop() handles lanes that
+    // repeat a loop.
     void mark_joins(std::span<ir::Block *const> starts, const ir::Block *end) {
         std::vector<std::uint32_t> label(function_.blocks.size(), kNoLabel);
         std::vector<std::uint32_t> work;

@@ -1,4 +1,4 @@
-// liveness.cpp -- from each use of a value back to its definition.
+// liveness.cpp -- propagates liveness from each use of a value back to its definition.
 
 #include "analysis/liveness.h"
 
@@ -42,13 +42,13 @@ class Liveness {
     }
 
   private:
-    /// In the block that defines it, a value is used behind its definition.
+    /// In the block that defines a value, uses follow the definition.
     void use(std::uint32_t id, const Block *block) {
         if (defined_in_[id] != block)
             live_in_[id].push_back(block);
     }
 
-    /// Marks the blocks that a value lives into.
+    /// Marks the blocks at whose start a value is live.
     void walk_back(std::uint32_t id) {
         std::vector<const Block *> &left = live_in_[id];
         while (!left.empty()) {
@@ -64,9 +64,10 @@ class Liveness {
     }
 
     std::uint32_t ids_;
-    std::vector<const Block *> defined_in_;           ///< by id
-    std::vector<std::vector<const Block *>> live_in_; ///< by id: where its uses want it
-    std::vector<std::uint32_t> seen_; ///< by Block::id: the last id that lives there
+    std::vector<const Block *> defined_in_; ///< by id
+    std::vector<std::vector<const Block *>>
+        live_in_;                     ///< by id: the blocks at whose start it is live
+    std::vector<std::uint32_t> seen_; ///< by Block::id: the last id that is marked as live there
 };
 
 } // namespace

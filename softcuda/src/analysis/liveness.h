@@ -1,4 +1,4 @@
-// liveness.h -- which values are still needed where some blocks start.
+// liveness.h -- the values that are live at the start of some blocks.
 #pragma once
 
 #include "ir/ir.h"
@@ -9,7 +9,7 @@
 
 namespace softcuda::analysis {
 
-/// Ids beyond the function's own values that take part: block masks, for example.
+/// Additional ids in the analysis, for example for masks of basic blocks.
 struct ExtraLiveness {
     struct At {
         const ir::Block *block;
@@ -19,9 +19,9 @@ struct ExtraLiveness {
     std::vector<At> definitions, uses;
 };
 
-/// For each of `blocks` the ids that are live where it starts, ascending. A phi's operands are used
-/// at the end of the blocks they come from; its result is defined at the start of its own. Takes
-/// time for each value and each basic block that it lives in, no more.
+/// For each of `blocks`, the ids that are live at its start, ascending. A phi's operands are used
+/// at the end of the blocks that they come from; its result is defined at the start of its block.
+/// The time is proportional to the number of values and the basic blocks in which each is live.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>>
 find_live_into(const ir::Function &function, std::span<const ir::Block *const> blocks,
                const ExtraLiveness &extra = {});

@@ -1,8 +1,7 @@
-// lockstep.cpp -- which values are the same for all threads of a block, and what that decides.
+// lockstep.cpp -- finds the values that are equal for all threads of a block, and derives lockstep.
 //
-// A value is taken to be the same until something speaks against it: its own operation, an operand,
-// or, for a phi, a branch that threads may take differently and that decides where the phi comes
-// from.
+// A value counts as equal until there is a reason against it: its operation, an operand, or, for a
+// phi, a divergent branch that decides from which block the phi is reached.
 
 #include "analysis/lockstep.h"
 
@@ -83,7 +82,7 @@ class Search {
         return true;
     }
 
-    // All that lies between a branch that threads may take differently and where they meet again.
+    // Marks the blocks between a divergent branch and the block where the threads reconverge.
     void mark_ways(const ir::Block &branch) {
         const ir::Block *meeting = post_dominators_.parent(&branch);
         std::vector<bool> seen(function_.blocks.size(), false);
@@ -108,9 +107,10 @@ class Search {
 
     const ir::Function &function_;
     const DominatorTree &post_dominators_;
-    std::vector<bool> differs_;          ///< by Value::id: between threads of a block
-    std::vector<bool> split_;            ///< by Block::id: threads may leave to different blocks
-    std::vector<bool> decided_by_split_; ///< by Block::id: so where it is entered from differs
+    std::vector<bool> differs_; ///< by Value::id: may differ between threads of a block
+    std::vector<bool> split_;   ///< by Block::id: threads may branch to different blocks
+    std::vector<bool>
+        decided_by_split_; ///< by Block::id: so its predecessor may differ between threads
     bool broken_ = false;
 };
 

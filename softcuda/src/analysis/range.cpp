@@ -1,4 +1,5 @@
-// range.cpp -- interval analysis with quick widening: a loop variable that may grow has no bound.
+// range.cpp -- interval analysis with immediate widening: a loop variable that may grow is
+// unbounded.
 
 #include "analysis/range.h"
 
@@ -87,7 +88,7 @@ class RangeFinder {
         return known_[value->id] ? ranges_[value->id] : full(value->type);
     }
 
-    std::int64_t thread_limit(int dimension) const { // exclusive, over the whole grid
+    std::int64_t thread_limit(int dimension) const { // exclusive limit for the whole grid
         return launch_.small_grid ? std::int64_t{1} << 31
                                   : static_cast<std::int64_t>(launch_.block[dimension]) << 31;
     }
@@ -132,14 +133,14 @@ class RangeFinder {
         Range joined{INT64_MAX, INT64_MIN};
         for (const ir::Value *operand : i.operands) {
             if (!operand->constant && !known_[operand->id])
-                continue; // not reached yet: say nothing
+                continue; // not reached yet
             Range r = of(operand);
             joined = {std::min(joined.low, r.low), std::max(joined.high, r.high)};
         }
         return joined.low > joined.high ? full(i.result()->type) : joined;
     }
 
-    // Products of 32-bit bounds fit in 64 bits.
+    // Products of 32-bit bounds fit 64 bits.
     static Range product(Range a, Range b) {
         std::int64_t p[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
         return {*std::ranges::min_element(p), *std::ranges::max_element(p)};

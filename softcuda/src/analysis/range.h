@@ -1,4 +1,4 @@
-// range.h -- bounds on 32-bit integers, enough to know that a thread index cannot wrap.
+// range.h -- bounds of 32-bit integers, to prove that thread indices do not wrap.
 #pragma once
 
 #include "ir/ir.h"

@@ -50,7 +50,7 @@ Shape meet(const Shape &a, const Shape &b, PatternTable &patterns) {
     for (unsigned groups = std::max(a.groups, b.groups);; groups *= 2) {
         Shape x = refine(a, groups, patterns), y = refine(b, groups, patterns);
         if (x.offsets != y.offsets)
-            continue; // ends at 32 groups, where no lane has an offset
+            continue; // in groups of one lane, no lane has an offset
         x.align = std::min(x.align, y.align);
         x.checked = (x.checked || y.checked) && groups < kLanes;
         return x;

@@ -1,8 +1,8 @@
 // shape.h -- how a value varies over the lanes of a warp, and where control flow diverges.
 //
-// A warp's 32 lanes are cut into equal groups. Within a group a value is a *base*, the value in the
-// group's first lane, plus an offset per lane that is known at compile time. One description covers
-// what is usually kept apart:
+// A warp's 32 lanes are divided into equal groups. In a group, a value is a *base*, which is the
+// value of the group's first lane, plus a constant offset for each lane. This description includes
+// several known classes:
 //
 //     groups  offsets           lanes                             called
 //     1       none              b b b b b b b b                   uniform
@@ -31,19 +31,19 @@ namespace softcuda::analysis {
 
 inline constexpr unsigned kLanes = 32;
 
-/// Of local addresses no more than this is known: a thread's local memory, and what a called
-/// function has of it, starts at a multiple of 2^4 bytes.
+/// The known alignment of local addresses: the local memory of a thread, and the part of a called
+/// function, start at multiples of 2^4 bytes.
 inline constexpr std::uint8_t kLocalAlign = 4;
 
 /// Offsets of the lanes from the first lane of their group, modulo 2^64.
 using LanePattern = std::array<std::int64_t, kLanes>;
 
 struct Shape {
-    std::uint8_t groups = 0; ///< 1 2 4 8 16 32; 0: no value has reached it yet
-    /// Integer: the base of every group is a multiple of 2^align; 64 where it is known to be 0.
+    std::uint8_t groups = 0; ///< 1 2 4 8 16 32; 0: not yet reached by a value
+    /// For integers: the base of every group is a multiple of 2^align; 64 if it is known to be 0.
     std::uint8_t align = 0;
-    /// The offsets hold unless the value wrapped when it was widened, which code finds out at run
-    /// time. Never true of 32 groups, whose bases are the lanes themselves.
+    /// The offsets are valid unless the value wrapped when it was widened, which code tests at run
+    /// time. Never true for 32 groups, whose bases are the lanes.
     bool checked = false;
     const LanePattern *offsets = nullptr; ///< null: all zero
 
@@ -57,7 +57,7 @@ struct Shape {
     friend bool operator==(const Shape &, const Shape &) = default;
 };
 
-/// Keeps each distinct pattern once, so that equal patterns have equal addresses.
+/// Stores each distinct pattern once, so that equal patterns have equal addresses.
 class PatternTable {
   public:
     /// Null for the pattern that is zero everywhere.
@@ -67,17 +67,18 @@ class PatternTable {
     std::map<LanePattern, LanePattern> patterns_;
 };
 
-/// The same value in more, smaller groups.
+/// The value with more, smaller groups.
 [[nodiscard]] Shape refine(const Shape &shape, unsigned groups, PatternTable &patterns);
-/// In groups just small enough for all offsets to be zero.
+/// The value with groups so small that all offsets are zero.
 [[nodiscard]] Shape flatten(const Shape &shape, PatternTable &patterns);
 
 /// Result of the analysis for one function and launch shape.
 struct Divergence {
     std::vector<Shape> shapes;          ///< by Value::id
-    std::vector<bool> divergent_branch; ///< by Block::id: its lanes may leave to different targets
-    std::vector<bool> divergent_join;   ///< lanes may arrive from different predecessors at once
-    std::vector<bool> divergent_loop;   ///< by loop: lanes may leave in different iterations
+    std::vector<bool> divergent_branch; ///< by Block::id: its lanes may branch to different targets
+    std::vector<bool>
+        divergent_join; ///< lanes may come from different predecessors at the same time
+    std::vector<bool> divergent_loop; ///< by loop: lanes may leave in different iterations
     PatternTable patterns;
 
     [[nodiscard]] const Shape &of(const ir::Value *value) const { return shapes[value->id]; }

@@ -1,9 +1,9 @@
-// shape_rules.cpp -- one rule a kind of operation; what no rule knows is constant where its
-// operands are.
+// shape_rules.cpp -- one rule for each kind of operation. Without a rule, a result is constant
+// where its operands are constant.
 //
-// The base of a result is always the operation applied to the bases of its operands, since a base
-// is simply the value in the first lane. So a rule only has to tell how the other lanes differ from
-// it.
+// The base of a result is always the operation applied to the bases of its operands, because a base
+// is the value of the first lane. So a rule only determines how the other lanes differ from the
+// base.
 
 #include "analysis/shape_rules.h"
 
@@ -22,7 +22,7 @@ using ir::Special;
 
 constexpr Shape kUniform{.groups = 1};
 constexpr Shape kDivergent{.groups = kLanes};
-/// Windows of shared memory start at pages: multiples of 2^12 bytes.
+/// Windows of shared memory begin at multiples of 2^12 bytes (pages).
 constexpr std::uint8_t kWindowAlign = 12;
 
 std::int64_t wrap(std::int64_t value, unsigned bits) {
@@ -40,7 +40,8 @@ std::optional<std::uint64_t> constant_bits(const ir::Value *value) {
     return value->constant ? std::optional(value->bits) : std::nullopt;
 }
 
-// Offsets that occupy bits which the base leaves at zero, so that base + offset is base | offset.
+// The largest offset, if offsets only use bits that are zero in the base, so that base + offset is
+// base | offset.
 std::optional<std::int64_t> largest_separate_offset(const Shape &shape) {
     if (!shape.offsets)
         return 0;
@@ -102,7 +103,7 @@ Shape ShapeRules::special(const ir::Instruction &i) const {
     }
 }
 
-// Shared and local variables lie at known offsets in their windows.
+// Shared and local variables have known offsets in their windows.
 Shape ShapeRules::symbol(const ir::Instruction &i) const {
     const ir::Attributes &a = i.attributes;
     if (a.space != ir::Space::Shared && a.space != ir::Space::Local)
@@ -140,9 +141,9 @@ Shape ShapeRules::scaled(const Shape &a, std::int64_t factor, unsigned bits) con
     return result;
 }
 
-// cvt to a wider type and mul.wide. The offsets survive if base + offset does not wrap in the
-// narrow type: known when the value cannot be negative (two non-negative 32-bit values differ by
-// less than 2^31, so that neither is the other plus 2^32), else to be checked by the code.
+// cvt to a wider type, and mul.wide. The offsets stay valid if base + offset does not wrap in the
+// narrow type. This is known if the value cannot be negative: two non-negative 32-bit values differ
+// by less than 2^31, so one cannot be the other plus 2^32. Otherwise, code must test it.
 Shape ShapeRules::widened(const ir::Instruction &i) const {
     Shape a = operand(i.operand(0));
     bool multiplies = i.is(Opcode::MulWide);
@@ -163,7 +164,7 @@ Shape ShapeRules::widened(const ir::Instruction &i) const {
                   2 * narrow);
 }
 
-// and, or, xor with a constant, and shifts right by one, when offsets and base share no bits.
+// and, or, xor with a constant, and right shifts by one, if offsets and base have no common bits.
 Shape ShapeRules::bitwise(const ir::Instruction &i) const {
     Shape a = operand(i.operand(0));
     auto c = constant_bits(i.operand(1));
@@ -174,7 +175,7 @@ Shape ShapeRules::bitwise(const ir::Instruction &i) const {
     auto apply = [&](std::int64_t offset) -> std::int64_t {
         std::uint64_t o = static_cast<std::uint64_t>(offset);
         std::uint64_t low =
-            a.align >= 64 ? ~0ull : (1ull << a.align) - 1; // bits the base leaves alone
+            a.align >= 64 ? ~0ull : (1ull << a.align) - 1; // bits that are zero in the base
         switch (i.opcode) {
         case Opcode::And:
             return static_cast<std::int64_t>(o & *c);
@@ -207,7 +208,7 @@ Shape ShapeRules::bitwise(const ir::Instruction &i) const {
     return result;
 }
 
-// tid < 64: the same for a whole warp, whose indices start at a multiple of 32.
+// tid < 64: equal for a whole warp, because its indices start at a multiple of 32.
 Shape ShapeRules::compared(const ir::Instruction &i) const {
     Shape a = operand(i.operand(0));
     auto c = constant_bits(i.operand(1));
@@ -276,7 +277,7 @@ Shape ShapeRules::convergent(const ir::Instruction &i, const ir::Value &result) 
     case Opcode::BarrierReduce:
         return kUniform;
     case Opcode::Shuffle: {
-        // Every lane reads the same one.
+        // All lanes read the same lane.
         bool whole_warp = i.operand(2)->constant && (i.operand(2)->bits & 0x1f1f) == 0x1f;
         bool broadcast = i.attributes.shuffle == ir::ShuffleMode::Index && whole_warp &&
                          operand(i.operand(1)).uniform();
@@ -287,7 +288,7 @@ Shape ShapeRules::convergent(const ir::Instruction &i, const ir::Value &result) 
     }
 }
 
-// Equal operands give equal results: constant wherever all operands are.
+// Equal operands give equal results: constant where all operands are.
 Shape ShapeRules::flat(const ir::Instruction &i) const {
     Shape result = kUniform;
     for (const ir::Value *value : i.operands) {
@@ -311,7 +312,7 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
     switch (i.opcode) {
     case Opcode::Special:
         return special(i);
-    case Opcode::Load: // the same local address is other memory in each lane
+    case Opcode::Load: // equal local addresses refer to different memory in each lane
         return i.attributes.space == ir::Space::Local ? kDivergent : flat(i);
     case Opcode::Undef:
     case Opcode::Clock:
@@ -340,8 +341,8 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
     default:
         break;
     }
-    // A shared or local address is the same number in its window and a constant away from it
-    // outside.
+    // A shared or local address is an offset in its window; the generic address is that plus a
+    // constant.
     if (i.is(Opcode::ToGeneric) || i.is(Opcode::FromGeneric)) {
         if (ir::bits(i.operand(0)->type) == ir::bits(result.type) &&
             i.attributes.space != ir::Space::Local) {
@@ -360,11 +361,12 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
         if (to > from)
             return widened(i);
         if (to <
-            ir::bits(result.type)) // the register is wider than the type: cut and extended again
+            ir::bits(
+                result.type)) // the register is wider than the type: truncated and extended again
             return flat(i);
         Shape narrowed = scaled(operand(i.operand(0)), 1, to);
         if (to <= 32)
-            narrowed.checked = false; // a correction is a multiple of 2^32
+            narrowed.checked = false; // the difference is a multiple of 2^32
         return narrowed;
     }
     return arithmetic(i);

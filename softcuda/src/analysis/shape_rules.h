@@ -1,4 +1,4 @@
-// shape_rules.h -- the shape of an instruction's results, given its operands'.
+// shape_rules.h -- the shape of an instruction's results, from the shapes of its operands.
 #pragma once
 
 #include "analysis/shape.h"
@@ -12,14 +12,14 @@ namespace softcuda::analysis {
 [[nodiscard]] Shape thread_index_shape(const LaunchShape &launch, unsigned dimension,
                                        PatternTable &patterns);
 
-/// Transfer functions over one function's values. Phis are the caller's, since they depend on
-/// control flow.
+/// Transfer functions for the values of one function. The caller handles phis, because they depend
+/// on control flow.
 class ShapeRules {
   public:
     ShapeRules(const LaunchShape &launch, const std::vector<Range> &ranges,
                std::vector<Shape> &shapes, PatternTable &patterns);
 
-    /// Unknown while an operand still is.
+    /// Unknown as long as an operand is.
     [[nodiscard]] Shape evaluate(const ir::Instruction &instruction, const ir::Value &result) const;
 
     [[nodiscard]] Shape operand(const ir::Value *value) const;

@@ -1,4 +1,4 @@
-// thread_values.cpp -- the operations that indices are made of, on one number for each thread.
+// thread_values.cpp -- the operations of index computations, evaluated for each thread.
 #include "analysis/thread_values.h"
 
 #include "analysis/shape.h"
@@ -14,7 +14,7 @@ using ir::Space;
 const PerThread *ThreadValues::of(const ir::Value *value) const {
     auto [it, added] = known_.try_emplace(value);
     if (added) {
-        std::optional<PerThread> computed = compute(value); // may add others
+        std::optional<PerThread> computed = compute(value); // may add other entries
         known_[value] = std::move(computed);
     }
     const std::optional<PerThread> &found = known_[value];

@@ -1,4 +1,4 @@
-// thread_values.h -- integers that follow from a thread's index alone, computed for every thread.
+// thread_values.h -- integers that depend only on a thread's index, computed for every thread.
 #pragma once
 
 #include "analysis/range.h"
@@ -11,7 +11,7 @@
 
 namespace softcuda::analysis {
 
-/// By thread of a block: tid.x runs fastest.
+/// By thread of a block: tid.x varies fastest.
 using PerThread = std::vector<std::uint64_t>;
 
 class ThreadValues {
@@ -22,9 +22,9 @@ class ThreadValues {
                  const std::vector<bool> &coordinate_functions)
         : function_(function), launch_(launch), coordinate_functions_(coordinate_functions) {}
 
-    /// Null if the value depends on anything else. Offsets into shared memory usually depend only
-    /// on the thread's index. blockIdx, parameters, loaded values and values of very many
-    /// operations do not (analysis/coordinates.h).
+    /// Null if the value depends on other data, such as blockIdx, parameters and loaded values, or
+    /// on very many operations (analysis/coordinates.h). Offsets into shared memory usually depend
+    /// only on the thread's index.
     const PerThread *of(const ir::Value *value) const;
 
   private:

@@ -1,4 +1,4 @@
-// find_parted_exchange.cpp -- proofs that an exchange's members are together.
+// find_parted_exchange.cpp -- proves that the members of an exchange execute it together.
 #include "transform/find_parted_exchange.h"
 
 #include "ir/exchange.h"
@@ -44,8 +44,8 @@ class Proof {
         return schedule_.of(a).mask_owner == schedule_.of(b).mask_owner;
     }
 
-    /// Whether the mask was made of lanes that are all at `block`: by an exchange of theirs, or of
-    /// a vote that has decided who comes here.
+    /// Whether the mask was computed from lanes that are all at `block`: by an exchange of these
+    /// lanes, or by a vote that has decided which lanes come here.
     bool were_found_here(const Value *members, const Block *block, unsigned steps) const {
         const Instruction *made = members->definition;
         if (!made || steps == 0)
@@ -77,8 +77,8 @@ class Proof {
                have_same_lanes(before, vote.block);
     }
 
-    /// Threads that live but are not at the block when others of their warp are, as far as their
-    /// indices decide that; nothing where something else does.
+    /// The threads that have not ended but are not at the block while others of their warp are,
+    /// according to their indices; empty if other data decides it.
     std::optional<Threads> threads_away(const Block *block) const {
         const BlockPlan &plan = schedule_.of(block);
         if (plan.pending.empty() || block == function_.entry())
@@ -105,7 +105,7 @@ class Proof {
         return away;
     }
 
-    /// `test(thread, other)` for each member `other` that each thread names, but itself.
+    /// `test(thread, other)` for each member `other` that each thread names, except itself.
     template <typename Test> bool for_named(const Value *members, Test test) const {
         const analysis::PerThread *named = thread_values_.of(members);
         if (!named)
@@ -134,7 +134,8 @@ class Proof {
                });
     }
 
-    /// Aligned groups of so many lanes never part: every branch is taken alike by each.
+    /// The number of lanes in aligned groups that never diverge: every branch is uniform in each
+    /// group.
     [[nodiscard]] unsigned lanes_that_stay_together() const {
         unsigned groups = 1;
         analysis::PatternTable patterns;
@@ -152,8 +153,8 @@ class Proof {
         return kLanes / groups;
     }
 
-    /// Whether lanes that wait elsewhere may come to an exchange that would be this one's other
-    /// half before they need those here.
+    /// Whether lanes that wait elsewhere may reach a matching exchange before they need the lanes
+    /// here.
     [[nodiscard]] bool may_meet_elsewhere(const Instruction &exchange) const {
         return may_reach(
             function_, schedule_.of(exchange.block).pending,

@@ -1,6 +1,6 @@
 // find_parted_exchange.h -- exchanges between lanes that may have to wait for lanes elsewhere.
 //
-// Since sm_70 the lanes that a member mask names meet wherever in the program each of them is:
+// Since sm_70, the lanes in a member mask meet wherever in the program each of them is:
 //
 //     if (lane < 16) { __syncwarp(); read(); }       all 32 lanes meet, at two places
 //     else           { write(); __syncwarp(); }
@@ -14,7 +14,7 @@
 //     members by the thread's index                  if (tid < 16) shuffle(0xffff)
 //     members that were found among the lanes here   m = ballot(p); if (p) shuffle(m)
 //     members and branches by groups of lanes        tiles of 8 lanes, one row each
-//     nothing alike on the other lanes' way          as far as the next barrier of the block
+//     no matching exchange for the other lanes       up to the next barrier of the block
 #pragma once
 
 #include "analysis/shape.h"
@@ -24,7 +24,7 @@
 
 namespace softcuda::transform {
 
-/// The first exchange of which that is not proved; null if there is none.
+/// The first exchange for which there is no proof; null if there is none.
 [[nodiscard]] const ir::Instruction *
 find_parted_exchange(const ir::Function &function, const analysis::LaunchShape &launch,
                      const analysis::Divergence &divergence, const Schedule &schedule,

@@ -1,5 +1,5 @@
-// find_waits.cpp -- which values come from a signal, which exits depend on them, who else could
-// give the signal.
+// find_waits.cpp -- finds the values that depend on a signal, the exits that depend on them, and
+// other lanes that could give the signal.
 #include "transform/find_waits.h"
 
 #include "ir/dominators.h"
@@ -52,7 +52,7 @@ class LoopLook {
         });
     }
 
-    // What the loop waits for, or null.
+    // The instruction that reads the signal for which the loop waits, or null.
     const Instruction *find() {
         if (const Instruction *found = search(
                 Spread::WithControl, [&](const Instruction &i) { return reads_ordered_signal(i); }))
@@ -64,8 +64,8 @@ class LoopLook {
     }
 
   private:
-    /// How a signal reaches an exit: a weak load that only steers the body of a loop without
-    /// fences is the usual reading of data.
+    /// How a signal reaches an exit. A weak load that only controls the body of a loop without
+    /// fences is usually an ordinary read of data.
     enum class Spread { DataOnly, WithControl };
 
     template <typename IsSignal> const Instruction *search(Spread spread_by, IsSignal is_signal) {
@@ -89,7 +89,8 @@ class LoopLook {
             loop_.latches, [&](const Block *latch) { return dominators_.dominates(block, latch); });
     }
 
-    /// Whether whoever writes this memory gets on in each iteration, by a barrier of the block.
+    /// Whether the thread that writes this memory makes progress in each iteration, because of a
+    /// barrier of the block.
     bool is_settled_by_barrier(const Instruction &i) const {
         return meets_ && i.attributes.space == ir::Space::Shared;
     }
@@ -102,13 +103,14 @@ class LoopLook {
         return i.is(Opcode::Atomic) && waits_on_atomic(i);
     }
 
-    // An atomic that brings its own loop to an end sooner or later needs nobody else.
+    // An atomic that eventually ends its own loop does not wait for other threads.
     bool waits_on_atomic(const Instruction &i) const {
         const Value *operand = i.operand(1);
         switch (i.attributes.atomic) {
-        case ir::AtomicOp::CompareSwap: // of a value seen before: an update, done again if late
+        case ir::AtomicOp::CompareSwap: // of a value that was read before: an update, repeated if
+                                        // another thread was first
             return !operand->definition || !inside_[operand->definition->block->id];
-        case ir::AtomicOp::Add: // of nothing: a way to read
+        case ir::AtomicOp::Add: // of zero: reads the value
             return !operand->constant || is_constant(operand, 0) || is_undone(i);
         case ir::AtomicOp::Inc:
         case ir::AtomicOp::Dec:
@@ -118,7 +120,7 @@ class LoopLook {
         }
     }
 
-    /// Whether another atomic of the loop may take back what this one counts.
+    /// Whether another atomic of the loop may undo the count of this one.
     bool is_undone(const Instruction &count) const {
         return in_loop([&](const Instruction &i) {
             return &i != &count && is_atomic(i) &&
@@ -137,7 +139,7 @@ class LoopLook {
                in_loop([&](const Instruction &other) { return refreshes(other, i); });
     }
 
-    /// Whether the loop's values of memory may be others behind the instruction.
+    /// Whether values of memory may have changed after the instruction.
     static bool refreshes(const Instruction &i, const Instruction &load) {
         switch (i.opcode) {
         case Opcode::Fence:
@@ -157,7 +159,7 @@ class LoopLook {
         }
     }
 
-    /// What a program has in a loop that waits, and hardly elsewhere.
+    /// Operations that are usual in loops that wait, and rare in other loops.
     static bool synchronizes(const Instruction &i) {
         return i.is(Opcode::Fence) || i.is(Opcode::WarpBarrier) || i.is(Opcode::Nanosleep);
     }
@@ -173,8 +175,8 @@ class LoopLook {
         return !value->definition || !inside_[value->definition->block->id];
     }
 
-    /// Whether the value may be the same in the next iteration as in this one, for all that its
-    /// operations tell: what is loaded or counted is taken to change.
+    /// Whether the value may be the same in the next iteration, according to its operations. Loaded
+    /// and counted values are assumed to change.
     bool may_stay(const Value *value, std::vector<const Value *> &path) const {
         if (is_invariant(value))
             return true;
@@ -197,7 +199,7 @@ class LoopLook {
         return stays;
     }
 
-    /// Whether a header's phi may come round as it is: through other phis and selects.
+    /// Whether a header's phi may keep its value in an iteration, through other phis and selects.
     bool leads_back(const Value *value, const Value *phi, unsigned depth) const {
         constexpr unsigned kMostSteps = 8;
         if (value == phi || depth == kMostSteps)
@@ -210,8 +212,8 @@ class LoopLook {
                                    [&](const Value *v) { return leads_back(v, phi, depth + 1); });
     }
 
-    /// Whether an exit that is passed in each iteration compares a count with a limit: whatever
-    /// memory says, the loop ends.
+    /// Whether an exit that is reached in each iteration compares a count with a limit. Then the
+    /// loop ends for all values of memory.
     bool has_bounded_trip_count() const {
         return std::ranges::any_of(loop_.blocks, [&](const Block *block) {
             const Instruction &end = *block->terminator();
@@ -226,8 +228,7 @@ class LoopLook {
         });
     }
 
-    /// A header's phi that grows or shrinks by a constant in each iteration, or the next value of
-    /// one.
+    /// A header's phi that changes by a constant in each iteration, or its next value.
     bool is_count(const Value *value) const {
         if (value->constant || is_invariant(value))
             return false;
@@ -269,8 +270,8 @@ class LoopLook {
         return block->successors().size() > 1 && has_tainted_operand(*block->terminator());
     }
 
-    // A phi also depends on the branches that decide on the way to it. The header's are left out:
-    // what comes round the loop comes as an operand.
+    // A phi also depends on the branches on the paths to it. Headers are an exception, because the
+    // value of the previous iteration is an operand.
     bool spread(Spread by) {
         bool changed = false;
         std::vector<bool> after(function_.blocks.size(), false);
@@ -303,7 +304,7 @@ class LoopLook {
         return reached;
     }
 
-    // Some exit is taken by the signal; or every exit could be passed by because of it.
+    // Whether the signal decides about an exit, or may prevent every exit.
     bool exits_depend(Spread by) const {
         bool by_signal = false, counted_exit = false;
         for (const Block *block : loop_.blocks) {
@@ -324,7 +325,7 @@ class LoopLook {
     const ir::DominatorTree &dominators_;
     std::vector<bool> inside_;
     std::vector<bool> tainted_; ///< by Value::id: depends on a signal
-    bool meets_ = false;        ///< the block's threads meet at a barrier in each iteration
+    bool meets_ = false;        ///< the threads of the block meet at a barrier in each iteration
     const Instruction *source_ = nullptr;
 };
 
@@ -342,7 +343,7 @@ bool is_shared_write(const Instruction &i) {
     }
 }
 
-// All lanes of the warp have to come here before any goes on.
+// All lanes of the warp must arrive before any of them continues.
 bool gathers_warp(const Instruction &i) {
     if (i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce))
         return true;
@@ -350,7 +351,8 @@ bool gathers_warp(const Instruction &i) {
     return ir::is_exchange(i) && (!members || is_constant(members, 0xffffffff));
 }
 
-// Could a lane that stands at one of these blocks write what `source` reads, if it went on alone?
+// Whether a lane that is at one of these blocks could write the memory that `source` reads, if it
+// continued alone.
 bool could_signal(const ir::Function &function, std::vector<const Block *> waiting,
                   const Instruction &source) {
     auto writes_source = [&](const Instruction &i) {
@@ -366,7 +368,7 @@ void add_preemption_points(const Loop &loop, Waits &waits) {
         for (const Instruction *i : block->instructions)
             if (is_shared_write(*i))
                 writes.push_back(i);
-    if (writes.size() < 2) // the end of an iteration is behind the only one
+    if (writes.size() < 2) // the end of an iteration follows the only write
         return;
     for (const Instruction *i : writes)
         waits.preemption_points.try_emplace(
@@ -388,7 +390,7 @@ Waits find_waits(const ir::Function &function, const analysis::Divergence &diver
         add_preemption_points(loops.loops()[loop], waits);
         if (!waits.cause)
             waits.cause = source;
-        // Lanes that stand still while others go round: those that were sent elsewhere, and, where
+        // The lanes that pause while others repeat the loop: those that took another branch and, if
         // lanes leave one by one, those that have left.
         const Loop &look = loops.loops()[loop];
         std::vector<const Block *> still = schedule.of(look.header).pending;

@@ -1,4 +1,4 @@
-// may_reach.cpp -- a walk over the flow graph that some instructions end.
+// may_reach.cpp -- a search in the control flow graph that stops at some instructions.
 #include "transform/may_reach.h"
 
 namespace softcuda::transform {

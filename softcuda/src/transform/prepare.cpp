@@ -1,4 +1,4 @@
-// prepare.cpp -- barriers end blocks; loops have one latch, own exits, and closed values.
+// prepare.cpp -- ends blocks at barriers; gives loops one latch, separate exits, and closed values.
 
 #include "transform/prepare.h"
 
@@ -66,7 +66,7 @@ void refresh(Function &function) {
     function.update_predecessors();
 }
 
-// A phi in `merged` that gathers what `phi` received from the latches; phi keeps the rest.
+// Creates a phi in `merged` with the operands of `phi` from the latches; `phi` keeps the others.
 void gather(Function &function, Instruction *phi, Block *merged,
             const std::vector<Block *> &latches) {
     Instruction *inner = function.create(Opcode::Phi, {}, std::array{phi->result()->type});
@@ -97,7 +97,7 @@ void split_edge(Function &function, Block *from, Block *to) {
     Block *between = function.add_block(from->name + ".exit");
     append_jump(function, between, to);
     redirect(from, to, between);
-    // Several edges may have led from `from` to `to`; they are one now.
+    // There may have been several edges from `from` to `to`, which are now one.
     for (Instruction *phi : phis(to)) {
         bool seen = false;
         for (std::size_t i = 0; i < phi->blocks.size();) {
@@ -114,8 +114,8 @@ void split_edge(Function &function, Block *from, Block *to) {
     }
 }
 
-// Rewrites the uses of one value outside of a loop to phis in the loop's exits, joined where
-// needed.
+// Replaces the uses of a value outside of its loop by phis in the loop's exits, and adds joining
+// phis if necessary.
 class ValueCloser {
   public:
     ValueCloser(Function &function, Value *value, const Loop &loop, const DominatorTree &dominators,
@@ -145,8 +145,8 @@ class ValueCloser {
         return at != at_start_.end() && at->second->definition == user;
     }
 
-    // The value as it is where `block` starts; the same at its end, since it is defined inside the
-    // loop.
+    // The value at the start of `block`, which is also its value at the end, because it is defined
+    // inside the loop.
     Value *at_end_of(Block *block) {
         if (auto found = at_start_.find(block); found != at_start_.end())
             return found->second;
@@ -166,8 +166,8 @@ class ValueCloser {
         return joined;
     }
 
-    // A loop in which the value is not defined changes nothing of it: as it is before the outermost
-    // of these, so it is here. A phi in there would be one more value that leaves a loop.
+    // A loop that does not define the value does not change it. So the value here is its value
+    // before the outermost such loop; a phi inside would be another value that leaves a loop.
     Block *before_other_loops(const Block *block) const {
         int outermost = -1;
         for (int loop = forest_.innermost(block); loop != -1 && !forest_.contains(loop, home_);
@@ -213,13 +213,13 @@ class ValueCloser {
     std::map<Block *, Value *> at_start_;
 };
 
-/// A value of a loop, and the instructions outside of it that use the value.
+/// A value of a loop, and its users outside of the loop.
 struct Escape {
     Value *value = nullptr;
     std::vector<Instruction *> users;
 };
 
-/// In the order of the values in the function, which is the same in every process.
+/// In the order of the function's values, which is equal in every process.
 std::vector<Escape> escapes(const Function &function, const std::vector<bool> &inside) {
     std::unordered_map<const Value *, std::vector<Instruction *>> users;
     for (const Block *block : function.blocks)
@@ -248,7 +248,7 @@ void split_at_barriers(Function &function) {
         for (std::size_t i = 0; i + 1 < block->instructions.size(); ++i)
             if (ir::is_block_barrier(*block->instructions[i])) {
                 split_after(function, block, i);
-                break; // the rest is a later block now
+                break; // the rest is now a later block
             }
     }
     refresh(function);
@@ -281,7 +281,7 @@ void simplify_loops(Function &function) {
 void close_loops(Function &function) {
     DominatorTree dominators(function, DominatorTree::Direction::Forward);
     LoopForest forest(function, dominators);
-    // Inner loops first: their phis may have to leave an outer loop in turn.
+    // Inner loops first, because their phis may leave an outer loop.
     for (auto loop = forest.loops().rbegin(); loop != forest.loops().rend(); ++loop) {
         std::vector<bool> inside(function.blocks.size(), false);
         for (const Block *block : loop->blocks)

@@ -1,4 +1,4 @@
-// prepare.h -- passes that bring a function into the form that code generation expects.
+// prepare.h -- passes that convert a function to the form that code generation requires.
 #pragma once
 
 #include "ir/ir.h"
@@ -9,11 +9,11 @@ namespace softcuda::transform {
 /// block.
 void split_at_barriers(ir::Function &function);
 
-/// Gives each loop one back edge and each edge out of a loop a block of its own.
+/// Gives each loop one back edge, and adds a separate block on each edge out of a loop.
 void simplify_loops(ir::Function &function);
 
-/// Routes every value that leaves a loop through a phi in the block that its exit edge leads to
-/// (loop-closed SSA): there, lanes that left in different iterations keep their own value.
+/// Adds a phi for every value that is used outside its loop, in the block at the loop's exit
+/// (loop-closed SSA). There, lanes that left in different iterations keep their own values.
 void close_loops(ir::Function &function);
 
 } // namespace softcuda::transform

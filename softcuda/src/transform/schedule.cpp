@@ -1,4 +1,4 @@
-// schedule.cpp -- topological order, pending blocks, masks that need not be computed.
+// schedule.cpp -- topological order, pending blocks, and reuse of masks.
 
 #include "transform/schedule.h"
 
@@ -15,7 +15,8 @@ using analysis::LoopForest;
 using ir::Block;
 using ir::Opcode;
 
-// Orders the blocks level by level: at each level a loop counts as one node, and is ordered inside.
+// Orders the blocks level by level: a loop counts as one node of its level, and is then ordered
+// inside.
 class LevelOrder {
   public:
     LevelOrder(const ir::Function &function, const LoopForest &loops)
@@ -25,8 +26,8 @@ class LevelOrder {
     std::vector<const Block *> take() { return std::move(order_); }
 
   private:
-    // The node at `level` that stands for the block: itself, or the header of the loop it is in.
-    // Null if the block is not inside the level's loop.
+    // The node at `level` for the block: the block itself, or the header of the loop that contains
+    // it. Null if the block is not inside the level's loop.
     const Block *node_at(int level, const Block *block) const {
         int loop = loops_.innermost(block);
         const Block *node = block;
@@ -60,7 +61,7 @@ class LevelOrder {
         std::vector<std::pair<const Block *, std::vector<const Block *>>> stack;
         auto push = [&](const Block *node) {
             seen_[node->id] = true;
-            stack.emplace_back(node, successors(level, node)); // the last is visited first
+            stack.emplace_back(node, successors(level, node)); // the last one is visited first
         };
         push(entry);
         while (!stack.empty()) {
@@ -124,7 +125,7 @@ class Planner {
     BlockPlan &plan(const Block *block) { return schedule_.plans[block->id]; }
     bool divergent(const Block *block) const { return divergence_.divergent_branch[block->id]; }
 
-    // Decides where the warp goes after `block` and hands what remains pending to that place.
+    // Chooses the warp's next block after `block`, and passes the other pending blocks on to it.
     bool route(const Block *block) {
         std::span<Block *const> targets = block->successors();
         BlockPlan &here = plan(block);
@@ -147,8 +148,8 @@ class Planner {
         return changed;
     }
 
-    // A back edge of a loop comes first of all: what is pending inside the loop has been visited by
-    // then, and the rest waits until the loop is over.
+    // A back edge of a loop precedes all others: pending blocks inside the loop have been visited,
+    // and the others wait until the loop ends.
     std::size_t rank_from(const Block *from, const Block *to) const {
         return loops_.back_edge(from, to) ? 0 : rank_[to->id] + 1;
     }
@@ -172,9 +173,9 @@ class Planner {
         return next;
     }
 
-    // A divergent loop's header has other lanes in each iteration. Else the lanes are known if all
-    // of some earlier block's come here for sure, or if they come together from blocks with one
-    // mask.
+    // A divergent loop's header has other lanes in each iteration. In other cases, the lanes are
+    // known if all lanes of an earlier block reach this block, or if all predecessors have one
+    // common mask.
     const Block *find_mask_owner(const Block *block) {
         int loop = loops_.innermost(block);
         bool header = loop != -1 && loops_.loops()[loop].header == block;
@@ -188,18 +189,19 @@ class Planner {
         return block;
     }
 
-    // The nearest dominator in the loop `home` all of whose lanes come here, if it is so.
+    // The nearest dominator in the loop `home` all of whose lanes reach this block, if there is
+    // one.
     const Block *equivalent_dominator(const Block *block, int home) const {
         for (const Block *up = dominators_.parent(block); up; up = dominators_.parent(up)) {
             if (loops_.innermost(up) != home)
-                continue; // inside a loop that is over by now
+                continue; // inside a loop that has ended
             return post_dominators_.dominates(block, up) && !may_part(up, block) ? up : nullptr;
         }
         return nullptr;
     }
 
-    // Whether some lanes may go round a loop between two blocks, so that they come to the second in
-    // another iteration than the others: loop { up: if (x) continue;  block: ... }
+    // Whether some lanes may repeat a loop between two blocks, so that they reach the second block
+    // in another iteration than others: loop { up: if (x) continue;  block: ... }
     bool may_part(const Block *up, const Block *block) const {
         const int home = loops_.innermost(up);
         std::vector<bool> seen(function_.blocks.size(), false);
@@ -219,8 +221,8 @@ class Planner {
         return false;
     }
 
-    // A guarded block is skipped when no lane is there: the first of what is pending comes next,
-    // and the others are pending from then on. A loop with two exits is left so:
+    // A guarded block is skipped if it has no lanes: the first pending block is next, and the
+    // others stay pending. Example for a loop with two exits:
     //
     //     loop:  branch a, out1, more      pending out1, out2; skipped when all lanes have left
     //     more:  branch b, loop, out2      to out1, where out2 is still pending
@@ -242,7 +244,7 @@ class Planner {
         return changed;
     }
 
-    // The owner of the masks of all blocks that lead here, if the warp always comes as a whole.
+    // The common mask owner of all predecessors, if the warp always arrives with all of its lanes.
     const Block *common_owner(const Block *block) {
         if (plan(block).waited)
             return nullptr;
@@ -264,7 +266,7 @@ class Planner {
                 plan(waiting).waited = true;
     }
 
-    // A block needs a guard if the warp can come with no lane at all: after a divergent branch, or
+    // A block needs a guard if the warp may arrive without lanes: after a divergent branch, or
     // because lanes might have been waiting.
     void place_guards() {
         for (const Block *block : schedule_.order) {
@@ -285,7 +287,7 @@ class Planner {
         }
     }
 
-    // Where a warp may go from a block, with lanes or without.
+    // The next blocks of a warp after a block, with lanes or without.
     std::vector<const Block *> ways_of_warp(const Block *block) {
         std::vector<const Block *> ways;
         for (const Block *next : plan(block).next)
@@ -297,7 +299,7 @@ class Planner {
     }
 
     // Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm". The order is topological
-    // but for loops' back edges.
+    // except for back edges.
     void find_dominators() {
         std::vector<std::vector<const Block *>> from(function_.blocks.size());
         for (const Block *block : schedule_.order)

@@ -11,10 +11,10 @@
 //                            |
 //                            d   (under a's mask)
 //
-// The blocks of a loop stay together, and a lane that leaves a loop waits until the others have
+// The blocks of a loop are consecutive, and a lane that leaves a loop waits until the others have
 // left. The basic blocks that the warp must still visit are the *pending* blocks. The warp always
 // continues with the first of them in a fixed topological order. (After Moll and Hack, "Partial
-// Control-Flow Linearization", PLDI 2018, except that pending targets may be skipped when no lane
+// Control-Flow Linearization", PLDI 2018, except that pending targets may be skipped if no lane
 // waits there.)
 #pragma once
 
@@ -31,11 +31,10 @@ struct BlockPlan {
     /// The earliest dominator that has exactly the lanes of this basic block; the block itself if
     /// its mask must be built from the incoming edges.
     const ir::Block *mask_owner = nullptr;
-    bool guarded =
-        false; ///< the warp may arrive with no lane: test, and go to the next pending block
-    bool waited =
-        false; ///< lanes may wait here while others run: phis and mask keep what they have
-    std::vector<const ir::Block *> pending; ///< still to be visited when the warp arrives, in order
+    bool guarded = false; ///< the warp may arrive without lanes: tests this, and continues at the
+                          ///< next pending block
+    bool waited = false;  ///< lanes may wait here while others run: phis and mask are only updated
+    std::vector<const ir::Block *> pending; ///< pending when the warp arrives, in order
     /// The next basic block of the warp if its lanes take successor i; for a divergent branch all
     /// are equal. Null: the end of the kernel.
     std::vector<const ir::Block *> next;
@@ -45,7 +44,7 @@ struct BlockPlan {
 };
 
 struct Schedule {
-    std::vector<const ir::Block *> order; ///< topological; each loop's blocks lie together
+    std::vector<const ir::Block *> order; ///< topological; the blocks of each loop are consecutive
     std::vector<BlockPlan> plans;         ///< by Block::id
     /// A barrier that some lanes of a warp may not reach when others do, if there is one.
     const ir::Instruction *divergent_barrier = nullptr;
@@ -65,7 +64,7 @@ struct Schedule {
                                      const analysis::DominatorTree &dominators,
                                      const analysis::DominatorTree &post_dominators);
 
-/// True for a block that does nothing but end the thread.
+/// True for a block that only ends the thread.
 [[nodiscard]] bool only_exits(const ir::Block *block);
 
 } // namespace softcuda::transform

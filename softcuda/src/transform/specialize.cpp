@@ -1,4 +1,4 @@
-// specialize.cpp -- constants out of ranges.
+// specialize.cpp -- replaces values with a single possible value by constants.
 #include "transform/specialize.h"
 
 #include "ir/replacements.h"

@@ -1,4 +1,5 @@
-// split_pointers.cpp -- finds running pointers, takes their starts apart, rewrites the accesses.
+// split_pointers.cpp -- finds running pointers, splits their start values, and rewrites the
+// accesses.
 #include "transform/split_pointers.h"
 
 #include "analysis/cfg.h"
@@ -25,14 +26,14 @@ using ir::Value;
 
 constexpr unsigned kMostOperations = 8;
 
-/// phi [start, preheader], [phi + step, latch]
+/// phi [start, preheader], [phi + step, latch].
 struct RunningPointer {
     Instruction *phi;
     Value *start, *step;
     Block *preheader;
 };
 
-/// What a start is the sum of: values that are the same in all threads of a block, and one product.
+/// The parts of a start value: values that are equal in all threads of a block, and one product.
 struct Parts {
     std::vector<Value *> same;
     Instruction *product = nullptr; ///< mul_wide.s32 of an index and a constant
@@ -54,7 +55,7 @@ bool is_same_in_block(const Value *value, unsigned depth) {
            });
 }
 
-/// False if there are other parts than those.
+/// False if the value has other parts.
 bool take_apart(Value *sum, const std::vector<bool> &from_coordinates, Parts &parts,
                 unsigned depth) {
     if (is_same_in_block(sum, kMostOperations)) {
@@ -103,7 +104,7 @@ class PointerSplitter {
         return RunningPointer{phi, phi->operand(1 - back), next->operand(1), phi->blocks[1 - back]};
     }
 
-    /// Loads and stores through the pointer in the loop.
+    /// The loads and stores through the pointer in the loop.
     std::vector<Instruction *> find_accesses(const Value *pointer) const {
         std::vector<Instruction *> found;
         for (const Block *block : loop_.blocks)
@@ -143,7 +144,7 @@ class PointerSplitter {
         return sum;
     }
 
-    /// step times the number of iterations before this one.
+    /// The step times the number of earlier iterations.
     Value *make_steps(const RunningPointer &pointer) {
         Instruction *phi = function_.create(Opcode::Phi, {}, std::array{Type::I64});
         phi->block = loop_.header;
@@ -156,7 +157,8 @@ class PointerSplitter {
         return phi->result();
     }
 
-    /// The address of one access, in its block: code generation looks for its parts there.
+    /// The address of one access, computed in its block, because code generation looks for the
+    /// parts there.
     Value *place(const Instruction *access, Value *same, const Instruction &product) {
         Block *block = access->block;
         auto at = [&] {

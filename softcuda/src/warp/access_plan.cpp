@@ -1,4 +1,4 @@
-// access_plan.cpp -- from the shape of an address to the cheapest way to access it.
+// access_plan.cpp -- chooses the fastest access for the shape of an address.
 #include "warp/access_plan.h"
 
 #include "ir/integer_semantics.h"
@@ -23,8 +23,8 @@ using ir::Opcode;
 using ir::Space;
 using ir::Value;
 
-constexpr unsigned kMostOperations = 8; ///< that low_bits() looks back
-/// A window this many times as long as its lanes takes as long as single accesses.
+constexpr unsigned kMostOperations = 8; ///< maximum depth of low_bits()
+/// Accessing a window of this many times its number of lanes takes as long as single accesses.
 constexpr unsigned kMostTimes = 4;
 constexpr Shape kDivergent{.groups = kLanes};
 
@@ -44,7 +44,7 @@ LowBits same_low_bits(unsigned count, std::uint64_t value) {
     return known;
 }
 
-/// The base of each group is a multiple of 2^align, and the lanes differ from it by the offsets.
+/// The base of each group is a multiple of 2^align, and the offsets of the lanes are known.
 LowBits low_bits_by_shape(const Shape &shape) {
     LowBits known{.count = shape.align};
     for (unsigned lane = 0; lane < kLanes; ++lane)
@@ -81,7 +81,7 @@ std::optional<StridedWindow> find_window(const Shape &shape, unsigned group, uns
         if (distance % bytes != 0)
             return std::nullopt;
         window.index.push_back(distance / bytes);
-        if (!seen.insert(distance).second && store) // the places of a store have to differ
+        if (!seen.insert(distance).second && store) // the addresses of a store must be different
             return std::nullopt;
     }
     return window;
@@ -115,7 +115,7 @@ class Planner {
         return value->constant ? Shape{.groups = 1} : kernel_.divergence.of(value);
     }
 
-    // Local memory of thread t starts at t * stride: that is a pattern over the lanes.
+    // The local memory of thread t starts at t * stride, which is a pattern over the lanes.
     Shape in_thread_frames(const Shape &offset) {
         const auto stride = static_cast<std::int64_t>(kernel_.local_stride);
         analysis::LanePattern pattern;
@@ -127,8 +127,8 @@ class Planner {
         return result;
     }
 
-    // Of the lanes' addresses in the host's address space. Only the low half of an offset into a
-    // window counts: what wrapped is a multiple of 2^32.
+    // The shape of the lanes' addresses in the host's address space. Only the low half of an offset
+    // into a window is used: a wrapped part is a multiple of 2^32.
     Shape address_shape(const Instruction &i) {
         const Value *address = i.operand(0);
         Shape found = shape(address);
@@ -143,7 +143,7 @@ class Planner {
 
     LowBits times(const Value *value, std::uint64_t by, unsigned depth) const {
         LowBits known = low_bits(value, depth);
-        // The factor's own wrap is above its register's bits.
+        // A wrap of the factor affects only bits above its register.
         known.count = std::min(64u, std::min(known.count, ir::bits(value->type)) +
                                         static_cast<unsigned>(std::countr_zero(by)));
         for (std::uint64_t &lane : known.lanes)
@@ -158,8 +158,8 @@ class Planner {
                                  static_cast<std::uint64_t>(i.attributes.offset));
     }
 
-    // Shared and local memory: whether the place is a multiple of the access's size is asked where
-    // that is not known now.
+    // Shared and local memory: if it is unknown whether the address is a multiple of the access's
+    // size, this is tested at run time.
     void plan_alignment(const Instruction &i, AccessPlan &made) {
         low_bits_ = low_bits(i.operand(0), kMostOperations);
         low_bits_.count = std::min(low_bits_.count, 32u);
@@ -191,7 +191,7 @@ class Planner {
                std::ranges::all_of(low_bits_.lanes, fits);
     }
 
-    // Written so that addresses which are equal look equal, whatever they were made of.
+    // In a form in which equal addresses look equal, independent of their computation.
     [[nodiscard]] std::optional<WarpLine> line(const AccessPlan &made) const {
         if (!places_ || made.shape.groups != 1 || kernel_.launch.threads() % kLanes != 0)
             return std::nullopt;
@@ -224,7 +224,8 @@ class Planner {
         return {};
     }
 
-    // Groups: tid.x of a 16-wide block is 0..15 twice, not contiguous as a whole, but in two.
+    // Groups: tid.x of a 16-wide block is 0..15 twice, which is not contiguous as a whole, but in
+    // two groups.
     Shape regrouped(const Shape &shape, unsigned bytes) {
         for (unsigned groups = shape.groups; groups <= kLanes / 4; groups *= 2) {
             const Shape candidate = analysis::refine(shape, groups, kernel_.divergence.patterns);
@@ -248,10 +249,9 @@ class Planner {
         made.masked = choose(i, made, plain, i.attributes.space == Space::Shared);
     }
 
-    // Lanes that are contiguous in groups access their window all the same where the groups are
-    // small pieces of it, and, with `whole_is_better`, in shared memory under a mask: what was
-    // stored under a mask cannot be loaded before it has reached the cache, what was stored whole
-    // can.
+    // Lanes that are contiguous in groups are accessed through a window if the groups are small
+    // parts of it and, with `whole_is_better`, in shared memory under a mask: a masked store cannot
+    // be forwarded to a load before it has reached the cache, but a full store can.
     [[nodiscard]] How choose(const Instruction &i, const AccessPlan &made, const Shape &plain,
                              bool whole_is_better) const {
         const bool has_windows = !made.windows.empty() && made.count == 1;
@@ -287,9 +287,9 @@ class Planner {
         return windows;
     }
 
-    // Widens a window of shared memory to whole vectors at multiples of their size, if it is known
-    // where it begins. Neighbours' windows then are the same vectors, and what was stored can be
-    // loaded again without waiting for the cache.
+    // Widens a window of shared memory to whole vectors at multiples of their size, if its start is
+    // known. Then windows of neighbours are the same vectors, and a load can be forwarded from an
+    // earlier store.
     void align_to_vectors(unsigned bytes, StridedWindow &window) const {
         const unsigned size = kernel_.machine.vector_bits / 8;
         const std::uint64_t lead =
@@ -323,13 +323,13 @@ class Planner {
     }
 
     KernelPlan &kernel_;
-    // Of the access that is being planned, in shared or local memory:
+    // For the current access, in shared or local memory:
     LowBits low_bits_, low_bits_for_windows_;
-    const analysis::PerThread *places_ = nullptr; ///< every thread's offset, without extra_
+    const analysis::PerThread *places_ = nullptr; ///< the offset of every thread, without extra_
     std::int64_t extra_ = 0;
 };
 
-// Looks at most `depth` operations back.
+// Follows at most `depth` operations.
 LowBits Planner::low_bits(const Value *value, unsigned depth) const {
     if (value->constant)
         return same_low_bits(64, value->bits);

@@ -1,5 +1,4 @@
-// access_plan.h -- how a warp accesses memory: decided here, once for each access, from shapes
-// alone.
+// access_plan.h -- how a warp accesses memory: decided once for each access, only from shapes.
 //
 //     uniform       all lanes access one place        one scalar access
 //     contiguous    a group's lanes, adjacent places  one vector access a group, under the mask
@@ -8,8 +7,8 @@
 //     scattered     offsets from a base known now     a gather or scatter with constant offsets
 //     tested        anything                          contiguous if that turns out, else a gather
 //
-// A vector access of PTX (.v2, .v4) is one access of several elements a lane. Code generation
-// carries plans out and decides nothing of this itself.
+// A vector access of PTX (.v2, .v4) is one access with several elements for each lane. Code
+// generation executes the plans without further decisions of this kind.
 #pragma once
 
 #include "analysis/shape.h"
@@ -29,23 +28,23 @@ namespace softcuda::warp {
 
 struct KernelPlan;
 
-/// What plans depend on of the processor.
+/// The properties of the processor on which plans depend.
 struct Machine {
     bool has_avx2 = true;
-    unsigned vector_bits = 256;  ///< of the widest register
+    unsigned vector_bits = 256;  ///< of the largest register
     bool narrow_windows = false; ///< rt/windows.h
 };
 
 enum class How : std::uint8_t { Uniform, Contiguous, Grouped, Windowed, Scattered, Tested };
 
-/// What is asked before an access.
+/// The test before an access.
 enum class Check : std::uint8_t {
-    None,      ///< proved to be right, or memory that faults by itself
-    Alignment, ///< whether the place is a multiple of AccessPlan::alignment
-    Range,     ///< whether it is in the arena of device memory and aligned
+    None,      ///< known to be valid, or memory that faults by itself
+    Alignment, ///< whether the address is a multiple of AccessPlan::alignment
+    Range,     ///< whether the address is in the arena of device memory, and aligned
 };
 
-/// What is known of a value when it is compiled: the lowest `count` bits of each lane.
+/// The known bits of a value: the lowest `count` bits of each lane.
 struct LowBits {
     unsigned count = 0;
     std::array<std::uint64_t, analysis::kLanes> lanes{};
@@ -57,14 +56,14 @@ struct LowBits {
 ///     x[lane ^ 1]     b a d c             length lanes
 struct StridedWindow {
     std::int64_t first = 0; ///< bytes
-    unsigned length = 0;    ///< elements, the gaps included
+    unsigned length = 0;    ///< elements, including gaps
     std::vector<unsigned> index;
 };
 
-/// Divergent addresses that are a uniform pointer plus 32-bit indices: the check needs half the
-/// width, and hardware gathers take this form.
+/// Divergent addresses of the form uniform pointer plus 32-bit indices: the check needs half the
+/// width, and hardware gathers use this form.
 struct IndexedAddress {
-    const ir::Value *pointer = nullptr; ///< null: the address is not of this kind
+    const ir::Value *pointer = nullptr; ///< null: the address has another form
     const ir::Value *index = nullptr;
     unsigned scale = 0; ///< bytes
 };
@@ -78,21 +77,21 @@ struct AccessPlan {
     unsigned bytes = 0; ///< of an element
     unsigned count = 1; ///< elements that each lane accesses
 
-    /// How all lanes of the address vary, and how it is accessed: the same address in as few groups
-    /// as make it contiguous or grouped.
+    /// The shape of the address, and its shape with as few groups as make it contiguous or grouped.
     analysis::Shape shape, grouped;
-    How full = How::Tested;   ///< where all lanes are active
-    How masked = How::Tested; ///< under any other mask
-    bool may_wrap = false;    ///< the shape holds unless an index has wrapped: asked at run time
+    How full = How::Tested;   ///< if all lanes are active
+    How masked = How::Tested; ///< with any other mask
+    bool may_wrap =
+        false; ///< the shape is valid unless an index has wrapped, which is tested at run time
 
     Check check = Check::None;
-    unsigned alignment = 1; ///< bytes; asked for before the access if it is more than 1
+    unsigned alignment = 1; ///< bytes; tested before the access if it is more than 1
 
     std::vector<StridedWindow> windows; ///< one for each of shape's groups; empty: none
-    bool windows_exist = false;         ///< proved: all of them lies in the kernel's own variables
+    bool windows_exist = false; ///< known that all of them are inside the kernel's variables
     IndexedAddress indexed;
-    /// Of shared memory: the first lanes' offsets, if they follow from the thread's index in a
-    /// line.
+    /// For shared memory: the offsets of the first lanes, if they are a linear function of the
+    /// warp's number.
     std::optional<WarpLine> line;
     PrefetchPlan prefetch;
 
@@ -104,7 +103,8 @@ struct AccessPlan {
 /// offset to a narrow window (rt/windows.h) is correct for all of them.
 [[nodiscard]] bool stays_near(const analysis::Shape &shape);
 
-/// True for an access, in every thread of the block, to static shared memory that exists for sure.
+/// True if the access is to static shared memory, and known to be valid, in every thread of the
+/// block.
 [[nodiscard]] bool is_in_static_memory(const KernelPlan &kernel, const ir::Instruction &access);
 
 using AccessPlans = std::map<const ir::Instruction *, AccessPlan>;
@@ -114,7 +114,7 @@ void plan_accesses(KernelPlan &plan);
 
 [[nodiscard]] std::string_view text(How how);
 /// `contiguous, 2 groups, check range`: the kind of the access, its groups, and its check. A window
-/// is its first byte and its length in elements, `proved` if it needs no check at run time.
+/// is its first byte and its length in elements, and `proved` if it needs no check at run time.
 [[nodiscard]] std::string to_text(const AccessPlan &plan);
 
 } // namespace softcuda::warp

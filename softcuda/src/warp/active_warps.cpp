@@ -1,9 +1,9 @@
-// active_warps.cpp -- which warps of a block do anything between two barriers.
+// active_warps.cpp -- finds the warps of a block that have an effect between two barriers.
 //
 //     if (threadIdx.x < 64) sums[threadIdx.x] += sums[threadIdx.x + 64];     warps 0 and 1
 //     __syncthreads();
 //
-// Each warp is followed through the region as far as its threads' indices tell.
+// Each warp is followed through the region as far as the threads' indices decide its path.
 #include "warp/access_plan.h"
 #include "warp/kernel_plan.h"
 #include "warp/region_plan.h"
@@ -24,7 +24,7 @@ class Walk {
     Walk(const KernelPlan &plan, const Region &region, unsigned warp)
         : plan_(plan), region_(region), warp_(warp), block_(region.entry) {}
 
-    /// False if it is sure that nothing is done.
+    /// False if the warp surely has no effect.
     bool does_anything() {
         for (std::size_t count = plan_.function.blocks.size(); count > 0; --count) {
             path_.push_back(block_);
@@ -38,7 +38,7 @@ class Walk {
             if (!block_)
                 return true;
         }
-        return true; // goes round a loop
+        return true; // repeats a loop
     }
 
   private:
@@ -53,7 +53,7 @@ class Walk {
         return false;
     }
 
-    /// Where all lanes go on; null if that is not known or they part.
+    /// The next block of all lanes; null if it is unknown or if the lanes diverge.
     const Block *next() {
         const Instruction &end = *block_->terminator();
         if (end.is(Opcode::Jump))
@@ -75,8 +75,8 @@ class Walk {
         return std::ranges::find(path_, block) != path_.end();
     }
 
-    /// Whether the region behind takes anything from here that each warp keeps for itself, and that
-    /// this warp has made on its way.
+    /// Whether the next region reads a value that each warp stores separately, and that this warp
+    /// computes in this region.
     [[nodiscard]] bool leaves_anything() const {
         const auto end = std::ranges::find(region_.ends, block_, &RegionEnd::block);
         const Region &behind = plan_.regions[end->region];
@@ -109,8 +109,8 @@ bool does_nothing_that_fails(const KernelPlan &plan, const Region &region) {
 
 } // namespace
 
-// Only where all warps go through the regions in the same order. The last warp is emitted by itself
-// where it is not full.
+// Only if all warps go through the regions in the same order. Code for the last warp is emitted
+// separately if it is not full.
 void find_active_warps(KernelPlan &plan) {
     if (!plan.has_regions() || !plan.lockstep.holds)
         return;
@@ -122,7 +122,7 @@ void find_active_warps(KernelPlan &plan) {
         for (unsigned warp = 0; warp < plan.launch.warps(); ++warp)
             if (Walk(plan, region, warp).does_anything())
                 active |= std::uint64_t{1} << warp;
-        // Somebody has to say where the block goes on.
+        // At least one warp must determine the next region of the block.
         region.active_warps = active == 0 ? 1 : active;
     }
 }

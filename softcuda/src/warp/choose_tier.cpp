@@ -1,4 +1,4 @@
-// choose_tier.cpp -- from what a kernel does to the least tier that can run it.
+// choose_tier.cpp -- chooses the first tier in which a kernel can run.
 #include "warp/choose_tier.h"
 
 #include <array>
@@ -10,7 +10,7 @@ using rt::Tier;
 namespace {
 
 constexpr std::array<std::string_view, 3> kNames = {"regions", "fibers", "lanes"};
-constexpr std::size_t kMostBarriers = 63; // a bit of a word each, and one for the start
+constexpr std::size_t kMostBarriers = 63; // a bit of a word for each, and one for the start
 
 bool is_plain(const ir::Instruction &barrier) {
     const ir::Value *number = ir::barrier_number(barrier);
@@ -18,7 +18,7 @@ bool is_plain(const ir::Instruction &barrier) {
            number->constant && number->bits == 0;
 }
 
-// What keeps the kernel from running in regions at all; a reason without words: nothing.
+// The reason why the kernel cannot run in regions; an empty reason if there is none.
 TierChoice find_obstacle(const ir::Function &function, const analysis::LaunchShape &launch,
                          const transform::Schedule &schedule, const TierRequest &request) {
     if (!function.kernel)
@@ -46,8 +46,8 @@ TierChoice find_obstacle(const ir::Function &function, const analysis::LaunchSha
     return {};
 }
 
-// A lane that ends in a function leaves the caller's lanes, which only this tier can do at any
-// time.
+// A lane that ends in a function leaves the caller's lanes, which only the tier lanes supports at
+// any time.
 const ir::Instruction *call_that_ends(const ir::Function &function, const TierRequest &request) {
     for (const ir::Block *block : function.blocks)
         for (const ir::Instruction *i : block->instructions)
@@ -56,7 +56,7 @@ const ir::Instruction *call_that_ends(const ir::Function &function, const TierRe
     return nullptr;
 }
 
-/// Whether threads end in the function itself, other than by a trap.
+/// Whether threads end in the function itself, except by a trap.
 bool ends_threads(const ir::Function &function) {
     return std::ranges::any_of(function.blocks, [](const ir::Block *block) {
         std::size_t count = block->instructions.size();

@@ -21,13 +21,13 @@
 
 namespace softcuda::warp {
 
-/// What is asked of a compilation beside the kernel and its block shape.
+/// The parameters of a compilation in addition to the kernel and its block shape.
 struct TierRequest {
-    bool cooperative = false;       ///< all blocks of the grid are to be resident together
-    std::optional<rt::Tier> wanted; ///< taken where the kernel can run in it
-    std::uint32_t watch = 0;        ///< what the kernel tells of: rt::WatchNeeds
-    bool counts = false;            ///< what it does is counted (rt/counts.h)
-    /// Functions of the module, by number, in which threads may end.
+    bool cooperative = false;       ///< all blocks of the grid must be resident at the same time
+    std::optional<rt::Tier> wanted; ///< used if the kernel can run in it
+    std::uint32_t watch = 0;        ///< the events that the kernel reports: rt::WatchNeeds
+    bool counts = false;            ///< its execution is counted (rt/counts.h)
+    /// The numbers of the module's functions in which threads may end.
     std::vector<std::uint32_t> ending{};
 
     [[nodiscard]] bool may_end_in(std::uint32_t function) const {
@@ -35,19 +35,20 @@ struct TierRequest {
     }
 };
 
-/// A function that a kernel calls, prepared like a kernel, and its number in the module.
+/// A called function, prepared like a kernel, and its number in the module.
 struct Callee {
     std::uint32_t symbol = 0;
     const ir::Function *function = nullptr;
 };
 
-/// Numbers of the functions in which threads end other than by a trap, or that call such a one.
+/// Numbers of the functions in which threads end, except by a trap, or that call such a function.
 [[nodiscard]] std::vector<std::uint32_t> find_ending(std::span<const Callee> callees);
 
 struct TierChoice {
     rt::Tier tier = rt::Tier::Regions;
-    std::string reason;                     ///< in words
-    const ir::Instruction *cause = nullptr; ///< of a tier above Regions, if an instruction is one
+    std::string reason; ///< as text
+    const ir::Instruction *cause =
+        nullptr; ///< the instruction that requires a tier above Regions, if there is one
 };
 
 [[nodiscard]] TierChoice

@@ -1,4 +1,4 @@
-// find_counted.cpp -- finds regions that only count in a variable of shared memory.
+// find_counted.cpp -- finds regions that only add to counters in a variable of shared memory.
 #include "warp/kernel_plan.h"
 #include "warp/region_plan.h"
 
@@ -13,10 +13,12 @@ namespace {
 using ir::Opcode;
 using ir::Space;
 
-constexpr std::uint64_t kMostBytes = 4096; ///< of a table: all of them stay in the first level
+constexpr std::uint64_t kMostBytes =
+    4096; ///< of a table, so that all tables fit the first-level cache
 constexpr unsigned kMostAddends = 8;
 
-/// The shared variable that an address is in as long as its other parts are small; null: unknown.
+/// The shared variable that contains the address if the other parts of the address are small; null:
+/// unknown.
 const ir::LocalVariable *base_variable(const ir::Function &function, const ir::Value *address) {
     const ir::LocalVariable *variable = nullptr;
     std::vector<const ir::Value *> parts{address};
@@ -62,7 +64,7 @@ std::optional<CountedVariable> counted_in(const KernelPlan &plan, const Region &
         }
     }
     const std::uint64_t bytes = counted.variable ? ir::bits(counted.type) / 8 : 1;
-    // What a launch gives the size of, `extern __shared__`, has none here.
+    // The size of `extern __shared__` variables is unknown here.
     if (!in_loop || counted.variable->size == 0 || counted.variable->size > kMostBytes ||
         counted.variable->size % bytes != 0 || counted.variable->offset % bytes != 0)
         return std::nullopt;
@@ -75,7 +77,7 @@ bool leaves_shared_alone(const ir::Instruction &i) {
     const ir::OpcodeInfo &facts = ir::info(i.opcode);
     if (!facts.reads && !facts.writes)
         return true;
-    if (ir::is_block_barrier(i)) // the region's end
+    if (ir::is_block_barrier(i)) // the end of the region
         return true;
     switch (i.opcode) {
     case Opcode::Load:

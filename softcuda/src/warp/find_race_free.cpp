@@ -16,13 +16,14 @@ bool is_plain_load(const ir::Instruction &i) {
     return i.is(Opcode::Load) && is_in_shared(i) && i.attributes.order == ir::Order::Weak;
 }
 
-/// One that passes nothing on to those who access the place later.
+/// An atomic that does not publish other writes to later readers.
 bool is_relaxed_atomic(const ir::Instruction &i) {
     return (i.is(Opcode::Atomic) || i.is(Opcode::Reduce)) && is_in_shared(i) &&
            i.attributes.order == ir::Order::Relaxed;
 }
 
-/// They neither change shared memory nor, without a fence, order accesses of several warps.
+/// Instructions that neither change shared memory nor, without a fence, order accesses of several
+/// warps.
 bool only_waits(const ir::Instruction &i) {
     return i.is(Opcode::WarpBarrier) || i.is(Opcode::Clock) || i.is(Opcode::Nanosleep) ||
            i.is(Opcode::Trap) || i.is(Opcode::DebugValue);
@@ -45,7 +46,7 @@ bool is_race_free(const KernelPlan &plan, const Region &region) {
     return !(loads && atomics);
 }
 
-/// Such copies go on behind the end of a region.
+/// Asynchronous copies continue after the end of a region.
 bool has_asynchronous_copies(const ir::Function &function) {
     return std::ranges::any_of(function.blocks, [](const ir::Block *block) {
         return std::ranges::any_of(block->instructions,
@@ -55,7 +56,7 @@ bool has_asynchronous_copies(const ir::Function &function) {
 
 } // namespace
 
-// In lockstep all warps run one region until they meet at its end.
+// In lockstep, all warps run one region until they meet at its end.
 void find_race_free(KernelPlan &plan) {
     if (!plan.has_regions() || !plan.lockstep.holds || has_asynchronous_copies(plan.function))
         return;

@@ -1,4 +1,4 @@
-// kernel_plan.cpp -- the analyses, each on what those before it have found.
+// kernel_plan.cpp -- the analyses; each uses the results of earlier ones.
 #include "warp/kernel_plan.h"
 
 #include "analysis/coordinates.h"
@@ -22,10 +22,10 @@ template <typename Test> bool any_instruction(const ir::Function &function, Test
     });
 }
 
-/// Accesses by lanes of their own take some hundred instructions each, and compilation as long as
-/// that. A kernel with more of them than this would take seconds.
+/// An access with separate code for each lane takes some hundred instructions, and its compilation
+/// takes long. A kernel with more such accesses would take seconds.
 constexpr std::size_t kManyAccesses = 200;
-/// In the tier of lanes, few lanes access memory together, and nobody gains by long code.
+/// In the tier lanes, few lanes access memory together, so long code does not pay off.
 constexpr std::size_t kManyAccessesOfLanes = 20;
 
 std::size_t count_accesses(const ir::Function &function) {
@@ -51,7 +51,7 @@ std::uint64_t local_memory_of(const ir::Function &kernel) {
     return round_to_16(kernel.local_bytes);
 }
 
-// What optional analyses would find starts as "nothing is known".
+// The initial results of optional analyses mean "unknown".
 KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape,
                        const TierRequest &wanted, std::span<const std::string> file_names,
                        const Machine &processor)
@@ -122,8 +122,8 @@ void find_shapes_of_lanes(KernelPlan &plan) {
 
 namespace {
 
-/// Calls `body` with the instructions of each place in the tier lanes, else of each basic block:
-/// code keeps values in memory between two of these pieces.
+/// Calls `body` with the instructions of each place in the tier lanes, otherwise of each basic
+/// block. Code stores values in memory between two of these pieces.
 template <typename Body> void for_pieces(const KernelPlan &plan, Body body) {
     for (const Place &place : plan.lanes.places)
         body(place.instructions());
@@ -132,8 +132,8 @@ template <typename Body> void for_pieces(const KernelPlan &plan, Body body) {
             body(std::span<Instruction *const>(block->instructions));
 }
 
-/// Calls `use` with each value that code for an instruction reads: its operands, and what the plan
-/// of its access names beside them.
+/// Calls `use` with each value that code for an instruction reads: its operands, and further values
+/// of its access plan.
 template <typename Use> void for_uses(const KernelPlan &plan, const Instruction &i, Use use) {
     for (const Value *operand : i.operands)
         use(operand);
@@ -151,7 +151,7 @@ template <typename Use> void for_uses(const KernelPlan &plan, const Instruction 
 
 void find_outliving(KernelPlan &plan) {
     plan.outlives_block.assign(plan.function.value_count(), false);
-    // By Value::id: the piece of a basic block that has defined the value so far.
+    // By Value::id: the piece of a basic block that defines the value.
     std::vector<std::uint32_t> made_in(plan.function.value_count(), 0);
     std::uint32_t piece = 0;
     for_pieces(plan, [&](std::span<Instruction *const> instructions) {

@@ -1,4 +1,4 @@
-// kernel_plan.h -- all that the analyses find out about a prepared function for one launch.
+// kernel_plan.h -- the results of all analyses of a prepared function for one launch.
 //
 // A plan starts with the request. Each analysis reads the results of earlier analyses and adds its
 // own; compiler/pipeline.cpp has their order. Code generation only reads a plan.
@@ -40,7 +40,7 @@ struct KernelPlan {
     TierRequest request;
     std::span<const std::string> files; ///< names of source files, by Location::file
     Machine machine;
-    /// Of a function that a kernel calls: the kernel's local_stride.
+    /// For a called function: the kernel's local_stride.
     std::optional<std::uint64_t> kernel_stride;
 
     ir::DominatorTree dominators, post_dominators;
@@ -55,30 +55,31 @@ struct KernelPlan {
     const ir::Instruction *parted_exchange = nullptr;
     TierChoice tier;
     /// By Value::id: used outside its basic block, by a phi, or, in the tier lanes, at another
-    /// place than that which defines it. Code keeps such values in memory.
+    /// place than the defining one. Code stores such values in memory.
     std::vector<bool> outlives_block;
 
-    std::uint64_t local_stride = 0; ///< bytes of local memory of a thread, those it calls included
-    std::uint64_t frame_bytes = 0;  ///< of those the function's own variables
-    bool takes_memory = false;      ///< the function has an alloca
+    std::uint64_t local_stride =
+        0; ///< bytes of local memory of a thread, including called functions
+    std::uint64_t frame_bytes = 0; ///< the part for the function's own variables
+    bool takes_memory = false;     ///< the function has an alloca
     /// The function is so large that short code is better: a loop over the lanes instead of one
     /// access for each lane.
     bool wants_short_code = false;
 
-    /// What a warp runs between two barriers at which it waits. Region 0 starts at the entry, the
-    /// others behind a barrier. Only the tier of regions has more than one, and only for blocks of
-    /// several warps.
+    /// The code that a warp runs between two barriers. Region 0 starts at the entry, the others
+    /// after a barrier. Only the tier of regions has more than one, and only for blocks of several
+    /// warps.
     std::vector<Region> regions;
     analysis::Lockstep lockstep; ///< if it holds, all warps are in the same region
     MaskPlan masks;
-    LanePlan lanes;       ///< where lanes may be apart; empty unless the tier is lanes
-    AccessPlans accesses; ///< of every load, store and atomic
+    LanePlan lanes;       ///< the places of lanes; empty unless the tier is lanes
+    AccessPlans accesses; ///< for every load, store and atomic
 
     /// `file:line` of an instruction.
     [[nodiscard]] std::string place(const ir::Instruction &instruction) const;
     /// True for the source of a back edge on which a warp of the fiber tier yields to other warps.
     [[nodiscard]] bool yields_behind(const ir::Block *block) const;
-    /// False where no warp ever waits for another, or waits as a fiber.
+    /// False if no warp waits for another warp, or if warps wait as fibers.
     [[nodiscard]] bool has_regions() const { return regions.size() > 1; }
 };
 
@@ -92,7 +93,7 @@ void find_waits(KernelPlan &plan);
 void find_coordinates(KernelPlan &plan);
 void find_parted_exchange(KernelPlan &plan);
 void choose_tier(KernelPlan &plan);
-/// In the tier of lanes: computes the shapes again, for lanes that run the program independently.
+/// In the tier lanes: computes the shapes again, for lanes that run the program independently.
 void find_shapes_of_lanes(KernelPlan &plan);
 void find_outliving(KernelPlan &plan);
 void lay_out_local_memory(KernelPlan &plan);

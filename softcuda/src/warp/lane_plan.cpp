@@ -65,7 +65,7 @@ std::optional<Exchange> reduction_of(const ir::Attributes &a) {
     }
 }
 
-/// True for the head of a loop that may wait for other threads.
+/// True for the header of a loop that may wait for other threads.
 bool may_wait(const KernelPlan &plan, const Block *block) {
     const int loop = plan.loops.innermost(block);
     return loop != -1 && plan.loops.loops()[loop].header == block && plan.waits.loops[loop];
@@ -111,9 +111,9 @@ std::optional<Exchange> exchange_of(const Instruction &i) {
     }
 }
 
-// In reverse post-order, in which the runtime lets lanes that are behind catch up. A basic block
-// whose first instruction waits begins with an empty place, for lanes come to it by edges, and
-// those leave no members.
+// In reverse post-order, the order in which the runtime lets delayed lanes catch up. A basic block
+// whose first instruction waits begins with an empty place, because lanes reach it by edges, which
+// do not store members.
 void plan_lanes(KernelPlan &plan) {
     LanePlan &lanes = plan.lanes;
     lanes = {};

@@ -1,4 +1,4 @@
-// mask_plan.cpp -- from the schedule and the shapes to masks, edges and joins.
+// mask_plan.cpp -- computes masks, edges and joins from the schedule and the shapes.
 #include "warp/mask_plan.h"
 
 #include "warp/access_plan.h"
@@ -23,7 +23,7 @@ bool is_undefined(const Value *value) {
     return value->definition && value->definition->is(Opcode::Undef);
 }
 
-/// A condition of each thread as bits by lane. Lanes without a thread have what the first warp has.
+/// A condition of each thread as bits by lane. Lanes without a thread get the first warp's bits.
 LanesByWarp lanes_of(const analysis::PerThread &threads) {
     LanesByWarp lanes((threads.size() + kLanes - 1) / kLanes, 0);
     for (std::size_t place = 0; place < lanes.size() * kLanes; ++place) {
@@ -34,8 +34,8 @@ LanesByWarp lanes_of(const analysis::PerThread &threads) {
     return lanes;
 }
 
-/// Whether the condition compares what only the run shows: then it is true for some lane of most
-/// warps, where an index may be out of range for whole ones.
+/// Whether the condition depends on loaded data. Then it is true for some lane of most warps, while
+/// an index may be out of range for whole warps.
 bool depends_on_data(const KernelPlan &plan, const Value *condition) {
     const Instruction *i = condition->definition;
     if (condition->constant || !i)
@@ -49,8 +49,8 @@ bool depends_on_data(const KernelPlan &plan, const Value *condition) {
 }
 
 /// True if running this basic block with an empty mask is cheaper than testing whether any lane is
-/// active: loaded values decide that, and all it does is a few stores to places in shared memory
-/// that are known to be there.
+/// active: the condition depends on loaded data, and the block only contains a few stores to valid
+/// addresses in shared memory.
 ///
 ///     if (a > b) { cells[i] = b; cells[j] = a; }
 bool is_cheaper_unguarded(const KernelPlan &plan, const Block *block) {
@@ -58,7 +58,7 @@ bool is_cheaper_unguarded(const KernelPlan &plan, const Block *block) {
         block->instructions.size() > kMostStores + 1 ||
         block->successors().front()->instructions.front()->is(Opcode::Phi))
         return false;
-    // With no lane of its own the warp would go on where this block leads to, too.
+    // Without lanes, the warp would continue at the successor of this block, too.
     const transform::BlockPlan &here = plan.schedule.of(block);
     if (block->instructions.size() == 1 || here.pending.empty() ||
         here.pending.front() != here.next.front())
@@ -82,7 +82,8 @@ class Planner {
         masks_.starts_zero.assign(plan_.function.value_count(), false);
         masks_.independent_lanes = plan_.tier.tier == rt::Tier::Lanes;
         find_known_conditions();
-        // Owners and predecessors that are no latches come before those that take lanes from them.
+        // Owners, and predecessors that are not latches, precede the blocks that take lanes from
+        // them.
         for (const Block *block : plan_.schedule.order)
             flow(block).mask = mask(block);
         for (const Block *block : plan_.function.blocks)
@@ -124,8 +125,8 @@ class Planner {
         return made;
     }
 
-    // However often lanes come by the only way there is, they are the same ones; but a warp may
-    // look at the block without having come by it.
+    // However often lanes arrive through the only edge, they are the same lanes; but a warp may
+    // visit the block without having taken the edge.
     LanesByWarp own_lanes(const Block *block) {
         if (block == plan_.function.entry())
             return LanesByWarp(plan_.launch.warps(), kAllLanes);
@@ -153,12 +154,12 @@ class Planner {
         const std::span<Block *const> targets = block->successors();
         const std::vector<const Block *> &next = plan_.schedule.of(block).next;
         if (next.empty() && !masks_.independent_lanes)
-            return; // no warp comes here
+            return; // no warp reaches this block
         BlockFlow &here = flow(block);
         here.parts = masks_.independent_lanes ? targets.size() > 1
                                               : plan_.divergence.divergent_branch[block->id];
         for (unsigned i = 0; i < targets.size(); ++i) {
-            // Nothing is left to do for lanes that end.
+            // Lanes that end need no mask.
             if (here.parts && !masks_.independent_lanes && transform::only_exits(targets[i]))
                 continue;
             const auto known = std::ranges::find(here.edges, targets[i], &Edge::to);
@@ -194,8 +195,8 @@ class Planner {
                 break;
             const auto at = std::ranges::find(phi->blocks, from) - phi->blocks.begin();
             Join join{.phi = phi->result(), .value = phi->operands[static_cast<std::size_t>(at)]};
-            // Other lanes' values may be there already, in a scalar that the analysis has shared
-            // between them (divergence.cpp).
+            // A scalar that the analysis shares between lanes may already contain the values of
+            // other lanes (divergence.cpp).
             if (is_undefined(join.value)) {
                 join.how = Join::How::Keep;
                 masks_.starts_zero[join.phi->id] = true;

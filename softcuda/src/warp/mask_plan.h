@@ -5,17 +5,17 @@
 // changes of masks and values. Code generation emits the plan line by line.
 //
 //     a:  mask active                        all lanes of the warp
-//         edge b: condition                  of a's lanes those whose condition is true ...
-//         edge c: not condition, next b      ... and the others; then the warp goes to b
-//     b:  mask arrivals, skip to c           the lanes that came; none: on with c
-//         edge d: all, add, next c           they wait at d, beside those that are there already
+//         edge b: condition                  the lanes of a whose condition is true ...
+//         edge c: not condition, next b      ... and the others; then the warp visits b
+//     b:  mask arrivals, skip to c           the lanes that arrived; if none, continues at c
+//         edge d: all, add, next c           they wait at d, together with earlier arrivals
 //     c:  mask arrivals, skip to d
 //         edge d: all, add
-//         %x: blend %v                       only these lanes' part of %x changes
-//     d:  mask of a                          all of a's lanes are here again: nothing is computed
+//         %x: blend %v                       changes only these lanes' part of %x
+//     d:  mask of a                          all lanes of a are here again: nothing is computed
 //
-// An undefined side of a join is never written: its edge leaves the phi as it is, which starts as
-// zero.
+// An undefined operand of a join is never written: its edge does not change the phi, whose initial
+// value is zero.
 #pragma once
 
 #include "ir/ir.h"
@@ -31,34 +31,34 @@ namespace softcuda::warp {
 
 struct KernelPlan;
 
-/// Lanes as bits, for each warp of the thread block; empty: not known.
+/// Lanes as bits, for each warp of the thread block; empty: unknown.
 using LanesByWarp = std::vector<std::uint32_t>;
 
 /// The lanes that run a basic block.
 struct BlockMask {
     enum class From : std::uint8_t {
         Active,   ///< all lanes of the warp
-        Known,    ///< of these the ones in `lanes`, equal in all warps
+        Known,    ///< the active ones in `lanes`, equal in all warps
         Owner,    ///< those of the block `owner`
-        Arrivals, ///< those that edges have brought here
+        Arrivals, ///< those that arrived through edges
     };
     From from = From::Arrivals;
     const ir::Block *owner = nullptr;
-    /// The lanes that reach this basic block, if only the thread's index decides that. Code for a
+    /// The lanes that reach this basic block, if only the thread's index decides it. Code for a
     /// single warp then needs no arrivals.
     LanesByWarp lanes;
-    /// The arrivals start again from none: lanes may wait here while the warp is elsewhere.
+    /// The arrivals are cleared: lanes may wait here while the warp is elsewhere.
     bool clears = false;
     /// The warp may reach this basic block with an empty mask. It then continues at `skip_to`.
     bool guarded = false;
     const ir::Block *skip_to = nullptr; ///< null: the end of the function
 };
 
-/// What becomes of a phi on an edge.
+/// The change of a phi on an edge.
 struct Join {
     enum class How : std::uint8_t {
-        Set,   ///< the value replaces the phi's
-        Blend, ///< in the edge's lanes
+        Set,   ///< replaces the phi's value
+        Blend, ///< replaces the value in the edge's lanes
         Keep,  ///< the value is undefined: nothing is written
     };
     const ir::Value *phi = nullptr, *value = nullptr;
@@ -67,14 +67,14 @@ struct Join {
 
 /// An edge from a basic block to another one. Equal successors share one edge.
 struct Edge {
-    /// What becomes of the target's arrivals.
+    /// The change of the target's arrivals.
     enum class Arrive : std::uint8_t { Nothing, Set, Add };
     const ir::Block *to = nullptr;
     /// The indices of its successors. Each successor has the lanes that branch to it. If the lanes
     /// do not diverge, all lanes of the basic block take the edge.
     std::vector<unsigned> successors;
     Arrive arrive = Arrive::Nothing;
-    std::vector<Join> joins; ///< all of a block's edges read before any of them writes
+    std::vector<Join> joins; ///< all joins of a block are read before any is written
     /// The next basic block after the edge, if lanes do not diverge; null: the end of the function.
     const ir::Block *next = nullptr;
 };
@@ -88,8 +88,9 @@ struct BlockFlow {
 };
 
 struct MaskPlan {
-    std::vector<BlockFlow> blocks;                  ///< by Block::id
-    std::map<const ir::Value *, LanesByWarp> known; ///< conditions that follow from the index
+    std::vector<BlockFlow> blocks; ///< by Block::id
+    std::map<const ir::Value *, LanesByWarp>
+        known; ///< conditions that depend only on the thread's index
     /// By Value::id: a phi that some lane may read or copy before an edge has set it. An unset
     /// value is undefined for LLVM: each use could see another number.
     std::vector<bool> starts_zero;
@@ -107,10 +108,10 @@ struct MaskPlan {
 /// The lanes in every warp, if they are known and equal.
 [[nodiscard]] std::optional<std::uint32_t> in_all_warps(const LanesByWarp &lanes);
 
-/// Plans masks and joins. The analyses up to `regions` have run.
+/// Plans masks and joins. The analyses up to `regions` must have run.
 void plan_masks(KernelPlan &plan);
 
-/// What is wrong with a plan, one line each; empty if nothing is.
+/// The errors in a plan, one line each; empty if there are none.
 [[nodiscard]] std::vector<std::string> verify_masks(const KernelPlan &plan);
 
 /// `arrivals, skip to c`, `mask of a`, `lanes 0x0000ffff`, `arrivals, lanes by warp 0x00000007

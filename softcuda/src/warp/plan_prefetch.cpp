@@ -1,4 +1,4 @@
-// plan_prefetch.cpp -- finds the step of an address from one iteration, or block, to the next.
+// plan_prefetch.cpp -- computes the step of an address from one iteration, or block, to the next.
 #include "warp/plan_prefetch.h"
 
 #include "warp/kernel_plan.h"
@@ -17,14 +17,14 @@ using ir::Opcode;
 using ir::Value;
 
 constexpr std::int64_t kLine = 64;
-/// LLVM's words for cache levels. What other warps come before would push out of the first level
-/// what it holds now: rows of a large matrix meet in a few of its sets.
+/// LLVM's numbers of cache levels. If other warps run before the access, the first level would lose
+/// other data: rows of a large matrix map to a few of its sets.
 constexpr std::uint32_t kFirstLevel = 3, kSecondLevel = 2;
-/// Shorter steps are followed by the processor itself.
+/// The processor itself prefetches shorter steps.
 constexpr std::int64_t kShortStep = 1024;
-/// More lines than a warp's neighbours leave room for are not asked for.
+/// A warp's neighbours leave no space in the cache for more lines.
 constexpr std::int64_t kMostBytes = 1024;
-/// In the place of a loop: from one thread block to the next.
+/// Instead of a loop: from one thread block to the next.
 constexpr int kBlocks = -1;
 
 std::int64_t product(std::int64_t a, std::int64_t b) {
@@ -52,19 +52,19 @@ bool is_block_index(const Value *value) {
            value->definition->attributes.special == ir::Special::CtaidX;
 }
 
-/// Only asked of functions of the coordinates, which are made of few operations.
+/// Called only for functions of the coordinates, which have few operations.
 bool depends_on_block(const Value *value) {
     return is_block_index(value) ||
            (value->definition &&
             std::ranges::any_of(value->definition->operands, depends_on_block));
 }
 
-/// How much values grow in each iteration of a loop, or from block to block.
+/// The growth of values in each iteration of a loop, or from block to block.
 class Steps {
   public:
     Steps(const KernelPlan &kernel, int loop) : kernel_(kernel), loop_(loop) {}
 
-    /// Nothing if that is not known before the iteration begins.
+    /// Empty if it is not known before the iteration begins.
     [[nodiscard]] std::optional<Step> of(const Value *value) const {
         if (loop_ == kBlocks && is_block_index(value))
             return Step{.constant = 1, .terms = {}};
@@ -156,8 +156,8 @@ std::optional<std::int64_t> known(const Step &step) {
     return total.constant;
 }
 
-/// Where to ask for what a loop will load, and how many iterations ahead: enough to take as long as
-/// memory does.
+/// The cache level of a prefetch and its distance in iterations, which must take as long as a
+/// memory access.
 struct Lead {
     std::int64_t iterations;
     std::uint32_t level;
@@ -167,17 +167,17 @@ Lead lead_of(const KernelPlan &kernel, int loop, std::int64_t bytes) {
     std::int64_t length = 0;
     for (const ir::Block *block : kernel.loops.loops()[static_cast<std::size_t>(loop)].blocks) {
         if (kernel.has_regions() && barrier_at_end(block))
-            return {1, kSecondLevel}; // all warps come between
+            return {1, kSecondLevel}; // all warps run in between
         length += static_cast<std::int64_t>(block->instructions.size());
     }
-    // Lines that are read whole come in at the pace of the memory, and places that many pages apart
-    // meet in one set of the first level.
+    // Whole lines arrive at the bandwidth of the memory, and addresses many pages apart map to one
+    // set of the first level.
     if (bytes >= 2 * kLine)
         return {std::clamp<std::int64_t>(256 / length, 1, 16), kSecondLevel};
     return {std::clamp<std::int64_t>(128 / length, 1, 8), kFirstLevel};
 }
 
-/// Sets the bytes that a group's lanes access, from the first lane's place on.
+/// Sets the range of bytes that a group's lanes access, relative to the first lane's address.
 void set_extent(PrefetchPlan &made, const analysis::Shape &shape, unsigned bytes) {
     for (unsigned lane = 0; lane < shape.group_size(); ++lane) {
         made.first = std::min(made.first, shape.offset(lane));
@@ -185,7 +185,7 @@ void set_extent(PrefetchPlan &made, const analysis::Shape &shape, unsigned bytes
     }
 }
 
-/// Whether an earlier access of the same kind has asked for about the same lines.
+/// Whether an earlier access of the same kind prefetches about the same lines.
 bool is_repeated(const Instruction &access) {
     for (const Instruction *i : access.block->instructions) {
         if (i == &access)
@@ -196,8 +196,8 @@ bool is_repeated(const Instruction &access) {
     return false;
 }
 
-// Blocks that have barriers do other things between their accesses to arrays, so that neither the
-// processor nor the instructions in flight look far enough ahead.
+// Blocks with barriers have other work between their accesses to arrays, so neither the hardware
+// prefetcher nor out-of-order execution looks far enough ahead.
 PrefetchPlan for_next_block(const KernelPlan &kernel, const Instruction &access,
                             PrefetchPlan made) {
     if (!kernel.has_regions() || made.end - made.first > kMostBytes ||
@@ -230,7 +230,7 @@ PrefetchPlan for_iteration(const KernelPlan &kernel, int loop, const Instruction
     return made;
 }
 
-/// The load that an address is computed from: base + size * loaded; null if there is none.
+/// The load in an address of the form base + size * loaded; null if there is none.
 const Instruction *index_load(const Value *value) {
     const Instruction *i = value->definition;
     if (!i)
@@ -252,8 +252,7 @@ const Instruction *index_load(const Value *value) {
     }
 }
 
-/// Whether what was loaded is put back larger by a constant: the next to load it goes on from
-/// there.
+/// Whether the loaded value is stored back plus a constant: the next load continues there.
 bool is_advanced(const Instruction &cursor) {
     return std::ranges::any_of(cursor.block->instructions, [&](const Instruction *i) {
         if (!i->is(Opcode::Store) || i->operand(0) != cursor.operand(0) ||

@@ -1,4 +1,4 @@
-// plan_prefetch.h -- accesses that a loop will make some iterations from now, or the next block.
+// plan_prefetch.h -- prefetches for later iterations of a loop, or for the next thread block.
 #pragma once
 
 #include "ir/ir.h"
@@ -12,10 +12,10 @@ namespace softcuda::warp {
 struct AccessPlan;
 struct KernelPlan;
 
-/// How much an address grows: constant + the sum of all terms, bytes modulo 2^64.
+/// The growth of an address: constant + the sum of all terms, bytes modulo 2^64.
 struct Step {
     struct Term {
-        const ir::Value *value; ///< uniform, read as a signed number; known before the loop begins
+        const ir::Value *value; ///< uniform, signed; known before the loop begins
         std::int64_t times;
     };
     std::int64_t constant = 0;
@@ -26,15 +26,15 @@ struct Step {
 struct PrefetchPlan {
     enum class What : std::uint8_t {
         Nothing,
-        Iteration, ///< what the innermost loop accesses some iterations from now
-        Block,     ///< what the worker's next thread block accesses
-        Cursor,    ///< the line after that of a cursor in memory
+        Iteration, ///< the accesses of the innermost loop some iterations later
+        Block,     ///< the accesses of the worker's next thread block
+        Cursor,    ///< the next line after a cursor in memory
     };
     What what = What::Nothing;
-    Step ahead;                      ///< from the access's place
+    Step ahead;                      ///< from the access's address
     std::int64_t first = 0, end = 0; ///< bytes from a group's first lane
     bool for_store = false;
-    std::uint32_t level = 3; ///< LLVM's word for the cache level: 3 is the first
+    std::uint32_t level = 3; ///< LLVM's number of the cache level: 3 is the first
 };
 
 /// Plans the prefetch of an access whose other parts are planned.
@@ -50,7 +50,7 @@ struct PrefetchPlan {
 [[nodiscard]] PrefetchPlan plan_prefetch(const KernelPlan &kernel, const ir::Instruction &access,
                                          const AccessPlan &plan);
 
-/// `next iteration`, `next block`, `cursor`; empty for nothing.
+/// `next iteration`, `next block`, `cursor`; empty if there is no prefetch.
 [[nodiscard]] std::string to_text(const PrefetchPlan &plan);
 
 } // namespace softcuda::warp

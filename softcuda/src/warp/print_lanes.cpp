@@ -1,4 +1,4 @@
-// print_lanes.cpp -- the places of the tier lanes as text.
+// print_lanes.cpp -- prints the places of the tier lanes.
 #include "ir/print.h"
 #include "warp/kernel_plan.h"
 #include "warp/lane_plan.h"

@@ -1,4 +1,4 @@
-// print_plan.cpp -- what the analyses have found, as text.
+// print_plan.cpp -- prints the results of the analyses.
 #include "warp/print_plan.h"
 
 #include "ir/print.h"
@@ -34,7 +34,7 @@ std::string with_comment(std::string line, const std::string &comment) {
     return line + " ; " + comment + "\n";
 }
 
-/// The blocks with a comment behind each name and each instruction for which there is one.
+/// The blocks, with a comment after each name and each instruction for which there is one.
 std::string annotate(const Function &function, const BlockFact &of_block,
                      const InstructionFact &of_instruction) {
     std::string out;

@@ -7,9 +7,9 @@
 
 namespace softcuda::warp {
 
-/// A shape in words: `uniform`, `step 4`, `2 groups, step 1`, `offsets 0 1 2 3 0 1 2 3 ...`,
-/// `divergent`; then `, multiple of 16` where that is known of the first lane of each group, and
-/// `, unless wrapped` where code has to find out.
+/// A shape as text: `uniform`, `step 4`, `2 groups, step 1`, `offsets 0 1 2 3 0 1 2 3 ...`,
+/// `divergent`; then `, multiple of 16` if that is known for the first lane of each group, and `,
+/// unless wrapped` if code must test it.
 [[nodiscard]] std::string to_text(const analysis::Shape &shape);
 
 [[nodiscard]] std::string print_dominators(const KernelPlan &plan);
@@ -21,7 +21,7 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_waits(const KernelPlan &plan);
 [[nodiscard]] std::string print_coordinates(const KernelPlan &plan);
 [[nodiscard]] std::string print_parted_exchange(const KernelPlan &plan);
-/// kernel `name`: tier, reason (place)
+/// The line: kernel `name`: tier, reason (place).
 [[nodiscard]] std::string print_tier(const KernelPlan &plan);
 [[nodiscard]] std::string print_outliving(const KernelPlan &plan);
 [[nodiscard]] std::string print_local_memory(const KernelPlan &plan);
@@ -32,7 +32,7 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_race_free(const KernelPlan &plan);
 [[nodiscard]] std::string print_lockstep(const KernelPlan &plan);
 
-/// Behind each load, store and atomic its plan.
+/// The plan after each load, store and atomic.
 [[nodiscard]] std::string print_access_plans(const KernelPlan &plan);
 
 } // namespace softcuda::warp

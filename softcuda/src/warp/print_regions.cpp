@@ -1,4 +1,4 @@
-// print_regions.cpp -- regions and what crosses the barriers between them, as text.
+// print_regions.cpp -- prints regions and the values that cross the barriers between them.
 #include "ir/print.h"
 #include "warp/kernel_plan.h"
 #include "warp/print_plan.h"

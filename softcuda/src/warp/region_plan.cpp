@@ -1,4 +1,4 @@
-// region_plan.cpp -- where regions start, and what lives across barriers.
+// region_plan.cpp -- finds the starts of regions, and the values that are live across barriers.
 #include "warp/region_plan.h"
 
 #include "analysis/liveness.h"
@@ -40,7 +40,7 @@ std::vector<bool> blocks_of(const KernelPlan &plan, const Region &region) {
     return found;
 }
 
-/// What is live where each region starts.
+/// The values and masks that are live at the start of each region.
 struct LiveInto {
     std::vector<const Value *> values;
     std::vector<const Block *> masks;
@@ -61,7 +61,7 @@ class CrossingPlanner {
     }
 
   private:
-    /// A mask takes part as the number of its owner behind those of all values.
+    /// A mask has the number of its owner, after the numbers of all values.
     std::uint32_t mask_id(const Block *owner) const {
         return plan_.function.value_count() + owner->id;
     }
@@ -95,7 +95,7 @@ class CrossingPlanner {
         }
     }
 
-    /// False for the barrier's result, which is there when all warps have arrived.
+    /// False for the barrier's result, which exists only after all warps have arrived.
     bool is_handed_on(const Region &region, const Value *value) const {
         return value->definition != region.barrier && !is_rematerialized(value) &&
                !is_recomputed(plan_, value);
@@ -127,7 +127,8 @@ class CrossingPlanner {
         end.masks = next.masks;
         for (const Fetch &fetch : next.fetches) {
             const auto here = std::ranges::find(region.fetches, fetch.value, &Fetch::value);
-            if (here == region.fetches.end() || here->set) // else it lies where it is fetched
+            if (here == region.fetches.end() ||
+                here->set) // otherwise it is already stored where it was loaded from
                 end.keeps.push_back(fetch.value);
         }
         return end;
@@ -166,9 +167,8 @@ const Instruction *barrier_at_end(const Block *block) {
     return block->instructions[count - 2];
 }
 
-// A block of one warp has nobody to wait for, so its barriers are no ends of regions. That there
-// are at most 63 barriers, all of the whole block, was the condition for this tier
-// (choose_tier.cpp).
+// A block of one warp waits for no other warp, so its barriers do not end regions. choose_tier.cpp
+// has checked that there are at most 63 barriers, all of them block-wide.
 void find_regions(KernelPlan &plan) {
     plan.regions.assign(1, {});
     plan.regions.front().entry = plan.function.entry();

@@ -1,4 +1,4 @@
-// verify_lanes.cpp -- whether places are all of a kernel, and lanes come from one to the next.
+// verify_lanes.cpp -- checks that places cover the kernel, and that each leads to the next.
 #include "ir/dominators.h"
 #include "ir/exchange.h"
 #include "warp/kernel_plan.h"
@@ -40,7 +40,7 @@ class Verifier {
             wrong_.push_back("place " + std::to_string(number) + ": " + what);
     }
 
-    /// Checks that places from `number` on are all of the block, and returns the next number.
+    /// Checks that the places from `number` on cover the block, and returns the next number.
     std::size_t check_block(const Block *block, std::size_t number) {
         require(plan_.lanes.of_block.at(block->id) == number, number,
                 "is not where lanes enter " + block->name);

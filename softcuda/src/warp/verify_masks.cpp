@@ -1,4 +1,4 @@
-// verify_masks.cpp -- whether a plan of masks hands every lane and every value on.
+// verify_masks.cpp -- checks that a plan of masks passes every lane and every value on.
 #include "warp/kernel_plan.h"
 #include "warp/mask_plan.h"
 #include "warp/walk_warp.h"
@@ -23,7 +23,7 @@ class Verifier {
     std::vector<std::string> run() {
         for (const Block *block : plan_.function.blocks) {
             if (plan_.schedule.of(block).next.empty() && !masks_.independent_lanes)
-                continue; // no warp comes here
+                continue; // no warp reaches this block
             check_mask(block);
             check_successors(block);
             for (const Edge &edge : masks_.of(block).edges)
@@ -56,12 +56,13 @@ class Verifier {
                 "has the mask of a basic block that the warp may not have visited");
     }
 
-    /// Lanes that go their own ways have nothing to lose to each other.
+    /// Simulates a warp. Independent lanes cannot lose each other's values, so they need no
+    /// simulation.
     [[nodiscard]] std::string walk(std::uint32_t seed) const {
         return masks_.independent_lanes ? std::string() : walk_warp(plan_, seed);
     }
 
-    // Every lane goes somewhere, and once.
+    // Each lane has exactly one next block.
     void check_successors(const Block *block) {
         const BlockFlow &flow = masks_.of(block);
         std::vector<unsigned> times(block->successors().size(), 0);
@@ -120,7 +121,7 @@ class Verifier {
                 block, "overwrites values of lanes that wait at " + edge.to->name);
     }
 
-    // A warp that comes to a basic block without having sent lanes there may have none.
+    // A warp that reaches a basic block without having sent lanes there may have no lanes.
     void check_guard(const Block *from) {
         const BlockFlow &flow = masks_.of(from);
         if (flow.mask.guarded && flow.mask.skip_to)

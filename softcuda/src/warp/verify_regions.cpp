@@ -1,4 +1,4 @@
-// verify_regions.cpp -- whether everything that a region reads crosses the barriers before it.
+// verify_regions.cpp -- checks that every value that a region reads crosses the barriers before it.
 #include "ir/print.h"
 #include "warp/kernel_plan.h"
 #include "warp/region_plan.h"
@@ -41,7 +41,8 @@ class Verifier {
             wrong_.push_back("region of " + region.entry->name + ": " + what);
     }
 
-    // What is set on the way to a barrier is lost behind it, so a region has no phi to start with.
+    // A value that an edge to a barrier sets is lost at the barrier, so a region does not start
+    // with a phi.
     void check_start(const Region &region) {
         const std::vector<Block *> &before = region.entry->predecessors;
         require(before.size() == 1 && barrier_at_end(before.front()) == region.barrier, region,

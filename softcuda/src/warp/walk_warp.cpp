@@ -1,10 +1,10 @@
-// walk_warp.cpp -- one warp's way through a plan, and what each lane should see.
+// walk_warp.cpp -- simulates one warp with a plan, and the correct values of each lane.
 //
-// Each definition is a number: that of the step of the warp in which it was made. The warp has one
-// place for a value, in which a definition replaces the numbers of all lanes, or those of some
-// where the plan blends. A lane remembers the number of the last definition that it ran itself. The
-// two have to be equal wherever the lane uses the value. Values that are equal in several lanes for
-// other reasons (analysis/shape.h) only have to be there.
+// Each definition is a number: the step of the warp in which it was executed. The warp stores a
+// value in one place, in which a definition replaces the numbers of all lanes or, if the plan
+// blends, those of some lanes. A lane remembers the number of the last definition that it executed
+// itself. Both must be equal wherever the lane uses the value. Values that are equal in several
+// lanes for other reasons (analysis/shape.h) only have to exist.
 #include "warp/walk_warp.h"
 
 #include "warp/kernel_plan.h"
@@ -27,11 +27,11 @@ using ir::Value;
 
 constexpr std::size_t kMostInstructions = 1 << 15; ///< a warp may stay in a loop for long
 constexpr std::uint32_t kUndefined = ~std::uint32_t{0};
-constexpr std::uint32_t kLost = kUndefined - 1; ///< of an earlier region, and not fetched
+constexpr std::uint32_t kLost = kUndefined - 1; ///< of an earlier region, and not loaded
 
 using Steps = std::array<std::uint32_t, kLanes>; ///< by lane
 
-/// What a warp loses at a barrier.
+/// The state that a warp loses at a barrier.
 struct Memory {
     std::vector<Steps> values;                       ///< by Value::id
     std::vector<std::optional<std::uint32_t>> masks; ///< by Block::id
@@ -91,7 +91,7 @@ class Walk {
             wrong_ = "basic block " + block->name + ": " + what;
     }
 
-    /// Where the warp goes then; null: it ends.
+    /// The next block of the warp; null: it ends.
     const Block *visit(const Block *block) {
         const BlockFlow &flow = plan_.masks.of(block);
         const std::vector<bool> &known = plan_.regions[region_].blocks;
@@ -100,7 +100,7 @@ class Walk {
         const std::uint32_t lanes = arrive(block);
         if (flow.mask.guarded && lanes == 0)
             return flow.mask.skip_to;
-        // Of lanes that end, not all come to where that happens.
+        // Lanes that end need not all reach the block in which they end.
         for (unsigned lane = 0; lane < kLanes && !transform::only_exits(block); ++lane)
             if ((stands_at_[lane] == block) != ((lanes >> lane & 1) != 0))
                 fail(block, "lane " + std::to_string(lane) +
@@ -159,7 +159,7 @@ class Walk {
         for_lanes(lanes, [&](unsigned lane) {
             const std::size_t way = known ? ((*known)[warp_] >> lane & 1) ^ 1 : random_() % count;
             chosen[way] |= std::uint32_t{1} << lane;
-            stands_at_[lane] = nullptr; // unless an edge takes the lane on
+            stands_at_[lane] = nullptr; // unless an edge moves the lane on
         });
         std::vector<std::uint32_t> taken;
         for (const Edge &edge : flow.edges) {
@@ -173,7 +173,7 @@ class Walk {
         return flow.next;
     }
 
-    /// Into the region behind a barrier, once it is known what is handed on.
+    /// Enters the region after a barrier, if the plan of crossings exists.
     void cross(const Block *block) {
         const Region &region = plan_.regions[region_];
         if (region.blocks.empty())
@@ -229,13 +229,13 @@ class Walk {
             now_.arrivals[edge.to->id] = lanes;
     }
 
-    /// The lanes run a definition, which changes the value in the lanes `written`.
+    /// The lanes execute a definition, which changes the value in the lanes `written`.
     void define(const Value *value, std::uint32_t lanes, std::uint32_t written) {
         for_lanes(written, [&](unsigned lane) { now_.values[value->id][lane] = step_; });
         for_lanes(lanes, [&](unsigned lane) { wanted_[value->id][lane] = step_; });
     }
 
-    /// Nothing is written. The lanes may read what is there, even behind a barrier.
+    /// Writes nothing. The lanes may read the present value, also after a barrier.
     void leave_undefined(const Value *phi, std::uint32_t lanes) {
         for_lanes(lanes, [&](unsigned lane) {
             wanted_[phi->id][lane] = kUndefined;
@@ -263,9 +263,9 @@ class Walk {
     const KernelPlan &plan_;
     std::mt19937 random_;
     std::uint32_t warp_, active_ = 0, step_ = 0;
-    std::size_t ran_ = 0; ///< instructions
+    std::size_t ran_ = 0; ///< number of executed instructions
     unsigned region_ = 0;
-    std::array<const Block *, kLanes> stands_at_{}; ///< the block that each lane runs next
+    std::array<const Block *, kLanes> stands_at_{}; ///< the next block of each lane
     std::vector<Steps> wanted_;                     ///< by Value::id
     Memory now_, kept_;
     std::string wrong_;

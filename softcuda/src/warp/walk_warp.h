@@ -8,11 +8,11 @@ namespace softcuda::warp {
 
 struct KernelPlan;
 
-/// Runs one warp through a plan with random outcomes of all branches, and each of its lanes beside
-/// the warp. Returns what went wrong first, or an empty text. Found are lanes that run a basic
-/// block that they did not choose, lanes that are left behind, and lanes that read what another
-/// lane's way, or another iteration, has put in the place of their value. Once crossings are
-/// planned, a warp also loses at each barrier what the plan does not keep and fetch.
+/// Simulates one warp with random outcomes of all branches, and each of its lanes alone. Returns
+/// the first error, or an empty text. Errors are lanes that run a basic block which they did not
+/// choose, lanes that are left behind, and lanes that read a value of another lane's path or of
+/// another iteration. After crossings are planned, a warp also loses all values at each barrier
+/// that the plan does not store and load.
 [[nodiscard]] std::string walk_warp(const KernelPlan &plan, std::uint32_t seed);
 
 } // namespace softcuda::warp

@@ -1,4 +1,4 @@
-// kernel_cache.cpp -- a small header in front of the object file.
+// kernel_cache.cpp -- an object file after a small header.
 
 #include "compiler/kernel_cache.h"
 

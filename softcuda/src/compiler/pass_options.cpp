@@ -1,4 +1,4 @@
-// pass_options.cpp -- what the environment asks of the passes.
+// pass_options.cpp -- reads the options of the passes from the environment.
 #include "compiler/pass_options.h"
 
 #include "compiler/pipeline.h"

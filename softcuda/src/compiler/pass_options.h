@@ -1,13 +1,12 @@
 // pass_options.h -- the options of the passes in the environment.
 //
 //     SOFTCUDA_DUMP=schedule,waits      print the kernel after these passes, to stderr
-//     SOFTCUDA_SKIP=split-pointers      leave these passes out
-//     SOFTCUDA_VERIFY=1                 check the IR after each pass over it; debug builds always
-//     do
+//     SOFTCUDA_SKIP=split-pointers      skip these passes
+//     SOFTCUDA_VERIFY=1                 check the IR after each pass; debug builds always do
 //     SOFTCUDA_DEBUG=1                  compile all code for a debugger, not only NVRTC's -G
 //
-// A name that is no pass, and a pass that cannot be left out, are named on stderr, once a process,
-// and otherwise ignored.
+// The name of an unknown pass, and of a pass that cannot be skipped, is reported on stderr, once in
+// a process, and otherwise ignored.
 #pragma once
 
 #include <set>
@@ -23,7 +22,7 @@ struct PassOptions {
     std::set<std::string, std::less<>> dump, skip;
     bool verify = false, debug = false;
 
-    /// `passes` are all that there are, and `stages` the other names that can be printed.
+    /// `passes` are all passes, and `stages` the other names that can be printed.
     static PassOptions from_environment(std::span<const PassInfo> passes,
                                         std::span<const std::string_view> stages);
 

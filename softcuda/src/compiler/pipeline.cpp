@@ -1,4 +1,4 @@
-// pipeline.cpp -- what happens to a kernel, in order: every pass of the compiler, top to bottom.
+// pipeline.cpp -- the compilation of a kernel: all passes of the compiler, in order.
 //
 //     PTX text -- parse --> module -- lower --> IR      kCleanUp           once, at load
 //     for each launch shape, a copy of the kernel:      kSpecialization    up to three times
@@ -42,7 +42,7 @@ struct IrPass {
     std::string_view name;
     Need need;
     std::string_view source, what;
-    /// False if there was nothing to do and the passes behind it need not run.
+    /// False if there was nothing to do, so that the following passes can be skipped.
     bool (*run)(ir::Function &function, const analysis::LaunchShape &launch);
 };
 
@@ -52,7 +52,7 @@ struct AnalysisPass {
     std::string_view source, what;
     void (*run)(KernelPlan &plan);
     std::string (*print)(const KernelPlan &plan);
-    /// What is wrong with what was found; null: nothing can be checked.
+    /// The errors in the results; null: there is no check.
     std::vector<std::string> (*check)(const KernelPlan &plan) = nullptr;
 };
 
@@ -94,7 +94,7 @@ constexpr IrPass kCanonicalizeLoops{
     "Gives each loop a preheader and a single latch.",
     plain<ir::canonicalize_loops>};
 
-// ---- once a module is loaded, over each function ------------------------------------------------
+// ---- when a module is loaded, for each function ------------------------------------------------
 constexpr IrPass kCleanUp[] = {
     kFold,
     kSimplifyFlow,
@@ -125,8 +125,8 @@ constexpr IrPass kCleanUp[] = {
      plain<count_registers>},
 };
 
-// ---- for each launch shape, over a copy ---------------------------------------------------------
-// Code that goes away may leave narrower ranges: up to three times, while there are new constants.
+// ---- for each launch shape, on a copy ----------------------------------------------------------
+// Removed code may narrow ranges: repeated up to three times, as long as there are new constants.
 constexpr int kSpecializationRounds = 3;
 constexpr IrPass kSpecialization[] = {
     {"specialize", Optional, "transform/specialize.cpp",
@@ -153,7 +153,7 @@ constexpr IrPass kPreparation[] = {
      plain<transform::close_loops>},
 };
 
-// ---- what is found out about the prepared function ----------------------------------------------
+// ---- analyses of the prepared function ---------------------------------------------------------
 constexpr AnalysisPass kAnalyses[] = {
     {"dominators", Required, "ir/dominators.cpp",
      "Finds which basic blocks every path to a block, or from it to the end, passes.", warp::find_dominators, warp::print_dominators},
@@ -220,7 +220,7 @@ constexpr AnalysisPass kAnalyses[] = {
      warp::find_outliving, warp::print_outliving},
 };
 
-// ---- over the LLVM IR that code generation has made ---------------------------------------------
+// ---- on LLVM IR after code generation ----------------------------------------------------------
 constexpr LlvmStep kInstCombine{
     "inst-combine", Optional, "LLVM", "Replaces instructions by simpler ones.", jit::add_inst_combine};
 constexpr LlvmStep kSimplifyCfg{
@@ -252,11 +252,12 @@ constexpr LlvmStep kLlvm[] = {
 };
 // clang-format on
 
-/// Left out for a debugger: variables would not be where debug data say, or lines would be gone.
+/// Skipped for a debugger: otherwise variables would not be where the debug data say, or lines
+/// would be missing.
 constexpr std::string_view kHidesFromDebugger[] = {"promote-locals", "specialize",
                                                    "split-pointers"};
 
-/// What can be printed beside the passes.
+/// Stages that can be printed in addition to the passes.
 constexpr std::string_view kStages[] = {"ptx", "ir", "prepared", "llvm", "optimized"};
 
 // ---- the list by name ---------------------------------------------------------------------------
@@ -296,7 +297,7 @@ class Runner {
     Runner(const PassOptions &options, const ir::Module *module, analysis::LaunchShape launch = {})
         : options_(options), module_(module), launch_(launch) {}
 
-    /// Runs the passes until one of them has nothing to do: then false.
+    /// Runs the passes until one of them has nothing to do; returns false then.
     bool run(std::span<const IrPass> passes, ir::Function &function) const {
         for (const IrPass &pass : passes) {
             const bool hides = function.debug && std::ranges::find(kHidesFromDebugger, pass.name) !=
@@ -352,7 +353,7 @@ class Runner {
     analysis::LaunchShape launch_;
 };
 
-// Where an instruction is: its place in the PTX, or the user's own line in words.
+// The position of an instruction: its line in the PTX, or the line of the user's source.
 SourceLocation place_of(const ir::Location &location, const SourceText &source) {
     if (location.file != 0 || location.line == 0)
         return {};
@@ -377,8 +378,8 @@ void refuse_unsupported(const ir::Module &module, const SourceText &source,
         }
 }
 
-// A called function's variables in shared memory are module-wide ones. Where each lies was decided
-// for the module, but dynamic shared memory begins behind the kernel's own.
+// A called function's variables in shared memory belong to the module. Their offsets were
+// determined for the module, but dynamic shared memory begins after the kernel's own variables.
 std::unique_ptr<ir::Function> prepare(const ir::Function &function, const Runner &runner,
                                       std::uint64_t dynamic_shared) {
     std::unique_ptr<ir::Function> prepared = ir::clone(function);
@@ -389,7 +390,7 @@ std::unique_ptr<ir::Function> prepare(const ir::Function &function, const Runner
     return prepared;
 }
 
-/// All that `kernel` calls, directly or not, as indices into Module::functions.
+/// All functions that `kernel` calls, directly or not, as indices into Module::functions.
 std::set<std::uint32_t> called_functions(const ir::Module &module, const ir::Function &kernel) {
     std::set<std::uint32_t> found;
     std::vector<const ir::Function *> work{&kernel};
@@ -528,7 +529,7 @@ GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &ker
             .loops = made.loops};
 }
 
-// ---- the list, for others -----------------------------------------------------------------------
+// ---- the list of passes, for callers -----------------------------------------------------------
 
 std::string_view text(Layer layer) {
     constexpr std::array<std::string_view, 3> kNames = {"IR", "analysis", "LLVM"};

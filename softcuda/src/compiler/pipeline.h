@@ -20,29 +20,29 @@ namespace softcuda::compiler {
 
 enum class Layer : std::uint8_t {
     Ir,       ///< changes the IR of one function
-    Analysis, ///< finds something out about a prepared function
+    Analysis, ///< analyses a prepared function
     Llvm,     ///< changes LLVM IR
 };
 [[nodiscard]] std::string_view text(Layer layer);
 
-/// Whether compiled code is right without a pass.
+/// Whether compiled code is correct without a pass.
 enum class Need : std::uint8_t { Required, Optional };
 
 struct PassInfo {
     std::string_view name;
     Layer layer;
     Need need;
-    std::string_view source; ///< its files under softcuda/src, blanks between them; or LLVM
+    std::string_view source; ///< its files under softcuda/src, separated by blanks; or LLVM
     std::string_view what;   ///< one sentence
 };
 
-/// Every pass once, in the order in which each runs first.
+/// Every pass once, in the order of their first runs.
 [[nodiscard]] std::span<const PassInfo> passes();
 
 /// A kernel as LLVM IR before all LLVM passes, and its properties for the driver.
 struct LlvmKernel {
     jit::LlvmModule module;
-    rt::Tier tier = rt::Tier::Regions; ///< decides which kind of entry the object has
+    rt::Tier tier = rt::Tier::Regions; ///< determines the type of the object's entry
     std::uint64_t scratch_bytes = 0;
     std::uint64_t instructions_per_block = 0;
     bool loops = false;
@@ -56,13 +56,13 @@ struct GeneratedKernel {
     bool loops = false;
 };
 
-/// PTX text to verified IR. Null, with the diagnostics in `log`, if the text is invalid or uses an
-/// unsupported feature; warnings go to `log` too. `architecture`, unless null, becomes the number
-/// of the text's .target: 80 for sm_80.
+/// Compiles PTX text to verified IR. Null, with the diagnostics in `log`, if the text is invalid or
+/// uses an unsupported feature; warnings are written to `log`, too. `architecture`, unless null, is
+/// set to the number of the text's .target: 80 for sm_80.
 [[nodiscard]] std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
                                                    unsigned *architecture = nullptr);
 
-/// The passes that read_ptx() runs over each function that ir::lower() has made.
+/// The passes that read_ptx() runs over each function of ir::lower().
 void clean_up(ir::Module &module);
 
 /// A kernel and the functions that it calls, prepared and planned for one launch shape: the warp
@@ -77,17 +77,17 @@ struct PlannedKernel {
                                         const warp::TierRequest &request,
                                         const jit::Target &target);
 
-/// A kernel of `module` to LLVM IR for one launch shape. Throws codegen::Unsupported
+/// Compiles a kernel of `module` to LLVM IR for one launch shape. Throws codegen::Unsupported
 /// (codegen/supported.h) if this shape needs an unsupported feature.
 [[nodiscard]] LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
                                    const analysis::LaunchShape &launch,
                                    const warp::TierRequest &request, const jit::Target &target);
 
-/// The LLVM passes that SOFTCUDA_SKIP does not leave out, in order; for a debugger those without
+/// The LLVM passes that SOFTCUDA_SKIP does not skip, in order; for a debugger, only those without
 /// which code would be wrong.
 [[nodiscard]] std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose = ir::Purpose::Speed);
 
-/// A kernel of `module` to machine code for one launch shape; throws as make_llvm() does.
+/// Compiles a kernel of `module` to machine code for one launch shape; throws like make_llvm().
 [[nodiscard]] GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &kernel,
                                              const analysis::LaunchShape &launch,
                                              const warp::TierRequest &request,
@@ -95,19 +95,19 @@ struct PlannedKernel {
 
 /// The passes that SOFTCUDA_SKIP names, for the keys of compiled code; empty if there are none.
 [[nodiscard]] std::string skipped_passes();
-/// True if SOFTCUDA_DUMP asks for something that only a compilation can print.
+/// True if SOFTCUDA_DUMP requests output that only a compilation can print.
 [[nodiscard]] bool wants_dumps();
 
 // For text tests:
 
-/// Runs an IR pass by its name once over a function, or the list of passes with that name:
-/// `clean-up`, `specialization`, `preparation`. False if there is none.
+/// Runs the IR pass `name` once over a function, or a list of passes: `clean-up`, `specialization`,
+/// `preparation`. False if there is none with this name.
 bool run_ir_pass(std::string_view name, ir::Function &function,
                  const analysis::LaunchShape &launch);
 /// Runs all analyses over the plan of a prepared function.
 void analyze(warp::KernelPlan &plan);
-/// Prepares a function and runs the analyses up to the one with that name: what SOFTCUDA_DUMP
-/// prints after it. Nothing if there is none.
+/// Prepares a function and runs the analyses up to `name`. Returns the text that SOFTCUDA_DUMP
+/// prints after it; empty if there is no such analysis.
 [[nodiscard]] std::optional<std::string>
 print_analysis(std::string_view name, ir::Function &function, const analysis::LaunchShape &launch);
 

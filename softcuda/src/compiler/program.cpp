@@ -1,4 +1,5 @@
-// program.cpp -- a loaded module: kernels compiled once a launch shape, kept in memory and on disk.
+// program.cpp -- a loaded module: kernels are compiled once for each launch shape, and cached in
+// memory and on disk.
 
 #include "compiler/program.h"
 
@@ -33,7 +34,8 @@ namespace softcuda::compiler {
 
 namespace {
 
-/// Machine code that the runtime knows of as long as it exists, and a debugger if it is for one.
+/// Machine code that is registered with the runtime as long as it exists, and with a debugger if it
+/// was compiled for one.
 class RegisteredCode {
   public:
     RegisteredCode(std::span<const char> object, bool for_debugger)
@@ -61,7 +63,7 @@ class RegisteredCode {
   private:
     jit::Code code_;
     jit::LineTable lines_;
-    jit::DebuggerEntry debugger_; ///< goes before the code does
+    jit::DebuggerEntry debugger_; ///< destroyed before the code
 };
 
 const jit::Target &host_target() {
@@ -72,9 +74,8 @@ const jit::Target &host_target() {
     return target;
 }
 
-/// LLVM is built without exceptions: where it runs out of memory, its own data are left in a state
-/// in which nothing can be done with them. So there must be enough before it begins. Throws
-/// std::bad_alloc.
+/// LLVM is built without exceptions: if it runs out of memory, its data stay in an unusable state.
+/// So there must be enough memory before it starts. Throws std::bad_alloc.
 void require_memory_to_compile(const ir::Function &kernel) {
     constexpr std::uint64_t kLeast = std::uint64_t{48} << 20,
                             kInstruction = std::uint64_t{32} << 10;
@@ -84,7 +85,8 @@ void require_memory_to_compile(const ir::Function &kernel) {
         throw std::bad_alloc();
 }
 
-/// SOFTCUDA_TIER=regions|fibers|lanes: taken for kernels that can run in it, instead of the best.
+/// SOFTCUDA_TIER=regions|fibers|lanes: used for kernels that can run in it, instead of the best
+/// tier.
 std::optional<rt::Tier> wanted_tier() {
     const char *word = std::getenv("SOFTCUDA_TIER");
     if (!word || !*word)
@@ -96,20 +98,20 @@ std::optional<rt::Tier> wanted_tier() {
     return tier;
 }
 
-/// Another build of this library may make other code of the same PTX.
+/// Another build of this library may generate other code for the same PTX.
 const std::string &build_identity() {
     static const std::string identity = library_identity();
     return identity;
 }
 
-/// Where the build cannot be told from others, nothing is kept.
+/// If the build cannot be identified, nothing is cached.
 const jit::ObjectCache &disk_cache() {
     static const jit::ObjectCache cache =
         build_identity().empty() ? jit::ObjectCache() : jit::ObjectCache::from_environment();
     return cache;
 }
 
-/// Of a kernel's parameter, the name is known from a debugger's data alone.
+/// The name of a kernel's parameter is only known from debug data.
 std::string parameter_name(const ir::Function &kernel, std::uint32_t number) {
     if (kernel.debug)
         for (const ir::DebugVariable &variable : kernel.debug->variables)
@@ -139,7 +141,7 @@ std::vector<AccessedVariable> accessed_variables(const ir::Module &module,
         direction == AccessDirection::Read ? ir::AccessKind::Read : ir::AccessKind::Write;
     std::vector<AccessedVariable> found;
     for (std::uint32_t file = 0; file < module.files.size(); ++file) {
-        // Line tables keep folders apart from names.
+        // Line tables store folders and names separately.
         const std::string &name = module.files[file];
         if (place.file.empty() || !(name == place.file || name.ends_with("/" + place.file)))
             continue;
@@ -199,7 +201,8 @@ class PtxProgram final : public Program {
   private:
     using Key = std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool, std::uint32_t,
                            std::uint32_t, bool>;
-    /// One kernel and shape. Its lock is held while it is compiled: others compile meanwhile.
+    /// One kernel and shape. Its lock is held while it is compiled; other slots can be compiled
+    /// meanwhile.
     struct Slot {
         std::mutex mutex;
         std::shared_ptr<const CompiledKernel> kernel;
@@ -274,7 +277,7 @@ class PtxProgram final : public Program {
         return module_->debug ? host_target().for_debugging() : host_target();
     }
 
-    // Where meetings are checked or accesses counted, and for debuggers, one warp runs at a time.
+    // If checks or counts are on, and for debuggers, one warp runs at a time.
     [[nodiscard]] std::optional<rt::Tier> tier_for(const Shape &shape) const {
         const bool one_by_one =
             (shape.watch & rt::kWatchMeetings) || shape.counts || module_->debug;
@@ -299,7 +302,7 @@ class PtxProgram final : public Program {
         return key + '\n' + ptx_;
     }
 
-    /// What a function of the kernel's object is called in the source; codegen makes the names.
+    /// The name in the source of a function in the kernel's object; codegen makes the names.
     [[nodiscard]] std::string source_name(std::size_t index, std::string_view symbol) const {
         if (symbol == codegen::kEntryName)
             return kernels_[index].name;
@@ -337,11 +340,11 @@ class PtxProgram final : public Program {
     }
 
     std::string ptx_;
-    std::shared_ptr<const ir::Module> module_; ///< code that runs may outlive the program
+    std::shared_ptr<const ir::Module> module_; ///< running code may outlive the program
     std::vector<KernelInfo> kernels_;
     std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order
     std::vector<Variable> variables_;
-    std::mutex mutex_; ///< of the map, whose slots stay where they are
+    std::mutex mutex_; ///< protects the map, whose slots do not move
     std::map<Key, Slot> compiled_;
 };
 

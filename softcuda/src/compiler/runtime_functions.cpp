@@ -1,4 +1,4 @@
-// runtime_functions.cpp -- the table; the functions themselves are declared in rt/kernel_abi.h.
+// runtime_functions.cpp -- the table of runtime functions, which are declared in rt/kernel_abi.h.
 
 #include "compiler/runtime_functions.h"
 

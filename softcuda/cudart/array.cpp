@@ -1,4 +1,4 @@
-// array.cpp -- arrays and mipmapped arrays, whose layout in memory is the device's own affair.
+// array.cpp -- arrays and mipmapped arrays. The device determines their memory layout.
 #include "channel.h"
 
 namespace softcudart {
@@ -14,7 +14,7 @@ CUDA_ARRAY3D_DESCRIPTOR describe(const cudaChannelFormatDesc *format, cudaExtent
     made.Depth = extent.depth;
     made.Format = channel.format;
     made.NumChannels = channel.count;
-    made.Flags = flags; // the bits of both APIs are the same
+    made.Flags = flags; // the bits are equal in both APIs
     return made;
 }
 

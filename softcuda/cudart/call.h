@@ -1,5 +1,5 @@
-// call.h -- what each function of the runtime API does around its own work: initialise, turn
-// exceptions into errors, remember the thread's last error.
+// call.h -- the common part of all functions of the runtime API: initialises, converts exceptions
+// to errors, and stores the thread's last error.
 #pragma once
 
 #include <cuda.h>
@@ -24,31 +24,31 @@ class Failure {
     cudaError_t error_;
 };
 
-/// Throws Failure(error) unless `condition` holds.
+/// Throws Failure(error) unless `condition` is true.
 inline void require(bool condition, cudaError_t error = cudaErrorInvalidValue) {
     if (!condition)
         throw Failure(error);
 }
 
-/// Throws Failure(invalid value) for a null among the pointers.
+/// Throws Failure(invalid value) if one of the pointers is null.
 template <class... Pointers> void require_non_null(const Pointers *...pointers) {
     require(((pointers != nullptr) && ...));
 }
 
-/// Throws Failure for a failed call of the driver. Both APIs number shared errors equally.
+/// Throws Failure for a failed driver call. Common errors have equal numbers in both APIs.
 inline void check(CUresult result) { require(result == CUDA_SUCCESS, cudaError_t(result)); }
 
-/// Keeps an error as the thread's last one, unless it is success. Returns it.
+/// Stores an error as the thread's last error, unless it is success. Returns it.
 cudaError_t remember(cudaError_t error) noexcept;
 
-/// Initialises the driver, once in a process. Throws Failure.
+/// Initialises the driver once in a process. Throws Failure.
 void initialize();
 
-/// Initialises the driver and gives the thread a current context where it has none: the primary
-/// context of the thread's device. Throws Failure.
+/// Initialises the driver. If the thread has no current context, makes the primary context of the
+/// thread's device current. Throws Failure.
 void require_context();
 
-/// Runs `body`; lets no exception out, and remembers what goes wrong.
+/// Runs `body`, catches all exceptions, and stores the error.
 template <class Body> cudaError_t guarded(Body &&body) noexcept {
     try {
         body();
@@ -64,7 +64,7 @@ template <class Body> cudaError_t guarded(Body &&body) noexcept {
     }
 }
 
-/// A call that needs the driver and no context.
+/// A call that needs the driver, but no context.
 template <class Body> cudaError_t with_driver(Body &&body) noexcept {
     return guarded([&] {
         initialize();
@@ -80,12 +80,12 @@ template <class Body> cudaError_t with_context(Body &&body) noexcept {
     });
 }
 
-/// A call that is one call of the driver with the same arguments.
+/// A call that makes one driver call with the same arguments.
 template <auto Function, class... Arguments> cudaError_t forward(Arguments... arguments) noexcept {
     return with_context([&] { check(Function(arguments...)); });
 }
 
-/// A structure or an enumeration of this API as the driver's own. Both describe the same bytes.
+/// Converts a struct or an enumeration of this API to the driver's. Both have the same bytes.
 template <class To, class From> To as(From from) noexcept {
     if constexpr (std::is_pointer_v<To> || std::is_pointer_v<From>)
         return reinterpret_cast<To>(from);

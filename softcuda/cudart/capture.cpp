@@ -1,4 +1,4 @@
-// capture.cpp -- streams whose work becomes a graph. What differs between CUDA 12 and 13 is in
+// capture.cpp -- captures streams. The functions that differ between CUDA 12 and 13 are in
 // cuda_12.cpp and cuda_13.cpp.
 #include "call.h"
 #include "default_stream.h"

@@ -1,4 +1,4 @@
-// channel.cpp -- the type of an array's elements, as the two APIs write it.
+// channel.cpp -- the type of an array's elements, in both APIs.
 #include "channel.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr Row kPlain[] = {
     {cudaChannelFormatKindFloat, 32, CU_AD_FORMAT_FLOAT},
 };
 
-/// Kinds that say the number of channels, too.
+/// Kinds that also determine the number of channels.
 struct Special {
     cudaChannelFormatKind kind;
     CUarray_format format;
@@ -62,7 +62,7 @@ constexpr Special kSpecial[] = {
     {cudaChannelFormatKindNV12, CU_AD_FORMAT_NV12, 3, 8},
 };
 
-/// Channels are the first one, two or four, of equal size. Throws Failure otherwise.
+/// The channels must be the first one, two or four, with equal sizes. Throws Failure otherwise.
 unsigned count_channels(const cudaChannelFormatDesc &description) {
     const int bits[] = {description.x, description.y, description.z, description.w};
     unsigned count = 0;

@@ -1,4 +1,4 @@
-// channel.h -- the type of an array's elements, as the two APIs write it.
+// channel.h -- the type of an array's elements, in both APIs.
 #pragma once
 
 #include "call.h"
@@ -15,7 +15,7 @@ Channel channel_of(const cudaChannelFormatDesc &description);
 
 cudaChannelFormatDesc description_of(CUarray_format format, unsigned channels);
 
-/// Bytes of an element of such a channel.
+/// Bytes of an element with such a channel.
 std::size_t bytes_of(CUarray_format format) noexcept;
 
 } // namespace softcudart

@@ -48,7 +48,7 @@ cudaError_t copy_lines(const End &to, const End &from, std::size_t width, std::s
     return with_context([&] {
         const CUDA_MEMCPY3D copy = make_copy(to, from, width, height, 1, kind);
         const auto fits = [&](const End &end) {
-            const bool one_row = height == 1 && end.pitch == 0; // the pitch is of no use
+            const bool one_row = height == 1 && end.pitch == 0; // the pitch has no effect
             return end.array || width <= end.pitch || one_row;
         };
         require(fits(to) && fits(from), cudaErrorInvalidPitchValue);
@@ -56,8 +56,8 @@ cudaError_t copy_lines(const End &to, const End &from, std::size_t width, std::s
     });
 }
 
-/// Ends of a copy between arrays exist when the call's arguments are read, so a null one is an
-/// error of the call and not of this function.
+/// The sides of a copy between arrays are evaluated with the call's arguments, so a null array is
+/// an error of the call, not of this function.
 template <class Make> cudaError_t with_array(Make &&make) noexcept {
     cudaError_t result = cudaSuccess;
     const cudaError_t failed = guarded([&] { result = make(); });

@@ -1,4 +1,4 @@
-// copy.h -- copies in a stream, or finished when the call returns.
+// copy.h -- copies that are queued in a stream, or complete when the call returns.
 #pragma once
 
 #include "copy_params.h"
@@ -6,15 +6,15 @@
 
 namespace softcudart {
 
-/// Where a copy is queued, and whether the call waits for it.
+/// The stream of a copy, and whether the call waits.
 class Order {
   public:
     /// The default stream; the call waits.
     static Order waiting() noexcept { return Order(stream_of(nullptr), true); }
     static Order queued(cudaStream_t stream) noexcept { return Order(stream_of(stream), false); }
 
-    /// Calls the driver's function that waits, or the one that takes a stream. A thread's own
-    /// default stream has no function that waits; there the call waits for the stream.
+    /// Calls the driver's synchronous function, or the one with a stream. There is no synchronous
+    /// function for a per-thread default stream, so the call then waits for the stream.
     template <class Waiting, class Queued> void run(Waiting waiting, Queued queued) const {
         if (waits_ && stream_ == nullptr)
             return check(waiting());
@@ -30,7 +30,7 @@ class Order {
     bool waits_;
 };
 
-/// Copies bytes without lines. Throws Failure.
+/// Copies contiguous bytes. Throws Failure.
 void copy_bytes(void *to, const void *from, std::size_t count, cudaMemcpyKind kind,
                 const Order &order);
 

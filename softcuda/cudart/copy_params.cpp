@@ -1,4 +1,4 @@
-// copy_params.cpp -- descriptions of copies, as the two APIs write them.
+// copy_params.cpp -- descriptions of copies in both APIs.
 #include "copy_params.h"
 
 #include "channel.h"
@@ -28,7 +28,7 @@ Kinds kinds_of(cudaMemcpyKind kind) {
     throw Failure(cudaErrorInvalidMemcpyDirection);
 }
 
-/// The end of a copy that cudaMemcpy3DParms describes. Positions in arrays count elements there.
+/// One side of a copy in cudaMemcpy3DParms. Positions in arrays are in elements.
 End end_of(cudaArray_t array, const cudaPos &position, const cudaPitchedPtr &memory) {
     require((array != nullptr) != (memory.ptr != nullptr));
     End end;
@@ -46,7 +46,7 @@ End end_of(cudaArray_t array, const cudaPos &position, const cudaPitchedPtr &mem
     return end;
 }
 
-/// Bytes of a line; extents of copies with an array count its elements.
+/// Bytes of a row. The extents of a copy with an array are in elements.
 std::size_t width_of(const cudaExtent &extent, const End &to, const End &from) {
     if (to.array && from.array)
         require(element_bytes(to.array) == element_bytes(from.array));

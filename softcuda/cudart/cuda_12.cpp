@@ -1,8 +1,8 @@
-// cuda_12.cpp -- functions of libcudart.so.12 whose arguments are others in CUDA 13, or that CUDA
-// 13 lacks.
+// cuda_12.cpp -- functions of libcudart.so.12 with other parameters than in CUDA 13, or that CUDA
+// 13 removed.
 //
-// NVIDIA's header of CUDA 13 declares some of these names with other arguments. So each function
-// has a name of its own here, and the exported one as its symbol.
+// NVIDIA's header of CUDA 13 declares some of these names with other parameters. So each function
+// here has another name in C++, and the exported name as its symbol.
 #include "default_stream.h"
 #include "node_params.h"
 #include "per_thread.h"
@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #define CUDART_12(own, symbol, ...)                                                                \
-    extern "C"                                                                                     \
-        __attribute__((visibility("default"))) cudaError_t own(__VA_ARGS__) __asm__(symbol);       \
+    extern "C" __attribute__((visibility("default")))                                              \
+    cudaError_t own(__VA_ARGS__) __asm__(symbol);                                                  \
     cudaError_t own(__VA_ARGS__)
 
 namespace softcudart {
@@ -23,7 +23,7 @@ const int runtime_version = 12090;
 
 namespace {
 
-/// Until CUDA 12 a place was a device's number, or -1 for the host.
+/// In CUDA 12, a place is a device's number, or -1 for the host.
 CUmemLocation place_of(int device) noexcept {
     if (device == cudaCpuDeviceId)
         return {CU_MEM_LOCATION_TYPE_HOST, {0}};
@@ -56,7 +56,7 @@ CUDART_12(get_properties_12, "cudaGetDeviceProperties_v2", DeviceProperties12 *p
     return get_properties(properties, device);
 }
 
-// Names of the time when a context belonged to a thread.
+// Old names, from the time when a context belonged to a thread.
 CUDART_12(thread_exit, "cudaThreadExit") { return cudaDeviceReset(); }
 CUDART_12(thread_synchronize, "cudaThreadSynchronize") { return cudaDeviceSynchronize(); }
 CUDART_12(thread_set_limit, "cudaThreadSetLimit", cudaLimit limit, std::size_t value) {
@@ -103,7 +103,7 @@ CUDART_12(advise_12, "cudaMemAdvise_v2", const void *pointer, std::size_t count,
                                 place_of(location));
 }
 
-// Which copy of the batch was wrong is not known, as NVIDIA's manual allows to say.
+// The failed copy of the batch is not identified, which NVIDIA's manual allows.
 CUDART_12(copy_batch, "cudaMemcpyBatchAsync", void **to, void **from, std::size_t *sizes,
           std::size_t count, cudaMemcpyAttributes *attributes, std::size_t *indices,
           std::size_t attribute_count, std::size_t *failed, cudaStream_t stream) {

@@ -1,4 +1,4 @@
-// cuda_13.cpp -- functions of libcudart.so.13 whose arguments were others in CUDA 12.
+// cuda_13.cpp -- functions of libcudart.so.13 with other parameters than in CUDA 12.
 #include "default_stream.h"
 #include "node_params.h"
 #include "per_thread.h"
@@ -6,7 +6,7 @@
 #include "version.h"
 
 namespace softcudart {
-// The driver's own version, so that programs which compare the two are content.
+// Equal to the driver's version, for programs that compare the two.
 const int runtime_version = 13000;
 } // namespace softcudart
 

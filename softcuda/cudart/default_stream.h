@@ -1,11 +1,12 @@
-// default_stream.h -- which stream a null handle means in the call that is being made.
+// default_stream.h -- the stream of a null handle in the current call.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 namespace softcudart {
 
-/// While one exists, a null stream in the calling thread's calls is its per-thread stream.
+/// In the scope of this object, a null stream in the calling thread's calls is its per-thread
+/// stream.
 class PerThreadDefaultStream {
   public:
     PerThreadDefaultStream() noexcept { depth_++; }
@@ -19,7 +20,7 @@ class PerThreadDefaultStream {
     static inline thread_local int depth_ = 0;
 };
 
-/// The stream as the driver's plain functions take it.
+/// The stream for the driver's plain functions.
 inline cudaStream_t stream_of(cudaStream_t stream) noexcept {
     return stream == nullptr && PerThreadDefaultStream::active() ? cudaStreamPerThread : stream;
 }

@@ -1,4 +1,4 @@
-// device.cpp -- choosing devices, their attributes, limits and hints.
+// device.cpp -- selection of devices, their attributes, limits and hints.
 #include "device.h"
 
 #include "channel.h"
@@ -16,7 +16,7 @@ namespace {
 thread_local int chosen_device = 0;
 
 std::mutex contexts_mutex;
-std::map<int, CUcontext> contexts; ///< guarded by contexts_mutex
+std::map<int, CUcontext> contexts; ///< protected by contexts_mutex
 
 } // namespace
 
@@ -125,7 +125,7 @@ cudaError_t cudaSetValidDevices(int *devices, int count) {
         require(count >= 0 && (devices || count == 0));
         for (int i = 0; i < count; i++)
             require_device(devices[i]);
-        if (count > 0) // the devices are alike, so the first that is wanted is the one
+        if (count > 0) // all devices are equal, so the first one is selected
             chosen_device = devices[0];
     });
 }
@@ -197,7 +197,7 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *config) {
     return with_context([&] {
         require_non_null(config);
-        *config = cudaSharedMemBankSizeFourByte; // all that devices have since Maxwell
+        *config = cudaSharedMemBankSizeFourByte; // the only value of devices since Maxwell
     });
 }
 
@@ -260,15 +260,15 @@ cudaError_t cudaDriverGetVersion(int *version) {
     return guarded([&] { check(cuDriverGetVersion(version)); });
 }
 
-// Not of cuda.h, but of a header that the wheel nvidia-cuda-runtime lacks.
+// Not declared in cuda.h, but in a header that the wheel nvidia-cuda-runtime lacks.
 extern "C" CUresult cuProfilerStart();
 extern "C" CUresult cuProfilerStop();
 
-// Nothing profiles; programs that mark a range for a profiler run as they do without one.
+// There is no profiler, so the calls have no effect.
 cudaError_t cudaProfilerStart() { return forward<cuProfilerStart>(); }
 cudaError_t cudaProfilerStop() { return forward<cuProfilerStop>(); }
 
-// How well a device fits: each wish that it fulfils counts, in the order of NVIDIA's manual.
+// Rates a device: counts the wanted properties that it has, in the order of NVIDIA's manual.
 cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *wanted) {
     return guarded([&] {
         require_non_null(device, wanted);

@@ -5,19 +5,20 @@
 
 namespace softcudart {
 
-/// How many devices the driver has. Throws Failure.
+/// The driver's number of devices. Throws Failure.
 int device_count();
 
-/// Throws Failure(invalid device) for a number that no device has.
+/// Throws Failure(invalid device) if there is no device with this number.
 void require_device(int device);
 
-/// The device of the thread's current context; without one, the device that the thread chose.
+/// The device of the thread's current context; without a context, the device that the thread has
+/// set.
 int current_device();
 
 /// The device's primary context, kept until the process ends. Throws Failure.
 CUcontext primary_context(int device);
 
-/// Makes a device's primary context current while it exists.
+/// Makes a device's primary context current in a scope.
 class OnDevice {
   public:
     explicit OnDevice(int device);

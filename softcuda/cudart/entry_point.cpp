@@ -1,4 +1,4 @@
-// entry_point.cpp -- the driver's functions by their names, and the driver's log.
+// entry_point.cpp -- looks up the driver's functions by name; the driver's log.
 #include "call.h"
 #include "default_stream.h"
 #include "older_api.h"
@@ -18,7 +18,7 @@ cudaDriverEntryPointQueryResult status_of(CUdriverProcAddressQueryResult status)
     }
 }
 
-/// What is not found is an error only where the caller does not ask for a status.
+/// A missing function is an error only if the caller does not request a status.
 cudaError_t find(const char *symbol, void **function, unsigned version, unsigned long long flags,
                  cudaDriverEntryPointQueryResult *status) {
     return with_driver([&] {

@@ -1,4 +1,4 @@
-// error.cpp -- the calling thread's last error, and what errors are called.
+// error.cpp -- the calling thread's last error, and the names of errors.
 #include "error.h"
 #include "call.h"
 
@@ -13,7 +13,7 @@ thread_local cudaError_t last_error = cudaSuccess;
 struct Row {
     int code;
     const char *name;
-    const char *text; ///< null where the driver has it
+    const char *text; ///< null: the text of the driver
 };
 
 constexpr Row kRows[] = {
@@ -27,7 +27,7 @@ const Row *find(cudaError_t error) noexcept {
     return row == std::end(kRows) ? nullptr : row;
 }
 
-/// Errors after which the context is of no use any more; reading them does not take them away.
+/// Errors that make the context unusable; reading them does not reset them.
 bool is_sticky(cudaError_t error) noexcept {
     switch (error) {
     case cudaErrorIllegalAddress:

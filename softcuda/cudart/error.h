@@ -1,12 +1,12 @@
-// error.h -- the calling thread's last error beyond what call.h has.
+// error.h -- functions for the thread's last error that are not in call.h.
 #pragma once
 
 namespace softcudart {
 
-/// The thread's last error becomes success, even where the error made the context unusable.
+/// Resets the thread's last error, even if it made the context unusable.
 void forget_error() noexcept;
 
-/// Remembers cudaErrorNotSupported and returns its number; for not_supported.cpp.
+/// Stores cudaErrorNotSupported and returns its number; for not_supported.cpp.
 int refuse() noexcept;
 
 } // namespace softcudart

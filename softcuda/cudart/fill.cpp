@@ -1,4 +1,4 @@
-// fill.cpp -- filling memory with a byte.
+// fill.cpp -- fills memory with a byte.
 #include "copy.h"
 
 namespace softcudart {
@@ -29,7 +29,7 @@ void fill_lines(CUdeviceptr address, std::size_t pitch, int value, std::size_t w
 cudaError_t fill_box(const cudaPitchedPtr &memory, int value, const cudaExtent &extent,
                      const Order &order) {
     return with_context([&] {
-        if (extent.height == memory.ysize) // without lines between the slices
+        if (extent.height == memory.ysize) // no rows between the slices
             return fill_lines(address_of(memory.ptr), memory.pitch, value, extent.width,
                               extent.height * extent.depth, order);
         for (std::size_t slice = 0; slice < extent.depth; slice++)

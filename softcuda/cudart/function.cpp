@@ -1,4 +1,4 @@
-// function.cpp -- attributes of kernels, occupancy, and libraries that a program loads itself.
+// function.cpp -- attributes of kernels, occupancy, and libraries that a program loads.
 #include "device.h"
 #include "launch_config.h"
 #include "older_api.h"
@@ -63,7 +63,7 @@ cudaError_t cudaFuncSetCacheConfig(const void *symbol, cudaFuncCache config) {
 
 cudaError_t cudaFuncSetSharedMemConfig(const void *symbol, cudaSharedMemConfig config) {
     return with_context([&] {
-        function_of(symbol); // banks have one width since Maxwell, so the hint has no effect
+        function_of(symbol); // banks have had one width since Maxwell, so the hint has no effect
         require(config >= cudaSharedMemBankSizeDefault && config <= cudaSharedMemBankSizeEightByte);
     });
 }

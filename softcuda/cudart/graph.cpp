@@ -1,5 +1,5 @@
-// graph.cpp -- graphs: making, instantiating, launching, looking at them. What differs between CUDA
-// 12 and 13 is in cuda_12.cpp and cuda_13.cpp.
+// graph.cpp -- creates, instantiates, launches and queries graphs. The functions that differ
+// between CUDA 12 and 13 are in cuda_12.cpp and cuda_13.cpp.
 #include "call.h"
 #include "default_stream.h"
 #include "node_params.h"
@@ -65,7 +65,7 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long
     return forward<cuGraphExecGetFlags>(executable, reinterpret_cast<cuuint64_t *>(flags));
 }
 
-// The structures of the two APIs differ in the names of fields alone.
+// The structs of the two APIs differ only in the names of members.
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo *info) {
     static_assert(sizeof *info == sizeof(CUgraphExecUpdateResultInfo));

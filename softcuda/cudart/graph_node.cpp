@@ -1,4 +1,4 @@
-// graph_node.cpp -- adding nodes of each kind to graphs, and changing them.
+// graph_node.cpp -- adds nodes of each kind to graphs, and changes them.
 #include "call.h"
 #include "copy_params.h"
 #include "node_params.h"
@@ -7,7 +7,7 @@
 namespace softcudart {
 namespace {
 
-/// Where a new node goes.
+/// The graph of a new node, and its dependencies.
 struct Place {
     cudaGraphNode_t *node;
     cudaGraph_t graph;
@@ -116,8 +116,9 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
                                      const cudaGraphNode_t *dependencies, std::size_t count,
                                      void *to, const void *from, std::size_t bytes,
                                      cudaMemcpyKind kind) {
-    return with_context(
-        [&] { add_copy({node, graph, dependencies, count}, plain_copy(to, from, bytes, kind)); });
+    return with_context([&] {
+        add_copy({node, graph, dependencies, count}, plain_copy(to, from, bytes, kind));
+    });
 }
 
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -203,7 +204,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t executabl
         [&] { set_copy(executable, node, copy_from_symbol(to, symbol, bytes, offset, kind)); });
 }
 
-// Structures of fills, host functions and allocations are the same bytes in both APIs.
+// Structs of fills, host functions and allocations have the same bytes in both APIs.
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *dependencies, std::size_t count,

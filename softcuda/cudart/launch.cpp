@@ -1,4 +1,4 @@
-// launch.cpp -- launches of kernels and host functions, <<<>>> included.
+// launch.cpp -- launches of kernels, also with <<<>>>, and of host functions.
 #include "default_stream.h"
 #include "device.h"
 #include "launch_config.h"
@@ -10,7 +10,7 @@
 namespace softcudart {
 namespace {
 
-/// What stands between <<< and >>>, until the stub of the kernel asks for it.
+/// The arguments between <<< and >>>, until the kernel's stub reads them.
 struct Configuration {
     dim3 grid;
     dim3 block;
@@ -41,7 +41,7 @@ bool is_possible(const dim3 &grid, const dim3 &block) {
                           attribute_of(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
 }
 
-/// The driver's invalid value is one of several errors of this API.
+/// The driver's "invalid value" corresponds to several errors of this API.
 void check_launch(CUresult result, const dim3 &grid, const dim3 &block) {
     require(result != CUDA_ERROR_INVALID_VALUE || is_possible(grid, block),
             cudaErrorInvalidConfiguration);
@@ -63,8 +63,7 @@ cudaError_t launch(const void *symbol, const dim3 &grid, const dim3 &block, void
 
 using namespace softcudart;
 
-// The number returned is not an error: the compiler's code leaves the stub's call out unless it is
-// 0.
+// The result is not an error: compiled code calls the stub only if it is 0.
 CUDART_EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes,
                                                    cudaStream_t stream) {
     return guarded([&] { configurations.push_back({grid, block, shared_bytes, stream}); });

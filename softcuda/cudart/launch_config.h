@@ -1,4 +1,4 @@
-// launch_config.h -- a launch with attributes, as the driver writes it.
+// launch_config.h -- a launch with attributes, in the driver's form.
 #pragma once
 
 #include "call.h"
@@ -6,7 +6,7 @@
 
 namespace softcudart {
 
-/// Refers to the attributes of `config`, which are the same bytes in both APIs.
+/// Refers to the attributes of `config`, which have the same bytes in both APIs.
 inline CUlaunchConfig driver_config(const cudaLaunchConfig_t &config) noexcept {
     CUlaunchConfig same{};
     same.gridDimX = config.gridDim.x;

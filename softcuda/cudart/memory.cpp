@@ -1,4 +1,4 @@
-// memory.cpp -- memory of devices, of the host and of both.
+// memory.cpp -- device memory, host memory and managed memory.
 #include "default_stream.h"
 #include "device.h"
 #include "version.h"
@@ -8,10 +8,10 @@
 namespace softcudart {
 namespace {
 
-/// Lines of a pitched allocation may be read in elements of up to this many bytes.
+/// Rows of a pitched allocation may be read in elements of up to this number of bytes.
 constexpr unsigned kElementBytes = 16;
 
-/// Memory for `rows` lines of `width` bytes; none for an empty one.
+/// Memory for `rows` rows of `width` bytes; null if it is empty.
 void *allocate_rows(std::size_t &pitch, std::size_t width, std::size_t rows) {
     CUdeviceptr address = 0;
     pitch = 0;

@@ -1,4 +1,4 @@
-// memory_pool.cpp -- memory in the order of a stream, and the pools that it comes from.
+// memory_pool.cpp -- stream-ordered allocation, and memory pools.
 #include "call.h"
 #include "default_stream.h"
 

@@ -1,4 +1,4 @@
-// node_params.cpp -- what a node of a graph does, as the two APIs write it.
+// node_params.cpp -- the parameters of graph nodes in both APIs.
 #include "node_params.h"
 
 #include "copy_params.h"
@@ -9,13 +9,13 @@
 namespace softcudart {
 namespace {
 
-/// For nodes whose structures are the same bytes in both APIs, and without a context.
+/// For nodes whose structs have the same bytes in both APIs, and no context.
 void copy_bytes_of(CUgraphNodeParams &made, const cudaGraphNodeParams &node) noexcept {
     static_assert(sizeof made == sizeof node);
     std::memcpy(&made, &node, sizeof made);
 }
 
-/// Kernels of every version of the structures: they have the same fields.
+/// For kernels in every version of the structs, which have the same members.
 template <class To, class From> void set_kernel(To &made, const From &kernel) {
     made.func = function_of(kernel.func);
     made.gridDimX = kernel.gridDim.x;

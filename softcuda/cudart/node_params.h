@@ -1,23 +1,23 @@
-// node_params.h -- what a node of a graph does, as the two APIs write it.
+// node_params.h -- the parameters of graph nodes in both APIs.
 #pragma once
 
 #include "call.h"
 
 namespace softcudart {
 
-/// The thread's current context, which nodes that copy or fill belong to.
+/// The thread's current context, to which nodes with copies or fills belong.
 CUcontext current_context();
 
 /// Throws Failure.
 CUDA_KERNEL_NODE_PARAMS to_driver(const cudaKernelNodeParams &kernel);
 
-/// The kernel is a program's stub where there is one, else the driver's function.
+/// The kernel is the stub of a program if there is one, else the driver's function.
 cudaKernelNodeParams from_driver(const CUDA_KERNEL_NODE_PARAMS &kernel);
 
-/// Of any kind of node. Throws Failure.
+/// For nodes of all kinds. Throws Failure.
 CUgraphNodeParams to_driver(const cudaGraphNodeParams &node);
 
-/// Puts into `node` what the driver found out: addresses of allocations, bodies of conditions.
+/// Copies the driver's results to `node`: addresses of allocations, bodies of conditional nodes.
 void take_results(cudaGraphNodeParams &node, const CUgraphNodeParams &made) noexcept;
 
 } // namespace softcudart

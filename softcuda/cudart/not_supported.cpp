@@ -1,13 +1,13 @@
-// not_supported.cpp -- a fallback for each function of the runtime API that is not written yet.
+// not_supported.cpp -- fallbacks for functions of the runtime API that are not implemented.
 //
-// A weak definition per row of cudart.def: where another file of the library defines the function,
-// the linker takes that one. NVIDIA's headers must not be seen here: these functions have no
-// parameters. CUDART_MAJOR is the library's version, 12 or 13.
+// A weak definition for each row of cudart.def. If another file of the library defines the
+// function, the linker uses that definition. NVIDIA's headers must not be included here, because
+// these functions have no parameters. CUDART_MAJOR is the library's version, 12 or 13.
 
 #pragma GCC visibility push(default)
 
 namespace softcudart {
-/// Remembers cudaErrorNotSupported as the thread's last error and returns it.
+/// Stores cudaErrorNotSupported as the thread's last error and returns it.
 int refuse() noexcept;
 } // namespace softcudart
 

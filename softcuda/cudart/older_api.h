@@ -1,4 +1,4 @@
-// older_api.h -- functions that both libraries export and that headers of CUDA 13 do not declare.
+// older_api.h -- functions that both libraries export, but headers of CUDA 13 do not declare.
 #pragma once
 
 #include <cuda_runtime_api.h>

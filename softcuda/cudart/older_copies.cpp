@@ -1,4 +1,4 @@
-// older_copies.cpp -- copies that count an array's bytes on through the ends of its lines. NVIDIA
+// older_copies.cpp -- copies of a number of bytes that continue in the next row of an array. NVIDIA
 // has deprecated them; both libraries still export them.
 #include "copy.h"
 #include "older_api.h"
@@ -8,7 +8,7 @@
 namespace softcudart {
 namespace {
 
-/// Bytes of an array's line; memory is one endless line.
+/// Bytes of an array's row; linear memory is one endless row.
 std::size_t line_bytes(const End &end) {
     if (!end.array)
         return static_cast<std::size_t>(-1);
@@ -25,7 +25,7 @@ void advance(End &end, std::size_t bytes, std::size_t line) {
     }
 }
 
-/// One copy for each part that is in one line at both ends.
+/// Copies each part that is in one row on both sides.
 void copy_through_lines(End to, End from, std::size_t count, cudaMemcpyKind kind,
                         const Order &order) {
     const std::size_t to_line = line_bytes(to);

@@ -1,4 +1,4 @@
-// peer.cpp -- devices that use each other's memory, and processes that share it.
+// peer.cpp -- access to other devices' memory, and memory that processes share.
 #include "device.h"
 
 #include <cstring>
@@ -6,7 +6,7 @@
 namespace softcudart {
 namespace {
 
-/// A handle that processes exchange: both APIs' hold the same bytes.
+/// A handle that processes exchange: it has the same bytes in both APIs.
 template <class To, class From> To same_bytes(const From &from) noexcept {
     static_assert(sizeof(To) == sizeof(From));
     To to;

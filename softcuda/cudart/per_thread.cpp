@@ -1,4 +1,4 @@
-// per_thread.cpp -- the forms of functions that the rows of cudart.def name as per-thread ones.
+// per_thread.cpp -- the per-thread versions of functions in cudart.def.
 #include "per_thread.h"
 #include "older_api.h"
 

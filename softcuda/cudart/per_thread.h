@@ -1,4 +1,5 @@
-// per_thread.h -- makes the form of a function whose default stream is the thread's own.
+// per_thread.h -- defines the version of a function in which the null stream is the per-thread
+// stream.
 #pragma once
 
 #include "default_stream.h"
@@ -17,8 +18,8 @@ struct PerThread<Function> {
 
 } // namespace softcudart
 
-/// Defines `form` with the parameters of `plain` and without a list of them: an indirect function,
-/// whose address the dynamic linker asks for once. A sanitizer is not ready at that time.
+/// Defines `form` with the parameters of `plain` without listing them, as an indirect function
+/// (ifunc): the dynamic linker calls its resolver once, before a sanitizer is initialised.
 #define CUDART_DEFINE_PER_THREAD(plain, form)                                                      \
     extern "C" __attribute__((                                                                     \
         no_sanitize("address", "thread", "undefined"))) decltype(&plain) resolve_##form() {        \

@@ -1,9 +1,9 @@
-// program.cpp -- registration of a program's device code, and its loading when it is first used.
+// program.cpp -- registers a program's device code, and loads it at the first use.
 //
-// A program that nvcc or clang compiled holds its device code as a fat binary, and calls
-// __cudaRegister... from a constructor for this and for each kernel and variable. Constructors
-// run before the driver may be used, so only addresses and names are kept then. The driver gets
-// the fat binary at the first use of anything in this binary, as a library, which is independent of
+// A program of nvcc or clang contains its device code as a fat binary, and calls __cudaRegister...
+// in a constructor for the fat binary and for each kernel and variable. Constructors run before the
+// driver may be used, so they only store addresses and names. At the first use of a kernel or
+// variable, the fat binary is loaded into the driver as a library, which is independent of
 // contexts.
 #include "program.h"
 
@@ -53,7 +53,7 @@ class Binary {
         return managed_;
     }
 
-    /// Device whose memory the program's pointers to managed variables show; -1 before that.
+    /// The device whose memory the program's pointers to managed variables refer to; initially -1.
     std::atomic<int> managed_device = -1;
 
   private:
@@ -65,7 +65,7 @@ class Binary {
         const CUresult result =
             cuLibraryLoadData(&library_, wrapper_, options.data(), values.data(),
                               static_cast<unsigned>(options.size()), nullptr, nullptr, 0);
-        // Programs report the number of an error at most, which does not tell what to do.
+        // Programs usually report only the number of an error, which does not explain the cause.
         if (result != CUDA_SUCCESS && log[0] != '\0')
             std::fprintf(stderr, "softcuda: the program's device code was refused: %s\n",
                          log.data());
@@ -85,18 +85,18 @@ struct Symbol {
     std::shared_ptr<Binary> binary;
     std::string name;
     bool managed = false;
-    CUkernel kernel = nullptr; ///< once it was looked up
+    CUkernel kernel = nullptr; ///< set at the first look-up
 };
 
-/// All that programs have registered.
+/// The code that programs have registered.
 struct Registry {
-    std::shared_mutex mutex; ///< guards all that follows
+    std::shared_mutex mutex; ///< protects the members below
     std::map<const void *, std::shared_ptr<Binary>> binaries;
     std::map<const void *, Symbol> kernels;
     std::map<const void *, Symbol> variables;
 };
 
-/// Never destroyed: programs unregister while the process ends.
+/// Never destroyed: programs unregister code while the process ends.
 Registry &registry() {
     static auto *all = new Registry;
     return *all;
@@ -108,7 +108,7 @@ std::shared_ptr<Binary> find_binary(const void *handle) {
     return found == registry().binaries.end() ? nullptr : found->second;
 }
 
-/// A copy, since another thread may unregister.
+/// Returns a copy, because another thread may unregister the symbol.
 bool find(const std::map<const void *, Symbol> &symbols, const void *address, Symbol &result) {
     const std::shared_lock lock(registry().mutex);
     const auto found = symbols.find(address);
@@ -131,7 +131,8 @@ CUkernel look_up(const void *address, const Symbol &symbol) {
     return kernel;
 }
 
-/// The kernel of a stub, or null. Launches ask each time, so a kernel that is known costs no copy.
+/// The kernel of a stub, or null. Each launch calls this, so a known kernel is found without a
+/// copy.
 CUkernel registered_kernel(const void *symbol) {
     {
         const std::shared_lock lock(registry().mutex);
@@ -145,7 +146,7 @@ CUkernel registered_kernel(const void *symbol) {
     return find(registry().kernels, symbol, found) ? look_up(symbol, found) : nullptr;
 }
 
-/// Makes the program's pointers show the variables in the current context.
+/// Sets the program's pointers to the addresses of the variables in the current context.
 void load_managed(const std::shared_ptr<Binary> &binary) {
     for (const Binary::Managed &managed : binary->managed()) {
         CUdeviceptr address = 0;
@@ -168,7 +169,7 @@ CUkernel kernel_of(const void *symbol) {
     CUkernel kernel = registered_kernel(symbol);
     if (kernel)
         return kernel;
-    // A handle of a kernel, written as a pointer.
+    // A kernel's handle, passed as a pointer.
     const char *name = nullptr;
     kernel = as<CUkernel>(const_cast<void *>(symbol));
     require(cuKernelGetName(&name, kernel) == CUDA_SUCCESS, cudaErrorInvalidDeviceFunction);
@@ -236,8 +237,8 @@ void load_managed_variables_again(int device) {
 
 using namespace softcudart;
 
-// What compilers call. A handle is the address of the fat binary's wrapper: it is unique among the
-// loaded ones, and a program that looks into it finds what it registered.
+// Functions that compiled code calls. A handle is the address of the fat binary's wrapper: it is
+// unique, and programs that dereference the handle find the wrapper.
 
 CUDART_EXPORT void **__cudaRegisterFatBinary(void *wrapper) {
     guarded([&] {
@@ -247,10 +248,10 @@ CUDART_EXPORT void **__cudaRegisterFatBinary(void *wrapper) {
     return static_cast<void **>(wrapper);
 }
 
-CUDART_EXPORT void __cudaRegisterFatBinaryEnd(void **) {} // the code is loaded when it is used
+CUDART_EXPORT void __cudaRegisterFatBinaryEnd(void **) {} // the code is loaded at its first use
 
-// The driver's library is not unloaded, which would wait for kernels: most programs unregister
-// while the process ends, where kernels that run are ended with the process.
+// The driver's library is not unloaded, because that would wait for kernels. Most programs
+// unregister while the process ends, which also ends running kernels.
 CUDART_EXPORT void __cudaUnregisterFatBinary(void **handle) {
     guarded([&] {
         const std::shared_ptr<Binary> binary = find_binary(handle);
@@ -263,7 +264,7 @@ CUDART_EXPORT void __cudaUnregisterFatBinary(void **handle) {
     });
 }
 
-// The arguments after the name are those of an emulator that NVIDIA gave up.
+// The arguments after the name are for an emulator that no longer exists.
 CUDART_EXPORT void __cudaRegisterFunction(void **handle, const char *stub, char *, const char *name,
                                           int, uint3 *, uint3 *, dim3 *, dim3 *, int *) {
     guarded([&] {
@@ -274,7 +275,7 @@ CUDART_EXPORT void __cudaRegisterFunction(void **handle, const char *stub, char 
     });
 }
 
-// The driver knows a variable's size and kind by its name.
+// The driver knows a variable's size and type by its name.
 CUDART_EXPORT void __cudaRegisterVar(void **handle, char *address, char *, const char *name, int,
                                      std::size_t, int, int) {
     guarded([&] {
@@ -294,7 +295,7 @@ CUDART_EXPORT void __cudaRegisterManagedVar(void **handle, void **pointer, char 
     });
 }
 
-/// Before the host's first use of a managed variable. True unless that failed.
+/// Called before the host's first use of a managed variable. False if that failed.
 CUDART_EXPORT char __cudaInitModule(void **handle) {
     return with_context([&] {
                const std::shared_ptr<Binary> binary = find_binary(handle);

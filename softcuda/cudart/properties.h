@@ -1,4 +1,4 @@
-// properties.h -- a device's description, in the layout of any version of CUDA.
+// properties.h -- the properties of a device, in the layout of any version of CUDA.
 #pragma once
 
 #include "device.h"
@@ -8,7 +8,7 @@
 
 namespace softcudart {
 
-/// Fills the fields that `Properties` has; the rest is zero. Throws Failure(invalid device).
+/// Fills the members that `Properties` has; the others are zero. Throws Failure(invalid device).
 template <class Properties> void fill_properties(Properties &properties, int device) {
     require_device(device);
     std::memset(&properties, 0, sizeof properties);

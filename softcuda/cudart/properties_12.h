@@ -7,7 +7,7 @@
 
 namespace softcudart {
 
-/// Of programs compiled with CUDA 11, and of cudaGetDeviceProperties without a suffix since.
+/// For programs compiled with CUDA 11, and for cudaGetDeviceProperties without a suffix since then.
 struct DeviceProperties11 {
     char name[256];
     CUuuid uuid;
@@ -43,7 +43,7 @@ struct DeviceProperties11 {
     std::size_t reservedSharedMemPerBlock;
 };
 
-/// Of programs compiled with CUDA 12.
+/// For programs compiled with CUDA 12.
 struct DeviceProperties12 : DeviceProperties11 {
     int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported,
         timelineSemaphoreInteropSupported, memoryPoolsSupported, gpuDirectRDMASupported;

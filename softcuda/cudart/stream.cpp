@@ -1,4 +1,4 @@
-// stream.cpp -- streams, and events in them.
+// stream.cpp -- streams and events.
 #include "call.h"
 #include "default_stream.h"
 
@@ -54,7 +54,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return forward<cuStreamWaitEvent>(stream_of(stream), event, flags);
 }
 
-// Both APIs' callbacks take the same bytes: a stream, the number of an error, a pointer.
+// Callbacks of both APIs have the same arguments: a stream, the number of an error, a pointer.
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
                                   unsigned int flags) {
     return forward<cuStreamAddCallback>(stream_of(stream), as<CUstreamCallback>(callback), data,

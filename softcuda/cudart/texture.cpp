@@ -40,7 +40,7 @@ CUDA_RESOURCE_DESC to_driver(const cudaResourceDesc &resource) {
     throw Failure(cudaErrorInvalidValue);
 }
 
-/// Writes no field that CUDA 12's structure lacks unless the caller has it.
+/// Writes the members that CUDA 12's struct lacks only if the caller's struct has them.
 void from_driver(cudaResourceDesc &result, const CUDA_RESOURCE_DESC &resource) {
     if (has_newer_fields())
         std::memset(&result, 0, sizeof result);
@@ -137,7 +137,7 @@ CUarray_format format_of(const CUDA_RESOURCE_DESC &resource) {
     return description.Format;
 }
 
-/// Integers are read as they are or as fractions of one, and only fractions can be blended.
+/// Integers are read unchanged or as normalised floats; only normalised floats can be filtered.
 void check_reading(const CUDA_RESOURCE_DESC &resource, const cudaTextureDesc &texture) {
     const CUarray_format format = format_of(resource);
     const bool wide = format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32;
@@ -150,7 +150,7 @@ void check_reading(const CUDA_RESOURCE_DESC &resource, const cudaTextureDesc &te
             cudaErrorInvalidFilterSetting);
 }
 
-/// Field by field: CUDA 12's structure is shorter than the driver's.
+/// Member by member, because CUDA 12's struct is shorter than the driver's.
 CUDA_RESOURCE_VIEW_DESC to_driver(const cudaResourceViewDesc &view) {
     CUDA_RESOURCE_VIEW_DESC made{};
     made.format = static_cast<CUresourceViewFormat>(view.format);

@@ -1,12 +1,13 @@
-// collective.cpp -- calls of all ranks, made of messages between two.
+// collective.cpp -- calls of all ranks, implemented with messages between two ranks.
 //
-// Sums are made in the order of the ranks: a result is the same bits in each run and on each rank.
+// Sums are computed in the order of the ranks, so a result has the same bits in each run and on
+// each rank.
 //
 //     all-reduce, 3 ranks     rank 0: a0 a1 a2        every rank sends part k to rank k, which adds
 //                             rank 1: b0 b1 b2   -->  the parts: rank 0 has a0+b0+c0, ... and sends
 //                             rank 2: c0 c1 c2        its sum to all
 //
-// Long arrays go in pieces, so that the parts that a rank has to keep stay small.
+// Long arrays are processed in pieces, so that a rank stores only small parts.
 #include "collective.h"
 
 #include "element.h"
@@ -19,18 +20,18 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
-/// What all messages of one collective have in common.
+/// The common part of all messages of one collective call.
 class Collective {
   public:
     Collective(Segment &segment, const Request &request, std::uint64_t number)
-        : segment_(segment), request_(request), size_(size_of(request.type)),
-          label_{request.call,
-                 static_cast<std::uint32_t>(request.type),
-                 static_cast<std::uint32_t>(request.operation),
-                 request.root,
-                 request.count,
-                 number,
-                 0},
+        : segment_(segment), request_(request),
+          size_(size_of(request.type)), label_{request.call,
+                                               static_cast<std::uint32_t>(request.type),
+                                               static_cast<std::uint32_t>(request.operation),
+                                               request.root,
+                                               request.count,
+                                               number,
+                                               0},
           ranks_(segment.ranks()), rank_(segment.rank()) {}
 
     void run();
@@ -60,7 +61,7 @@ class Collective {
     }
     template <class Each> void each_piece(std::size_t count, std::size_t most, Each each) const {
         std::size_t first = 0;
-        do { // once for no elements: the labels are compared nevertheless
+        do { // also once for no elements, to compare the labels
             const std::size_t length = std::min(most, count - first);
             each(first, length);
             first += length;
@@ -68,7 +69,7 @@ class Collective {
     }
     [[nodiscard]] std::size_t elements_of_piece() const { return piece_bytes / size_; }
 
-    /// parts[rank] of `count` elements each, joined into `total`.
+    /// Combines parts[rank], of `count` elements each, to `total`.
     void join(std::byte *total, const std::byte *own, std::size_t count) const;
 
     void broadcast();
@@ -82,7 +83,7 @@ class Collective {
     std::size_t size_;
     Label label_;
     int ranks_, rank_;
-    std::vector<std::byte> parts_; ///< what came from each rank
+    std::vector<std::byte> parts_; ///< received from each rank
 };
 
 void Collective::join(std::byte *total, const std::byte *own, std::size_t count) const {
@@ -149,7 +150,7 @@ void Collective::reduce() {
 }
 
 void Collective::reduce_scatter() {
-    // In place, a rank's result lies where its own part of the input is, which nobody else reads.
+    // In place, a rank's result overwrites its own part of the input, which no other rank reads.
     each_piece(request_.count, elements_of_piece(), [&](std::size_t first, std::size_t count) {
         auto place = [&](int rank) {
             return static_cast<std::size_t>(rank) * request_.count + first;

@@ -1,4 +1,4 @@
-// collective.h -- calls of all ranks, made of messages between two.
+// collective.h -- calls of all ranks, implemented with messages between two ranks.
 #pragma once
 
 #include "exchange.h"
@@ -8,8 +8,8 @@
 
 namespace softnccl {
 
-/// A call as the program makes it. Counts are NCCL's: of one rank's part in all-gather and
-/// reduce-scatter.
+/// A call of the program. Counts are NCCL's: for all-gather and reduce-scatter, the elements of one
+/// rank's part.
 struct Request {
     Call call;
     const void *from = nullptr;
@@ -17,16 +17,16 @@ struct Request {
     std::size_t count = 0;
     ncclDataType_t type = ncclInt8;
     ncclRedOp_t operation = ncclSum;
-    int root = -1;      ///< of reduce and broadcast
-    int peer = -1;      ///< of a message between two
-    bool sends = false; ///< of a message between two
+    int root = -1;      ///< for reduce and broadcast
+    int peer = -1;      ///< for a message between two ranks
+    bool sends = false; ///< for a message between two ranks
 };
 
-/// Does a collective, the `number`-th of its communicator, and returns when this rank's part is
+/// Executes collective call `number` of the communicator, and returns when this rank's part is
 /// done.
 void run_collective(Segment &segment, const Request &request, std::uint64_t number);
 
-/// Does messages between two ranks together.
+/// Executes several messages between ranks together.
 void run_messages(Segment &segment, const std::vector<Request> &requests);
 
 } // namespace softnccl

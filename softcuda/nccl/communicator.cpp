@@ -12,7 +12,7 @@
 namespace softnccl {
 namespace {
 
-/// The communicator's context for a scope.
+/// Makes the communicator's context current in a scope.
 class CurrentContext {
   public:
     explicit CurrentContext(CUcontext context) {
@@ -33,7 +33,7 @@ void check_rank(int rank, int ranks, const char *what) {
                                                std::to_string(rank));
 }
 
-/// How much of each buffer a call uses, counted in its elements.
+/// The number of elements of each buffer that a call accesses.
 std::size_t elements_read(const Request &request, int ranks) {
     return request.call == Call::ReduceScatter ? request.count * static_cast<std::size_t>(ranks)
                                                : request.count;
@@ -65,7 +65,7 @@ bool writes(const Request &request, int rank) {
     }
 }
 
-/// A message to oneself needs its receiver in the same group: nobody else would ever take it.
+/// A message to oneself needs its receive call in the same group; no other call could receive it.
 void check_own_messages(const std::vector<Request> &messages, int rank) {
     std::ptrdiff_t balance = 0;
     for (const Request &one : messages)
@@ -112,7 +112,7 @@ Communicator::~Communicator() {
         changed_.wait(lock, [&] { return stopped_; });
     }
     segment_->leave();
-    // The wait of a stream for the last word may not have looked at it yet.
+    // A stream's wait may not have seen the last value of the word.
     if (cuCtxPushCurrent(context_) == CUDA_SUCCESS) {
         cuCtxSynchronize();
         cuMemFreeHost(done_);

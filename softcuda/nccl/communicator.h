@@ -1,15 +1,16 @@
-// communicator.h -- a rank's part of a communicator: its queue of work and the thread that does it.
+// communicator.h -- a rank's part of a communicator: its queue of work, and the thread that
+// executes it.
 //
-// Work is ordered by the program's streams. A stream tells the communicator that its turn has come,
-// and then waits until a word in memory has reached the number of the work:
+// Work is ordered by the program's streams. When a stream reaches the work, it notifies the
+// communicator, and then waits until a word in memory has the number of the work:
 //
 //     stream    [kernel] --> [arrive] --> [wait for word >= 7] --> [kernel]
 //                               |                 ^
 //     thread of the communicator: work 5, 6, [work 7: messages], word = 7
 //
-// Work is done in the order in which the program asked for it, whatever the streams, as all ranks
-// ask in the same order. Host functions of streams do not wait for other ranks: one thread calls
-// those of all streams of a process.
+// Work is executed in the order of the program's calls, independent of streams, because all ranks
+// make their calls in the same order. Host functions of streams are not used to wait for other
+// ranks, because one thread calls the host functions of all streams of a process.
 #pragma once
 
 #include "collective.h"
@@ -29,29 +30,29 @@ namespace softnccl {
 
 class Communicator {
   public:
-    /// Joins the others in the current context. Throws Failure.
+    /// Joins the communicator in the current context. Throws Failure.
     Communicator(const ncclUniqueId &id, int ranks, int rank);
     /// Waits for queued work.
     ~Communicator();
     Communicator(const Communicator &) = delete;
     Communicator &operator=(const Communicator &) = delete;
 
-    /// Returns when all ranks have joined. Throws Failure where that will not be.
+    /// Returns when all ranks have joined. Throws Failure if that is not possible.
     void wait_for_others();
 
-    /// Puts calls into streams, to be done together. Throws Failure.
+    /// Puts calls into streams, to be executed together. Throws Failure.
     void enqueue(std::vector<Request> requests, const std::vector<CUstream> &streams);
 
-    /// Throws Failure for an argument that cannot be right.
+    /// Throws Failure for an invalid argument.
     void check(const Request &request) const;
 
-    /// Ends what is queued with an error, on all ranks.
+    /// Ends queued work with an error on all ranks.
     void abort();
 
     [[nodiscard]] int ranks() const noexcept { return segment_->ranks(); }
     [[nodiscard]] int rank() const noexcept { return segment_->rank(); }
     [[nodiscard]] CUdevice device() const noexcept { return device_; }
-    /// What went wrong in queued work; success while nothing did.
+    /// The error of queued work; success if there is none.
     [[nodiscard]] ncclResult_t result() const;
     [[nodiscard]] std::string message() const;
 
@@ -73,7 +74,7 @@ class Communicator {
     CUdevice device_ = 0;
     std::atomic<std::uint32_t> *done_ = nullptr; ///< in pinned memory
     CUdeviceptr done_on_device_ = 0;
-    std::uint64_t collectives_ = 0; ///< of the thread
+    std::uint64_t collectives_ = 0; ///< used only by the thread
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;

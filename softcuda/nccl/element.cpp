@@ -1,4 +1,4 @@
-// element.cpp -- the numbers that are reduced.
+// element.cpp -- the element types of reductions.
 #include "element.h"
 
 #include "failure.h"
@@ -33,7 +33,7 @@ struct Bfloat16 {
     }
 };
 
-/// The type in which two elements are joined, and the way back.
+/// The type in which two elements are combined, and the conversion back.
 template <class T> struct Arithmetic {
     using Wide = T;
     static T narrow(Wide value) { return value; }
@@ -46,7 +46,7 @@ template <> struct Arithmetic<Bfloat16> {
     using Wide = float;
     static Bfloat16 narrow(float value) { return Bfloat16::from(value); }
 };
-/// Sums and products of integers wrap, which signed types must not do in C++.
+/// Sums and products of integers wrap, which is undefined for signed types in C++.
 template <> struct Arithmetic<std::int8_t> {
     using Wide = std::int32_t;
     static std::int8_t narrow(Wide value) { return static_cast<std::int8_t>(value); }

@@ -14,7 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Attempts without progress before the rank sleeps: another one may be about to write.
+/// The number of attempts without progress before the rank sleeps; another rank may be about to
+/// write.
 constexpr int spins = 200;
 constexpr std::chrono::milliseconds between_checks{100};
 

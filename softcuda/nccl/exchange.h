@@ -1,7 +1,7 @@
 // exchange.h -- messages between ranks, several at a time.
 //
-// A message is a label and bytes. The label says which call it belongs to, so that ranks that do
-// not call the same functions with the same arguments get an error instead of wrong numbers.
+// A message is a label and bytes. The label identifies the call. So ranks that do not call the same
+// functions with the same arguments get an error instead of wrong results.
 #pragma once
 
 #include "segment.h"
@@ -15,7 +15,7 @@
 
 namespace softnccl {
 
-/// The call that a message belongs to.
+/// The call to which a message belongs.
 enum class Call : std::uint32_t {
     SendRecv,
     AllReduce,
@@ -30,18 +30,18 @@ enum class Call : std::uint32_t {
 struct Label {
     Call call;
     std::uint32_t type;      ///< ncclDataType_t
-    std::uint32_t operation; ///< ncclRedOp_t; 0 where there is none
-    std::int32_t root;       ///< -1 where there is none
-    std::uint64_t count;     ///< of the call's elements
-    std::uint64_t number;    ///< of the collective; 0 of a message between two
-    std::uint64_t bytes;     ///< that follow
+    std::uint32_t operation; ///< ncclRedOp_t; 0 if there is none
+    std::int32_t root;       ///< -1 if there is none
+    std::uint64_t count;     ///< elements of the call
+    std::uint64_t number;    ///< number of the collective call; 0 for a message between two ranks
+    std::uint64_t bytes;     ///< bytes after the label
 
     bool operator==(const Label &) const = default;
     [[nodiscard]] std::string text() const;
 };
 
-/// Messages to be sent and received together: each makes progress when it can, so that no order of
-/// them is a deadlock. Messages between the same two ranks keep their order.
+/// Messages to send and to receive at the same time: each makes progress when possible, so no order
+/// of messages is a deadlock. Messages between the same two ranks keep their order.
 class Exchange {
   public:
     explicit Exchange(Segment &segment) : segment_(segment) {}
@@ -49,21 +49,21 @@ class Exchange {
     void send(int to, const Label &label, const void *bytes);
     void receive(int from, const Label &label, void *bytes);
 
-    /// Until all are done. Throws Failure where that cannot be: a rank has ended or left, has
-    /// called something else, or made no progress for $SOFTCUDA_NCCL_TIMEOUT seconds.
+    /// Runs until all are done. Throws Failure if that is not possible: a rank has ended or left,
+    /// has made another call, or has made no progress for $SOFTCUDA_NCCL_TIMEOUT seconds.
     void run();
 
   private:
     struct Message {
         Label label;
-        std::byte *bytes; ///< of which nothing is written where they are sent
+        std::byte *bytes; ///< only read if they are sent
         std::uint64_t label_done = 0, done = 0;
         Label seen{};
         [[nodiscard]] bool is_done() const {
             return label_done == sizeof(Label) && done == label.bytes;
         }
     };
-    /// Of one peer, in order.
+    /// The messages of one peer, in order.
     struct Queue {
         int peer;
         bool sends;
@@ -80,7 +80,8 @@ class Exchange {
     std::vector<Queue> queues_;
 };
 
-/// Seconds without progress until a wait for other ranks is given up; $SOFTCUDA_NCCL_TIMEOUT, 600.
+/// The maximum time in seconds without progress of other ranks; $SOFTCUDA_NCCL_TIMEOUT, default
+/// 600.
 [[nodiscard]] std::chrono::seconds patience();
 
 } // namespace softnccl

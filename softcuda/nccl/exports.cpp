@@ -11,15 +11,15 @@ using softnccl::Request;
 
 struct ncclComm {
     std::unique_ptr<Communicator> communicator;
-    std::string told; ///< what ncclGetLastError() has returned
+    std::string told; ///< the result of ncclGetLastError()
 };
 
 namespace {
 
-/// Of this thread, for ncclGetLastError().
+/// This thread's text for ncclGetLastError().
 thread_local std::string last_error;
 
-/// Between ncclGroupStart() and ncclGroupEnd() of this thread.
+/// The calls between ncclGroupStart() and ncclGroupEnd() in this thread.
 struct Group {
     struct Part {
         ncclComm_t comm;
@@ -147,7 +147,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t *comms, int count, const int *devices) {
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
-    return guarded([&] { require(comm); }); // ncclCommDestroy() waits for what is queued
+    return guarded([&] { require(comm); }); // ncclCommDestroy() waits for queued work
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {

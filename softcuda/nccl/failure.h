@@ -1,4 +1,4 @@
-// failure.h -- what goes wrong: a result code of NCCL's with a sentence for people.
+// failure.h -- an error: NCCL's result code and a message.
 #pragma once
 
 #include "nccl_api.h"

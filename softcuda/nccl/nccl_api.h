@@ -1,4 +1,4 @@
-// nccl_api.h -- NCCL's C interface, as far as this library has it. The numbers are NVIDIA's.
+// nccl_api.h -- the part of NCCL's C interface that this library has. The numbers are NVIDIA's.
 #pragma once
 
 #include <cstddef>

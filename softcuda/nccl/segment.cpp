@@ -39,7 +39,7 @@ long futex(std::atomic<std::uint32_t> *word, int operation, std::uint32_t value,
     return ::syscall(SYS_futex, word, operation, value, limit, nullptr, 0);
 }
 
-/// State and start time of a process, from /proc/PID/stat. False where there is none.
+/// State and start time of a process, from /proc/PID/stat. False if the process does not exist.
 bool read_process(std::int64_t pid, char &state, std::uint64_t &started) {
     const std::string path = "/proc/" + std::to_string(pid) + "/stat";
     std::FILE *file = std::fopen(path.c_str(), "r");
@@ -66,7 +66,7 @@ bool read_process(std::int64_t pid, char &state, std::uint64_t &started) {
 struct Segment::Head {
     std::atomic<std::int32_t> ranks;
     std::atomic<std::int32_t> joined;
-    std::atomic<std::int32_t> failed; ///< 1: a reason is being written, 2: it is there
+    std::atomic<std::int32_t> failed; ///< 1: a reason is being written, 2: it is complete
     char reason[1024];
 };
 
@@ -97,7 +97,7 @@ bool ProcessId::is_alive() const {
     char state = 0;
     std::uint64_t now = 0;
     if (!read_process(pid, state, now))
-        return ::access("/proc/self/stat", R_OK) != 0; // without /proc nothing is known
+        return ::access("/proc/self/stat", R_OK) != 0; // without /proc, the state is unknown
     return state != 'Z' && state != 'X' && (started == 0 || now == started);
 }
 
@@ -115,7 +115,7 @@ Segment::Segment(const ncclUniqueId &id, int ranks, int rank)
     const int file = ::shm_open(name_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
     if (file < 0)
         fail_system("shm_open");
-    // Not ftruncate(): where /dev/shm is full, the first write would end the process by SIGBUS.
+    // Not ftruncate(): if /dev/shm is full, the first write would end the process by SIGBUS.
     errno = ::posix_fallocate(file, 0, static_cast<off_t>(bytes_));
     if (errno != 0) {
         ::close(file);

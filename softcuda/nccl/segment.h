@@ -1,13 +1,14 @@
-// segment.h -- the shared memory of a communicator: who has joined, and a ring for each pair.
+// segment.h -- the shared memory of a communicator: the ranks that have joined, and a ring buffer
+// for each pair.
 //
 //     Head | Rank 0 .. n-1 | ring 0->0, 0->1, ... n-1->n-1
 //
-// A ring has one writer and one reader. Counters of bytes only grow; their difference is what lies
-// in the ring. Every rank has a bell: a word that others count up when they have changed a ring
-// that the rank may be waiting for, and a futex on which the rank sleeps.
+// A ring has one writer and one reader. Counters of bytes only grow; their difference is the number
+// of bytes in the ring. Every rank has a bell: a counter that others increment after they have
+// changed a ring for which the rank may be waiting, and a futex on which the rank sleeps.
 //
-// All of it is valid as zeros, so that it does not matter which rank makes the memory. The name is
-// removed when all have joined: nothing is left behind by processes that die.
+// Zeros are a valid state, so any rank may create the memory. The name is removed after all ranks
+// have joined, so no file remains if a process crashes.
 #pragma once
 
 #include "nccl_api.h"
@@ -19,19 +20,19 @@
 
 namespace softnccl {
 
-/// A process and when it started: a number alone comes back.
+/// A process number and the process's start time, because process numbers are reused.
 struct ProcessId {
     std::int64_t pid = 0;
     std::uint64_t started = 0;
 
     static ProcessId own();
-    /// False for one that has ended, though nobody may have waited for it yet.
+    /// False for a process that has ended, even if its parent has not waited for it.
     [[nodiscard]] bool is_alive() const;
 };
 
 class Segment {
   public:
-    /// Joins the others. Throws Failure where the rank is taken, or the sizes differ.
+    /// Joins the communicator. Throws Failure if the rank is taken, or if the sizes differ.
     Segment(const ncclUniqueId &id, int ranks, int rank);
     ~Segment();
     Segment(const Segment &) = delete;
@@ -40,27 +41,27 @@ class Segment {
     [[nodiscard]] int ranks() const noexcept { return ranks_; }
     [[nodiscard]] int rank() const noexcept { return rank_; }
     [[nodiscard]] int joined() const noexcept;
-    /// To be called when all have joined, or nobody is waited for any more.
+    /// Call it when all ranks have joined, or when no rank waits any more.
     void remove_name() noexcept;
 
-    /// Bytes written to, or read from, a ring: as many as there is room for, or as there are.
+    /// Writes bytes to a ring or reads them from a ring: as many as fit, or as are available.
     std::size_t write(int to, const void *from, std::size_t bytes) noexcept;
     std::size_t read(int from, void *to, std::size_t bytes) noexcept;
-    /// Whether anything lies in the ring from that rank.
+    /// Whether the ring from that rank contains bytes.
     [[nodiscard]] bool has_data(int from) const noexcept;
 
-    /// This rank's bell. A change of a ring after it was read is never missed by sleep().
+    /// This rank's bell. sleep() does not miss a change of a ring after the bell was read.
     [[nodiscard]] std::uint32_t bell() const noexcept;
-    /// Sleeps until the bell is another number, a few milliseconds at most.
+    /// Sleeps until the bell differs from `heard`, a few milliseconds at most.
     void sleep(std::uint32_t heard) const noexcept;
     void ring_all() noexcept;
 
-    /// Why nobody can go on; "" while everybody can. The first reason stays.
+    /// The reason why no rank can continue; "" if there is none. The first reason is kept.
     void fail(const std::string &reason) noexcept;
     [[nodiscard]] bool has_failed() const noexcept;
     [[nodiscard]] std::string failure() const;
 
-    /// Notes that this rank will do nothing any more.
+    /// Records that this rank makes no more calls.
     void leave() noexcept;
     [[nodiscard]] bool has_left(int rank) const noexcept;
     [[nodiscard]] bool is_alive(int rank) const;
@@ -81,7 +82,7 @@ class Segment {
     std::byte *memory_ = nullptr;
 };
 
-/// A new id, which no other has.
+/// A new, unique id.
 [[nodiscard]] ncclUniqueId make_unique_id();
 
 } // namespace softnccl

@@ -1,5 +1,5 @@
-// call.h -- what each function of NVML does around its own work: checks that the library is
-// initialised and that handles are devices, and turns exceptions into results.
+// call.h -- the common part of all NVML functions: checks that the library is initialised and that
+// handles are devices, and converts exceptions to results.
 #pragma once
 
 #include "abi/extensions.h"
@@ -23,45 +23,45 @@ class Failure {
     nvmlReturn_t result_;
 };
 
-/// Throws Failure(result) unless `condition` holds.
+/// Throws Failure(result) unless `condition` is true.
 inline void require(bool condition, nvmlReturn_t result = NVML_ERROR_INVALID_ARGUMENT) {
     if (!condition)
         throw Failure(result);
 }
 
-/// Throws Failure(invalid argument) for a null among the pointers.
+/// Throws Failure(invalid argument) if one of the pointers is null.
 template <class... Pointers> void require_non_null(const Pointers *...pointers) {
     require(((pointers != nullptr) && ...));
 }
 
-/// The version that a caller writes into a structure that has one.
+/// The version number that a caller writes to a versioned struct.
 template <class Structure> constexpr unsigned version_of(unsigned number) {
     return static_cast<unsigned>(sizeof(Structure)) | number << 24;
 }
 
-/// Throws unless `structure` is there and is of this version.
+/// Throws unless `structure` is not null and has this version.
 template <class Structure> void require_version(const Structure *structure, unsigned number) {
     require_non_null(structure);
     require(structure->version == version_of<Structure>(number),
             NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
 }
 
-/// Throws Failure(uninitialised) outside of nvmlInit() and nvmlShutdown().
+/// Throws Failure(uninitialised) before nvmlInit() and after nvmlShutdown().
 void require_initialized();
 
-/// How many devices there are.
+/// The number of devices.
 int device_count();
-/// The ordinal of a device in the driver. Throws Failure for what is no device's handle.
+/// The ordinal of a device in the driver. Throws Failure for an invalid handle.
 int ordinal_of(nvmlDevice_t device);
-/// Of an ordinal below device_count().
+/// The handle of an ordinal below device_count().
 nvmlDevice_t handle_of(int ordinal);
-/// What the driver says of a device.
+/// The driver's description of a device.
 ScuDevice describe(int ordinal);
 
-/// Copies a text into a caller's buffer. Throws Failure(insufficient size).
+/// Copies a text to a caller's buffer. Throws Failure(insufficient size).
 void give_text(std::string_view text, char *buffer, unsigned length);
 
-/// Runs `body`; lets no exception out.
+/// Runs `body`; catches all exceptions.
 template <class Body> nvmlReturn_t guarded(Body &&body) noexcept {
     try {
         body();
@@ -77,7 +77,7 @@ template <class Body> nvmlReturn_t guarded(Body &&body) noexcept {
     }
 }
 
-/// A call of the initialised library.
+/// A call that requires the initialised library.
 template <class Body> nvmlReturn_t initialized(Body &&body) noexcept {
     return guarded([&] {
         require_initialized();
@@ -85,12 +85,12 @@ template <class Body> nvmlReturn_t initialized(Body &&body) noexcept {
     });
 }
 
-/// A call about a device: body(description).
+/// A call for a device: body(description).
 template <class Body> nvmlReturn_t with_device(nvmlDevice_t device, Body &&body) noexcept {
     return initialized([&] { body(describe(ordinal_of(device))); });
 }
 
-/// A call whose answer is one number, which is the same for each device.
+/// A call whose result is one number, which is equal for all devices.
 template <class Number> nvmlReturn_t give(nvmlDevice_t device, Number *result, int value) noexcept {
     return with_device(device, [&](const ScuDevice &) {
         require_non_null(result);

@@ -1,4 +1,4 @@
-// identity.cpp -- finding devices, and what they are called.
+// identity.cpp -- finds devices, and returns their names.
 #include "call.h"
 
 #include <cstdio>
@@ -38,14 +38,14 @@ std::string uuid_text(const CUuuid &uuid) {
     return text;
 }
 
-/// As NVML and as CUDA write it: the prefix may be missing.
+/// In the notation of NVML or CUDA: the prefix may be missing.
 bool is_named(const ScuDevice &device, std::string_view text) {
     constexpr std::size_t kPrefix = 4;
     const std::string uuid = uuid_text(device.uuid);
     return text == uuid || text == std::string_view(uuid).substr(kPrefix);
 }
 
-/// Gives the first device for which `is_it` holds. Throws Failure(not found).
+/// Returns the first device for which `is_it` is true. Throws Failure(not found).
 template <class Predicate> void find_device(nvmlDevice_t *result, Predicate is_it) {
     const int count = device_count();
     for (int ordinal = 0; ordinal < count; ordinal++) {
@@ -84,7 +84,8 @@ nvmlReturn_t by_place(const char *text, nvmlDevice_t *device) noexcept {
     });
 }
 
-// Vendor and product are 0: the device is on no bus. The place is the one that the driver gives it.
+// Vendor and product are 0, because the device is on no bus. The PCI address is the one that the
+// driver reports.
 nvmlReturn_t give_place(nvmlDevice_t device, nvmlPciInfo_t *info) noexcept {
     return with_device(device, [&](const ScuDevice &one) {
         require_non_null(info);

@@ -1,5 +1,5 @@
-// not_supported.cpp -- the functions of nvml.def that are not supported. A handle that is no
-// device's, or a library that is not initialised, is an error before that.
+// not_supported.cpp -- the functions of nvml.def that are not supported. An invalid handle and a
+// library that is not initialised are reported first.
 #include "call.h"
 
 using namespace softnvml;

@@ -1,4 +1,4 @@
-// nvml_api.h -- NVML's C interface, as far as this library has it. The numbers are NVIDIA's.
+// nvml_api.h -- the part of NVML's C interface that this library has. The numbers are NVIDIA's.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// properties.cpp -- what a device is, and the states that it can only be in.
+// properties.cpp -- properties of a device, and states that never change.
 #include "call.h"
 
 using namespace softnvml;
@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned kUnknownArchitecture = 0xffffffff;
 
-/// NVIDIA's number for the generation of GPUs that has a compute capability.
+/// NVIDIA's number of the GPU generation with a compute capability.
 unsigned generation_of(int architecture) {
     switch (architecture) {
     case 75:
@@ -71,7 +71,7 @@ NVML_EXPORT nvmlDeviceGetBusType(nvmlDevice_t device, unsigned *type) {
 NVML_EXPORT nvmlDeviceGetComputeMode(nvmlDevice_t device, int *mode) {
     return give(device, mode, CU_COMPUTEMODE_DEFAULT);
 }
-/// Nothing stays loaded when the last process that uses the device ends.
+/// The driver unloads when the last process that uses the device ends.
 NVML_EXPORT nvmlDeviceGetPersistenceMode(nvmlDevice_t device, int *mode) {
     return give(device, mode, kDisabled);
 }

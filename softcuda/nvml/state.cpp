@@ -1,6 +1,6 @@
 // state.cpp -- the library's initialisation, which is counted, and the handles of devices.
 //
-// Nothing here initialises the driver: a process that asks only how many devices there are may
+// No function here initialises the driver: a process that only queries the number of devices may
 // fork, and its children may use the driver.
 #include "call.h"
 #include "use.h"
@@ -12,7 +12,7 @@
 
 extern "C" CUresult scuDescribeDevice(int ordinal, ScuDevice *device);
 
-/// A device's handle is the address of its place in a table.
+/// A device's handle is the address of its entry in a table.
 struct nvmlDevice_st {};
 
 namespace softnvml {
@@ -22,7 +22,7 @@ constexpr std::size_t kMostDevices = 64; // of SOFTCUDA_DEVICES
 std::array<nvmlDevice_st, kMostDevices> handles;
 
 std::mutex mutex;
-unsigned users = 0; ///< calls of nvmlInit() without their nvmlShutdown()
+unsigned users = 0; ///< calls of nvmlInit() without nvmlShutdown()
 
 enum Flag : unsigned { NoDevices = 1, NoAttach = 2, ForceInit = 4 };
 
@@ -46,7 +46,7 @@ void require_initialized() {
 ScuDevice describe(int ordinal) {
     ScuDevice result{};
     const CUresult status = scuDescribeDevice(ordinal, &result);
-    // A setting such as SOFTCUDA_DEVICES is wrong; the driver has said so on stderr.
+    // A setting such as SOFTCUDA_DEVICES is wrong; the driver has reported it on stderr.
     require(status == CUDA_SUCCESS, NVML_ERROR_DRIVER_NOT_LOADED);
     return result;
 }

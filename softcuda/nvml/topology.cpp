@@ -1,7 +1,7 @@
-// topology.cpp -- which processors are near a device, and how near devices are to each other.
+// topology.cpp -- the processors near a device, and the distances between devices.
 //
-// A device runs on all processors that the process may use. All devices are therefore equally near
-// to each of them and to each other.
+// A device uses all processors of the process. So all devices are equally near to each processor
+// and to each other.
 #include "call.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::vector<unsigned> usable_processors() {
     return result;
 }
 
-/// The nodes of memory, from a list such as "0-1,4".
+/// The memory nodes, from a list such as "0-1,4".
 std::vector<unsigned> memory_nodes() {
     std::ifstream file("/sys/devices/system/node/online");
     std::vector<unsigned> result;
@@ -46,11 +46,11 @@ std::vector<unsigned> memory_nodes() {
             break;
     }
     if (result.empty())
-        result.push_back(0); // a system without such nodes has one
+        result.push_back(0); // a system without a list has one node
     return result;
 }
 
-/// Sets the bits `numbers` of a caller's words.
+/// Sets the bits `numbers` in a caller's words.
 void give_set(const std::vector<unsigned> &numbers, unsigned words, unsigned long *set) {
     require_non_null(set);
     require(words > 0);
@@ -61,8 +61,8 @@ void give_set(const std::vector<unsigned> &numbers, unsigned words, unsigned lon
     }
 }
 
-/// Gives all devices but one. `count` is how many there is room for, or 0 to ask how many there
-/// are.
+/// Returns all devices except one. `count` is the capacity of the array, or 0 to query the number
+/// of devices.
 void give_devices(int but, unsigned *count, nvmlDevice_t *devices) {
     require_non_null(count);
     std::vector<nvmlDevice_t> found;

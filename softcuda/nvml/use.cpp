@@ -1,11 +1,12 @@
-// use.cpp -- what processes use of a device: memory and time.
+// use.cpp -- a device's memory and time that processes use.
 //
-// A software device belongs to a process: each process has the whole of its memory, and knows of no
-// other. So what is used is what this process uses, and the list of processes has at most this one.
+// A software device belongs to a process: each process has all of its memory, and does not see
+// other processes. So the used memory is that of this process, and the list of processes has at
+// most one entry.
 //
 // A device is busy while at least one thread runs blocks of a kernel. The driver counts the
-// nanoseconds. Each call for the utilisation notes the count; the answer is the share of the time
-// since an earlier call, the latest that is at least a sixth of a second ago:
+// nanoseconds. Each query of the utilisation stores the count. The result is the busy fraction of
+// the time since an earlier query, the latest one that is at least a sixth of a second ago:
 //
 //     nvmlInit   call          call    call       now
 //     |          |             |       |          |
@@ -28,7 +29,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
 constexpr auto kLeastPeriod = std::chrono::milliseconds(167);
-constexpr auto kLeastDistance = std::chrono::milliseconds(10); // between samples that are kept
+constexpr auto kLeastDistance =
+    std::chrono::milliseconds(10); // minimum distance between stored samples
 
 struct Sample {
     Clock::time_point time;
@@ -38,7 +40,7 @@ struct Sample {
 std::mutex mutex;
 std::map<int, std::deque<Sample>> samples; ///< by ordinal, the oldest first
 
-/// Notes a sample, and forgets those that no later call will ask for.
+/// Stores a sample, and removes those that no later query needs.
 void keep(std::deque<Sample> &kept, const Sample &sample) {
     if (kept.empty() || sample.time - kept.back().time >= kLeastDistance)
         kept.push_back(sample);
@@ -54,7 +56,7 @@ unsigned utilization(int ordinal, std::uint64_t busy) {
     keep(kept, now);
     const Sample &before = kept.front();
     const auto passed = static_cast<std::uint64_t>(nanoseconds(now.time - before.time).count());
-    // A forked child's driver starts from nothing.
+    // In a forked child, the driver's counter starts at zero.
     if (passed == 0 || now.busy < before.busy)
         return 0;
     return static_cast<unsigned>(
@@ -82,7 +84,7 @@ void fill(nvmlProcessDetail_v1_t &info, const ScuDevice &device) {
             .usedGpuCcProtectedMemory = 0};
 }
 
-/// A list of this process, or of nobody. Sets `count` to its length.
+/// A list with this process, or an empty list. Sets `count` to its length.
 template <class Info> void give_processes(const ScuDevice &device, unsigned &count, Info *infos) {
     const unsigned room = infos ? count : 0;
     count = device.in_use ? 1 : 0;
@@ -99,7 +101,7 @@ nvmlReturn_t compute_processes(nvmlDevice_t device, unsigned *count, Info *infos
     });
 }
 
-/// Of kinds that there are none of.
+/// For kinds of processes that do not exist here.
 nvmlReturn_t no_processes(nvmlDevice_t device, unsigned *count) noexcept {
     return give(device, count, 0);
 }
@@ -144,7 +146,7 @@ NVML_EXPORT nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *mem
     });
 }
 
-/// The time in which memory is accessed is not measured: 0.
+/// The time of memory accesses is not measured: 0.
 NVML_EXPORT nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *rates) {
     return with_device(device, [&](const ScuDevice &one) {
         require_non_null(rates);
@@ -204,7 +206,7 @@ NVML_EXPORT nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
     });
 }
 
-/// Each value says of itself that it is not supported.
+/// Each value contains the result "not supported".
 NVML_EXPORT nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values) {
     return with_device(device, [&](const ScuDevice &) {
         require_non_null(values);

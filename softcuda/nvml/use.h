@@ -1,11 +1,11 @@
-// use.h -- how busy devices are.
+// use.h -- the utilisation of devices.
 #pragma once
 
 #include "call.h"
 
 namespace softnvml {
 
-/// Notes how long the devices have been busy, so that later calls have something to compare with.
+/// Stores the busy times of the devices, with which later queries compare.
 void begin_samples(int devices);
 
 } // namespace softnvml

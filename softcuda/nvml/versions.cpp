@@ -1,4 +1,4 @@
-// versions.cpp -- error texts, versions, and what there is beside devices.
+// versions.cpp -- error texts, versions, and queries that do not concern devices.
 #include "call.h"
 
 #include <cuda.h>
@@ -9,7 +9,7 @@ using namespace softnvml;
 
 namespace {
 
-// NVIDIA's branch of drivers with CUDA 13.0. There is no release of such a driver here, so: 0.
+// The branch of NVIDIA's drivers with CUDA 13.0. There is no release number, so it is 0.
 constexpr std::string_view kDriverVersion = "580.0";
 constexpr std::string_view kNvmlVersion = "13.580.0";
 constexpr std::string_view kDriverBranch = "r580_00";
@@ -74,7 +74,8 @@ NVML_EXPORT nvmlSystemGetDriverVersion(char *version, unsigned length) {
 }
 
 NVML_EXPORT nvmlSystemGetNVMLVersion(char *version, unsigned length) {
-    return guarded([&] { give_text(kNvmlVersion, version, length); }); // as NVML: before nvmlInit()
+    return guarded(
+        [&] { give_text(kNvmlVersion, version, length); }); // allowed before nvmlInit(), as in NVML
 }
 
 NVML_EXPORT nvmlSystemGetCudaDriverVersion(int *version) { return cuda_version(version); }
@@ -96,7 +97,7 @@ NVML_EXPORT nvmlSystemGetProcessName(unsigned pid, char *name, unsigned length) 
         const std::string link = "/proc/" + std::to_string(pid) + "/exe";
         const ssize_t size = readlink(link.c_str(), path, sizeof path);
         require(size >= 0, NVML_ERROR_NOT_FOUND);
-        // NVML cuts names off.
+        // NVML truncates names.
         const auto kept = std::string_view(path, static_cast<std::size_t>(size));
         give_text(kept.substr(0, length - 1), name, length);
     });

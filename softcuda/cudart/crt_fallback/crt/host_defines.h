@@ -1,7 +1,7 @@
-// host_defines.h -- the words in front of the runtime API's declarations, for a C++ compiler.
+// host_defines.h -- the macros in the declarations of the runtime API, for a C++ compiler.
 //
-// NVIDIA's file of this name is part of nvcc's package and not of the runtime's. This one is found
-// only where that one is missing.
+// NVIDIA's file with this name is part of the package of nvcc, not of the runtime. This file is
+// only used if that file is missing.
 #pragma once
 
 #define CUDARTAPI

@@ -49,7 +49,8 @@ class [[nodiscard]] DeviceScope {
     void add(const nb::args &objects) { add_all(objects); }
     /// Ignores other parameters of a bound function.
     template <class Other>
-    requires(!std::is_base_of_v<nb::handle, Other>) void add(const Other &) noexcept {}
+        requires(!std::is_base_of_v<nb::handle, Other>)
+    void add(const Other &) noexcept {}
 
     void enter() {
         if (home_ != nullptr)

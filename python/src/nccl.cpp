@@ -107,8 +107,7 @@ void bind_nccl(nb::module_ &module) {
         .def("check", [](const NcclRank &self) { self.communicator.check(); })
         .def(
             "destroy", [](NcclRank &self) { self.communicator.destroy(); }, no_gil)
-        .def(
-            "abort", [](NcclRank &self) { self.communicator.abort(); }, no_gil);
+        .def("abort", [](NcclRank &self) { self.communicator.abort(); }, no_gil);
 }
 
 } // namespace pycuda::python

@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #define CUDART_12(own, symbol, ...)                                                                \
-    extern "C" __attribute__((visibility("default")))                                              \
-    cudaError_t own(__VA_ARGS__) __asm__(symbol);                                                  \
+    extern "C"                                                                                     \
+        __attribute__((visibility("default"))) cudaError_t own(__VA_ARGS__) __asm__(symbol);       \
     cudaError_t own(__VA_ARGS__)
 
 namespace softcudart {

@@ -116,9 +116,8 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
                                      const cudaGraphNode_t *dependencies, std::size_t count,
                                      void *to, const void *from, std::size_t bytes,
                                      cudaMemcpyKind kind) {
-    return with_context([&] {
-        add_copy({node, graph, dependencies, count}, plain_copy(to, from, bytes, kind));
-    });
+    return with_context(
+        [&] { add_copy({node, graph, dependencies, count}, plain_copy(to, from, bytes, kind)); });
 }
 
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,

@@ -24,14 +24,14 @@ constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 class Collective {
   public:
     Collective(Segment &segment, const Request &request, std::uint64_t number)
-        : segment_(segment), request_(request),
-          size_(size_of(request.type)), label_{request.call,
-                                               static_cast<std::uint32_t>(request.type),
-                                               static_cast<std::uint32_t>(request.operation),
-                                               request.root,
-                                               request.count,
-                                               number,
-                                               0},
+        : segment_(segment), request_(request), size_(size_of(request.type)),
+          label_{request.call,
+                 static_cast<std::uint32_t>(request.type),
+                 static_cast<std::uint32_t>(request.operation),
+                 request.root,
+                 request.count,
+                 number,
+                 0},
           ranks_(segment.ranks()), rank_(segment.rank()) {}
 
     void run();

@@ -75,7 +75,7 @@ Lanes narrow_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
 
 // Offsets have 32 bits; of 64-bit ones only the low half counts, and a wrap when they were widened
 // is a multiple of 2^32. They are signed here, which is what hardware gathers want: memory is
-// reserved on both sides of a window (seat.h).
+// reserved on both sides of a window (rt/windows.h).
 Lanes window_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
     if (w.kernel.code.target.has_narrow_windows())
         return narrow_offset(w, value, extra);

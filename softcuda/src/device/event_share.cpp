@@ -22,7 +22,7 @@ EventShare::EventShare() : file_(memfd_create("softcuda-event", MFD_CLOEXEC)) {
 }
 
 EventShare::EventShare(int file) : file_(file) {
-    struct stat status {};
+    struct stat status{};
     if (fstat(file, &status) != 0 || status.st_size != sizeof(Numbers)) {
         close(file);
         throw Error(CUDA_ERROR_INVALID_VALUE);

@@ -170,7 +170,7 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
                    .stack = stack_of(*code_)};
     work.cooperative = request.cooperative;
     work.priority = stream.priority();
-    work.most_seats = stream.multiprocessors();
+    work.most_slots = stream.multiprocessors();
     work.owner = &stream.context();
     work.block_time = &function.block_time;
     work.busy_time = &stream.context().device().busy_time();

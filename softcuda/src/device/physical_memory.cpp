@@ -51,7 +51,7 @@ PhysicalMemory::PhysicalMemory(Device &device, int file, std::uint64_t bytes, Im
       handle_types_(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {}
 
 std::shared_ptr<PhysicalMemory> PhysicalMemory::import(Device &device, int file) {
-    struct stat status {};
+    struct stat status{};
     require(fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
                 fcntl(file, F_GET_SEALS) >= 0, // only files in memory have seals
             CUDA_ERROR_INVALID_VALUE);

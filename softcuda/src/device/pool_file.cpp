@@ -38,7 +38,7 @@ PoolFile::PoolFile(int device) : device_(device), is_own_(true), size_(rt::page_
 PoolFile::PoolFile(int file, int device, Imported) : file_(file), device_(device) { identify(); }
 
 void PoolFile::identify() {
-    struct stat status {};
+    struct stat status{};
     if (fstat(file_, &status) == 0)
         id_ = status.st_ino;
 }
@@ -98,7 +98,7 @@ void PoolFile::give_back(std::uint64_t offset, std::uint64_t bytes) noexcept {
 }
 
 bool PoolFile::contains(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-    struct stat status {};
+    struct stat status{};
     const bool known = fstat(file_, &status) == 0;
     const auto size = static_cast<std::uint64_t>(status.st_size);
     return known && bytes <= size && offset <= size - bytes;

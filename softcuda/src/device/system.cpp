@@ -107,7 +107,7 @@ System::System(const Settings &settings) : memory_(kArenaBytes), pool_(settings.
     const std::uint64_t bytes = memory_of_each(settings, memory_.arena_size());
     for (std::uint64_t ordinal = 0; ordinal < settings.devices; ordinal++)
         devices_.push_back(std::make_unique<Device>(static_cast<int>(ordinal), bytes,
-                                                    settings.architecture, pool_.seats()));
+                                                    settings.architecture, pool_.slots()));
 }
 
 System &System::start() {

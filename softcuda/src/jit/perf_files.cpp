@@ -104,7 +104,7 @@ class PerfFile {
     void open_map() {
         path_ = "/tmp/perf-" + std::to_string(process_) + ".map";
         file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-        struct stat found {};
+        struct stat found{};
         if (file_ < 0 || fstat(file_, &found) != 0)
             return give_up(std::strerror(errno));
         if (!S_ISREG(found.st_mode) || found.st_uid != geteuid() || found.st_nlink != 1)

@@ -23,8 +23,8 @@ std::uint64_t monotonic_nanoseconds() noexcept {
            static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-void Grid::divide(unsigned seats) {
-    const std::uint64_t all = clusters(), count = std::min<std::uint64_t>(seats, all);
+void Grid::divide(unsigned slots) {
+    const std::uint64_t all = clusters(), count = std::min<std::uint64_t>(slots, all);
     std::vector<Range> ranges(count);
     for (std::uint64_t i = 0; i < count; i++) {
         // Without an overflow for grids of nearly 2^64 blocks.
@@ -42,7 +42,7 @@ bool Grid::take_from(Range &range, Chunk &chunk) noexcept {
     const std::uint64_t next = range.next.load(std::memory_order_relaxed);
     if (next >= range.end)
         return false;
-    // Ever smaller towards the end, so that all seats finish at about the same time.
+    // Ever smaller towards the end, so that all slots finish at about the same time.
     const std::uint64_t most = std::max<std::uint64_t>(1, (range.end - next) / 2);
     const std::uint64_t wanted = std::min(chunk_blocks_.load(std::memory_order_relaxed), most);
     const std::uint64_t first = range.next.fetch_add(wanted);
@@ -52,12 +52,12 @@ bool Grid::take_from(Range &range, Chunk &chunk) noexcept {
     return true;
 }
 
-bool Grid::take(unsigned seat, Chunk &chunk) noexcept {
+bool Grid::take(unsigned slot, Chunk &chunk) noexcept {
     if (stop_.load(std::memory_order_relaxed))
         return false;
     const std::size_t count = ranges_.size();
     for (std::size_t i = 0; i < count; i++)
-        if (take_from(ranges_[(seat + i) % count], chunk))
+        if (take_from(ranges_[(slot + i) % count], chunk))
             return true;
     return false;
 }
@@ -100,18 +100,19 @@ Grid::Failure Grid::failure_in(const WorkerState &state, const FaultReport &repo
     return failure;
 }
 
-/// Calls `body`, on the seat's stack if the code needs one.
-template <class Body> Guard::Exit Grid::run_guarded(Guard &guard, Seat &seat, Body &body) noexcept {
+/// Calls `body`, on the slot's stack if the code needs one.
+template <class Body>
+Guard::Exit Grid::run_guarded(Guard &guard, WorkerSlot &slot, Body &body) noexcept {
     if (work_.memory.stack == 0)
         return guard.run(body);
-    const Guard::Exit exit = guard.run([&] { seat.stack().run(body); });
+    const Guard::Exit exit = guard.run([&] { slot.stack().run(body); });
     if (exit != Guard::Exit::Returned)
-        seat.stack().left_by_jump();
+        slot.stack().left_by_jump();
     return exit;
 }
 
-bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
-    WorkerState &state = seat.state();
+bool Grid::run_chunk(WorkerSlot &slot, const Chunk &chunk) noexcept {
+    WorkerState &state = slot.state();
     state.block_index = chunk.first;
     state.warp_index = 0;
     if (work_.watch && !(state.watch = work_.watch->begin(state))) {
@@ -120,7 +121,7 @@ bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
     }
     auto run = [&] { work_.entry(frame_, &state, chunk.first, chunk.count); };
     Guard guard(&interrupt_);
-    const Guard::Exit exit = run_guarded(guard, seat, run);
+    const Guard::Exit exit = run_guarded(guard, slot, run);
     if (work_.watch)
         work_.watch->end(static_cast<BlockWatch *>(std::exchange(state.watch, nullptr)));
     if (exit == Guard::Exit::Returned)
@@ -134,7 +135,7 @@ bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
 /// Hands out a grid's clusters one by one, chunk after chunk.
 class Grid::Chunks final : public BlockSource {
   public:
-    Chunks(Grid &grid, unsigned seat) : grid_(grid), seat_(seat) {}
+    Chunks(Grid &grid, unsigned slot) : grid_(grid), slot_(slot) {}
 
     bool next(std::uint64_t &cluster) noexcept override {
         if (given_ == chunk_.count && !take())
@@ -150,27 +151,27 @@ class Grid::Chunks final : public BlockSource {
             grid_.note_time(chunk_, now - begin_);
         begin_ = now;
         given_ = 0;
-        if (grid_.take(seat_, chunk_))
+        if (grid_.take(slot_, chunk_))
             return true;
         chunk_ = {};
         return false;
     }
 
     Grid &grid_;
-    unsigned seat_;
+    unsigned slot_;
     Chunk chunk_;
     std::uint64_t given_ = 0, begin_ = 0;
 };
 
-void Grid::run_warps(Seat &seat) noexcept {
+void Grid::run_warps(WorkerSlot &slot) noexcept {
     auto end = WarpScheduler::End::OutOfMemory;
     WarpScheduler *scheduler = nullptr;
     try {
-        scheduler = &seat.scheduler();
+        scheduler = &slot.scheduler();
     } catch (const std::bad_alloc &) {
         return fail(Outcome::OutOfMemory, {});
     }
-    Chunks chunks(*this, seat.index());
+    Chunks chunks(*this, slot.index());
     const WarpScheduler::Job job = {.entry = work_.warp_entry,
                                     .frame = frame_,
                                     .warps = work_.warps,
@@ -179,7 +180,7 @@ void Grid::run_warps(Seat &seat) noexcept {
                                     .counter = work_.counter,
                                     .cooperative = work_.cooperative};
     Guard guard(&interrupt_);
-    const Guard::Exit exit = guard.run([&] { end = scheduler->run(job, seat.state(), chunks); });
+    const Guard::Exit exit = guard.run([&] { end = scheduler->run(job, slot.state(), chunks); });
     if (exit == Guard::Exit::Returned && end == WarpScheduler::End::Done)
         return;
     scheduler->abandon();
@@ -189,31 +190,31 @@ void Grid::run_warps(Seat &seat) noexcept {
     fail(outcome, failure_in(scheduler->last(), guard.fault()));
 }
 
-void Grid::run_blocks(Seat &seat) noexcept {
+void Grid::run_blocks(WorkerSlot &slot) noexcept {
     if (work_.warp_entry)
-        return run_warps(seat);
-    if (!seat.prepare(work_.memory))
+        return run_warps(slot);
+    if (!slot.prepare(work_.memory))
         return fail(Outcome::OutOfMemory, {});
     Chunk chunk;
-    while (take(seat.index(), chunk)) {
+    while (take(slot.index(), chunk)) {
         const std::uint64_t begin = monotonic_nanoseconds();
-        if (!run_chunk(seat, chunk))
+        if (!run_chunk(slot, chunk))
             return;
         note_time(chunk, monotonic_nanoseconds() - begin);
     }
 }
 
-void Grid::run_all(Seat &seat) noexcept {
+void Grid::run_all(WorkerSlot &slot) noexcept {
     if (work_.warp_entry) {
         divide(1);
-        return run_warps(seat);
+        return run_warps(slot);
     }
-    if (!seat.prepare(work_.memory))
+    if (!slot.prepare(work_.memory))
         return fail(Outcome::OutOfMemory, {});
     const Chunk all = {0, work_.blocks};
     const bool measure = work_.block_time && work_.block_time->load(std::memory_order_relaxed) == 0;
     const std::uint64_t begin = measure ? monotonic_nanoseconds() : 0;
-    if (run_chunk(seat, all) && measure)
+    if (run_chunk(slot, all) && measure)
         note_time(all, monotonic_nanoseconds() - begin);
 }
 

@@ -1,11 +1,11 @@
 // grid.h -- a grid of blocks, which any number of threads run together.
 //
-// A seat is a worker slot: the place of one thread in the grid. Each seat has a range of blocks, so
-// that neighbouring blocks run on one core, and takes chunks from this range. A seat whose range is
-// used up takes chunks from the ranges of other seats:
+// A worker slot is the place of one thread in the grid. Each slot has a range of blocks, so
+// that neighbouring blocks run on one core, and takes chunks from this range. A slot whose range is
+// used up takes chunks from the ranges of other slots:
 //
-//     seat 0  [0 ........ 24]           seat 0  [done]  takes from seat 1's end of the work
-//     seat 1  [25 ....... 49]   later   seat 1  [25 .... 41]
+//     slot 0  [0 ........ 24]           slot 0  [done]  takes from slot 1's end of the work
+//     slot 1  [25 ....... 49]   later   slot 1  [25 .... 41]
 //
 // The size of a chunk is chosen so that it takes about 30 us; the time of a block is measured while
 // the grid runs. If blocks run in clusters and warps are fibers, ranges and chunks count clusters.
@@ -15,8 +15,8 @@
 #include "rt/counts.h"
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
-#include "rt/seat.h"
 #include "rt/watch.h"
+#include "rt/worker_slot.h"
 
 #include <atomic>
 #include <cstdint>
@@ -38,7 +38,7 @@ class Grid {
         std::uint64_t blocks = 0;
         BlockMemory memory;
         int priority = 0;                 ///< lower numbers run first
-        unsigned most_seats = 0;          ///< the most seats that run it at the same time; 0: all
+        unsigned most_slots = 0;          ///< the most slots that run it at the same time; 0: all
         const void *owner = nullptr;      ///< the owner, for WorkerPool::interrupt_all_of
         LaunchWatch *watch = nullptr;     ///< of a checked kernel; outlives the grid
         LaunchCounter *counter = nullptr; ///< of a profiled kernel; outlives the grid
@@ -103,15 +103,15 @@ class Grid {
     /// The number of blocks that are assigned together: those of a cluster, if warps are fibers.
     [[nodiscard]] std::uint64_t together() const noexcept;
     [[nodiscard]] std::uint64_t clusters() const noexcept { return work_.blocks / together(); }
-    void divide(unsigned seats);
-    [[nodiscard]] bool take(unsigned seat, Chunk &chunk) noexcept;
+    void divide(unsigned slots);
+    [[nodiscard]] bool take(unsigned slot, Chunk &chunk) noexcept;
     [[nodiscard]] bool take_from(Range &range, Chunk &chunk) noexcept;
-    void run_blocks(Seat &seat) noexcept;
-    void run_all(Seat &seat) noexcept;
+    void run_blocks(WorkerSlot &slot) noexcept;
+    void run_all(WorkerSlot &slot) noexcept;
     template <class Body>
-    [[nodiscard]] Guard::Exit run_guarded(Guard &guard, Seat &seat, Body &body) noexcept;
-    [[nodiscard]] bool run_chunk(Seat &seat, const Chunk &chunk) noexcept;
-    void run_warps(Seat &seat) noexcept;
+    [[nodiscard]] Guard::Exit run_guarded(Guard &guard, WorkerSlot &slot, Body &body) noexcept;
+    [[nodiscard]] bool run_chunk(WorkerSlot &slot, const Chunk &chunk) noexcept;
+    void run_warps(WorkerSlot &slot) noexcept;
     [[nodiscard]] Failure failure_in(const WorkerState &state,
                                      const FaultReport &report) const noexcept;
     void note_time(const Chunk &chunk, std::uint64_t nanoseconds) noexcept;
@@ -130,7 +130,7 @@ class Grid {
 
     // Guarded by the pool's mutex:
     [[nodiscard]] bool has_room() const noexcept {
-        return !exhausted_ && (work_.most_seats == 0 || participants_ < work_.most_seats);
+        return !exhausted_ && (work_.most_slots == 0 || participants_ < work_.most_slots);
     }
     unsigned participants_ = 0;
     bool exhausted_ = false;

@@ -8,9 +8,9 @@
 #include "rt/kernel_abi.h"
 #include "rt/kernel_services.h"
 #include "rt/printf_format.h"
-#include "rt/seat.h"
 #include "rt/watch.h"
 #include "rt/watch_abi.h"
+#include "rt/worker_slot.h"
 
 #include <algorithm>
 #include <array>

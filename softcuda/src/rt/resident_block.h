@@ -9,8 +9,8 @@
 #include "rt/fiber.h"
 #include "rt/kernel_abi.h"
 #include "rt/reserved_range.h"
-#include "rt/seat.h"
 #include "rt/watch.h"
+#include "rt/worker_slot.h"
 
 #include <array>
 #include <cstdint>

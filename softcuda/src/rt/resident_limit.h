@@ -1,7 +1,7 @@
 // resident_limit.h -- the limit of blocks that are resident at the same time.
 #pragma once
 
-#include "rt/seat.h"
+#include "rt/worker_slot.h"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
-// worker_pool.cpp -- threads, seats and the list of grids that have blocks left.
+// worker_pool.cpp -- threads, worker slots, and the list of grids with unassigned blocks.
 //
-// One mutex guards who sits where and which grids are active; it is taken once per thread and grid.
-// Blocks are handed out by the grids themselves, without it.
+// One mutex protects the assignment of threads to slots and the list of active grids. Each thread
+// locks it once for each grid. The grids themselves assign blocks, without the mutex.
 #include "rt/worker_pool.h"
 
 #include "rt/guard.h"
@@ -21,8 +21,8 @@
 namespace softcuda::rt {
 namespace {
 
-/// How long a worker that ran out of work looks for more before it sleeps: longer than a client
-/// takes from one launch to the next, shorter than anyone would notice.
+/// The time for which a worker without work polls before it sleeps: longer than a client's usual
+/// time between launches, but too short to matter.
 constexpr std::uint64_t kSpinNanoseconds = 20'000;
 
 int own_thread_id() {
@@ -38,7 +38,7 @@ void pause_briefly() {
 #endif
 }
 
-/// A new thread that the system has no memory for waits until there is some.
+/// If there is no memory for a new thread's data, waits until there is.
 void prepare_when_possible() {
     for (;;) {
         try {
@@ -49,8 +49,8 @@ void prepare_when_possible() {
     }
 }
 
-/// While one exists, threads that are made inherit a mask that blocks all signals: the client's
-/// signals are the client's threads' business.
+/// In the scope of this object, all signals are blocked, and new threads inherit this mask, so that
+/// only the client's threads handle the client's signals.
 class SignalsBlocked {
   public:
     SignalsBlocked() {
@@ -67,9 +67,9 @@ class SignalsBlocked {
 
 } // namespace
 
-WorkerPool::WorkerPool(unsigned seats) {
-    for (unsigned index = 0; index < seats; index++)
-        seats_.push_back(std::make_unique<Seat>(index, seats));
+WorkerPool::WorkerPool(unsigned slots) {
+    for (unsigned index = 0; index < slots; index++)
+        slots_.push_back(std::make_unique<WorkerSlot>(index, slots));
 }
 
 void WorkerPool::start() {
@@ -79,12 +79,12 @@ void WorkerPool::start() {
     if (started_)
         return;
     const SignalsBlocked blocked;
-    for (unsigned made = 0; made < seats(); made++) {
+    for (unsigned made = 0; made < slots(); made++) {
         try {
             std::thread([this] { worker_loop(); }).detach();
         } catch (const std::exception &) { // no thread, or no memory for one
             if (made == 0)
-                throw; // fewer than wanted will do, none will not
+                throw; // at least one thread is needed
             break;
         }
     }
@@ -92,7 +92,7 @@ void WorkerPool::start() {
 }
 
 void WorkerPool::submit(std::shared_ptr<Grid> grid) {
-    grid->divide(seats());
+    grid->divide(slots());
     std::unique_lock lock(mutex_);
     const auto position = std::find_if(active_.begin(), active_.end(), [&](const auto &other) {
         return other->work().priority > grid->work().priority;
@@ -115,35 +115,35 @@ Grid *WorkerPool::next_grid_locked() const noexcept {
     return nullptr;
 }
 
-Seat *WorkerPool::sit_locked(Grid &grid) noexcept {
-    // The seat that this thread used last has its windows in this core's cache.
+WorkerSlot *WorkerPool::take_slot_locked(Grid &grid) noexcept {
+    // The windows of the slot that this thread used last are in this core's cache.
     static thread_local unsigned favourite = 0;
-    for (unsigned i = 0; i < seats(); i++) {
-        Seat &seat = *seats_[(favourite + i) % seats()];
-        if (seat.grid)
+    for (unsigned i = 0; i < slots(); i++) {
+        WorkerSlot &slot = *slots_[(favourite + i) % slots()];
+        if (slot.grid)
             continue;
-        favourite = seat.index();
-        seat.grid = &grid;
-        seat.thread_id = own_thread_id();
-        return &seat;
+        favourite = slot.index();
+        slot.grid = &grid;
+        slot.thread_id = own_thread_id();
+        return &slot;
     }
     return nullptr;
 }
 
-void WorkerPool::stand_up_locked(Seat &seat) noexcept {
-    seat.grid = nullptr;
+void WorkerPool::release_slot_locked(WorkerSlot &slot) noexcept {
+    slot.grid = nullptr;
     if (sleeping_ > 0 && next_grid_locked())
-        work_there_.notify_one(); // another thread may have found work, but no free seat
+        work_there_.notify_one(); // another thread may have found work, but no free slot
 }
 
 void WorkerPool::expel_locked(std::unique_lock<std::mutex> &lock, const Grid &grid) {
     for (;;) {
         bool running = false;
-        for (const std::unique_ptr<Seat> &seat : seats_) {
-            if (seat->grid != &grid)
+        for (const std::unique_ptr<WorkerSlot> &slot : slots_) {
+            if (slot->grid != &grid)
                 continue;
             running = true;
-            interrupt_thread(seat->thread_id);
+            interrupt_thread(slot->thread_id);
         }
         if (!running)
             return;
@@ -153,21 +153,21 @@ void WorkerPool::expel_locked(std::unique_lock<std::mutex> &lock, const Grid &gr
     }
 }
 
-void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, Seat &seat) {
+void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot &slot) {
     BusyTime *const busy = grid.work().busy_time;
     grid.participants_++;
     if (busy)
         busy->begin(monotonic_nanoseconds());
     lock.unlock();
     prepare_when_possible();
-    grid.run_blocks(seat);
+    grid.run_blocks(slot);
     lock.lock();
     if (busy)
         busy->end(monotonic_nanoseconds());
     grid.exhausted_ = true;
-    stand_up_locked(seat);
+    release_slot_locked(slot);
     if (grid.interrupt_)
-        expel_locked(lock, grid); // blocks that wait for one that failed would run for ever
+        expel_locked(lock, grid); // blocks that wait for a failed block would run for ever
     if (--grid.participants_ > 0)
         return;
     const auto position = std::find_if(active_.begin(), active_.end(),
@@ -181,12 +181,12 @@ void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, Seat &seat
 }
 
 bool WorkerPool::can_work_locked() const noexcept {
-    const auto is_free = [](const std::unique_ptr<Seat> &seat) { return !seat->grid; };
-    return next_grid_locked() && std::any_of(seats_.begin(), seats_.end(), is_free);
+    const auto is_free = [](const std::unique_ptr<WorkerSlot> &slot) { return !slot->grid; };
+    return next_grid_locked() && std::any_of(slots_.begin(), slots_.end(), is_free);
 }
 
-/// Looks out for a submission for a moment. The pool's mutex is not held.
-void WorkerPool::look_out(std::uint64_t seen) const noexcept {
+/// Polls for a submission for a short time. Call it without the pool's mutex.
+void WorkerPool::poll_for_submission(std::uint64_t seen) const noexcept {
     const std::uint64_t give_up = monotonic_nanoseconds() + kSpinNanoseconds;
     while (submissions_.load(std::memory_order_relaxed) == seen &&
            monotonic_nanoseconds() < give_up)
@@ -198,13 +198,13 @@ void WorkerPool::worker_loop() {
     std::unique_lock lock(mutex_);
     for (;;) {
         Grid *grid = next_grid_locked();
-        if (Seat *seat = grid ? sit_locked(*grid) : nullptr) {
-            work(lock, *grid, *seat);
+        if (WorkerSlot *slot = grid ? take_slot_locked(*grid) : nullptr) {
+            work(lock, *grid, *slot);
             continue;
         }
         const std::uint64_t seen = submissions_.load(std::memory_order_relaxed);
         lock.unlock();
-        look_out(seen);
+        poll_for_submission(seen);
         lock.lock();
         if (can_work_locked())
             continue;
@@ -217,16 +217,16 @@ void WorkerPool::worker_loop() {
 bool WorkerPool::run_here(Grid &grid) {
     prepare_thread_for_guards();
     std::unique_lock lock(mutex_);
-    Seat *seat = sit_locked(grid);
-    if (!seat)
+    WorkerSlot *slot = take_slot_locked(grid);
+    if (!slot)
         return false;
     lock.unlock();
-    grid.run_all(*seat);
+    grid.run_all(*slot);
     lock.lock();
     const Grid::Work &work = grid.work();
     if (work.busy_time && work.block_time)
         work.busy_time->add(work.blocks * work.block_time->load(std::memory_order_relaxed));
-    stand_up_locked(*seat);
+    release_slot_locked(*slot);
     return true;
 }
 
@@ -235,8 +235,8 @@ void WorkerPool::help(Grid &grid) {
     std::unique_lock lock(mutex_);
     if (!grid.active_ || !grid.has_room())
         return;
-    if (Seat *seat = sit_locked(grid))
-        work(lock, grid, *seat);
+    if (WorkerSlot *slot = take_slot_locked(grid))
+        work(lock, grid, *slot);
 }
 
 void WorkerPool::interrupt(Grid &grid) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rt/grid.h"
-#include "rt/seat.h"
+#include "rt/worker_slot.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -13,28 +13,28 @@
 
 namespace softcuda::rt {
 
-/// A pool with one thread for each seat (worker slot), created at the first use. Threads that wait
+/// A pool with one thread for each worker slot, created at the first use. Threads that wait
 /// for a grid help. Never destroyed. Any thread may call any function.
 class WorkerPool {
   public:
-    explicit WorkerPool(unsigned seats);
+    explicit WorkerPool(unsigned slots);
     WorkerPool(const WorkerPool &) = delete;
 
-    [[nodiscard]] unsigned seats() const noexcept { return static_cast<unsigned>(seats_.size()); }
+    [[nodiscard]] unsigned slots() const noexcept { return static_cast<unsigned>(slots_.size()); }
 
     /// Starts the threads if they are not running. Throws std::system_error if no thread can be
     /// started.
     void start();
 
-    /// Queues the grid; the pool runs it with as many threads as it has blocks and free seats, then
+    /// Queues the grid; the pool runs it with as many threads as it has blocks and free slots, then
     /// calls its finished(). Call start() before.
     void submit(std::shared_ptr<Grid> grid);
 
-    /// Runs the whole grid on the calling thread now. Returns false and does nothing if all seats
+    /// Runs the whole grid on the calling thread now. Returns false and does nothing if all slots
     /// are in use.
     [[nodiscard]] bool run_here(Grid &grid);
 
-    /// Runs blocks of a submitted grid on the calling thread, as long as blocks and a seat are
+    /// Runs blocks of a submitted grid on the calling thread, as long as blocks and a slot are
     /// available.
     void help(Grid &grid);
 
@@ -48,16 +48,16 @@ class WorkerPool {
 
   private:
     [[noreturn]] void worker_loop();
-    void look_out(std::uint64_t seen) const noexcept;
+    void poll_for_submission(std::uint64_t seen) const noexcept;
     [[nodiscard]] Grid *next_grid_locked() const noexcept;
     [[nodiscard]] bool can_work_locked() const noexcept;
-    Seat *sit_locked(Grid &grid) noexcept;
-    void stand_up_locked(Seat &seat) noexcept;
+    WorkerSlot *take_slot_locked(Grid &grid) noexcept;
+    void release_slot_locked(WorkerSlot &slot) noexcept;
     void expel_locked(std::unique_lock<std::mutex> &lock, const Grid &grid);
     void interrupt_locked(std::unique_lock<std::mutex> &lock, Grid &grid);
-    void work(std::unique_lock<std::mutex> &lock, Grid &grid, Seat &seat);
+    void work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot &slot);
 
-    std::vector<std::unique_ptr<Seat>> seats_;
+    std::vector<std::unique_ptr<WorkerSlot>> slots_;
     std::mutex mutex_;
     std::condition_variable work_there_;
     std::vector<std::shared_ptr<Grid>>

@@ -30,7 +30,7 @@ inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PT
 //   memory shared_overrun                                            writes far behind shared
 //   memory print          format, arguments                          vprintf by lane 0 of each
 //   block use_heap       int *failures                              malloc and free of kernels
-//   spread         int *seats                                 notes each block's worker
+//   spread         int *slots                                 notes each block's worker
 //   read_variable  int *out                                   through LaunchFrame::symbols
 //   call_runtime   unsigned call, words[12], results           one call of the CUDA runtime
 //   launch_appends int *list, unsigned kind                    launches append: see the kernel

@@ -33,10 +33,10 @@ class GreenContextTest : public DriverTest {
     /// How many workers ran a grid of `blocks` blocks in `stream`.
     std::size_t workers_of(CUstream stream) {
         constexpr unsigned blocks = 60;
-        const CUdeviceptr seats = allocate(blocks * 4);
-        EXPECT_EQ(launch("spread", blocks, 32, stream, seats), CUDA_SUCCESS);
+        const CUdeviceptr slots = allocate(blocks * 4);
+        EXPECT_EQ(launch("spread", blocks, 32, stream, slots), CUDA_SUCCESS);
         EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
-        const std::vector<std::int32_t> words = read_words(seats, blocks);
+        const std::vector<std::int32_t> words = read_words(slots, blocks);
         return std::set<std::int32_t>(words.begin(), words.end()).size();
     }
 

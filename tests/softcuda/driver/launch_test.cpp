@@ -124,9 +124,9 @@ TEST_F(LaunchTest, UsesAllWorkersAndNumbersThem) {
     ASSERT_EQ(cuDeviceGetAttribute(&workers, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0),
               CUDA_SUCCESS);
     constexpr unsigned blocks = 200;
-    const CUdeviceptr seats = allocate(blocks * 4);
-    ASSERT_EQ(launch("spread", blocks, 32, nullptr, seats), CUDA_SUCCESS);
-    const std::vector<std::int32_t> words = read_words(seats, blocks);
+    const CUdeviceptr slots = allocate(blocks * 4);
+    ASSERT_EQ(launch("spread", blocks, 32, nullptr, slots), CUDA_SUCCESS);
+    const std::vector<std::int32_t> words = read_words(slots, blocks);
     const std::set<std::int32_t> used(words.begin(), words.end());
     EXPECT_GE(*used.begin(), 1);
     EXPECT_LE(*used.rbegin(), workers);

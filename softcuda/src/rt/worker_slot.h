@@ -1,5 +1,5 @@
-// seat.h -- a seat is a worker slot, in which one thread at a time runs blocks: the windows of
-// memory of the running block.
+// worker_slot.h -- a worker slot, in which one thread at a time runs blocks, with the memory
+// windows of the running block.
 #pragma once
 
 #include "rt/kernel_abi.h"
@@ -21,13 +21,13 @@ struct BlockMemory {
     std::uint64_t shared = 0;
     std::uint64_t local = 0;
     std::uint64_t scratch = 0;
-    /// Of each warp that is a fiber, which gets at least 1 MB. Else of a stack for the thread that
-    /// runs the blocks; 0: the thread's own.
+    /// The stack of each warp that is a fiber, at least 1 MB. In the region tier, the stack for the
+    /// thread that runs the blocks; 0: the thread's own stack.
     std::uint64_t stack = 0;
 };
 
-/// Memory for the values that warps keep between regions. Generated code uses offsets that are
-/// always inside.
+/// Memory for the values that warps store between regions. The offsets in generated code are always
+/// valid.
 class Scratch {
   public:
     /// Makes `bytes` bytes accessible. The earlier content may be lost. False if memory runs out.
@@ -40,24 +40,24 @@ class Scratch {
 
 /// One worker slot of the pool. Their number is the number of threads that may run blocks at the
 /// same time. Used by one thread at a time.
-class alignas(64) Seat {
+class alignas(64) WorkerSlot {
   public:
-    Seat(unsigned index, unsigned count);
-    ~Seat();
+    WorkerSlot(unsigned index, unsigned count);
+    ~WorkerSlot();
 
     /// Makes the windows for a launch accessible. False if memory runs out.
     [[nodiscard]] bool prepare(const BlockMemory &needs) noexcept;
 
     [[nodiscard]] WorkerState &state() noexcept { return state_; }
-    /// The scheduler of this seat, which runs warps as fibers; created at its first use. Throws
+    /// The scheduler of this slot, which runs warps as fibers; created at its first use. Throws
     /// std::bad_alloc.
     [[nodiscard]] WarpScheduler &scheduler();
-    /// After prepare() for a launch whose code needs a stack. Blocks whose warps are no fibers run
-    /// on it.
+    /// The stack for blocks whose warps are not fibers. Valid after prepare() for a launch whose
+    /// code needs a stack.
     [[nodiscard]] LargeStack &stack() noexcept { return stack_; }
     [[nodiscard]] unsigned index() const noexcept { return state_.worker_id; }
 
-    // Guarded by the pool's mutex:
+    // Protected by the pool's mutex:
     Grid *grid = nullptr; ///< the grid whose blocks run here now
     int thread_id = 0;    ///< the thread that runs them
 

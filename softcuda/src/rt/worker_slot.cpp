@@ -1,5 +1,5 @@
-// seat.cpp -- windows of memory for running blocks.
-#include "rt/seat.h"
+// worker_slot.cpp -- memory windows for running blocks.
+#include "rt/worker_slot.h"
 
 #include "rt/warp_scheduler.h"
 
@@ -14,7 +14,8 @@ bool Scratch::provide(std::uint64_t bytes) noexcept {
         return true;
     try {
         range_ = nullptr;
-        range_ = std::make_unique<ReservedRange>(wanted + page_size()); // the last stays closed
+        range_ = std::make_unique<ReservedRange>(wanted +
+                                                 page_size()); // the last page stays inaccessible
     } catch (const std::bad_alloc &) {
         return false;
     }
@@ -24,20 +25,20 @@ bool Scratch::provide(std::uint64_t bytes) noexcept {
     return false;
 }
 
-Seat::Seat(unsigned index, unsigned count) {
+WorkerSlot::WorkerSlot(unsigned index, unsigned count) {
     state_.worker_id = index;
     state_.worker_count = count;
 }
 
-Seat::~Seat() = default;
+WorkerSlot::~WorkerSlot() = default;
 
-WarpScheduler &Seat::scheduler() {
+WarpScheduler &WorkerSlot::scheduler() {
     if (!scheduler_)
         scheduler_ = std::make_unique<WarpScheduler>();
     return *scheduler_;
 }
 
-bool Seat::prepare(const BlockMemory &needs) noexcept {
+bool WorkerSlot::prepare(const BlockMemory &needs) noexcept {
     if (!windows_.provide(needs.shared, needs.local) || !scratch_.provide(needs.scratch) ||
         !stack_.provide(needs.stack))
         return false;

@@ -1,4 +1,4 @@
-// array_fixture.h -- arrays of given elements, and their elements again, for tests.
+// array_fixture.h -- creates arrays with given elements, and reads their elements, for tests.
 #pragma once
 
 #include "device_fixture.h"
@@ -50,7 +50,7 @@ class DeviceArrays : public OnDevice {
     }
     static Layout of(const Numbers &shape) { return Layout::contiguous(shape, 4); }
 
-    /// The elements in C order, whatever the layout.
+    /// The elements in C order, for every layout.
     template <class T> std::vector<T> values(const Array &from) {
         Array dense = Array::empty(ArrayContext::current(), from.shape(), from.dtype());
         assign(dense, from);

@@ -1,4 +1,4 @@
-// check_modes_test.cpp -- names of check modes, and a driver that has no check modes: the fake one.
+// check_modes_test.cpp -- names of check modes, and the fake driver, which has no check modes.
 #include "driver/library.h"
 #include "fake_fixture.h"
 

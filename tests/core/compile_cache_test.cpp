@@ -22,7 +22,7 @@ namespace {
 
 class CompileCacheTest : public CompileTest {
   protected:
-    /// Compiles as a new process would: with an empty cache in memory.
+    /// Compiles with an empty cache in memory, as in a new process.
     static ImageOrigin origin_in_new_process(const CompileRequest &request) {
         clear_memory_cache();
         return compile(request).origin;
@@ -130,7 +130,7 @@ TEST_F(CompileCacheTest, ChangedHeaderIsNoticed) {
     const fs::path inner = folder() / "a" / "inner.h";
     const fs::file_time_type time = fs::last_write_time(inner);
     write("a/inner.h", "#define VALUE 2\n");
-    fs::last_write_time(inner, time); // as if in the same tick of the file system's clock
+    fs::last_write_time(inner, time); // as in the same tick of the file system's clock
     EXPECT_EQ(compile(request).origin, ImageOrigin::Compiler) << "in the same process";
     write("a/inner.h", "#define VALUE 3\n");
     clear_memory_cache();
@@ -310,7 +310,7 @@ TEST_F(CompileCacheTest, LeastRecentlyUsedGoesFirst) {
         cache.store(keys.back(), entry_of(1000));
         age(cache.path_of(keys.back()), std::chrono::hours(100 - i));
     }
-    EXPECT_TRUE(cache.find(keys[0])); // and so it is the one used last
+    EXPECT_TRUE(cache.find(keys[0])); // so that it is the most recently used one
     cache.evict();
     EXPECT_TRUE(cache.find(keys[0]));
     EXPECT_FALSE(cache.find(keys[1]));

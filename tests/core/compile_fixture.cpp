@@ -1,4 +1,4 @@
-// compile_fixture.cpp -- a folder and an environment of its own for each test of the compiler.
+// compile_fixture.cpp -- a separate folder and environment for each test of the compiler.
 #include "compile_fixture.h"
 
 #include <cstdlib>

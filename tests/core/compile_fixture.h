@@ -1,4 +1,4 @@
-// compile_fixture.h -- a folder and an environment of its own for each test of the compiler.
+// compile_fixture.h -- a separate folder and environment for each test of the compiler.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 
 #include "pycuda/compiler.h"
 
-/// Finds NVRTC in the test's Python environment, whatever the user's environment says, and keeps
-/// every cache in a folder that goes away.
+/// Finds NVRTC in the test's Python environment, independent of the user's environment, and keeps
+/// every cache in a temporary folder.
 class CompileTest : public testing::Test {
   protected:
     void SetUp() override;
@@ -25,14 +25,14 @@ class CompileTest : public testing::Test {
     const std::filesystem::path &folder() const { return folder_; }
     std::filesystem::path cache_folder() const { return folder_ / "cache"; }
 
-    /// The CompileError that the request must fail with.
+    /// The CompileError of a request that must fail.
     static pycuda::CompileError failure_of(const pycuda::CompileRequest &request);
 
   private:
     std::filesystem::path folder_;
 };
 
-/// Sets an environment variable until the end of the block; null unsets it.
+/// Sets an environment variable in a scope; null unsets it.
 class ScopedVariable {
   public:
     ScopedVariable(const char *name, const char *value);

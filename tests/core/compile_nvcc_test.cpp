@@ -1,4 +1,4 @@
-// compile_nvcc_test.cpp -- compiling with nvcc, where there is one.
+// compile_nvcc_test.cpp -- compiles with nvcc, if it is installed.
 #include <gmock/gmock.h>
 
 #include "compile/compiler_search.h"

@@ -1,4 +1,4 @@
-// compile_nvrtc_test.cpp -- what users compile, with NVRTC.
+// compile_nvrtc_test.cpp -- compiles users' sources with NVRTC.
 #include <gmock/gmock.h>
 
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ namespace {
 
 class NvrtcTest : public CompileTest {
   protected:
-    /// The names of the kernels that the source compiles to.
+    /// The names of the kernels in the compiled source.
     static std::vector<std::string> kernels_of(CompileRequest request) {
         request.target = ImageKind::Ptx;
         request.compiler = CompilerChoice::Nvrtc;

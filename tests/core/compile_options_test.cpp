@@ -1,4 +1,4 @@
-// compile_options_test.cpp -- nvcc's options in NVRTC's words, and architectures.
+// compile_options_test.cpp -- the translation of nvcc's options to NVRTC's, and architectures.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// compile_source_test.cpp -- reading and wrapping source text.
+// compile_source_test.cpp -- parses and wraps source text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// context_test.cpp -- who keeps a context alive, and which one is current.
+// context_test.cpp -- reference counts of contexts, and the current context.
 #include "fake_fixture.h"
 
 #include <thread>
@@ -48,7 +48,7 @@ TEST(Context, OwnContextIsDestroyedAtDetachAndItsMemoryIsLetGo) {
     int destroyed = fake().contexts_destroyed;
     context.detach();
     EXPECT_EQ(fake().contexts_destroyed, destroyed + 1);
-    EXPECT_NO_THROW(memory.free()); // went with its context
+    EXPECT_NO_THROW(memory.free()); // freed with its context
 }
 
 TEST(Context, PopOfAnEmptyStackSaysSo) {
@@ -84,7 +84,8 @@ TEST(Context, SeesAndKeepsWhatOthersMadeCurrent) {
     {
         DeviceMemory memory(64);
         EXPECT_EQ(memory.context().get(), foreign);
-        EXPECT_EQ(fake().primary_retains, retained + 1); // its own, beside the foreign one
+        EXPECT_EQ(fake().primary_retains,
+                  retained + 1); // our reference, in addition to the foreign one
     }
     EXPECT_EQ(fake().primary_retains, retained);
     driver().cuCtxPopCurrent(&foreign);
@@ -95,7 +96,7 @@ TEST(Context, ScopeRestoresWhatWasCurrent) {
     Context context = Context::primary(Device(0));
     {
         ScopedContext outer(context);
-        ScopedContext inner(context); // current already: nothing to do, nothing to undo
+        ScopedContext inner(context); // already current, so it changes nothing
         EXPECT_TRUE(context.is_current());
     }
     EXPECT_FALSE(Context::current());

@@ -16,11 +16,11 @@ namespace {
 constexpr std::size_t chunk = 4096, chunks = 32;
 
 CopyTeam &team() {
-    setenv("PYCUDA_COPY_THREADS", "3", 1); // looked at once, when the team is made
+    setenv("PYCUDA_COPY_THREADS", "3", 1); // read once, when the team is created
     return *CopyTeam::instance();
 }
 
-/// Copies chunk after chunk, a few of them allowed at a time.
+/// Copies chunk by chunk, with a few chunks allowed at a time.
 void copy(std::vector<char> &to, const std::vector<char> &from) {
     std::vector<std::atomic<bool>> done(chunks);
     CopyTeam::Job job(team(), [&](std::size_t number) {
@@ -66,7 +66,7 @@ TEST(CopyTeam, DropsWhatNobodyHasTaken) {
     const int at_the_end = copied;
     EXPECT_LE(at_the_end, 1000);
     std::vector<char> from(chunk * chunks, 'x'), to(chunk * chunks);
-    copy(to, from); // numbers go on from where the last job ended
+    copy(to, from); // chunk numbers continue after the last job
     EXPECT_EQ(to, from);
     EXPECT_EQ(copied, at_the_end);
 }
@@ -74,7 +74,7 @@ TEST(CopyTeam, DropsWhatNobodyHasTaken) {
 TEST(CopyTeam, WakesHelpers) {
     std::vector<char> from(chunk * chunks, 'y'), to(chunk * chunks);
     for (int round = 0; round < 3; ++round) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2)); // helpers go to sleep
+        std::this_thread::sleep_for(std::chrono::milliseconds(2)); // until the helpers sleep
         copy(to, from);
     }
     EXPECT_EQ(to, from);

@@ -1,5 +1,5 @@
-// cupti_test.cpp -- the timeline of a driver without softcuda's profile: by a CUPTI that is a fake,
-// and where there is none. CMake runs the two by themselves.
+// cupti_test.cpp -- the timeline of a driver without softcuda's profile: with a fake CUPTI, and
+// without CUPTI. CMake runs the two cases as separate tests.
 #include "driver/wait_note.h"
 #include "fake_fixture.h"
 

@@ -1,4 +1,4 @@
-// device_algorithms_test.cpp -- sorts, selections, scans, products and indexing, from C++ alone.
+// device_algorithms_test.cpp -- sorts, selections, scans, products and indexing, only with C++.
 #include "array_fixture.h"
 
 #include <pycuda/array_gather.h>
@@ -26,7 +26,7 @@ using testing::ElementsAreArray;
 
 class DeviceAlgorithms : public DeviceArrays {
   protected:
-    /// Whole numbers, many of them more than once.
+    /// Integers with many duplicates.
     static std::vector<float> shuffled(std::size_t count) {
         std::mt19937 random(7);
         std::vector<float> values(count);
@@ -137,7 +137,7 @@ TEST_F(DeviceAlgorithms, ProductsOfAnyShapeAndLayout) {
         const Array left = array(a, {rows, inner}), right = array(b, {inner, columns});
         for (ProductWay way : {ProductWay::Chosen, ProductWay::Own}) {
             EXPECT_EQ(values<float>(matrix_product(left, right, {.way = way})), expected);
-            // (a b)^T = b^T a^T
+            // Transposes: (a b)^T = b^T a^T.
             const Array turned = matrix_product(transposed(right), transposed(left), {.way = way});
             EXPECT_EQ(values<float>(transposed(turned)), expected);
         }

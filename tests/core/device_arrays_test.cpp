@@ -1,4 +1,4 @@
-// device_arrays_test.cpp -- arrays and their operations, from C++ alone.
+// device_arrays_test.cpp -- arrays and their operations, only with C++.
 #include "array_fixture.h"
 
 #include <pycuda/array_fusion.h>
@@ -22,7 +22,7 @@ TEST_F(DeviceArrays, AddWithBroadcastingAndNumbers) {
     const Array x = ramp({2, 3}), row = ramp({3});
     EXPECT_THAT(values<float>(apply_to(Operation::Add, {x, row})), ElementsAre(0, 2, 4, 3, 5, 7));
     const Array twice = apply_to(Operation::Multiply, {x, Scalar::weak(2.0)});
-    EXPECT_EQ(twice.scalar_type(), ScalarType::Float32); // a Python number gives way
+    EXPECT_EQ(twice.scalar_type(), ScalarType::Float32); // a Python number is a weak scalar
     EXPECT_THAT(values<float>(twice), ElementsAre(0, 2, 4, 6, 8, 10));
     const Array wide = apply_to(Operation::Multiply, {x, Scalar::of(2.0, ScalarType::Float64)});
     EXPECT_EQ(wide.scalar_type(), ScalarType::Float64);
@@ -81,7 +81,8 @@ TEST_F(DeviceArrays, LongSumsAreAccurateAndTheSameAgain) {
     const std::size_t count = 1 << 20;
     const Array x = array(std::vector<float>(count, 0.1f), {static_cast<std::int64_t>(count)});
     const float first = values<float>(reduce_one(Reduction::Sum, x))[0];
-    EXPECT_NEAR(first, 0.1f * static_cast<double>(count), 0.05); // one after the other: 600 off
+    EXPECT_NEAR(first, 0.1f * static_cast<double>(count),
+                0.05); // a sequential sum would be off by 600
     for (int again = 0; again < 5; ++again)
         EXPECT_EQ(values<float>(reduce_one(Reduction::Sum, x))[0], first);
 }
@@ -117,7 +118,7 @@ TEST_F(DeviceArrays, WithoutElements) {
     EXPECT_THROW(reduce_one(Reduction::Min, none), std::invalid_argument);
 }
 
-/// The form that is not the device's own one is tested here alone.
+/// Only this test runs the form that the device does not use.
 TEST_F(DeviceArrays, PackedAndRolledKernelsComputeTheSame) {
     auto bytes_of = [&](const Array &result) {
         return values<std::uint8_t>(result.view(
@@ -152,7 +153,7 @@ TEST_F(DeviceArrays, PackedAndRolledKernelsComputeTheSame) {
     EXPECT_TRUE(same(Operation::Add, {ramp({50}), matrix}));
     EXPECT_TRUE(same(Operation::Maximum, {transposed(matrix), ramp({50, 1})}));
     EXPECT_TRUE(same(Operation::Add, {ramp({3, 1, 40}), ramp({3, 5, 1})}));
-    // So many that a thread of packed kernels goes through several rows.
+    // Large, so that a thread of a packed kernel processes several rows.
     EXPECT_TRUE(same(Operation::Multiply, {ramp({70001, 33}), ramp({33})}));
     EXPECT_TRUE(same(Operation::Multiply, {ramp({70001, 33}), ramp({70001, 1})}));
 }
@@ -183,7 +184,7 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
         options.form = KernelForm::Rolled;
         return packed == values<Result>(reduce_one(reduction, x, options));
     };
-    // Less than one turn of the states; no whole step of vectors; some of both; several blocks.
+    // Fewer elements than states; no whole step of vectors; some of both; several blocks.
     for (std::int64_t size : {1, 700, 2051, 8191, 20011}) {
         std::vector<float> numbers(static_cast<std::size_t>(size));
         for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -210,7 +211,7 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
     EXPECT_TRUE(same(0.f, Reduction::Variation, transposed(ramp({2051, 37})), rows));
     EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({70, 300}), rows));
     EXPECT_TRUE(same(0.f, Reduction::Sum, transposed(ramp({70, 300})), rows));
-    // Rows and columns that a block has, without a step of vectors; and under a mask.
+    // Rows and columns of one block, without a step of vectors; and with a mask.
     EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({3, 2051}), rows));
     EXPECT_TRUE(same(0.f, Reduction::Sum, transposed(ramp({2051, 37})), rows));
     const Array mask = array(std::vector<std::uint8_t>{1, 0, 1}, {3, 1}, ScalarType::Bool);
@@ -218,14 +219,14 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
     EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({3, 2051}), rows));
 }
 
-/// They take bytes in words, from wherever a word begins.
+/// They process bytes in words, which begin at aligned addresses.
 TEST_F(DeviceArrays, RolledReductionsOfBytes) {
     auto reduced = [&]<class Result>(Result, Reduction reduction, const Array &x) {
         ReduceOptions options;
         options.form = KernelForm::Rolled;
         return values<Result>(reduce_one(reduction, x, options)).at(0);
     };
-    // Only what is before a word; one word; more than a block's chunk.
+    // Only bytes before the first word; one word; more than a block's chunk.
     for (std::size_t size : {3, 8, 140001}) {
         std::vector<std::uint8_t> truths(size);
         std::vector<std::int8_t> numbers(size);
@@ -290,7 +291,7 @@ TEST_F(DeviceArrays, FusionsEqualTheirOperationsWhateverTheLayouts) {
         line.view(Layout(Numbers{40, 50}, Numbers{200, -4}), 49 * std::int64_t(sizeof(float)));
     const std::pair<Array, Array> pairs[] = {
         {matrix, later},
-        {matrix, ramp({50})}, // the same in all rows
+        {matrix, ramp({50})}, // equal in all rows
         {ramp({50}), matrix},
         {matrix, ramp({40, 1})},
         {transposed(matrix), ramp({50, 1})},
@@ -298,7 +299,7 @@ TEST_F(DeviceArrays, FusionsEqualTheirOperationsWhateverTheLayouts) {
         {backwards, backwards},
         {backwards, matrix},
         {ramp({3, 1, 7}), ramp({3, 5, 1})}, // a short last axis
-        {ramp({70001, 33}), ramp({33})},    // several rows a thread
+        {ramp({70001, 33}), ramp({33})},    // several rows per thread
     };
     for (const auto &[x, y] : pairs)
         for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled}) {

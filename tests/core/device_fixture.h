@@ -11,7 +11,7 @@
 
 namespace pycuda {
 
-/// What an Error of type `E` that `call` throws says; "" where it throws none.
+/// The message of an Error of type `E` that `call` throws; "" if it throws none.
 template <class E = Error, class Call> std::string message_of(Call &&call) {
     try {
         call();
@@ -26,7 +26,7 @@ class OnDevice : public testing::Test {
   protected:
     OnDevice() : device_(first_device()), context_(Context::primary(device_)), scope_(context_) {}
 
-    /// Compiles for the device, loads, and learns the parameters' meaning.
+    /// Compiles for the device, loads, and passes the parameters' declarations to the module.
     Module compile_module(const std::string &source) const {
         CompileResult compiled = compile({.source = source,
                                           .device = device_.compute_capability(),
@@ -42,7 +42,7 @@ class OnDevice : public testing::Test {
 
   private:
     static Device first_device() {
-        add_search_directory(PYTHON_SITE_PACKAGES); // NVRTC of the build's environment
+        add_search_directory(PYTHON_SITE_PACKAGES); // NVRTC in the build's environment
         init();
         return Device(0);
     }

@@ -1,4 +1,4 @@
-// device_kernels_test.cpp -- kernels from expressions, from C++ alone.
+// device_kernels_test.cpp -- kernels from expressions, only with C++.
 #include "device_fixture.h"
 
 #include <array>

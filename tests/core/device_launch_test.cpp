@@ -1,4 +1,4 @@
-// device_launch_test.cpp -- the six steps of the tutorials, and launches that go wrong.
+// device_launch_test.cpp -- the six steps of the tutorials, and launches that fail.
 #include "device_fixture.h"
 
 #include <chrono>
@@ -145,7 +145,7 @@ TEST_F(DeviceLaunch, LimitsAreNamed) {
     EXPECT_THAT(
         message_of([&] { launch(doublify, {.block = {1}, .shared_bytes = 1u << 30}, memory); }),
         HasSubstr("bytes of dynamic shared memory"));
-    launch(doublify, {.block = {4, 4}}, memory); // and the context goes on
+    launch(doublify, {.block = {4, 4}}, memory); // the context is still usable
     context_.synchronize();
 }
 
@@ -173,7 +173,7 @@ __global__ void tile(float *x) {
     EXPECT_EQ(x[0], 63.5f);
 }
 
-// Each of these breaks the context, so it gets a process of its own.
+// Each of these breaks the context, so it runs in a separate process.
 using DeviceFault = DeviceLaunch;
 
 TEST_F(DeviceFault, WildWriteIsAnErrorAndTheExitIsClean) {
@@ -188,7 +188,7 @@ TEST_F(DeviceFault, WildWriteIsAnErrorAndTheExitIsClean) {
             launch(wild, {}, memory);
             std::string text = message_of([&] { context_.synchronize(); });
             std::fprintf(stderr, "%s\n", text.c_str());
-            std::exit(0); // the destructors of statics run, those of this frame do not
+            std::exit(0); // runs destructors of static objects, but not of this function's
         },
         testing::ExitedWithCode(0), "an illegal memory access was encountered");
 }

@@ -1,4 +1,5 @@
-// driver_test.cpp -- the table of functions: an old driver, a forked process, the end.
+// driver_test.cpp -- the table of functions: an old driver, a forked process, the end of the
+// process.
 #include "fake_fixture.h"
 
 #include "driver/trace.h"
@@ -59,7 +60,7 @@ TEST(Driver, RefusesToWorkInAForkedChild) {
     EXPECT_THAT(said, HasSubstr("CUDA was initialised before fork"));
     EXPECT_THAT(said, HasSubstr("spawn"));
     EXPECT_THAT(said, HasSubstr("[inert]"));
-    EXPECT_EQ(Device::count(), 1); // the parent goes on
+    EXPECT_EQ(Device::count(), 1); // the parent can continue
 }
 
 CUresult add(int *result, int left, const char *) {
@@ -109,7 +110,7 @@ using Finalizing = FakeDevice;
 
 TEST_F(Finalizing, MakesDestructorsInert) {
     GTEST_FLAG_SET(death_test_style,
-                   "threadsafe"); // a process of its own, since there is no way back
+                   "threadsafe"); // in a separate process, because it cannot be undone
     EXPECT_EXIT(
         {
             const FakeDriver &records = fake();

@@ -1,4 +1,4 @@
-// error_test.cpp -- texts and families of errors.
+// error_test.cpp -- messages and classes of errors.
 #include <pycuda/error.h>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// fake_driver.cpp -- a driver library with an old version and a tiny memory, for core's tests.
+// fake_driver.cpp -- a driver library with an old version and little memory, for core's tests.
 //
-// It is CUDA 12.2: it has no cuGetProcAddress, no cuFuncGetParamInfo and none of what came later.
-// It counts and records what it is asked, for the tests to look at through fake_driver.h.
+// It is CUDA 12.2 without cuGetProcAddress, cuFuncGetParamInfo and later functions. It counts and
+// records calls; tests read the records through fake_driver.h.
 #include "fake_driver.h"
 
 #include <cuda.h>

@@ -1,4 +1,4 @@
-// fake_driver.h -- what the fake driver library records, and what tests can set.
+// fake_driver.h -- the records of the fake driver library, and its settings for tests.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ struct FakeDriver {
     int contexts_created = 0;
     int contexts_destroyed = 0;
     int modules_unloaded = 0;
-    int allocations = 0; // calls, also failed ones
+    int allocations = 0; // calls, including failed ones
     std::size_t memory_size = 1 << 20;
     std::size_t memory_used = 0;
     int launches = 0;

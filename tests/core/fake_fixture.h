@@ -18,7 +18,7 @@ inline FakeDriver &fake() {
     return *reinterpret_cast<FakeDriver *(*)()>(driver().symbol("fake_driver"))();
 }
 
-/// What an Error of type `E` that `call` throws says; "" where it throws none.
+/// The message of an Error of type `E` that `call` throws; "" if it throws none.
 template <class E = Error, class Call> std::string message_of(Call &&call) {
     try {
         call();

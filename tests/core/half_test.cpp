@@ -43,8 +43,8 @@ TEST(Half, HasInfinitiesAndNan) {
 
 TEST(BFloat16, RoundsHalfwayToEven) {
     EXPECT_EQ(to_bfloat16(1.0f), 0x3f80);
-    EXPECT_EQ(to_bfloat16(0x1.01p0f), 0x3f80); // halfway, down to even
-    EXPECT_EQ(to_bfloat16(0x1.03p0f), 0x3f82); // halfway, up to even
+    EXPECT_EQ(to_bfloat16(0x1.01p0f), 0x3f80); // halfway between two, down to even
+    EXPECT_EQ(to_bfloat16(0x1.03p0f), 0x3f82); // halfway between two, up to even
     EXPECT_EQ(to_bfloat16(-0x1.0101p0f), 0xbf81);
     EXPECT_EQ(to_bfloat16(std::numeric_limits<float>::max()), 0x7f80);
     EXPECT_EQ(to_bfloat16(std::numeric_limits<float>::quiet_NaN()) & 0x7fc0, 0x7fc0);

@@ -1,4 +1,4 @@
-// kernel_pack_test.cpp -- kernels compiled beforehand: what finds them, and what damage does.
+// kernel_pack_test.cpp -- precompiled kernels: look-ups, and damaged packs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class KernelPackTest : public CompileTest {
         return request;
     }
 
-    /// As tools/kernel_pack/make_pack.py writes it.
+    /// The format that tools/kernel_pack/make_pack.py writes.
     static std::string pack_of(const std::map<Sha256::Digest, std::string> &entries) {
         std::string rows, texts;
         auto put = [&rows](const auto &value) {
@@ -44,7 +44,7 @@ class KernelPackTest : public CompileTest {
         return KernelPack(write("kernels.pack", pack)).find(key);
     }
 
-    /// Whether all that a damaged pack gives is as it was.
+    /// Whether all entries of a damaged pack are missing or unchanged.
     bool gives_nothing_wrong(const std::string &damaged,
                              const std::map<Sha256::Digest, std::string> &entries) const {
         const KernelPack pack(write("kernels.pack", damaged));
@@ -110,7 +110,7 @@ TEST_F(KernelPackTest, KeyIsOfAllThatIsTold) {
     EXPECT_TRUE(differs([](CompileRequest &r) { r.device = ComputeCapability{7, 5}; }));
     EXPECT_TRUE(differs([](CompileRequest &r) { r.linkage = Linkage::Cxx; }));
     EXPECT_TRUE(differs([](CompileRequest &r) { r.builtins = Builtins::Minimal; }));
-    // Without an include it is no matter where headers are.
+    // Without an include, the folders of headers do not matter.
     EXPECT_FALSE(differs([](CompileRequest &r) { r.options = {"-I/usr/include"}; }));
     EXPECT_FALSE(differs([](CompileRequest &r) { r.include_dirs = {"/usr/include"}; }));
 }
@@ -142,7 +142,7 @@ TEST_F(KernelPackTest, KeyIsOfOwnHeadersToo) {
     write("own/inner.hpp", "constexpr int one = 2;");
     const auto after = kernel_pack_key(request, own);
     EXPECT_TRUE(after && after != before);
-    // A header of that name of the user's comes first.
+    // A user's header with that name is found first.
     CompileRequest other = request;
     other.options = {"-I" + (folder() / "user").string()};
     EXPECT_EQ(kernel_pack_key(other, own), after);

@@ -1,4 +1,4 @@
-// launch_test.cpp -- loading code, packing arguments, launching, and each way it can go wrong.
+// launch_test.cpp -- loading code, packing arguments, launching, and the errors of each.
 #include "fake_fixture.h"
 
 #include <cstring>
@@ -149,7 +149,7 @@ TEST_F(Launch, SixteenBitFloatsAreTakenAsBits) {
 }
 
 TEST_F(Launch, UnknownParametersAreAlignedByC) {
-    Function function = load("code").function("kernel"); // nobody described it
+    Function function = load("code").function("kernel"); // without a description
     DeviceMemory memory(64);
     launch(function, {}, std::uint8_t{1}, memory, 2, 3.0);
     EXPECT_EQ(fake().last_arguments.size(), 32u);
@@ -232,7 +232,7 @@ TEST_F(Launch, WrongContextIsNamed) {
 
 TEST_F(Launch, DescriptionThatDisagreesIsIgnored) {
     ParameterLayout layout({{.offset = 0, .size = 8}, {.offset = 8, .size = 4}});
-    layout.describe({float_pointer, a_double}); // 8 bytes where the driver says 4
+    layout.describe({float_pointer, a_double}); // 8 bytes, but the driver reports 4
     EXPECT_EQ(layout[0].kind, ValueKind::Unknown);
     layout.describe({float_pointer, an_int});
     EXPECT_EQ(layout[0].kind, ValueKind::Pointer);

@@ -1,4 +1,4 @@
-// layout_test.cpp -- shapes, strides, types and numbers of arrays: what needs no device.
+// layout_test.cpp -- shapes, strides, types and numbers of arrays, without a device.
 #include <pycuda/dtype.h>
 #include <pycuda/layout.h>
 #include <pycuda/scalar.h>
@@ -36,7 +36,7 @@ TEST(Layout, ContiguousInBothOrders) {
     EXPECT_TRUE(of_shape({3}).is_f_contiguous(4));
     EXPECT_FALSE(of_shape({2, 3}).is_f_contiguous(4));
     EXPECT_TRUE(of_shape({2, 3}).transposed(std::array{1, 0}).is_f_contiguous(4));
-    // An axis of one element may step as it likes.
+    // An axis of length 1 may have any stride.
     EXPECT_TRUE(strided({1, 3}, {999, 4}).is_c_contiguous(4));
 }
 
@@ -51,14 +51,15 @@ TEST(Layout, ReshapesWithoutMovingWhereItCan) {
     const std::int64_t six[] = {6}, three_two[] = {3, 2}, four_one_five[] = {4, 1, 5};
     ASSERT_TRUE(of_shape({2, 3}).try_reshape(three_two, Order::C, 4, result));
     EXPECT_EQ(strides_of(result), (Numbers{8, 4}));
-    // Rows with a gap between them: they cannot be one axis, but an axis of one may come between.
+    // Rows with a gap between them cannot be merged to one axis, but an axis of length 1 can be
+    // inserted.
     const Layout rows = strided({4, 5}, {40, 4});
     EXPECT_FALSE(rows.try_reshape(std::array<std::int64_t, 1>{20}, Order::C, 4, result));
     ASSERT_TRUE(rows.try_reshape(four_one_five, Order::C, 4, result));
     EXPECT_EQ(shape_of(result), (Numbers{4, 1, 5}));
     EXPECT_EQ(result.stride(0), 40);
     EXPECT_EQ(result.stride(2), 4);
-    // Backwards in memory is a view, too.
+    // A reversed array can be reshaped without a copy, too.
     ASSERT_TRUE(strided({2, 3}, {-12, -4}).try_reshape(six, Order::C, 4, result));
     EXPECT_EQ(strides_of(result), (Numbers{-4}));
     EXPECT_FALSE(of_shape({2, 3}, Order::Fortran).try_reshape(six, Order::C, 4, result));
@@ -94,7 +95,7 @@ TEST(Layout, SortsAxesAsTheFirstLiesInMemory) {
     std::array<std::int64_t, 2> offsets{};
     sort_axes(layouts, offsets);
     EXPECT_EQ(shape_of(layouts[0]), (Numbers{3, 2}));
-    EXPECT_EQ(strides_of(layouts[0]), (Numbers{8, 4})); // no longer backwards
+    EXPECT_EQ(strides_of(layouts[0]), (Numbers{8, 4})); // no longer reversed
     EXPECT_EQ(strides_of(layouts[1]), (Numbers{4, -12}));
     EXPECT_EQ(offsets, (std::array<std::int64_t, 2>{-4, 12}));
 }

@@ -1,7 +1,7 @@
-// library_tables_test.cpp -- the rows of the libraries' .def files against NVIDIA's headers.
+// library_tables_test.cpp -- compares the rows of the libraries' .def files with NVIDIA's headers.
 //
-// The tables write enumerations as int and pointers to numbers as void *. Each row's parameters
-// must have the sizes and kinds of those that the header declares.
+// The tables declare enumerations as int and pointers to numbers as void *. The parameters of each
+// row must have the sizes and kinds of the parameters in the header.
 #include <gtest/gtest.h>
 
 #include <cublas_v2.h>
@@ -21,7 +21,8 @@ namespace {
 using LibraryHandle = void *;
 using SolverParams = void *;
 
-/// Passed in the same way by a call: pointers, floating-point numbers or integers of one size.
+/// Whether a call passes both types in the same way: pointers, floating-point numbers or integers
+/// of one size.
 template <class Ours, class Theirs> constexpr bool is_passed_alike() {
     if (std::is_pointer_v<Ours> || std::is_pointer_v<Theirs>)
         return std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>;

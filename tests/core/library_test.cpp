@@ -1,4 +1,4 @@
-// library_test.cpp -- which driver library is chosen, and what is said when there is none.
+// library_test.cpp -- the choice of the driver library, and the error if there is none.
 #include "driver/library.h"
 
 #include <pycuda/error.h>
@@ -84,7 +84,7 @@ TEST(Library, AutoFallsBackWhereThereIsNoDevice) {
 }
 
 TEST(Library, BeforeInitOnlyTheSystemIsAsked) {
-    ScopedVariable none("FAKE_DEVICES", "0"); // which nobody asks
+    ScopedVariable none("FAKE_DEVICES", "0"); // not read in this case
     LibrarySearch search{.choice = "auto",
                          .nvidia = {FAKE_DRIVER},
                          .softcuda = {"libc.so.6"},

@@ -1,4 +1,4 @@
-// main.cpp -- runs the tests that need no device: driver() is the fake driver.
+// main.cpp -- runs the tests without a device: driver() is the fake driver.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// memory_test.cpp -- device memory after free(), and pools that run short.
+// memory_test.cpp -- device memory after free(), and pools that run out of memory.
 #include "fake_fixture.h"
 
 #include <thread>
@@ -130,7 +130,7 @@ TEST(PoolThreads, ShareABin) {
     Context context = Context::primary(Device(0));
     ScopedContext scope(context);
     MemoryPool pool = MemoryPool::device();
-    { // one block for each thread, so that none has to ask the driver
+    { // one block for each thread, so that none allocates from the driver
         std::vector<PooledMemory> blocks;
         for (int i = 0; i < 4; ++i)
             blocks.push_back(pool.allocate(256));

@@ -1,4 +1,4 @@
-// newer_functions_test.cpp -- the functions that wheels bring for an older glibc.
+// newer_functions_test.cpp -- the functions that wheels contain for older versions of glibc.
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
@@ -68,7 +68,7 @@ TEST_F(ClockWait, EndsWithTheSignal) {
         &other, nullptr,
         [](void *self) -> void * {
             auto *test = static_cast<ClockWait *>(self);
-            pthread_mutex_lock(&test->mutex_); // free once the test waits
+            pthread_mutex_lock(&test->mutex_); // unlocked when the test waits
             pthread_cond_signal(&test->condition_);
             pthread_mutex_unlock(&test->mutex_);
             return nullptr;
@@ -112,7 +112,7 @@ TEST(NewerFunctions, NumbersAndTheRest) {
     EXPECT_EQ(gettid(), static_cast<pid_t>(syscall(SYS_gettid)));
     EXPECT_NE((std::uint64_t{arc4random()} << 32) + arc4random(),
               (std::uint64_t{arc4random()} << 32) + arc4random());
-#ifndef __SANITIZE_ADDRESS__ // its own allocator leaves the numbers at 0
+#ifndef __SANITIZE_ADDRESS__ // its allocator keeps the numbers at 0
     EXPECT_GT(mallinfo2().uordblks, 0U);
 #endif
 }

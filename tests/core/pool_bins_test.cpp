@@ -1,4 +1,4 @@
-// pool_bins_test.cpp -- the sizes of a pool's bins are PyCUDA's.
+// pool_bins_test.cpp -- the sizes of a pool's bins equal PyCUDA's.
 #include <pycuda/memory_pool.h>
 
 #include <gtest/gtest.h>

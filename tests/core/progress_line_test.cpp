@@ -1,4 +1,4 @@
-// progress_line_test.cpp -- what a terminal shows while something takes long.
+// progress_line_test.cpp -- the output on a terminal during a slow task.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Both ends of a terminal.
+/// Both ends of a pseudo-terminal.
 class Terminal : public testing::Test {
   protected:
     Terminal() : screen_(::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK)) {

@@ -1,4 +1,4 @@
-// subprocess_test.cpp -- running a program in a folder, and what it gets and gives.
+// subprocess_test.cpp -- runs a program in a folder, with its arguments and output.
 #include <system_error>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// check.h -- the few words that C++ tests here are written in.
+// check.h -- the macros of the C++ tests in this folder.
 #pragma once
 
 #include <cstdio>
@@ -6,7 +6,7 @@
 
 namespace test {
 
-/// Counts what failed; main returns status().
+/// The number of failures; main returns status().
 inline int failures = 0;
 
 inline int status() {
@@ -16,7 +16,7 @@ inline int status() {
 
 } // namespace test
 
-/// Reports a false condition and goes on.
+/// Reports a false condition and continues.
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

@@ -1,12 +1,12 @@
-// code_text_tests.cpp -- runs the text tests of code generation: PTX in, optimised LLVM IR out.
+// code_text_tests.cpp -- runs the text tests of code generation: compiles PTX to optimised LLVM IR.
 //
 //     softcuda_code_tests FILE_OR_FOLDER...
 //
-// A file holds one kernel. It says in comments for which blocks and which processor it is compiled,
-// and its CHECK lines what the code has:
+// A file contains one kernel. Comments set the block shape and the processor of the compilation,
+// and CHECK lines describe the code:
 //
 //     // BLOCK: 128
-//     // ISA: avx512        default: avx2; a file is left out where the machine lacks it
+//     // ISA: avx512        default: avx2; a file is skipped if the machine does not support it
 #include "file_check.h"
 
 #include "compiler/pipeline.h"
@@ -33,7 +33,7 @@ std::string read_file(const fs::path &path) {
     return text.str();
 }
 
-/// Nothing where this machine cannot run the processor's code.
+/// Empty if this machine does not support the processor.
 std::optional<jit::Target> target_of(const std::string &text) {
     const std::string word = test::directive(text, "//", "ISA");
     if (!word.empty() && word != "avx512")

@@ -1,14 +1,15 @@
-// coverage_table.cpp -- which instructions of PTX the software device runs: a table for the docs.
+// coverage_table.cpp -- writes the table of the PTX instructions that the software device supports.
 //
 //     softcuda_coverage_table write FILE      writes the table
-//     softcuda_coverage_table check FILE      fails if FILE is not what would be written
+//     softcuda_coverage_table check FILE      fails if FILE is not up to date
 //     softcuda_coverage_table operands        one line for each instruction of single registers,
 //                                             with the classes of its operands
-//     softcuda_coverage_table matrices        the same of mma and wmma.mma, with their fragments
+//     softcuda_coverage_table matrices        the same for mma and wmma.mma, with their fragments
 //
-// Each row of instructions.def is written as PTX in all its combinations of modifiers (of rows with
-// very many, all pairs), read, checked, lowered, and turned into LLVM IR. What a module is refused
-// for while it is loaded counts as refused; what fails later is a defect, and this program says so.
+// Each row of instructions.def is written as PTX with all combinations of its modifiers (for rows
+// with very many, all pairs), parsed, checked, lowered, and compiled to LLVM IR. An instruction
+// that is refused while a module is loaded counts as refused. A later failure is a defect, and this
+// program reports it.
 #include "instruction_writer.h"
 
 #include "compiler/pipeline.h"
@@ -30,7 +31,7 @@ struct Outcome {
     std::string reason;
 };
 
-/// The first diagnostic of a log, without its place.
+/// The first diagnostic of a log, without its position.
 std::string first_reason(const std::string &log) {
     for (const std::string_view before : {"in kernel `k`: ", "error: "})
         if (std::size_t at = log.find(before); at != std::string::npos) {
@@ -98,16 +99,16 @@ Table make_table() {
     return table;
 }
 
-// Printing.
+// Output.
 
-/// `|` would end a cell.
+/// `|` would end a cell, so it is escaped.
 std::string cell(std::string text) {
     for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
         text.insert(at, "\\");
     return text;
 }
 
-/// A reason with the instruction's own name taken out, so that instructions can share it.
+/// A reason without the instruction's name, so that several instructions can share it.
 std::string shared_reason(const std::string &reason, const std::string &spelling) {
     std::string text = reason;
     if (std::size_t at = text.find(spelling); at != std::string::npos)

@@ -1,4 +1,5 @@
-// elementwise_approx.cpp -- the approximate functions against double, within the manual's bounds.
+// elementwise_approx.cpp -- compares the approximate functions with double, within the manual's
+// error bounds.
 //
 // Bounds of the PTX manual: rcp 1 ulp; sqrt 2^-23 relative; rsqrt 2^-22.9 relative; div.approx 2
 // ulp, and zero for divisors above 2^126; div.full 2 ulp; ex2 2 ulp; lg2 2^-22 absolute in (0.5,
@@ -19,7 +20,7 @@ double flushed(double x, bool ftz) {
     return ftz && x != 0 && std::fabs(x) < 0x1p-126 ? std::copysign(0.0, x) : x;
 }
 
-/// Distance in units in the last place of the wanted float.
+/// Error in units in the last place of the expected float.
 double ulps(double got, double wanted) {
     const int exponent = std::max(wanted == 0 ? -126 : std::ilogb(wanted), -126);
     return std::fabs(got - wanted) / std::ldexp(1.0, exponent - 23);
@@ -41,7 +42,7 @@ Near within_relative(double bound) {
 struct Approximations {
     std::vector<Case> cases;
 
-    /// f32, with and without .ftz. Where the exact result is no finite number, so must ours be.
+    /// f32, with and without .ftz. If the exact result is not finite, ours must not be.
     void add(Opcode opcode, unsigned operands, Function exact, Near near,
              Precision precision = Precision::Approx) {
         for (const bool ftz : {false, true}) {
@@ -62,7 +63,7 @@ struct Approximations {
                 const double value = as_float(got), exactly = compute(in);
                 if (std::isnan(value) || std::isnan(exactly))
                     return false;
-                // Special results, and the sign of zeros, are exact.
+                // Special results, and the signs of zeros, must be exact.
                 if (std::isinf(as_float(wanted)) || exactly == 0)
                     return std::isfinite(exactly) && std::fabs(exactly) > 0x1.fffff0p127 &&
                            std::fabs(value) >= 0x1.fffff0p127;
@@ -74,7 +75,7 @@ struct Approximations {
         }
     }
 
-    /// The upper 32 bits of the double alone are read and written.
+    /// Only the upper 32 bits of a double are read and written.
     void add_double(Opcode opcode, std::function<double(double)> exact) {
         Case c{opcode, {}, {Type::F64}, {Type::F64}, {}};
         c.attributes.type = Scalar::F64;
@@ -88,7 +89,7 @@ struct Approximations {
             const double value = as_double(got), exactly = as_double(wanted);
             if (got & 0xffffffff)
                 return false;
-            if (std::isnan(as_double(in[0]))) // a NaN whose upper half is an infinity's
+            if (std::isnan(as_double(in[0]))) // a NaN whose upper half is that of an infinity
                 return (in[0] >> 32 & 0x7fffffff) == 0x7ff00000;
             if (std::fabs(exactly) < 0x1p-1021)
                 return std::fabs(value) <= std::fabs(exactly) * (1 + 0x1p-18);
@@ -115,14 +116,15 @@ struct Approximations {
     }
 };
 
-/// The bound that the manual gives for lg2: absolute near one, else relative.
+/// The manual's error bound for lg2: absolute near one, else relative.
 bool near_log2(Inputs in, double got, double wanted) {
     const double x = as_float(in[0]);
     const double bound = x > 0.5 && x < 2 ? 0x1p-22 : 0x1p-22 * std::fabs(wanted);
     return std::fabs(got - wanted) <= bound;
 }
 
-/// Beyond 2 pi the manual's bound grows with the argument; far out only the range is promised.
+/// Beyond 2 pi, the manual's error bound grows with the argument; for large arguments, only the
+/// range is guaranteed.
 bool near_wave(Inputs in, double got, double wanted) {
     const double x = std::fabs(as_float(in[0]));
     if (x > 1000)

@@ -1,4 +1,4 @@
-// elementwise_cases.h -- the operations that are tested, by family.
+// elementwise_cases.h -- the tested operations, by family.
 #pragma once
 
 #include "elementwise_harness.h"

@@ -1,4 +1,4 @@
-// elementwise_convert.cpp -- references of cvt between all types.
+// elementwise_convert.cpp -- reference results of cvt between all types.
 #include "elementwise_cases.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ float to_single(double x, int mode) {
     return out;
 }
 
-/// A double as bits of a floating type.
+/// A double as the bits of a floating-point type.
 Bits rounded(double x, Scalar type, int mode) {
     if (type == Scalar::F64)
         return bits_of(x);
@@ -67,7 +67,7 @@ Bits rounded(double x, Scalar type, int mode) {
     return round_to(format_of(type), x, mode);
 }
 
-/// The integer as a double, odd where inexact, so that it may be rounded again to fewer bits.
+/// The integer as a double, rounded to odd, so that it can be rounded again to fewer bits.
 double odd_double(Wide value) {
     std::fesetround(FE_TOWARDZERO);
     std::feclearexcept(FE_INEXACT);
@@ -214,7 +214,7 @@ struct Conversions {
         Attributes a;
         a.rounding = Rounding::NearestAway;
         add(Scalar::F32, Scalar::TF32, a, [](Bits x) {
-            // NaN is cut, as an H200 does it.
+            // A NaN is truncated, as on an H200.
             return (std::isnan(as_float(x)) ? x : x + 0x1000) & ~Bits{0x1fff};
         });
     }

@@ -1,4 +1,5 @@
-// elementwise_float.cpp -- references of f32 and f64: the host's arithmetic in each rounding mode.
+// elementwise_float.cpp -- reference results of f32 and f64: the host's arithmetic in each rounding
+// mode.
 #include "elementwise_cases.h"
 
 #include <cfenv>
@@ -13,7 +14,7 @@ using softcuda::ir::Compare;
 using softcuda::ir::Rounding;
 using softcuda::ir::Test;
 
-/// Runs `compute` in a rounding mode of <cfenv>; the volatile results keep it there.
+/// Runs `compute` in a rounding mode of <cfenv>; the volatile results prevent reordering.
 template <typename Float, typename Compute> Float in_mode(int mode, Compute compute) {
     std::fesetround(mode);
     volatile Float result = compute();
@@ -65,8 +66,8 @@ template <typename Float> struct Floats {
         return cases.back();
     }
 
-    /// A product or quotient is flushed for what 24 bits without a lower end of the exponents would
-    /// hold, which the same operation on larger numbers shows.
+    /// A product or quotient is flushed if its rounding to 24 bits without an exponent limit is
+    /// subnormal. The operation on larger numbers computes this rounding.
     static Float flushed_result(Opcode opcode, int mode, const Compute &compute,
                                 std::vector<Float> x, Float result) {
         if (opcode != Opcode::Mul && opcode != Opcode::Fma && opcode != Opcode::Div)
@@ -78,7 +79,7 @@ template <typename Float> struct Floats {
         return std::fabs(large) < Float(0x1p-62) ? std::copysign(Float(0), result) : result;
     }
 
-    /// One operation in all modes, with .ftz and .sat.
+    /// One operation in all rounding modes, with .ftz and .sat.
     void add_rounded(Opcode opcode, unsigned operands, Compute compute) {
         for (const auto &[rounding, mode] : kModes) {
             Attributes attributes;

@@ -1,7 +1,7 @@
-// elementwise_half.cpp -- references of f16 and bf16: exact arithmetic rounded once.
+// elementwise_half.cpp -- reference results of f16 and bf16: exact arithmetic, rounded once.
 //
-// Operands are small enough that products are exact in double. Sums are taken towards zero and made
-// odd where inexact; rounding that to 11 or 8 bits is rounding the exact sum.
+// Operands are small enough that products are exact in double. Sums are rounded to odd. Rounding
+// them to 11 or 8 bits then gives the rounded exact sum.
 #include "elementwise_cases.h"
 
 #include <bit>
@@ -21,7 +21,8 @@ double odd_sum(double a, double b) {
     volatile double sum = x + y;
     const bool inexact = std::fetestexcept(FE_INEXACT) != 0;
     std::fesetround(FE_TONEAREST);
-    // Towards zero an exact zero has the sign of nearest; +0 unless both are -0.
+    // When rounding towards zero, an exact zero has the sign of round-to-nearest: +0 unless both
+    // are -0.
     return inexact ? as_double(bits_of(static_cast<double>(sum)) | 1) : static_cast<double>(sum);
 }
 
@@ -45,7 +46,7 @@ struct Halves {
         for (const Bits bits : in)
             x.push_back(flushed(format, value_of(format, bits & 0xffff), a.ftz));
         double result = compute(x);
-        // Eleven bits without a lower end of the exponents make 2^-14 of what is this close to it.
+        // Values this close to 2^-14 round to 2^-14 with 11 bits and no exponent limit.
         if (a.ftz && std::fabs(result) < 0x1p-14 * (1 - 0x1p-12))
             result = std::copysign(0.0, result);
         if (a.relu && result <= 0)

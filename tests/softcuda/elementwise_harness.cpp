@@ -24,8 +24,8 @@ using namespace softcuda;
 
 namespace {
 
-constexpr unsigned kGroup = 32;     ///< the widest vector: inputs come in multiples of it
-constexpr std::size_t kHard = 3000; ///< most combinations of hard values
+constexpr unsigned kGroup = 32; ///< the largest vector: the number of inputs is a multiple of it
+constexpr std::size_t kHard = 3000; ///< maximum number of combinations of hard values
 constexpr std::size_t kRandom = 2048;
 
 std::mt19937_64 &generator() {
@@ -66,7 +66,7 @@ std::string name_of(const Case &c) {
 /// Bytes of one value in memory; a predicate takes one.
 unsigned bytes(Type type) { return std::max(1u, ir::bits(type) / 8); }
 
-// Building.
+// Build.
 
 llvm::Type *lane_type(llvm::LLVMContext &context, Type type) {
     if (type == Type::F32)
@@ -115,7 +115,7 @@ struct Builder {
         ir.CreateAlignedStore(value, at, llvm::Align(1));
     }
 
-    /// void name(const char *const *inputs, char *const *outputs)
+    /// Builds void name(const char *const *inputs, char *const *outputs).
     void build(const Case &c, unsigned lanes, const std::string &name) {
         auto *type = llvm::FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), ir.getPtrTy()}, false);
         auto *function =
@@ -203,7 +203,7 @@ std::vector<char> to_memory(const std::vector<Bits> &values, Type type) {
     return memory;
 }
 
-// Running.
+// Run.
 
 bool both_nan(Type type, Bits a, Bits b) {
     if (type == Type::F32)
@@ -215,7 +215,7 @@ struct Prepared {
     const Case &c;
     Threads threads;
     std::vector<std::vector<Bits>> wanted; ///< by result
-    std::vector<std::vector<char>> inputs; ///< as generated code reads them
+    std::vector<std::vector<char>> inputs; ///< in the layout that generated code reads
 };
 
 Prepared prepare(const Case &c) {
@@ -258,7 +258,7 @@ void compare(const Prepared &p, std::size_t result, const std::vector<char> &mem
     }
 }
 
-/// Compares the table of semantics with the reference. False if the table lacks the operation.
+/// Compares the table of semantics with the reference. False if the operation is not in the table.
 bool check_table(const Prepared &p) {
     ir::Function holder;
     std::vector<ir::Value *> arguments;
@@ -435,14 +435,14 @@ Bits random_value(Scalar kind) {
     const Bits raw = random();
     const unsigned width = std::min(64u, softcuda::ir::bits(kind));
     const Bits mask = ~Bits{0} >> (64 - width);
-    // Of floats, half near one, where sums and rounding are interesting.
+    // For floats: half of them near one, where sums and rounding are interesting.
     if (kind == Scalar::F32 && raw >> 63)
         return bits_of(
             std::ldexp(static_cast<float>(random()) - 0x1p63f, static_cast<int>(raw % 20) - 70));
     if (kind == Scalar::F64 && raw >> 63)
         return bits_of(
             std::ldexp(static_cast<double>(random()) - 0x1p63, static_cast<int>(raw % 40) - 80));
-    // Of integers, some small.
+    // For integers: some small ones.
     if (!softcuda::ir::is_floating(kind) && raw >> 62 == 0)
         return random() >> (random() % 64) & mask;
     return random() & mask;
@@ -486,7 +486,7 @@ Bits round_to(const Format &format, double value, int mode) {
     const double size = std::fabs(value);
     if (std::isinf(size))
         return sign | overflow;
-    // In units of the last place.
+    // In units in the last place.
     const int exponent = size == 0 ? 1 - bias : std::max(std::ilogb(size), 1 - bias);
     const double units = std::ldexp(size, format.mantissa_bits - exponent);
     double whole = std::floor(units);
@@ -495,7 +495,7 @@ Bits round_to(const Format &format, double value, int mode) {
     if (mode == FE_TONEAREST ? rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2) == 1)
                              : up && rest > 0)
         whole += 1;
-    // The units carry into the exponent by themselves.
+    // A carry of the units increments the exponent.
     const Bits base = static_cast<Bits>(exponent + bias - 1) << format.mantissa_bits;
     const double total = static_cast<double>(base) + whole;
     if (total > static_cast<double>(largest)) {

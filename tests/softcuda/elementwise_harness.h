@@ -1,4 +1,4 @@
-// elementwise_harness.h -- runs one operation of generated code on many values beside a reference.
+// elementwise_harness.h -- compares an operation in generated code with a reference on many values.
 #pragma once
 
 #include "ir/ir.h"
@@ -17,45 +17,45 @@ using softcuda::ir::Opcode;
 using softcuda::ir::Scalar;
 using softcuda::ir::Type;
 
-/// Bits of values, low first.
+/// Bits of values, lowest first.
 using Bits = std::uint64_t;
 using Inputs = std::span<const Bits>;
 
-/// One form of one operation.
+/// One variant of one operation.
 struct Case {
     Opcode opcode;
     Attributes attributes;
     std::vector<Type> operands;
     std::vector<Type> results;
-    /// What the operation gives: one thread's operands in, results out.
+    /// The operation's reference: operands of one thread in, results out.
     std::function<void(Inputs, Bits *)> reference;
-    /// What each operand's values are like, for the choice of hard ones; by default its class.
+    /// The kind of each operand, which selects hard values; by default the operand's class.
     std::vector<Scalar> kinds = {};
-    /// Operands that are this constant in the code.
+    /// Operands that are constants in the code.
     std::map<unsigned, Bits> constants = {};
-    /// Operand that is a splat of one value in each vector, or -1.
+    /// The operand that is a splat of one value in each vector, or -1.
     int uniform = -1;
-    /// Judges a result that need not be exact; NaN of any kind equals NaN in F32 and F64 anyway.
+    /// Compares a result that need not be exact. In F32 and F64, all NaNs are equal in any case.
     std::function<bool(Inputs, Bits got, Bits wanted)> accept = {};
 };
 
-/// Runs all cases as scalars and as vectors of 2, 16 and 32 lanes on every instruction set that
-/// this machine has, with hard values in all combinations and random ones. Reports what differs.
+/// Runs all cases as scalars and as vectors of 2, 16 and 32 lanes with every instruction set of
+/// this machine, with all combinations of hard values, and with random values. Reports differences.
 void run(const std::vector<Case> &cases);
 
-/// Hard values and the like, by format.
+/// Hard values and others, by format.
 std::vector<Bits> hard_values(Scalar kind);
 Bits random_value(Scalar kind);
 
-// Bits to values and back.
+// Conversions between bits and values.
 float as_float(Bits bits);
 double as_double(Bits bits);
 Bits bits_of(float value);
 Bits bits_of(double value);
 bool is_nan(Bits bits, Scalar format);
 
-/// A real number rounded to a format of 16 or fewer bits: exact, for any double. `mode` is
-/// <cfenv>'s.
+/// A real number rounded to a format of up to 16 bits: exact for every double. `mode` is that of
+/// <cfenv>.
 struct Format {
     int bits, exponent_bits, mantissa_bits;
     Bits nan;

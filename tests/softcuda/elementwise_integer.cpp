@@ -1,4 +1,4 @@
-// elementwise_integer.cpp -- references of integer arithmetic, one thread at a time.
+// elementwise_integer.cpp -- reference results of integer arithmetic, one thread at a time.
 #include "elementwise_cases.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ Type class_of(unsigned bits) {
 
 Bits mask_of(unsigned bits) { return ~Bits{0} >> (64 - bits); }
 
-/// An operand as the number that it means.
+/// The value of an operand.
 Wide number(Bits bits, Scalar type) {
     const unsigned width = softcuda::ir::bits(type);
     const Wide value = static_cast<Wide>(bits & mask_of(width));
@@ -26,7 +26,7 @@ Wide number(Bits bits, Scalar type) {
 struct Integers {
     std::vector<Case> cases;
 
-    /// An operation whose result is a number, cut to the type's width.
+    /// An operation whose result is a number, truncated to the type's width.
     Case &add(Opcode opcode, Scalar type, unsigned operands,
               std::function<Wide(std::span<const Wide>)> compute) {
         const unsigned width = softcuda::ir::bits(type);
@@ -50,7 +50,7 @@ Wide clamp(Wide value, Scalar type) {
     return std::clamp(value, is_signed ? -high - 1 : Wide{0}, high);
 }
 
-// By zero: as an H200 answers, for all widths.
+// Division by zero gives an H200's result, for all widths.
 Wide quotient(Wide a, Wide b) { return b == 0 ? -1 : a / b; }
 Wide remainder(Wide a, Wide b) { return b == 0 ? -1 : a % b; }
 
@@ -163,7 +163,7 @@ void add_dot_products(Integers &t, Scalar a_type, Scalar b_type) {
     }
 }
 
-/// u16x2 and s16x2: the element's operation on each half.
+/// u16x2 and s16x2: the operation on each half.
 void add_packed(Integers &t, Scalar packed, Scalar element) {
     for (const Opcode opcode : {Opcode::Add, Opcode::Min, Opcode::Max}) {
         Case c{opcode, {}, {Type::I32, Type::I32}, {Type::I32}, {}};

@@ -1,4 +1,4 @@
-// elementwise_logic.cpp -- references of bit operations, bit by bit as the PTX manual writes them.
+// elementwise_logic.cpp -- reference results of bit operations, bit by bit as in the PTX manual.
 #include "elementwise_cases.h"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ void add_funnels(Logic &t) {
     }
 }
 
-/// `numbers`: what positions and lengths are like.
+/// `numbers`: the kind of positions and lengths.
 void add_fields(Logic &t, Scalar type, Scalar numbers) {
     const unsigned width = softcuda::ir::bits(type), top = width - 1;
     const Type c = class_of(width);
@@ -175,7 +175,7 @@ void add_nth_set(Logic &t) {
                     return static_cast<Bits>(position);
             return ~Bits{0};
         });
-    // Bases beyond 31 mean nothing.
+    // Bases above 31 are undefined.
     const auto reference = c.reference;
     c.accept = [](Inputs in, Bits, Bits) { return (in[1] & 0xffffffff) > 31; };
     c.kinds = {Scalar::U32, Scalar::U8, Scalar::S32};
@@ -185,7 +185,7 @@ void add_permutations(Logic &t) {
     using softcuda::ir::PrmtMode;
     static constexpr unsigned tables[7][4][4] = {
         {},
-        {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}, // low byte first
+        {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}, // lowest byte first
         {{0, 7, 6, 5}, {1, 0, 7, 6}, {2, 1, 0, 7}, {3, 2, 1, 0}},
         {{0, 0, 0, 0}, {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}},
         {{0, 1, 2, 3}, {1, 1, 2, 3}, {2, 2, 2, 3}, {3, 3, 3, 3}},

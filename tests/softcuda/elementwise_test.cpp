@@ -1,4 +1,4 @@
-// elementwise_test.cpp -- generated code for per-lane operations against scalar references.
+// elementwise_test.cpp -- compares generated code for per-lane operations with scalar references.
 //
 //     softcuda_elementwise_test [integer|logic|float|half|convert|approx]...
 #include "check.h"

@@ -98,7 +98,7 @@ std::vector<Expectation> expectations(std::string_view test, std::string_view co
     return found;
 }
 
-/// Walks through the output with the expectations.
+/// Matches the output with the expectations, in order.
 class Matcher {
   public:
     explicit Matcher(std::string_view output) {

@@ -6,14 +6,14 @@
 
 namespace softcuda::test {
 
-/// Reads from `test` the lines that begin with `comment` (";" or "//") and one of
+/// Reads the lines of `test` that begin with `comment` (";" or "//") and one of
 ///
 ///     CHECK: text         a line of the output, after the last match, contains text
-///     CHECK-NEXT: text    so does the very next line
+///     CHECK-NEXT: text    the next line contains text
 ///     CHECK-NOT: text     no line between the matches before and after contains text
 ///
-/// and compares them with `output`. Runs of blanks count as one; `{{...}}` in a text is a regular
-/// expression. Returns what did not match, or nothing. A file without CHECK lines is an error.
+/// and compares them with `output`. Several blanks count as one; `{{...}}` in a text is a regular
+/// expression. Returns the errors, or an empty string. A file without CHECK lines is an error.
 [[nodiscard]] std::string file_check(std::string_view test, std::string_view comment,
                                      std::string_view output);
 

@@ -1,4 +1,4 @@
-// instruction_writer.cpp -- writes the rows of instructions.def as PTX, for tests of all of them.
+// instruction_writer.cpp -- writes the rows of instructions.def as PTX, for tests.
 #include "instruction_writer.h"
 
 #include "ptx/check_modifiers.h"
@@ -12,10 +12,10 @@ namespace {
 
 using namespace softcuda::ptx;
 
-/// Beyond so many combinations of a row's modifiers only pairs are written.
+/// If a row has more combinations of modifiers, only pairs are written.
 constexpr std::size_t kMostCombinations = 600;
 
-/// Which choice each modifier of a row takes; -1: not written.
+/// The selected alternative of each modifier of a row; -1: omitted.
 using Choices = std::vector<int>;
 
 int least_choice(const ModifierRule &rule) { return rule.optional ? -1 : 0; }
@@ -221,7 +221,7 @@ std::string register_declarations() {
     return text + ".reg .f32 %f32_<160>;\n.reg .f64 %f64_<160>;\n";
 }
 
-/// The names of registers in some text.
+/// The names of registers in a text.
 std::set<std::string> registers_in(const std::string &text) {
     std::set<std::string> found;
     for (std::size_t at = text.find('%'); at != std::string::npos; at = text.find('%', at + 1)) {
@@ -248,7 +248,7 @@ std::string store_register(const std::string &name, unsigned offset) {
     return "st.global." + register_type(name) + " " + to + name + ";\n";
 }
 
-/// What belongs to other threads of the warp or block, or to the machine.
+/// Instructions that depend on other threads of the warp or block, or on the machine.
 bool concerns_others(Opcode opcode) {
     switch (opcode) {
     case Opcode::Cvta:
@@ -272,7 +272,7 @@ std::vector<WrittenInstruction> write_form(const Form &form, Thoroughness thorou
     for (const Choices &choices : choices_of(form, thoroughness)) {
         WrittenInstruction written = write_spelling(form, choices);
         if (!check_modifiers(form.opcode, written.modifiers).empty())
-            continue; // no such combination
+            continue; // an invalid combination
         Form::Count count = form.operand_count(written.modifiers);
         for (std::size_t i = count.least; i <= count.most; ++i) {
             written.operands = write_operands(form, written.modifiers, i);

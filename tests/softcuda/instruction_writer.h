@@ -1,4 +1,4 @@
-// instruction_writer.h -- writes the rows of instructions.def as PTX, for tests of all of them.
+// instruction_writer.h -- writes the rows of instructions.def as PTX, for tests.
 #pragma once
 
 #include "ptx/forms.h"
@@ -19,25 +19,26 @@ struct WrittenInstruction {
 };
 
 enum class Thoroughness {
-    EachAlone, ///< each modifier's each word once, beside only what must be there; and all at once
-    Combined,  ///< all combinations; of rows with thousands of those, all pairs of words
+    EachAlone, ///< each word of each modifier once, with the required modifiers only; and all
+               ///< modifiers together
+    Combined,  ///< all combinations; for rows with thousands of combinations, all pairs of words
 };
 
-/// Ways to write `form`, none twice; impossible combinations are left out.
+/// The ways to write `form`, without duplicates and invalid combinations.
 [[nodiscard]] std::vector<WrittenInstruction> write_form(const softcuda::ptx::Form &form,
                                                          Thoroughness thoroughness);
 
-/// A kernel `k` with nothing but the instruction: for the parser.
+/// A kernel `k` with only the instruction, for the parser.
 [[nodiscard]] std::string bare_module(const softcuda::ptx::Form &form,
                                       const std::string &instruction);
 
-/// A kernel `k` that reads the instruction's operands from memory and stores its results there, so
-/// that nothing of it is constant or superfluous.
+/// A kernel `k` that loads the instruction's operands and stores its results, so that the compiler
+/// can neither fold nor remove it.
 [[nodiscard]] std::string complete_module(const softcuda::ptx::Form &form,
                                           const WrittenInstruction &instruction);
 
 /// The classes of registers in memory order, destinations after a `=`: "=f32 f32 b32"; empty for
-/// instructions with operands other than single registers, or that concern more than their thread.
+/// instructions with operands other than single registers, or that depend on other threads.
 [[nodiscard]] std::string register_operands(const softcuda::ptx::Form &form,
                                             const WrittenInstruction &instruction);
 

@@ -1,4 +1,4 @@
-// interpret_test.cpp -- that the interpreter of the warp program finds what is wrong with a plan.
+// interpret_test.cpp -- tests that the interpreter of the warp program finds errors in plans.
 #include "spoil_plan.h"
 
 #include "interpret/run_warps.h"
@@ -15,7 +15,8 @@ using warp::KernelPlan;
 constexpr std::uint64_t kBuffer = 0x10000;
 constexpr std::uint32_t kThreads = 64, kFew = 20;
 
-// Thread t makes t + 1, times three for the first twenty, plus twenty, of what it finds.
+// Each thread updates one element: the threads below the parameter multiply it by three, and all
+// threads add the parameter.
 constexpr const char *kKernel = R"(kernel k {
   .parameters 0:8:8 8:4:4 bytes 12
 entry:

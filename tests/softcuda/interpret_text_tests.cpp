@@ -1,12 +1,13 @@
-// interpret_text_tests.cpp -- runs launch files by two interpreters beside the compiled code.
+// interpret_text_tests.cpp -- compares compiled code with two interpreters, on launch files.
 //
 //     softcuda_interpret_tests [--why] LIBRARY FILE-OR-FOLDER...
 //
-// What a kernel leaves in its buffers has to be equal: as compiled code in the tier that softcuda
-// chooses, by the interpreter of the IR, which runs each thread by itself, and by that of the warp
-// program, with the plans for each of the tiers that can run it. A claim of a plan that does not
-// hold for the values of the lanes fails, too. --why says of each file what an interpreter lacks.
-// launch_file.h says what a file looks like; those of failing launches are left out.
+// The content of the buffers after a kernel must be equal for: compiled code in the tier that
+// softcuda chooses; the interpreter of the IR, which runs each thread separately; and the
+// interpreter of the warp program, with the plans of each tier that can run the kernel. A property
+// in a plan that is false for the values of the lanes is an error, too. --why prints the features
+// of a file that an interpreter does not support. launch_file.h describes the files; files with
+// failing launches are skipped.
 #include "launch_driver.h"
 
 #include "compiler/pipeline.h"
@@ -31,12 +32,12 @@ using interpret::Launch;
 using interpret::Outcome;
 using test::Driver;
 using test::LaunchFile;
-/// By buffer: what it holds after a run.
+/// The content of each buffer after a run.
 using Results = std::map<std::string, std::vector<std::byte>>;
 
 struct Tally {
     unsigned files = 0, failing = 0, by_threads = 0, by_warps = 0, wrong = 0;
-    std::map<std::string, unsigned> refused; ///< by reason, the warp program's
+    std::map<std::string, unsigned> refused; ///< by reason, for the warp program
     bool says_why = false;
 };
 
@@ -58,16 +59,16 @@ Results run_compiled(Driver &driver, LaunchFile &file) {
     return results;
 }
 
-// ---- a launch for the interpreters ----------------------------------------------------------
+// ---- a launch for the interpreters ------------------------------------------------------------
 
-/// The module's variables lie where no buffer of the device does.
+/// The address of the module's variables, at which no buffer of the device is.
 constexpr std::uint64_t kVariables = std::uint64_t{1} << 28;
 
 void place_variables(const ir::Module &module, Launch &launch) {
     std::uint64_t next = kVariables;
     for (const ir::GlobalVariable &variable : module.variables) {
         launch.symbols.push_back(next);
-        next += (variable.size + 511) / 256 * 256; // with a gap that nothing may access
+        next += (variable.size + 511) / 256 * 256; // with an inaccessible gap
     }
     for (std::size_t n = 0; n < module.variables.size(); ++n) {
         const ir::GlobalVariable &variable = module.variables[n];
@@ -113,7 +114,7 @@ Results results_of(const LaunchFile &file, const Launch &launch) {
     return results;
 }
 
-// ---- comparing ------------------------------------------------------------------------------
+// ---- comparison -------------------------------------------------------------------------------
 
 std::string difference(const Results &got, const Results &wanted) {
     for (const auto &[name, bytes] : wanted) {

@@ -3,20 +3,19 @@
 //     softcuda_ir_tests FILE_OR_FOLDER...
 //     softcuda_ir_tests --verify FILE_OR_FOLDER...     lowers and verifies PTX without CHECK lines
 //
-// The first line of a .ir file says what is done with it, and its CHECK lines what comes out:
+// The first line of a .ir file selects the operation, and its CHECK lines describe the output:
 //
-//     ; RUN: roundtrip    parse and print; printing and parsing again must change nothing
+//     ; RUN: roundtrip    parse and print; parsing and printing again must change nothing
 //     ; RUN: verify       the messages of verify()
-//     ; RUN: parse        the message of parse_ir() for a text that is wrong
-//     ; RUN: PASS         the module after this pass over the IR, or this list of passes: fold,
-//                         clean-up ... (compiler/pipeline.cpp); it verifies
-//     ; RUN: ANALYSIS     what SOFTCUDA_DUMP=ANALYSIS prints of each function, after the passes
-//     that
-//                         prepare it
-//     ; BLOCK: 32 4       the block's shape; 256 threads in a row unless stated
+//     ; RUN: parse        the message of parse_ir() for an invalid text
+//     ; RUN: PASS         the module after this IR pass, or this list of passes: fold, clean-up ...
+//                         (compiler/pipeline.cpp); the module is verified
+//     ; RUN: ANALYSIS     the output of SOFTCUDA_DUMP=ANALYSIS for each function, after the passes
+//                         that prepare it
+//     ; BLOCK: 32 4       the block's shape; by default 256 threads
 //
-// A .ptx file is lowered; its CHECK lines (`// CHECK:`) are about the IR, or, if there are errors,
-// about the diagnostics.
+// A .ptx file is lowered; its CHECK lines (`// CHECK:`) describe the IR or, if there are errors,
+// the diagnostics.
 #include "file_check.h"
 
 #include "compiler/pipeline.h"
@@ -129,7 +128,7 @@ std::string read_file(const std::filesystem::path &path) {
     return text.str();
 }
 
-/// Prints what is wrong; true if all is well.
+/// Prints errors; true if there are none.
 bool verify_file(const std::filesystem::path &path) {
     Outcome outcome = run_ptx(read_file(path), path.filename().string());
     bool lowered = outcome.output.find(": error: ") == std::string::npos;
@@ -147,7 +146,7 @@ bool run_file(const std::filesystem::path &path) {
     Outcome outcome;
     try {
         outcome = is_ptx ? run_ptx(text, path.filename().string()) : run_ir(text);
-    } catch (const std::logic_error &error) { // a pass has left IR that is not valid
+    } catch (const std::logic_error &error) { // a pass has produced invalid IR
         outcome.failure = error.what();
     }
     if (outcome.failure.empty())

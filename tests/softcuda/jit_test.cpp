@@ -1,4 +1,4 @@
-// jit_test.cpp -- compiling, loading and caching machine code.
+// jit_test.cpp -- compiles, loads and caches machine code.
 #include "check.h"
 
 #include "compiler/pipeline.h"
@@ -121,7 +121,7 @@ void test_halves_are_compared_as_floats() {
     CHECK(floats == 1 && of_halves == 1);
 }
 
-// Instruction selection has to see that a gather's offsets are small, in the gather's own block.
+// Instruction selection must see, in the gather's basic block, that the offsets are small.
 void test_constant_offsets_stay_with_their_gather() {
     llvm::LLVMContext context;
     llvm::Module module("test", context);
@@ -178,7 +178,7 @@ void test_every_instruction_set() {
         try {
             run_kernel(jit::Target::from_environment());
         } catch (const std::runtime_error &error) {
-            std::printf("skipped %s: %s\n", isa, error.what()); // this machine lacks it
+            std::printf("skipped %s: %s\n", isa, error.what()); // not supported by this machine
             CHECK(std::strcmp(isa, "avx512") == 0 || std::strcmp(isa, "avx2") == 0);
         }
     }
@@ -296,7 +296,7 @@ void test_cache_is_trimmed_by_use() {
             if (entry.last_write_time() > start + std::chrono::hours(1))
                 fs::last_write_time(entry, start + std::chrono::seconds(i));
     }
-    CHECK(holds(cache, "0", object)); // and so used last
+    CHECK(holds(cache, "0", object)); // so that it is the most recently used one
     cache.trim();
     std::uintmax_t total = 0;
     for (const fs::directory_entry &entry : fs::directory_iterator(folder.path))
@@ -322,7 +322,7 @@ void test_unusable_folders_are_misses() {
 }
 
 void test_cache_environment() {
-    unsetenv("SOFTCUDA_DISABLE_CACHE"); // whoever runs the tests may have set it
+    unsetenv("SOFTCUDA_DISABLE_CACHE"); // it may be set in the environment
     setenv("SOFTCUDA_CACHE_DIR", "/a/b", 1);
     CHECK(jit::ObjectCache::from_environment().directory() == "/a/b");
     setenv("SOFTCUDA_DISABLE_CACHE", "1", 1);

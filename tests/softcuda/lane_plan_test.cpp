@@ -1,5 +1,5 @@
-// lane_plan_test.cpp -- that verify_lanes() finds what is wrong with the places of lanes, and the
-// interpreter what is wrong with values between them.
+// lane_plan_test.cpp -- tests that verify_lanes() finds errors in the places of lanes, and that the
+// interpreter finds errors in the values between them.
 #include "spoil_plan.h"
 
 #include "interpret/run_warps.h"
@@ -13,7 +13,7 @@ using namespace softcuda;
 using warp::KernelPlan;
 using warp::Place;
 
-// Lanes 0 to 9 and the others go their own ways to a barrier of the warp, then leave numbers.
+// Lanes 0 to 9 and the others take different paths to a barrier of the warp, then store numbers.
 constexpr const char *kKernel = R"(kernel k {
   .parameters 0:8:8 8:4:4 bytes 12
 entry:

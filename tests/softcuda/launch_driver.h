@@ -1,4 +1,4 @@
-// launch_driver.h -- a driver library that is opened when the test runs, and a launch file on it.
+// launch_driver.h -- opens a driver library at run time, and executes launch files with it.
 #pragma once
 
 #include "launch_file.h"
@@ -18,7 +18,7 @@ class Driver {
             throw std::runtime_error(dlerror());
     }
 
-    /// Calls cu`name`; throws unless it succeeds.
+    /// Calls cu`name`; throws if it fails.
     template <class... Arguments> void call(const char *name, Arguments... arguments) {
         const CUresult result = result_of(name, arguments...);
         if (result != CUDA_SUCCESS)
@@ -41,7 +41,7 @@ class Driver {
 /// Loads the file's module, fills its buffers and launches its kernel. Throws std::runtime_error if
 /// the module does not load.
 [[nodiscard]] CUresult load_and_launch(Driver &driver, LaunchFile &file, CUmodule *module);
-/// What a buffer holds.
+/// The content of a buffer.
 [[nodiscard]] std::vector<std::byte> read_buffer(Driver &driver, const Buffer &buffer);
 
 } // namespace softcuda::test

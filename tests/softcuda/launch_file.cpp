@@ -1,4 +1,4 @@
-// launch_file.cpp -- reads the comments of a PTX file.
+// launch_file.cpp -- parses the comments of a PTX file.
 #include "launch_file.h"
 
 #include "file_check.h"

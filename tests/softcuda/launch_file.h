@@ -1,15 +1,14 @@
-// launch_file.h -- PTX files that say in comments what to launch, on what, and what comes of it.
+// launch_file.h -- PTX files with comments that describe a launch, its data and its results.
 //
 //     // LAUNCH: kernel grid 2 block 64 1 1 cluster 2 1 1 shared 256 cooperative
 //     // BUFFER: a u32 64 = iota 5 2           5 7 9 ...; or `zero`; or values as below
-//     // BUFFER: rows u64 4 = at a 16 256      addresses: of byte 16 of a, then each 256 bytes on
-//     // ARGS: a u32:7                         buffers' addresses, and numbers
-//     // EXPECT: a = 1 2*3 4..6                2*3: three times 2; 4..6: 4 5 6; the rest is free
-//     // TIER: fibers                          what softcuda has to choose by itself
-//     // FAILS: text                           instead of EXPECT: the launch fails, and the log has
-//     it
+//     // BUFFER: rows u64 4 = at a 16 256      addresses: byte 16 of a, then steps of 256 bytes
+//     // ARGS: a u32:7                         addresses of buffers, and numbers
+//     // EXPECT: a = 1 2*3 4..6                2*3: three times 2; 4..6: 4 5 6; the rest is ignored
+//     // TIER: fibers                          the tier that softcuda must choose
+//     // FAILS: text                           instead of EXPECT: the launch fails with this log
 //     // COMPARE: a b                          instead of EXPECT: equal after a run in each tier
-//     // NOT-IN: regions                       a tier that would hang; the kernel is not run in it
+//     // NOT-IN: regions                       a tier in which the kernel would hang; not run
 #pragma once
 
 #include <array>
@@ -27,7 +26,7 @@ using Words = std::vector<std::string>;
 struct Buffer {
     std::string type;
     std::vector<std::uint64_t> initial, expected;
-    /// Of `at`: the buffer whose address is added to all elements.
+    /// For `at`: the buffer whose address is added to all elements.
     std::string base;
     std::uint64_t address = 0; ///< on the device
 
@@ -51,16 +50,16 @@ struct LaunchFile {
     std::string tier, failure;
     Words not_in, compared;
 
-    /// Of the arguments, once all buffers have addresses.
+    /// The values of the arguments, after all buffers have addresses.
     [[nodiscard]] std::vector<std::uint64_t> argument_values() const;
-    /// What a buffer holds before the launch, once all buffers have addresses.
+    /// The content of a buffer before the launch, after all buffers have addresses.
     [[nodiscard]] std::vector<std::byte> initial_bytes(const Buffer &buffer) const;
 };
 
-/// Throws std::runtime_error for a file that is not as above.
+/// Throws std::runtime_error for an invalid file.
 [[nodiscard]] LaunchFile read_launch_file(const std::filesystem::path &path);
 
-/// The files that a command line names from `first` on, those in folders included, sorted.
+/// The files in the command line from argument `first` on, including files in folders, sorted.
 [[nodiscard]] std::vector<std::filesystem::path> ptx_files(int argc, char **argv, int first);
 
 } // namespace softcuda::test

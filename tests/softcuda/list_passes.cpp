@@ -2,8 +2,8 @@
 //
 //     softcuda_passes
 //
-// One line for each pass, fields separated by tabs: name, layer, need, source files, sentence.
-// What SOFTCUDA_DUMP and SOFTCUDA_SKIP name wrongly is reported on stderr, as in a compilation.
+// One line for each pass, with fields separated by tabs: name, layer, need, source files, sentence.
+// Wrong names in SOFTCUDA_DUMP and SOFTCUDA_SKIP are reported on stderr, as in a compilation.
 #include "compiler/pipeline.h"
 
 #include <iostream>

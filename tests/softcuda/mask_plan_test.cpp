@@ -1,4 +1,4 @@
-// mask_plan_test.cpp -- that verify_masks() finds what is wrong with a plan of masks.
+// mask_plan_test.cpp -- tests that verify_masks() finds errors in a plan of masks.
 #include "spoil_plan.h"
 
 #include <string>
@@ -77,7 +77,7 @@ int main() {
         mask.from = BlockMask::From::Owner;
         mask.owner = plan.function.entry();
     }));
-    // Found by the interpreter of masks.
+    // Found by the simulation of a warp.
     CHECK(finds("a lane is left there",
                 [](KernelPlan &plan) { flow(plan, "right").edges[0].next = nullptr; }));
     return test::status();

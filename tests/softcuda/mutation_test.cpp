@@ -1,9 +1,9 @@
-// mutation_test.cpp -- PTX that was damaged at random is refused or lowered, and never a crash.
+// mutation_test.cpp -- randomly damaged PTX is refused or lowered, and never causes a crash.
 //
 //     softcuda_mutation_test ROUNDS FILE_OR_FOLDER...
 //
-// Each round changes a few lines or words of each file. What still parses is lowered, and what is
-// lowered must verify. Seeds are fixed: the same rounds do the same.
+// Each round changes a few lines or words of each file. Valid texts are lowered, and the IR must
+// verify. Seeds are fixed, so rounds are reproducible.
 #include "compiler/pipeline.h"
 #include "ir/lower.h"
 #include "ir/verify.h"
@@ -102,7 +102,7 @@ class Mutator {
     std::mt19937 random_;
 };
 
-/// True unless what was lowered does not verify.
+/// False if the lowered IR does not verify.
 bool survives(const std::string &text, unsigned &lowered) {
     auto source = std::make_shared<const SourceText>("mutated.ptx", text);
     Diagnostics diagnostics(*source);

@@ -1,11 +1,11 @@
-// ptx_hostile_test.cpp -- texts that nobody means well with: none may crash the front end.
+// ptx_hostile_test.cpp -- malicious texts, none of which may crash the front end.
 //
 //     softcuda_ptx_hostile_test ROUNDS FILE_OR_FOLDER...
 //
-// First, constructed texts: nested deeply, very long, numbers at their limits; each within a bound
-// of processor time, since there is to be no quadratic behaviour. Then each file ROUNDS times with
-// random bytes changed, taken out, doubled or swapped with another place's. Run it in the asan
-// build to find what does not crash by itself. The seed is fixed: a failure comes again.
+// First, constructed texts: deeply nested, very long, with numbers at their limits; each has a
+// limit of processor time, because parsing must not take quadratic time. Then each file ROUNDS
+// times, with random bytes changed, removed, duplicated or exchanged. The asan build also finds
+// errors that do not cause a crash. The seed is fixed, so failures are reproducible.
 #include "check.h"
 
 #include "ptx/parse.h"
@@ -25,7 +25,7 @@ namespace {
 using namespace softcuda;
 namespace fs = std::filesystem;
 
-/// Parses, and prints whatever came of it. Gives true if there were no errors.
+/// Parses, and prints the result. Returns true if there were no errors.
 bool survive(const std::string &text) {
     auto source = std::make_shared<SourceText>("hostile.ptx", text);
     Diagnostics diagnostics(*source);
@@ -51,7 +51,7 @@ std::string kernel(const std::string &body) {
 }
 
 void check_constructed(const char *name, const std::string &text, bool valid) {
-    constexpr double seconds_allowed = 20; // of the slowest build, with sanitizers
+    constexpr double seconds_allowed = 20; // for the slowest build, with sanitizers
     std::clock_t begin = std::clock();
     bool parsed = survive(text);
     double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

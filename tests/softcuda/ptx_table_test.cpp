@@ -1,8 +1,8 @@
-// ptx_table_test.cpp -- writes each row of instructions.def in PTX and reads it back.
+// ptx_table_test.cpp -- writes each row of instructions.def in PTX and parses it.
 //
-// For each row there is an instruction with what must be there, one more for each modifier that may
-// be there and each of the words it may be, and one with everything. All must parse as that row, or
-// as an earlier one that agrees as well, and print as they were written.
+// For each row there is an instruction with the required modifiers, one for each word of each
+// optional modifier, and one with all modifiers. All must be parsed as that row, or as an earlier
+// row that matches too, and be printed as they were written.
 #include "check.h"
 #include "instruction_writer.h"
 
@@ -17,7 +17,7 @@ namespace {
 using namespace softcuda;
 using namespace softcuda::ptx;
 
-/// `printed` differs from what is written by words that mean nothing (barrier.cta.sync).
+/// `printed` differs from the written text by words without a meaning (barrier.cta.sync).
 void check_instruction(const Form &form, const std::string &instruction,
                        const std::string &expected) {
     auto source = std::make_shared<SourceText>("row", test::bare_module(form, instruction));
@@ -49,7 +49,9 @@ int main() {
     for (const Form &form : forms()) {
         std::size_t written = check_form(form);
         instructions += written;
-        bool special = form.opcode == Opcode::Cvt; // some rows need a rounding that is optional
+        bool special =
+            form.opcode ==
+            Opcode::Cvt; // some rows require a rounding modifier that is optional in others
         CHECK(written > 0 || special);
         if (written == 0)
             std::cout << "nothing written for " << syntax_of(form) << "\n";

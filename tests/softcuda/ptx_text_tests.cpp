@@ -2,15 +2,15 @@
 //
 //     softcuda_ptx_tests errors FILE_OR_FOLDER...
 //     softcuda_ptx_tests parse FILE_OR_FOLDER...
-//     softcuda_ptx_tests time FILE...        megabytes parsed in a second of processor time
+//     softcuda_ptx_tests time FILE...        megabytes parsed per second of processor time
 //
-// A file of errors/ says in comments all that is wrong with it, in the order of the text:
+// Comments in a file of errors/ list all expected diagnostics, in the order of the text:
 //
 //     // EXPECT: 7:9: error: unknown instruction `addd`
 //     // EXPECT-NOTE: did you mean `add`?
 //
-// A file of parse/ has no errors. What is printed for it parses again and then prints the same;
-// CHECK lines, if it has any, are about the printed text.
+// A file of parse/ has no errors. Its printed text is parsed and printed again, and must not
+// change. CHECK lines, if there are any, describe the printed text.
 #include "file_check.h"
 
 #include "ptx/parse.h"
@@ -38,7 +38,7 @@ std::string read(const fs::path &path) {
     return text.str();
 }
 
-/// What the comments of a file say that is to be reported, one line each.
+/// The diagnostics that the comments of a file expect, one line each.
 std::string expected_diagnostics(const std::string &text) {
     constexpr std::string_view error = "// EXPECT: ", note = "// EXPECT-NOTE: ";
     std::istringstream lines(text);
@@ -67,7 +67,7 @@ std::string reported_diagnostics(const Diagnostics &diagnostics) {
     return reported;
 }
 
-/// Nothing if the file is as it should be, else what is wrong.
+/// The errors of a test; empty if it passes.
 std::string check_errors(const std::string &name, const std::string &text) {
     auto source = std::make_shared<SourceText>(name, text);
     Diagnostics diagnostics(*source);

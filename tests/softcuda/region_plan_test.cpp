@@ -1,4 +1,4 @@
-// region_plan_test.cpp -- that verify_regions() finds what is wrong with a plan of regions.
+// region_plan_test.cpp -- tests that verify_regions() finds errors in a plan of regions.
 #include "spoil_plan.h"
 
 #include <string>
@@ -9,8 +9,8 @@ using namespace softcuda;
 using warp::Fetch;
 using warp::KernelPlan;
 
-// %7 lies where region 0 has kept it, %8 and %9 are made anew in each round; the mask of `work`
-// crosses the barrier.
+// %7 is stored by region 0, %8 and %9 are recomputed in each iteration; the mask of `work` crosses
+// the barrier.
 constexpr const char *kKernel = R"(kernel k {
   .parameters 0:8:8 8:4:4 bytes 12
 entry:
@@ -88,7 +88,7 @@ int main() {
                 [](KernelPlan &plan) { plan.regions[0].active_warps = 1; }));
     CHECK(finds("does not start behind its barrier",
                 [](KernelPlan &plan) { plan.regions[1].barrier = nullptr; }));
-    // Found by a warp on its way.
+    // Found by the simulation of a warp.
     for (std::size_t number = 0; number < 3; ++number)
         CHECK(finds("which the region does not fetch",
                     [&](KernelPlan &plan) { drop_fetch(plan, number); }));

@@ -1,9 +1,9 @@
-// run_text_tests.cpp -- runs run/*.ptx, each in every tier, and compares what they leave in memory.
+// run_text_tests.cpp -- runs run/*.ptx in every tier, and compares the contents of memory.
 //
 //     softcuda_run_tests LIBRARY FILE-OR-FOLDER...
 //
-// LIBRARY is a driver: libsoftcuda.so, or NVIDIA's libcuda.so.1, where each file runs once.
-// launch_file.h says what a file looks like.
+// LIBRARY is a driver: libsoftcuda.so, or NVIDIA's libcuda.so.1, with which each file runs once.
+// launch_file.h describes the files.
 #include "launch_driver.h"
 
 #include <algorithm>
@@ -26,12 +26,12 @@ using softcuda::test::Buffer;
 using softcuda::test::Driver;
 using softcuda::test::LaunchFile;
 using softcuda::test::read_buffer;
-/// By buffer: what the first tier left in it.
+/// The content of each buffer after the run in the first tier.
 using Results = std::map<std::string, std::vector<std::byte>>;
 
 [[noreturn]] void fail(const std::string &message) { throw std::runtime_error(message); }
 
-/// What is written to stderr while it exists.
+/// Captures stderr in the scope of this object.
 class Captured {
   public:
     Captured() : file_(std::tmpfile()), saved_(dup(STDERR_FILENO)) {
@@ -60,7 +60,7 @@ class Captured {
     std::string text_;
 };
 
-/// Keeps the first tier's result, and holds the others' against it.
+/// Stores the first tier's result, and compares the results of other tiers with it.
 void compare(const std::string &name, const std::vector<std::byte> &bytes, Results &results) {
     const auto [first, is_first] = results.emplace(name, bytes);
     if (first->second == bytes)
@@ -101,7 +101,7 @@ void load_and_run(Driver &driver, LaunchFile &test, Results &results) {
     driver.call("cuModuleUnload", module);
 }
 
-/// Runs the test in one tier ("": what softcuda chooses); returns what is wrong.
+/// Runs the test in one tier ("": softcuda's choice); returns the errors.
 std::string run(Driver &driver, LaunchFile test, Results &results, const std::string &tier) {
     setenv("SOFTCUDA_TIER", tier.c_str(), 1);
     CUcontext context = nullptr;
@@ -114,7 +114,7 @@ std::string run(Driver &driver, LaunchFile test, Results &results, const std::st
     } catch (const std::exception &error) {
         wrong = error.what();
     }
-    driver.call("cuDevicePrimaryCtxReset_v2", CUdevice{0}); // a failed launch has spoilt it
+    driver.call("cuDevicePrimaryCtxReset_v2", CUdevice{0}); // a failed launch has made it unusable
     const std::string log = captured.finish();
     if (wrong.empty() && driver.is_software()) {
         if (log.find(test.failure) == std::string::npos)

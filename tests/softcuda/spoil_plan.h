@@ -1,4 +1,4 @@
-// spoil_plan.h -- plans of a small kernel that a test makes wrong, and what a verifier finds.
+// spoil_plan.h -- inserts errors in plans of a small kernel, for tests of verifiers.
 #pragma once
 
 #include "check.h"
@@ -17,7 +17,7 @@ namespace test {
 using Spoil = std::function<void(softcuda::warp::KernelPlan &plan)>;
 using Verify = std::vector<std::string> (*)(const softcuda::warp::KernelPlan &plan);
 
-/// What `verify` finds in the plan of a kernel, all analyses of which have run, after `spoil`.
+/// The errors that `verify` finds in a complete plan of a kernel after `spoil` has changed it.
 inline std::string wrong_after(const char *kernel, softcuda::analysis::LaunchShape launch,
                                Verify verify, const Spoil &spoil) {
     using namespace softcuda;

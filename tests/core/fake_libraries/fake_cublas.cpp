@@ -1,5 +1,5 @@
-// fake_cublas.cpp -- a libcublas for tests on a device whose memory is the host's: the functions of
-// cublas.def. See fake_cusolver.cpp.
+// fake_cublas.cpp -- a libcublas for tests on softcuda, whose device memory is host memory: the
+// functions of cublas.def. See fake_cusolver.cpp.
 #include "fake_libraries/fake_device.h"
 #include "fake_libraries/small_lapack.h"
 

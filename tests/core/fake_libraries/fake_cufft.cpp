@@ -1,5 +1,5 @@
-// fake_cufft.cpp -- a libcufft for tests on a device whose memory is the host's: the functions of
-// cufft.def, one line at a time.
+// fake_cufft.cpp -- a libcufft for tests on softcuda, whose device memory is host memory: the
+// functions of cufft.def, with one-dimensional transforms.
 #include "fake_libraries/fake_device.h"
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// A side of a transform: where its elements lie.
+/// One side of a transform: the layout of its elements.
 struct Side {
     std::array<long long, 3> extents{1, 1, 1};
     long long step = 1, next = 1;
@@ -64,9 +64,10 @@ void store(void *data, int type, long long at, Complex value) {
     }
 }
 
-/// The transform of n elements that lie `step` apart: by its definition where n is prime, else of
-/// its parts that lie p times as far apart, p being the least prime factor (Cooley and Tukey 1965).
-/// roots holds the powers of a primitive root of one, a multiple of n of them.
+/// The transform of n elements with stride `step`: by the definition if n is prime, else from the
+/// transforms of its parts with stride p * step, where p is the smallest prime factor (Cooley and
+/// Tukey 1965). roots contains the powers of a primitive root of unity; their number is a multiple
+/// of n.
 std::vector<Complex> sums(const Complex *x, std::size_t n, std::size_t step,
                           const std::vector<Complex> &roots) {
     std::size_t parts = 2;
@@ -86,7 +87,7 @@ std::vector<Complex> sums(const Complex *x, std::size_t n, std::size_t step,
     return result;
 }
 
-/// The elements of one transform, all lengths of them.
+/// The elements of one transform, over all its lengths.
 class Grid {
   public:
     explicit Grid(const std::array<long long, 3> &lengths)
@@ -120,7 +121,7 @@ class Grid {
     std::vector<Complex> values_;
 };
 
-/// Calls visit(place in memory, i, j, k) for the elements that one side has in memory.
+/// Calls visit(index in memory, i, j, k) for the elements that one side has in memory.
 template <class Visit>
 void walk(const Side &side, const std::array<long long, 3> &lengths, Visit &&visit) {
     for (long long i = 0; i < lengths[0]; ++i)
@@ -138,7 +139,7 @@ void run(const Plan &plan, void *in, void *out, double sign) {
         walk(plan.in, given, [&](long long place, long long i, long long j, long long k) {
             grid.at(i, j, k) = load(in, plan.in.type, one * plan.in.next + place);
         });
-        // The other half of a real signal's transform, of one axis.
+        // The other half of the transform of a real signal, along one axis.
         for (long long k = half[2]; plan.out.real() && k < plan.lengths[2]; ++k)
             grid.at(0, 0, k) = std::conj(grid.at(0, 0, plan.lengths[2] - k));
         for (int axis = 0; axis < 3; ++axis)
@@ -222,7 +223,7 @@ FAKE cufftXtExec(int handle, void *in, void *out, int direction) {
         return 1;
     if (plan->work == nullptr)
         return 13;
-    // As NVIDIA's: real data lie where complex ones might.
+    // As in NVIDIA's library: real data must have the alignment of complex data.
     const std::size_t alignment = 2 * (plan->in.type % 4 == 0 ? sizeof(float) : sizeof(double));
     for (const void *data : {in, out})
         if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
@@ -230,12 +231,13 @@ FAKE cufftXtExec(int handle, void *in, void *out, int direction) {
     if (cuStreamSynchronize(plan->stream) != CUDA_SUCCESS)
         return 6;
     std::memset(plan->work, 1, 64);
-    // From real numbers the transform is forward, to them inverse, whatever is asked for.
+    // A transform from real numbers is forward, one to real numbers is inverse, independent of the
+    // requested direction.
     const double sign = plan->in.real() ? -1 : plan->out.real() ? 1 : direction;
     if (plan->in.type == plan->out.type && in == out && plan->in.next != plan->out.next)
         return 4;
     run(*plan, in, out, sign);
-    if (plan->out.real()) // as the real one may
+    if (plan->out.real()) // allowed for the real one
         std::memset(in, 0xff, 8);
     return 0;
 }

@@ -1,5 +1,5 @@
-// fake_cupti.cpp -- a libcupti for tests: each flush hands over one kernel, one copy and one fill,
-// while these are enabled.
+// fake_cupti.cpp -- a libcupti for tests: each flush returns records of one kernel, one copy and
+// one fill, if these are enabled.
 #include "libraries/cupti.h"
 
 #include <cstring>
@@ -16,7 +16,7 @@ GiveBuffer give_buffer = nullptr;
 TakeBuffer take_buffer = nullptr;
 std::set<std::uint32_t> enabled;
 
-/// Records of other versions are longer: here by this much.
+/// Records of other versions are longer; here by this number of bytes.
 constexpr std::size_t kRest = 64;
 constexpr std::size_t kRecord = sizeof(CuptiKernel) + kRest;
 
@@ -82,7 +82,7 @@ EXPORT int cuptiActivityFlushAll(std::uint32_t) {
 EXPORT int cuptiActivityGetNextRecord(std::uint8_t *buffer, std::size_t valid, void **record) {
     std::uint8_t *next = *record ? static_cast<std::uint8_t *>(*record) + kRecord : buffer;
     if (next >= buffer + valid)
-        return 12; // CUPTI_ERROR_MAX_LIMIT_REACHED: there are no more
+        return 12; // CUPTI_ERROR_MAX_LIMIT_REACHED: no more records
     *record = next;
     return 0;
 }

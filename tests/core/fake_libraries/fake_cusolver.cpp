@@ -1,7 +1,7 @@
-// fake_cusolver.cpp -- a libcusolver for tests on a device whose memory is the host's.
+// fake_cusolver.cpp -- a libcusolver for tests on softcuda, whose device memory is host memory.
 //
-// It has the functions of cusolver.def, which compute with small_lapack.h. Tests of the package
-// thus see whether matrices, triangles and results are handed over as LAPACK has them.
+// It has the functions of cusolver.def, implemented with small_lapack.h. With it, tests check that
+// matrices, triangles and results are passed in LAPACK's layout.
 #include "fake_libraries/fake_device.h"
 #include "fake_libraries/small_lapack.h"
 
@@ -22,7 +22,7 @@ void set_sizes(std::size_t *device, std::size_t *host) {
     *host = host_bytes;
 }
 
-/// Workspaces are written to: a wrong one is a crash.
+/// Writes to the workspaces, so that a wrong size causes a crash.
 int use(Handle *handle, void *device, std::size_t on_device, void *host, std::size_t on_host) {
     if (on_device < device_bytes || on_host < host_bytes)
         return 31;

@@ -1,4 +1,5 @@
-// fake_device.h -- what the fake libraries need of a device whose memory is the host's: softcuda.
+// fake_device.h -- the common part of the fake libraries, for softcuda, whose device memory is host
+// memory.
 #pragma once
 
 #include <cuda.h>
@@ -7,14 +8,14 @@
 
 namespace fake {
 
-/// A handle of a library: the stream of its calls. Calls wait for the stream, then compute.
+/// A library's handle: the stream of its calls. A call waits for the stream, then computes.
 struct Handle {
     CUstream stream = nullptr;
     int wait() const { return cuStreamSynchronize(stream) == CUDA_SUCCESS ? 0 : 6; }
 };
 
-/// Calls `work` with a number of the type that a cudaDataType names. 3, an invalid value, for
-/// another type.
+/// Calls `work` with a number of the type in a cudaDataType. Returns 3, for an invalid value, for
+/// other types.
 template <class Work> int with_type(int type, Work &&work) {
     switch (type) {
     case 0:

@@ -1,4 +1,4 @@
-// matrix.h -- matrices in columns, and the numbers in them, for the fake cuBLAS and cuSOLVER.
+// matrix.h -- column-major matrices, and their numbers, for the fake cuBLAS and cuSOLVER.
 #pragma once
 
 #include <algorithm>
@@ -26,14 +26,14 @@ template <class T> T conjugate(T x) {
 }
 template <class T> Real<T> size_of(T x) { return std::abs(std::real(x)) + std::abs(std::imag(x)); }
 
-/// A matrix in columns.
+/// A column-major matrix.
 template <class T> struct Matrix {
     T *data;
     std::int64_t rows, columns, leading;
     T &operator()(std::int64_t i, std::int64_t j) const { return data[i + j * leading]; }
 };
 
-/// A copy in long double, without gaps: squares of what is very large do not overflow there.
+/// A contiguous copy in long double, in which squares of very large numbers do not overflow.
 template <class T> class WideCopy {
   public:
     using Number =

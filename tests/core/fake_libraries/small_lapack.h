@@ -1,5 +1,5 @@
-// small_lapack.h -- LAPACK's functions in a few lines each, for matrices in columns: what the fake
-// cuBLAS and cuSOLVER compute with. Slow, and as plain as possible.
+// small_lapack.h -- short implementations of LAPACK's functions for column-major matrices, for the
+// fake cuBLAS and cuSOLVER. They are slow and simple.
 #pragma once
 
 #include "fake_libraries/matrix.h"
@@ -65,7 +65,7 @@ void lu_solve(const Matrix<T> &f, const Index *pivots, const Matrix<T> &b, bool 
 
 /// L L^H below the diagonal or U^H U above it.
 template <class T> int cholesky(const Matrix<T> &a, bool upper) {
-    auto at = [&](std::int64_t i, std::int64_t j) { // L, whichever triangle it is in
+    auto at = [&](std::int64_t i, std::int64_t j) { // L, in either triangle
         return upper ? conjugate(a(j, i)) : a(i, j);
     };
     auto put = [&](std::int64_t i, std::int64_t j, T x) {
@@ -88,7 +88,7 @@ template <class T> int cholesky(const Matrix<T> &a, bool upper) {
     return 0;
 }
 
-/// Applies 1 - factor v v^H to a column of b; v is 1 in row j and lies in column j of a below.
+/// Applies 1 - factor v v^H to a column of b; v is 1 in row j and column j of a below.
 template <class T>
 void reflect(const Matrix<T> &a, std::int64_t j, T factor, const Matrix<T> &b, std::int64_t c) {
     T sum = b(j, c);
@@ -119,7 +119,7 @@ template <class T> void qr(const Matrix<T> &a, T *tau) {
     }
 }
 
-/// Reflections in the first `count` columns of a become the first columns of Q.
+/// Replaces the reflections in the first `count` columns of a by the first columns of Q.
 template <class T> void make_q(const Matrix<T> &a, const T *tau, std::int64_t count) {
     std::vector<T> copy(a.data, a.data + a.leading * a.columns);
     const Matrix<T> v{copy.data(), a.rows, a.columns, a.leading};
@@ -131,7 +131,7 @@ template <class T> void make_q(const Matrix<T> &a, const T *tau, std::int64_t co
             reflect(v, j, tau[j], a, c);
 }
 
-/// Rotates columns i and j of w, and of v with them, until they are orthogonal. False if they were.
+/// Rotates columns i and j of w, and of v, until they are orthogonal. False if they already were.
 template <class T>
 bool rotate(const Matrix<T> &w, const Matrix<T> &v, std::int64_t i, std::int64_t j) {
     Real<T> xx = 0, yy = 0;
@@ -158,13 +158,13 @@ bool rotate(const Matrix<T> &w, const Matrix<T> &v, std::int64_t i, std::int64_t
     return true;
 }
 
-/// A V = U S of a matrix with at least as many rows as columns: w becomes U S, v becomes V, both
-/// with their columns in the order of falling lengths, which are in s.
+/// A V = U S for a matrix with at least as many rows as columns: w becomes U S, v becomes V. The
+/// columns of both are in the order of descending lengths, which are stored in s.
 template <class T> void svd(const Matrix<T> &w, const Matrix<T> &v, Real<T> *s) {
     for (std::int64_t j = 0; j < v.columns; ++j)
         for (std::int64_t i = 0; i < v.rows; ++i)
             v(i, j) = T(i == j ? 1 : 0);
-    // Columns that are nothing but rounding errors never settle; 30 sweeps are ample for others.
+    // Columns that only contain rounding errors never converge; 30 sweeps are enough for others.
     bool moved = true;
     for (int sweep = 0; moved && sweep < 30; ++sweep) {
         moved = false;
@@ -190,8 +190,8 @@ template <class T> void svd(const Matrix<T> &w, const Matrix<T> &v, Real<T> *s) 
     }
 }
 
-/// Columns of length 1; those without a length, and columns from w.columns on, are any that are
-/// orthogonal to the others.
+/// Normalises columns to length 1. Columns of length 0, and columns from w.columns on, become
+/// arbitrary columns that are orthogonal to the others.
 template <class T> void normalise(const Matrix<T> &u, std::int64_t known, const Real<T> *s) {
     const Real<T> least =
         known == 0 ? 0 : s[0] * std::numeric_limits<Real<T>>::epsilon() * Real<T>(u.rows);
@@ -223,8 +223,8 @@ template <class T> void normalise(const Matrix<T> &u, std::int64_t known, const 
     }
 }
 
-/// Eigenvalues, rising, and eigenvectors of a Hermitian matrix of which one triangle is read: by
-/// the singular values of a shifted, positive definite one.
+/// Eigenvalues, ascending, and eigenvectors of a Hermitian matrix, of which one triangle is read.
+/// Computed from the singular values of a shifted, positive definite matrix.
 template <class T> void eigh(const Matrix<T> &a, bool upper, Real<T> *values) {
     const std::int64_t n = a.rows;
     Real<T> bound = 0;
@@ -250,7 +250,7 @@ template <class T> void eigh(const Matrix<T> &a, bool upper, Real<T> *values) {
         for (std::int64_t i = 0; i < n; ++i)
             w(i, j) = T(i == j ? bound : 0) - a(i, j);
     std::vector<Real<T>> s(static_cast<std::size_t>(n));
-    svd(w, a, s.data()); // bound - values: falling, so values rise
+    svd(w, a, s.data()); // bound - values, descending, so that values are ascending
     for (std::int64_t j = 0; j < n; ++j)
         values[j] = bound - s[static_cast<std::size_t>(j)];
 }

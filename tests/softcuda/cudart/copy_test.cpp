@@ -1,4 +1,4 @@
-// copy_test.cpp -- copies and fills in all their forms.
+// copy_test.cpp -- copies and fills of all kinds.
 #include "cudart_test.h"
 
 #include <numeric>
@@ -83,7 +83,7 @@ TEST_F(CopyTest, ArraysCountElementsAndBytes) {
     copy.srcArray = array;
     copy.srcPos = {1, 1, 0};
     copy.dstPtr = {to.data(), 8, 8, 2};
-    copy.extent = {2, 2, 1}; // elements, since an array takes part
+    copy.extent = {2, 2, 1}; // in elements, because one side is an array
     copy.kind = cudaMemcpyDeviceToHost;
     ASSERT_OK(cudaMemcpy3D(&copy));
     EXPECT_EQ(to, (std::vector<int>{5, 6, 9, 10}));

@@ -1,4 +1,5 @@
-// cudart_test.h -- a fixture with a program whose device code is registered as a compiler does.
+// cudart_test.h -- a fixture with a program whose device code is registered like that of a
+// compiler.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,13 +26,13 @@ cudaError_t __cudaPopCallConfiguration(dim3 *, dim3 *, std::size_t *, void *);
 #define ASSERT_OK(call) ASSERT_EQ(cudaSuccess, call)
 #define EXPECT_OK(call) EXPECT_EQ(cudaSuccess, call)
 
-/// The stubs' and variables' addresses; what they point to is never used.
+/// The addresses of stubs and variables; they are not dereferenced.
 inline char add_stub;
 inline char wait_stub;
 inline char table_shadow[16];
 inline int *managed_pointer;
 
-/// As nvcc writes it: {magic number, version, device code, name of a file}.
+/// The struct that nvcc writes: {magic number, version, device code, name of a file}.
 struct Wrapper {
     int magic = 0x466243b1;
     int version = 1;
@@ -100,7 +101,7 @@ class CudartTest : public testing::Test {
         cudaGetLastError();
     }
 
-    /// Launches add() over the array. Without a managed variable's value, 7 is added, too.
+    /// Launches add() for the array. If the managed variable has not been set, 7 is added, too.
     static cudaError_t add(int *values, int n, int step, cudaStream_t stream = nullptr) {
         void *arguments[] = {&values, &n, &step};
         const unsigned blocks = (static_cast<unsigned>(n) + 31) / 32;

@@ -1,4 +1,4 @@
-// device_test.cpp -- devices, errors, memory and what is known of pointers.
+// device_test.cpp -- devices, errors, memory and queries about pointers.
 #include "cudart_test.h"
 
 #include <cuda.h>
@@ -16,7 +16,7 @@ TEST_F(DeviceTest, ErrorsAreKeptForEachThread) {
     EXPECT_EQ(cudaSetDevice(99), cudaErrorInvalidDevice);
     EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice);
     std::thread([] { EXPECT_OK(cudaGetLastError()); }).join();
-    EXPECT_OK(cudaDeviceSynchronize()); // what succeeds does not take the error away
+    EXPECT_OK(cudaDeviceSynchronize()); // a success does not reset the error
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
     EXPECT_OK(cudaGetLastError());
 }
@@ -206,7 +206,7 @@ TEST_F(DeviceTest, WhatIsNotSupportedSaysSo) {
     EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
-/// Random bits as each handle: an error, and no crash.
+/// Random bits as each handle must give an error, not a crash.
 TEST_F(DeviceTest, ForeignHandlesAreErrors) {
     const auto foreign = reinterpret_cast<void *>(std::uintptr_t{0x1234567});
     EXPECT_NE(cudaStreamSynchronize(static_cast<cudaStream_t>(foreign)), cudaSuccess);

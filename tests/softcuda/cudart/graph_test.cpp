@@ -1,4 +1,4 @@
-// graph_test.cpp -- graphs, made by hand and captured.
+// graph_test.cpp -- graphs, built explicitly and captured.
 #include "cudart_test.h"
 
 namespace {

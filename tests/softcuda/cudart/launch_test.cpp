@@ -41,7 +41,7 @@ TEST_F(LaunchTest, ManagedVariablesAreTheHostsToo) {
     EXPECT_OK(cudaGetSymbolSize(&size, managed_pointer));
     EXPECT_EQ(size, 4U);
     ASSERT_OK(cudaDeviceReset());
-    EXPECT_EQ(*managed_pointer, 7); // a reset begins anew
+    EXPECT_EQ(*managed_pointer, 7); // a reset restores the initial value
 }
 
 TEST_F(LaunchTest, WhatStandsBetweenTheBracketsIsAStack) {
@@ -93,7 +93,7 @@ TEST_F(LaunchTest, MachineCodeAloneIsRefused) {
     __cudaUnregisterFatBinary(handle);
 }
 
-/// What nvcc -rdc=true makes: a wrapper of version 2 with a list of parts that call each other.
+/// The output of nvcc -rdc=true: a wrapper of version 2 with a list of parts that call each other.
 TEST_F(LaunchTest, PartsOfAProgramAreLinked) {
     static const char *const caller = R"(
 .version 7.0
@@ -192,7 +192,7 @@ TEST_F(LaunchTest, ThreadsLaunchTogether) {
     ASSERT_OK(cudaSetDevice(0));
 }
 
-/// The form that programs get which are compiled with --default-stream per-thread.
+/// The functions that programs use if they are compiled with --default-stream per-thread.
 TEST_F(LaunchTest, ANullStreamMayBeTheThreadsOwn) {
     const auto launch =
         reinterpret_cast<decltype(&cudaLaunchKernel)>(dlsym(RTLD_DEFAULT, "cudaLaunchKernel_ptsz"));

@@ -1,4 +1,4 @@
-// texture_test.cpp -- texture and surface objects. What kernels read from them is in
+// texture_test.cpp -- texture and surface objects. Tests of kernels that read them are in
 // tests/python/test_compiled_programs.py.
 #include "cudart_test.h"
 

@@ -63,7 +63,7 @@ TEST_F(ApiTest, PrimaryContextIsCounted) {
     EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT);
     ASSERT_EQ(cuDevicePrimaryCtxRetain(&again, 0), CUDA_SUCCESS);
-    EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE); // went with the context
+    EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE); // freed with the context
     EXPECT_EQ(cuCtxDestroy(again), CUDA_ERROR_INVALID_CONTEXT);
 }
 
@@ -170,7 +170,7 @@ TEST_F(ApiTest, AskingForThePerThreadStreamGivesItsForms) {
     ASSERT_EQ(cuStreamGetId(CU_STREAM_PER_THREAD, &explicitly_own), CUDA_SUCCESS);
     EXPECT_NE(legacy, own);
     EXPECT_EQ(own, explicitly_own);
-    // Functions without a stream, and versions before such forms, have the plain one only.
+    // Functions without a stream, and older versions, have only the plain form.
     ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &plain, 12000, 0, nullptr), CUDA_SUCCESS);
     ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &per_thread, 12000, kFlag, nullptr), CUDA_SUCCESS);
     EXPECT_EQ(plain, per_thread);

@@ -1,4 +1,4 @@
-// device_runtime_test.cpp -- kernels that launch kernels, and what else device code asks of the
+// device_runtime_test.cpp -- kernels that launch kernels, and other calls of device code to the
 // runtime.
 #include "driver_test.h"
 #include "support/device_call.h"
@@ -26,7 +26,7 @@ class DeviceRuntimeTest : public DriverTest {
         return {words.begin() + 1, words.end()};
     }
 
-    /// One call by a kernel of one thread.
+    /// One call in a kernel of one thread.
     template <class... Words> std::uint64_t call(DeviceCall call, Words... given) {
         const CUdeviceptr memory = allocate(256);
         std::uint64_t words[] = {static_cast<std::uint64_t>(given)..., 0};

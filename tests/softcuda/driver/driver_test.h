@@ -19,7 +19,7 @@ std::size_t scuLastFaultMessage(char *, std::size_t);
 }
 
 #if defined(__SANITIZE_THREAD__)
-/// TSan delivers signals to a thread only when that calls a function it knows: kernels never do.
+/// TSan delays signals until a thread calls an intercepted function, which kernels never do.
 #define SKIP_UNDER_TSAN() GTEST_SKIP() << "TSan holds back asynchronous signals"
 #else
 #define SKIP_UNDER_TSAN() static_cast<void>(0)
@@ -46,7 +46,7 @@ class DriverTest : public testing::Test {
         return result;
     }
 
-    /// Launches with one dimension of blocks and threads.
+    /// Launches with one-dimensional grid and blocks.
     template <class... Arguments>
     CUresult launch(const char *name, unsigned blocks, unsigned threads, CUstream stream,
                     Arguments... arguments) {
@@ -67,7 +67,7 @@ class DriverTest : public testing::Test {
         return words;
     }
 
-    /// Page-locked memory that kernels see, set to 0.
+    /// Page-locked memory that kernels can access, initialised with 0.
     std::int32_t *mapped_word() {
         void *pointer = nullptr;
         EXPECT_EQ(cuMemHostAlloc(&pointer, 4, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_SUCCESS);
@@ -84,5 +84,5 @@ class DriverTest : public testing::Test {
     CUmodule module_ = nullptr;
 };
 
-/// Lets a kernel that waits for `flag` go on.
+/// Ends a kernel that waits for `flag`.
 inline void release_flag(std::int32_t *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELEASE); }

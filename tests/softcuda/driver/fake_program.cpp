@@ -1,4 +1,4 @@
-// fake_program.cpp -- the fake kernels and the program that lists them.
+// fake_program.cpp -- the fake kernels, and the program that contains them.
 #include "fake_program.h"
 
 #include "compiler/program.h"
@@ -13,12 +13,12 @@
 #include <span>
 #include <thread>
 
-// Linker-made symbols: the section that all fake kernels are in is the "generated code".
+// Symbols of the linker: the section with all fake kernels is the "generated code".
 extern "C" const char __start_fake_kernels[];
 extern "C" const char __stop_fake_kernels[];
 
-// Generated code is not instrumented either, nor what is inlined into it: the marks of a variable's
-// life that GCC leaves in there would poison the kernel's stack.
+// Like generated code, kernels and functions inlined into them are not instrumented: GCC's markers
+// for a variable's lifetime would poison the kernel's stack.
 #define NOT_INSTRUMENTED gnu::no_sanitize("address", "undefined", "thread")
 #define FAKE_KERNEL [[gnu::section("fake_kernels"), gnu::noinline, NOT_INSTRUMENTED]] static void
 
@@ -36,7 +36,7 @@ using softcuda::rt::Fault;
 using softcuda::rt::LaunchFrame;
 using softcuda::rt::WorkerState;
 
-/// The parameter at `offset`. Inlined into kernels: no code of its own.
+/// The parameter at `offset`. Always inlined into kernels.
 template <class T>
 [[gnu::always_inline, NOT_INSTRUMENTED]] inline T param(const LaunchFrame *frame,
                                                         std::size_t offset) {
@@ -189,7 +189,7 @@ FAKE_KERNEL use_heap(const LaunchFrame *f, WorkerState *w, std::uint64_t, std::u
     std::uint64_t sizes[32], pointers[32];
     for (std::uint64_t lane = 0; lane < 32; lane++)
         sizes[lane] = 16 + lane * 8;
-    sizes[31] = std::uint64_t{1} << 40; // more than any heap has
+    sizes[31] = std::uint64_t{1} << 40; // more than any heap
     scu_malloc(w, f, sizes, ~0U, pointers);
     std::int32_t failures = 0;
     for (int lane = 0; lane < 32; lane++) {
@@ -210,12 +210,12 @@ FAKE_KERNEL spread(const LaunchFrame *f, WorkerState *w, std::uint64_t first, st
 }
 
 FAKE_KERNEL read_variable(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t) {
-    // Variable 4 holds the address of 4 bytes into variable 0.
+    // Variable 4 contains the address of byte 4 of variable 0.
     const auto target = *reinterpret_cast<const std::uint64_t *>(f->symbols[4]);
     *param<Words>(f, 0) = *reinterpret_cast<Words>(target);
 }
 
-/// Calls the CUDA runtime as lane 0. Inlined into kernels: no code of its own.
+/// Calls the CUDA runtime as lane 0. Always inlined into kernels.
 template <class... Words>
 [[gnu::always_inline, NOT_INSTRUMENTED]] inline std::uint64_t
 runtime(WorkerState *w, const LaunchFrame *f, softcuda::DeviceCall call, Words... words) {
@@ -251,8 +251,8 @@ FAKE_KERNEL call_runtime(const LaunchFrame *f, WorkerState *w, std::uint64_t fir
     *param<std::uint64_t *>(f, 16) = results[0];
 }
 
-// Tail launches first, whose turn is last; two in a row in the block's null stream; one that waits
-// for the event after these in a stream of its own.
+// Tail launches are first in the source, but run last; two launches in the block's null stream; one
+// launch in another stream that waits for the event after these.
 FAKE_KERNEL launch_appends(const LaunchFrame *f, WorkerState *w, std::uint64_t first,
                            std::uint64_t) {
     using softcuda::DeviceCall;
@@ -286,7 +286,7 @@ FAKE_KERNEL launch_itself(const LaunchFrame *f, WorkerState *w, std::uint64_t fi
                    param<std::uint64_t>(f, 0), depth - 1, 0);
 }
 
-// Twice what a thread's stack usually has.
+// Twice the usual size of a thread's stack.
 constexpr std::size_t kDeepFrame = std::size_t{16} << 20;
 FAKE_KERNEL use_stack(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t) {
     volatile std::byte frame[kDeepFrame];
@@ -296,7 +296,7 @@ FAKE_KERNEL use_stack(const LaunchFrame *f, WorkerState *, std::uint64_t, std::u
         std::to_integer<int>(frame[kDeepFrame - 1]) + std::to_integer<int>(frame[4095]);
 }
 
-// Then writes to a wild address.
+// Then writes to an invalid address.
 FAKE_KERNEL fail_on_stack(const LaunchFrame *f, WorkerState *w, std::uint64_t first,
                           std::uint64_t count) {
     use_stack(f, w, first, count);

@@ -1,7 +1,7 @@
-// fake_program.h -- kernels in C++, in place of the compiler's: they keep to rt/kernel_abi.h.
+// fake_program.h -- kernels in C++ instead of compiled ones; they follow rt/kernel_abi.h.
 //
-// The driver's tests link this instead of compiler/. A "PTX" text that starts with "// fake" loads
-// the one program that there is; any other text is refused with a diagnostic.
+// The driver's tests link these instead of compiler/. A "PTX" text that starts with "// fake" loads
+// the only program; any other text is refused with a diagnostic.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace fake {
 
 inline constexpr const char *kImage = "// fake\n";
 
-/// What the log of a refused text says.
+/// The log of a refused text.
 inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PTX";
 
 // The kernels, by name, and their parameters:
@@ -26,22 +26,22 @@ inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PT
 //   append_slowly  int *list, int value                       the same after some milliseconds
 //   count          int *counter                               adds 1 for each block
 //   use_shared     int *out                                   writes and reads all shared memory
-//   use_scratch    int *out                                   the same with scratch and local
-//   memory shared_overrun                                            writes far behind shared
+//   use_scratch    int *out                                   writes and reads scratch and local
+//   memory shared_overrun                                            writes far beyond shared
 //   memory print          format, arguments                          vprintf by lane 0 of each
 //   block use_heap       int *failures                              malloc and free of kernels
-//   spread         int *slots                                 notes each block's worker
+//   spread         int *slots                                 stores each block's worker slot
 //   read_variable  int *out                                   through LaunchFrame::symbols
-//   call_runtime   unsigned call, words[12], results           one call of the CUDA runtime
-//   launch_appends int *list, unsigned kind                    launches append: see the kernel
-//   launch_itself  int *list, int depth                        and so on, depth times
+//   call_runtime   unsigned call, words[12], results          one call of the CUDA runtime
+//   launch_appends int *list, unsigned kind                   launches append: see the kernel
+//   launch_itself  int *list, int depth                       recursive launches, to this depth
 //   use_stack      int *out                                   a frame of 16 MB: out[0] = 2
 //   fail_on_stack  int *out, int *wild                        the same, then *wild = 1
 //   needs_32       (a required block of 32)
 //   small_blocks   (at most 64 threads)
 //   uncompilable   (compile() refuses)
 
-/// What the name of a kernel stands for in device code.
+/// The value of a kernel's name in device code.
 [[nodiscard]] std::uint64_t address_of(const char *kernel);
 
 } // namespace fake

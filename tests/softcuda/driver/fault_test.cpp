@@ -1,4 +1,4 @@
-// fault_test.cpp -- kernels that go wrong: an error code and a message, never a crash.
+// fault_test.cpp -- kernels that fail: an error code and a message, never a crash.
 #include "driver_test.h"
 
 #include "rt/guard.h"
@@ -13,7 +13,7 @@ namespace {
 
 class FaultTest : public DriverTest {
   protected:
-    /// The error sticks until the context is reset; then everything works again.
+    /// The error persists until the context is reset; then everything works again.
     void expect_sticky(CUresult error) {
         EXPECT_EQ(cuCtxSynchronize(), error);
         CUdeviceptr memory = 0;
@@ -26,7 +26,7 @@ class FaultTest : public DriverTest {
         EXPECT_EQ(read_words(memory, 1).front(), 8);
     }
 
-    /// Whether the last message has all of `parts`.
+    /// Whether the last message contains all of `parts`.
     static testing::AssertionResult message_has(std::initializer_list<std::string> parts) {
         const std::string message = last_fault();
         for (const std::string &part : parts)
@@ -38,7 +38,7 @@ class FaultTest : public DriverTest {
 };
 
 TEST_F(FaultTest, WildWriteNamesTheNearestAllocation) {
-    const CUdeviceptr memory = allocate(1024); // ends with its page
+    const CUdeviceptr memory = allocate(1024); // ends at the end of its page
     ASSERT_EQ(launch("store", 1, 1, nullptr, memory + 1036, 1), CUDA_SUCCESS);
     expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
     EXPECT_TRUE(message_has({"kernel `store` failed in block (0,0,0)", "illegal address writing",
@@ -46,7 +46,7 @@ TEST_F(FaultTest, WildWriteNamesTheNearestAllocation) {
 }
 
 TEST_F(FaultTest, WildRead) {
-    const CUdeviceptr memory = allocate(4096); // starts with its page
+    const CUdeviceptr memory = allocate(4096); // starts at the start of its page
     ASSERT_EQ(launch("load", 1, 1, nullptr, memory - 8, memory), CUDA_SUCCESS);
     expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
     EXPECT_TRUE(
@@ -147,14 +147,14 @@ TEST_F(FaultTest, EndlessKernelIsInterrupted) {
     SKIP_UNDER_TSAN();
     const CUdeviceptr memory = allocate(4);
     ASSERT_EQ(launch("spin", 8, 32, nullptr), CUDA_SUCCESS);
-    ASSERT_EQ(launch("store", 1, 1, nullptr, memory, 1), CUDA_SUCCESS); // waits, is dropped
+    ASSERT_EQ(launch("store", 1, 1, nullptr, memory, 1), CUDA_SUCCESS); // waits, and is dropped
     EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const auto begin = std::chrono::steady_clock::now();
     ASSERT_EQ(scuCtxInterrupt(context_), CUDA_SUCCESS);
     EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
-    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // told once
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // reported once
     EXPECT_TRUE(message_has({"kernel `spin` was interrupted"}));
     EXPECT_EQ(read_words(memory, 1).front(), 0);
     ASSERT_EQ(launch("store", 1, 1, nullptr, memory, 2), CUDA_SUCCESS);
@@ -168,7 +168,7 @@ TEST_F(FaultTest, WaitingThreadIsFreedByAnInterrupt) {
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
         EXPECT_EQ(scuCtxInterrupt(context_), CUDA_SUCCESS);
     });
-    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // may run the kernel itself
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // may run the kernel on this thread
     interrupter.join();
 }
 
@@ -182,8 +182,8 @@ TEST_F(FaultTest, ClientThatIsAskedGivesUpAWait) {
     const CUdeviceptr memory = allocate(4);
     ASSERT_EQ(launch("spin", 64, 32, nullptr), CUDA_SUCCESS);
     EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
-    EXPECT_GE(questions, 3); // more on a busy machine: the kernel ends soon, not at once
-    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // told once
+    EXPECT_GE(questions, 3); // more on a busy machine, because the kernel does not end at once
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // reported once
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     scuAskWhileWaiting(nullptr, {});
 }
@@ -204,11 +204,11 @@ TEST_F(FaultTest, GivenUpWaitInterruptsTheContextThatIsWaitedFor) {
     ASSERT_EQ(cuStreamWaitEvent(nullptr, event, 0), CUDA_SUCCESS);
     questions = 0;
     scuAskWhileWaiting(give_up_at_third, pthread_self());
-    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // nothing of its own failed
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // no work of its own has failed
     EXPECT_GE(questions, 3);
     scuAskWhileWaiting(nullptr, {});
     ASSERT_EQ(cuCtxSetCurrent(other), CUDA_SUCCESS);
-    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // told once
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // reported once
     EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
 }
 
@@ -219,7 +219,7 @@ TEST_F(FaultTest, FunctionInAStreamOutlastsAWaitThatWasGivenUp) {
     std::atomic<bool> go_on = false;
     const auto wait = [](void *flag) { static_cast<std::atomic<bool> *>(flag)->wait(false); };
     ASSERT_EQ(cuLaunchHostFunc(nullptr, wait, &go_on), CUDA_SUCCESS);
-    EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_NOT_READY); // the memory stays
+    EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_NOT_READY); // the memory is not freed
     EXPECT_TRUE(scuKnowsAddress(memory));
     scuAskWhileWaiting(nullptr, {});
     go_on = true;
@@ -261,7 +261,7 @@ TEST_F(FaultTest, ForeignFaultsGoToTheForeignHandler) {
     ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     const pid_t child = fork();
     if (child == 0) {
-        close(2); // a sanitizer would write its report
+        close(2); // a sanitizer would write its report here
         std::signal(SIGALRM, SIG_DFL);
         raise(SIGSEGV);
         _exit(0); // not reached
@@ -271,7 +271,7 @@ TEST_F(FaultTest, ForeignFaultsGoToTheForeignHandler) {
     EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
 }
 
-/// A program's handler, on the stack that faulted, as signal() installs it.
+/// A program's handler, on the stack that overflowed, as signal() installs it.
 void end_process(int) { _exit(42); }
 
 TEST_F(FaultTest, HandlersOfTheProgramDoNotTakeKernelsFaults) {
@@ -295,7 +295,7 @@ struct sigaction replaced_by_chain{};
 int chained = 0;
 void chain(int signal, siginfo_t *info, void *context) {
     if (++chained > 3)
-        _exit(1); // called in a circle
+        _exit(1); // a cycle of handlers
     if (replaced_by_chain.sa_flags & SA_SIGINFO)
         replaced_by_chain.sa_sigaction(signal, info, context);
 }

@@ -1,4 +1,4 @@
-// graph_memory_test.cpp -- what graphs keep: memory, objects of the client's, attributes.
+// graph_memory_test.cpp -- resources of graphs: memory, user objects, attributes.
 #include "driver_test.h"
 
 namespace {
@@ -43,7 +43,7 @@ TEST_F(GraphMemoryTest, AnAllocationIsCaptured) {
     ASSERT_EQ(cuMemsetD32Async(scratch, 6, 16, stream), CUDA_SUCCESS);
     ASSERT_EQ(cuMemcpyDtoDAsync(out, scratch, 64, stream), CUDA_SUCCESS);
     ASSERT_EQ(cuMemFreeAsync(scratch, stream), CUDA_SUCCESS);
-    EXPECT_EQ(cuMemFreeAsync(other, stream), CUDA_ERROR_INVALID_VALUE); // not the graph's
+    EXPECT_EQ(cuMemFreeAsync(other, stream), CUDA_ERROR_INVALID_VALUE); // not memory of the graph
     CUgraph graph = nullptr;
     ASSERT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
     std::size_t count = 0;

@@ -32,7 +32,7 @@ class GraphTest : public DriverTest {
         return params;
     }
 
-    /// Launches the graph once and returns the list that it made.
+    /// Launches the graph once and returns the resulting list.
     std::vector<std::int32_t> run(CUgraphExec exec) {
         EXPECT_EQ(cuMemsetD32(list_, 0, 16), CUDA_SUCCESS);
         EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
@@ -57,7 +57,7 @@ class GraphTest : public DriverTest {
 using List = std::vector<std::int32_t>;
 
 TEST_F(GraphTest, NodesRunAfterWhatTheyDependOn) {
-    // Made in another order than they have to run in.
+    // Created in another order than that of their execution.
     CUgraphNode third = append_node(3), second = append_node(2), first = append_node(1);
     ASSERT_EQ(cuGraphAddDependencies(graph_, &first, &second, nullptr, 1), CUDA_SUCCESS);
     ASSERT_EQ(cuGraphAddDependencies(graph_, &second, &third, nullptr, 1), CUDA_SUCCESS);
@@ -102,7 +102,7 @@ TEST_F(GraphTest, KernelParametersAreCopiedAndCanBeChanged) {
     EXPECT_EQ(got.func, function("append"));
     EXPECT_EQ(*static_cast<int *>(got.kernelParams[1]), 5);
     CUgraphExec exec = instantiate();
-    value_ = 99; // no longer looked at
+    value_ = 99; // no longer used
     EXPECT_EQ(run(exec), (List{5}));
     CUDA_KERNEL_NODE_PARAMS params = append_params(6);
     ASSERT_EQ(cuGraphExecKernelNodeSetParams(exec, node, &params), CUDA_SUCCESS);
@@ -184,7 +184,7 @@ TEST_F(GraphTest, GraphsNestAndAreCloned) {
     ASSERT_EQ(cuGraphAddChildGraphNode(&child, graph_, nullptr, 0, inner), CUDA_SUCCESS);
     append_node(3, {child});
     graph_ = std::exchange(inner, graph_);
-    append_node(9); // after it was made a child
+    append_node(9); // after the graph was added as a child
     graph_ = inner;
     CUgraph clone = nullptr;
     ASSERT_EQ(cuGraphClone(&clone, graph_), CUDA_SUCCESS);
@@ -246,7 +246,7 @@ TEST_F(GraphTest, CapturesThatCannotBeAreRefused) {
     EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_ILLEGAL_STATE);
     EXPECT_EQ(cuStreamBeginCapture(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL),
               CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-    // Waiting for what is only written down spoils the capture.
+    // Waiting for captured work invalidates the capture.
     ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
     EXPECT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
               CUDA_ERROR_ILLEGAL_STATE);
@@ -258,7 +258,7 @@ TEST_F(GraphTest, CapturesThatCannotBeAreRefused) {
     ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
     EXPECT_EQ(launch("append", 1, 1, nullptr, list_, 1), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
     EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-    // A stream that joined has not come back.
+    // A stream that joined the capture is not joined back.
     ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
     ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
     ASSERT_EQ(cuStreamWaitEvent(other, event, 0), CUDA_SUCCESS);
@@ -266,7 +266,7 @@ TEST_F(GraphTest, CapturesThatCannotBeAreRefused) {
     EXPECT_EQ(cuStreamEndCapture(other, &graph), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
     EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
     EXPECT_EQ(graph, nullptr);
-    // A stream that is destroyed takes its capture along.
+    // The destruction of a stream ends its capture.
     ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
     ASSERT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
@@ -414,7 +414,7 @@ class ConditionalTest : public GraphTest {
         return handle;
     }
 
-    /// A conditional node; its bodies are in `bodies_` then.
+    /// Adds a conditional node and stores its bodies in `bodies_`.
     CUresult add_node(CUgraphConditionalHandle handle, CUgraphConditionalNodeType type,
                       unsigned count) {
         CUgraphNodeParams params{};
@@ -429,7 +429,7 @@ class ConditionalTest : public GraphTest {
         return result;
     }
 
-    /// A node in `graph` that appends a value to the list.
+    /// Adds a node to `graph` that appends a value to the list.
     CUgraphNode append_in(CUgraph graph, int value, CUgraphNode after = nullptr) {
         CUDA_KERNEL_NODE_PARAMS params = append_params(value);
         CUgraphNode node = nullptr;
@@ -473,7 +473,7 @@ TEST_F(ConditionalTest, SwitchRunsOneBodyOrNone) {
     for (int i = 0; i < 3; i++)
         append_in(bodies_[static_cast<std::size_t>(i)], i + 1);
     CUgraphExec exec = instantiate();
-    for (int value = 0; value < 4; value++) { // a kernel sets it, as cudaGraphSetConditional does
+    for (int value = 0; value < 4; value++) { // set by a kernel, like cudaGraphSetConditional
         ASSERT_EQ(launch("store", 1, 1, nullptr, CUdeviceptr{handle}, value), CUDA_SUCCESS);
         EXPECT_EQ(run(exec), value < 3 ? List{value + 1} : List{});
     }
@@ -482,7 +482,7 @@ TEST_F(ConditionalTest, SwitchRunsOneBodyOrNone) {
 TEST_F(ConditionalTest, WhileRunsUntilItsBodySaysNo) {
     const CUgraphConditionalHandle handle = condition(1, CU_GRAPH_COND_ASSIGN_DEFAULT);
     ASSERT_EQ(add_node(handle, CU_GRAPH_COND_TYPE_WHILE, 1), CUDA_SUCCESS);
-    // The body takes its next value from a row: 1 1 0.
+    // The body reads its next value from a row: 1 1 0.
     const std::int32_t row[] = {1, 1, 0, 0};
     const CUdeviceptr values = allocate(16), rest = allocate(16), fresh = allocate(16);
     ASSERT_EQ(cuMemcpyHtoD(fresh, row, 16), CUDA_SUCCESS);

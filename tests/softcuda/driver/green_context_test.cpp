@@ -30,7 +30,7 @@ class GreenContextTest : public DriverTest {
         return green;
     }
 
-    /// How many workers ran a grid of `blocks` blocks in `stream`.
+    /// The number of workers that run a grid of `blocks` blocks in `stream`.
     std::size_t workers_of(CUstream stream) {
         constexpr unsigned blocks = 60;
         const CUdeviceptr slots = allocate(blocks * 4);
@@ -107,7 +107,7 @@ TEST_F(GreenContextTest, StreamsUseNoMoreThanTheirPart) {
     CUcontext context = nullptr;
     ASSERT_EQ(cuCtxFromGreenCtx(&context, green), CUDA_SUCCESS);
     ASSERT_EQ(cuCtxPushCurrent(context), CUDA_SUCCESS);
-    EXPECT_EQ(workers_of(nullptr), 1U); // the null stream is the green context's
+    EXPECT_EQ(workers_of(nullptr), 1U); // the null stream belongs to the green context
     CUstream own = nullptr;
     ASSERT_EQ(cuStreamCreate(&own, 0), CUDA_SUCCESS);
     EXPECT_EQ(workers_of(own), 1U);
@@ -134,7 +134,7 @@ TEST_F(GreenContextTest, ItIsThePrimaryContextWithLess) {
     const CUdeviceptr memory = allocate(4);
     ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
     ASSERT_EQ(cuGreenCtxDestroy(green), CUDA_SUCCESS);
-    ASSERT_EQ(launch("store", 1, 1, nullptr, memory, 3), CUDA_SUCCESS); // the memory stays
+    ASSERT_EQ(launch("store", 1, 1, nullptr, memory, 3), CUDA_SUCCESS); // the memory is still valid
     EXPECT_EQ(read_words(memory, 1).front(), 3);
     EXPECT_EQ(cuCtxPushCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
     ASSERT_EQ(cuCtxGetDevResource(context_, &resource, CU_DEV_RESOURCE_TYPE_SM), CUDA_SUCCESS);

@@ -75,7 +75,7 @@ TEST_F(LaunchTest, ClustersOfSeveralBlocksAreRefusedHoweverLarge) {
     EXPECT_EQ(with(1, 1, 1), CUDA_SUCCESS);
     EXPECT_EQ(with(2, 1, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     EXPECT_EQ(with(0, 1, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    // Products that are 1 and 0 in 32 bits.
+    // Products that overflow to 1 and 0 in 32 bits.
     EXPECT_EQ(with(0x10001, 0xffff0001, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     EXPECT_EQ(with(0x10000, 0x10000, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
@@ -91,7 +91,7 @@ TEST_F(LaunchTest, ChecksSharedMemory) {
     int most = 0;
     ASSERT_EQ(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f),
               CUDA_SUCCESS);
-    EXPECT_EQ(most, 47 * 1024); // 48 KB less its own 1 KB
+    EXPECT_EQ(most, 47 * 1024); // 48 KB minus 1 KB of static shared memory
     EXPECT_EQ(with(47 * 1024), CUDA_SUCCESS);
     EXPECT_EQ(with(47 * 1024 + 1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 98 * 1024),
@@ -239,7 +239,7 @@ TEST_F(LaunchTest, ConfiguredLaunch) {
               CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 
-// Younger than the header that this may be compiled with.
+// May be newer than the header of the build.
 extern "C" CUresult CUDAAPI cuKernelGetParamCount(CUkernel kernel, std::size_t *count);
 
 TEST_F(LaunchTest, LibrariesServeEachContext) {
@@ -276,7 +276,7 @@ TEST_F(LaunchTest, LibrariesServeEachContext) {
     CUdeviceptr table = 0;
     ASSERT_EQ(cuLibraryGetGlobal(&table, nullptr, library, "table"), CUDA_SUCCESS);
     EXPECT_EQ(read_words(table, 1).front(), 10);
-    // A reset takes the module, not the library.
+    // A reset unloads the module, not the library.
     ASSERT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
     memory = allocate(4);
     value = 7;
@@ -306,14 +306,14 @@ TEST_F(LaunchTest, OccupancyIsThatOfTheArchitecture) {
     std::size_t bytes = 0;
     ASSERT_EQ(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function("add"), 1, 32),
               CUDA_SUCCESS);
-    EXPECT_EQ(bytes, 48U * 1024); // what the function may have, and no more
+    EXPECT_EQ(bytes, 48U * 1024); // the function's maximum
     CUfunction add = function("add");
     ASSERT_EQ(cuFuncSetAttribute(add, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 64 * 1024),
               CUDA_SUCCESS);
     ASSERT_EQ(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, add, 1, 32), CUDA_SUCCESS);
     EXPECT_EQ(bytes, 64U * 1024);
     ASSERT_EQ(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, add, 4, 32), CUDA_SUCCESS);
-    EXPECT_EQ(bytes, 24U * 1024); // a fourth of 100 KB without what each block costs
+    EXPECT_EQ(bytes, 24U * 1024); // a quarter of 100 KB, without the part that each block reserves
 }
 
 } // namespace

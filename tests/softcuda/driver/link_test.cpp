@@ -1,4 +1,4 @@
-// link_test.cpp -- the linker's functions; what linking does is tested in image/.
+// link_test.cpp -- the linker's functions. The result of linking is tested in image/.
 #include "driver_test.h"
 
 #include <cstring>

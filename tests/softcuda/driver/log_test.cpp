@@ -1,11 +1,11 @@
-// log_test.cpp -- the driver's messages, older forms of functions, batches of copies.
+// log_test.cpp -- the driver's messages, older versions of functions, batches of copies.
 #include "driver_test.h"
 
 #include <cstring>
 #include <fstream>
 #include <iterator>
 
-// Forms that cuda.h does not declare under these names.
+// Versions that cuda.h does not declare with these names.
 extern "C" {
 CUresult cuCtxSynchronize_v2(CUcontext);
 CUresult cuCtxGetDevice_v2(CUdevice *, CUcontext);

@@ -1,4 +1,4 @@
-// memory_test.cpp -- allocation, copies, fills and what is known about pointers.
+// memory_test.cpp -- allocation, copies, fills and queries about pointers.
 #include "driver_test.h"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ TEST_F(MemoryTest, OutOfMemoryIsAgainstTheDevicesSize) {
 }
 
 TEST_F(MemoryTest, ManySmallAllocationsAreDistinctAndAligned) {
-    constexpr int count = 20000; // more than have pages of their own
+    constexpr int count = 20000; // more than the allocations with separate pages
     std::vector<CUdeviceptr> all;
     for (int i = 0; i < count; i++) {
         all.push_back(allocate(4));
@@ -290,7 +290,7 @@ TEST_F(MemoryTest, PoolsOfTheHostAndOfManagedMemory) {
         ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
         EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
         ASSERT_EQ(cuMemGetMemPool(&found, &properties.location, wanted.type), CUDA_SUCCESS);
-        EXPECT_EQ(cuMemPoolDestroy(found), CUDA_ERROR_INVALID_VALUE); // the default one
+        EXPECT_EQ(cuMemPoolDestroy(found), CUDA_ERROR_INVALID_VALUE); // the default pool
     }
 }
 
@@ -310,7 +310,7 @@ TEST_F(MemoryTest, RefusesPoolsThatCannotBe) {
     properties.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
     properties.maxSize = 4096;
     EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
-    // A pool is current only where it is.
+    // A pool can be the current pool only of its own location.
     properties.maxSize = 0;
     ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
     EXPECT_EQ(cuDeviceSetMemPool(0, pool), CUDA_ERROR_INVALID_VALUE);
@@ -337,7 +337,7 @@ TEST_F(MemoryTest, APoolGivesNoMoreThanItsMaximum) {
     EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
 }
 
-/// One number that the driver keeps of a range of managed memory.
+/// An attribute of a range of managed memory.
 int range_number(CUmem_range_attribute attribute, CUdeviceptr memory, std::size_t bytes) {
     int number = -77;
     EXPECT_EQ(cuMemRangeGetAttribute(&number, sizeof number, attribute, memory, bytes),
@@ -418,7 +418,7 @@ TEST_F(MemoryTest, KnowsItsOwnAddressesOnly) {
 TEST_F(MemoryTest, WhatStreamsAreAboutToFreeIsWaitedFor) {
     std::size_t free = 0, total = 0;
     ASSERT_EQ(cuMemGetInfo(&free, &total), CUDA_SUCCESS);
-    const std::size_t most = free / 4 * 3; // twice is too much
+    const std::size_t most = free / 4 * 3; // twice this size is too large
     const CUdeviceptr list = allocate(64);
     ASSERT_EQ(cuMemsetD32(list, 0, 16), CUDA_SUCCESS);
     CUdeviceptr first = 0, second = 0;
@@ -431,7 +431,7 @@ TEST_F(MemoryTest, WhatStreamsAreAboutToFreeIsWaitedFor) {
     EXPECT_EQ(cuMemFree(second), CUDA_SUCCESS);
 }
 
-/// What the system keeps of this process's memory: it allows 65,530 of them.
+/// The system's number of mappings of this process, of which it allows 65,530.
 long mappings() {
     std::ifstream maps("/proc/self/maps");
     return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');

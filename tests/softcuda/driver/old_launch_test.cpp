@@ -16,7 +16,7 @@ TEST_F(OldLaunchTest, LaunchesWhatWasDescribed) {
     ASSERT_EQ(cuParamSeti(store, 8, 7), CUDA_SUCCESS);
     ASSERT_EQ(cuLaunch(store), CUDA_SUCCESS);
     EXPECT_EQ(read_words(memory, 1).front(), 7);
-    // What was described stays.
+    // Settings stay for the next launch.
     ASSERT_EQ(cuParamSetf(store, 8, 1.0F), CUDA_SUCCESS);
     ASSERT_EQ(cuLaunchGrid(store, 1, 1), CUDA_SUCCESS);
     EXPECT_EQ(read_words(memory, 1).front(), 0x3f800000);

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Reads host memory as kernel memory; addresses below 4096 cannot be read.
+/// A read function for kernel memory that reads host memory; addresses below 4096 cannot be read.
 bool read_host(void *to, std::uint64_t from, std::size_t bytes) {
     if (from < 4096)
         return false;
@@ -16,7 +16,8 @@ bool read_host(void *to, std::uint64_t from, std::size_t bytes) {
     return true;
 }
 
-/// A packed argument buffer. Strings live as long as the buffer; reads may run up to 256 bytes on.
+/// A packed argument buffer. Strings exist as long as the buffer; reads may exceed a string by 256
+/// bytes.
 class Packed {
   public:
     template <class T> Packed &add(T value) {
@@ -60,7 +61,7 @@ TEST(PrintfFormat, Integers) {
 TEST(PrintfFormat, FloatsAndAlignment) {
     EXPECT_EQ(format("%f %.2f %e %g", Packed().add(1.5).add(3.14159).add(12345.678).add(0.0001), 4),
               "1.500000 3.14 1.234568e+04 0.0001");
-    // An int before a double leaves four bytes unused.
+    // There are four unused bytes between an int and a double.
     EXPECT_EQ(format("%d %f %d", Packed().add(1).add(2.5).add(3), 3), "1 2.500000 3");
     EXPECT_EQ(format("%*.*f", Packed().add(8).add(2).add(1.0), 3), "    1.00");
 }
@@ -129,7 +130,7 @@ TEST_F(OutputTest, HeapServesWhatFits) {
     std::size_t before = 0, after = 0, total = 0;
     ASSERT_EQ(cuMemGetInfo(&before, &total), CUDA_SUCCESS);
     ASSERT_EQ(launch("use_heap", 1, 32, nullptr, failures), CUDA_SUCCESS);
-    EXPECT_EQ(read_words(failures, 1).front(), 1); // the terabyte
+    EXPECT_EQ(read_words(failures, 1).front(), 1); // the allocation of a terabyte
     ASSERT_EQ(cuMemGetInfo(&after, &total), CUDA_SUCCESS);
     EXPECT_EQ(before, after);
     ASSERT_EQ(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 100), CUDA_SUCCESS);

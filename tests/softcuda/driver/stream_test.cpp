@@ -1,4 +1,4 @@
-// stream_test.cpp -- what has to be done before what.
+// stream_test.cpp -- the order of work in streams.
 #include "driver_test.h"
 
 #include "device/context.h"
@@ -31,7 +31,7 @@ class StreamTest : public DriverTest {
         ASSERT_EQ(launch("append_slowly", 1, 1, stream, list_, value), CUDA_SUCCESS);
     }
 
-    /// Waits for everything and returns what was appended, in order.
+    /// Waits for all work and returns the appended values, in order.
     std::vector<std::int32_t> appended() {
         EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
         std::vector<std::int32_t> words = read_words(list_, 1024);
@@ -188,12 +188,12 @@ TEST_F(StreamTest, HostFunctionsRunInOrderAndMayBlock) {
               CUDA_SUCCESS);
     append(s, 2);
     CUstream other = stream();
-    append(other, 3); // not held up
+    append(other, 3); // not delayed
     ASSERT_EQ(cuStreamSynchronize(other), CUDA_SUCCESS);
     EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
     go = true;
     EXPECT_EQ(appended(), (Words{1, 3, 2}));
-    EXPECT_EQ(seen, 2); // the list had two entries then
+    EXPECT_EQ(seen, 2); // the list had two entries at that time
 }
 
 TEST_F(StreamTest, CopiesToPageableMemoryAreDoneWhenTheyReturn) {
@@ -286,7 +286,7 @@ TEST_F(StreamTest, ABatchOfWordsIsDoneInOrder) {
     ASSERT_EQ(cuStreamBatchMemOp(stream(), 3, operations, 0), CUDA_SUCCESS);
     ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     EXPECT_EQ(read_words(word, 2), (Words{12, 9}));
-    operations[2].writeValue.address = word + 6; // not a multiple of 4: nothing is done
+    operations[2].writeValue.address = word + 6; // not a multiple of 4, so no operation runs
     operations[0].writeValue.value = 1;
     EXPECT_EQ(cuStreamBatchMemOp(nullptr, 3, operations, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(read_words(word, 1), (Words{12}));
@@ -353,7 +353,7 @@ TEST_F(StreamTest, CallsAboutAStreamNeedNoCurrentContext) {
     EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
     EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
     EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
-    // The default streams are a context's.
+    // A default stream belongs to a context.
     EXPECT_EQ(cuEventRecord(event, nullptr), CUDA_ERROR_INVALID_CONTEXT);
     EXPECT_EQ(cuStreamSynchronize(CU_STREAM_PER_THREAD), CUDA_ERROR_INVALID_CONTEXT);
     ASSERT_EQ(cuCtxGetCurrent(&none), CUDA_SUCCESS);

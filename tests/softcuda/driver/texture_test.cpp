@@ -1,4 +1,4 @@
-// texture_test.cpp -- arrays, their copies, and texture objects as far as no kernel is needed.
+// texture_test.cpp -- arrays, their copies, and texture objects, without kernels.
 #include "driver_test.h"
 
 #include <numeric>
@@ -100,7 +100,7 @@ TEST_F(TextureTest, ABoxIsCopiedIntoTheMiddleOfAnArrayAndBack) {
                 const int wanted = inside ? 1 + (x - 1) + 2 * (y - 1) + 6 * (z - 2) : 0;
                 EXPECT_EQ(all[static_cast<std::size_t>(x + 6 * y + 30 * z)], wanted);
             }
-    part.dstZ = 3; // one slice too far
+    part.dstZ = 3; // one slice too many
     EXPECT_EQ(cuMemcpy3D(&part), CUDA_ERROR_INVALID_VALUE);
     part.dstZ = 0;
     part.dstXInBytes = 2; // in the middle of a texel
@@ -132,7 +132,7 @@ TEST_F(TextureTest, AMipmapOfNoTexelsIsRefused) {
     description.Format = CU_AD_FORMAT_FLOAT;
     description.NumChannels = 1;
     EXPECT_EQ(cuMipmappedArrayCreate(&mipmap, &description, 1), CUDA_ERROR_INVALID_VALUE);
-    // The end of the context looks at all that there are.
+    // Destroying the context destroys all of its objects.
     EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
-// virtual_memory_test.cpp -- addresses and memory apart: reserve, create, map, access, share.
+// virtual_memory_test.cpp -- address ranges and physical memory: reserve, create, map, access,
+// share.
 #include "driver_test.h"
 
 #include <numeric>
@@ -58,12 +59,12 @@ TEST_F(VirtualMemoryTest, ACopySpansNeighbouringMappings) {
     ASSERT_EQ(cuMemGetInfo(&free_then, &total), CUDA_SUCCESS);
     EXPECT_EQ(free_before - free_then, 2 * kPart);
 
-    EXPECT_EQ(cuMemRelease(first), CUDA_SUCCESS); // the mapping keeps it
+    EXPECT_EQ(cuMemRelease(first), CUDA_SUCCESS); // the mapping keeps the memory
     EXPECT_EQ(cuMemRelease(first), CUDA_ERROR_INVALID_VALUE);
     ASSERT_EQ(cuMemcpyDtoH(out.data(), range, 4), CUDA_SUCCESS);
     EXPECT_EQ(out[0], 3);
     EXPECT_EQ(cuMemAddressFree(range, 3 * kPart), CUDA_ERROR_INVALID_VALUE); // still mapped
-    EXPECT_EQ(cuMemUnmap(range, kPart / 2), CUDA_ERROR_INVALID_VALUE);       // not a whole one
+    EXPECT_EQ(cuMemUnmap(range, kPart / 2), CUDA_ERROR_INVALID_VALUE);       // not a whole mapping
     EXPECT_EQ(cuMemUnmap(range, 2 * kPart), CUDA_SUCCESS);
     EXPECT_EQ(cuMemRelease(second), CUDA_SUCCESS);
     EXPECT_EQ(cuMemAddressFree(range, 3 * kPart), CUDA_SUCCESS);
@@ -76,7 +77,8 @@ TEST_F(VirtualMemoryTest, OneMemoryAtTwoAddresses) {
     const CUdeviceptr range = reserve(4 * kPart);
     ASSERT_EQ(cuMemMap(range, 2 * kPart, 0, memory, 0), CUDA_SUCCESS);
     ASSERT_EQ(cuMemMap(range + 2 * kPart, kPart, kPart, memory, 0), CUDA_SUCCESS);
-    EXPECT_EQ(cuMemMap(range + kPart, kPart, 0, memory, 0), CUDA_ERROR_INVALID_VALUE); // taken
+    EXPECT_EQ(cuMemMap(range + kPart, kPart, 0, memory, 0),
+              CUDA_ERROR_INVALID_VALUE); // already mapped
     EXPECT_EQ(cuMemMap(range + 3 * kPart, 2 * kPart, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);
     ASSERT_EQ(allow(range, 3 * kPart), CUDA_SUCCESS);
     ASSERT_EQ(cuMemsetD32(range + kPart + 8, 77, 1), CUDA_SUCCESS);
@@ -140,7 +142,7 @@ TEST_F(VirtualMemoryTest, ADescriptorIsTheSameMemory) {
     EXPECT_EQ(cuMemAddressFree(range, 2 * kPart), CUDA_SUCCESS);
     EXPECT_EQ(cuMemImportFromShareableHandle(&imported, nullptr,
                                              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-              CUDA_ERROR_INVALID_VALUE); // standard input is no memory
+              CUDA_ERROR_INVALID_VALUE); // standard input is not memory
 }
 
 TEST_F(VirtualMemoryTest, RefusesWhatIsWrong) {
@@ -161,7 +163,7 @@ TEST_F(VirtualMemoryTest, RefusesWhatIsWrong) {
     int file = -1;
     EXPECT_EQ(
         cuMemExportToShareableHandle(&file, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-        CUDA_ERROR_INVALID_VALUE); // it was not made for that
+        CUDA_ERROR_INVALID_VALUE); // not created as shareable
     EXPECT_EQ(cuMemRelease(memory), CUDA_SUCCESS);
 }
 
@@ -202,7 +204,7 @@ TEST_F(VirtualMemoryTest, PoolsAreShared) {
     const CUdeviceptr of_no_pool = allocate(4);
     std::size_t before = 0, after = 0, total = 0;
     ASSERT_EQ(cuMemGetInfo(&before, &total), CUDA_SUCCESS);
-    // The second piece has the pages of one that was freed, which are zero again.
+    // The second allocation reuses freed pages, which contain zeros again.
     CUdeviceptr first = 0, second = 0;
     ASSERT_EQ(cuMemAllocFromPoolAsync(&first, 9000, pool, nullptr), CUDA_SUCCESS);
     ASSERT_EQ(cuMemsetD8(first, 5, 9000), CUDA_SUCCESS);

@@ -1,6 +1,6 @@
-// fat_binary_test.cpp -- reads what nvcc 13 wrote, whole and damaged.
+// fat_binary_test.cpp -- reads fat binaries of nvcc 13, intact and damaged.
 //
-// corpus/ptx_*.fatbin have the same two PTX programs in all compressions; they were made with
+// corpus/ptx_*.fatbin contain the same two PTX programs with all compressions; they were made with
 //   nvcc -fatbin -compress-mode=... -gencode arch=compute_75,code=compute_75 -gencode ..80..80
 #include "image/fat_binary.h"
 #include "image/lz4.h"
@@ -87,7 +87,7 @@ TEST(FatBinaryTest, AWrapperLeadsToItsFatBinaries) {
     EXPECT_EQ(fat_binaries_of(&wrapper), (std::vector<const void *>{&first, &second}));
 }
 
-/// Reads all there is; damage must come out as a FormatError, if at all.
+/// Reads all entries; damage may only cause a FormatError.
 void read_all(const std::string &file) {
     try {
         for (const FatEntry &entry : entries_of(file))
@@ -120,13 +120,13 @@ TEST(Lz4Test, MatchesMayOverlapAndLengthsMayBeLong) {
                    : "refused";
     };
     EXPECT_EQ(unpack(std::string("\x50hello", 6), 5), "hello");
-    // "ab", then a match of 4 + 4 from 2 back, then "!" alone.
+    // "ab", then a match of length 4 + 4 at distance 2, then "!".
     EXPECT_EQ(unpack(std::string("\x24"
                                  "ab\x02\x00\x10!",
                                  7),
                      11),
               "ababababab!");
-    // 1 literal, a match of 15 + 255 + 3 + 4 from 1 back.
+    // One literal, then a match of length 15 + 255 + 3 + 4 at distance 1.
     EXPECT_EQ(unpack(std::string("\x1f"
                                  "z\x01\x00\xff\x03\x00",
                                  7),

@@ -1,4 +1,4 @@
-// ptx_link_test.cpp -- several PTX modules become one that parses.
+// ptx_link_test.cpp -- links several PTX modules to one module that parses.
 #include "ptx/link.h"
 #include "ptx/parse.h"
 
@@ -28,7 +28,7 @@ Linked link_all(const std::vector<std::string> &bodies, std::uint32_t most_regis
     return linked;
 }
 
-/// The linked module, parsed. Fails the test where it does not parse.
+/// The linked module, parsed. The test fails if it does not parse.
 std::optional<softcuda::ptx::Module> parse(const Linked &linked) {
     EXPECT_TRUE(linked.text.has_value()) << linked.log;
     if (!linked.text)

@@ -1,4 +1,5 @@
-// cases.cpp -- what is compared with a GPU: geometries, formats, filters, address modes, surfaces.
+// cases.cpp -- the cases to compare with a GPU: geometries, formats, filters, address modes,
+// surfaces.
 #include "probe.h"
 
 namespace probe {
@@ -43,7 +44,7 @@ std::string fetch(const Geometry &geometry, const char *types = "f32.f32") {
            geometry.coordinates + "];";
 }
 
-/// About the middle of the points' range, as PTX.
+/// The middle of the points' range, as PTX.
 const char *middle(unsigned flags) { return flags & kNormalized ? "0f3F000000" : "0f40400000"; }
 
 void add_filters(std::vector<Case> &cases, const Geometry &geometry) {
@@ -57,7 +58,7 @@ void add_filters(std::vector<Case> &cases, const Geometry &geometry) {
             c.address = address.mode;
             c.flags = address.flags;
             c.filter = linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
-            if (geometry.flags & CUDA_ARRAY3D_CUBEMAP) // directions to all sides
+            if (geometry.flags & CUDA_ARRAY3D_CUBEMAP) // directions to all faces
                 c.code = std::string("sub.f32 %f0, %f0, ") + middle(c.flags) +
                          "; sub.f32 %f1, %f1, " + middle(c.flags) + "; sub.f32 %f2, %f2, " +
                          middle(c.flags) + ";";
@@ -80,7 +81,7 @@ constexpr Format kFormats[] = {
     {"f32x4", CU_AD_FORMAT_FLOAT, 4},
 };
 
-/// Formats that are read as floats, filtered and not, and as the integers that they are.
+/// Formats that are read as floats, with and without filters, and as integers.
 void add_formats(std::vector<Case> &cases) {
     for (const Format &format : kFormats) {
         for (const bool linear : {false, true}) {
@@ -129,7 +130,7 @@ void add_formats(std::vector<Case> &cases) {
     cases.push_back(srgb);
 }
 
-/// Texels of 0 and 1: the results are the weights.
+/// Texels of 0 and 1, for which the results are the weights.
 void add_weights(std::vector<Case> &cases) {
     for (const unsigned axes : {1U, 2U, 3U}) {
         Case c;
@@ -267,7 +268,7 @@ void add_surfaces(std::vector<Case> &cases) {
     cases.push_back(surface("suld.b64", {13, 7, 0}, 2,
                             wide + "suld.b.2d.b64.zero %d1, [%h, {%r0,%r1}];"
                                    "mov.b64 {%o0,%o1}, %d1;"));
-    // Each point writes to its own element, and some beside the surface.
+    // Each point writes to its own element, and some points write outside the surface.
     Case store = surface("sust.2d.zero", {24, 6, 0}, 1,
                          "rem.u32 %i1, %i0, 26; div.u32 %i2, %i0, 26; shl.b32 %i3, %i1, 2;"
                          "add.u32 %i0, %i0, 1000;"
@@ -296,14 +297,14 @@ struct Tolerance {
     float value;
 };
 
-/// Where softcuda is not a GPU's equal to the last bit.
+/// Cases in which softcuda's results differ from a GPU's in the last bits.
 constexpr Tolerance kTolerances[] = {
-    // One of 96 points weighs its texels, of -10 to 10, by one 256th differently.
+    // One of 96 points uses a weight that differs by 1/256, for texels from -10 to 10.
     {"2d.mirror.norm.linear", 0.1F},
     {"3d.mirror.norm.linear", 0.1F},
     {"a2d.mirror.norm.linear", 0.1F},
     {"level.bias", 0.1F},
-    // One step of 32767.
+    // A difference of 1/32767.
     {"format.s8x2.linear", 4e-5F},
     // A GPU's table for sRGB has about 8 bits.
     {"format.srgb.point", 0.004F},

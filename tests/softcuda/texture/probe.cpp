@@ -1,4 +1,4 @@
-// probe.cpp -- makes the case's resource and kernel, launches, reads back.
+// probe.cpp -- creates a case's resource and kernel, launches, and reads the results.
 #include "probe.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace probe {
 namespace {
 
-/// The same numbers on each machine.
+/// Generates the same numbers on each machine.
 class Random {
   public:
     explicit Random(std::uint32_t seed) : state_(seed * 2654435761U + 12345) {}
@@ -73,7 +73,7 @@ std::vector<std::byte> content(const Case &c, const std::array<unsigned, 3> &ext
     return bytes;
 }
 
-/// Points in and around the texture; each second one on a multiple of 1/512 of a texel.
+/// Points in and around the texture; every second one is a multiple of 1/512 of a texel.
 std::vector<float> coordinates(const Case &c, Random &random) {
     const bool normalized = (c.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
     std::vector<float> points;
@@ -130,7 +130,7 @@ std::string source_of(const Case &c) {
 
 bool is_layered(const Case &c) { return (c.array_flags & CUDA_ARRAY3D_LAYERED) != 0; }
 
-/// A copy between a dense host buffer and an array.
+/// A copy between a contiguous host buffer and an array.
 CUDA_MEMCPY3D copy_of(const Case &c, const std::array<unsigned, 3> &extent) {
     CUDA_MEMCPY3D copy{};
     copy.WidthInBytes = std::size_t{extent[0]} * element_bytes(c);
@@ -174,7 +174,7 @@ std::array<unsigned, 3> level_extent(const Case &c, unsigned level) {
     return extent;
 }
 
-/// What the kernel reads, and all that has to be freed.
+/// The resource of the kernel, and the objects to free.
 struct Resource {
     CUDA_RESOURCE_DESC description{};
     CUarray array = nullptr;

@@ -1,4 +1,4 @@
-// probe.h -- runs one texture or surface instruction on many points, on any CUDA driver.
+// probe.h -- runs one texture or surface instruction at many points, with any CUDA driver.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@
 
 namespace probe {
 
-/// What a case reads, how, and where.
+/// The texture or surface of a case, the instruction, and the points.
 struct Case {
     enum class Resource { Array, Linear, Pitch, Mipmap };
 
@@ -18,7 +18,7 @@ struct Case {
     Resource resource = Resource::Array;
     CUarray_format format = CU_AD_FORMAT_FLOAT;
     unsigned channels = 1;
-    std::array<unsigned, 3> extent{}; ///< as cuArray3DCreate takes it; unused ones are 0
+    std::array<unsigned, 3> extent{}; ///< as in cuArray3DCreate; unused ones are 0
     unsigned array_flags = 0;
     CUaddress_mode address = CU_TR_ADDRESS_MODE_CLAMP;
     CUfilter_mode filter = CU_TR_FILTER_MODE_POINT;
@@ -28,9 +28,9 @@ struct Case {
     /// PTX; reads %f0..%f3 or their integers %r0..%r3 and the object %h, writes %o0..%o3.
     std::string code;
     bool surface = false;      ///< %h is a surface object
-    bool show_array = false;   ///< print the array's content afterwards instead of %o0..%o3
-    bool small_values = false; ///< texels are 0 or 1: the weights show
-    /// How far a float may be from a GPU's; 0 where all bits must agree.
+    bool show_array = false;   ///< print the array's content instead of %o0..%o3
+    bool small_values = false; ///< texels are 0 or 1, so that results show the weights
+    /// The maximum difference from a GPU's float; 0 if all bits must be equal.
     float tolerance = 0;
 };
 
@@ -51,7 +51,7 @@ class Driver {
     void *library_;
 };
 
-/// Words that the case gave: four for each point, or the array's.
+/// The results of a case: four words for each point, or the array's content.
 std::vector<std::uint32_t> run(const Driver &driver, const Case &c);
 
 /// All cases, in a fixed order.

@@ -1,7 +1,7 @@
-// texture_probe.cpp -- records what a driver's textures give, or compares with a record.
+// texture_probe.cpp -- records the results of a driver's textures, or compares them with a record.
 //
 //     texture_probe LIBRARY                 prints a line of words for each case
-//     texture_probe LIBRARY RECORD          exits with 1 where a case differs from the record
+//     texture_probe LIBRARY RECORD          exits with 1 if a case differs from the record
 #include "probe.h"
 
 #include <bit>
@@ -60,7 +60,7 @@ bool agree(std::uint32_t wanted, std::uint32_t got, float tolerance) {
            std::abs(std::bit_cast<float>(wanted) - std::bit_cast<float>(got)) <= tolerance;
 }
 
-/// What is wrong with a case's result; empty where nothing is.
+/// The difference of a case's result from the record; empty if there is none.
 std::string difference(const probe::Case &c, const std::string &wanted, const std::string &got) {
     if (wanted == got)
         return {};

@@ -1,4 +1,4 @@
-// program.h -- what the programs of this folder check their results with.
+// program.h -- functions with which the programs in this folder check their results.
 #pragma once
 
 #include <cstdio>

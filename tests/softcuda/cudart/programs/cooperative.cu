@@ -1,4 +1,4 @@
-// cooperative.cu -- a grid that synchronises, shared memory chosen at the launch, and occupancy.
+// cooperative.cu -- a grid that synchronises, dynamic shared memory, and occupancy.
 #include "program.h"
 
 #include <cooperative_groups.h>

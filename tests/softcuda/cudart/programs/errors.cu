@@ -1,4 +1,4 @@
-// errors.cu -- errors of launches, of kernels that run, and what is left after a reset.
+// errors.cu -- errors of launches, errors of running kernels, and the state after a reset.
 #include "program.h"
 
 __global__ void store(int *to, int value) { *to = value; }

@@ -1,10 +1,10 @@
-// graphs.cu -- a captured graph, and one with a kernel that is exchanged.
+// graphs.cu -- a captured graph, and a graph whose kernel is replaced.
 #include "program.h"
 
 __global__ void add(int *value, int step) { *value += step; }
 __global__ void multiply(int *value, int factor) { *value *= factor; }
 
-/// The graph is known before the capture, so the end of the capture need not return it.
+/// The graph exists before the capture, so the end of the capture need not return it.
 void capture_into_a_graph(int *value, cudaStream_t stream) {
     cudaGraph_t graph;
     CUDA(cudaGraphCreate(&graph, 0));

@@ -1,4 +1,4 @@
-// streams.cu -- streams, events, threads, and memory in the order of a stream.
+// streams.cu -- streams, events, threads, and stream-ordered memory.
 #include "program.h"
 
 #include <thread>

@@ -10,7 +10,7 @@ __global__ void paint(cudaSurfaceObject_t surface) {
     surf2Dwrite(float(threadIdx.x * 10 + threadIdx.y), surface, threadIdx.x * 4, threadIdx.y);
 }
 
-/// The level of a mipmapped array needs no cudaArraySurfaceLoadStore, as a sample of NVIDIA has it.
+/// The level of a mipmapped array needs no cudaArraySurfaceLoadStore, as in a sample of NVIDIA.
 void paint_a_level() {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     cudaMipmappedArray_t mipmap;

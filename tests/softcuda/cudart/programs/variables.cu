@@ -1,4 +1,4 @@
-// variables.cu -- variables of the device, constants, managed ones, and kernels of templates.
+// variables.cu -- device variables, constants, managed variables, and kernels of templates.
 #include "program.h"
 
 #include <vector>

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Make the type stubs of the modules whose functions come from the registry of array functions.
+"""Generate the type stubs of the modules whose functions come from the registry of array functions.
 
     ./run tools/array_stubs.py           write python/pycuda/gpuarray.pyi, linalg.pyi, fft.pyi, array_api.pyi
-    ./run tools/array_stubs.py --check   exit with 1 where a stub is not current
+    ./run tools/array_stubs.py --check   exit with 1 if a stub is not current
 
-A stub has what the module's own text has, without bodies, and a line for each function of the registry.
+A stub contains the module's own text without function bodies, and a line for each function of the registry.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ UNIVERSAL = "_UniversalFunction"
 
 
 class Bodiless(ast.NodeTransformer):
-    """Functions without bodies; no statement that only runs something."""
+    """Removes function bodies, and statements that only run something."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
         if (
             node.name == "__getattr__"
-        ):  # a type checker would take any name for one of the module
+        ):  # a type checker would accept any name of the module
             return None
         node.body = [ast.Expr(ast.Constant(...))]
         return node
@@ -55,13 +55,13 @@ class Bodiless(ast.NodeTransformer):
 
 
 def own_text(module: str) -> str:
-    """The names that the module's text defines or imports."""
+    """The definitions and imports in the module's text."""
     tree = ast.parse((PACKAGE / f"{module}.py").read_text())
     return ast.unparse(Bodiless().visit(tree)) + "\n"
 
 
 def parameter(one: inspect.Parameter) -> str:
-    """A parameter as a stub writes it."""
+    """A parameter in the form of a stub."""
     stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
     annotation = "" if one.annotation is one.empty else f": {one.annotation}"
     default = "" if one.default is one.empty else " = ..."
@@ -69,7 +69,7 @@ def parameter(one: inspect.Parameter) -> str:
 
 
 def signature(function) -> str:
-    """``(parameters) -> result`` of a function whose parameters the registry has put in order."""
+    """``(parameters) -> result`` of a function whose parameters the registry has reordered."""
     found = inspect.signature(function)
     texts, keywords = [], False
     for one in found.parameters.values():
@@ -83,7 +83,7 @@ def signature(function) -> str:
 
 
 def line(name: str, function, seen: dict) -> str:
-    """The line of one name; ``seen`` has the names of the functions so far."""
+    """The line of a name; ``seen`` contains the names of earlier functions."""
     if isinstance(function, UniversalFunction):
         return f"{name}: {UNIVERSAL}\n"
     if function in seen:

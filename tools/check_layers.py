@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Check the rules of the repository's layout that a compiler does not.
+"""Check the rules of the repository's layout that a compiler does not check.
 
     tools/check_layers.py [FOLDER]      the repository's root, by default the one this file is in
 
-For each C++ and Python file: what it includes or imports against the table of layers, circles,
-its size, its first line. Prints one line for each breach and exits with 1 where there is any.
+For each C++ and Python file, checks: its includes or imports against the table of layers, cycles,
+its size, its first line. Prints one line for each violation, and exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The layers, as docs/architecture.md describes them: folder -> the folders it may include from.
-# The longest folder that contains a file counts; every folder may include from itself.
+# The layers, as in docs/architecture.md: folder -> the folders that it may include. The longest
+# folder that contains a file applies; every folder may include itself.
 LAYERS: dict[str, set[str]] = {
     "abi": set(),
     "core": {"abi"},
@@ -103,7 +103,7 @@ LAYERS: dict[str, set[str]] = {
     "examples": {"core"},
 }
 
-# Where `#include "a/b.h"` is looked for beside the file's own folder.
+# Search folders for `#include "a/b.h"`, in addition to the file's own folder.
 INCLUDE_ROOTS = [
     "abi/include",
     "abi",
@@ -116,7 +116,7 @@ INCLUDE_ROOTS = [
     ".",
 ]
 
-# Headers of others that only some folders may see.
+# Headers of other projects that only some folders may include.
 FOREIGN = [
     (
         re.compile(r"^(llvm|llvm-c|clang|lld)/"),
@@ -124,7 +124,8 @@ FOREIGN = [
     ),
     (re.compile(r"^(nanobind/|Python\.h$|pybind11/)"), ("python/src",)),
     (re.compile(r"^(gtest|gmock)/"), ("tests",)),
-    # Of the CUDA toolkit, but not in the wheel nvidia-cuda-runtime, which is enough to build us.
+    # Part of the CUDA toolkit, but not of the wheel nvidia-cuda-runtime, with which the project
+    # must build.
     (
         re.compile(
             r"^(cudaProfiler\.h|cuda_profiler_api\.h|cuda_stdint\.h|fatbinary_section\.h"
@@ -137,7 +138,7 @@ FOREIGN = [
 
 MAX_LINES = {".cpp": 600, ".h": 300, ".cuh": 600, ".py": 600}
 
-# Named exceptions to the sizes, each with its reason and its own limit.
+# Exceptions from the size limits, each with its reason and its own limit.
 LONGER: dict[str, tuple[int, str]] = {}
 
 CPP_SUFFIXES = (".h", ".cpp", ".cuh", ".def")
@@ -152,11 +153,11 @@ TOP_FOLDERS = (
     "tools",
 )
 
-# The packages, each with what it may import beside itself and the standard library.
+# The packages, and what each may import in addition to itself and the standard library.
 PYTHON_PACKAGES = {"pycuda": {"numpy", "softcuda"}, "softcuda": set()}
-# What parts of it may import as well, where a program that has these packages uses them.
+# Further imports of parts of the packages, for programs that use these packages.
 PYTHON_OPTIONAL = {
-    "python/pycuda/_gdb": {"gdb"},  # what gdb's own Python has
+    "python/pycuda/_gdb": {"gdb"},  # a module of gdb's Python
     "python/pycuda/dask": {"dask", "distributed"},
     "python/pycuda/pytest_plugin.py": {"pytest"},
     "python/softcuda/_profile_charts.py": {"matplotlib"},
@@ -165,21 +166,22 @@ PYTHON_OPTIONAL = {
 
 
 ARRAYS = "python/pycuda/arrays"
-# The folders of ARRAYS, the lowest first: each may import from itself and from those before it. The files
-# beside them (the registry, the arrays' devices) are below all folders.
+# The folders of ARRAYS, the lowest layer first: each may import from itself and from earlier ones.
+# The files outside these folders (the registry, the arrays' devices) are below all folders.
 ARRAY_LAYERS = """
     ufuncs creation shapes indexing elementwise reductions sorting interop linalg fourier numerics statistics
     protocols array_class
 """.split()
-# What arrays may import of the rest of the package: modules that know nothing of arrays.
+# The modules that arrays may import from the rest of the package; they do not depend on arrays.
 BELOW_ARRAYS = {"_driver", "_c_types", "_device_code", "compiler", "driver", "tools"}
-# Modules that only programs written for PyCUDA import, found on the package's path: pycuda._cluda and so on.
+# Modules that only programs for PyCUDA import; they are on the package's path: pycuda._cluda and so
+# on.
 COMPAT = "python/pycuda/_compat"
 
 
 @dataclass
 class Report:
-    """The breaches found so far, one line each."""
+    """The violations found so far, one line each."""
 
     breaches: list[str] = field(default_factory=list)
     files: int = 0
@@ -201,7 +203,7 @@ def is_within(path: Path, folders: tuple[str, ...] | set[str]) -> bool:
 
 
 def resolve_include(root: Path, path: Path, name: str) -> Path | None:
-    """The repository's file that an include names, or None where it is no file of ours."""
+    """The repository's file that an include names, or None if it is not our file."""
     for folder in [path.parent, *map(Path, INCLUDE_ROOTS)]:
         candidate = root / folder / name
         if candidate.is_file():
@@ -212,7 +214,7 @@ def resolve_include(root: Path, path: Path, name: str) -> Path | None:
 def check_include(
     path: Path, line: int, name: str, target: Path | None, report: Report
 ) -> None:
-    """One include against the table."""
+    """Checks one include against the table."""
     if target is None:
         for pattern, folders in FOREIGN:
             if pattern.search(name) and not is_within(path, folders):
@@ -241,9 +243,9 @@ def strip_comments(text: str) -> str:
 
 
 def check_cpp_form(path: Path, lines: list[str], report: Report) -> None:
-    """First line and include guard."""
+    """Checks the first line and the include guard."""
     first = lines[0] if lines else ""
-    # "//", the file's own name, and what it is.
+    # "//", the file's name, and a description.
     if not re.match(rf"// {re.escape(path.name)} -- \S", first):
         report.add(path, 1, f"the first line must read '// {path.name} -- what it is'")
     if path.suffix in (".h", ".cuh") and "#pragma once" not in lines:
@@ -263,7 +265,7 @@ def check_size(path: Path, lines: int, report: Report) -> None:
 
 
 def check_cpp(root: Path, path: Path, report: Report) -> list[Path]:
-    """All rules for one C++ file; the repository's files that it includes."""
+    """Checks all rules for one C++ file; returns the repository's files that it includes."""
     text = (root / path).read_text(encoding="utf-8")
     lines = text.splitlines()
     check_cpp_form(path, lines, report)
@@ -279,7 +281,7 @@ def check_cpp(root: Path, path: Path, report: Report) -> list[Path]:
 
 
 def imported_names(tree: ast.AST, package: str) -> list[tuple[int, str]]:
-    """(line, dotted name) of all imports under `tree`, relative ones made absolute."""
+    """(line, dotted name) of all imports in `tree`; relative imports become absolute."""
     names = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -296,7 +298,7 @@ def imported_names(tree: ast.AST, package: str) -> list[tuple[int, str]]:
 
 
 def check_python(root: Path, path: Path, report: Report) -> list[Path]:
-    """All rules for one Python file; the package's files that it imports when it is imported."""
+    """Checks all rules for one Python file; returns the package's files that its import loads."""
     text = (root / path).read_text(encoding="utf-8")
     check_size(path, len(text.splitlines()), report)
     tree = ast.parse(text, filename=path.as_posix())
@@ -329,7 +331,7 @@ def check_python(root: Path, path: Path, report: Report) -> list[Path]:
 
 
 def without_types(tree: ast.Module) -> ast.Module:
-    """The module without the imports that only a type checker sees."""
+    """The module without the imports that are only for type checkers."""
 
     class Pruned(ast.NodeTransformer):
         def visit_If(self, node: ast.If) -> ast.If | None:
@@ -339,7 +341,7 @@ def without_types(tree: ast.Module) -> ast.Module:
 
 
 def array_layer(path: Path) -> int:
-    """The number of the layer of a file in ARRAYS; -1 for those beside the folders."""
+    """The number of the layer of a file in ARRAYS; -1 for files outside the folders."""
     parts = path.relative_to(ARRAYS).parts
     if len(parts) == 1:
         return -1
@@ -349,7 +351,7 @@ def array_layer(path: Path) -> int:
 def check_python_layers(
     root: Path, path: Path, names: list[tuple[int, str]], report: Report
 ) -> None:
-    """The order inside the package: folders of arrays, and relics that nothing imports."""
+    """Checks the order inside the package: the folders of arrays, and the compatibility modules, which nothing imports."""
     relics = {one.stem for one in (root / COMPAT).glob("*")}
     for line, name in names:
         parts = name.split(".")
@@ -374,14 +376,14 @@ def check_python_layers(
 
 
 def is_import_time(node: ast.stmt) -> bool:
-    """Whether a top-level statement runs its imports at import, for more than a type checker."""
+    """Whether a top-level statement runs imports when the module is imported, not only for a type checker."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return False
     return not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
 
 
 def python_file(root: Path, name: str) -> Path | None:
-    """The file that holds the dotted name `pycuda.a.b`, where b may be a name in a."""
+    """The file of the dotted name `pycuda.a.b`, where b may be a name in a."""
     parts = name.split(".")
     if parts[0] not in PYTHON_PACKAGES:
         return None
@@ -394,7 +396,7 @@ def python_file(root: Path, name: str) -> Path | None:
 
 
 def find_circle(edges: dict[Path, list[Path]]) -> list[Path] | None:
-    """One circle of the graph, its first file repeated at the end; None where there is none."""
+    """One cycle of the graph, with its first file repeated at the end; None if there is none."""
     done: set[Path] = set()
 
     def visit(node: Path, trail: list[Path]) -> list[Path] | None:
@@ -415,7 +417,7 @@ def find_circle(edges: dict[Path, list[Path]]) -> list[Path] | None:
 
 
 def check_table(report: Report) -> None:
-    """The table itself: every folder it allows is a row or a parent of rows, and no circle."""
+    """Checks the table: every allowed folder is a row or a parent of rows, and there is no cycle."""
     edges = {}
     for folder, allowed in LAYERS.items():
         edges[Path(folder)] = sorted(
@@ -430,7 +432,7 @@ def check_table(report: Report) -> None:
 
 
 def check_repository(root: Path) -> Report:
-    """All rules for all files under `root`."""
+    """Checks all rules for all files in `root`."""
     report = Report()
     check_table(report)
     edges: dict[Path, list[Path]] = {}

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Check the site in build/docs/html: its links, its markup, and its pages in a browser.
+"""Check the documentation in build/docs/html: its links, its markup, and its pages in a browser.
 
-    tools/check_site.py [FOLDER]    with a FOLDER, screenshots of some pages are written there
+    tools/check_site.py [FOLDER]    writes screenshots of some pages to FOLDER
 
-Each link to a page, a picture or a place in a page of the site must lead somewhere. No text may show the
-markup of a docstring. With a Chromium on this machine, a browser opens the main pages: a
-page must load without an error of its scripts, its pictures must show, and the search must find a function.
+Each link to a page, a picture or an anchor of the documentation must be valid. No text may show the
+markup of a docstring. If a Chromium is installed, a browser opens the main pages: a
+page must load without script errors, its pictures must be shown, and the search must find a function.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RAW_MARKUP = re.compile(r":(?:py:)?(?:class|meth|func|mod|data|attr|exc):`")
 
 
 class Page(HTMLParser):
-    """The links, the places that links may name, and the text of a page."""
+    """The links, the anchors and the text of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -56,14 +56,14 @@ class Page(HTMLParser):
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Serves a folder without a line for each request."""
+    """Serves a folder without logging requests."""
 
     def log_message(self, *_: object) -> None:
         pass
 
 
 def check_pages(folder: Path) -> list[str]:
-    """What is wrong with the links and texts of a folder of pages."""
+    """The errors in the links and texts of a folder of pages."""
     pages = {path: Page(path) for path in sorted(folder.rglob("*.html"))}
     wrong = []
     for path, page in pages.items():
@@ -86,7 +86,7 @@ def check_pages(folder: Path) -> list[str]:
 
 
 def browse(folder: Path, chromium: str, shots: Path | None) -> list[str]:
-    """What goes wrong in a browser; writes screenshots if wanted."""
+    """The errors in a browser; writes screenshots if requested."""
     wrong: list[str] = []
     server = ThreadingHTTPServer(
         ("127.0.0.1", 0), partial(Quiet, directory=str(folder))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Make the site of the docs in build/docs/html: ./test docs starts this.
+"""Build the documentation in build/docs/html; ./test docs calls this program.
 
     ./run tools/docs_site.py
 
-The sources are gathered in build/docs/source: the pages of docs/, the changelog, CONTRIBUTING.md, and a
-reference made of the docstrings (tools/reference.py). Tables of benchmarks get charts. Sphinx then makes
-the site. A warning is an error: a link to a page or heading that does not exist, a broken docstring.
+The sources are collected in build/docs/source: the pages of docs/, the changelog, CONTRIBUTING.md, and a
+reference generated from the docstrings (tools/reference.py). Tables of benchmarks get charts. Sphinx then builds
+the pages. A warning is an error: a link to a page or heading that does not exist, an invalid docstring.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import reference  # noqa: E402
 
 ROOT = reference.ROOT
 SITE = ROOT / "build/docs"
-# Where a page of the repository is in the site.
+# The position of the repository's pages in the documentation.
 MOVED = {
     "../CHANGELOG.md": "changelog.md",
     "../CONTRIBUTING.md": "contributing.md",
@@ -41,7 +41,7 @@ COLOURS = ("#2a9d5c", "#8fa3bf", "#d9a05b", "#b48ead")
 
 @dataclass
 class Table:
-    """A table of a Markdown page with numbers of ours beside those of others."""
+    """A table of a Markdown page that compares our numbers with those of others."""
 
     unit: str
     columns: list[str]
@@ -49,14 +49,14 @@ class Table:
 
 
 def moved(text: str) -> str:
-    """A page's text with links that fit the site."""
+    """A page's text with the links of the documentation."""
     for old, new in MOVED.items():
         text = text.replace(f"]({old})", f"]({new})")
     return re.sub(r"\]\((?:\.\./)?docs/([\w/.]+\.md)", r"](\1", text)
 
 
 def number(cell: str) -> float | None:
-    """The number that a cell begins with; None if it has none, or a range."""
+    """The number at the start of a cell; None if there is none, or if it is a range."""
     found = re.fullmatch(r"≈?\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)", cell.strip())
     return float(found[1]) if found else None
 
@@ -66,7 +66,7 @@ def cells(line: str) -> list[str]:
 
 
 def read_table(lines: list[str]) -> Table | None:
-    """The comparison in a table's lines, or None where there is nothing to draw."""
+    """The comparison in a table's lines, or None if there is nothing to draw."""
     head = cells(lines[0])
     chosen = [
         i
@@ -86,7 +86,7 @@ def read_table(lines: list[str]) -> Table | None:
 
 
 def draw(table: Table, path: Path) -> None:
-    """Bars, one group for each row; a logarithmic axis where the numbers differ widely."""
+    """Draws bars, one group for each row; with a logarithmic axis if the numbers differ widely."""
     numbers = [v for _, values in table.rows for v in values if v]
     height = 0.22 * len(table.rows) * len(table.columns) + 1.1
     figure, axes = pyplot.subplots(figsize=(8, height), layout="constrained")
@@ -115,7 +115,7 @@ def draw(table: Table, path: Path) -> None:
 
 
 def with_charts(text: str, folder: Path) -> tuple[str, int]:
-    """A page with a chart before each table that compares, and how many charts there are."""
+    """A page with a chart before each comparing table, and the number of charts."""
     folder.mkdir(parents=True, exist_ok=True)
     blocks, count = text.split("\n\n"), 0
     for place, block in enumerate(blocks):
@@ -132,7 +132,7 @@ def with_charts(text: str, folder: Path) -> tuple[str, int]:
 
 
 def gather(source: Path) -> int:
-    """Put all sources of the site into a folder; how many charts were drawn."""
+    """Copies all sources to a folder; returns the number of charts."""
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(ROOT / "docs", source, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "python/pycuda/_version.py", source)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Make docs/numpy_functions.md: each public function of numpy, and whether arrays here have it.
+"""Write or check docs/numpy_functions.md: the public functions of numpy that this package supports.
 
     tools/numpy_functions.py           write the table
-    tools/numpy_functions.py --check   exit with 1 where the table in docs is not this one
+    tools/numpy_functions.py --check   exit with 1 if the table in docs is not current
 
-Run it with the package on the path (./run tools/numpy_functions.py). What is present is read from
-pycuda itself; REASONS says why the rest is absent. A function without a reason is an error, and so
-is a reason for what is present.
+Run it with the package on the path (./run tools/numpy_functions.py). The supported functions are read from
+pycuda itself; REASONS explains the others. A function without a reason is an error, and so
+is a reason for a supported function.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ function raises `TypeError` with its name; pass `x.get()`, a copy on the host, i
 
 """
 
-# Why something is absent: the reason, and what it holds for.
+# The reasons for missing functions, and the functions to which each applies.
 REASONS = {
     "einsum(optimize=...) plans by itself": "einsum_path",
     "of polynomials there is polyval(), polyfit(), roots(), vander(); the rest works on few numbers, for the host": """
@@ -49,7 +49,7 @@ REASONS = {
         require isfortran""",
 }
 
-# Functions whose arguments are never arrays of the device.
+# Functions whose arguments are never device arrays.
 HOST = set(
     """base_repr binary_repr bartlett blackman broadcast_shapes can_cast common_type
     diag_indices format_float_positional format_float_scientific from_dlpack frombuffer fromfile
@@ -61,12 +61,12 @@ HOST = set(
 
 
 def reasons() -> dict[str, str]:
-    """The reason for each absent name."""
+    """The reason for each missing name."""
     return {name: why for why, names in REASONS.items() for name in names.split()}
 
 
 def public_names() -> list[str]:
-    """All functions of numpy, numpy.linalg and numpy.fft, with the module where it is not numpy."""
+    """All functions of numpy, numpy.linalg and numpy.fft, with the module if it is not numpy."""
     names = []
     for prefix, module in (("", np), ("linalg.", np.linalg), ("fft.", np.fft)):
         for name in sorted(module.__all__):
@@ -83,7 +83,7 @@ def find(name: str):
 
 
 def is_present(name: str) -> bool:
-    """Whether numpy's function takes arrays of the device."""
+    """Whether numpy's function accepts device arrays."""
     function = find(name)
     if isinstance(function, np.ufunc):
         return numpy_ufuncs.has_ufunc(function.__name__)
@@ -92,7 +92,7 @@ def is_present(name: str) -> bool:
 
 
 def state_of(name: str, why: dict[str, str]) -> str:
-    """ "present", "host" or the reason why it is absent."""
+    """ "present", "host" or the reason why it is missing."""
     present = is_present(name)
     if name in HOST and not present:
         return "host"

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What each pass of softcuda's compiler costs and brings.
+"""Measure the cost and the benefit of each pass of softcuda's compiler.
 
-    ./run tools/passes.py write docs/passes.md      makes the table
-    ./run tools/passes.py lines docs/passes.md      the same without measuring
+    ./run tools/passes.py write docs/passes.md      writes the table
+    ./run tools/passes.py lines docs/passes.md      updates the table without measurements
     tools/passes.py check LIST RUN_TESTS LIBRARY FOLDER
                                                     runs the run tests without each optional pass
 
-The passes come from ``softcuda_passes``, which the build makes with the tests; ``check`` is told where
-it is. Each optional pass is left out with SOFTCUDA_SKIP, while the kernels of ``benchmarks/softcuda``
+The passes come from ``softcuda_passes``, which the build makes with the tests; LIST is its
+path. Each optional pass is skipped with SOFTCUDA_SKIP, while the kernels of ``benchmarks/softcuda``
 are compiled and run. All settings are timed in turn in one process, so that a change of the machine's
-speed hits all alike; a ratio is of the fastest runs.
+speed affects all of them; ratios are those of the fastest runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "build/release/tests/softcuda/softcuda_passes"
 ROUNDS = 5  # of compilations and of runs
-SECONDS = 0.02  # the least time that one measurement of a run takes
+SECONDS = 0.02  # the minimum time of one measurement of a run
 
 Times = dict[str, dict[str, float]]  # by setting, by kernel
 
@@ -50,7 +50,7 @@ class Pass:
 
 @dataclass
 class Figures:
-    """Seconds of the fastest compilation and run, by setting and kernel; "" leaves out nothing."""
+    """The times in seconds of the fastest compilation and run, by setting and kernel; "" skips no pass."""
 
     compile: Times = field(default_factory=dict)
     run: Times = field(default_factory=dict)
@@ -79,11 +79,11 @@ def measure(settings: list[str]) -> Figures:
     from pycuda.compiler import compile as compile_source
 
     def on_device(case: cases.Case) -> tuple[cases.Case, dict]:
-        """A case and the device memory of its arrays."""
+        """A case, and the device memory of its arrays."""
         return case, {key: cuda.to_device(array) for key, array in case.arrays.items()}
 
     def runner(case: cases.Case, memory: dict, ptx: bytes):  # noqa: ANN202
-        """Compiles a case; a function that runs all of its launches."""
+        """Compiles a case; returns a function that runs all of its launches."""
         module = cuda.module_from_buffer(ptx)
         bound = [
             module.get_function(launch.kernel).bind(
@@ -103,8 +103,8 @@ def measure(settings: list[str]) -> Figures:
 
     figures = Figures()
     for name in cases.NAMES:
-        # Compiled for few elements, so that the time to run them counts little; run with many, since
-        # short runs differ by whether they wait for another thread.
+        # Compiled for few elements, so that the time to run them hardly matters; run with many,
+        # because short runs depend on whether they wait for another thread.
         few, many = (
             on_device(cases.make(name, small=small)) for small in (True, False)
         )
@@ -141,7 +141,7 @@ def measure(settings: list[str]) -> Figures:
 
 
 def ratios(times: Times, setting: str) -> dict[str, float]:
-    """How many times as long each kernel takes with a setting, as without."""
+    """For each kernel, its time with a setting relative to its time without."""
     return {name: times[setting][name] / base for name, base in times[""].items()}
 
 
@@ -193,7 +193,7 @@ def table_row(row: Pass, figures: Figures | None) -> str:
 
 
 def check(run_tests: str, library: str, folder: str, passes: list[Pass]) -> int:
-    """Runs the run tests without all optional passes, and an eighth of them without each pass alone."""
+    """Runs the run tests without all optional passes, and an eighth of them without each single pass."""
     names = [row.name for row in passes if row.optional]
     files = sorted(path for path in Path(folder).iterdir() if path.suffix == ".ptx")
     settings = [(",".join(names), files)]

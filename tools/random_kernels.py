@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Make random kernels and compare what they compute in softcuda's three tiers.
+"""Generate random kernels, and compare their results in softcuda's three tiers.
 
     tools/random_kernels.py RUNNER LIBRARY [--count N] [--seed S] [--exact] [--keep FOLDER]
 
-RUNNER is the program softcuda_run_tests, or softcuda_interpret_tests; LIBRARY is libsoftcuda.so. All
-are in build/release. --exact leaves out operations that devices may round as they like. Each
+RUNNER is the program softcuda_run_tests, or softcuda_interpret_tests; LIBRARY is libsoftcuda.so. Both
+are in build/release. --exact omits operations whose rounding is not specified. A
 kernel's results do not depend on the order in which threads run; tests/recordings/random_kernels.py
-says what is in it. The same seed makes the same kernels. Exits with 1, and says which kernels
-differ, where any do.
+describes the kernels. The same seed generates the same kernels. Exits with 1, and prints the
+differing kernels, if there are any.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Make the reference: a page for each module, of the signatures and docstrings in the sources.
+"""Generate the reference: a page for each module, from the signatures and docstrings in the sources.
 
     ./run tools/reference.py FOLDER    write the pages, in reStructuredText; ./test docs does it
-    ./run tools/reference.py --check   exit with 1 where a name has no docstring
+    ./run tools/reference.py --check   exit with 1 if a name has no docstring
 
-Signatures are read from the texts: the modules of python/pycuda, and of the compiled module its stub. A
-name that a module takes over from another (``from x import y as y``) is described where a program finds
-it. Functions that a module makes when it is imported (``gpuarray.exp``) are asked for at run time.
+Signatures are read from the sources: the modules of python/pycuda, and the stub of the compiled module. A
+name that a module imports from another one (``from x import y as y``) is described where programs find
+it. Functions that a module creates when it is imported (``gpuarray.exp``) are read at run time.
 """
 
 from __future__ import annotations
@@ -33,19 +33,17 @@ MODULES = (
     "gl.autoinit autoinit autoprimaryctx characterize check debug fusion ipython mpi nccl profile "
     "dask"
 ).split()
-# What `from pycuda._driver import *` makes names of pycuda.driver, beside its own.
+# Modules whose names `from pycuda._driver import *` adds to pycuda.driver.
 STAR = {"driver": "_driver"}
 ENUM = "pycuda._enum.DriverEnum"
-PYTHONS_OWN = (
-    "Call self as a function."  # of types made in C; the class says what it means
-)
+PYTHONS_OWN = "Call self as a function."  # for types made in C; their meaning is in the docstring of the class
 Functions = dict[str, tuple[str, str]]
 Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
 @dataclass
 class Name:
-    """A public name of a module and where it is defined."""
+    """A public name of a module, and its definition."""
 
     name: str
     nodes: list[Definition]  # several for the overloads of a function
@@ -60,7 +58,7 @@ class Sources:
         self.found: dict[str, dict[str, list[Definition]]] = {}
 
     def tree(self, module: str) -> ast.Module | None:
-        """The parsed module, by its name below pycuda; None for what is not of the package."""
+        """The parsed module, by its name below pycuda; None if it is not part of the package."""
         if module not in self.trees:
             stem = self.package / module.replace(".", "/")
             for path in (
@@ -74,7 +72,7 @@ class Sources:
         return self.trees.get(module)
 
     def definitions(self, module: str) -> dict[str, list[Definition]]:
-        """All that a module defines or takes over, by name."""
+        """All definitions and re-exports of a module, by name."""
         if module not in self.found:
             self.found[module] = {}  # parts of a package import from the package
             self.found[module] = self.find_definitions(module)
@@ -98,7 +96,7 @@ class Sources:
         return found
 
     def add_inherited(self, tree: ast.Module, node: ast.ClassDef) -> None:
-        """Adds the methods that a class has from others written in Python in private modules."""
+        """Adds the methods that a class inherits from Python classes in private modules."""
         bases = {ast.unparse(base) for base in node.bases}
         for line in tree.body:
             if not isinstance(line, ast.ImportFrom) or not line.module:
@@ -117,7 +115,7 @@ class Sources:
                         ]
 
     def with_functions(self, tree: ast.Module, body: list[ast.stmt]) -> list[ast.stmt]:
-        """A class's statements; ``sum = _reductions.sum`` becomes that function, as a method."""
+        """The statements of a class; ``sum = _reductions.sum`` becomes that function as a method."""
         modules = {
             alias.asname or alias.name: f"{node.module}.{alias.name}".removeprefix(
                 "pycuda."
@@ -145,7 +143,7 @@ class Sources:
     def taken_over(
         self, module: str, node: ast.ImportFrom
     ) -> dict[str, list[Definition]]:
-        """What ``from pycuda.x import y as y`` brings; of autoinit and its like, any name."""
+        """The names of ``from pycuda.x import y as y``; for autoinit and similar modules, any name."""
         source = (node.module or "").removeprefix("pycuda").lstrip(".")
         if not (node.module or "").startswith("pycuda") or self.tree(source) is None:
             return {}
@@ -173,7 +171,7 @@ class Sources:
 
 
 def renamed(nodes: list[Definition], name: str) -> list[Definition]:
-    """The definitions of a function under another name; classes keep theirs."""
+    """The definitions of a function with another name; classes keep their names."""
     nodes = [copy.copy(node) for node in nodes]
     for node in nodes:
         if isinstance(node, ast.FunctionDef):
@@ -218,7 +216,7 @@ def docstring(nodes: list[Definition]) -> str:
 
 
 def without_signature(name: str, text: str) -> str:
-    """What is left of a docstring of a function in C, whose first line says how to call it."""
+    """The docstring of a C function without its first line, which contains the signature."""
     first, _, rest = text.partition("\n")
     return rest.strip() if first.startswith(f"{name}(") else text
 
@@ -236,7 +234,7 @@ def signature(node: ast.FunctionDef, prefix: str = "") -> str:
 
 
 def constructor(node: ast.ClassDef) -> list[str]:
-    """How objects of a class are made; nothing where programs do not make them."""
+    """The signature of a class's constructor; empty if programs do not create objects."""
     return [
         signature(method).replace("__init__", node.name, 1).removesuffix(" -> None")
         for method in node.body
@@ -248,7 +246,7 @@ PARAMETER = re.compile(r"([a-z_]\w*(?:, [a-z_]\w*)*): +(\S.*)")
 
 
 def parameter_list(block: str) -> str:
-    """A paragraph of lines ``name: meaning``, indented where they go on, as a list; others as they are."""
+    """Converts a paragraph of lines ``name: meaning``, with indented continuation lines, to a list; other paragraphs are unchanged."""
     lines = block.split("\n")
     heads = [PARAMETER.fullmatch(line) for line in lines if not line.startswith(" ")]
     if len(lines) < 2 or not heads or not all(heads):
@@ -262,12 +260,12 @@ def parameter_list(block: str) -> str:
 
 
 def listed(text: str) -> str:
-    """A docstring whose paragraphs of parameters are lists."""
+    """A docstring with its parameter paragraphs as lists."""
     return "\n\n".join(parameter_list(block) for block in text.split("\n\n"))
 
 
 def full_names(head: str) -> str:
-    """A signature whose types Sphinx finds; it shows their short names."""
+    """A signature with full type names, which Sphinx finds; it shows their short names."""
     head = re.sub(r"(?<![\w.])_?driver\.", "pycuda.driver.", head)
     return re.sub(
         r"(?<![\w.])(?:gpuarray\.)?GPUArray\b", "pycuda.gpuarray.GPUArray", head
@@ -275,7 +273,7 @@ def full_names(head: str) -> str:
 
 
 def directive(kind: str, heads: list[str], text: str, options: str = "") -> str:
-    """One entry of the reference; several heads are the overloads of a function."""
+    """One entry of the reference; several heads are overloads of a function."""
     first = f".. py:{kind}:: "
     heads, options = [full_names(head) for head in heads], full_names(options)
     lines = [first + heads[0]] + [" " * len(first) + head for head in heads[1:]]
@@ -285,7 +283,7 @@ def directive(kind: str, heads: list[str], text: str, options: str = "") -> str:
 
 
 def members(node: ast.ClassDef) -> dict[str, list[Definition]]:
-    """The public methods and properties of a class, with the operators it can be called by."""
+    """The public methods and properties of a class, including operators."""
     found: dict[str, list[Definition]] = {}
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and not item.name.startswith("_"):
@@ -343,7 +341,7 @@ def describe(name: Name) -> str:
 
 
 def page(sources: Sources, module: str, functions: Functions | None = None) -> str:
-    """A page of reStructuredText. ``functions`` has what the module makes when it is imported."""
+    """A page of reStructuredText. ``functions`` contains the functions that the module creates at import."""
     tree = sources.tree(module)
     assert tree is not None, f"there is no module pycuda.{module}"
     title = f"pycuda.{module}"
@@ -359,7 +357,7 @@ def page(sources: Sources, module: str, functions: Functions | None = None) -> s
 
 
 def made_functions(module: str) -> Functions:
-    """(signature, docstring) of the public functions that a module makes in a loop or by a call."""
+    """(signature, docstring) of the public functions that a module creates in a loop or by a call."""
     found: Functions = {}
     if importlib.util.find_spec(f"pycuda.{module}") is None:
         return found
@@ -382,7 +380,7 @@ def made_functions(module: str) -> Functions:
             )
         elif (
             isinstance(value, types.FunctionType)
-            # Made in a loop, or by the registry with PyCUDA's order of parameters.
+            # Created in a loop, or by the registry with PyCUDA's order of parameters.
             and value.__code__.co_name in ("function", "called")
         ):
             head = str(inspect.signature(value)).replace("'", "")
@@ -402,14 +400,14 @@ def index(sources: Sources) -> str:
 
 
 def pages(root: Path) -> dict[str, str]:
-    """The text of each page by its file's name."""
+    """The text of each page by its file name."""
     sources = Sources(root)
     made = {f"{m}.rst": page(sources, m, made_functions(m)) for m in MODULES}
     return {"index.rst": index(Sources(root)), **made}
 
 
 def undocumented(root: Path) -> list[str]:
-    """The public functions, classes and methods that have no docstring."""
+    """The public functions, classes and methods without a docstring."""
     sources, missing = Sources(root), []
     for module in MODULES:
         made = made_functions(module)

@@ -3,10 +3,10 @@
 
     tools/compare_with_ncu/run_ncu.sh > ncu.csv       on a machine with a GPU and ncu
     ./run tools/compare_with_ncu/compare.py read ncu.csv gpu.json
-    ./run tools/compare_with_ncu/compare.py table [gpu.json]       count on softcuda, and compare
+    ./run tools/compare_with_ncu/compare.py table [gpu.json]       count with softcuda, and compare
 
-h200.json, beside this file, is what an H200 counted; it is the default. The table is Markdown. Its exit status
-is 1 if a number differs that should be equal.
+h200.json, in this folder, contains the counters of an H200; it is the default. The table is Markdown. The exit status
+is 1 if numbers differ that should be equal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
-#: Our name of a count, and Nsight Compute's.
+#: Our name of a counter, and Nsight Compute's.
 EQUAL = {
     "load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -30,8 +30,9 @@ EQUAL = {
     "load conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "store conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
 }
-#: Equal too, but for kernels whose lanes part: it is a mean over instructions, and a GPU's machine code
-#: has others than softcuda's intermediate code. There may be predicates in the place of branches.
+#: Equal, except for kernels with divergence: the counter is a mean over instructions, and a
+#: GPU's machine code has other instructions than softcuda's IR. There may be predicates instead of
+#: branches.
 ALIKE = {
     "active lanes": "smsp__thread_inst_executed_per_inst_executed.ratio",
 }
@@ -39,14 +40,14 @@ PARTED = ("half_of_warp", "one_lane", "lanes_by_turns", "reduction")
 
 
 def launches() -> list[tuple[str, int, int]]:
-    """Kernel, blocks, threads of a block, from launches.def."""
+    """Kernel, number of blocks, threads per block, from launches.def."""
     text = (HERE / "launches.def").read_text()
     found = re.findall(r"^LAUNCH\((\w+), (\d+), (\d+)\)$", text, re.M)
     return [(name, int(blocks), int(threads)) for name, blocks, threads in found]
 
 
 def count() -> dict[str, dict[str, float]]:
-    """The counters on softcuda, by kernel."""
+    """softcuda's counters, by kernel."""
     os.environ.setdefault("PYCUDA_DRIVER", "softcuda")
     import numpy as np
 
@@ -55,7 +56,7 @@ def count() -> dict[str, dict[str, float]]:
     import pycuda.driver as cuda
     from pycuda.compiler import SourceModule
 
-    # As nvcc compiles for the GPU.
+    # Compiled like nvcc for the GPU.
     source = (HERE / "kernels.cu").read_text()
     module = SourceModule(source, nvcc="nvrtc", no_extern_c=True)
     size = 4 << 20
@@ -87,12 +88,12 @@ def count() -> dict[str, dict[str, float]]:
 
 
 def read_ncu(path: Path) -> dict[str, dict[str, float]]:
-    """The metrics by kernel, from CSV of ``ncu --csv --page raw`` with other lines before it."""
+    """The metrics by kernel, from the CSV of ``ncu --csv --page raw`` after other lines."""
     lines = path.read_text().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
     found = {}
     for row in csv.DictReader(lines[start:]):
-        if row["Kernel Name"]:  # the first row has units
+        if row["Kernel Name"]:  # the first row contains units
             found[row["Kernel Name"].split("(")[0]] = {
                 name: float(row[name].replace(",", ""))
                 for name in (*EQUAL.values(), *ALIKE.values())
@@ -107,7 +108,7 @@ def _cell(ours: float, theirs: float) -> str:
 
 
 def table(ours: dict, theirs: dict) -> tuple[str, int]:
-    """Markdown, and how many numbers differ that should be equal."""
+    """The Markdown table, and the number of counters that differ but should be equal."""
     head = ["kernel", *EQUAL, *(f"{name}: softcuda, ncu" for name in ALIKE)]
     rows = [head, ["---"] * len(head)]
     differences = 0

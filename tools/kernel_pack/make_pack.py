@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Make kernels.pack: the PTX of the library's own kernels for the usual operations and types.
+"""Generate kernels.pack: the PTX of the library's own kernels for the usual operations and types.
 
     make_pack.py OUT --package FOLDER --driver LIBRARY [--jobs N]
 
-FOLDER holds the built package; LIBRARY is libskip_launches.so, on which nothing is computed but what RUNNING
-names, as it goes by what a first kernel found. Each operation of operations() is called once. Where NVRTC or NumPy is missing, the pack is empty: then kernels are compiled
-when they are first used. What the old OUT has is not compiled again. core/src/compile/kernel_pack.h has the
-format.
+FOLDER contains the built package. LIBRARY is libskip_launches.so, a driver that runs only the kernels in RUNNING,
+whose results later launches depend on. Each operation of operations() is called once. If NVRTC or NumPy is missing,
+the pack is empty, and kernels are compiled at their first use. Entries of the old OUT are reused.
+core/src/compile/kernel_pack.h describes the format.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ SORTS = (
 ).split("|")
 REDUCTIONS = "sum mean max min argmax argmin".split()
 RUNNING = ("x[b]", "long[long_b]", "np.nonzero(long_b)")
-#: By the name of an array: flat, long and flat, a matrix by columns and by rows.
+#: By the name of an array: contiguous, long and contiguous, a matrix by columns and by rows.
 REDUCED = ("x.{}()", "long.{}()", "m.{}(axis=0)", "m.{}(axis=1)")
 
 
 def operations() -> Iterator[tuple[str, str]]:
-    """Each with the type of the elements of `x`, `y`, `long`, `m`."""
+    """Each operation, with the type of the elements of `x`, `y`, `long`, `m`."""
     for dtype in NUMBERS:
         yield from ((dtype, text) for text in ARITHMETIC)
         yield from ((dtype, text) for text in ("x.copy()", "x.fill(1)", "m.T.copy()"))
@@ -111,7 +111,7 @@ def operations() -> Iterator[tuple[str, str]]:
 
 
 def record(part: int, parts: int) -> None:
-    """Call every `parts`-th operation. What fails is left out, and said."""
+    """Call every `parts`-th operation. Operations that fail are skipped and reported."""
     import numpy as np
 
     import pycuda.autoinit  # noqa: F401
@@ -136,7 +136,7 @@ def record(part: int, parts: int) -> None:
 
 
 def write_pack(path: Path, entries: dict[bytes, bytes]) -> None:
-    """The file: entries by key, each of them the architecture, a line's end and PTX."""
+    """Write the file: entries by key; each contains the architecture, a line end and PTX."""
     place = len(MAGIC) + 8 + ROW.size * len(entries)
     head = [MAGIC, struct.pack("<Q", len(entries))]
     for key in sorted(entries):
@@ -149,7 +149,7 @@ def write_pack(path: Path, entries: dict[bytes, bytes]) -> None:
 
 
 def missing() -> str:
-    """What there is no pack without, if that is not here."""
+    """The name of a missing package that is required; empty if there is none."""
     probe = "import numpy, pycuda.compiler as c; c.compile('', target='ptx', cache_dir=False)"
     run = subprocess.run(
         [sys.executable, "-c", probe], capture_output=True, text=True, check=False
@@ -158,7 +158,7 @@ def missing() -> str:
 
 
 def main() -> None:
-    """Start processes that record, then put together what they left."""
+    """Start processes that record kernels, then merge their results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,10 +1,10 @@
-"""NumPy's functions on long arrays: ours beside CuPy's and torch's, or on the CPU beside NumPy's.
+"""NumPy's functions on long arrays: ours compared with CuPy's and torch's, or with NumPy's on the CPU.
 
     ./run benchmarks/array_functions.py [names of operations]
 
 Milliseconds of a call that waits for the device, the best of three rounds; results are allocated. An array has
 64 Mi elements on a GPU (the peers: CuPy and torch, where they are installed), 4 Mi on the CPU (the peer: NumPy,
-on one thread). The quickest peer's time to ours is the ratio; the smallest ratios come first.
+on one thread). The ratio is the quickest peer's time divided by ours; the smallest ratios come first.
 """
 
 import sys
@@ -23,7 +23,7 @@ SIDE = 1 << (COUNT.bit_length() // 2)
 
 
 def operands(array):
-    """The arrays that operations take, made by ``array`` from numpy's."""
+    """The operands of the operations, which ``array`` makes from numpy's arrays."""
     random = np.random.default_rng(0)
     x = random.random(COUNT, dtype=np.float32)
     flat = array(x)
@@ -116,7 +116,7 @@ OPERATIONS = {
 
 
 def peers():
-    """Each peer's name, its namespace, which of an operation's words are its own, arrays and wait."""
+    """Each peer's name, its namespace, the index of its spelling in OPERATIONS, its arrays and its wait."""
     if ON_CPU:
         return [("NumPy", np, 0, operands(np.array), lambda: None)]
     found = []

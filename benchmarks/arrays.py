@@ -1,9 +1,9 @@
-"""Arrays: ours beside CuPy's and torch's on one GPU, in one run.
+"""Arrays: ours compared with CuPy's and torch's on one GPU, in one run.
 
     [PYCUDA_BENCH_VARIANTS=1] ./run benchmarks/arrays.py [--quick]
 
-Small arrays: microseconds of host time for each call, kernels queued, of the best of several
-rounds. Large ones: bytes that must be read and written, by the time between two waits for the
+Small arrays: microseconds of host time for each call, which queues its kernels; the best of several
+rounds. Large arrays: bytes that must be read and written, divided by the time between two waits for the
 device. Each result is compared with numpy's before it is timed.
 """
 
@@ -26,7 +26,7 @@ LARGE = (1 << 22) if QUICK or "softcuda" in cuda.get_driver_path() else (1 << 28
 
 
 def best(rounds, calls, run, wait):
-    """Seconds for one call; of many small ones, to put it in the queue."""
+    """Seconds for one call; with many small calls, the time to queue one."""
     return timing.best(run, wait, rounds, calls, queued=calls > 100)
 
 
@@ -112,7 +112,7 @@ def libraries():
             library = make()
             library.wait()
             found.append(library)
-        except Exception as error:  # any reason is one not to compare
+        except Exception as error:  # any error excludes the library from the comparison
             print(f"# without {make.__name__}: {type(error).__name__}: {error}")
     return found
 
@@ -199,7 +199,7 @@ def algorithms(library):
 
 
 def variants():
-    """With PYCUDA_BENCH_VARIANTS=1: sorts of 64 M float32 and random numbers by other tiles."""
+    """With PYCUDA_BENCH_VARIANTS=1: sorts of 64 M float32 and random numbers with other tile sizes."""
     x = gpuarray.to_gpu(np.random.default_rng(0).random(LARGE // 4, dtype=np.float32))
     ones = gpuarray.to_gpu(np.ones(LARGE, np.float32))
     in_order, wait = np.sort(x.get())[:: LARGE // 4096], Ours.wait
@@ -228,7 +228,7 @@ def variants():
 
 
 def random_variants(out):
-    """GB/s of uniform numbers, by what a thread makes at a time and blocks for each processor."""
+    """GB/s of uniform numbers, by the numbers that a thread makes at a time and the blocks for each multiprocessor."""
     rows, results = {}, []
     processors = cuda.Context.get_device().multiprocessor_count
     for ahead in (1, 2, 4):

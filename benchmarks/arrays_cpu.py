@@ -1,4 +1,4 @@
-"""Arrays on the CPU: ours on softcuda beside numpy, and the machine's own bandwidth, in one run.
+"""Arrays on the CPU: ours on softcuda compared with numpy and with the machine's bandwidth, in one run.
 
     PYCUDA_DRIVER=softcuda ./run benchmarks/arrays_cpu.py [--quick]
 
@@ -43,7 +43,7 @@ def bandwidth(n):
 
 
 def rows(n):
-    """(name, bytes moved, ours, numpy's) of operations on n elements."""
+    """(name, bytes moved, our time, numpy's time) of operations on n elements."""
     rng = np.random.default_rng(0)
     a, b = (rng.random(n, dtype=np.float32) + np.float32(2**-24) for _ in range(2))
     x, y, out = gpuarray.to_gpu(a), gpuarray.to_gpu(b), gpuarray.empty(n, np.float32)

@@ -1,9 +1,9 @@
-"""Bandwidth of kernels from expressions, scans and random numbers, beside CuPy and torch.
+"""Bandwidth of kernels from expressions, scans and random numbers, compared with CuPy and torch.
 
     ./run benchmarks/expressions.py [--mib 1024]
 
 GB/s of memory read and written, from the median of several runs between two events. Each result is
-checked first. Peers that are not installed, or have no GPU, are left out. Then what a call costs, in µs.
+checked first. Peers that are not installed, or have no GPU, are left out. Then come the times of a call, in µs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def microseconds(call: Callable[[], object]) -> float:
-    """Median time of a call in a row of them, waited for at the end."""
+    """Median time of a call in a sequence of calls with one wait at the end."""
     times = []
     for _ in range(RUNS):
         cuda.Context.synchronize()
@@ -102,7 +102,7 @@ def ours(n: int) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def cupy_peer(n: int) -> tuple[dict[str, float], dict[str, float]]:
-    """The same by CuPy."""
+    """The same measurements of CuPy."""
     import cupy
 
     x, y, z = (cupy.random.random(n, dtype=cupy.float32) for _ in range(3))
@@ -130,7 +130,7 @@ def cupy_peer(n: int) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def torch_peer(n: int) -> tuple[dict[str, float], dict[str, float]]:
-    """The same by torch."""
+    """The same measurements of torch."""
     import torch
 
     x, y, z = (torch.rand(n, device="cuda") for _ in range(3))
@@ -174,7 +174,7 @@ def main() -> None:
     for name, peer in (("CuPy", cupy_peer), ("torch", torch_peer)):
         try:
             results[name] = peer(n)
-        except Exception as reason:  # a peer that is absent or has no GPU has no column
+        except Exception as reason:  # absent, or without a GPU: no column
             print(
                 f"{name}: not measured ({type(reason).__name__}: {reason})",
                 file=sys.stderr,

@@ -1,11 +1,11 @@
-"""What the first use of an array operation takes: compiling its kernels, cold and from the caches on disk.
+"""Times of the first use of an array operation: compiling its kernels without caches and with the caches on disk.
 
     ./run benchmarks/first_use.py [--processes 5] [NAME ...]
 
-Each figure is the median of processes of their own, in milliseconds, less what the second call takes. An
-operation of another kind went before, so that the compilers are open: what their opening takes has a row of
-its own. A process runs three times: with no cache; with the compiler's output cached but not what the
-driver makes of it, which tells both parts apart; with both. On a GPU the compiler makes the machine code.
+Each figure is the median over new processes, in milliseconds, of the first call minus the second call. An
+operation of another kind runs before, so that the compilers are already loaded; the time to load them has a row
+of its own. A process runs three times: with no cache; with the compiler's output cached but without the
+driver's code for it, which separates the two parts; with both. On a GPU the compiler makes the machine code.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pycuda import gpuarray, random
 
 AIM = 40  # milliseconds, with no cache
 
-#: What is timed, by its name in the table; it sees the names of `operands()`.
+#: The timed expressions by their names in the table; they can use the names of `operands()`.
 OPERATIONS: dict[str, str] = {
     "x + y": "x + y",
     "2 * x": "2 * x",
@@ -94,7 +94,7 @@ def operands() -> dict[str, object]:
 
 
 def first_use(expression: str) -> float:
-    """Milliseconds of the first call less those of the second, in this process."""
+    """Milliseconds of the first call minus those of the second, in this process."""
     names = operands()
     if expression != OPENING:
         eval("-x", names)
@@ -141,7 +141,7 @@ def times_of(expression: str) -> tuple[float, float, float]:
 
 
 def medians(sample: Callable[[], tuple[float, ...]], count: int) -> list[float]:
-    """Of each part over `count` samples."""
+    """The median of each part over `count` samples."""
     return [
         statistics.median(part)
         for part in zip(*(sample() for _ in range(count)), strict=True)
@@ -149,7 +149,7 @@ def medians(sample: Callable[[], tuple[float, ...]], count: int) -> list[float]:
 
 
 def row(name: str, cold: float, compiled: float, cached: float) -> str:
-    """Of the table, in Markdown."""
+    """A row of the table, in Markdown."""
     return f"| {name} | {cold:.0f} | {max(cold - compiled, 0):.0f} | {max(compiled - cached, 0):.0f} | {cached:.1f} |"
 
 

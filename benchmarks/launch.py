@@ -1,9 +1,9 @@
-"""What a launch costs from Python, beside the raw driver call, CuPy and cuda.core, in one run.
+"""Time of a launch from Python, compared with the raw driver call, CuPy and cuda.core, in one run.
 
     ninja -C build/release raw_launch && ./run benchmarks/launch.py
 
-Medians of batches of calls that end with one synchronize, in microseconds. Peers that are not installed
-are left out, and so are those that cannot run where there is no NVIDIA GPU. Results of the kernels are
+Medians over batches of calls; each batch ends with one synchronize, in microseconds. Peers that are not installed
+are left out, and so are those that need an NVIDIA GPU if there is none. Results of the kernels are
 checked first.
 """
 
@@ -60,7 +60,7 @@ def ours() -> dict[str, float]:
     prepared = module.get_function("add").prepare("PPi")
     for _ in range(
         5
-    ):  # clocks rise under load; the first row would be slow without this
+    ):  # clock rates rise under load; without this the first row would be slow
         measure(lambda: add(a_gpu, b_gpu, n, block=block, grid=grid), finish)
     results = {
         "launch": measure(lambda: add(a_gpu, b_gpu, n, block=block, grid=grid), finish),
@@ -96,7 +96,7 @@ def ours() -> dict[str, float]:
 
 
 def large_copies() -> dict[str, float]:
-    """Copies of ordinary (pageable) NumPy arrays; the driver's own with PYCUDA_COPY_THREADS=0."""
+    """Copies of ordinary (pageable) NumPy arrays; the driver's own copies with PYCUDA_COPY_THREADS=0."""
     results = {}
     for mib in (0.125, 0.25, 0.5, 1, 4, 64):
         there = np.ones(int(mib * 2**20), np.uint8)
@@ -166,7 +166,7 @@ print((time.perf_counter() - start) * 1e3)
 
 
 def new_processes() -> dict[str, float]:
-    """What an import and a kernel that another process has compiled cost where nothing is loaded."""
+    """Times, in a new process, of the import and of a kernel that another process has compiled."""
     command = [sys.executable, "-c", NEW_PROCESS, SOURCE]
     runs = [
         list(map(float, subprocess.check_output(command, text=True).split()))
@@ -177,14 +177,14 @@ def new_processes() -> dict[str, float]:
 
 
 def pool_round() -> Callable[[], None]:
-    """An allocation from a pool, and its end."""
+    """An allocation from a pool, and its release."""
     pool = cuda.DeviceMemoryPool()
     pool.allocate(1 << 20).free()
     return lambda: pool.allocate(1 << 20).free()
 
 
 def foreign_arrays(add: cuda.Function) -> dict[str, float]:
-    """Launches with arrays of the libraries that are here."""
+    """Launches with arrays of the installed libraries."""
     results = {}
     n, block, grid = np.int32(32), (32, 1, 1), (1, 1)
     for name in ("torch", "cupy"):
@@ -209,7 +209,7 @@ def foreign_arrays(add: cuda.Function) -> dict[str, float]:
 
 
 def cupy_peer() -> dict[str, float]:
-    """The same launch by CuPy."""
+    """The same launch with CuPy."""
     import cupy
 
     kernel = cupy.RawKernel('extern "C" ' + SOURCE, "add")
@@ -220,7 +220,7 @@ def cupy_peer() -> dict[str, float]:
 
 
 def cuda_core_peer() -> dict[str, float]:
-    """The same launch by cuda.core."""
+    """The same launch with cuda.core."""
     from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
 
     device = Device()
@@ -241,7 +241,7 @@ def cuda_core_peer() -> dict[str, float]:
 
 
 def raw(path: Path) -> dict[str, float]:
-    """What the C++ program prints."""
+    """The measurements that the C++ program prints."""
     lines = subprocess.run(
         [path], capture_output=True, text=True, check=True
     ).stdout.splitlines()
@@ -263,7 +263,7 @@ def main() -> None:
     for name, peer in (("CuPy", cupy_peer), ("cuda.core", cuda_core_peer)):
         try:
             columns[name] = peer()
-        except Exception as reason:  # a peer that is absent or has no GPU has no column
+        except Exception as reason:  # absent, or without a GPU: no column
             print(
                 f"{name}: not measured ({type(reason).__name__}: {reason})",
                 file=sys.stderr,

@@ -1,13 +1,13 @@
-"""Linear algebra and Fourier transforms: ours beside CuPy's, torch's and NumPy's, in one run.
+"""Linear algebra and Fourier transforms: ours compared with CuPy's, torch's and NumPy's, in one run.
 
     ./run benchmarks/linalg_fft.py [--quick] [--own] [--only WORD]
 
 Milliseconds for each call, with a wait for the device after it: the median of several rounds. Every result is
-checked before it is timed: a solution by its residual, factors by their product, a transform beside NumPy's of
-a part of the data. The last column is the quickest peer's time divided by ours: above 1 is ahead.
+checked before it is timed: a solution by its residual, factors by their product, a transform by comparison with
+NumPy's of a part of the data. The last column is the quickest peer's time divided by ours: above 1, ours is quicker.
 
-On a CPU the sizes are smaller, and the peers are NumPy and, where it is installed, torch. ``--own`` leaves
-NVIDIA's and NumPy's libraries out of ours. ``--only`` takes the rows whose name has the word in it.
+On a CPU the sizes are smaller, and the peers are NumPy and, if it is installed, torch. ``--own`` leaves
+NVIDIA's and NumPy's libraries out of ours. ``--only`` selects the rows whose name contains the word.
 """
 
 import functools
@@ -51,7 +51,7 @@ class NumPy:
 
     @staticmethod
     def wait():
-        """NumPy's functions return when they are done."""
+        """Nothing to wait for: NumPy's functions return when they are done."""
 
 
 def cupy_library():
@@ -71,7 +71,7 @@ def torch_library():
     import torch
 
     def transform(name):
-        """Of numpy.fft's name, with its keywords."""
+        """The transform with this name of numpy.fft, with its keywords."""
         function = getattr(torch.fft, name)
         several = name.endswith(("n", "2"))
 
@@ -114,7 +114,7 @@ def libraries():
             library = make()
             library.wait()
             found.append(library)
-        except Exception as error:  # any reason is one not to compare
+        except Exception as error:  # any error excludes the library from the comparison
             print(f"# without {make.__name__}: {type(error).__name__}: {error}")
     return [*found, NumPy]
 
@@ -188,7 +188,7 @@ def check_pinv(x, a):
     close(a @ x @ a, a)
 
 
-# Each row: its name, the operands, the call, the check of the result beside the operands.
+# Each row: its name, the operands, the call, the check of the result with the operands.
 
 
 def matrices():
@@ -299,7 +299,7 @@ def transforms():
 
 
 def median(run, wait):
-    """Milliseconds: of at least 3 rounds, and of as many as fit into half a second."""
+    """Median milliseconds of at least 3 rounds, and of as many as fit into half a second."""
     times = []
     end = time.perf_counter() + (0.2 if QUICK else 0.5)
     while len(times) < 3 or (time.perf_counter() < end and len(times) < 200):

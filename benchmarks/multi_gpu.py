@@ -4,13 +4,13 @@
     ./run benchmarks/multi_gpu.py [--devices N] [--only nccl,messages,stencil,seed,dask,overlap] [--small]
 
 Prints Markdown tables. "bus" is nccl-tests' bandwidth, which does not depend on the number of devices:
-2 (n - 1) / n of the array for an all-reduce, all of it for a message. "host" is the time that a call
-keeps its thread. Beside ours are measured, where this machine has them: CuPy's binding of the same NCCL;
+2 (n - 1) / n of the array for an all-reduce, all of it for a message. "host" is the time until a call
+returns. These peers are measured too, if this machine has them: CuPy's binding of the same NCCL;
 nccl-tests (all_reduce_perf and sendrecv_perf in the PATH); the driver's copies from device to device,
-which no message is faster than. A ratio is the other's time by ours. Scaling is strong: the same problem
-on 1, 2 ... N devices; efficiency is the speed-up by the number of devices. Each result is checked. What
-cannot run says why. On softcuda, start with SOFTCUDA_DEVICES=4 and --small: it tests the programs, and
-measures the processor.
+the upper limit for messages. A ratio is the peer's time divided by ours. Scaling is strong: the same problem
+on 1, 2 ... N devices; efficiency is the speed-up divided by the number of devices. Each result is checked. For
+what cannot run, the reason is printed. On softcuda, start with SOFTCUDA_DEVICES=4 and --small: it tests the
+programs, and measures the processor.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ RANKS = Path(__file__).with_name("multi_gpu_ranks.py")
 
 
 class Missing(Exception):
-    """What a section needs and this machine has not."""
+    """A section needs something that this machine does not have."""
 
 
 def table(title: str, *columns: str) -> None:
-    """The head of a table, after its title."""
+    """Print the title and the head of a table."""
     print(f"\n## {title}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
 
 
 def row(*cells) -> None:
-    """A row of a table."""
+    """Print a row of a table."""
     words = [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells]
     print(f"| {' | '.join(words)} |", flush=True)
 
 
 def best(run, wait, calls: int) -> tuple[float, float]:
-    """Seconds for one call of the best of several rounds: of all, and of the host before the wait."""
+    """Seconds for one call in the best of several rounds: in total, and on the host before the wait."""
     run()
     wait()
     times, hosts = [], []
@@ -72,7 +72,7 @@ def best(run, wait, calls: int) -> tuple[float, float]:
 
 
 class Ours:
-    """All devices by pycuda.nccl, in one process."""
+    """All devices with pycuda.nccl, in one process."""
 
     name = "ours"
 
@@ -113,7 +113,7 @@ class Ours:
 
 
 class Cupys(Ours):
-    """The same calls by CuPy's binding."""
+    """The same calls with CuPy's binding."""
 
     name = "CuPy"
 
@@ -147,7 +147,7 @@ class Cupys(Ours):
 
 
 class PeerCopies(Ours):
-    """The driver's copies from device to device, which are no collective."""
+    """The driver's copies from device to device; they are not a collective operation."""
 
     name = "peer copy"
 
@@ -182,7 +182,7 @@ class NcclTests:
                 raise Missing(f"nccl-tests: there is no {program} in the PATH")
 
     def seconds(self, name: str, size: int) -> float:
-        """Of a call, as the program prints it."""
+        """Seconds for a call, from the program's output."""
         command = [self.PROGRAMS[name], "-g", str(self.count), "-b", str(size), "-e", str(size)]  # fmt: skip
         out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         lines = [line.split() for line in out.splitlines() if not line.startswith("#")]
@@ -191,7 +191,7 @@ class NcclTests:
 
 
 def peers_of(count: int) -> list:
-    """What ours is measured beside; says what is not there."""
+    """The peers that ours is compared with; prints which ones are missing."""
     peers = []
     for kind in (Cupys, NcclTests, PeerCopies):
         try:
@@ -202,7 +202,7 @@ def peers_of(count: int) -> list:
 
 
 def seconds_of(peer, name: str, size: int, calls: int) -> tuple[float, float] | None:
-    """Of a call and of its host; None where the peer has no such call."""
+    """Seconds for a call, and its time on the host; None if the peer does not have this call."""
     if isinstance(peer, NcclTests):
         return peer.seconds(name, size), 0.0
     if isinstance(peer, PeerCopies) and name != "ring":
@@ -239,7 +239,7 @@ def measure_nccl(counts: list[int], small: bool) -> None:
 
 
 def start_ranks(program: str, arguments: list, count: int, by_mpi: bool = False):
-    """What rank 0 of ``count`` processes has found, each on its own device."""
+    """The result of rank 0 of ``count`` processes, each on its own device."""
     command = [sys.executable, str(RANKS), program, json.dumps(arguments)]
     if by_mpi:
         commands = [[*mpirun(), "-n", str(count), *command]]
@@ -261,7 +261,7 @@ def start_ranks(program: str, arguments: list, count: int, by_mpi: bool = False)
 
 
 def mpirun() -> list[str]:
-    """The command that starts processes of MPI."""
+    """The command that starts MPI processes."""
     if importlib.util.find_spec("mpi4py") is None:
         raise Missing("MPI: mpi4py is not installed")
     program = shutil.which("mpirun")
@@ -341,7 +341,7 @@ def measure_dask(counts: list[int], small: bool) -> None:
 
     import pycuda.dask
 
-    # Numbers that stay on the devices, and ten times as many that are made when they are added up.
+    # How many numbers stay on the devices; ten times as many are made during the sum.
     kept, chunk = (2_000_000, 250_000) if small else (6_400_000_000, 200_000_000)
     table(f"Dask: sums of squares of float64 in chunks of {chunk}", "data", "numbers", "devices",
           "s", "efficiency")  # fmt: skip
@@ -372,7 +372,7 @@ def measure_dask(counts: list[int], small: bool) -> None:
                 row(data, y.size, count, min(times), alone / min(times) / count)
 
 
-# Copies beside kernels
+# Copies during kernels
 
 BUSY = """
 __global__ void busy(float *p, int rounds)
@@ -434,7 +434,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(SECTIONS))
     parser.add_argument("--small", action="store_true", help="sizes for a test")
     given = parser.parse_args()
-    # NVLink multicast needs a fabric manager that a rented machine may not have.
+    # NVLink multicast needs a fabric manager that not every machine has.
     os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
     cuda.init()
     count = given.devices or cuda.Device.count()

@@ -1,8 +1,8 @@
-"""What one process of multi_gpu.py does on its device. multi_gpu.py starts it, for each rank once:
+"""The program of one rank of multi_gpu.py on its device. multi_gpu.py starts it once for each rank:
 
     multi_gpu_ranks.py PROGRAM '[arguments]' [RANKS RANK UNIQUE_ID]
 
-Without ranks, the process is one of MPI's. Rank 0 prints what it found as a line of JSON.
+Without ranks, MPI has started the process. Rank 0 prints its result as a line of JSON.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pycuda import gpuarray, nccl
 from pycuda.compiler import SourceModule
 
 ROUNDS = 5
-PIECES_FROM = 1 << 22  # bytes from which a message in pieces has more than one
+PIECES_FROM = 1 << 22  # bytes; longer messages in pieces have more than one piece
 
 STENCIL = """
 __global__ void step(const float *from, float *to, int columns, int first, int last)
@@ -39,7 +39,7 @@ def join(names: list[str]) -> nccl.Communicator:
 
 
 def meet(comm: nccl.Communicator) -> None:
-    """Return when all ranks are here, with what NCCL makes at the first call."""
+    """Return when all ranks have called this. NCCL has then done the work of a first call."""
     comm.all_reduce(gpuarray.zeros(1, np.float32))
     comm.synchronize()
 
@@ -61,7 +61,7 @@ def stencil(comm: nccl.Communicator, size: int, steps: int) -> dict:
 
     cuda.Context.synchronize()
     meet(comm)
-    for _ in range(2):  # the first warms up
+    for _ in range(2):  # the first is a warm-up
         start = time.perf_counter()
         for _ in range(steps):
             compute(2, rows - 1, inner)
@@ -91,9 +91,9 @@ def stencil(comm: nccl.Communicator, size: int, steps: int) -> dict:
 
 
 def ping_pong(rank: int, send, receive, wait, calls: int) -> float:
-    """Seconds for one message between ranks 0 and 1, of the best of several rounds."""
+    """Seconds for one message between ranks 0 and 1, in the best of several rounds."""
     times = []
-    for _ in range(ROUNDS + 1):  # the first warms up
+    for _ in range(ROUNDS + 1):  # the first is a warm-up
         start = time.perf_counter()
         for _ in range(calls):
             for one in (send, receive) if rank == 0 else (receive, send):
@@ -104,7 +104,7 @@ def ping_pong(rank: int, send, receive, wait, calls: int) -> float:
 
 
 def messages_nccl(comm: nccl.Communicator, sizes: list[int], calls: int) -> list:
-    """[how, bytes, seconds] of messages between the devices of two processes by NCCL."""
+    """[method, bytes, seconds] of messages between the devices of two processes with NCCL."""
     rank, rows = comm.rank, []
     meet(comm)
     for size in sizes:
@@ -120,7 +120,7 @@ def messages_nccl(comm: nccl.Communicator, sizes: list[int], calls: int) -> list
 
 
 def messages_mpi(world, sizes: list[int], calls: int) -> list:
-    """The same by MPI: arrays, arrays in pieces, and host memory, which MPI knows itself."""
+    """The same with MPI: arrays, arrays in pieces, and host memory, which MPI supports itself."""
     from pycuda import mpi
 
     comm, rank, rows = mpi.Comm(world), world.Get_rank(), []
@@ -149,7 +149,7 @@ def messages_mpi(world, sizes: list[int], calls: int) -> list:
 
 
 class Pickled:
-    """The seed's program as it came: parts of the host's array as pickled objects."""
+    """The seed's program unchanged: parts of the host's array as pickled objects."""
 
     def __init__(self, world) -> None:
         self.world, self.rank, self.ranks = world, world.Get_rank(), world.Get_size()
@@ -165,16 +165,16 @@ class Pickled:
         return None if parts is None else np.concatenate(parts)
 
     def largest(self, seconds: list[float]) -> list[float]:
-        """The largest of all ranks' numbers, each."""
+        """The largest value among all ranks, for each number."""
         return np.max(self.world.allgather(seconds), axis=0).tolist()
 
     def meet(self) -> None:
-        """Return when all ranks are here."""
+        """Return when all ranks have called this."""
         self.world.Barrier()
 
 
 class Buffers(Pickled):
-    """The same with arrays as buffers of MPI."""
+    """The same with arrays as MPI buffers."""
 
     def scatter(self, whole, size: int):
         """This rank's part of rank 0's array, on the device."""
@@ -194,7 +194,7 @@ class Buffers(Pickled):
 
 
 class Devices:
-    """The same by NCCL: rank 0's device has the whole, and sends the parts."""
+    """The same with NCCL: rank 0's device has the whole array, and sends the parts."""
 
     def __init__(self, comm: nccl.Communicator) -> None:
         self.comm, self.rank, self.ranks = comm, comm.rank, comm.ranks
@@ -221,22 +221,22 @@ class Devices:
         return parts.get().ravel()
 
     def largest(self, seconds: list[float]) -> list[float]:
-        """The largest of all ranks' numbers, each."""
+        """The largest value among all ranks, for each number."""
         x = gpuarray.to_gpu(np.array(seconds))
         return self.comm.all_reduce(x, op="max").get().tolist()
 
     def meet(self) -> None:
-        """Return when all ranks are here."""
+        """Return when all ranks have called this."""
         meet(self.comm)
 
 
 def seed(ranks, size: int, steps: int) -> dict:
-    """Seconds of the computation and of the whole: scatter, scale by 0.9 so many times, gather."""
+    """Seconds of the computation and in total: scatter, multiply by 0.9 ``steps`` times, gather."""
     whole = None
     if ranks.rank == 0:
         rng = np.random.default_rng(1)
         whole = rng.standard_normal(size, np.float32) * np.float32(1e16)
-    for _ in range(3):  # the first compiles, and makes pinned memory
+    for _ in range(3):  # the first compiles, and allocates pinned memory
         ranks.meet()
         start = time.perf_counter()
         part = ranks.scatter(whole, size)

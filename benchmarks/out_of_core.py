@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""More data than memory: a reduction and a tall-skinny SVD by Dask, out of core.
+"""More data than memory: a reduction and a tall-skinny SVD with Dask, out of core.
 
     ./run benchmarks/out_of_core.py reduction [--gigabytes 40]
     ./run benchmarks/out_of_core.py svd [--gigabytes 40]
 
 reduction: mean and variance of normal numbers, which are made chunk by chunk. svd: a tall matrix of such
-numbers times a diagonal, made chunk by chunk; its U, as large as the matrix, is kept, and so are the Q of
-all chunks on the way: what is beyond --device-limit goes to the host, what is beyond --memory-limit to
+numbers times a diagonal, made chunk by chunk; its U, as large as the matrix, stays in memory, and so do the Q of
+all chunks meanwhile: data beyond --device-limit moves to the host, data beyond --memory-limit to
 files in --folder. The result is checked: mean and variance against the distribution, U by the
 lengths of its columns and the products of neighbours, and blocks of the matrix against U s V.
 
-Prints a Markdown table. Memory is the most that all processes had at once (resident), files the most
-that lay in the folder. Without a GPU, softcuda has as many devices as --devices says, and their memory is
+Prints a Markdown table. Memory is the maximum of the sum over all processes (resident), files the maximum
+in the folder. Without a GPU, softcuda has --devices devices, and their memory is
 part of the processes'.
 """
 
@@ -28,7 +28,7 @@ import numpy as np
 
 
 class Watch:
-    """The most memory of this process and its children, and the most bytes in a folder, until stopped."""
+    """Measures the maximum memory of this process and its children, and the maximum bytes in a folder."""
 
     def __init__(self, folder: str) -> None:
         import psutil
@@ -63,7 +63,7 @@ class Watch:
         return total
 
     def stop(self) -> None:
-        """End; the figures are then final."""
+        """End the measurement; then the figures are final."""
         self._stop.set()
         self._thread.join()
 
@@ -88,7 +88,7 @@ def reduction(client, given) -> None:
 
 
 def svd(client, given) -> None:
-    """U, s and V of a tall matrix with columns of different lengths, all kept."""
+    """U, s and V of a tall matrix with columns of different lengths, all in memory at the end."""
     import dask.array as da
     from distributed import wait
 
@@ -101,7 +101,7 @@ def svd(client, given) -> None:
     )
     x = x * da.from_array(lengths).map_blocks(_to_gpu)
     u, s, v = da.linalg.svd(x, coerce_signs=False)
-    # With U, so that a block is summed up while it is on a device.
+    # Computed together with U, so that a block is summed up while it is on a device.
     norms, products = (u * u).sum(axis=0), (u[:, 1:] * u[:, :-1]).sum(axis=0)
     kept = client.persist([u, s, v, norms, products])
     wait(kept)

@@ -1,11 +1,12 @@
-"""Sparse matrices: ours beside CuPy's and SciPy's, in one run.
+"""Sparse matrices: ours compared with CuPy's and SciPy's, in one run.
 
     ./run pip install scipy                                  # and cupy-cuda13x on a GPU
     ./run benchmarks/sparse_matrices.py [--quick] [--only WORD] [--own-form blocks|serial]
 
 Milliseconds for each call, with a wait for the device after it: the median of several rounds. Each result is
-compared with SciPy's before it is timed. The columns behind the times: the quickest peer's time divided by ours (above
-1 is ahead); for products with vectors GB/s, of the matrix read once and of both vectors, beside the GB/s of a copy.
+compared with SciPy's before it is timed. The columns after the times: the quickest peer's time divided by ours (above
+1, ours is quicker); for products with vectors also GB/s for the matrix, read once, and both vectors, and the GB/s of
+a copy.
 
 Matrices: "banded" has 5 diagonals near and 512 off the main one, "dense band" 16 diagonals side by side, "random" 16
 elements in random columns for each row, "power law" rows whose lengths follow Pareto's distribution, up to a sixteenth of
@@ -74,7 +75,7 @@ class SciPy:
 
     @staticmethod
     def wait():
-        """SciPy returns when it is done."""
+        """Nothing to wait for: SciPy's functions return when they are done."""
 
 
 def cupy_library():
@@ -112,7 +113,7 @@ def libraries():
             library = cupy_library()
             library.wait()
             found.append(library)
-        except Exception as error:  # any reason is one not to compare
+        except Exception as error:  # any error excludes the library from the comparison
             print(f"# without CuPy: {type(error).__name__}: {error}")
     return [*found, SciPy]
 
@@ -167,7 +168,7 @@ def compress(library, a):
 
 
 def transpose(library, a):
-    """As CSR. A fresh matrix each time, because ours keeps the order that it finds."""
+    """The transpose as CSR. Each call has a new matrix, because ours stores the order that it computes."""
     if library is Ours:
         a = sparse.csr_array._of(
             sparse._compressed.Structure(
@@ -179,7 +180,7 @@ def transpose(library, a):
 
 
 def compress_fresh(library, a):
-    """As :func:`transpose`, of coordinates."""
+    """As :func:`transpose`, from coordinates."""
     if library is Ours:
         a = a._of(a._pair, a.data, a.shape, False, False)
     return a.tocsr()
@@ -254,7 +255,7 @@ def measure(library, operands, run, expected, limit):
 
 
 def copy_rate():
-    """GB/s of a copy of much memory."""
+    """GB/s of a large copy."""
     x = gpuarray.zeros(1 << (25 if ON_CPU else 28), np.float32)
     y = gpuarray.empty_like(x)
     taken = median(lambda: cuda.memcpy_dtod(y.gpudata, x.gpudata, x.nbytes), Ours.wait)  # fmt: skip

@@ -1,11 +1,10 @@
-"""How the benchmarks of arrays take times."""
+"""How the benchmarks of arrays measure times."""
 
 import time
 
 
 def best(run, wait, rounds, calls, queued=False):
-    """Seconds for one call, of the best round: until ``wait`` returns, or of the calls alone where they are
-    ``queued``."""
+    """Seconds for one call in the best round: until ``wait`` returns, or, if ``queued``, for the calls alone."""
     run()
     wait()
     times = []

@@ -1,9 +1,9 @@
-"""Programs of public collections: their CUDA kernels on the device beside their OpenMP twins on all cores.
+"""Compares CUDA kernels of public collections on the device with their OpenMP versions ("twins") on all cores.
 
     ./run python benchmarks/corpus --hecbench CHECKOUT [--only NAME ...] [--runs N] [--one-core]
 
-The collections are not part of this repository. CHECKOUT is the path of one, such as a clone of
-https://github.com/zjin-lcf/HeCBench. Each program's host code runs unchanged on runtime/, which has as
+The collections are not part of this repository. CHECKOUT is the path of a collection, such as a clone of
+https://github.com/zjin-lcf/HeCBench. Each program's host code runs unchanged on runtime/, which implements as
 much of CUDA's runtime API as the programs need. The twin is compiled with -Ofast -march=native and runs
 on all cores. The results are checked: by the program itself, or by comparing what the two print.
 
@@ -44,7 +44,7 @@ class BrokenError(Exception):
 
 @dataclass
 class Result:
-    """Seconds of each program; kernels: how many of them were measured."""
+    """Seconds of each program; kernels: the number of kernels that were measured."""
 
     ours: float
     twin: float
@@ -160,7 +160,7 @@ def median(outputs: list[Output], labels: list[tuple[str, int]]) -> float:
 
 
 def compare(row: Row, ours: list[str], twin: list[str]) -> None:
-    """Raises BrokenError unless the two print the same, but for the last digits of numbers."""
+    """Raises BrokenError unless the two outputs are equal, apart from the last digits of numbers."""
     numbers = [re.findall(NUMBER, " ".join(lines)) for lines in (ours, twin)]
     if not numbers[0]:
         raise BrokenError("the programs print nothing that could be compared")
@@ -229,7 +229,7 @@ def read_output(row: Row, output: str) -> Output:
 
 
 def is_built(row: Row, checkout: Path, folder: Path) -> bool:
-    """Whether ``folder`` has both programs, made of what there is now."""
+    """Whether ``folder`` has both programs, built from the current sources."""
     twin = folder / "twin"  # is made last
     folders = [(checkout / row.source).parent, (checkout / row.twin).parent, HERE]
     sources = [file for f in folders for file in f.rglob("*.*") if file.is_file()]
@@ -240,7 +240,7 @@ def is_built(row: Row, checkout: Path, folder: Path) -> bool:
 
 
 def build_program(row: Row, checkout: Path, folder: Path, build: Path) -> None:
-    """``program`` (its host code), ``symbols`` (its names and addresses), ``image`` (its kernels)."""
+    """Build ``program`` (its host code), ``symbols`` (its names and addresses) and ``image`` (its kernels)."""
     file = checkout / row.source
     (folder / "twin").unlink(missing_ok=True)
     text = translate.read_with_includes(file)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Row:
-    """A program of a collection, with an OpenMP twin beside it.
+    """A program of a collection that also has an OpenMP version (the twin).
 
     ``source``, ``twin``: files in the checkout. ``arguments`` are both programs', unless
     ``twin_arguments`` are given. ``time``: a regular expression for the times in the output. Its groups

@@ -1,7 +1,7 @@
-"""Makes of a program's CUDA source what g++ and NVRTC take, and of its OpenMP twin what a CPU runs well.
+"""Translates a program's CUDA source for g++ and NVRTC, and its OpenMP version for the cores of a CPU.
 
-Nothing of a program is kept in this repository: it is read from a checkout, and what is made of it
-lies in a folder for builds.
+This repository contains no part of the programs: they are read from a checkout, and the results
+are written to a build folder.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def without_comments(text: str) -> str:
 
 
 def read_with_includes(file: Path, seen: set[Path] | None = None) -> str:
-    """The file, with the program's own headers in the places of their #include lines."""
+    """The file's text, in which the program's own headers replace their #include lines."""
     seen = seen if seen is not None else set()
     seen.add(file.resolve())
     text = without_comments(file.read_text(errors="replace"))
@@ -44,7 +44,7 @@ def read_with_includes(file: Path, seen: set[Path] | None = None) -> str:
 def host_source(text: str) -> str:
     """C++ for g++: each `kernel<<<...>>>(...)` becomes a call of corpus::Launch.
 
-    Which instance of a template is meant follows from the arguments. So each template is followed by
+    The types of the arguments determine the instance of a template. So each template is followed by
     a function that takes the same arguments and returns the kernel's address.
     """
     text = re.sub(r"extern\s+__shared__", "extern", text)
@@ -75,7 +75,7 @@ _TEMPLATE = re.compile(
 
 
 def with_address_functions(text: str) -> tuple[str, set[str]]:
-    """The text with such a function behind each kernel template, and the templates' names."""
+    """The text with such a function after each kernel template, and the templates' names."""
     pieces, names, at = [], set(), 0
     while match := _TEMPLATE.search(text, at):
         closing = matching(text, match.end() - 1)
@@ -99,7 +99,7 @@ def with_address_functions(text: str) -> tuple[str, set[str]]:
 
 
 def matching(text: str, opening: int) -> int:
-    """Where the bracket at ``opening`` is closed."""
+    """The position of the bracket that closes the one at ``opening``."""
     pairs, depth = {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}, 0
     at = opening
     while at < len(text):
@@ -154,7 +154,7 @@ typedef unsigned char uchar;
 
 
 def top_level(text: str) -> list[str]:
-    """The text in pieces: one preprocessor directive, or one declaration, each."""
+    """The text in pieces; each is one preprocessor directive or one declaration."""
     pieces, at, start = [], 0, 0
     length = len(text)
     while at < length:
@@ -224,10 +224,10 @@ _CLAUSES = "map num_teams thread_limit num_threads is_device_ptr has_device_addr
 
 
 def openmp_source(text: str) -> str:
-    """The twin for all cores of a CPU: loops that are offloaded become parallel loops.
+    """The twin for all cores of a CPU: offloaded loops become parallel loops.
 
-    g++ would run `target teams` on the host one team after another. Clauses about a device and the
-    directives that only move data go.
+    g++ would run `target teams` on the host one team after another. This removes clauses about a device and the
+    directives that only move data.
     """
     text = re.sub(r"\\\r?\n", " ", text)
     return re.sub(
@@ -262,7 +262,7 @@ def _directive(match: re.Match) -> str:
 
 
 def without_clause(text: str, name: str) -> str:
-    """The directive without `name(...)`, however its brackets nest."""
+    """The directive without `name(...)`; brackets inside it may nest."""
     while found := re.search(rf"\b{name}\b\s*(\()?", text):
         end = matching(text, found.end() - 1) + 1 if found[1] else found.end()
         text = text[: found.start()] + text[end:]
@@ -270,7 +270,7 @@ def without_clause(text: str, name: str) -> str:
 
 
 def instances(device: str, symbols: str) -> str:
-    """Instantiations of the kernel templates that the host's program names; ``symbols`` is of `nm -C`."""
+    """Instantiations of the kernel templates that the host's program names; ``symbols`` is the output of `nm -C`."""
     templates = re.findall(
         r"template\s*<[^{;]*?>\s*(?:static\s+)?__global__[^{;(]*?\b(\w+)\s*\(",
         _plain(device),
@@ -287,5 +287,5 @@ def instances(device: str, symbols: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without attributes that hide a kernel's name."""
+    """The text without attributes that hide a kernel's name."""
     return re.sub(r"__launch_bounds__\s*\([^()]*\)", "", text)

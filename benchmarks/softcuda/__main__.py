@@ -1,7 +1,7 @@
-"""All tables of softcuda's kernels, by one command.
+"""All tables of softcuda's kernels, with one command.
 
 ./run ninja -C build/release hand_written
-./run pip install -r benchmarks/requirements.txt        # for PoCL's column; may be left out
+./run pip install -r benchmarks/requirements.txt        # optional: for PoCL's column
 ./run python benchmarks/softcuda
 """
 

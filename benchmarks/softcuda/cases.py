@@ -1,7 +1,7 @@
-"""The kernels of the suite: inputs, launches, and what NumPy says the results are.
+"""The kernels of the suite: inputs, launches, and the results that NumPy computes.
 
 A case is the same for CUDA C++ (``kernels/NAME.cu``), OpenCL C (``kernels/NAME.cl``) and hand-written C++
-(``hand_written/``): all three take the same arrays, by name, and the same numbers in the same order.
+(``hand_written/``): all three have the same arrays, by name, and the same numbers in the same order as arguments.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ class Case:
     hand: tuple[str, tuple[Argument, ...]]
     outputs: tuple[str, ...]
     expected: Callable[[Arrays], Arrays] = field(repr=False)
-    tolerance: float = 0.0  # of a value, relative to 1 + its size
-    exceptions: float = 0.0  # the share of values that may be off
+    tolerance: float = 0.0  # of a value, relative to 1 + its magnitude
+    exceptions: float = 0.0  # the share of values that may be wrong
     opencl: bool = True
 
     def text(self, language: str) -> str:
-        """The kernels' source, ``language`` being "cu" or "cl"."""
+        """The kernels' source; ``language`` is "cu" or "cl"."""
         return (KERNELS / f"{self.source}.{language}").read_text()
 
     def complaint(self, seen: Arrays, wanted: Arrays) -> str | None:
-        """What is wrong with a result, or None."""
+        """A description of what is wrong with a result, or None."""
         for name in self.outputs:
             a, b = seen[name].astype(float), wanted[name].astype(float)
             off = ~(np.abs(a - b) <= self.tolerance * (1 + np.abs(b)))
@@ -173,7 +173,7 @@ def mandelbrot(small: bool) -> Case:
         ("mandelbrot", arguments),
         ("counts",),
         lambda a: {"counts": escape_counts(n, limit)},
-        exceptions=0.01,  # near the set's edge, rounding decides
+        exceptions=0.01,  # near the set's edge the rounding decides
     )  # fmt: skip
 
 
@@ -331,7 +331,7 @@ def spmv(small: bool, name: str, title: str, threads_per_row: int) -> Case:
     lengths = random.integers(8, 25, rows)
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     row_of = np.repeat(np.arange(rows), lengths)
-    # Entries lie near the diagonal, as in most matrices of physics.
+    # Entries lie near the diagonal, as in most matrices from physics.
     columns = np.clip(row_of + random.integers(-500, 501, row_of.size), 0, rows - 1)
     values = numbers(row_of.size)
     arguments = ("starts", "columns", "values", "x", "y", i32(rows))
@@ -362,7 +362,7 @@ def spmv_warp(small: bool) -> Case:
 
 
 def points_inside(blocks: int, steps: int, seed: int) -> np.ndarray:
-    """Philox 4x32-10 in NumPy, and the points counted by block."""
+    """Philox 4x32-10 in NumPy, and the points inside, by block."""
     mask = np.uint64(0xFFFFFFFF)
     thread, step = np.meshgrid(
         np.arange(blocks * 256, dtype=np.uint64), np.arange(steps, dtype=np.uint64)
@@ -394,7 +394,7 @@ def monte_carlo(small: bool) -> Case:
         ("monte_carlo", (*numbers_of_kernel, i32(blocks))),
         ("inside",),
         lambda a: {"inside": points_inside(blocks, steps, seed)},
-        1e-4,  # of the points near the circle, rounding decides
+        1e-4,  # for points near the circle the rounding decides
     )  # fmt: skip
 
 

@@ -1,11 +1,11 @@
-"""What the check modes cost: kernels with each mode beside the same kernels without, in one run.
+"""Cost of the check modes: kernels with each mode compared with the same kernels without, in one run.
 
     ./run benchmarks/softcuda/check_modes.py [KERNEL...]
     ./run benchmarks/softcuda/check_modes.py --sanitizer [KERNEL...]
 
-The cases are those of compare.py, in its sizes. Each number is the time of the
+The cases and sizes are those of compare.py. Each number is the time of the
 fastest run with the mode divided by that of the fastest without; the last line is their geometric mean.
-The second form measures NVIDIA's compute-sanitizer on a GPU in the same way, each tool beside no tool: the
+The second form measures NVIDIA's compute-sanitizer on a GPU in the same way, each tool compared with no tool: the
 time from before the launch until the device is done.
 """
 
@@ -28,7 +28,7 @@ ROUNDS, SECONDS = 25, 2.0
 
 
 def seconds(side) -> float:
-    """The fastest of some runs, after one that compiles."""
+    """The fastest of some runs, after a run that compiles."""
     side.run()
     samples: list[float] = []
     begin = time.perf_counter()
@@ -62,7 +62,7 @@ def by_modes(names: list[str]):
 
 
 def by_tools(names: list[str]):
-    """The same on a GPU, each tool in a process of its own."""
+    """The same on a GPU, each tool in a separate process."""
 
     def measure(*prefix: str) -> dict[str, float]:
         with tempfile.TemporaryDirectory() as folder:

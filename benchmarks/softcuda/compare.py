@@ -1,13 +1,13 @@
-"""softcuda's kernels beside hand-written SIMD code and PoCL, in one run.
+"""softcuda's kernels compared with hand-written SIMD code and PoCL, in one run.
 
     ./run ninja -C build/release hand_written
-    ./run pip install -r benchmarks/requirements.txt        # for PoCL's column; may be left out
+    ./run pip install -r benchmarks/requirements.txt        # optional: for PoCL's column
     ./run benchmarks/softcuda/compare.py [KERNEL...]
 
 For each kernel the results of all sides are compared, then all are timed in turn, so that a change of the
-machine's speed hits all alike. The table is Markdown: medians in milliseconds, the worst ratio first. A
-ratio is how many times as fast softcuda is: 1 is as fast as hand-written code. ``≈`` marks a ratio
-whose times were unsteady: the middle half of them spread over more than a quarter of the median. On a
+machine's speed affects all of them equally. The table is Markdown: medians in milliseconds, the worst ratio first. A
+ratio is the time of the other side divided by softcuda's: 1 means equally fast. ``≈`` marks a ratio
+whose times were unsteady: the interquartile range is more than a quarter of the median. On a
 busy machine look at the ratio of the fastest runs.
 """
 
@@ -54,20 +54,20 @@ class Times:
 
 @dataclass
 class Row:
-    """One kernel's times, by side."""
+    """One kernel's times for each side."""
 
     case: cases.Case
     times: dict[str, Times]
 
     def ratio(self, peer: str) -> float | None:
-        """How many times as long the peer takes as softcuda."""
+        """The peer's time divided by softcuda's."""
         if peer not in self.times:
             return None
         return self.times[peer].median / self.times[SoftCuda.name].median
 
     @property
     def fastest_ratio(self) -> float:
-        """The ratio of the fastest runs, hand-written to softcuda."""
+        """The time of the fastest run of the hand-written code divided by softcuda's."""
         hand, ours = self.times[HandWritten.name], self.times[SoftCuda.name]
         return min(hand.samples) / min(ours.samples)
 
@@ -76,7 +76,7 @@ class Row:
 
 
 def check(case: cases.Case, sides: list[Side]) -> None:
-    """Runs each side once from fresh arrays; exits where a result differs from the first side's."""
+    """Runs each side once from fresh arrays; exits if a result differs from the first side's."""
     wanted = None
     for side in sides:
         side.run()
@@ -89,7 +89,7 @@ def check(case: cases.Case, sides: list[Side]) -> None:
 
 
 def measure(case: cases.Case, sides: list[Side], rounds: int) -> Row:
-    """Times all sides in turn, what is short after a run that wakes its threads and the cores."""
+    """Times all sides in turn. Before a short run comes an untimed one that wakes the threads and the cores."""
     check(case, sides)
     samples: dict[str, list[float]] = {side.name: [] for side in sides}
     end = time.perf_counter() + SECONDS
@@ -130,7 +130,7 @@ def cells(row: Row) -> list[str]:
 
 
 def table(rows: list[Row]) -> str:
-    """All rows as Markdown, the worst beside hand-written code first, and the geometric means."""
+    """All rows as Markdown, the worst compared with hand-written code first, and the geometric means."""
     rows = sorted(rows, key=lambda row: row.fastest_ratio)
     lines = [
         "| kernel | size | hand-written, ms | softcuda, ms | PoCL, ms "

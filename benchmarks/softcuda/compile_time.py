@@ -1,9 +1,9 @@
-"""How long softcuda takes from PTX to machine code, cold and from the cache on disk.
+"""Time of softcuda from PTX to machine code, without a cache and with the cache on disk.
 
     ./run benchmarks/softcuda/compile_time.py
 
-For each kernel of the suite: loading the module, and its first launch less its second. NVRTC's time from
-CUDA C++ to PTX is not in it. Each figure is the median of processes of their own, in milliseconds.
+For each kernel of the suite: the time to load the module, and of its first launch minus its second. NVRTC's time from
+CUDA C++ to PTX is not included. Each figure is the median over new processes, in milliseconds.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def kernel_times(case: cases.Case) -> dict[str, float]:
 
 
 def all_times() -> dict[str, float]:
-    """Milliseconds by kernel, LLVM having been started by a kernel before."""
+    """Milliseconds by kernel; an earlier kernel has initialised LLVM."""
     warm_up = compile("__global__ void nop() {}", arch="sm_86", target="ptx")
     nop = cuda.module_from_buffer(warm_up).get_function("nop")
     nop(grid=(1, 1), block=(32, 1, 1))
@@ -72,7 +72,7 @@ def all_times() -> dict[str, float]:
 
 
 def in_processes(**environment: str) -> dict[str, float]:
-    """Medians over processes that have these settings."""
+    """Medians over processes with these settings."""
     samples: dict[str, list[float]] = {}
     for _ in range(PROCESSES):
         process = subprocess.run(

@@ -1,8 +1,8 @@
-"""What line information costs: NVRTC with and without it, and softcuda on PTX with and without it.
+"""Cost of line information: NVRTC with and without it, and softcuda on PTX with and without it.
 
     ./run benchmarks/softcuda/line_information.py [KERNEL...]
 
-The kernels are those of compare.py. Each number is CPU time of all threads, the least of several rounds that take
+The kernels are those of compare.py. Each number is CPU time of all threads, the minimum of several rounds that take
 turns: NVRTC from CUDA C++ to PTX, and softcuda from PTX to machine code (the first launch included), without its
 cache on disk. The last line has the geometric means of the ratios.
 """
@@ -34,7 +34,7 @@ LINES = b"--generate-line-info"
 
 
 def loaded_nvrtc() -> ctypes.CDLL:
-    """The NVRTC that this process has compiled with; its headers lie beside it."""
+    """The NVRTC that this process has compiled with, whose headers are in its folder."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         paths = {line.split()[-1] for line in maps if "libnvrtc.so" in line}
     path = paths.pop()
@@ -53,7 +53,7 @@ def compile_text(nvrtc: ctypes.CDLL, text: bytes, options: list[bytes]) -> None:
 
 
 def least(runs: list[Callable[[], None]]) -> list[float]:
-    """The least CPU time of each, in milliseconds."""
+    """The minimum CPU time of each, in milliseconds."""
     times: list[list[float]] = [[] for _ in runs]
     for _ in range(ROUNDS):
         for run, of_run in zip(runs, times, strict=True):
@@ -64,7 +64,7 @@ def least(runs: list[Callable[[], None]]) -> list[float]:
 
 
 class FirstLaunch:
-    """Loads PTX and launches its kernels; never the same text twice."""
+    """Loads PTX and launches its kernels; the text is different each time."""
 
     number = 0
 

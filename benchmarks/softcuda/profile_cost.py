@@ -1,4 +1,4 @@
-"""What a profile costs: kernels under it beside the same kernels without, in one run.
+"""Cost of a profile: kernels with it compared with the same kernels without, in one run.
 
     ./run benchmarks/softcuda/profile_cost.py [KERNEL...]
 

@@ -3,9 +3,9 @@
     ./run ninja -C build/release hand_written
     ./run benchmarks/softcuda/scaling.py
 
-The fastest of many runs in several processes for each setting, taken in turn. Scaling is the time on one
-thread divided by the time on all cores and their number; the hand-written code's shows how much of a
-shortfall is the machine's.
+A time is that of the fastest of many runs, in several processes for each setting, which run in turn. Scaling is the
+time on one thread divided by the time on all cores and by their number; that of the hand-written code shows how much of a
+shortfall comes from the machine.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def in_processes(names: tuple[str, ...], settings: list[dict[str, str]]) -> list
 
 
 def scaling_table() -> str:
-    """Markdown: one thread beside all cores."""
+    """Markdown: one thread compared with all cores."""
     cores = len(os.sched_getaffinity(0))
     settings = [
         {"SOFTCUDA_THREADS": str(n), "OMP_NUM_THREADS": str(n)} for n in (1, cores)
@@ -90,7 +90,7 @@ def scaling_table() -> str:
 
 
 def isa_table() -> str:
-    """Markdown: AVX2 beside the machine's own instruction set."""
+    """Markdown: AVX2 compared with the machine's own instruction set."""
     native, avx2 = in_processes(cases.NAMES, [{}, {"SOFTCUDA_ISA": "avx2"}])
     lines = ["| kernel | native, ms | AVX2, ms | times as long |", "|---|---|---|---|"]
     ours, narrow = native[SoftCuda.name], avx2[SoftCuda.name]

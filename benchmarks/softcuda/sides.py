@@ -48,7 +48,7 @@ class HandWritten:
 
     @staticmethod
     def library() -> Path:
-        """Where the build has put the library, beside the package in use."""
+        """The path of the library in the build folder of the package in use."""
         build = Path(cuda.__file__).parent.parent.parent
         return build / "benchmarks" / "softcuda" / "libhand_written.so"
 
@@ -128,7 +128,7 @@ class Pocl:
 
     @staticmethod
     def device():  # noqa: ANN205 -- pyopencl may be missing
-        """PoCL's device; an ImportError or LookupError says why there is none."""
+        """PoCL's device; raises ImportError or LookupError with the reason if there is none."""
         import pyopencl as cl
 
         for platform in cl.get_platforms():

@@ -3,7 +3,7 @@
     ./run examples/gallery/fluid.py [PICTURE]
 
 A cell has nine numbers: how much fluid moves in each direction. In a step, a thread collects for one
-cell what its neighbours send, and brings it nearer to equilibrium. Walls send back what comes.
+cell what flows in from its neighbours, and moves it towards equilibrium. Walls reflect the flow.
 """
 
 import sys
@@ -52,7 +52,7 @@ WEIGHTS = (np.array([16, 4, 4, 4, 4, 1, 1, 1, 1]) / 36)[:, None, None]
 
 
 def simulate(ux, uy, wall, steps, viscosity, inflow=-1.0):
-    """Velocities (height, width, 2) after so many steps, from those at the start; cells per step."""
+    """Velocities (height, width, 2) after this number of steps, from those at the start; cells per step."""
     step, (height, width) = SourceModule(SOURCE).get_function("step"), wall.shape
     along = 3 * (np.multiply.outer(EX, ux) + np.multiply.outer(EY, uy))
     flow = WEIGHTS * (1 + along + 0.5 * along**2 - 1.5 * (ux**2 + uy**2))

@@ -2,7 +2,7 @@
 
     ./run examples/gallery/heat.py [PICTURE]
 
-A time step is arithmetic with parts of an array, as NumPy has it; @pycuda.fuse makes one kernel of
+A time step is arithmetic with parts of an array, as in NumPy; @pycuda.fuse makes one kernel from
 the formula.
 """
 
@@ -25,10 +25,10 @@ def diffuse(here, north, south, west, east, open_n, open_s, open_w, open_e, rate
 
 
 def simulate(temperature, wall, held, steps, rate=0.2):
-    """The temperature (height, width) of float32 after so many steps.
+    """The temperature (height, width) of float32 after this number of steps.
 
     `wall` and `held` are masks of the same shape: no heat crosses a wall or the plate's edge, and the
-    temperature of what is held does not change. `rate` is diffusivity * time step / spacing², at
+    temperature of held cells does not change. `rate` is diffusivity * time step / spacing², at
     most 0.25.
     """
     free = np.pad(~wall, 1)

@@ -1,4 +1,4 @@
-"""A photograph of Grace Hopper, from matplotlib: blurred, its edges, and as if painted.
+"""A photograph of Grace Hopper, from matplotlib: blurred, its edges, and with a paint effect.
 
 ./run examples/gallery/image_filters.py [PICTURE]
 """

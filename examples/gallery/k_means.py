@@ -3,7 +3,7 @@
     ./run examples/gallery/k_means.py [PICTURE]
 
 Distances are one product of matrices, the nearest centre is an argmin, and the sums by groups are
-np.bincount: everything stays on the device. The picture shows the groups and the centres' ways.
+np.bincount: everything stays on the device. The picture shows the groups and the paths of the centres.
 """
 
 import sys
@@ -22,7 +22,7 @@ def nearest(points, centres):
 
 
 def k_means(points, centres, rounds=100):
-    """The centres of all rounds until they stand still, a list of (k, d), and the points' groups (n,)."""
+    """The centres of all rounds until they stop moving, a list of (k, d), and the points' groups (n,)."""
     history = [centres]
     for _ in range(rounds):
         groups = nearest(points, centres)

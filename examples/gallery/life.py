@@ -1,9 +1,9 @@
-"""Conway's game of life: five living cells, and what became of them after 1103 generations.
+"""Conway's game of life: five living cells, and the board after 1103 generations.
 
     ./run examples/gallery/life.py [PICTURE]
 
 One thread computes one cell of the next generation. The picture shows living cells in white and
-the places where cells lived before in colours: the brighter, the later.
+the places where cells lived before in colours: a brighter colour means a later time.
 """
 
 import sys
@@ -47,7 +47,7 @@ def place(pattern, size):
 
 
 def evolve(board, generations):
-    """The board after so many generations, and the generation in which each cell last lived."""
+    """The board after this number of generations, and the generation in which each cell last lived."""
     step = SourceModule(SOURCE).get_function("step")
     size = len(board)
     cells, following = gpuarray.to_gpu(board), gpuarray.empty(board.shape, np.uint8)

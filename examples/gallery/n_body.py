@@ -51,7 +51,7 @@ def galaxy(random, stars, centre, velocity, tilt):
 
 
 def simulate(bodies, velocities, steps, dt, softening=0.1):
-    """Leapfrog steps: half a kick, a drift and a kick in turn, half a kick. Any number of bodies."""
+    """Leapfrog steps: half a kick, a drift and a kick in turn, half a kick. The number of bodies is arbitrary."""
     kick = SourceModule(SOURCE).get_function("kick")
     n = -(-len(bodies) // 256) * 256  # the last ones have no mass
     both = np.pad([bodies, velocities], [(0, 0), (0, n - len(bodies)), (0, 0)])

@@ -2,10 +2,10 @@
 
     ./run examples/multi_device/dask_out_of_core.py [--devices 2] [--gigabytes 0.2] [--device-limit 20MB]
 
-A tall matrix of random numbers is made in chunks, each by the worker of one device, and kept. The
-workers may keep --device-limit on their devices; what is more goes to the host's memory, then to
+A tall matrix of random numbers is made in chunks, each by the worker of one device, and stays in memory. The
+workers may use --device-limit of their devices' memory; further data moves to the host's memory, then to
 files. The means, the deviations and the singular values are computed from it, and checked against the
-distribution that the numbers come from. Without a GPU, softcuda has as many devices as --devices says.
+distribution that the numbers come from. Without a GPU, softcuda has --devices devices.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def start_heat(size: int) -> np.ndarray:
 
 
 def on_host(plate: np.ndarray, steps: int) -> np.ndarray:
-    """The same by NumPy."""
+    """The same with NumPy."""
     for _ in range(steps):
         p = np.pad(plate, 1, mode="edge")
         sum_of_four = (p[1:-1, :-2] + p[1:-1, 2:]) + p[:-2, 1:-1] + p[2:, 1:-1]
@@ -108,7 +108,7 @@ def main() -> None:
     device = cuda.Device(world.Get_rank() % cuda.Device.count())
     with device:
         edge, inner = cuda.Stream(), cuda.Stream()
-        # Messages wait for the edges of the last step alone, not for the inner rows of this one.
+        # Messages wait only for the edges of the last step, not for the inner rows of this one.
         comm = mpi.Comm(world, stream=edge)
         plate = start_heat(given.size)
         band = Band(comm, plate)

@@ -1,11 +1,11 @@
-"""A model fitted by gradients that all devices of this machine sum up: data-parallel, by NCCL.
+"""Fits a model with gradients that all devices of this machine sum up: data-parallel, with NCCL.
 
     ./run examples/multi_device/nccl_fit.py [--devices 4] [--samples 40000] [--steps 60]
 
 Each device has its own part of the samples and the same weights. In a step each computes the gradient
-of its part; an all-reduce makes of these the mean gradient, the same bits on all devices; each then takes
-the same step. One process has a thread for each device. Without a GPU, softcuda has as many devices as
---devices says.
+of its part; an all-reduce computes their mean, with the same bits on all devices; then each device does
+the same step. One process has a thread for each device. Without a GPU, softcuda has
+--devices devices.
 """
 
 from __future__ import annotations

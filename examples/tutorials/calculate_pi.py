@@ -2,7 +2,7 @@
 
 1. The kernel fills an array, the host sums it.
 2. The device sums too, in 20 steps; InOut copies the array there and back each time.
-3. The array stays on the device; one number comes back.
+3. The array stays on the device; one number is copied back.
 
     ./run examples/tutorials/calculate_pi.py
 """
@@ -19,7 +19,7 @@ PROBLEM_SIZE = int(1e6)
 
 
 def check(name, value):
-    """Print one result and stop where it is not pi."""
+    """Print one result and stop if it is not pi."""
     print(f"{name:24} {value:.7f}")
     assert abs(value - math.pi) < 1e-5, f"{name}: expected {math.pi}, got {value}"
 
@@ -45,7 +45,7 @@ mapper(cuda.Out(dest), block=blockdim, grid=griddim)
 
 check("sum on the host", dest.sum() * (1.0 / PROBLEM_SIZE))  # correct for bin size
 
-# 2. Reduce on the device, with the array copied to and fro in each step.
+# 2. Reduce on the device, with the array copied to the device and back in each step.
 
 module3 = SourceModule("""
 __global__ void reducer(float *dest, int i)

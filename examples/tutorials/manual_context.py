@@ -15,7 +15,7 @@ device_nr = int(sys.argv[1]) if len(sys.argv) > 1 else 0
 cuda.init()  # init pycuda driver
 current_dev = cuda.Device(device_nr)  # device we are working on
 ctx = current_dev.make_context()  # make a working context
-ctx.push()  # let context make the lead
+ctx.push()  # make it the current context
 
 mod = SourceModule("""
 __global__ void doublify(float *a)

@@ -13,6 +13,8 @@ llvm_dir=${PYCUDA_LLVM_DIR:-/usr/lib/llvm-19/lib/cmake/llvm}
 
 # Where the checkout lies must not matter to ccache.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
+# Without this ccache does not keep what was compiled with a precompiled header.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 
 say() { printf 'pycuda: %s\n' "$*" >&2; }
 

@@ -150,8 +150,9 @@ void copy_in(const Array &to, nb::handle host, const void *from, nb::handle stre
         return wait_without_gil([&](const KeepWaiting &keep_waiting) {
             copy_to_device(address, from, bytes, use.stream(), keep_waiting);
         });
+    HostBuffer source = HostBuffer::strided_to_read(host, "the host array");
     copy_to_device_async(address, from, bytes, use.stream());
-    PendingBuffers::instance().keep(HostBuffer::to_read(host, "the host array"), use.stream());
+    PendingBuffers::instance().keep(std::move(source), use.stream());
 }
 
 /// Copies the elements of `ary`, a numpy array, to the device. Keeps the memory order of its axes.
@@ -203,8 +204,9 @@ void array_get_bytes(nb::handle self, nb::handle host, nb::handle stream) {
         return wait_without_gil([&](const KeepWaiting &keep_waiting) {
             copy_to_host(target.data(), address, bytes, use.stream(), keep_waiting);
         });
+    HostBuffer destination = HostBuffer::strided_to_write(host, "ary");
     copy_to_host_async(target.data(), address, bytes, use.stream());
-    PendingBuffers::instance().keep(HostBuffer::to_write(host, "ary"), use.stream());
+    PendingBuffers::instance().keep(std::move(destination), use.stream());
 }
 
 } // namespace

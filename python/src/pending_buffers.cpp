@@ -15,11 +15,24 @@ PendingBuffers &PendingBuffers::instance() {
 
 void PendingBuffers::keep(HostBuffer buffer, StreamRef stream) {
     release_finished();
-    Event done(CU_EVENT_DISABLE_TIMING);
-    done.record(stream);
-    nb::ft_lock_guard guard(mutex_);
-    pending_.push_back({std::move(buffer), std::move(done)});
-    count_ = pending_.size();
+    try {
+        Event done(CU_EVENT_DISABLE_TIMING);
+        done.record(stream);
+        nb::ft_lock_guard guard(mutex_);
+        pending_.emplace_back(std::move(buffer), std::move(done)); // moves if it has the memory
+        count_ = pending_.size();
+    } catch (const std::exception &) {
+        // The device or the host is out of memory. The copy is in the stream already, so the
+        // buffer must live until it is done.
+        synchronize(stream);
+    }
+}
+
+bool PendingBuffers::is_over(const Driver &driver, const Event &copied) noexcept {
+    // A context that was destroyed took its events with it: NVIDIA's driver reads freed memory when
+    // it is asked about one of them.
+    return !copied.context().usable() ||
+           driver.cuEventQuery.status(copied.get()) != CUDA_ERROR_NOT_READY;
 }
 
 void PendingBuffers::release() noexcept {
@@ -30,8 +43,7 @@ void PendingBuffers::release() noexcept {
         finished; // their destructors may run Python code, so they run without the lock
     nb::ft_lock_guard guard(mutex_);
     const auto first = std::partition(pending_.begin(), pending_.end(), [&](Pending &pending) {
-        // Any other result means that the copy is done, or that its context has ended.
-        return driver->cuEventQuery.status(pending.done.get()) == CUDA_ERROR_NOT_READY;
+        return !is_over(*driver, pending.done);
     });
     finished.assign(std::move_iterator(first), std::move_iterator(pending_.end()));
     pending_.erase(first, pending_.end());

@@ -7,6 +7,7 @@
 
 #include "host_buffer.h"
 
+#include <pycuda/driver.h>
 #include <pycuda/event.h>
 #include <pycuda/stream.h>
 
@@ -21,7 +22,8 @@ class PendingBuffers {
   public:
     static PendingBuffers &instance();
 
-    /// Keeps `buffer` until the work that is now in `stream` is done.
+    /// Keeps `buffer` until the work that is now in `stream` is done. Waits for the stream if there
+    /// is no memory to remember the buffer.
     void keep(HostBuffer buffer, StreamRef stream);
 
     /// Releases the buffers of copies that are done.
@@ -35,6 +37,8 @@ class PendingBuffers {
         HostBuffer buffer;
         Event done;
     };
+    /// Whether a copy is done, or has ended with its context.
+    static bool is_over(const Driver &driver, const Event &copied) noexcept;
     void release() noexcept;
 
     nb::ft_mutex mutex_;

@@ -173,7 +173,32 @@ EXPORT CUresult cuLaunchKernel(CUfunction, unsigned, unsigned grid_y, unsigned, 
 EXPORT CUresult cuStreamQuery(CUstream) {
     return fake.stream_is_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
+EXPORT CUresult cuMemHostAlloc(void **data, size_t bytes, unsigned) {
+    *data = fake.has_pinned_memory ? std::malloc(bytes) : nullptr;
+    return *data ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+EXPORT CUresult cuMemFreeHost(void *data) {
+    std::free(data);
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuPointerGetAttribute(void *, CUpointer_attribute, CUdeviceptr) {
+    return CUDA_ERROR_INVALID_VALUE; // memory of the host that no call has registered
+}
+EXPORT CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr address) {
+    auto found = allocations.find(address);
+    if (found == allocations.end())
+        return CUDA_ERROR_NOT_FOUND;
+    *base = found->first;
+    *size = found->second;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, size_t bytes) {
+    fake.copied += bytes;
+    return CUDA_SUCCESS;
+}
 EXPORT CUresult cuEventCreate(CUevent *event, unsigned) {
+    if (!fake.has_events)
+        return CUDA_ERROR_OUT_OF_MEMORY;
     *event = fake_event;
     return CUDA_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // memory_test.cpp -- device memory after free(), and pools that run out of memory.
 #include "fake_fixture.h"
 
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -47,6 +48,20 @@ TEST_F(Memory, AlignedHostMemoryIsAligned) {
     EXPECT_THAT(message_of([] { AlignedHostMemory odd(100, 24); }), HasSubstr("power of two"));
     memory.free();
     EXPECT_THAT(message_of([&] { memory.free(); }), HasSubstr("released before"));
+}
+
+TEST_F(Memory, LargeCopiesNeedNoPinnedMemory) {
+    setenv("PYCUDA_COPY_THREADS", "3", 1); // looked at once, at the first large copy
+    fake().memory_size = 4 << 20;
+    const std::vector<char> host(2 << 20);
+    DeviceMemory memory(host.size());
+    for (bool FakeDriver::*missing : {&FakeDriver::has_events, &FakeDriver::has_pinned_memory}) {
+        fake().*missing = false;
+        fake().copied = 0;
+        copy_to_device(memory.get(), host.data(), host.size());
+        EXPECT_EQ(fake().copied, host.size());
+        fake().*missing = true;
+    }
 }
 
 using Pool = FakeDevice;

@@ -214,3 +214,60 @@ def test_methods_act_on_their_own_context(device, primary_context):
     other.detach()
     with pytest.raises(cuda.LogicError, match="was detached"):
         other.synchronize()
+
+
+def test_objects_are_refused_after_the_end_of_their_context(device):
+    """A driver may read freed memory if a call names one of them."""
+    context = device.make_context()
+    stream, event = cuda.Stream(), cuda.Event().record()
+    module = SourceModule("__global__ void nothing() {}")
+    kernel = module.get_function("nothing")
+    kernel(block=(1, 1, 1), stream=stream)
+    cuda.Context.pop()
+    context.detach()
+    for call in (
+        stream.is_done,
+        stream.synchronize,
+        lambda: kernel(block=(1, 1, 1), stream=stream),
+        event.query,
+        event.synchronize,
+        event.record,
+        lambda: event.time_since(event),
+        lambda: cuda.Stream().wait_for_event(event),
+        lambda: kernel(block=(1, 1, 1)),
+        lambda: kernel.num_regs,
+        lambda: module.get_function("nothing"),
+        lambda: module.get_global("nothing"),
+    ):
+        with pytest.raises(cuda.LogicError, match="was detached"):
+            call()
+
+
+COPY_IN_A_CONTEXT_THAT_ENDS = """
+    import sys
+    import numpy as np
+    import pycuda.driver as cuda
+    from pycuda import gpuarray
+
+    def copy():
+        context = cuda.Device(0).make_context()
+        stream = cuda.Stream()
+        array = gpuarray.empty(1000, np.float32)
+        array.set_async(np.ones(1000, np.float32), stream)
+        assert (array.get() == 1).all()
+        context.pop()
+        context.detach()
+
+    cuda.init()
+    copy()
+    print("ended", file=sys.stderr)
+    copy()
+"""
+
+
+def test_no_event_is_queried_after_the_end_of_its_context(run_program):
+    """NVIDIA's driver crashes in such a query, now and then."""
+    result = run_program(COPY_IN_A_CONTEXT_THAT_ENDS, PYCUDA_TRACE="1")
+    assert result.returncode == 0, result.stderr
+    later = result.stderr.split("\nended\n")[1]
+    assert "cuMemcpyHtoDAsync" in later and "cuEventQuery" not in later

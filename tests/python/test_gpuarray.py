@@ -379,6 +379,19 @@ def test_streams_and_the_pool():
         del y
 
 
+def test_async_copies_of_any_order_of_axes():
+    stream = cuda.Stream()
+    host = np.arange(24.0).reshape(2, 3, 4).transpose(0, 2, 1)
+    x = gpuarray.to_gpu_async(host, stream=stream)
+    assert x.strides == host.strides
+    same(x, host)
+    x.set_async(host + 1, stream=stream)
+    for back in (x.get_async(stream=stream), np.empty_like(host)):
+        assert x.get_async(ary=back, stream=stream) is back
+        stream.synchronize()
+        np.testing.assert_array_equal(back, host + 1)
+
+
 def test_arrays_alive_at_exit(run_program):
     done = run_program(
         """

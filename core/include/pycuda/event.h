@@ -27,11 +27,11 @@ class Event {
 
     /// The event's handle; null after close().
     CUevent get() const noexcept { return handle_.get(); }
-    /// As get(), but throws Error after close().
+    /// As get(), but throws Error after close() or after the end of the event's context.
     CUevent require() const {
         if (get() == nullptr) [[unlikely]]
             throw_closed();
-        return get();
+        return handle_.live("event");
     }
     const Context &context() const noexcept { return handle_.context(); }
 

@@ -38,9 +38,11 @@ class Function {
     /// Borrows a kernel that other code keeps loaded.
     static Function borrow(CUfunction handle, std::string name, Context context);
 
-    /// The CUfunction; null after its module was closed.
-    CUfunction get() const noexcept { return state_->handle.load(std::memory_order_relaxed); }
-    /// As get(), but throws Error (invalid handle) after its module was closed.
+    /// The CUfunction; null after its module was closed or its context has ended.
+    CUfunction get() const noexcept {
+        return state_->context.usable() ? state_->handle.load(std::memory_order_relaxed) : nullptr;
+    }
+    /// As get(), but throws Error instead of returning null.
     CUfunction require() const;
     const std::string &name() const noexcept { return state_->name; }
     const ParameterLayout &layout() const noexcept { return state_->layout; }

@@ -16,6 +16,9 @@ namespace detail {
 void run_cleanup(const Context &context, const char *function, CUresult (*call)(void *),
                  void *data) noexcept;
 
+/// Throws Error (invalid context): the context of `what` was destroyed.
+[[noreturn]] void throw_context_ended(const char *what);
+
 } // namespace detail
 
 /// Owns one driver object and keeps its context alive, or borrows an object that other code owns.
@@ -41,6 +44,13 @@ template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
     ~Handle() { reset(); }
 
     Raw get() const noexcept { return raw_; }
+    /// As get(), but throws Error (invalid context) if the object ended with its context. A driver
+    /// may read freed memory if a call names such an object.
+    Raw live(const char *what) const {
+        if (raw_ != Raw{} && !context_.usable()) [[unlikely]]
+            detail::throw_context_ended(what);
+        return raw_;
+    }
     const Context &context() const noexcept { return context_; }
     bool owned() const noexcept { return owned_; }
 

@@ -30,11 +30,12 @@ class Stream {
 
     /// The stream's handle; null after close(), and for a borrowed default stream.
     CUstream get() const noexcept { return handle_.get(); }
-    /// As get(), but throws Error after close(), because null would mean the default stream.
+    /// As get(), but throws Error after close(), because null would mean the default stream, and
+    /// after the end of the stream's context.
     CUstream require() const {
         if (closed_) [[unlikely]]
             throw_closed();
-        return get();
+        return handle_.live("stream");
     }
     const Context &context() const noexcept { return handle_.context(); }
 

@@ -67,18 +67,24 @@ class Ring {
     bool useful() const noexcept { return useful_; }
     std::mutex &mutex() noexcept { return mutex_; }
 
-    /// Makes the slots at least `piece` bytes large. Uses the current context.
-    void require(std::size_t piece) {
+    /// Makes the slots at least `piece` bytes large. Uses the current context. False if the device or
+    /// the host has no memory for them.
+    [[nodiscard]] bool has_slots(std::size_t piece) {
         for (CUevent &event : events_)
-            if (event == nullptr)
-                driver().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+            if (event == nullptr &&
+                !had_memory(driver().cuEventCreate.status(&event, CU_EVENT_DISABLE_TIMING),
+                            "cuEventCreate"))
+                return false;
         if (piece <= slot_bytes_)
-            return;
+            return true;
         release_memory(driver());
         void *memory = nullptr;
-        driver().cuMemHostAlloc(&memory, slots * piece, 0);
+        if (!had_memory(driver().cuMemHostAlloc.status(&memory, slots * piece, 0),
+                        "cuMemHostAlloc"))
+            return false;
         memory_ = static_cast<std::byte *>(memory);
         slot_bytes_ = piece;
+        return true;
     }
     /// Call it with the context current, before the context ends.
     void release(const Driver &loaded) noexcept {
@@ -101,6 +107,12 @@ class Ring {
     }
 
   private:
+    static bool had_memory(CUresult result, const char *function) {
+        if (result == CUDA_ERROR_OUT_OF_MEMORY)
+            return false;
+        check(result, function);
+        return true;
+    }
     /// Ignores failures: the memory is freed with its context in any case.
     void release_memory(const Driver &loaded) noexcept {
         if (memory_ != nullptr)
@@ -171,7 +183,6 @@ class Transfer {
           pieces_((bytes + piece_ - 1) / piece_), uncopied_(pieces_) {
         for (std::size_t piece = 0; piece < pieces_; ++piece)
             uncopied_[piece].store(chunks(piece), std::memory_order_relaxed);
-        ring_.require(piece_);
     }
 
     void to_device(CopyTeam &team, CUdeviceptr to, const std::byte *from) {
@@ -263,7 +274,7 @@ bool inside_one_allocation(CUdeviceptr address, std::size_t bytes) {
            bytes <= size && address - base <= size - bytes;
 }
 
-/// Calls `copy(ring, team)` if the copy should use the ring.
+/// Calls `copy(ring, team)` if the copy should use the ring, and there is memory for the ring.
 template <class Copy>
 bool try_copy(CUdeviceptr device, const void *host, std::size_t bytes, Copy &&copy) {
     CopyTeam *const team = CopyTeam::instance();
@@ -275,6 +286,8 @@ bool try_copy(CUdeviceptr device, const void *host, std::size_t bytes, Copy &&co
     const std::unique_lock alone(ring->mutex(), std::try_to_lock);
     if (!alone)
         return false; // the slots are in use by a copy of another thread
+    if (!ring->has_slots(piece_size(bytes)))
+        return false;
     copy(*ring, *team);
     return true;
 }

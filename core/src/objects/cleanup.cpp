@@ -11,6 +11,7 @@
 #include <pycuda/handle.h>
 
 #include <cstdio>
+#include <string>
 
 namespace pycuda::detail {
 namespace {
@@ -51,6 +52,11 @@ void report_cleanup(const char *function, CUresult result) noexcept {
                  "PyCUDA WARNING: a clean-up operation failed (dead context maybe?)\n"
                  "%s failed: %s\n",
                  function, text);
+}
+
+void throw_context_ended(const char *what) {
+    throw Error(what, CUDA_ERROR_INVALID_CONTEXT,
+                std::string("the context of the ") + what + " was detached");
 }
 
 void run_cleanup(const Context &context, const char *function, CUresult (*call)(void *),

@@ -82,13 +82,13 @@ CudaArray CudaArray::borrow(CUarray handle, Context context) {
 
 CUDA_ARRAY_DESCRIPTOR CudaArray::description() const {
     CUDA_ARRAY_DESCRIPTOR description{};
-    driver().cuArrayGetDescriptor(&description, get());
+    driver().cuArrayGetDescriptor(&description, handle_.live("array"));
     return description;
 }
 
 CUDA_ARRAY3D_DESCRIPTOR CudaArray::description_3d() const {
     CUDA_ARRAY3D_DESCRIPTOR description{};
-    driver().cuArray3DGetDescriptor(&description, get());
+    driver().cuArray3DGetDescriptor(&description, handle_.live("array"));
     return description;
 }
 
@@ -106,7 +106,7 @@ CUmipmappedArray MipmappedArray::get() const {
     if (freed())
         throw Error("mipmapped_array", CUDA_ERROR_INVALID_HANDLE,
                     "the mipmapped array was freed before");
-    return handle_.get();
+    return handle_.live("mipmapped array");
 }
 
 void MipmappedArray::free() {

@@ -11,6 +11,9 @@ Function Function::borrow(CUfunction handle, std::string name, Context context) 
 }
 
 CUfunction Function::require() const {
+    if (!context().usable())
+        throw Error("function", CUDA_ERROR_INVALID_CONTEXT,
+                    "the context of kernel '" + name() + "' was detached");
     if (get() == nullptr)
         throw Error("function", CUDA_ERROR_INVALID_HANDLE,
                     "the module of kernel '" + name() + "' was closed before");

@@ -37,7 +37,7 @@ Graph Graph::adopt(CUgraph handle, Context context) {
 CUgraph Graph::get() const {
     if (closed())
         throw Error("graph", CUDA_ERROR_INVALID_HANDLE, "the graph was closed before");
-    return handle_.get();
+    return handle_.live("graph");
 }
 
 std::size_t Graph::node_count() const {
@@ -107,7 +107,7 @@ ExecutableGraph::ExecutableGraph(const Graph &graph)
 CUgraphExec ExecutableGraph::get() const {
     if (closed())
         throw Error("graph", CUDA_ERROR_INVALID_HANDLE, "the executable graph was closed before");
-    return handle_.get();
+    return handle_.live("executable graph");
 }
 
 void ExecutableGraph::launch(StreamRef stream) const {

@@ -203,7 +203,7 @@ Module Module::borrow(CUmodule handle, Context context) {
 CUmodule Module::get() const {
     if (closed())
         throw Error("module", CUDA_ERROR_INVALID_HANDLE, "the module was closed before");
-    return state_->handle.get();
+    return state_->handle.live("module");
 }
 
 bool Module::closed() const noexcept { return state_->handle.get() == nullptr; }

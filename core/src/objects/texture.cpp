@@ -43,13 +43,13 @@ SurfaceObject::SurfaceObject(CUarray array)
 CUtexObject TextureObject::get() const {
     if (handle_.get() == 0)
         throw Error("texture_object", CUDA_ERROR_INVALID_HANDLE, "the texture was closed before");
-    return handle_.get();
+    return handle_.live("texture");
 }
 
 CUsurfObject SurfaceObject::get() const {
     if (handle_.get() == 0)
         throw Error("surface_object", CUDA_ERROR_INVALID_HANDLE, "the surface was closed before");
-    return handle_.get();
+    return handle_.live("surface");
 }
 
 } // namespace pycuda

@@ -1,0 +1,30 @@
+# StandardHeaders.cmake -- the C++ library's headers, compiled once for many sources.
+#
+# Each source names the headers that it needs all the same: builds with sanitizers and debug builds
+# compile without this, and find what is missing.
+
+set(PYCUDA_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <chrono> <cstddef> <cstdint> <cstdio>
+  <cstdlib> <cstring> <filesystem> <functional> <map> <memory> <mutex> <optional> <span> <stdexcept>
+  <string> <string_view> <unordered_map> <utility> <vector>)
+
+# precompile_standard_headers(TARGET [REUSE_FROM OTHER] [HEADER...])
+function(precompile_standard_headers target)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # False alarm on "text" + std::string, which GCC 12 raises in precompiled headers only.
+    target_compile_options(${target} PRIVATE -Wno-array-bounds)
+  endif()
+  cmake_parse_arguments(PCH "" "REUSE_FROM" "" ${ARGN})
+  if(PCH_REUSE_FROM)
+    target_precompile_headers(${target} REUSE_FROM ${PCH_REUSE_FROM})
+  else()
+    target_precompile_headers(${target} PRIVATE ${PYCUDA_STANDARD_HEADERS} ${PCH_UNPARSED_ARGUMENTS})
+  endif()
+endfunction()
+
+# ccache can then tell which precompiled header a source uses (tools/setup.sh has the other half).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-fpch-preprocess)
+endif()

@@ -17,6 +17,9 @@
 // round the rounding may make it zero, but, being monotonic, never of the wrong sign: so their
 // sum's sign is right. Infinities and NaN come out of this as one of both; a warp that has any is
 // computed again, by a function that does not mind them.
+//
+// AVX-512 has instructions that round up and down. Of two neighbours one is odd, and between them
+// lies the exact sum; if it is a float itself, both are it.
 #include "codegen/half_fma.h"
 
 #include "codegen/rounding.h"
@@ -25,6 +28,8 @@
 namespace softcuda::codegen {
 
 namespace {
+
+constexpr unsigned kRegister = 16; ///< floats of a register of AVX-512
 
 /// The function for infinities and NaN as well, on vectors like `a`.
 llvm::Function *careful_function(Emitter &e, const Value *a) {
@@ -66,8 +71,23 @@ Value *step_towards_sum(Emitter &e, Value *t, Value *missing) {
     return e.ir.CreateSub(less, more);
 }
 
+/// As below, of whole registers of AVX-512.
+Value *add_by_rounding(Emitter &e, Value *a, Value *b, Value *c) {
+    constexpr std::uint64_t kDown = 9, kUp = 10; // and no exceptions
+    const auto rounded = [&](std::uint64_t mode) {
+        llvm::Value *sum = e.ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vfmadd_ps_512, {},
+                                                {a, b, c, e.ir.getInt32(mode)});
+        return e.as_int(sum);
+    };
+    Value *down = rounded(kDown), *up = rounded(kUp);
+    Value *is_odd = e.ir.CreateTrunc(down, down->getType()->getWithNewBitWidth(1));
+    return e.as_float(e.ir.CreateSelect(is_odd, down, up));
+}
+
 /// Numbers whose rounding to f16 is that of a * b + c, all floats.
 Value *add_for_half(Emitter &e, Value *a, Value *b, Value *c) {
+    if (e.target.has_avx512() && Emitter::lanes(a) == kRegister)
+        return add_by_rounding(e, a, b, c);
     const auto fma = [&](Value *addend) { return e.ternary(llvm::Intrinsic::fma, a, b, addend); };
     Value *raw = e.as_int(fma(c));
     raw = e.ir.CreateAnd(raw, e.integer(raw, ~std::uint64_t{1}));

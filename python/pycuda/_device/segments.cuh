@@ -1,53 +1,9 @@
 // segments.cuh -- segments of an array, each joined to one element.
 //
-// Before it: using T, the type of the elements; JOIN, the name of one of the operators below.
+// Before it: the struct Join, whose operate(index, a, b) joins two elements of type Join::O.
 #pragma once
 
-#include <pycuda-complex.hpp>
-
-// Operations that join elements in any grouping. Templates, as not every type has every operator.
-struct Add {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a + b); }
-};
-struct Multiply {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a * b); }
-};
-// NaN wins in minimum and maximum, numbers in fmin and fmax.
-struct Minimum {
-    template <class X> __device__ X operator()(X a, X b) const {
-        return X(a != a || a < b ? a : b);
-    }
-};
-struct Maximum {
-    template <class X> __device__ X operator()(X a, X b) const {
-        return X(a != a || a > b ? a : b);
-    }
-};
-struct Fmin {
-    template <class X> __device__ X operator()(X a, X b) const {
-        return X(b != b || a < b ? a : b);
-    }
-};
-struct Fmax {
-    template <class X> __device__ X operator()(X a, X b) const {
-        return X(b != b || a > b ? a : b);
-    }
-};
-struct BitwiseAnd {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a & b); }
-};
-struct BitwiseOr {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a | b); }
-};
-struct BitwiseXor {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a ^ b); }
-};
-struct LogicalAnd {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a && b); }
-};
-struct LogicalOr {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a || b); }
-};
+using T = Join::O;
 
 extern "C" __global__ void __launch_bounds__(256)
     join(const T *values, const long long *starts, const long long *lengths, T *out,
@@ -58,6 +14,6 @@ extern "C" __global__ void __launch_bounds__(256)
     const T *value = values + starts[i];
     T joined = value[0];
     for (long long k = 1; k < lengths[i]; ++k)
-        joined = JOIN()(joined, value[k]);
+        joined = Join::operate(0, joined, value[k]);
     out[i] = joined;
 }

@@ -110,9 +110,11 @@ struct Pivot {
     }
 };
 
-/// L (its multipliers) and U of the matrix in place. Gives the step of this lane's row; `sign` is
-/// that of the order of the rows. True where a pivot is 0.
-__device__ __forceinline__ bool factor(T (&x)[side], const Lane &lane, int n, int &step, R &sign) {
+/// Loads the matrices and computes L (its multipliers) and U in place. Gives the step of this
+/// lane's row; `sign` is that of the order of the rows. True where a pivot is 0.
+__device__ __forceinline__ bool factor(T (&x)[side], const T *a, const Lane &lane, int n,
+                                       long long count, int &step, R &sign) {
+    load_row(x, a, lane, n, count);
     bool singular = false;
     unsigned unused = side == 32 ? ~0u : (1u << (side % 32)) - 1;
     step = -1;
@@ -144,8 +146,7 @@ __device__ __forceinline__ void solve_small(const T *a, const T *b, T *out, int 
     T x[side];
     int step;
     R sign;
-    load_row(x, a, lane, n, count);
-    const bool failed = factor(x, lane, n, step, sign);
+    const bool failed = factor(x, a, lane, n, count, step, sign);
     const bool is_there = lane.matrix < count && lane.row < n;
     if (failed && is_there)
         *singular = 1;
@@ -231,8 +232,7 @@ __device__ __forceinline__ void determine_small(const T *a, T *out, R *logarithm
     T x[side];
     int step;
     R sign;
-    load_row(x, a, lane, n, count);
-    const bool singular = factor(x, lane, n, step, sign);
+    const bool singular = factor(x, a, lane, n, count, step, sign);
     T product = T(sign);
     R logarithm = 0;
 #pragma unroll

@@ -49,11 +49,11 @@ def _definition(name: str, value) -> str:
     return f"#define {name} {value}\n"
 
 
-def load(name: str, **definitions) -> SourceModule:
+def load(name: str, *, before: str = "", **definitions) -> SourceModule:
     """Compile ``_device/name.cuh`` for the current context.
 
     ``definitions`` are inserted before the text, with their names: a dtype becomes a type, bool and int become
-    constants, text becomes a macro.
+    constants, text becomes a macro. ``before`` is code that is inserted first.
 
     A kernel that a macro declares accepts numbers of NumPy types, whose sizes are checked. The parameters
     of other kernels are read from the text.
@@ -69,4 +69,6 @@ def load(name: str, **definitions) -> SourceModule:
     if any(dtype == np.float16 for dtype in types):
         lines.append("#include <cuda_fp16.h>\n")
     lines += [_definition(key, value) for key, value in definitions.items()]
-    return SourceModule("".join(lines) + _text(f"{name}.cuh"), no_extern_c=True)
+    return SourceModule(
+        before + "".join(lines) + _text(f"{name}.cuh"), no_extern_c=True
+    )

@@ -229,6 +229,29 @@ nb::object small_cholesky(nb::handle a, bool upper, nb::handle failed, nb::handl
                       Py_TYPE(a.ptr()));
 }
 
+nb::object wrap_optional(std::optional<Array> array, nb::handle like) {
+    return array ? wrap_array(std::move(*array), Py_TYPE(like.ptr())) : nb::none();
+}
+
+SmallVectors small_vectors(bool wanted) {
+    return wanted ? SmallVectors::Wanted : SmallVectors::NotWanted;
+}
+
+nb::tuple small_svd(nb::handle a, bool vectors, nb::handle failed, nb::handle stream) {
+    SmallSvd result = svd_small(require_array(a, "a"), small_vectors(vectors),
+                                require_array(failed, "failed"), stream_ref(stream));
+    return nb::make_tuple(wrap_optional(std::move(result.u), a),
+                          wrap_array(std::move(result.s), Py_TYPE(a.ptr())),
+                          wrap_optional(std::move(result.vh), a));
+}
+
+nb::tuple small_eigh(nb::handle a, bool upper, bool vectors, nb::handle failed, nb::handle stream) {
+    SmallEigen result = eigh_small(require_array(a, "a"), upper, small_vectors(vectors),
+                                   require_array(failed, "failed"), stream_ref(stream));
+    return nb::make_tuple(wrap_array(std::move(result.values), Py_TYPE(a.ptr())),
+                          wrap_optional(std::move(result.vectors), a));
+}
+
 /// The libraries that support this type.
 bool library_takes(const std::string &library, nb::handle dtype) {
     const ScalarType type = dtype_of(dtype).scalar();
@@ -277,6 +300,10 @@ void bind_array_libraries(nb::module_ &module) {
                nb::arg("a"), nb::arg("stream") = nb::none());
     module.def("_small_cholesky", on_device_of_arrays(small_cholesky), nb::arg("a"),
                nb::arg("upper"), nb::arg("failed"), nb::arg("stream") = nb::none());
+    module.def("_small_svd", on_device_of_arrays(small_svd), nb::arg("a"), nb::arg("vectors"),
+               nb::arg("failed"), nb::arg("stream") = nb::none());
+    module.def("_small_eigh", on_device_of_arrays(small_eigh), nb::arg("a"), nb::arg("upper"),
+               nb::arg("vectors"), nb::arg("failed"), nb::arg("stream") = nb::none());
     module.def("_library_lu", on_device_of_arrays(lu<solver_lu, ScalarType::Int64>), nb::arg("a"),
                nb::arg("pivots"), nb::arg("info"), nb::arg("stream") = nb::none());
     module.def("_library_lu_solve", on_device_of_arrays(lu_solve), nb::arg("factors"),

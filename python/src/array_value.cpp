@@ -249,6 +249,12 @@ unsigned operation_number(const std::string &name) {
     throw_value_error("there is no operation \"" + name + "\"");
 }
 
+std::string source_of_operation(const std::string &name, nb::handle dtype,
+                                const std::string &struct_name) {
+    return operation_source(static_cast<Operation>(operation_number(name)),
+                            dtype_of(dtype).scalar(), struct_name);
+}
+
 nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t axes, bool keepdims,
                         nb::handle dtype, nb::handle where, nb::handle stream) {
     const std::optional<Reduction> reduction = find_reduction(name);
@@ -316,6 +322,8 @@ void bind_array_operations(nb::module_ &module) {
                nb::arg("dtype") = nb::none(), nb::arg("casting") = "same_kind",
                nb::arg("stream") = nb::none());
     module.def("_array_operation_number", operation_number);
+    module.def("_array_operation_source", source_of_operation, nb::arg("name"), nb::arg("dtype"),
+               nb::arg("struct_name"));
     module.def("_array_apply_1", [](unsigned operation, nb::handle x) {
         return apply_plainly(operation, std::array{x}, std::make_index_sequence<1>());
     });

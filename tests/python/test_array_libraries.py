@@ -198,6 +198,78 @@ def test_small_matrices(dtype, n, count):
         close(lower @ adjoint(lower), positive, dtype)
 
 
+ROTATED = [("f4", 3, 4, 20), ("f4", 4, 3, 20), ("f8", 4, 4, 1), ("c8", 2, 4, 9)]
+MORE_ROTATED = [
+    ("f4", 32, 32, 5),
+    ("f8", 20, 32, 3),
+    ("f4", 7, 5, 33),
+    ("c16", 6, 6, 4),
+]
+LARGEST_ROTATED = [("f8", 32, 32, 2), ("c8", 32, 32, 2), ("c16", 16, 16, 2)]
+
+
+def rotated():
+    marked = [pytest.param(*one, marks=pytest.mark.slow) for one in MORE_ROTATED]
+    return ROTATED + marked + LARGEST_ROTATED
+
+
+@pytest.mark.parametrize(("dtype", "m", "n", "count"), rotated())
+def test_small_matrices_rotated(dtype, m, n, count):
+    if (dtype, m, n, count) in LARGEST_ROTATED and is_softcuda():
+        pytest.skip("takes long to compile for a CPU")
+    kind, least = np.dtype(dtype), min(m, n)
+    a = numbers((count, m, n), dtype) * 1e6
+    a[0] *= 1e-12  # whatever the size
+    on_device = gpuarray.to_gpu(a)
+    u, s, vh = (x.get() for x in small.svd(on_device, kind, True))
+    one = np.broadcast_to(np.eye(least, dtype=dtype), (count, least, least))
+    close(adjoint(u) @ u, one, dtype)
+    close(vh @ adjoint(vh), one, dtype)
+    size = s[:, :1, None]
+    close((u * s[:, None]) @ vh / size, a / size, dtype)
+    assert (np.diff(s) <= 0).all()
+    close(small.svd(on_device, kind, False)[1].get() / s[:, :1], s / s[:, :1], dtype)
+
+
+@pytest.mark.parametrize(("dtype", "m", "n", "count"), rotated())
+def test_small_hermitian_matrices(dtype, m, n, count):
+    if (dtype, m, n, count) in LARGEST_ROTATED and is_softcuda():
+        pytest.skip("takes long to compile for a CPU")
+    kind = np.dtype(dtype)
+    noise = numbers((count, m, m), dtype)
+    a = noise + adjoint(noise)
+    a[-1] = np.diag(np.arange(m) % 3 - 1)  # the same eigenvalue several times, and 0
+    one = np.broadcast_to(np.eye(m, dtype=dtype), a.shape)
+    for upper in (False, True):
+        triangle = (
+            np.triu(a) + np.tril(noise, -1) if upper else np.tril(a) + np.triu(noise, 1)
+        )
+        on_device = gpuarray.to_gpu(triangle.astype(dtype) * kind.type(1e-10))
+        values, vectors = (x.get() for x in small.eigh(on_device, kind, upper, True))
+        values = values * 1e10
+        close(adjoint(vectors) @ vectors, one, dtype)
+        close((vectors * values[:, None]) @ adjoint(vectors), a, dtype)
+        close(values, np.linalg.eigvalsh(a), dtype)
+        close(small.eigh(on_device, kind, upper, False)[0].get() * 1e10, values, dtype)
+
+
+def test_small_matrices_that_cannot_be_rotated():
+    """Whose other way svd() takes: one of no full rank, one that is not finite."""
+    kind = np.dtype("f4")
+    a = np.stack([np.eye(3), np.ones((3, 3))]).astype(kind)
+    zero, infinite = a.copy(), a.copy()
+    zero[1] = 0
+    infinite[0, 1, 2] = np.inf
+    assert small.svd(gpuarray.to_gpu(zero), kind, True) is None
+    assert (small.svd(gpuarray.to_gpu(zero), kind, False)[1].get()[1] == 0).all()
+    assert small.svd(gpuarray.to_gpu(infinite), kind, False) is None
+    assert small.eigh(gpuarray.to_gpu(infinite), kind, True, True) is None
+    assert (
+        small.eigh(gpuarray.to_gpu(zero), kind, False, True)[0].get()[1].tolist()
+        == [0] * 3
+    )
+
+
 def test_small_matrices_of_which_one_is_singular():
     kind = np.dtype("f4")
     a = np.stack([np.eye(4), np.zeros((4, 4)), np.eye(4)[::-1]]).astype(kind)

@@ -52,6 +52,11 @@ int operand_count(Operation operation) noexcept;
 /// The operation with this NumPy name; empty if there is none.
 std::optional<Operation> find_operation(std::string_view numpy_name) noexcept;
 
+/// CUDA C++ of an operation on elements of one type, for kernels of other code: the struct `name`
+/// with `O operate(index, a, b ...)` and the types A0, A1 ... of the operands and O of the result,
+/// which is `type` too. Throws UnsupportedTypes if the operation has no loop for the type.
+std::string operation_source(Operation operation, ScalarType type, const std::string &name);
+
 /// An array, or a number that is passed to the kernel by value. Keeps a pointer to the array, which
 /// must outlive the operand.
 class Operand {

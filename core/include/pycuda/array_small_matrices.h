@@ -1,11 +1,12 @@
-// array_small_matrices.h -- linear equations, inverses, determinants and Cholesky factors of stacks
-// of small matrices. A part of a warp computes one matrix.
+// array_small_matrices.h -- linear equations, inverses, determinants, Cholesky factors, singular
+// values and eigenvalues of stacks of small matrices. A part of a warp computes one matrix.
 #pragma once
 
 #include <pycuda/array.h>
 #include <pycuda/stream.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace pycuda {
 
@@ -37,5 +38,27 @@ SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream = cu
 /// `upper`, returns L^H and reads the upper triangle.
 Array cholesky_small(const Array &a, bool upper, const Array &failed,
                      StreamRef stream = current_stream());
+
+enum class SmallVectors : std::uint8_t { NotWanted, Wanted };
+
+struct SmallSvd {
+    std::optional<Array> u;  ///< (count, m, k), with k the smaller of m and n
+    Array s;                 ///< (count, k), falling
+    std::optional<Array> vh; ///< (count, k, n)
+};
+/// The singular value decompositions U S V^H of matrices (count, m, n), m and n from 1 to
+/// largest_small_matrix(). One-sided Jacobi rotations. Sets `failed` to 1 if an element is not
+/// finite and, with vectors, if a singular value is 0: its vector in U is then not determined.
+SmallSvd svd_small(const Array &a, SmallVectors vectors, const Array &failed,
+                   StreamRef stream = current_stream());
+
+struct SmallEigen {
+    Array values;                 ///< (count, n), rising
+    std::optional<Array> vectors; ///< (count, n, n), as columns
+};
+/// Eigenvalues and eigenvectors of Hermitian matrices of which one triangle is read. One-sided
+/// Jacobi rotations. Sets `failed` to 1 if an element is not finite.
+SmallEigen eigh_small(const Array &a, bool upper, SmallVectors vectors, const Array &failed,
+                      StreamRef stream = current_stream());
 
 } // namespace pycuda

@@ -4,26 +4,33 @@
 #include <string>
 
 namespace pycuda {
+namespace {
 
-Array Array::with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
-                         DType dtype, StreamRef stream) {
+using Allocate = std::shared_ptr<ArrayMemory> (*)(const std::shared_ptr<ArrayContext> &context,
+                                                  std::size_t bytes, StreamRef stream);
+
+/// Arrays without elements have no memory.
+Array make(Allocate allocate, const std::shared_ptr<ArrayContext> &context, const Layout &layout,
+           DType dtype, StreamRef stream) {
     const std::size_t bytes = layout.size() * dtype.item_size();
     if (bytes == 0)
         return {ArrayMemory::borrow(context, 0, 0, nullptr), 0, dtype, layout};
-    std::shared_ptr<ArrayMemory> memory = ArrayMemory::allocate(context, bytes, stream);
+    std::shared_ptr<ArrayMemory> memory = allocate(context, bytes, stream);
     const CUdeviceptr address = memory->get();
     return {std::move(memory), address, dtype, layout};
 }
 
+} // namespace
+
+Array Array::with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
+                         DType dtype, StreamRef stream) {
+    return make(&ArrayMemory::allocate, context, layout, dtype, stream);
+}
+
 Array Array::scratch(const std::shared_ptr<ArrayContext> &context,
                      std::span<const std::int64_t> shape, DType dtype, StreamRef stream) {
-    const Layout layout = Layout::contiguous(shape, dtype.item_size(), Order::C);
-    const std::size_t bytes = layout.size() * dtype.item_size();
-    if (bytes == 0)
-        return {ArrayMemory::borrow(context, 0, 0, nullptr), 0, dtype, layout};
-    std::shared_ptr<ArrayMemory> memory = ArrayMemory::from_pool(context, bytes, stream);
-    const CUdeviceptr address = memory->get();
-    return {std::move(memory), address, dtype, layout};
+    return make(&ArrayMemory::from_pool, context,
+                Layout::contiguous(shape, dtype.item_size(), Order::C), dtype, stream);
 }
 
 Array Array::empty(const std::shared_ptr<ArrayContext> &context,

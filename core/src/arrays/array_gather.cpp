@@ -90,15 +90,8 @@ void move(Direction direction, const Array &dense, const Array &base, const Arra
     for (const Array *array : {&dense, &base, &offsets})
         arguments.add(array);
     arguments.add(static_cast<std::int64_t>(dense.size()));
-    for (std::int64_t extent : layouts[0].shape())
-        arguments.add(extent);
-    for (int axis = 0; axis < movement.axes; ++axis)
-        for (const Layout &layout : layouts)
-            arguments.add(layout.stride(axis));
-    LaunchConfig config;
-    config.block = {block};
-    config.grid = {static_cast<unsigned>((dense.size() + block - 1) / block)};
-    arguments.launch(kernel, config);
+    arguments.add_axes(layouts);
+    arguments.launch_for(kernel, dense.size(), block);
 }
 
 } // namespace

@@ -221,6 +221,17 @@ ResultDescription describe_result(Operation operation, std::span<const Operand> 
     return {result_layout(operation, shape, loop.out, operands), loop.out};
 }
 
+std::string operation_source(Operation operation, ScalarType type, const std::string &name) {
+    const Array stand_in(nullptr, CUdeviceptr{0}, DType(type), Layout()); // has a type only
+    const std::vector<Operand> operands(static_cast<std::size_t>(operand_count(operation)),
+                                        Operand(stand_in));
+    TypedOperation typed{operation, {}, loop_types(operation, operands), type};
+    typed.stored.fill(type);
+    const std::string code = operation_struct(typed, name);
+    const std::array types = {type, typed.loop.in[0], typed.loop.out};
+    return device_prelude(types, code) + code;
+}
+
 Array apply(Operation operation, std::span<const Operand> operands, const ApplyOptions &options) {
     if (is_misaligned(operands, options.out)) [[unlikely]]
         return apply_misaligned(operation, operands, options);

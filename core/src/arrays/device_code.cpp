@@ -36,9 +36,16 @@ template <class To, class From> __device__ __forceinline__ To array_convert(From
 }
 )__";
 
-constexpr const char *half = R"__(
-struct array_half {
+/// What array_half and array_bfloat16 share.
+constexpr const char *small_float = R"__(
+struct array_small_float {
     unsigned short bits;
+    __device__ __forceinline__ bool is_nonzero() const { return (bits & 0x7fff) != 0; }
+};
+)__";
+
+constexpr const char *half = R"__(
+struct array_half : array_small_float {
     array_half() = default;
     __device__ __forceinline__ explicit array_half(float x) {
         asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
@@ -57,13 +64,12 @@ template <> struct array_conversion<array_half, double> {
     }
 };
 template <> struct array_conversion<bool, array_half> {
-    static __device__ __forceinline__ bool of(array_half x) { return (x.bits & 0x7fff) != 0; }
+    static __device__ __forceinline__ bool of(array_half x) { return x.is_nonzero(); }
 };
 )__";
 
 constexpr const char *bfloat16 = R"__(
-struct array_bfloat16 {
-    unsigned short bits;
+struct array_bfloat16 : array_small_float {
     array_bfloat16() = default;
     __device__ __forceinline__ explicit array_bfloat16(float x) {
         unsigned b = __float_as_uint(x);
@@ -72,7 +78,7 @@ struct array_bfloat16 {
     __device__ __forceinline__ operator float() const { return __uint_as_float(bits << 16); }
 };
 template <> struct array_conversion<bool, array_bfloat16> {
-    static __device__ __forceinline__ bool of(array_bfloat16 x) { return (x.bits & 0x7fff) != 0; }
+    static __device__ __forceinline__ bool of(array_bfloat16 x) { return x.is_nonzero(); }
 };
 )__";
 
@@ -251,8 +257,35 @@ REAL_OF_TWO(array_remainder, array_real_remainder(a, b))
 REAL_OF_TWO(array_floor_divide, array_real_floor_divide(a, b))
 //: array_fmod
 REAL_OF_TWO(array_fmod, array_real_fmod(a, b))
+//: array_float_power
+__device__ __noinline__ float array_any_power(float x, float y) { return pow(x, y); }
+// x ** y by log2(x) in two floats, to 1.1 units in the last place. With x = 2^e (1 + f) and
+// s = 2 f / (2 + f), log2(1 + f) = log2(e) (s + s^3 / 12 + s^5 / 80 + ...), after Gal and Bachelis.
+// Powers that are not positive normal numbers, and numbers x that are not, are left to pow().
+__device__ __forceinline__ float array_float_power(float x, float y) {
+    const int bits = __float_as_int(x), exponent = (bits - 0x3f3504f3) & 0xff800000;
+    const float f = __int_as_float(bits - exponent) - 1.0f, e = exponent * 0x1p-23f;
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(f + 2.0f));
+    const float s = (f + f) * r, t = s * s, d = f - s, s_low = r * fmaf(-f, s, d + d);
+    float q = fmaf(0.0006644894f, t, 0.0032164557f);
+    q = fmaf(fmaf(q, t, 0.01803384f), t, 0.12022459f);
+    const float high = fmaf(s, 1.442695f, e);
+    float low = fmaf(s_low, 1.442695f, fmaf(s, 1.442695f, e - high));
+    low = fmaf(s * t, q, fmaf(s, 1.9251366e-8f, low));
+    const float log = high + low, log_low = low - (log - high), p = y * log;
+    const float p_low = fmaf(y, log_low, fmaf(y, log, -p));
+    const float n = p + 12582912.0f, g = (p - (n - 12582912.0f)) + p_low; // n: rounded
+    float z = fmaf(0.00015353257f, g, 0.0013399004f);
+    z = fmaf(fmaf(z, g, 0.009618439f), g, 0.05550332f);
+    z = fmaf(fmaf(fmaf(z, g, 0.24022648f), g, 0.6931472f), g, 1.0f);
+    if (static_cast<unsigned>(bits - 0x00800000) < 0x7f000000u && fabs(p) < 125.0f)
+        return __int_as_float(__float_as_int(z) + (__float_as_int(n) << 23));
+    return array_any_power(x, y);
+}
 //: array_power
-REAL_OF_TWO(array_power, pow(a, b))
+__device__ __forceinline__ float array_power(float x, float y) { return array_float_power(x, y); }
+__device__ __forceinline__ double array_power(double x, double y) { return pow(x, y); }
 //: array_floor
 FUNCTION T array_floor(T x) { return x; }
 REAL_OF_ONE(array_floor, floor(x))
@@ -410,6 +443,8 @@ std::string types_code(std::span<const ScalarType> types) {
     std::string code = basic;
     if (std::ranges::any_of(types, is_complex))
         code += complex_type_code;
+    if (has(types, ScalarType::Float16) || has(types, ScalarType::BFloat16))
+        code += small_float;
     if (has(types, ScalarType::Float16))
         code += half;
     if (has(types, ScalarType::BFloat16))

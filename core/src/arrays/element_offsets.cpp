@@ -103,15 +103,8 @@ void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &en
     for (const IndexedAxis &axis : axes)
         arguments.add(axis.stride);
     arguments.add(static_cast<std::int64_t>(count));
-    for (std::int64_t extent : layouts[0].shape())
-        arguments.add(extent);
-    for (int axis = 0; axis < indexing.dimensions; ++axis)
-        for (const Layout &layout : layouts)
-            arguments.add(layout.stride(axis));
-    LaunchConfig config;
-    config.block = {block};
-    config.grid = {static_cast<unsigned>((count + block - 1) / block)};
-    arguments.launch(kernel, config);
+    arguments.add_axes(layouts);
+    arguments.launch_for(kernel, count, block);
 }
 
 /// The first axis with an index out of bounds, or -1.

@@ -66,6 +66,10 @@ struct InPlaceExpression {
     bool wide_index = false; ///< `i` has 64 bits
 };
 
+/// A struct whose operate(index, a, b ...) computes an operation. It names the types of its
+/// operands A0, A1 ... and the type of its result O.
+std::string operation_struct(const TypedOperation &operation, const std::string &name);
+
 /// How threads go over the elements.
 enum class Walk : std::uint8_t {
     Vectors,  ///< contiguous: accesses of 16 bytes

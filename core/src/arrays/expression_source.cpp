@@ -35,8 +35,9 @@ std::string type_alias(const std::string &name, const std::string &type) {
     return "typedef " + type + " " + name + ";\n";
 }
 
-/// struct Step<step>, with operate(index, a, b ...).
-std::string step_struct(const TypedOperation &operation, std::size_t step) {
+} // namespace
+
+std::string operation_struct(const TypedOperation &operation, const std::string &name) {
     std::string types, parameters = "unsigned long long index", conversions;
     for (int i = 0; i < operation.operands(); ++i) {
         const std::string index = std::to_string(i), name(1, static_cast<char>('a' + i));
@@ -50,12 +51,13 @@ std::string step_struct(const TypedOperation &operation, std::size_t step) {
     types += type_alias("R", compute_name(operation.loop.out)) +
              type_alias("LR", type_name(operation.loop.out)) +
              type_alias("O", type_name(operation.out));
-    return "struct Step" + number(step) + " {\n" + types +
-           "static __device__ __forceinline__ O operate(" + parameters + ") {\n" + conversions +
-           "    const R result = array_convert<R>(" +
-           operation_row(operation.operation).expression +
+    return "struct " + name + " {\n" + types + "static __device__ __forceinline__ O operate(" +
+           parameters + ") {\n" + conversions + "    const R result = array_convert<R>(" +
+           operation_expression(operation.operation) +
            ");\n    return array_convert<O>(array_convert<LR>(result));\n}\n};\n";
 }
+
+namespace {
 
 /// The types in memory, Results, and compute(index, v0, v1 ...).
 std::string compute_function(const Expression &expression) {
@@ -376,7 +378,7 @@ std::size_t tile_size(const ElementWalk &walk) noexcept {
 std::string expression_source(const Expression &expression, const ElementWalk &walk) {
     std::string code;
     for (std::size_t k = 0; k < expression.steps.size(); ++k)
-        code += step_struct(expression.steps[k].operation, k);
+        code += operation_struct(expression.steps[k].operation, "Step" + number(k));
     code += compute_function(expression) + names_code(expression, walk) +
             strided_lists(expression, walk) + walk_code(walk, traits_of(expression, walk));
     return device_prelude(types_of(expression), code) + code;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pycuda/launch.h>
+#include <pycuda/layout.h>
 #include <pycuda/stream_use.h>
 
 #include <cuda.h>
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 namespace pycuda {
@@ -39,6 +41,14 @@ class KernelArguments {
     /// The array's address, or a null pointer if there is no array.
     void add(const Array *array) { add_address(array == nullptr ? 0 : use_.address(*array)); }
     void add_null() noexcept { add_address(0); }
+    /// The extents of layouts of one shape, then for each axis the strides of all layouts.
+    void add_axes(std::span<const Layout> layouts) noexcept {
+        for (std::int64_t extent : layouts[0].shape())
+            add(extent);
+        for (int axis = 0; axis < layouts[0].dimensions(); ++axis)
+            for (const Layout &layout : layouts)
+                add(layout.stride(axis));
+    }
 
     /// Reserves `size` bytes, which the caller fills in place.
     std::byte *reserve(std::size_t size, std::size_t alignment) noexcept {
@@ -53,6 +63,12 @@ class KernelArguments {
     void launch(const Function &function, LaunchConfig config) {
         config.stream = use_.stream();
         launch_packed(function, config, bytes_, size_);
+    }
+
+    /// Launches as many threads as there are elements, rounded up to whole blocks.
+    void launch_for(const Function &function, std::size_t elements, unsigned block) {
+        launch(function,
+               {.grid = {static_cast<unsigned>((elements + block - 1) / block)}, .block = {block}});
     }
 
   private:

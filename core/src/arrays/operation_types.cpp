@@ -8,7 +8,7 @@ namespace {
 
 constexpr OperationRow rows[] = {
 #define PYCUDA_OPERATION(name, numpy_name, operands, rule, expression)                             \
-    {numpy_name, operands, TypeRule::rule, expression},
+    {numpy_name, operands, TypeRule::rule},
 #include <pycuda/operations.def>
 #undef PYCUDA_OPERATION
 };

@@ -4,6 +4,7 @@
 #include <pycuda/array_operation.h>
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 
@@ -21,9 +22,18 @@ struct OperationRow {
     std::string_view numpy_name;
     int operands;
     TypeRule rule;
-    const char *expression;
 };
 const OperationRow &operation_row(Operation operation) noexcept;
+
+/// The CUDA C++ of each operation on operands a, b, c and d.
+inline constexpr const char *operation_expressions[] = {
+#define PYCUDA_OPERATION(name, numpy_name, operands, rule, expression) expression,
+#include <pycuda/operations.def>
+#undef PYCUDA_OPERATION
+};
+constexpr const char *operation_expression(Operation operation) noexcept {
+    return operation_expressions[static_cast<std::size_t>(operation)];
+}
 
 /// The promoted type of the operands. Weak scalars adapt to arrays and typed scalars. Throws
 /// UnsupportedTypes for opaque elements.

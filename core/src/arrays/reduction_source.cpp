@@ -17,6 +17,7 @@
 #include "arrays/reduction_source.h"
 
 #include "arrays/device_code.h"
+#include "arrays/operation_types.h"
 
 #include "arrays/device/axes.cuh.h"
 #include "arrays/device/reduction.cuh.h"
@@ -31,10 +32,12 @@ namespace {
 constexpr int vectors_per_step = 4; ///< accesses of a thread that are in flight
 
 constexpr ReductionRow rows[] = {
+#define BY(operation) operation_expression(Operation::operation)
 #define PYCUDA_REDUCTION(name, numpy_name, inputs, rule, identity, map, combine)                   \
     {numpy_name, inputs, ReductionRule::rule, identity, map, combine},
 #include <pycuda/reductions.def>
 #undef PYCUDA_REDUCTION
+#undef BY
 };
 
 bool is_index(const ReductionVariant &variant) {

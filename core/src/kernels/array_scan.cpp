@@ -4,6 +4,7 @@
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
+#include "arrays/operation_types.h"
 #include "kernels/scan_nodes.h"
 #include "kernels/scan_pipeline.h"
 
@@ -39,13 +40,13 @@ enum class Way : std::uint8_t { Columns, Warps, Tiles, Pipeline };
 
 struct ScanRow {
     std::string_view name;
-    const char *join;
+    Operation join;
 };
 constexpr ScanRow scans[] = {
-    {"sum", "T(a + b)"},
-    {"prod", "T(a * b)"},
-    {"min", "array_minimum(a, b)"},
-    {"max", "array_maximum(a, b)"},
+    {"sum", Operation::Add},
+    {"prod", Operation::Multiply},
+    {"min", Operation::Minimum},
+    {"max", Operation::Maximum},
 };
 
 /// All values on which the source depends, and the division of the work.
@@ -109,9 +110,9 @@ std::string source_of(const Scanning &work) {
             std::string(device_code::axes_cuh) + std::string(device_code::array_scan_cuh);
     if (work.way == Way::Pipeline)
         code += device_code::scan_pipeline_cuh;
-    code += "struct Join {\n    __device__ T operator()(T a, T b) const { return " +
-            std::string(scans[static_cast<int>(work.kind)].join) +
-            "; }\n};\nextern \"C\" __global__ void __launch_bounds__(" +
+    code += "struct Join {\n    __device__ T operator()(T a, T b) const { return T(" +
+            std::string(operation_expression(scans[static_cast<int>(work.kind)].join)) +
+            "); }\n};\nextern \"C\" __global__ void __launch_bounds__(" +
             (work.way == Way::Pipeline ? std::to_string(ScanPipeline::threads) + ", 1"
                                        : std::to_string(block)) +
             ") run(const A *in, O *out,\n"
@@ -258,11 +259,7 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     for (std::int64_t value :
          {work.rows, work.length, tiles, row_nodes, work.in_step, work.out_step})
         arguments.add(value);
-    for (std::int64_t extent : work.kept[0].shape())
-        arguments.add(extent);
-    for (int axis = 0; axis < work.axes; ++axis)
-        for (const Layout &layout : work.kept)
-            arguments.add(layout.stride(axis));
+    arguments.add_axes(work.kept);
     if (work.way == Way::Pipeline)
         arguments.launch(kernel, work.pipeline.configure(kernel, stream));
     else

@@ -7,6 +7,7 @@
 
 #include "kernels/device/shuffle.cuh.h"
 #include "kernels/device/small_matrices.cuh.h"
+#include "kernels/device/small_rotations.cuh.h"
 
 #include <pycuda/event.h>
 #include <pycuda/launch.h>
@@ -24,7 +25,7 @@ namespace {
 constexpr unsigned threads = 128;
 constexpr std::int64_t most_register_bytes = 256; ///< for a row
 
-enum class Form : unsigned { Solve, Invert, Determine, Cholesky };
+enum class Form : unsigned { Solve, Invert, Determine, Cholesky, Svd, SingularValues, Eigen };
 
 /// Parameters and call of each kernel.
 constexpr std::string_view forms[] = {
@@ -35,7 +36,13 @@ constexpr std::string_view forms[] = {
     "const T *a, T *out, R *logarithms, int n, long long count) {\n"
     "    pycuda::determine_small(a, out, logarithms, n, count);\n}\n",
     "const T *a, T *out, int *failed, int n, long long count, int upper) {\n"
-    "    pycuda::cholesky_small(a, out, failed, n, count, upper);\n}\n"};
+    "    pycuda::cholesky_small(a, out, failed, n, count, upper);\n}\n",
+    "const T *a, T *u, R *s, T *vh, int *failed, int m, int n, long long count) {\n"
+    "    pycuda::decompose_small<true>(a, u, s, vh, failed, m, n, count);\n}\n",
+    "const T *a, T *u, R *s, T *vh, int *failed, int m, int n, long long count) {\n"
+    "    pycuda::decompose_small<false>(a, u, s, vh, failed, m, n, count);\n}\n",
+    "const T *a, R *values, T *vectors, int *failed, int n, long long count, int upper) {\n"
+    "    pycuda::diagonalize_small(a, values, vectors, failed, n, count, upper);\n}\n"};
 
 std::string source(Form form, ScalarType type, std::int64_t side) {
     const ScalarType real = real_type(type);
@@ -45,25 +52,34 @@ std::string source(Form form, ScalarType type, std::int64_t side) {
         " R;\n#define SMALL_SIDE " + std::to_string(side) + "\n#define SMALL_COMPLEX " +
         (type == real ? "0" : "1") + "\n" + std::string(device_code::shuffle_cuh) +
         std::string(device_code::small_matrices_cuh) +
+        std::string(form >= Form::Svd ? device_code::small_rotations_cuh : "") +
         "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) + ") run(" +
         std::string(forms[static_cast<unsigned>(form)]);
     return device_prelude(types, code) + code;
 }
 
-/// The number and the size of the matrices of a stack.
+/// The number and the extents of the matrices of a stack.
 struct Stack {
-    explicit Stack(const Array &a)
+    enum class Shape { Square, Any };
+
+    explicit Stack(const Array &a, Shape shape = Shape::Square)
         : count(a.dimensions() == 3 ? a.layout().extent(0) : 0),
-          n(a.dimensions() == 3 ? a.layout().extent(1) : 0) {
-        if (a.dimensions() != 3 || n != a.layout().extent(2) || !a.is_c_contiguous() || n < 1 ||
-            n > largest_small_matrix(a.scalar_type()))
-            throw std::invalid_argument("an array of shape " + shape_text(a.shape()) + " of " +
-                                        a.dtype().name() +
-                                        " is not a contiguous stack of small square matrices, of "
-                                        "shape (count, n, n) with n from 1 to " +
-                                        std::to_string(largest_small_matrix(a.scalar_type())));
+          m(a.dimensions() == 3 ? a.layout().extent(1) : 0),
+          n(a.dimensions() == 3 ? a.layout().extent(2) : 0) {
+        const bool is_square = shape == Shape::Square;
+        if (!a.is_c_contiguous() || std::min(m, n) < 1 || side() > largest(a) ||
+            (is_square && m != n))
+            throw std::invalid_argument(
+                "an array of shape " + shape_text(a.shape()) + " of " + a.dtype().name() +
+                " is not a contiguous stack of small " + (is_square ? "square " : "") +
+                "matrices, of shape (count, " + (is_square ? "n, n" : "m, n") +
+                ") with extents from 1 to " + std::to_string(largest(a)));
     }
-    std::int64_t count, n;
+    std::int64_t side() const noexcept { return std::max(m, n); }
+    std::int64_t count, m, n;
+
+  private:
+    static std::int64_t largest(const Array &a) { return largest_small_matrix(a.scalar_type()); }
 };
 
 void check_flag(const Array &failed) {
@@ -75,7 +91,7 @@ void check_flag(const Array &failed) {
 
 void launch(Form form, const Array &a, const Stack &stack, KernelArguments &arguments) {
     std::int64_t side = 4;
-    while (side < stack.n)
+    while (side < stack.side())
         side *= 2;
     const ScalarType type = a.scalar_type();
     KernelKey key = 13; // 13: small matrices
@@ -183,6 +199,59 @@ SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream) {
         Array::empty(a.context(), count, a.dtype(), Order::C, stream),
         Array::empty(a.context(), count, real_type(a.scalar_type()), Order::C, stream)};
     determine(a, result.sign, &result.logarithm, stream);
+    return result;
+}
+
+SmallSvd svd_small(const Array &a, SmallVectors vectors, const Array &failed, StreamRef stream) {
+    const Stack stack(a, Stack::Shape::Any);
+    check_flag(failed);
+    const std::int64_t least = std::min(stack.m, stack.n);
+    const std::array u_shape = {stack.count, stack.m, least};
+    const std::array s_shape = {stack.count, least};
+    const std::array vh_shape = {stack.count, least, stack.n};
+    SmallSvd result{
+        {}, Array::empty(a.context(), s_shape, real_type(a.scalar_type()), Order::C, stream), {}};
+    if (vectors == SmallVectors::Wanted) {
+        result.u = Array::empty(a.context(), u_shape, a.dtype(), Order::C, stream);
+        result.vh = Array::empty(a.context(), vh_shape, a.dtype(), Order::C, stream);
+    }
+    if (stack.count == 0)
+        return result;
+    StreamUse use(stream);
+    KernelArguments arguments(use);
+    arguments.add(a);
+    arguments.add(result.u ? &*result.u : nullptr);
+    arguments.add(result.s);
+    arguments.add(result.vh ? &*result.vh : nullptr);
+    arguments.add(failed);
+    arguments.add(static_cast<int>(stack.m));
+    arguments.add(static_cast<int>(stack.n));
+    arguments.add(stack.count);
+    launch(result.u ? Form::Svd : Form::SingularValues, a, stack, arguments);
+    return result;
+}
+
+SmallEigen eigh_small(const Array &a, bool upper, SmallVectors vectors, const Array &failed,
+                      StreamRef stream) {
+    const Stack stack(a);
+    check_flag(failed);
+    const std::array values_shape = {stack.count, stack.n};
+    SmallEigen result{
+        Array::empty(a.context(), values_shape, real_type(a.scalar_type()), Order::C, stream), {}};
+    if (vectors == SmallVectors::Wanted)
+        result.vectors = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
+    if (stack.count == 0)
+        return result;
+    StreamUse use(stream);
+    KernelArguments arguments(use);
+    arguments.add(a);
+    arguments.add(result.values);
+    arguments.add(result.vectors ? &*result.vectors : nullptr);
+    arguments.add(failed);
+    arguments.add(static_cast<int>(stack.n));
+    arguments.add(stack.count);
+    arguments.add(static_cast<int>(upper));
+    launch(Form::Eigen, a, stack, arguments);
     return result;
 }
 

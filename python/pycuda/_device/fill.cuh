@@ -40,8 +40,7 @@ template <class Used> struct Normal<4, Used> {
     static constexpr int count = 4;
     static __device__ void make(const unsigned (&r)[4], T (&v)[4], P a, P b) {
         for (int k = 0; k < 4; k += 2) {
-            const float2 z =
-                pycuda::box_muller(pycuda::positive_unit(r[k]), pycuda::unit(r[k + 1]));
+            const float2 z = pycuda::box_muller(r[k], r[k + 1]);
             v[k] = a + b * z.x;
             v[k + 1] = a + b * z.y;
         }

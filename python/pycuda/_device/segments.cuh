@@ -1,54 +1,10 @@
 // segments.cuh -- reduces each segment of an array to one element.
 //
-// Defined before this file: using T, the type of the elements; JOIN, the name of one of the
-// operators below.
+// Defined before this file: the struct Join, whose operate(index, a, b) combines two elements of type
+// Join::O.
 #pragma once
 
-#include <pycuda-complex.hpp>
-
-// Associative operations. Templates, because not every type has every operator.
-struct Add {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a + b); }
-};
-struct Multiply {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a * b); }
-};
-// minimum and maximum return NaN if an operand is NaN; fmin and fmax return the other operand.
-struct Minimum {
-    template <class X> __device__ X operator()(X a, X b) const {
-        return X(a != a || a < b ? a : b);
-    }
-};
-struct Maximum {
-    template <class X> __device__ X operator()(X a, X b) const {
-        return X(a != a || a > b ? a : b);
-    }
-};
-struct Fmin {
-    template <class X> __device__ X operator()(X a, X b) const {
-        return X(b != b || a < b ? a : b);
-    }
-};
-struct Fmax {
-    template <class X> __device__ X operator()(X a, X b) const {
-        return X(b != b || a > b ? a : b);
-    }
-};
-struct BitwiseAnd {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a & b); }
-};
-struct BitwiseOr {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a | b); }
-};
-struct BitwiseXor {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a ^ b); }
-};
-struct LogicalAnd {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a && b); }
-};
-struct LogicalOr {
-    template <class X> __device__ X operator()(X a, X b) const { return X(a || b); }
-};
+using T = Join::O;
 
 extern "C" __global__ void __launch_bounds__(256)
     join(const T *values, const long long *starts, const long long *lengths, T *out,
@@ -59,6 +15,6 @@ extern "C" __global__ void __launch_bounds__(256)
     const T *value = values + starts[i];
     T joined = value[0];
     for (long long k = 1; k < lengths[i]; ++k)
-        joined = JOIN()(joined, value[k]);
+        joined = Join::operate(0, joined, value[k]);
     out[i] = joined;
 }

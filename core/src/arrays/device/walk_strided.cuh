@@ -31,6 +31,14 @@ struct Geometry {
 #define ARRAY(name) type_##name array_##name[per_thread];
 #define LOAD(name) array_##name[u] = ELEMENT_X(name);
 #define LOADED(name) array_##name[u]
+/// Runs its arguments for each element `x` of a row that a thread has.
+#define EACH_ELEMENT(...)                                                                          \
+    _Pragma("unroll") for (int u = 0; u < per_thread; ++u) {                                       \
+        const Index x = first + u * Index(blockDim.x);                                             \
+        if (x < inner) {                                                                           \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
 
 extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, Geometry g) {
     BEGIN;
@@ -39,13 +47,7 @@ extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, Geometry 
 #if ANY_KEPT
     WALKED(OFFSET);
     KEPT(ARRAY);
-#pragma unroll
-    for (int u = 0; u < per_thread; ++u) {
-        const Index x = first + u * Index(blockDim.x);
-        if (x < inner) {
-            KEPT(LOAD);
-        }
-    }
+    EACH_ELEMENT(KEPT(LOAD))
 #endif
     for (Index row = blockIdx.y * blockDim.y + threadIdx.y; row < rows;
          row += gridDim.y * blockDim.y) {
@@ -64,20 +66,8 @@ extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, Geometry 
         // All loads come before the first store, as in walk_elements.cuh.
         MASKS(ARRAY);
         NOT_KEPT(ARRAY);
-#pragma unroll
-        for (int u = 0; u < per_thread; ++u) {
-            const Index x = first + u * Index(blockDim.x);
-            if (x < inner) {
-                MASKS(LOAD);
-                NOT_KEPT(LOAD);
-            }
-        }
-#pragma unroll
-        for (int u = 0; u < per_thread; ++u) {
-            const Index x = first + u * Index(blockDim.x);
-            if (x < inner)
-                EVALUATE((unsigned long long)row * inner + x, LOADED, PLACE_X, STORE_X)
-        }
+        EACH_ELEMENT(MASKS(LOAD) NOT_KEPT(LOAD))
+        EACH_ELEMENT(EVALUATE((unsigned long long)row * inner + x, LOADED, PLACE_X, STORE_X))
 #endif
     }
 }

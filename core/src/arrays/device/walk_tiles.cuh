@@ -32,6 +32,16 @@ constexpr int block_rows = block / TILE, tile_rows = TILE / block_rows;
 #define LOADED(name) array_##name[u]
 #define LOAD_TILE(name) array_##name[u] = tile_##name[along][threadIdx.x];
 #define STORE_XY(name) AT_XY(name) = results.name;
+/// Runs the rest of its arguments for each row `along` of the tile that a thread has, if the
+/// element (y, x) is inside of the array.
+#define EACH_ROW(coordinate, ...)                                                                  \
+    _Pragma("unroll") for (int u = 0; u < tile_rows; ++u) {                                        \
+        const int along = threadIdx.y + u * block_rows;                                            \
+        const Index coordinate;                                                                    \
+        if (x < width && y < height) {                                                             \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
 
 extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, Geometry g) {
     BEGIN;
@@ -48,32 +58,11 @@ extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, Geometry 
 #endif
     {
         const Index y = top + threadIdx.x;
-#pragma unroll
-        for (int u = 0; u < tile_rows; ++u) {
-            const int along = threadIdx.y + u * block_rows;
-            const Index x = left + along;
-            if (x < width && y < height) {
-                CROSSED(LOAD_CROSSED)
-            }
-        }
+        EACH_ROW(x = left + along, CROSSED(LOAD_CROSSED))
     }
     const Index x = left + threadIdx.x;
     OPERANDS(ARRAY)
-#pragma unroll
-    for (int u = 0; u < tile_rows; ++u) {
-        const Index y = top + threadIdx.y + u * block_rows;
-        if (x < width && y < height) {
-            DIRECT(LOAD)
-        }
-    }
+    EACH_ROW(y = top + along, DIRECT(LOAD))
     __syncthreads();
-#pragma unroll
-    for (int u = 0; u < tile_rows; ++u) {
-        const int along = threadIdx.y + u * block_rows;
-        const Index y = top + along;
-        if (x < width && y < height) {
-            CROSSED(LOAD_TILE)
-            EVALUATE(0, LOADED, AT_XY, STORE_XY)
-        }
-    }
+    EACH_ROW(y = top + along, CROSSED(LOAD_TILE) EVALUATE(0, LOADED, AT_XY, STORE_XY))
 }

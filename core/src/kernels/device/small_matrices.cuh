@@ -109,9 +109,11 @@ struct Pivot {
     }
 };
 
-/// Replaces the matrix by L (its multipliers) and U. Returns the step of this lane's row; `sign` is
-/// that of the permutation of the rows. True if a pivot is 0.
-__device__ __forceinline__ bool factor(T (&x)[side], const Lane &lane, int n, int &step, R &sign) {
+/// Loads the matrices and replaces each by L (its multipliers) and U. Returns the step of this
+/// lane's row; `sign` is that of the permutation of the rows. True if a pivot is 0.
+__device__ __forceinline__ bool factor(T (&x)[side], const T *a, const Lane &lane, int n,
+                                       long long count, int &step, R &sign) {
+    load_row(x, a, lane, n, count);
     bool singular = false;
     unsigned unused = side == 32 ? ~0u : (1u << (side % 32)) - 1;
     step = -1;
@@ -143,8 +145,7 @@ __device__ __forceinline__ void solve_small(const T *a, const T *b, T *out, int 
     T x[side];
     int step;
     R sign;
-    load_row(x, a, lane, n, count);
-    const bool failed = factor(x, lane, n, step, sign);
+    const bool failed = factor(x, a, lane, n, count, step, sign);
     const bool is_there = lane.matrix < count && lane.row < n;
     if (failed && is_there)
         *singular = 1;
@@ -231,8 +232,7 @@ __device__ __forceinline__ void determine_small(const T *a, T *out, R *logarithm
     T x[side];
     int step;
     R sign;
-    load_row(x, a, lane, n, count);
-    const bool singular = factor(x, lane, n, step, sign);
+    const bool singular = factor(x, a, lane, n, count, step, sign);
     T product = T(sign);
     R logarithm = 0;
 #pragma unroll

@@ -327,6 +327,21 @@ __device__ void sort_tile(const SortMemory &memory, const unsigned long long *co
     }
 }
 
+/// Moves the tile's items to their places, through shared memory. A thread has every 32nd item from
+/// `first` on.
+template <int Items, class T>
+__device__ __forceinline__ void reorder(T (&items)[Items], const unsigned (&place)[Items],
+                                        int first, T *shared) {
+#pragma unroll
+    for (int i = 0; i < Items; ++i)
+        shared[place[i]] = items[i];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < Items; ++i)
+        items[i] = shared[first + 32 * i];
+    __syncthreads();
+}
+
 /// All passes over a row that fits a tile, in shared memory. Blocks: one for each row.
 template <int Items, bool Pairs>
 __device__ void sort_small(const A *keys_in, A *keys_out, const long long *order,
@@ -353,24 +368,9 @@ __device__ void sort_small(const A *keys_in, A *keys_out, const long long *order
     for (int pass = 0; pass < sort_passes; ++pass) {
         unsigned place[Items];
         rank_tile<Ranking::Late>(shared, key, pass, place, [](unsigned) {});
-#pragma unroll
-        for (int i = 0; i < Items; ++i)
-            shared.keys[place[i]] = key[i];
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < Items; ++i)
-            key[i] = shared.keys[first + 32 * i];
-        __syncthreads();
-        if (!Pairs)
-            continue;
-#pragma unroll
-        for (int i = 0; i < Items; ++i)
-            shared.values[place[i]] = value[i];
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < Items; ++i)
-            value[i] = shared.values[first + 32 * i];
-        __syncthreads();
+        reorder(key, place, first, shared.keys);
+        if (Pairs)
+            reorder(value, place, first, shared.values);
     }
 #pragma unroll
     for (int i = 0; i < Items; ++i) {

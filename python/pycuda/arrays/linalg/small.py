@@ -13,8 +13,8 @@ from pycuda.arrays.linalg.lapack import stacked
 
 
 def takes(a, dtype) -> bool:
-    """Whether square matrices ``a`` are best factored here in this type."""
-    return a.size > 0 and a.shape[-1] <= _driver._small_largest(dtype)
+    """Whether matrices ``a`` are best factored here in this type."""
+    return a.size > 0 and max(a.shape[-2:]) <= _driver._small_largest(dtype)
 
 
 def _stack(a, dtype):
@@ -61,3 +61,18 @@ def cholesky(a, dtype, upper: bool):
     factors = _driver._small_cholesky(_stack(a, dtype), upper, flag)
     _check(flag, "Matrix is not positive definite")
     return factors
+
+
+def svd(a, dtype, vectors: bool):
+    """(U, S, Vh) of matrices (..., m, n), as stacks; None where rotations of columns cannot give them: some element
+    is not finite, or some matrix has not full rank and ``vectors`` are wanted."""
+    flag = _flag()
+    found = _driver._small_svd(_stack(a, dtype), vectors, flag)
+    return None if flag.get()[0] else found
+
+
+def eigh(a, dtype, upper: bool, vectors: bool):
+    """(eigenvalues, eigenvectors) of Hermitian matrices, as stacks; None where some element is not finite."""
+    flag = _flag()
+    found = _driver._small_eigh(_stack(a, dtype), upper, vectors, flag)
+    return None if flag.get()[0] else found

@@ -33,6 +33,7 @@ from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.indexing.triangles import tril
 from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg import lapack as _lapack
+from pycuda.arrays.linalg import small as _small
 from pycuda.arrays.linalg.factoring import (
     check_matrices,
     check_square,
@@ -181,9 +182,9 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     compute_uv: False gives S alone.
     hermitian: whether the matrices are Hermitian; only the lower triangle is read then.
 
-    The columns of U and the rows of Vh are orthonormal; S (..., k) falls. By LAPACK (gesdd), by cuSOLVER (gesvd;
-    gesvdj for stacks of small matrices), or by one-sided Jacobi rotations, which also find small singular values
-    to many digits. Raises LinAlgError if an element is not finite.
+    The columns of U and the rows of Vh are orthonormal; S (..., k) falls. By LAPACK (gesdd), by cuSOLVER (gesvd or
+    gesvdp), or by one-sided Jacobi rotations, which also find small singular values to many digits: for matrices of
+    up to 32 rows and columns (16 of complex128), or without cuSOLVER. Raises LinAlgError if an element is not finite.
 
     >>> u, s, vh = linalg.svd(gpuarray.array([[3.0, 0.0], [0.0, -2.0]]))
     >>> s.get().round(6)
@@ -198,10 +199,17 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     )  # fmt: skip
     if result is not None:
         return SVDResult(*result) if compute_uv else result
-    _check_finite(a, "SVD did not converge")
     work = _hermitian(a, kind, "L") if hermitian else stacked(a, kind)
+    fits = not (compute_uv and full_matrices) or a.shape[-2] == a.shape[-1]
+    found = (
+        _small.svd(work, kind, compute_uv) if fits and _small.takes(a, kind) else None
+    )
+    if found is None:
+        _check_finite(a, "SVD did not converge")
     wide = a.shape[-2] < a.shape[-1]
-    if a.size and _lapack.takes(kind) and not _is_small(a):
+    if found is not None:
+        u, s, vh = found
+    elif a.size and _lapack.takes(kind) and not _is_small(a):
         u, s, vh = _library_svd(work, full_matrices, compute_uv)
     else:
         if wide:
@@ -306,7 +314,12 @@ def _eigh(a, uplo: str, vectors: bool) -> EighResult:
     result = _host.call(np.linalg.eigh if vectors else np.linalg.eigvalsh, a, UPLO=uplo)
     if result is not None:
         return EighResult(*result) if vectors else EighResult(result, None)
-    if a.size and _lapack.takes(kind):
+    found = (
+        _small.eigh(a, kind, uplo in "Uu", vectors) if _small.takes(a, kind) else None
+    )
+    if found is not None:
+        values, columns = found
+    elif a.size and _lapack.takes(kind):
         _check_finite(a, "Eigenvalues did not converge")
         values, columns = _lapack.eigh(a, kind, uplo in "Ll", vectors)
     else:

@@ -23,19 +23,19 @@ from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.tools import context_dependent_memoize
 
 _PIECE = 256
-# Operators of _device/segments.cuh.
+# Operations that join elements in any grouping.
 _JOINS = {
-    "add": "Add", "multiply": "Multiply", "minimum": "Minimum", "maximum": "Maximum",
-    "fmin": "Fmin", "fmax": "Fmax", "logical_and": "LogicalAnd", "logical_or": "LogicalOr",
-    "bitwise_and": "BitwiseAnd", "bitwise_or": "BitwiseOr", "bitwise_xor": "BitwiseXor",
+    "add", "multiply", "minimum", "maximum", "fmin", "fmax", "logical_and", "logical_or",
+    "bitwise_and", "bitwise_or", "bitwise_xor",
 }  # fmt: skip
 # x - a - b is x - (a + b): what is joined before it meets the array.
 _AT = {"subtract": "add", "divide": "multiply"}
 
 
 @context_dependent_memoize
-def _kernel(join: str, dtype: np.dtype) -> _driver.Function:
-    return _device_code.load("segments", T=dtype, JOIN=join).get_function("join")
+def _kernel(operation: str, dtype: np.dtype) -> _driver.Function:
+    join = _driver._array_operation_source(operation, dtype, "Join")
+    return _device_code.load("segments", before=join).get_function("join")
 
 
 def can_join(name: str, dtype: np.dtype) -> bool:
@@ -65,7 +65,7 @@ def join_segments(name: str, values: ArrayBase, starts: ArrayBase, lengths: Arra
 def _join(name, values, starts, lengths):
     out = empty(starts.size, values.dtype)
     if starts.size:
-        _kernel(_JOINS[name], values.dtype)(
+        _kernel(name, values.dtype)(
             values, starts, lengths, out, starts.size,
             block=(256, 1, 1), grid=(-(-starts.size // 256), 1),
         )  # fmt: skip

@@ -42,9 +42,9 @@ if rank > nr_gpus - 1:
 
 current_dev = cuda.Device(rank)  # device we are working on
 ctx = current_dev.make_context()  # make a working context
-ctx.push()  # let context make the lead
+ctx.push()  # make it the current context
 
-# receive data and port it to gpu:
+# receive data and copy it to the GPU:
 x_gpu_part = gpuarray.to_gpu(comm.scatter(sendbuf, root))
 
 # do something...
@@ -66,7 +66,7 @@ if rank == 0:
     print("scaled x:", x_scaled)
     print("time needed:", t2 * 1000, " ms ")
 
-    # 1000 roundings of float32 make a relative error of some 1e-5
+    # 1000 float32 roundings cause a relative error of about 1e-5
     expected = x.astype(float64) * 0.9**K
     assert allclose(x_scaled, expected, rtol=1e-3, atol=1e-37), (
         "the scaled array is wrong"

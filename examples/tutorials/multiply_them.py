@@ -1,4 +1,4 @@
-"""Multiply two arrays; In and Out do the copies between host and device.
+"""Multiply two arrays; In and Out copy between host and device.
 
 ./run examples/tutorials/multiply_them.py
 """

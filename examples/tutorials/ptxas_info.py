@@ -1,6 +1,6 @@
-"""Ask the compiler how many registers and how much memory a kernel takes.
+"""Show how many registers and how much memory a kernel uses.
 
-The option `--ptxas-options=-v` makes ptxas speak; pycuda shows what it said as a warning
+The option `--ptxas-options=-v` makes ptxas print this; pycuda shows the output as a warning
 ("The CUDA compiler succeeded, but said the following").
 
     ./run examples/tutorials/ptxas_info.py

@@ -1,10 +1,10 @@
 """Runs planted programs on the driver of this process, one process for each.
 
     python execute.py FILE [MODE...]     run one program; with modes, print what pycuda.check finds
-    python execute.py --serve            run the programs that stdin names, see Server
+    python execute.py --serve            run the programs named on stdin, see Server
 
-A kernel with a defect can end its context, or wait for ever. Each program therefore has a process
-of its own, which is a fork of one that has imported everything and has not touched the driver.
+A kernel with a defect can destroy its context, or never end. Each program therefore has a process
+of its own, a fork of a process that has imported everything and has not used the driver.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Execution:
         cuda.Context.synchronize()
 
     def stream(self, number: int) -> cuda.Stream | None:
-        """The default stream for 0."""
+        """The stream with this number; the default stream for 0."""
         if number and number not in self.streams:
             self.streams[number] = cuda.Stream()
         return self.streams.get(number)
@@ -102,7 +102,7 @@ class Execution:
         )
 
     def argument(self, value):
-        """A number, or an address in an array: also one where nothing is any more."""
+        """A number, or an address in an array, which may be freed memory."""
         if not isinstance(value, tuple):
             return value
         name, offset, unit = value
@@ -111,7 +111,7 @@ class Execution:
 
 
 class Address(cuda.PointerHolderBase):
-    """A device address as a kernel's argument, which nobody checks."""
+    """A device address as a kernel's argument, which is not checked."""
 
     def __init__(self, address: int) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class Address(cuda.PointerHolderBase):
 
 
 def execute(path: Path, modes: tuple[str, ...]) -> dict:
-    """Run one program here. "error" is what the driver said, "" for nothing."""
+    """Run one program here. "error" is the driver's message, "" without an error."""
     result = {"error": "", "findings": []}
     program = read(path)
     cuda.init()
@@ -144,7 +144,7 @@ def execute(path: Path, modes: tuple[str, ...]) -> dict:
 
 
 def _child(path: Path, modes: tuple[str, ...], pipe: int) -> None:
-    """In a fork: send the result and end, whatever happens."""
+    """In a fork: send the result and end, also after any error."""
     try:
         result = execute(path, modes)
     except BaseException:
@@ -185,9 +185,9 @@ def _serve() -> None:
 
 
 class Server:
-    """A process that runs programs in forks of itself. ``environment`` is added to this one's.
+    """A process that runs programs in forks of itself. ``environment`` is added to this process's environment.
 
-    ``run()`` returns {"error": what the driver said, "findings": [...]}; "broken" is there, too, if
+    ``run()`` returns {"error": the driver's message, "findings": [...]}; it also has "broken" if
     the program's process failed otherwise.
     """
 

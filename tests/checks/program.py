@@ -1,6 +1,6 @@
-"""Programs with planted defects: how a .cu file says what to run and what must be found.
+"""Programs with planted defects: a .cu file describes what to run and what must be found.
 
-README.md in this folder describes the comments that are read here.
+README.md in this folder describes the comments that this module reads.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SCALARS = {
 
 
 class FormatError(ValueError):
-    """A comment of a planted program that cannot be read."""
+    """A comment of a planted program has wrong syntax."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Array:
         return self.dtype.itemsize * self.count
 
     def initial(self) -> np.ndarray | None:
-        """What the host copies there: as many elements as are initialised."""
+        """The elements that the host copies there; only these are initialised."""
         words = self.contents.split()
         if not words:
             return None
@@ -104,7 +104,7 @@ class Sync:
 
 @dataclass(frozen=True)
 class Wait:
-    """Later work of one stream comes after what another stream has now."""
+    """Later work of one stream waits for the present work of another stream."""
 
     later: int
     earlier: int
@@ -123,7 +123,7 @@ class Launch:
 
 @dataclass
 class Finding:
-    """What must be found, or may be: one place or one pair of lines."""
+    """A finding that is required or allowed: one line or one pair of lines."""
 
     mode: str
     kind: str
@@ -152,11 +152,11 @@ class Program:
         return f"{self.mode}/{self.path.stem}"
 
     def expected(self, modes) -> list[Finding]:
-        """What these modes must find, or may."""
+        """The findings that are required or allowed with these modes."""
         return [finding for finding in self.findings if finding.mode in modes]
 
     def numbered_source(self) -> str:
-        """The source, whose lines carry this file's name."""
+        """The source with #line directives for this file's name."""
         return f'#line 1 "{self.path.name}"\n{self.source}'
 
 
@@ -174,7 +174,7 @@ def _size(text: str) -> tuple[int, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """At the commas that no parentheses enclose."""
+    """Split at the commas outside parentheses."""
     parts = re.split(r",(?![^()]*\))", text)
     return [part.strip() for part in parts if part.strip()]
 
@@ -196,7 +196,7 @@ def _array(keyword: str, text: str) -> Array:
     array = Array(
         match[1], _dtype(match[2]), int(match[3]), match[4] or "", keyword == "POOL"
     )
-    array.initial()  # refuses contents that it does not know
+    array.initial()  # raises an error for unknown contents
     return array
 
 
@@ -258,7 +258,7 @@ def _read_findings(number: int, line: str, known: dict) -> None:
 
 
 def read(path: Path) -> Program:
-    """Read a program. Raises FormatError with the line where a comment is not as in README.md."""
+    """Read a program. Raises FormatError with the line of a comment that does not follow README.md."""
     source = path.read_text()
     steps, findings = [], {}
     for number, line in enumerate(source.splitlines(), 1):
@@ -292,7 +292,7 @@ def _check(program: Program) -> None:
 
 
 def programs(*modes: str) -> list[Program]:
-    """All programs of these folders ("clean" is one), of all where none is named."""
+    """All programs of these folders ("clean" is one), or of all folders if none is named."""
     return [
         read(path)
         for mode in modes or (*MODES, "clean")
@@ -307,7 +307,7 @@ _ONE_KIND = {"write-after-read": "read-after-write"}
 
 @dataclass(frozen=True)
 class Seen:
-    """A finding of a tool: ``lines`` are the lines of the program that it names."""
+    """A finding of a tool: ``lines`` are the lines of the program that it reports."""
 
     mode: str
     kind: str
@@ -319,7 +319,7 @@ class Seen:
 
 
 def matches(expected: Finding, seen: Seen) -> bool:
-    """Whether a tool's finding is this one."""
+    """Whether a tool's finding is the expected one."""
     kinds = {_ONE_KIND.get(kind, kind) for kind in expected.kind.split("|")}
     if expected.mode != seen.mode or _ONE_KIND.get(seen.kind, seen.kind) not in kinds:
         return False
@@ -330,7 +330,7 @@ def matches(expected: Finding, seen: Seen) -> bool:
 
 @dataclass
 class Verdict:
-    """What a tool missed, and what it reported beyond what is planted."""
+    """The planted defects that a tool missed, and its reports of defects that are not planted."""
 
     missed: list[Finding]
     surplus: list[Seen]
@@ -344,7 +344,7 @@ class Verdict:
 
 
 def compare(program: Program, modes, seen: list[Seen]) -> Verdict:
-    """What was found in a program with these modes on, against what is planted there."""
+    """Compares what was found in a program with these modes with what is planted there."""
     expected = program.expected(modes)
     return Verdict(
         [e for e in expected if e.required and not any(matches(e, s) for s in seen)],

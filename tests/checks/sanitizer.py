@@ -1,4 +1,4 @@
-"""Runs planted programs under NVIDIA's compute-sanitizer, and reads what it prints."""
+"""Runs planted programs under NVIDIA's compute-sanitizer, and reads its output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOOLS = {
     "sync": "synccheck",
 }
 
-#: The first line of each message, and what it is in our words. The first pattern that fits counts.
+#: The first line of each message, and our name for the finding. The first pattern that matches is used.
 _MESSAGES = {
     "mem": [
         (r"Invalid __\w+__ \w+ of size", "out-of-bounds"),
@@ -37,7 +37,7 @@ _MESSAGES = {
     ],
 }
 
-#: What an "Invalid access" of memcheck is, by the line that says why.
+#: Our name for an "Invalid access" of memcheck, by the line that gives the reason.
 _REASONS = [
     (r"misaligned", "misaligned"),
     (r"Address 0x0 ", "null"),
@@ -52,7 +52,7 @@ def read_messages(text: str, mode: str, program: Program) -> list[Seen]:
         kind = _kind(message, mode)
         if kind:
             place = re.escape(program.path.name) + r":(\d+)"
-            # Behind the access stands the host's backtrace, and that of an allocation.
+            # After the access come the backtraces of the host and of an allocation.
             device = re.split(r"Saved host backtrace|Host Frame", message)[0]
             lines = frozenset(int(line) for line in re.findall(place, device))
             seen.append(Seen(mode, kind, lines))
@@ -60,7 +60,7 @@ def read_messages(text: str, mode: str, program: Program) -> list[Seen]:
 
 
 def _messages(text: str) -> list[str]:
-    """Each begins in a line that is not indented behind the equals signs."""
+    """Each message begins in a line that is not indented after the equals signs."""
     lines = [
         line.removeprefix("=========")
         for line in text.splitlines()
@@ -90,7 +90,7 @@ def _kind(message: str, mode: str) -> str:
 def run(
     program: Program, mode: str, command: str, timeout: float
 ) -> tuple[list[Seen], str]:
-    """What a tool finds in a program, and its whole output."""
+    """The findings of a tool in a program, and its whole output."""
     execute = Path(__file__).with_name("execute.py")
     arguments = [command, "--tool", TOOLS[mode], "--print-limit", "10000"]
     if mode == "race":

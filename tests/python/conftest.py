@@ -1,4 +1,4 @@
-"""What all tests share: a device with its context, and kernels compiled once."""
+"""Fixtures of all tests: a device with its context, and kernels compiled once."""
 
 import gc
 import os
@@ -20,9 +20,9 @@ def primary_context():
 
 @pytest.fixture(scope="module", autouse=True)
 def fast_collections():
-    """What modules and earlier tests hold is left out of each test's garbage collection.
+    """Leaves the objects of modules and earlier tests out of each test's garbage collection.
 
-    With all modules of tests loaded, one would take 0.1 s.
+    With all test modules loaded, a collection would take 0.1 s.
     """
     gc.collect()
     gc.freeze()
@@ -39,7 +39,7 @@ def device(primary_context):
 
 @pytest.fixture
 def hopper(device):
-    """The first device, if it has what compute capability 9.0 adds."""
+    """The first device, if it has the features of compute capability 9.0."""
     if device.compute_capability() < (9, 0):
         pytest.skip("needs compute capability 9.0")
     return device
@@ -47,7 +47,7 @@ def hopper(device):
 
 @pytest.fixture(autouse=True)
 def own_registry_of_types():
-    """Names that a test registers for dtypes are forgotten after it."""
+    """Removes the names that a test registers for dtypes after the test."""
     registries = (_c_types.NAME_TO_DTYPE, _c_types.DTYPE_TO_NAME)
     before = [registry.copy() for registry in registries]
     yield
@@ -58,9 +58,9 @@ def own_registry_of_types():
 
 @pytest.fixture
 def able(device):
-    """Skip a test, saying so, where the driver answers that it does not have what ``attempt`` does.
+    """Skip a test with a message if the driver does not support what ``attempt`` does.
 
-    As soon as the driver has it, the test runs: nothing here knows which driver that is.
+    The test does not depend on the name of the driver: it runs if the driver supports the feature.
     """
 
     def probe(what, attempt):
@@ -74,7 +74,7 @@ def able(device):
     return probe
 
 
-# How a driver says that it does not have something.
+# The errors with which a driver reports an unsupported feature.
 LACKS = {
     "CUDA_ERROR_NOT_SUPPORTED",
     "CUDA_ERROR_INVALID_PTX",
@@ -86,13 +86,13 @@ LACKS = {
 
 @pytest.fixture
 def run_program(tmp_path):
-    """Run a program in an interpreter of its own; returns the finished process."""
+    """Run a program in a separate interpreter; returns the finished process."""
 
     def run(source, *args, timeout=120, **environment):
         program = tmp_path / "program.py"
         program.write_text(textwrap.dedent(source))
         env = {**os.environ, "PYCUDA_CACHE_DIR": str(tmp_path / "cache"), **environment}
-        # Chosen by name, softcuda announces nothing: stderr holds complaints only.
+        # If it is selected by name, softcuda prints no notice: stderr has errors only.
         if "PYCUDA_DRIVER" not in env and is_softcuda():
             env["PYCUDA_DRIVER"] = "softcuda"
         return subprocess.run(
@@ -111,7 +111,7 @@ def is_softcuda():
 
 
 def require_devices(count):
-    """Skips the test on a machine with fewer GPUs. softcuda has as many as SOFTCUDA_DEVICES says."""
+    """Skips the test on a machine with fewer GPUs. softcuda has SOFTCUDA_DEVICES of them."""
     cuda.init()
     if not is_softcuda() and cuda.Device.count() < count:
         pytest.skip(f"needs {count} GPUs")

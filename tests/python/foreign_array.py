@@ -1,4 +1,4 @@
-"""An array on the device that knows only __cuda_array_interface__, as other libraries' arrays do."""
+"""An array on the device that has only __cuda_array_interface__, as arrays of other libraries do."""
 
 import ctypes
 
@@ -11,7 +11,7 @@ class ForeignArray:
     """A copy of a numpy array with the same strides, on the device; ``view`` shares its memory."""
 
     def __init__(self, array, memory=None, offset=None):
-        # The host's bytes from the lowest address on; element 0 lies `offset` after it.
+        # The host's bytes from the lowest address on; element 0 is `offset` bytes after it.
         low, high = np.lib.array_utils.byte_bounds(array)
         self.offset = array.ctypes.data - low if offset is None else offset
         if memory is None:
@@ -22,7 +22,7 @@ class ForeignArray:
         self.shape, self.strides, self.dtype = array.shape, array.strides, array.dtype
 
     def view(self, change):
-        """What ``change`` makes of a numpy array, such as ``lambda a: a[::-1]``."""
+        """The view that ``change`` makes of a numpy array; ``change`` may be ``lambda a: a[::-1]``."""
         stand_in = np.lib.stride_tricks.as_strided(
             np.zeros(1, self.dtype), self.shape, self.strides
         )

@@ -1,6 +1,6 @@
-"""Products of warp groups for tests: matrices in shared memory, and where lanes have their sums.
+"""Products of warp groups for tests: matrices in shared memory, and which lanes have which sums.
 
-The layouts are written down in chunks of 16 bytes, as CUTLASS describes them (mma_sm90_desc.hpp),
+The layouts are given in chunks of 16 bytes, as CUTLASS describes them (mma_sm90_desc.hpp),
 and a row of a matrix has two chunks: 32 bytes of k.
 """
 
@@ -13,7 +13,7 @@ MODES = {0: 0, 128: 1, 64: 2, 32: 3}
 
 
 def k_major(rows, swizzle):
-    """Where the chunks [row, 0..1] are, and the leading and the stride offset, all in chunks."""
+    """The positions of the chunks [row, 0..1], and the leading and the stride offset, all in chunks."""
     row, chunk = np.indices((rows, 2))
     wide = max(swizzle // 16, 1)
     if swizzle == 0:
@@ -24,7 +24,7 @@ def k_major(rows, swizzle):
 
 
 def mn_major(rows, swizzle):
-    """The same of chunks [8 rows, k] of a transposed matrix of 16-bit elements."""
+    """The same for chunks [8 rows, k] of a transposed matrix of 16-bit elements."""
     group, k = np.indices((rows // 8, 16))
     wide = max(swizzle // 16, 1)
     if swizzle == 0:
@@ -36,7 +36,7 @@ def mn_major(rows, swizzle):
 
 
 def image_of(matrix, swizzle, transposed):
-    """Bytes of shared memory with a matrix [row, k], and its descriptor if they begin at 0."""
+    """Bytes of shared memory with a matrix [row, k], and its descriptor for bytes that begin at address 0."""
     rows = len(matrix)
     places, leading, stride = (mn_major if transposed else k_major)(rows, swizzle)
     wide = max(swizzle // 16, 1)
@@ -56,14 +56,14 @@ def image_of(matrix, swizzle, transposed):
 
 
 def a_registers(matrix):
-    """The registers [warp, lane, register] in which lanes have A, whose rows are of 32 bytes."""
+    """The registers [warp, lane, register] in which the lanes have A; a row of A has 32 bytes."""
     words = np.ascontiguousarray(matrix).view(np.uint32).reshape(4, 2, 8, 2, 4)
     # warp, half of rows, row, half of k, word -> warp, (row, word), (half of k, half of rows)
     return np.ascontiguousarray(words.transpose(0, 2, 4, 3, 1)).reshape(4, 32, 4)
 
 
 def sums_of_lanes(matrix):
-    """A matrix of 64 rows as [thread, element] of the lanes that have its sums, and back below."""
+    """A matrix of 64 rows as [thread, element] of the lanes that have its sums; below is the inverse."""
     columns = matrix.shape[1]
     parts = matrix.reshape(4, 2, 8, columns // 8, 4, 2).transpose(0, 2, 4, 3, 1, 5)
     return np.ascontiguousarray(parts).reshape(128, columns // 2)
@@ -135,7 +135,7 @@ def multiply(
     options=(),
     scale=1,
 ):
-    """D = A B^T + start by one instruction; a [64, k] and b [n, k] are bits of 32 bytes a row."""
+    """D = A B^T + start with one instruction; a [64, k] and b [n, k] are bits of 32 bytes a row."""
     images, descriptors, first = [], [], 0
     for matrix, swizzle, turned in zip((a, b), swizzles, transposed, strict=True):
         image, descriptor = image_of(matrix, swizzle, turned)

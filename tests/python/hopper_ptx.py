@@ -1,4 +1,4 @@
-"""CUDA C++ for tests of compute capability 9.0: PTX that the headers of CUDA have no words for."""
+"""CUDA C++ for tests of compute capability 9.0: PTX instructions that CUDA's headers have no functions for."""
 
 from pycuda.compiler import SourceModule
 

@@ -1,4 +1,4 @@
-"""Tensor maps for tests: made by the driver that is in use, and what a copy by them should give."""
+"""Tensor maps for tests, made by the driver in use, and the expected results of copies with them."""
 
 import ctypes
 
@@ -13,7 +13,7 @@ SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
 def encode(address, dtype, extents, strides, box, steps=None, swizzle=0, nan=False):
-    """A CUtensorMap as 128 bytes; extents and box innermost first. Gives the result code as well."""
+    """A CUtensorMap as 128 bytes; extents and box innermost first. Also returns the result code."""
     rank = len(extents)
     room = (ctypes.c_byte * 192)()
     at = (ctypes.addressof(room) + 63) // 64 * 64
@@ -51,7 +51,7 @@ def tensor_map(address, array, box, **options):
 
 
 def swizzle_bytes(raw, swizzle):
-    """Bytes of shared memory with chunks of 16 where a swizzle puts them."""
+    """Bytes of shared memory with the chunks of 16 bytes at the positions of a swizzle."""
     if swizzle == 0:
         return raw
     chunk = np.arange(raw.size // 16)

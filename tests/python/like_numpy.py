@@ -1,10 +1,10 @@
-"""What the property-based tests beside numpy have in common."""
+"""Settings of the property-based tests that compare with numpy."""
 
 import pytest
 
 hypothesis = pytest.importorskip("hypothesis")
 
-# The same examples in each run: kernels that were compiled once are found again.
+# The same examples in each run, so that compiled kernels are in the cache.
 settings = hypothesis.settings(
     max_examples=40,
     deadline=None,

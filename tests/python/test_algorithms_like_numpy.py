@@ -1,4 +1,4 @@
-"""Scans, sorting and products beside numpy, for many shapes, strides and types."""
+"""Scans, sorting and products compared with numpy, for many shapes, strides and types."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Each name of tests/api_names.txt is where programs written for PyCUDA look for it."""
+"""Each name of tests/api_names.txt is in the module where programs written for PyCUDA use it."""
 
 import importlib
 import importlib.util
@@ -19,7 +19,7 @@ for line in LINES:
         module, _, names = line.partition(":")
         NAMES.setdefault(module, []).extend(names.split())
 
-# What has attributes of its own that its class does not show.
+# Objects with attributes that their class does not show.
 OBJECTS = {
     "CompileError": lambda: CompileError("message", "command"),
     "ReductionKernel": lambda: ReductionKernel(np.float32, "0", "a+b"),

@@ -1,4 +1,4 @@
-"""What a kernel takes as arguments, and how it is refused what it does not take."""
+"""The arguments that a kernel accepts, and the errors for others."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def kernels(primary_context):
 
 
 def store(kernels, name, dtype, value):
-    """What the kernel stored."""
+    """The value that the kernel stored."""
     out = np.zeros(1, dtype)
     function = kernels.get_function("store_" + name.replace(" ", "_"))
     function(cuda.Out(out), value, block=(1, 1, 1))
@@ -169,7 +169,7 @@ NESTED = np.dtype(
 
 
 def test_structs_with_arrays_and_structs_inside(device):
-    """numpy's align=True lays records out as the compiler does, inner arrays included."""
+    """numpy's align=True gives records the compiler's layout, also with inner arrays."""
     function = SourceModule("""
         struct Corner { float at[3]; short id; };
         struct Nested { signed char tag; Corner corners[2]; double matrix[2][2]; char last; };
@@ -278,7 +278,7 @@ def test_managed_and_pinned_arrays_are_their_own_pointers(device, kernels):
         16, np.float32, mem_flags=cuda.host_alloc_flags.DEVICEMAP
     )
     ones.fill(1)
-    add(managed[8:], ones[4:], block=(8, 1, 1))  # a view starts where it starts
+    add(managed[8:], ones[4:], block=(8, 1, 1))  # a view has its own address
     cuda.Context.synchronize()
     assert managed.tolist() == [0] * 8 + [1] * 8
 
@@ -295,7 +295,7 @@ def test_in_out_inout(device, kernels):
 
 @pytest.mark.parametrize("count", [1, 3, 200, 1500, 5000, 16000, 20000])
 def test_several_small_arrays_share_their_copies(device, count):
-    """From a few bytes to more than one slab of the device's memory holds."""
+    """From a few bytes to more than one slab of the device's memory."""
     mix = SourceModule("""
         __global__ void mix(float *sum, const float *a, double *twice, const int *b, float *kept,
                             int n)
@@ -414,7 +414,7 @@ def test_what_an_int_parameter_refuses(device, kernels, value, words):
 
 
 def test_an_array_without_axes_is_checked_as_its_number(device, kernels):
-    """The bits of an int are no float."""
+    """The bits of an int are not a float."""
     assert store(kernels, "int", np.int32, np.array(7, np.int16)) == 7
     assert store(kernels, "float", np.float32, np.array(7, np.float32)) == 7
     with pytest.raises(cuda.ArgumentError, match="expected float .* got a numpy.int32"):

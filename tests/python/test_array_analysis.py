@@ -1,11 +1,11 @@
-"""Counting, quantiles, sets, correlations, norms and ufunc.at beside numpy."""
+"""Counting, quantiles, sets, correlations, norms and ufunc.at compared with numpy."""
 
 import numpy as np
 import pytest
 
 from pycuda import gpuarray
 
-# numpy warns of means of nothing, ours do not.
+# numpy warns of means of empty arrays, pycuda does not.
 pytestmark = [
     pytest.mark.usefixtures("device"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),

@@ -1,7 +1,7 @@
-"""The array API standard: signatures and results beside those of array_api_strict.
+"""The array API standard: signatures and results compared with those of array_api_strict.
 
-array_api_strict refuses what the standard does not define, so that whatever it answers is what the
-standard asks for. docs/array_api.md has the result of this comparison.
+array_api_strict raises errors for what the standard does not define, so its results are what the
+standard requires. docs/array_api.md has the result of this comparison.
 """
 
 import inspect
@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 VERSION = "2024.12"
-# array_api_strict's own, or of a later version of the standard.
+# Extra names of array_api_strict, and names of a later version of the standard.
 NOT_STANDARD = {
     "ArrayAPIStrictFlags", "Device", "__version__", "broadcast_shapes", "isin",
     "get_array_api_strict_flags", "reset_array_api_strict_flags", "set_array_api_strict_flags",
@@ -66,7 +66,7 @@ def test_missing_names():
 
 @pytest.mark.parametrize("name", ALL_NAMES)
 def test_signature(name):
-    """Whatever the standard lets a caller write can be written."""
+    """Every call that the standard allows is possible."""
     theirs, ours = lookup(strict, name), lookup(xp, name)
     if not inspect.isfunction(theirs):
         assert callable(theirs) == callable(ours)
@@ -123,7 +123,7 @@ def host(dtype, transpose=False):
 
 
 def to_host(result):
-    """Arrays of either library as numpy's; all else as it is."""
+    """Converts arrays of both libraries to numpy's; returns other objects unchanged."""
     if isinstance(result, gpuarray.GPUArray):
         return result.get()
     if isinstance(result, (list, tuple)):
@@ -148,7 +148,7 @@ def agree(ours, theirs):
 
 
 def both(call, *arrays):
-    """The same call in both namespaces; where the standard refuses, ours may do as it likes."""
+    """The same call in both namespaces; where array_api_strict raises, ours may do anything."""
     theirs = call(strict, *(strict.asarray(array) for array in arrays))
     ours = call(xp, *(gpuarray.to_gpu(array) for array in arrays))
     agree(ours, theirs)
@@ -163,7 +163,7 @@ def test_elementwise(name):
         if name == "pow" and a.dtype.kind == "i":
             b = abs(b % 5)
         if name == "pow" and a.dtype.kind == "c":
-            a, b = a + 1, b + 1  # numpy itself is of two minds about 0 ** 0.5j
+            a, b = a + 1, b + 1  # numpy has two results for 0 ** 0.5j
         if "shift" in name:
             b = b % 7 if dtype in INTEGERS else abs(b)
         arrays = (a, b)[:count]
@@ -307,8 +307,8 @@ def test_functions(dtype):
         both(call, host(dtype))
 
 
-# The extensions: stacks of matrices that are well away from singular, and what their factors multiply to,
-# since their signs are left open.
+# The extensions: stacks of matrices that are far from singular. The signs of factors are not
+# defined, so their products are compared.
 
 
 def matrices(dtype):

@@ -1,6 +1,6 @@
-"""Linear algebra and Fourier transforms through libraries, and without them, beside NumPy.
+"""Linear algebra and Fourier transforms with libraries and without, compared with NumPy.
 
-The functions here are called as the package calls them, whichever library there is: NVIDIA's on a GPU, the
+The functions here are called as the package calls them, with the library that is available: NVIDIA's on a GPU, the
 stand-ins of tests/core/fake_libraries (which compute on softcuda's memory) where PYCUDA_LIBRARIES names them.
 """
 
@@ -55,7 +55,7 @@ def close(one, other, dtype):
 
 
 def stacks(a):
-    """The array in rows, in columns, and with gaps."""
+    """The array in row order, in column order, and with gaps."""
     yield gpuarray.to_gpu(a)
     columns = gpuarray.to_gpu(np.ascontiguousarray(a.swapaxes(-1, -2)))
     yield columns.swapaxes(-1, -2)
@@ -81,7 +81,7 @@ def test_equations_in_rows_and_columns(shape, dtype):
         expected = np.linalg.slogdet(a)
         close(sign, np.asarray(expected[0]), dtype)
         close(logarithm, np.asarray(expected[1]), dtype)
-        np.testing.assert_array_equal(on_device.get(), a)  # operands are left alone
+        np.testing.assert_array_equal(on_device.get(), a)  # operands are unchanged
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
@@ -161,7 +161,7 @@ def test_eigenvalues_by_the_library_of_one_triangle(solver, shape, dtype, lower)
     close(alone.get(), values, dtype)
 
 
-# A lane's row is unrolled code: small ones are quick to compile for a CPU, too. The largest take
+# The code for a lane's row is unrolled: small rows compile quickly for a CPU, too. The largest take
 # half a minute there.
 SMALL = [("f4", 1, 3), ("f4", 3, 50), ("f4", 4, 7), ("f4", 7, 20)]
 LARGER = [("f8", 13, 9), ("c16", 6, 40)]
@@ -342,7 +342,7 @@ def test_transform_into_out():
     "shape, axis", [((9,), 0), ((3, 9), 1), ((3, 5), 0), ((3, 6, 5), 1)]
 )
 def test_real_numbers_where_no_complex_one_could_lie(fourier, dtype, shape, axis):
-    """An odd element of an array, and pieces of an odd number of elements."""
+    """Data that begins at an odd element of an array, and pieces with an odd number of elements."""
     x = numbers(shape, dtype)
     bed = gpuarray.zeros(x.size + 1, dtype)
     odd = bed[1:].reshape(shape)
@@ -375,7 +375,7 @@ def test_libraries_in_contexts_that_come_and_go():
 
 
 def test_the_host_waits_for_queued_work():
-    """Kernels before a call write its operand, kernels after it read its result."""
+    """Kernels before a call write its operand; kernels after it read its result."""
     n = 256
     one = gpuarray.to_gpu(np.eye(n))
     for _ in range(5):
@@ -405,7 +405,7 @@ WITH = {"none": "none", "stand-ins": str(FAKES)}
 @pytest.mark.slow
 @pytest.mark.parametrize("libraries", WITH)
 def test_with_other_libraries(libraries):
-    """These tests, those of linear algebra and those of transforms with the libraries named."""
+    """Runs these tests and those of linear algebra and transforms with the named libraries."""
     softcuda = "softcuda" in cuda.get_driver_path()
     if libraries == "stand-ins" and not (softcuda and FAKES.is_dir()):
         pytest.skip("stand-ins are built for softcuda alone")

@@ -1,4 +1,4 @@
-"""Places of elements that are not zero, and masks as indices."""
+"""Indices of elements that are not zero, and masks as indices."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """Statements that NumPy's arrays and those of the device must agree about: values, types, shapes, views, errors.
 
-Each is a difference that tools/random_arrays found. ``X`` is an array of the type that stands before the statement,
-``b0`` the memory that it is a view of.
+Each is a difference that tools/random_arrays once found. ``X`` is an array of the type before the statement,
+``b0`` is the memory that it is a view of.
 """
 
 import pathlib
@@ -26,7 +26,7 @@ mask = const([1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1], '?', (3, 4))
 
 
 def statements(text: str) -> list[tuple[str, str]]:
-    """Pairs of a type and a statement; a type holds for the lines below it, too."""
+    """Pairs of a type and a statement; a type applies to the lines below it, too."""
     dtype, found = "", []
     for line in text.strip().splitlines():
         before, bar, behind = line.partition("|")
@@ -112,7 +112,7 @@ def test_elements_are_set_as_in_numpy(dtype, statement):
 
 
 def test_indices_in_any_order_read_before_they_write(device):
-    """More elements than a thread has: they are written in no order."""
+    """More elements than one thread writes: the order of writes is not defined."""
     lines = [
         "b0 = base(1, 100_000, 'i4')",
         "order = const(list(range(99_999, -1, -1)), 'i8', (100_000,))",

@@ -1,4 +1,4 @@
-"""matmul, tensordot, einsum and their like beside numpy: types, stacks, layouts, broadcasting."""
+"""matmul, tensordot, einsum and similar functions compared with numpy: types, stacks, layouts, broadcasting."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""cumsum and cumprod beside numpy: types, axes, layouts, and sizes of many tiles."""
+"""cumsum and cumprod compared with numpy: types, axes, layouts, and sizes of many tiles."""
 
 import numpy as np
 import pytest
@@ -40,8 +40,8 @@ def test_shapes(shape, axis):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "u1", "c8", "c16"], ids=str)
 def test_long_scans_are_the_same_however_they_are_done(dtype):
-    """By a block for each tile; where it is the device's way, in short loops (a CPU) or in a
-    pipeline (a GPU that copies in bulk). The bits must not differ."""
+    """With a block for each tile and with the device's other method: short loops (a CPU) or a
+    pipeline (a GPU that copies in bulk). The bits must be equal."""
     n = 400_001 if "softcuda" in cuda.get_driver_path() else 9_000_001
     x = np.random.default_rng(5).random(n + 1).astype(dtype)
     if x.dtype.kind == "c":
@@ -140,7 +140,7 @@ def test_what_is_refused():
         gpuarray.cumsum(struct)
 
 
-# Around the sizes at which the look-back gets another level of nodes, and far beyond.
+# Around the sizes at which the look-back gets another level of nodes, and much larger ones.
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8", "c16"])

@@ -1,4 +1,4 @@
-"""Sorting beside numpy: both ways of moving keys, all types, rows, NaN, equal elements."""
+"""Sorting compared with numpy: both methods of moving keys, all types, rows, NaN, equal elements."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,13 @@ TYPES = "?bBhHiIqQefd"
 
 
 def ascending(x, axis=-1):
-    """np.sort(); of float16 by way of float32, for NumPy 2.4.6 misplaces a few keys with AVX-512."""
+    """np.sort(); float16 is sorted as float32, because NumPy 2.4.6 sorts a few keys wrongly with AVX-512."""
     wide = np.sort(x.astype("f4") if x.dtype == np.float16 else x, axis)
     return wide.astype(x.dtype)
 
 
 def keys(shape, dtype, seed=0):
-    """Random keys with everything that is special about the type, and repetitions."""
+    """Random keys with all special values of the type, and repeated values."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
@@ -222,7 +222,7 @@ def test_unique(dtype):
     for one, other in zip(got, expected, strict=True):
         same_values(one, other)
     same_values(gpuarray.unique(gpuarray.to_gpu(x)), np.unique(x))
-    # Without numpy's exception for complex NaN the counts are as the array API has them.
+    # Without numpy's exception for complex NaN the counts follow the array API.
     if dtype == "f4":
         got = gpuarray.unique_counts(gpuarray.to_gpu(x))
         expected = np.unique(x, return_counts=True, equal_nan=False)
@@ -253,7 +253,7 @@ def test_what_is_refused():
 
 
 def parted_at(x, parted, k):
-    """Whether rows of `parted` are those of `x` with element k in its place."""
+    """Whether rows of `parted` are those of `x` with element k at its sorted position."""
     whole = ascending(x)
     np.testing.assert_array_equal(ascending(parted), whole)
     np.testing.assert_array_equal(parted[..., k], whole[..., k])
@@ -296,7 +296,7 @@ def test_selecting_along_other_axes():
         _driver._array_select(on_device, 0, [5, 10_000]), ascending(x, 0)[[5, 10_000]]
     )
     parted_at(x.T, gpuarray.partition(on_device, 77, axis=0).get().T, 77)
-    many = list(range(0, 20_000, 3000))  # more than are sought at once
+    many = list(range(0, 20_000, 3000))  # more than one search handles
     same_values(_driver._array_select(on_device, 0, many), ascending(x, 0)[many])
 
 

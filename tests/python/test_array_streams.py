@@ -1,4 +1,4 @@
-"""`with stream:` holds for arrays, and their memory is safe whichever streams use it."""
+"""`with stream:` applies to arrays, and their memory is safe with any use of streams."""
 
 import gc
 import threading
@@ -21,14 +21,14 @@ DELAY = 0.06
 
 @pytest.fixture
 def stream(device):
-    """One that does not wait for the default stream, nor that for it."""
+    """A stream that does not wait for the default stream, and for which that does not wait."""
     stream = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
     yield stream
     stream.synchronize()
 
 
 def delay(stream):
-    """What is put into the stream from now on starts later."""
+    """Delays later work of the stream."""
     cuda.launch_host_func(lambda: time.sleep(DELAY), stream)
 
 
@@ -43,7 +43,7 @@ def set_item(x, key, value):
 
 
 def distinct(x):
-    """Indices that x tells, none of them twice."""
+    """Indices made from x, without repetition."""
     return x.astype(np.int64) * len(x) + gpuarray.arange(len(x), dtype=np.int64)
 
 
@@ -255,7 +255,7 @@ def test_a_stream_argument_wins_over_the_current_stream(stream):
 
 
 def may_wait_for_all():
-    """The check mode mem waits for all work where memory goes back to a pool."""
+    """The check mode mem waits for all work when memory is returned to a pool."""
     return "mem" in pycuda.check.modes_on()
 
 
@@ -307,7 +307,7 @@ def test_memory_of_a_stream_freed_while_the_default_stream_reads_it(stream):
 
 
 def test_a_new_array_is_first_written_by_another_stream(stream):
-    """Its memory may be what work of the default stream still reads."""
+    """Work of the default stream may still read its memory."""
     data = numbers()
     x = gpuarray.to_gpu(data)
     y = gpuarray.empty_like(x)
@@ -345,7 +345,7 @@ def test_memory_of_a_stream_that_was_closed(device):
 
 @pytest.mark.skipif(may_wait_for_all(), reason="streams wait for each other")
 def test_streams_do_not_wait_for_each_other(stream):
-    """Arrays come and go in one stream while another one is busy."""
+    """Arrays are created and freed in one stream while another one is busy."""
     second = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
     x = gpuarray.zeros(SIZE, np.float32)
     cuda.Context.synchronize()
@@ -367,7 +367,7 @@ def test_streams_do_not_wait_for_each_other(stream):
 
 
 def test_a_stream_of_other_code(stream):
-    """Whose end nobody tells: its arrays' memory is that of the default stream."""
+    """Nothing reports the end of such a stream, so its arrays' memory belongs to the default stream."""
     foreign = cuda.Stream.from_handle(stream.handle)
     data = numbers()
     with foreign:

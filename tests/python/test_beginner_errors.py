@@ -1,4 +1,4 @@
-"""The mistakes that everybody makes once, each with the message that helps."""
+"""Common mistakes of beginners, and the helpful message for each."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_syntax_error(device):
     with pytest.raises(cuda.CompileError) as caught:
         SourceModule("__global__ void broken(float *a)\n{\n    a[0] = 1\n}\n")
     error = caught.value
-    # The statement ends where the next line begins.
+    # The statement ends before the next line.
     assert 'kernel.cu(4): error: expected a ";"' in error.stderr
     assert isinstance(error.command_line, list) and error.command_line
     assert isinstance(error.stdout, str)
@@ -160,7 +160,7 @@ def test_not_contiguous(device):
 
 
 def test_writing_out_of_bounds(run_program):
-    # In a program of its own: the context is lost afterwards.
+    # In a separate program, because the context is destroyed afterwards.
     done = run_program("""
         import numpy as np
         import pycuda.autoinit
@@ -203,7 +203,7 @@ def test_launch_blocking_names_the_kernel(run_program, blocking):
         assert "kernel 'wild'" in done.stdout
     else:
         assert done.stdout.startswith("launched")
-        # softcuda names the kernel that failed before; NVIDIA's driver does not.
+        # softcuda names the earlier kernel that failed; NVIDIA's driver does not.
         expected = (
             "kernel `wild` failed"
             if is_softcuda()
@@ -315,7 +315,7 @@ def test_what_modules_and_memory_show(device):
 
 
 def test_code_that_is_no_text(device):
-    """The message shows what can be shown of it."""
+    """The message shows as much of the value as possible."""
     image = b".version 7.0\n.target sm_75\n.address_size 64\n// \xc3\xa9\n\xed\xa0\x80 \xff\n"
     with pytest.raises(cuda.Error, match="."):
         cuda.module_from_buffer(image + b"\0" * 16)

@@ -107,7 +107,7 @@ def test_arrays_are_asked_whether_they_were_freed(device, add):
 
 
 def test_the_use_of_arrays_is_recorded(device, add):
-    """The memory of an array is not handed out again while the launch may still run."""
+    """The memory of an array is not reused while the launch may still run."""
     stream = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
     size = 1 << 16
     array = gpuarray.zeros(size, np.int32)

@@ -1,4 +1,4 @@
-"""Wrong arguments get a message of ours, never the signature of a C++ function."""
+"""The error for wrong arguments has a message from pycuda, never the signature of a C++ function."""
 
 import inspect
 import re
@@ -16,7 +16,7 @@ RAW = re.compile(
 
 
 class Odd:
-    """What no function takes."""
+    """An argument that no function accepts."""
 
 
 def functions_of(owner, prefix=""):

@@ -1,4 +1,4 @@
-"""Functions that stay functions, because they call themselves: what they hold, and what they pass."""
+"""Functions that are not inlined, because they call themselves: their variables and their arguments."""
 
 import numpy as np
 import pytest
@@ -78,12 +78,12 @@ def fibonacci(n):
 
 
 def calls(n):
-    """How often TREE's work is done."""
+    """The number of times that TREE does its work."""
     return 0 if n < 2 else 1 + calls(n - 1) + calls(n - 2)
 
 
 def ended(n, deep=0):
-    """The n at which a thread ends, or None."""
+    """The value of n at which a thread ends, or None."""
     if n < 2:
         return None
     inner = ended(n - 1, deep + 1)

@@ -25,10 +25,10 @@ needs_softcuda = pytest.mark.skipif(
     not is_softcuda(), reason="only softcuda has check modes"
 )
 
-#: For tests whose kernel has a race on purpose. Its threads may also read what is not yet written.
+#: For tests whose kernel has a race on purpose. Its threads may also read memory before it is written.
 plants_a_race = pytest.mark.cuda_check_allow("race", "init")
 
-#: Line 5 writes, line 6 reads what another thread writes; line 10 writes behind the array.
+#: Line 5 writes, line 6 reads what another thread writes; line 10 writes past the end of the array.
 KERNELS = """
 __global__ void reverse(int *data) {
     __shared__ int tile[64];
@@ -42,7 +42,7 @@ __global__ void fill(int *data, int n) {
 }
 """
 
-#: The same as a program of its own, whose arguments say which kernels it runs.
+#: The same as a separate program, whose arguments select the kernels that it runs.
 PROGRAM = f'''
 import sys
 import numpy as np
@@ -80,7 +80,7 @@ def launch_clean(kernels):
     kernels.get_function("fill")(data, np.int32(64), block=(128, 1, 1))
 
 
-#: Which of them comes first depends on the schedule; both can be found.
+#: The order depends on the schedule; both can be found.
 ORDERS = {"read-after-write", "write-after-read"}
 
 
@@ -436,7 +436,7 @@ def run_pytest(tmp_path, *arguments, **environment):
 
 
 def outcomes(done):
-    """What -rA says of each test: {"test_race": {"FAILED"}, ...}."""
+    """The results that -rA prints for each test: {"test_race": {"FAILED"}, ...}."""
     found = {}
     for line in done.stdout.splitlines():
         word, _, rest = line.partition(" ")
@@ -506,7 +506,7 @@ def test_call_site():
 @needs_softcuda
 @plants_a_race
 def test_the_page(device, command, tmp_path):
-    """The first program of docs/finding_defects.md, and what the page says is found."""
+    """The first program of docs/finding_defects.md, and the findings that the page shows."""
     page = (ROOT / "docs" / "finding_defects.md").read_text()
     program, of_a_block, of_a_fault, _ = re.findall(
         r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL
@@ -516,7 +516,7 @@ def test_the_page(device, command, tmp_path):
     done = command("pycuda", "check", "--modes", "race", "reverse.py")
     assert done.returncode == 1, done.stderr
 
-    def shape(text):  # which threads come first is chance
+    def shape(text):  # the order of the threads is random
         return [
             re.sub(r"[0-9]+ times|\(\d+,0,0\)", "", line).strip()
             for line in text.splitlines()
@@ -530,7 +530,7 @@ def test_the_page(device, command, tmp_path):
     names["kernel"] = SourceModule(source, nvcc="nvrtc").get_function("reverse")
     exec(of_a_block, names)
     assert [finding.kernel for finding in names["checks"].findings] == ["reverse"]
-    # The last line of the first program launches; here a kernel that writes far outside.
+    # The last line of the first program launches; here it launches a kernel that writes far outside.
     wild = """
 array = cuda.mem_alloc(1024)
 kernel = SourceModule("__global__ void fill(int *x) { x[1 << 28] = 1; }").get_function("fill")
@@ -547,7 +547,7 @@ kernel = SourceModule("__global__ void fill(int *x) { x[1 << 28] = 1; }").get_fu
 
 @needs_softcuda
 def test_what_numpy_writes_counts_as_written(device):
-    """Fourier transforms are NumPy's on a CPU, in the arrays' own memory."""
+    """On a CPU NumPy computes Fourier transforms in the arrays' own memory."""
     with pycuda.check("init") as checks:
         x = gpuarray.to_gpu(np.arange(60, dtype=np.float32))
         spectrum = pycuda.fft.rfft(x)

@@ -1,4 +1,4 @@
-"""What ends with a kernel that fails under the check mode mem: its context, or it alone."""
+"""A kernel that fails under the check mode mem destroys its context, or ends alone."""
 
 import os
 import subprocess

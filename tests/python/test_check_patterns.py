@@ -1,4 +1,4 @@
-"""Races between accesses of many shapes, as the bytes that threads touch say it."""
+"""Races between accesses of many shapes, compared with a model of the bytes that threads access."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [
 PLACES = 704
 #: Threads of a block: a part of a warp, a warp, several warps, and a part of a last one.
 SIZES = (7, 32, 64, 100)
-#: What comes between the stores and the loads, and whether it orders those of two threads.
+#: The code between the stores and the loads, and whether it orders those of two threads.
 ORDERS = {
     "": lambda one, other: one == other,
     "__syncwarp();": lambda one, other: one // 32 == other // 32,
@@ -72,7 +72,7 @@ extern "C" __global__ void in_shared(char *, const int *stores, const int *loads
 
 
 def places(random: np.random.Generator, size: int, threads: int) -> np.ndarray:
-    """Where each thread accesses: offsets in bytes; -1 for those that do not."""
+    """The offset in bytes of each thread's access; -1 for threads without one."""
     thread = np.arange(threads)
     start = int(random.integers(100, 140))
     chosen = {
@@ -98,7 +98,7 @@ def places(random: np.random.Generator, size: int, threads: int) -> np.ndarray:
 
 
 def races(stores: np.ndarray, loads: np.ndarray, is_ordered) -> bool:
-    """Whether two threads access one place, of which one stores, and nothing orders the two."""
+    """Whether two unordered threads access the same byte, and at least one of them stores."""
     written = stores[stores >= 0]
     if len(set(written)) < len(written):
         return True

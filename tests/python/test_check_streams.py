@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
     not is_softcuda(), reason="only softcuda has check modes"
 )
 
-#: For tests with two streams that nothing orders, on purpose.
+#: For tests with two streams that are unordered on purpose.
 plants_a_race = pytest.mark.cuda_check_allow("race")
 
 N = 1 << 12
@@ -89,7 +89,7 @@ def test_copy_beside_a_kernel(case):
     assert finding.kind in (
         "read-after-write",
         "write-after-read",
-    )  # which is first is chance
+    )  # the order is random
     assert finding.kernel == "fill"
     copy = next(access for access in finding.accesses if access.by_command)
     assert (copy.what, copy.bytes) == ("copy", 4 * N)
@@ -247,7 +247,7 @@ def test_an_event_of_another_stream_orders_nothing(case):
 
 
 def test_memory_that_is_allocated_again(case):
-    """Who had it before is not asked about."""
+    """Accesses by the memory's earlier owner are not reported."""
     pool = cuda.DeviceMemoryPool()
     with pycuda.check("race") as checks:
         for stream in (case.one, case.other, case.one, case.other):
@@ -261,7 +261,7 @@ def test_memory_that_is_allocated_again(case):
 
 
 def test_kernels_that_wait_for_each_other(case):
-    """A flag in memory orders two launches, as it does two blocks."""
+    """A flag in memory orders two launches, as it orders two blocks."""
     one, other = (cuda.Stream(cuda.stream_flags.NON_BLOCKING) for _ in range(2))
     with pycuda.check("race") as checks:
         for _ in range(3):
@@ -273,7 +273,7 @@ def test_kernels_that_wait_for_each_other(case):
 
 
 def test_array_operations_in_two_streams(case):
-    """What the array library does keeps its own order."""
+    """The operations of the array library are in order."""
     x = gpuarray.to_gpu(np.arange(N, dtype=np.float32))
     with pycuda.check("race") as checks:
         for stream in (case.one, case.other, case.one):
@@ -285,7 +285,7 @@ def test_array_operations_in_two_streams(case):
 
 
 def test_many_streams(case):
-    """More than have a number of their own."""
+    """More streams than have a separate number."""
     streams = [cuda.Stream() for _ in range(80)]
     done = case.event_after(None)
     with pycuda.check("race") as checks:
@@ -319,7 +319,7 @@ def test_a_pool_waits_without_the_gil(case):
 
 @plants_a_race
 def test_what_a_pool_waits_for_orders_nothing(case):
-    """Given back, a block waits for the kernels before; the program has not asked for that."""
+    """A returned block waits for the earlier kernels, but this does not order the program's own work."""
     pool = cuda.DeviceMemoryPool()
     with pycuda.check() as checks:
         block = pool.allocate(64)

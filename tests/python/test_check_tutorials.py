@@ -1,4 +1,4 @@
-"""A race planted in a tutorial: the report alone leads to its line."""
+"""A race planted in a tutorial: the report gives its line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conftest import is_softcuda
 pytestmark = pytest.mark.skipif(not is_softcuda(), reason="softcuda has check modes")
 TUTORIALS = pathlib.Path(__file__).parents[2] / "examples" / "tutorials"
 PLANTED = {
-    # Every second thread adds; without the factor 2 its neighbour does, too.
+    # Every second thread adds; without the factor 2 its neighbour adds, too.
     "calculate_pi.py": ("id %% (2*i) == 0", "id %% i == 0", "kernel reducer"),
     # Rows of four elements; with 2 they overlap.
     "doublify.py": ("threadIdx.y*4", "threadIdx.y*2", "kernel doublify"),
@@ -30,7 +30,7 @@ def test_a_race_in_a_tutorial_is_named_by_its_line(name: str, tmp_path: pathlib.
     opening = source.rindex('"""', 0, source.index(text)) + 3
     line = (
         source[opening : source.index(right)].count("\n") + 2
-    )  # the access is behind it
+    )  # the access follows it
     done = subprocess.run(
         [sys.executable, "-m", "pycuda", "check", "--modes=race", str(program)],
         capture_output=True,

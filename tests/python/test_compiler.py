@@ -26,7 +26,7 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def answer(source, device, **how):
-    """What the kernel `answer(int *)` answers."""
+    """The result of the kernel `answer(int *)`."""
     out = np.zeros(1, np.int32)
     SourceModule(source, **how).get_function("answer")(cuda.Out(out), block=1)
     return out[0]
@@ -47,7 +47,7 @@ def test_options_reach_the_compiler(device, tmp_path):
 
 @pytest.mark.parametrize("no_extern_c", [False, True])
 def test_precompiled_headers(device, no_extern_c):
-    """Made by the first of two sources that begin with the same includes, used by the second."""
+    """The first of two sources with the same includes makes the precompiled header; the second uses it."""
     if nvrtc_version() < (12, 8):
         pytest.skip("this NVRTC has no precompiled headers")
     says = []
@@ -135,7 +135,7 @@ def test_cpp_names_know_their_parameters(device):
 
 
 def test_templates_and_namespaces_know_their_parameters(device):
-    """Python's numbers are converted, and what is printed is C++, not the linker's name."""
+    """Python's numbers are converted, and the printed name is C++, not the linker's."""
     source = """
     namespace mine { typedef float real; __global__ void fill(real *p, real x) { *p = x; } }
     template <class T> __global__ void answer(T *p, T x, int n) { *p = x * n; }
@@ -261,7 +261,7 @@ def test_unwritable_cache_is_no_error(device):
 
 
 def test_what_the_driver_cannot_compile_is_a_compile_error(device):
-    """Of a cubin, ptxas says it; of PTX, the driver that loads it."""
+    """For a cubin, ptxas reports it; for PTX, the driver that loads it."""
     source = """__global__ void f(double *p)
     {
         __shared__ double x[100000];
@@ -274,7 +274,7 @@ def test_what_the_driver_cannot_compile_is_a_compile_error(device):
     assert "shared" in caught.value.stderr and caught.value.command_line
 
 
-# What nvcc has without an include, by <cuda_runtime.h>.
+# Names that nvcc provides without an include, through <cuda_runtime.h>.
 WITHOUT_INCLUDES = {
     "uint(7) + ushort(1) + ulong(1) + u_char(1)": 10,
     "int8_t(1) + int64_t(2) + ssize_t(3)": 6,
@@ -303,7 +303,7 @@ def test_names_that_nvcc_has_without_an_include(device, expression, value):
 
 
 def test_own_names_come_before_those_of_nvcc(device):
-    """And messages are about the program's mistakes alone."""
+    """And messages report only the program's mistakes."""
     source = """
     typedef unsigned char uint;
     #define M_PI 3
@@ -319,7 +319,7 @@ def test_own_names_come_before_those_of_nvcc(device):
 
 
 def test_what_is_for_the_host_does_not_hinder_kernels(device):
-    """NVRTC has no <iostream>; a kernel beside it does not need it either."""
+    """NVRTC has no <iostream>; a kernel in such a source does not need it either."""
     source = """
     #include <iostream>
     #include <vector>

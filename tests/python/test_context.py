@@ -197,7 +197,7 @@ def test_with_device(device, primary_context):
 
 
 def test_methods_act_on_their_own_context(device, primary_context):
-    """And on the current one where they are called of the class, as in PyCUDA."""
+    """A call on the class, as in PyCUDA, uses the current context."""
     other, stack = device.make_context(), cuda.limit.STACK_SIZE
     cuda.Context.pop()
     here = cuda.Context.get_limit(stack)

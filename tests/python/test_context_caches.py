@@ -1,4 +1,4 @@
-"""What is kept for a context lives and dies with the context, not under its handle."""
+"""Cached objects of a context are removed with the context; they are not identified by its handle."""
 
 import gc
 
@@ -77,7 +77,7 @@ def test_memoized_results_go_with_their_context(device):
         context.detach()
     remember(1)
     assert calls == [1] * 4
-    # Of the contexts that are gone, the last one's results at most are left.
+    # Of the destroyed contexts, at most the last one's results are left.
     assert len(remember._pycuda_ctx_dep_memoize_dic) <= 2
 
 

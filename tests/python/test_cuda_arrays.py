@@ -66,7 +66,7 @@ def test_one_dimension(make_array):
     gpu = cuda.mem_alloc(a.nbytes)
     cuda.memcpy_atod(gpu, array, 0, a.nbytes)
     cuda.memcpy_dtoa(other, 0, gpu, a.nbytes)
-    cuda.memcpy_atoa(other, 0, array, 128, 128)  # its second half to the first
+    cuda.memcpy_atoa(other, 0, array, 128, 128)  # the second half of it to the first
     back[:] = 0
     cuda.py_memcpy_atoh(back, other, 0)
     assert (back == np.concatenate([a[32:], a[32:]])).all()

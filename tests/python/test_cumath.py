@@ -1,4 +1,4 @@
-"""cumath against numpy: functions, types, layouts, out= and stream=."""
+"""cumath compared with numpy: functions, types, layouts, out= and stream=."""
 
 import numpy as np
 import pytest

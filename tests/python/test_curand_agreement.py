@@ -1,4 +1,4 @@
-"""XORWOW and MRG32k3a beside cuRAND's own device code, where a CUDA toolkit has its header."""
+"""XORWOW and MRG32k3a compared with cuRAND's device code, if a CUDA toolkit has its header."""
 
 import os
 from pathlib import Path

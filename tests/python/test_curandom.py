@@ -1,4 +1,4 @@
-"""curandom's generators: their recurrences, skipping ahead, distributions, and what is refused."""
+"""curandom's generators: their recurrences, skipping ahead, distributions, and errors."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_skipping_is_stepping(cls):
 
 
 def test_mrg32k3a_matrix_powers():
-    # First rows of A1p76, A1p127 and A2p127 as L'Ecuyer's RngStreams has them.
+    # First rows of A1p76, A1p127 and A2p127 from L'Ecuyer's RngStreams.
     assert _skip_ahead._mrg_power(0, 76)[0] == (82758667, 1871391091, 4127413238)
     assert _skip_ahead._mrg_power(0, 127)[0] == (2427906178, 3580155704, 949770784)
     assert _skip_ahead._mrg_power(1, 127)[0] == (1464411153, 277697599, 1610723613)

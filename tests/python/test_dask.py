@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def default_context(primary_context):
-    """Threads of Dask's schedulers use the device's primary context; none is current here."""
+    """Threads of Dask's schedulers use the device's primary context; this thread has no current context."""
     before = cuda.Context.get_default()
     cuda.Context.set_default(primary_context)
     yield
@@ -222,7 +222,7 @@ def i_of(name):
 
 
 def test_dasks_own_tests():
-    """Those that Dask runs with CuPy, on our arrays."""
+    """The tests that Dask runs with CuPy, with our arrays."""
     done = subprocess.run(
         [sys.executable, ROOT / "tools/dask_suite"],
         capture_output=True,

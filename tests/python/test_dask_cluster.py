@@ -1,4 +1,4 @@
-"""Dask workers, one for each of several devices: placement, spilling, messages, deaths."""
+"""Dask workers, one for each of several devices: placement, spilling, messages, ends of workers."""
 
 import os
 
@@ -182,7 +182,7 @@ def test_cluster_of_four_devices(run_program, tmp_path):
         timeout=240,
         SOFTCUDA_DEVICES="4",
         SOFTCUDA_THREADS="1",
-        # Four workers that compile the same kernels at once take most of the time.
+        # Most of the time is used by four workers that compile the same kernels at once.
         PYCUDA_CACHE_DIR=os.environ.get("PYCUDA_CACHE_DIR", ""),
     )
     if "is no device" in done.stderr or "[(0, 'cuda:0')" in done.stderr:

@@ -1,4 +1,4 @@
-"""An array carries its device: threads without a context, several devices, copies between them."""
+"""An array stores its device: threads without a context, several devices, copies between them."""
 
 import textwrap
 

@@ -1,4 +1,4 @@
-"""Loops that threads leave at different times and by different ways."""
+"""Loops that threads leave at different times and through different exits."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_each_thread_keeps_what_it_left_with(device, name):
     assert out.tolist() == [leave(i, wanted, name) for i in range(256)]
 
 
-# Threads that begin the next round early meet the others behind a point that all pass on their way
+# Threads that begin the next round early meet the others after a point that all pass on their way
 # out. x: by thread and round, different for each; n and m: the same for all. (With `++c == n` in
 # `nested` an H200 never comes to an end, unless its compiler runs with -O0.)
 ROUNDS = """
@@ -124,7 +124,7 @@ __global__ void out_two_ways(unsigned *out, unsigned n, unsigned m)
 
 
 class Rounds:
-    """The same by one thread in Python."""
+    """The same with one thread in Python."""
 
     def __init__(self, thread):
         self.x = thread

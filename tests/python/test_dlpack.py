@@ -1,4 +1,4 @@
-"""Arrays lent and borrowed through DLPack."""
+"""Arrays exported and imported through DLPack."""
 
 import ctypes
 import gc
@@ -15,14 +15,14 @@ A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
 
 def name_of(capsule):
-    """The name of a capsule, as a consumer sees it."""
+    """The name of a capsule, as a consumer reads it."""
     get = ctypes.pythonapi.PyCapsule_GetName
     get.restype, get.argtypes = ctypes.c_char_p, [ctypes.py_object]
     return get(capsule)
 
 
 class Lender:
-    """An array behind DLPack alone, as another library's is; without max_version if it is old."""
+    """An array with DLPack alone, like one of another library; without max_version if it is old."""
 
     def __init__(self, array, old=False):
         self.array, self.old = array, old

@@ -1,4 +1,4 @@
-"""The examples in the package's docstrings run and print what they say."""
+"""The examples in the package's docstrings run and print the output that they show."""
 
 import ast
 import doctest
@@ -35,7 +35,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import reference  # noqa: E402
 
-# What all examples may use without an import.
+# Names that all examples may use without an import.
 NAMES = {
     "np": np,
     "numpy": np,
@@ -54,12 +54,12 @@ NAMES = {
     "scan": scan,
     "tools": tools,
 }
-# Modules that do something when they are imported, or want other programs and packages.
+# Modules that do something when they are imported, or that need other programs and packages.
 NOT_IMPORTED = {
     "pycuda.__main__", "pycuda.autoinit", "pycuda.autoprimaryctx", "pycuda.gl.autoinit", "pycuda.ipython",
     "pycuda.mpi", "pycuda._mpi_staging", "pycuda._mpi_windows",
 }  # fmt: skip
-# Examples that need a window system, MPI or several devices. The compiled module has a test of its own.
+# Examples that need a window system, MPI or several devices. The compiled module has a separate test.
 NOT_RUN = {"pycuda.gl", "pycuda.nccl", "pycuda._driver"}
 # Examples of the compiled module that need nvJitLink, or a driver with virtual memory and green contexts.
 NOT_RUN_OF_DRIVER = {
@@ -93,7 +93,7 @@ def documented(module):
 
 
 def failures(name, text, names):
-    """What the examples of a docstring print beside what they should."""
+    """The output of a docstring's examples and the expected output."""
     test = doctest.DocTestParser().get_doctest(text, dict(names), name, None, None)
     written = []
     doctest.DocTestRunner(optionflags=FLAGS).run(test, out=written.append)
@@ -162,7 +162,7 @@ def several_parameters():
 
 
 def test_functions_of_several_parameters_describe_them():
-    """One line cannot say the meaning, the unit and the default of two parameters."""
+    """One line cannot describe the meaning, the unit and the default of two parameters."""
     functions = dict(several_parameters())
     assert len(functions) > 300
     brief = {name for name, text in functions.items() if "\n" not in text.strip()}

@@ -1,4 +1,4 @@
-"""Names of pycuda.driver that no other test has a reason to use."""
+"""Names of pycuda.driver that no other test uses."""
 
 import copy
 import ctypes
@@ -12,7 +12,7 @@ import pycuda.driver as cuda
 from pycuda import compiler, tools
 from pycuda.compiler import SourceModule
 
-# As cuda.h of CUDA 13.0 has them, and as PyCUDA numbers what is gone from there.
+# The values in cuda.h of CUDA 13.0, and PyCUDA's values of names that were removed there.
 CONSTANTS = {
     "ipc_mem_flags": {"LAZY_ENABLE_PEER_ACCESS": 1},
     "pointer_attribute": {
@@ -58,7 +58,7 @@ def test_constants_of_the_module():
 
 def test_the_extension_for_gl_is_there_if_the_driver_has_it(device):
     library = ctypes.CDLL(cuda.get_driver_path())
-    # softcuda exports the name and supports nothing behind it.
+    # softcuda exports the name, but the function is not supported.
     has_it = hasattr(library, "cuGraphicsGLRegisterBuffer") and not is_softcuda()
     assert cuda.have_gl_ext() is has_it
 

@@ -1,4 +1,4 @@
-"""PyCUDA's lesser names: what old programs and other packages import from it."""
+"""PyCUDA's less common names, which old programs and other packages import."""
 
 import importlib
 import io
@@ -21,7 +21,7 @@ ADD = "__global__ void add(int *out, float by, int n) { out[threadIdx.x] += by *
 
 
 def test_version():
-    """What programs compare with, and what pip compares with a requirement, are one number."""
+    """The version that programs compare and the version that pip compares are equal."""
     assert pycuda.VERSION >= (2022, 1)
     text = ".".join(str(part) for part in pycuda.VERSION) + pycuda.VERSION_STATUS
     assert pycuda.VERSION_TEXT == text
@@ -375,14 +375,14 @@ def test_link_time_optimisation(nvjitlink):
     assert [words[0] for words in said] == [True]
     with pytest.raises(cuda.CompileError, match="link_module"):
         module.linker.link_module()
-    if is_softcuda():  # whose code can be read
+    if is_softcuda():  # its code can be read
         again, _ = link_time_optimised(callee)
         assert b"call" not in again.linker.link(), "the callee is not inlined"
 
 
 def test_link_time_optimisation_says_what_is_missing(nvjitlink):
     module, said = link_time_optimised("__device__ int unused;")
-    # nvJitLink says so where it makes a cubin; of PTX, the driver does.
+    # nvJitLink reports this when it makes a cubin; for PTX, the driver does.
     with pytest.raises(cuda.Error, match="answer"):
         module.link()
     assert said[-1][0] is is_softcuda()
@@ -399,7 +399,7 @@ def test_jit_linker_refuses_what_it_does_not_know(nvjitlink):
 
 
 def test_missing_nvjitlink_is_explained(run_program):
-    """pycuda.compiler tells where the wheels are; here it has not been imported."""
+    """pycuda.compiler finds the wheels; here it has not been imported."""
     program = """
         import pycuda.driver as cuda
         try:

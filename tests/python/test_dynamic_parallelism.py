@@ -10,7 +10,7 @@ from pycuda.compiler import DynamicModule, DynamicSourceModule
 
 @pytest.fixture
 def linked(device, able):
-    """Compile and link a source, or skip where there is no compiler or no linker."""
+    """Compile and link a source, or skip if there is no compiler or no linker."""
 
     def make(source, **options):
         return link(able, lambda: DynamicSourceModule(source, **options))

@@ -1,4 +1,4 @@
-"""ElementwiseKernel: expressions over arrays of any layout, ranges, slices, and what is refused."""
+"""ElementwiseKernel: expressions over arrays of any layout, ranges, slices, and errors."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def zeros(shape, dtype=np.float32):
     return ForeignArray(np.zeros(shape, dtype))
 
 
-# 40000 and more, aligned and apart from each other, take whole vectors of memory.
+# Arrays of 40000 elements and more, aligned and without overlap, are accessed in whole vectors.
 @pytest.mark.parametrize("n", [0, 1, 31, 1000, 32768, 40003])
 def test_sizes(device, n):
     x, y, z = random_array(n), random_array(n, seed=1), zeros(n)
@@ -153,12 +153,12 @@ def test_layouts_pair_elements_as_numpy_does(device, first, second):
 
 
 def test_fortran_order_counts_memory(device):
-    # All arrays in one order: i counts memory, as PyCUDA has it.
+    # All arrays in one order: i counts elements in memory, as in PyCUDA.
     kernel = ElementwiseKernel("int *z", "z[i] = i")
     z = ForeignArray(np.zeros((3, 4), np.int32, order="F"))
     kernel(z)
     assert z.get().ravel("F").tolist() == list(range(12))
-    # Beside a C array, i counts elements.
+    # With a C array, i counts elements.
     both = ElementwiseKernel("int *z, int *c", "z[i] = i + c[i]")
     both(z, zeros((3, 4), np.int32))
     assert z.get().ravel("C").tolist() == list(range(12))
@@ -209,7 +209,7 @@ def test_slice_and_range(device, selection):
         DOUBLE(x, range=exact)
         expected[selection] *= 2
         np.testing.assert_array_equal(x.get(), expected)
-    DOUBLE(x)  # a range leaves no trace in the plain kernel
+    DOUBLE(x)  # a range does not change the plain kernel
     np.testing.assert_array_equal(x.get(), expected * 2)
 
 

@@ -15,7 +15,7 @@ DIFFERENCE = ElementwiseKernel("float *y, float *x", "y[i] = x[i] - y[i]")
 
 @st.composite
 def strided_views(draw):
-    """A shape of up to four axes, and for each a step and a place among the axes of memory."""
+    """A shape of up to four axes, and for each axis a step and a position in the order of memory."""
     shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
     steps = [draw(st.sampled_from([-2, -1, 1, 2, 3])) for _ in shape]
     order = draw(st.permutations(range(len(shape))))

@@ -1,4 +1,4 @@
-"""The end of a program: clean, whatever is still alive."""
+"""A program ends without errors, whatever objects still exist."""
 
 import pytest
 
@@ -116,7 +116,7 @@ def test_fork_gives_an_error_and_no_crash(run_program):
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
         """
     )
-    clean(done)  # the child, too, says nothing at its end
+    clean(done)  # the child prints nothing either
     assert "fork" in done.stdout and "call pycuda.driver.init()" not in done.stdout
 
 

@@ -1,4 +1,4 @@
-"""The error of a kernel that failed says what the kernel did: LogicError's attributes on softcuda."""
+"""The error of a kernel that failed describes the failure: LogicError's attributes on softcuda."""
 
 from __future__ import annotations
 

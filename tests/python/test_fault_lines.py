@@ -1,4 +1,4 @@
-"""A kernel that fails on softcuda names the line of the source, whatever failed and however it runs."""
+"""A kernel that fails on softcuda names the line of the source, for every failure and in every tier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pycuda.fft beside numpy.fft: lengths, types, axes, norms, inverses."""
+"""pycuda.fft compared with numpy.fft: lengths, types, axes, norms, inverses."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def check(name, x, *args, **kwargs):
     assert error < (1e-6 if single else 1e-14)
 
 
-# Powers, products, primes with Bluestein's way, and the shortest.
+# Powers, products, primes with Bluestein's algorithm, and the shortest.
 @pytest.mark.parametrize(
     ("n", "dtype"),
     [(n, "c16") for n in (1, 2, 3, 8, 17, 60, 1001, 2048, 4099, 3 * 37)]
@@ -114,7 +114,7 @@ def test_refusals(call, error, message):
 
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft"])
 def test_no_elements_are_filled_up_with_zeros(device, name):
-    """NumPy 2.4 returns memory that was never set here."""
+    """NumPy 2.4 returns uninitialised memory here."""
     x = gpuarray.ones((2, 0), np.float64 if name == "rfft" else np.complex128)
     result = getattr(np.fft, name)(x, n=4)
     assert result.shape[0] == 2 and result.size and not result.get().any()

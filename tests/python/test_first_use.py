@@ -42,7 +42,7 @@ FROZEN = """
 
 def check(result):
     assert result.returncode == 0, result.stderr
-    # Compiling takes some 50 ms; without it, a first use lets go of the GIL a few times.
+    # Compiling takes some 50 ms; without compiling, a first use releases the GIL only a few times.
     assert int(result.stdout) >= 10, "another thread stood still"
 
 

@@ -43,7 +43,7 @@ class WithInterface:
 
 
 def test_array_interface(device, twice):
-    for _ in range(2):  # the second time its type is known
+    for _ in range(2):  # the second time its type is cached
         assert run(twice, WithInterface) == [2, 4, 6, 8]
 
 
@@ -95,7 +95,7 @@ def test_interface_without_data_is_named(device, twice):
         twice(Broken(), block=(4, 1, 1))
 
 
-# DLPack, spoken by hand
+# DLPack without a library
 
 
 class DLTensor(ctypes.Structure):
@@ -194,7 +194,7 @@ class ExchangeApi(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def exchanged_type():
-    """A class with DLPack's C functions, as torch has them."""
+    """A class with DLPack's C functions, like torch's."""
 
     @TensorFromObject
     def tensor_from_object(array, tensor):
@@ -259,7 +259,7 @@ def test_torch(device, twice):
 
 
 def check_array_of_the_gpu(twice, array):
-    """0, 1, 2, 3 in the memory of NVIDIA's driver: softcuda refuses it, and goes on."""
+    """0, 1, 2, 3 in the memory of NVIDIA's driver: softcuda raises an error, and continues to work."""
     if not is_softcuda():
         twice(array, block=(4, 1, 1))
         assert array.tolist() == [0, 2, 4, 6]
@@ -271,7 +271,7 @@ def check_array_of_the_gpu(twice, array):
 
 def test_tensor_of_a_torch_without_the_exchange(device, twice):
     class Tensor:
-        """As torch.Tensor is seen from here before DLPack's C functions."""
+        """A class like torch.Tensor before DLPack's C functions existed."""
 
         __module__ = "torch"
         dtype = np.dtype(np.float32)
@@ -350,7 +350,7 @@ CUPY_PROGRAM = """
 
 
 def test_cupy_array_without_its_dictionary(run_program):
-    """In a process of its own: that of CuPy's functions is looked up once."""
+    """In a separate process, because CuPy's function is looked up only once."""
     done = run_program(CUPY_PROGRAM)
     assert (done.stdout, done.stderr) == ("ok\n", "")
 
@@ -370,7 +370,7 @@ def has_gpu(cupy):
 
 
 class Elsewhere(WithInterface):
-    """An array at an address that softcuda does not know."""
+    """An array at an address that is not softcuda's memory."""
 
     @property
     def __cuda_array_interface__(self):
@@ -392,7 +392,7 @@ def test_memory_of_another_driver_is_refused(stranger, twice, exchanged_type):
         twice(exchanged_type(0x302000000), block=(4, 1, 1))
     with pytest.raises(cuda.ArgumentError, match=says):
         twice(WithCapsule(0x302000000), block=(4, 1, 1))
-    cuda.Context.synchronize()  # no kernel has touched it
+    cuda.Context.synchronize()  # no kernel has accessed it
 
 
 def test_memory_of_another_driver_is_refused_elsewhere_too(stranger):

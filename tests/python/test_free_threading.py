@@ -1,6 +1,6 @@
-"""Many threads at the same objects, as they may meet in a Python without a GIL.
+"""Many threads use the same objects at once, as a Python without a GIL allows.
 
-With a GIL these pass as well, and cost little: there the interpreter lets few things meet.
+With a GIL these tests pass, too, and are quick: there the interpreter runs few things at once.
 """
 
 import gc
@@ -29,7 +29,7 @@ __global__ void axpy(float *y, const float *x, float a, int n)
 
 @pytest.fixture
 def together(device, primary_context):
-    """Call a function in many threads, which start at once; raises what the first of them raised."""
+    """Call a function in many threads, which start at once; raises the exception of the first that failed."""
 
     def run(work, threads=THREADS):
         start = threading.Barrier(threads)
@@ -86,7 +86,7 @@ def test_one_function_is_launched_by_all(together):
                 (1, 1), (64, 1, 1), stream, y.gpudata, x.gpudata, 1, 64
             )
             bound()
-            if turn % 4 == 3:  # elements that the kernel would misread, were there any
+            if turn % 4 == 3:  # elements that the kernel would misread
                 axpy(y, x64, 0.0, 0, block=(1, 1, 1), stream=stream)
         stream.synchronize()
         assert (y.get() == 3 * TURNS * np.arange(64)).all()
@@ -110,7 +110,7 @@ def test_the_same_source_is_compiled_by_all(together):
 
 
 def test_shared_arrays_are_read_by_all(together):
-    """Each operation and pair of types meets its first use in several threads at once."""
+    """Each operation and pair of types is used for the first time in several threads at once."""
     types = [np.int32, np.float32, np.float64, np.complex64, np.int8, np.uint16]
     hosts = [np.arange(1, 33).astype(t) for t in types]
     arrays = [gpuarray.to_gpu(host) for host in hosts]
@@ -154,7 +154,7 @@ def test_streams_and_events_come_and_go(together):
             with cuda.Stream() as stream:
                 doubled = source * 2
                 handed_on.append((stream, cuda.Event().record(stream), doubled))
-            if len(handed_on) > THREADS:  # what another thread made is dropped here
+            if len(handed_on) > THREADS:  # drops an array of another thread here
                 other, event, array = handed_on.pop(0)
                 event.synchronize()
                 other.synchronize()
@@ -186,7 +186,7 @@ def test_memory_is_freed_once(together, quick_switches):
             try:
                 block.free()
                 freed.append(block)
-            except cuda.LogicError:  # another thread was quicker
+            except cuda.LogicError:  # another thread was faster
                 pass
 
     together(work)
@@ -199,7 +199,7 @@ def test_host_arrays_go_in_and_out(together):
         "__global__ void twice(float *to, const float *from)"
         "{ to[threadIdx.x] = 2 * from[threadIdx.x]; }"
     ).get_function("twice")
-    shared = cuda.In(np.arange(32, dtype=np.float32))  # one stand-in for all threads
+    shared = cuda.In(np.arange(32, dtype=np.float32))  # one wrapper for all threads
 
     def work(number):
         own = np.empty(32, np.float32)
@@ -244,7 +244,7 @@ def test_types_are_learned_while_others_launch(together):
         for _ in range(max(TURNS // 10, 2)):
             memory = cuda.mem_alloc(4)
 
-            class Own:  # a type that no thread has packed before
+            class Own:  # a type that was never packed before
                 __cuda_array_interface__ = {
                     "data": (int(memory), False),
                     "typestr": "<i4",
@@ -259,7 +259,7 @@ def test_types_are_learned_while_others_launch(together):
 
 
 def test_the_collector_stops_all_threads(together):
-    """A thread that waits for a lock of ours must not keep the others from being stopped."""
+    """A thread that waits for one of our locks must not prevent a stop of the others."""
     axpy = SourceModule(AXPY).get_function("axpy")
     x = gpuarray.to_gpu(np.ones(64, np.float32))
 

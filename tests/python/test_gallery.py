@@ -1,4 +1,4 @@
-"""The programs of examples/gallery at small sizes: what is known of each result holds."""
+"""The programs of examples/gallery at small sizes: the results have known properties."""
 
 import importlib.util
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_mandelbrot_has_its_area_and_its_mirror_image():
     picture = program("mandelbrot").render(512, 512, 0j, 4.0, 400)
     assert (picture == picture[::-1]).all()
     inside = (picture == 0).all(axis=2).mean() * 16
-    assert 1.45 < inside < 1.53  # 1.5066, less the pixels that lie on the border
+    assert 1.45 < inside < 1.53  # 1.5066 minus the pixels on the border
 
 
 def test_life_knows_the_r_pentomino():
@@ -84,8 +84,8 @@ def test_heat_decays_as_a_cosine_and_stays_in_the_plate():
 def test_ray_tracer_sees_a_ball_where_it_is():
     red = [0, 1.4, 1.0, 0.5, 1, 0, 0, 0]
     light = program("ray_tracer").render([red], 320, 200)
-    ball = light[..., 1] == 0  # nothing else is without green
-    # A ball in the direction c is seen where a ray makes an angle with c of at most asin(r / d).
+    ball = light[..., 1] == 0  # all other objects have green
+    # A ball in the direction c is visible if a ray makes an angle with c of at most asin(r / d).
     y, x = np.mgrid[:200, :320]
     ray = np.stack([(x + 0.5 - 160) / 200, 0.4 - (y + 0.5) / 200, 1.2 + 0 * x], axis=-1)
     cosine = ray[..., 2] / np.sqrt((ray**2).sum(axis=-1))
@@ -118,7 +118,7 @@ def test_image_filters_of_simple_pictures():
     step = np.float32(100 * (np.arange(40) < 17)[None, :, None] + np.zeros((30, 40, 3)))
     np.testing.assert_allclose(
         apply(step, "paint", 5), step, atol=1e-3
-    )  # edges stay sharp
+    )  # edges are still sharp
 
 
 def test_k_means_ends_where_lloyd_does():
@@ -128,7 +128,7 @@ def test_k_means_ends_where_lloyd_does():
     on_device = gpuarray.to_gpu(points)
     history, groups = k_means.k_means(on_device, on_device[:7].copy(), rounds=300)
     centres, groups = history[-1].get(), groups.get()
-    assert len(history) < 300  # it ended of its own accord
+    assert len(history) < 300  # it converged
     distances = ((points[:, None] - centres) ** 2).sum(axis=2)
     assert (distances.argmin(axis=1) == groups).mean() > 0.999
     for k in range(7):

@@ -165,7 +165,7 @@ def test_a_variable_has_a_value_in_each_lane(program):
         "cuda print pair.first",
     )
 
-    def shown(values) -> list[str]:  # lanes 0 to 4 take part
+    def shown(values) -> list[str]:  # lanes 0 to 4 are active
         return [
             str(v) if lane < 5 else in_parentheses(v) for lane, v in enumerate(values)
         ]
@@ -198,7 +198,7 @@ def test_after_a_divergent_branch_the_mask_is_that_of_the_side(program):
         *["continue"] * 5,
     )
     stops = re.findall(r"warp (\d): (\d+) of (\d+) lanes active, mask (0x\w+)", text)
-    # Threads 0 to 39 in two warps; nobody of the second is below 5.
+    # Threads 0 to 39 in two warps; no thread of the second warp is below 5.
     assert sorted(stops) == [
         ("0", "27", "32", "0xffffffe0"),
         ("0", "32", "32", "0xffffffff"),
@@ -349,7 +349,7 @@ def test_code_in_the_place_of_unloaded_code_stops_too(program):
         *["continue"] * 8,
         arguments=("work",) * 4,
     )
-    # Each load is a module of its own, gone before the next is loaded.
+    # Each load makes a new module, which is unloaded before the next load.
     assert len(re.findall(rf"hit Breakpoint 1.*kernel\.cu:{line}$", text, re.M)) == 8
     assert "the end" in text
 
@@ -373,7 +373,7 @@ def test_all_threads_in_kernels_are_listed(program):
 
 
 def test_code_without_variables_has_lanes_and_parameters(program):
-    """SOFTCUDA_DEBUG=1 alone: the compiler was asked for lines, and made fast code."""
+    """SOFTCUDA_DEBUG=1 alone: the compiler makes fast code with line information."""
     line = line_of("other", OTHER)
     source = program.read_text().replace(
         "import sys\n", "import os, sys\nos.environ.pop('PYCUDA_DEBUG_SOURCES')\n", 1
@@ -438,4 +438,4 @@ def test_the_page(tmp_path):
     )
     shown = re.sub("^    ", "", page[page.index("    value =\n") :], flags=re.M)
     assert lanes_in(text, "value") == lanes_in(shown, "value")
-    assert "111 118" in text  # steps from 27 and 97, as is well known
+    assert "111 118" in text  # as known for 27 and 97

@@ -1,4 +1,4 @@
-"""pycuda.gl: its names, and what it says where the driver or the thread has no OpenGL."""
+"""pycuda.gl: its names, and its errors if the driver or the thread has no OpenGL."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import pycuda.gl as gl
 
 
 def test_objects_of_opengl_without_opengl(device):
-    """No test has a context of OpenGL; NVIDIA's driver then says so, softcuda that it cannot."""
+    """No test has an OpenGL context; NVIDIA's driver reports this, softcuda that it has no OpenGL."""
     kinds = [
         lambda: gl.RegisteredBuffer(1, gl.graphics_map_flags.WRITE_DISCARD),
         lambda: gl.RegisteredImage(1, target=0x0DE1, flags=gl.graphics_map_flags.NONE),
@@ -57,7 +57,7 @@ def test_autoinit(run_program):
 
 
 def test_old_mapping_passes_calls_on():
-    """BufferObjectMapping says in PyCUDA 0.94's words what a RegisteredMapping says."""
+    """BufferObjectMapping has PyCUDA 0.94's names for the methods of RegisteredMapping."""
 
     class Mapping:
         ended = False

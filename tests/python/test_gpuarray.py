@@ -300,7 +300,7 @@ def test_sums_are_accurate_and_the_same_each_time():
 @pytest.mark.parametrize("dtype", ["f4", "i8", "c8", "f2", "?"])
 @pytest.mark.parametrize("elements, step", [(30_007, 1), (20_000, 3)])
 def test_long_reductions(dtype, elements, step):
-    # Of sums, minima and tests, the second launch may be of the first one's kernel.
+    # For sums, minima and tests, both launches may be of the same kernel.
     host = np.random.default_rng(5).integers(0, 2, elements * step).astype(dtype)
     host[-1] = 1
     x, host = gpuarray.to_gpu(host)[::step], host[::step]
@@ -373,7 +373,7 @@ def test_streams_and_the_pool():
         x = gpuarray.to_gpu_async(host, stream=stream)
         y = gpuarray.exp(x, stream=stream, out=gpuarray.empty_like(x))
         del x
-        z = gpuarray.zeros(host.shape, np.float32)  # may get x's block
+        z = gpuarray.zeros(host.shape, np.float32)  # may reuse x's block
         stream.synchronize()
         same(z, np.zeros_like(host))
         del y

@@ -1,4 +1,4 @@
-"""numpy's functions called on arrays of the device, compared with what numpy gives for host arrays."""
+"""numpy's functions called on arrays of the device, compared with numpy's results for host arrays."""
 
 import io
 
@@ -7,7 +7,7 @@ import pytest
 
 from pycuda import gpuarray
 
-# numpy warns of divisions by zero, ours do not.
+# numpy warns of divisions by zero, pycuda does not.
 pytestmark = [
     pytest.mark.usefixtures("device"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
@@ -290,7 +290,7 @@ def test_setting_functions():
     ],
 )
 def test_refusals(call, error):
-    """What numpy refuses is refused with the same error, or one of a parent class."""
+    """If numpy raises an error, pycuda raises the same one, or one of a parent class."""
     with pytest.raises(Exception) as numpys:
         call(A)
     with pytest.raises(error) as ours:

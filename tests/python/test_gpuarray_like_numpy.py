@@ -1,4 +1,4 @@
-"""gpuarray beside numpy: what both say to the same call, for many shapes, strides and types."""
+"""gpuarray compared with numpy: results of the same call, for many shapes, strides and types."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ TYPES = ["?", "u1", "i4", "f4", "c8"]
 
 
 def values(dtype, shape):
-    """Numbers that are exact in every type, NaN and infinities left out."""
+    """Numbers that are exact in every type, without NaN and infinities."""
     small = st.integers(0, 1 if dtype == "?" else 7)
     return npst.arrays(dtype, shape, elements=small.map(np.dtype(dtype).type))
 

@@ -1,6 +1,6 @@
-"""numpy's functions beside numpy itself: for many shapes, strides and types, bfloat16 among them.
+"""numpy's functions compared with numpy itself, for many shapes, strides and types, bfloat16 among them.
 
-Hypothesis draws the same examples in each run; each test compiles few kernels and sees many arrays.
+Hypothesis draws the same examples in each run; each test compiles few kernels and uses many arrays.
 """
 
 import numpy as np
@@ -182,9 +182,7 @@ def test_triangles(data):
 @settings
 @hypothesis.given(data=st.data())
 def test_statistics_of_numbers(name, data):
-    types = [
-        one for one in FLOATS if one.kind == "f"
-    ]  # numpy's own give up on bfloat16
+    types = [one for one in FLOATS if one.kind == "f"]  # numpy's fail with bfloat16
     shape = npst.array_shapes(min_dims=1, max_dims=3, max_side=6)
     a, x = both(data.draw(arrays(shape=shape, types=types, nan=True)))
     axis = axis_of(data, a)
@@ -225,7 +223,7 @@ def test_places_of_special_numbers(name, special):
 
 @pytest.mark.parametrize("columns", [256, 300])
 def test_reductions_of_several_axes(columns):
-    """That do not merge, with rows that a block's threads fill and others."""
+    """Axes that cannot be merged, with rows that a block's threads fill, and others."""
     whole = np.random.default_rng(0).integers(-9, 9, (6, 40, columns)).astype("f4")
     mask = np.arange(whole.size).reshape(whole.shape) % 3 != 1
     for index in [np.s_[:], np.s_[:, ::2], np.s_[:, :, 1:], np.s_[::2, 3:]]:
@@ -243,7 +241,7 @@ def test_reductions_of_several_axes(columns):
 @hypothesis.settings(settings, max_examples=8)
 @hypothesis.given(data=st.data())
 def test_reductions_of_bytes(dtype, data):
-    """Of lengths and beginnings that words of several bytes do not fit."""
+    """Lengths and start addresses that are not multiples of a word."""
     rows, columns = data.draw(
         st.sampled_from([(1, 70001), (3, 2051), (66, 300), (2, 9)])
     )

@@ -1,4 +1,4 @@
-"""gpuarray: the methods and functions that PyCUDA has beyond numpy's."""
+"""gpuarray: the methods and functions of PyCUDA that numpy does not have."""
 
 import pickle
 
@@ -35,7 +35,7 @@ def test_get_into(x):
 
 
 def test_get_async_into_a_new_array_is_complete(x):
-    """Programs for PyCUDA read the new array at once: it is ordinary memory, so the copy waits."""
+    """Programs for PyCUDA read the new array at once: its memory is pageable, so the copy waits."""
     module = SourceModule("""
 __global__ void finish_late(float *a, int n)
 {

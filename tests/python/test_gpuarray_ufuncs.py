@@ -86,7 +86,7 @@ def test_neighbours(dtype):
                 np.nextafter(x, np.dtype(dtype).type(to)),
                 np.nextafter(a, np.dtype(dtype).type(to)),
             )
-        # Of negative float16, numpy alone gives the distance towards zero.
+        # For negative float16, only numpy returns the distance towards zero.
         a = abs(a) if dtype == "f2" else a
         agree(np.spacing(gpuarray.to_gpu(a)), np.spacing(a))
 
@@ -156,7 +156,7 @@ def test_refusals():
 
 
 def test_complex_functions_near_their_zeros(device):
-    """The real part of a logarithm is small near the unit circle; terms that cancel lose it."""
+    """The real part of a logarithm is small near the unit circle; cancellation would lose it."""
     parts = np.array([-3, -1.001, -1, -0.999, -0.3, -1e-8, 1e-8, 0.5, 0.999, 1, 1.5])
     z = parts[:, None] + 1j * parts
     for name in ("arctan", "arctanh", "log", "log2", "log10"):
@@ -169,19 +169,19 @@ def test_complex_functions_near_their_zeros(device):
 
 
 SPECIAL = [0.0, 0.5, 1.0, 30.0, np.inf, np.nan]
-# At the ends of the plane, which C's annex G settles; expm1 there has a rule of its own (the array API's).
+# At infinite and zero arguments, which C's annex G defines; the array API defines expm1 there.
 ENDS = [complex(a, b) for a in [*SPECIAL, *(-x for x in SPECIAL)] for b in [*SPECIAL, *(-x for x in SPECIAL)]]  # fmt: skip
 
 
 def same_parts(one, other, signs=True):
-    """Both parts alike: NaN, infinite, zero of the same sign, near. Beside NaN, and of NaN, a part's sign is free."""
+    """Both parts agree: NaN, infinite, zero of the same sign, or near. The sign of NaN, and of a part next to NaN, is not compared."""
     for part, mate in (("real", "imag"), ("imag", "real")):
         a, b, beside = getattr(one, part), getattr(other, part), getattr(other, mate)
         if np.isnan(b) or np.isnan(a):
             assert np.isnan(a) == np.isnan(b)
             continue
         np.testing.assert_allclose(abs(a), abs(b), rtol=1e-5, atol=1e-6)
-        # C leaves the sign open: next to NaN, and where an angle at infinity is not known.
+        # C does not define the sign: next to NaN, and where an angle at infinity is not known.
         if signs and not np.isnan(beside):
             assert np.signbit(a) == np.signbit(b)
 
@@ -248,11 +248,11 @@ def test_remainders_are_exact(device, name, dtype):
     )
 
 
-# What dtype and casting say about the operands
+# Effects of dtype and casting on the operands
 
 
 def refused(call, *arrays):
-    """NumPy raises TypeError, and so do we."""
+    """NumPy and pycuda raise TypeError."""
     for given in (arrays, map(gpuarray.to_gpu, arrays)):
         with pytest.raises(TypeError):
             call(*given)
@@ -294,7 +294,7 @@ def test_mask_in_the_memory_of_the_result():
         np.logical_not(mask, out=mask[::-1], where=mask)
         np.logical_not(on_device, out=on_device[::-1], where=on_device)
         assert on_device.get().tolist() == mask.tolist()
-    # More elements than a thread has: the elements are written in no order.
+    # More elements than one thread writes: the order of writes is not defined.
     mask = np.random.default_rng(1).integers(0, 2, 100_000).astype(bool)
     on_device = gpuarray.to_gpu(mask)
     np.logical_not(mask, out=mask[::-1], where=mask)

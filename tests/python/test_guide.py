@@ -1,4 +1,4 @@
-"""The programs of docs/user_guide.md run as they are printed."""
+"""The programs of docs/user_guide.md run as the page shows them."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 GUIDE = Path(__file__).parents[2] / "docs" / "user_guide.md"
 PROGRAMS = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 
-# What the text around a program takes for granted, by a word that only that program has.
+# Definitions that a program's context on the page implies, by a word that only that program has.
 GIVEN = {
     "import pycuda.autoinit": "",
     "memcpy_htod": "",
@@ -77,7 +77,7 @@ def test_programs(device):
         try:
             exec("\n".join(lines), names)
         except ImportError:
-            continue  # torch or MPI is not here
+            continue  # torch or MPI is missing
         exec(compile(program_with(word), f"user_guide.md: {word}", "exec"), names)
     assert names["activation"](names["x"]).shape == names["x"].shape
     assert names["out"] is not None and names["solution"].shape == (3,)

@@ -1,6 +1,6 @@
-"""What compute capability 9.0 adds: clusters of blocks, barriers that count bytes.
+"""Features of compute capability 9.0: clusters of blocks, barriers that count bytes.
 
-Without a GPU these tests run in a process of their own, in which softcuda is such a device.
+Without a GPU these tests run in a separate process, in which softcuda is such a device.
 """
 
 import os
@@ -287,7 +287,7 @@ def test_blocks_pass_values_on_by_barriers(hopper, size):
 
 
 def values_of_codes(exponent_bits, bias):
-    """What the 256 codes of a float of 8 bits stand for; e4m3 has no infinities."""
+    """The values of the 256 codes of a float of 8 bits; e4m3 has no infinities."""
     code = np.arange(256)
     mantissa_bits = 7 - exponent_bits
     mantissa = (code & (1 << mantissa_bits) - 1) / (1 << mantissa_bits)

@@ -1,4 +1,4 @@
-"""Bulk copies, bulk reductions and asynchronous stores, which mbarriers or groups tell the end of.
+"""Bulk copies, bulk reductions and asynchronous stores, whose end mbarriers or groups report.
 
 test_hopper.py runs these tests on softcuda.
 """
@@ -213,7 +213,7 @@ def test_bulk_reductions_into_memory(hopper, operation, ptx_type, dtype):
     ],
 )
 def test_reductions_in_the_memory_of_a_cluster(hopper, operation, dtype):
-    """Each block reduces into the next one's memory by a bulk copy and by red.async."""
+    """Each block reduces into the next one's memory with a bulk copy and with red.async."""
     reduce = function_of(
         PTX
         + r"""

@@ -1,6 +1,6 @@
 """Products of warp groups (wgmma).
 
-All values are small whole numbers, so that sums are exact in whichever order they are added.
+All values are small whole numbers, so that sums are exact in every order of additions.
 test_hopper.py runs these tests on softcuda.
 """
 
@@ -155,7 +155,7 @@ def test_sums_of_8_bit_floats_have_14_bits(hopper, kind, from_c):
     start = np.full((64, 8), 2.0**14 * from_c, np.float32)
     a[:, 0], b[:, 0] = 256 * (not from_c), 64
     a[:, 1:], b[:, 1] = 1, [1, 2, 3, 4, -1, -2, -3, 0]
-    a[:, 2:], b[0, 2:] = 1, 1  # many of nothing
+    a[:, 2:], b[0, 2:] = 1, 1  # many zeros
     out = multiply(
         f"m64n8k32.f32.{kind}.{kind}",
         bits_of(a, kind),

@@ -1,4 +1,4 @@
-"""Copies of boxes between tensors in global memory and shared memory, by tensor maps.
+"""Copies of boxes between tensors in global memory and shared memory, with tensor maps.
 
 test_hopper.py runs these tests on softcuda.
 """
@@ -191,9 +191,9 @@ def test_boxes_come_with_nan_outside_the_tensor(hopper, dtype):
     assert (out[np.isnan(out)].view(np.uint16) == 0x7FF7).all()
 
 
-# Of f32, and of tf32 as an H100 loads it.
+# f32 values, and the tf32 values that an H100 loads.
 ROUNDED = {
-    0x3F801000: 0x3F800000,  # between two: to even
+    0x3F801000: 0x3F800000,  # half way: to even
     0x3F803000: 0x3F804000,
     0x3F801001: 0x3F802000,
     0xBF800FFF: 0xBF800000,

@@ -76,7 +76,7 @@ def test_a_wrong_order_is_a_logic_error(device):
 
 
 def test_kernels_keep_their_registers_over_registered_memory(device):
-    """Its addresses are looked up one by one in the middle of a loop full of live values."""
+    """Its addresses are looked up one by one inside a loop with many live values."""
     from pycuda.compiler import SourceModule
 
     function = SourceModule(

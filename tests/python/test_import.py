@@ -1,4 +1,4 @@
-"""Importing is light: no driver call, no numpy."""
+"""Importing is cheap: no driver call, no numpy."""
 
 import pytest
 

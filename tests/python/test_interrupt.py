@@ -1,6 +1,6 @@
-"""Ctrl-C while a kernel never ends: KeyboardInterrupt, soon, wherever the program waits.
+"""Ctrl-C while a kernel never ends: KeyboardInterrupt soon, wherever the program waits.
 
-Also where a function in a stream sleeps, and at the end of a program.
+Also if a host function in a stream sleeps, and at the end of a program.
 """
 
 import os
@@ -12,8 +12,8 @@ import time
 import pytest
 from conftest import is_softcuda
 
-# A GPU cannot end a running kernel: there the program ends it, once it was interrupted.
-# A shell starts background jobs, such as a CI run, with SIGINT ignored; Python keeps it so.
+# A GPU cannot end a running kernel: there an interrupted program ends it.
+# A shell starts background jobs, such as a CI run, with SIGINT ignored; Python does not change this.
 PROGRAM = """
 import gc
 import signal
@@ -70,7 +70,7 @@ WAITS = {
     ),
     "function": "cuda.launch_host_func(sleep); cuda.Context.synchronize()",
 }
-# Waits inside the driver, which asks there whether to go on: softcuda does.
+# Waits inside the driver; softcuda asks there whether to continue.
 DRIVER_WAITS = {
     "free": LAUNCH + "out.free()",
     "destructor": LAUNCH + "del out; print(end='')",
@@ -128,7 +128,7 @@ def test_the_device_works_after_an_interrupt_inside_the_driver(tmp_path):
 
 
 def check_interrupt(tmp_path, wait, blocks, later="    pass"):
-    """The first line that the program prints `later`, after it was interrupted."""
+    """The first line that the program prints `later`, after the interrupt."""
     program = tmp_path / "program.py"
     source = PROGRAM.replace("WAIT", wait).replace("BLOCKS", str(blocks))
     program.write_text(source.replace("    LATER", later))

@@ -1,4 +1,4 @@
-"""The headers for kernels: pycuda-complex.hpp and pycuda-helpers.hpp, and what they cost."""
+"""The headers for kernels: pycuda-complex.hpp and pycuda-helpers.hpp, and their cost."""
 
 import time
 
@@ -36,7 +36,7 @@ B = np.array([0.5 - 1j, 2 + 1j, 1.25 + 0.5j, 3 - 0.5j])
 
 
 def run(real, body, *arrays, results=1):
-    """What ``body`` puts into ``out`` for each element of complex arrays ``a``, ``b``."""
+    """The values that ``body`` writes to ``out`` for each element of complex arrays ``a``, ``b``."""
     names = "ab"[: len(arrays)]
     parameters = ", ".join(f"const Z *{name}_" for name in names)
     loads = " ".join(f"Z {name} = {name}_[i];" for name in names)
@@ -115,7 +115,7 @@ def test_conversions_between_the_complex_types(device):
 
 
 def milliseconds(source):
-    """The least of some compilations."""
+    """The minimum time of some compilations."""
     times = []
     for turn in range(6):
         start = time.perf_counter()
@@ -126,7 +126,7 @@ def milliseconds(source):
 
 @pytest.mark.parametrize("header", ["pycuda-complex.hpp", "pycuda-helpers.hpp"])
 def test_headers_cost_little_to_compile(device, header):
-    """Less than 60 ms with all; beyond an empty kernel, less than 40 on a machine that is busy."""
+    """Less than 60 ms with all headers; on a busy machine, less than 40 ms more than an empty kernel."""
     empty = "__global__ void nop() {}"
     with_header = milliseconds(f"#include <{header}>\n{empty}")
     assert with_header < 60 or with_header - milliseconds(empty) < 40
@@ -134,7 +134,7 @@ def test_headers_cost_little_to_compile(device, header):
 
 @pytest.mark.parametrize("real", ["float", "double"])
 def test_volatile_complex_numbers(device, real):
-    """As old reductions in shared memory have them; and what the class names."""
+    """As in old reductions in shared memory; and the names in the class."""
     body = """
         __shared__ volatile Z shared[4], same[4];
         shared[i] = a;

@@ -42,7 +42,7 @@ def test_usual_operations_need_no_compiler(run_program, tmp_path):
 
 
 def test_other_operations_say_what_is_missing(run_program, tmp_path):
-    # of types that the pack does not have
+    # with types that the pack does not contain
     program = PROGRAM.replace("(2 * x)", "(np.uint16(2) * x.astype('uint16'))")
     done = run_program(program, PYCUDA_NVRTC=str(tmp_path / "nothing"))
     assert "CompileError" in done.stderr

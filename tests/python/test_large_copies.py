@@ -77,7 +77,7 @@ def test_pieces_go_through_pinned_memory(run_program):
     result = run_program(COPIES, PYCUDA_COPY_THREADS="2", PYCUDA_TRACE="1")
     assert result.stdout == "done\n"
     assert "cuMemHostAlloc" in result.stderr and "cuMemcpyHtoDAsync" in result.stderr
-    # The memory of the context that ended was given back before it.
+    # The memory of the destroyed context was freed before it.
     ended = result.stderr.index("cuCtxDestroy")
     assert "cuMemFreeHost" in result.stderr[:ended]
 

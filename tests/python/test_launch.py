@@ -262,13 +262,13 @@ def test_wrong_prepared_calls(device, module):
         axpy.prepared_call((1, 1), (1, 1, 1), 0, 0, "much", 1)
     with pytest.raises(ValueError, match="does not know the type code 'y'"):
         axpy.prepare("y")
-    axpy.prepare("PPdi")  # not what the kernel takes
+    axpy.prepare("PPdi")  # not the kernel's arguments
     with pytest.raises(cuda.ArgumentError, match="argument 2: expected float"):
         axpy.prepared_call((1, 1), (1, 1, 1), 0, 0, 0.0, 0)
 
 
 def test_extents_are_those_of_each_call(device):
-    """Tuples that were read before are known again: each must keep its own meaning."""
+    """Tuples that were read before are cached: each must keep its own meaning."""
     tell = SourceModule("""
         __global__ void tell(int *out)
         { out[0] = gridDim.x; out[1] = gridDim.y; out[2] = blockDim.x; out[3] = blockDim.z; }
@@ -280,14 +280,14 @@ def test_extents_are_those_of_each_call(device):
             grid, block = (n, 41 - n), (n, 1, 1 + n % 3)
             tell(out, grid=grid, block=block)
             assert cuda.from_device(out, 4, np.int32).tolist() == [*grid, n, block[2]]
-            tell.prepared_call(block, grid, out)  # the same tuples, the other way round
+            tell.prepared_call(block, grid, out)  # the same tuples exchanged
             assert cuda.from_device(out, 4, np.int32).tolist() == [n, 1, n, 1]
     with pytest.raises(cuda.LogicError, match="too many block dimensions"):
         tell(out, block=(1, 1, 1, 1))
 
 
 def test_prepared_calls_as_before_2011(device, module):
-    """Without a block, which set_block_shape() told."""
+    """Without a block argument, because set_block_shape() has set it."""
     x = cuda.to_device(np.ones(4, np.float32))
     y = cuda.to_device(np.zeros(4, np.float32))
     axpy = module.get_function("axpy")
@@ -302,7 +302,7 @@ def test_prepared_calls_as_before_2011(device, module):
     for call in calls:
         with pytest.warns(DeprecationWarning, match="take the block after the grid"):
             call()
-    axpy.prepared_call((1, 1), (2, 1, 1), y, x, 1.0, 4)  # as today
+    axpy.prepared_call((1, 1), (2, 1, 1), y, x, 1.0, 4)  # the current form
     assert cuda.from_device(y, 4, np.float32).tolist() == [5, 5, 4, 4]
 
 
@@ -328,7 +328,7 @@ SOURCE_OF_ONE = "__global__ void one(int *p, char c) { *p = c; }"
 
 
 def test_arrays_are_structs_by_value_where_they_have_the_size(device):
-    """As in PyCUDA, where any array of the host goes by value."""
+    """As in PyCUDA, where every host array is passed by value."""
     module = SourceModule("""
         typedef struct { float x; int n; } Pair;
         struct Three { int a, b, c; };

@@ -1,6 +1,6 @@
-"""Kernels that are legal and odd: each was once run wrongly, or not to its end.
+"""Legal but unusual kernels: each once had a wrong result, or did not end.
 
-Every one gives on a GPU what is expected here. softcuda runs all of them in each of its tiers that can.
+Each has the expected result on a GPU. softcuda runs each kernel in every tier that supports it.
 """
 
 import os
@@ -15,7 +15,7 @@ import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 
 FOLDER = pathlib.Path(__file__).parent
-#: Those that run in each tier.
+#: The kernels that run in each tier.
 FILES = [FOLDER / "test_legal_kernels.py", FOLDER / "test_undefined_values.py"]
 
 HEADER = ".version 7.8\n.target sm_75\n.address_size 64\n"
@@ -100,7 +100,7 @@ E:
 
 
 def test_early_way_out(device):
-    """A warp visits the pending side of a branch that it did not execute this time."""
+    """A warp reaches the pending side of a branch that it did not execute this time."""
     kernel = from_ptx(EARLY, "k")
     lane = np.arange(64) % 32
     for n, wanted in ((1, np.where(lane < 16, 11, 100)), (0, np.ones(64))):
@@ -288,7 +288,7 @@ def test_denormals_in_global_sums(device):
 
 
 def test_wait_by_uncached_load(device):
-    """A loop that waits by ld.global.cv gives way to the warp that it waits for."""
+    """A loop that waits with ld.global.cv lets the warp run that it waits for."""
     kernel = from_cuda(
         """
 extern "C" __global__ void k(int *flag, int *out)
@@ -311,7 +311,7 @@ extern "C" __global__ void k(int *flag, int *out)
 # The memory model calls this a race, since the load is plain. GPUs and programs rely on the fence.
 @pytest.mark.cuda_check_allow("race")
 def test_wait_with_fence(device):
-    """A loop that waits by a plain load and a fence."""
+    """A loop that waits with a plain load and a fence."""
     kernel = from_cuda(
         """
 extern "C" __global__ void k(int *flag, int *out)
@@ -409,7 +409,7 @@ extern "C" __global__ void k(const int *a, int *out)
 
 
 def test_deep_recursion(device):
-    """CU_LIMIT_STACK_SIZE is the depth that a kernel has."""
+    """CU_LIMIT_STACK_SIZE limits the depth of a kernel's calls."""
     text = """
 __device__ __noinline__ int down(int n, int *trace)
 {
@@ -490,7 +490,7 @@ extern "C" __global__ void k(const unsigned short *const *rows, const int *from,
     "kind, dtype", [("signed char", np.int8), ("unsigned short", np.uint16)]
 )
 def test_narrow_elements_anywhere(device, kind, dtype):
-    """Bytes and halves at places of their own, under masks; of several stores the last lane's stays."""
+    """Bytes and halves at different addresses, with masks; of several stores to one address the last lane's counts."""
     kernel = from_cuda(
         f"""
 extern "C" __global__ void k(const {kind} *a, const int *from, const int *to, {kind} *out)

@@ -1,4 +1,4 @@
-"""pycuda.linalg beside numpy.linalg: sizes around the panels, stacks, types, what cannot be solved."""
+"""pycuda.linalg compared with numpy.linalg: sizes around the panels, stacks, types, errors."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def check(call, *arrays):
         np.testing.assert_allclose(one.get(), other, rtol=limit, atol=limit)
 
 
-# Less than a panel of 32 columns, one, and several.
+# Less than one panel of 32 columns, one panel, and several.
 @pytest.mark.parametrize("n", [1, 5, 33, 100])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 def test_solve_and_determinants(n, dtype):
@@ -124,7 +124,7 @@ def test_refusals(call, message):
 
 def test_qr_of_small_and_large_numbers():
     a = numbers((6, 4), "f4")
-    for scale in (1e-35, 1e30):  # their squares are no float32
+    for scale in (1e-35, 1e30):  # their squares do not fit in float32
         q, r = linalg.qr(gpuarray.to_gpu(a * np.float32(scale)))
         expected = np.linalg.qr(a.astype("f8"))
         np.testing.assert_allclose(q.get(), expected[0], atol=2e-6)

@@ -1,4 +1,4 @@
-"""numpy.linalg.eig and what is made of it, beside numpy: eigenvalues in any order, vectors by their equation."""
+"""numpy.linalg.eig and related functions compared with numpy: eigenvalues in any order; vectors are checked with their equation."""
 
 import warnings
 
@@ -18,7 +18,7 @@ def numbers(shape, dtype):
 
 
 def same_set(one, other, limit):
-    """Each value of either is near one of the other; repeated ones need not be told apart."""
+    """Each value of either is near one of the other; repeated values need not be matched one to one."""
     apart = abs(one[:, None] - other[None, :])
     bound = limit * max(1, abs(other).max(initial=0))
     assert apart.min(0, initial=np.inf).max(initial=0) < bound
@@ -31,7 +31,7 @@ def check(a, limit=None):
     expected = np.linalg.eigvals(a)
     values, (again, vectors) = np.linalg.eigvals(x), np.linalg.eig(x)
     assert values.dtype == again.dtype == vectors.dtype
-    # Later versions of numpy answer with complex numbers even where all are real.
+    # Later versions of numpy return complex numbers even if all are real.
     assert values.dtype in (expected.dtype, expected.real.dtype)
     assert values.dtype == expected.dtype or not expected.imag.any()
     assert values.shape == again.shape == expected.shape
@@ -63,7 +63,7 @@ def with_values(values):
         np.diag(np.arange(4.0)),
         np.zeros((3, 3)),
         np.triu(np.ones((5, 5))),
-        np.roll(np.eye(6), 1, 0),  # where the usual shifts stand still
+        np.roll(np.eye(6), 1, 0),  # the usual shifts do not converge
         np.array([[0.0, 1.0], [-1.0, 0.0]]),
         np.eye(4, k=1),  # one vector only
         np.eye(5, k=-1) + 1e-3 * np.eye(5, k=4),

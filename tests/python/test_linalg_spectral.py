@@ -1,4 +1,4 @@
-"""Singular values, eigenvalues of Hermitian matrices, and what comes of them, beside numpy.linalg."""
+"""Singular values, eigenvalues of Hermitian matrices, and related functions, compared with numpy.linalg."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("device")
 RNG = np.random.default_rng(5)
 SHAPES = [(1, 1), (2, 2), (5, 3), (3, 5), (33, 40), (36, 36), (4, 3, 3), (2, 3, 5, 6)]
 EMPTY = [(0, 3), (3, 0), (0, 4, 4), (2, 0, 0)]
-# Without full rank: the columns of U and V that belong to no singular value are to be found all the same.
+# Without full rank: the columns of U and V without a singular value must be computed, too.
 SINGULAR = [
     np.zeros((4, 3)),
     np.ones((6, 6)),
@@ -74,9 +74,7 @@ def test_extreme_sizes_and_small_singular_values():
     check_svd((numbers((5, 4)) * 1e-30).astype("f4"))
     graded = np.diag([1.0, 1e-8, 1e-14]) @ np.array([[2.0, 1, 0], [1, 2, 1], [0, 1, 2]])
     s = linalg.svdvals(gpuarray.to_gpu(graded)).get()
-    assert (
-        abs(s.prod() / 4e-22 - 1) < 1e-12
-    )  # the determinant: each is right to many digits
+    assert abs(s.prod() / 4e-22 - 1) < 1e-12  # the determinant: all of them are precise
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])

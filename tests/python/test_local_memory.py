@@ -7,7 +7,7 @@ from pycuda.compiler import SourceModule
 
 
 def test_same_local_address_is_other_memory_in_each_thread(device):
-    # What one thread wrote under a condition must not be read by the others.
+    # A value that one thread wrote under a condition must not be read by the others.
     kernel = SourceModule("""
     __global__ void join(float *out, int n)
     {

@@ -87,7 +87,7 @@ def test_async_copies_keep_the_host_array_alive(device):
     stream.synchronize()
     assert (result == np.arange(1 << 18)).all()
     gc.collect()
-    assert alive() is None  # and no longer than needed
+    assert alive() is None  # and is then freed
 
 
 @pytest.mark.parametrize("bits, dtype", [(8, "u1"), (16, "u2"), (32, "u4")])
@@ -131,7 +131,7 @@ def test_freeing_twice_is_an_error(device):
 def test_out_of_memory_collects_garbage_first(device):
     class Hoarder:
         def __init__(self):
-            self.me = self  # only the garbage collector frees it
+            self.me = self  # only the garbage collector can free it
             self.memory = cuda.mem_alloc(total // 2 + (total // 16))
 
     gc.collect()
@@ -219,7 +219,7 @@ def test_pools_say_what_they_hold(device):
 
 
 def test_arrays_of_python_objects_are_refused(device):
-    """What a kernel leaves in them would be followed as addresses."""
+    """Values that a kernel leaves in them would be used as addresses."""
     objects = np.array([1, "a"], object)
     record = np.zeros(2, [("n", "i4"), ("o", object)])
     memory = cuda.mem_alloc(64)
@@ -232,7 +232,7 @@ def test_arrays_of_python_objects_are_refused(device):
     ):
         with pytest.raises(TypeError, match="holds Python objects"):
             use()
-    cuda.memcpy_htod(memory, np.zeros(2))  # what was refused is not remembered
+    cuda.memcpy_htod(memory, np.zeros(2))  # the error is not remembered
 
 
 def test_copies_of_rows_stay_within_host_memory(device):

@@ -1,11 +1,11 @@
-"""Accesses of kernels that are no multiple of their size: an error in each memory, as on a GPU."""
+"""Misaligned accesses in kernels are errors in each memory, as on a GPU."""
 
 import textwrap
 
 from conftest import is_softcuda
 
-# One program for all: a context is lost with each. `%a` is what the lane's address is made of,
-# and everything that is known of it is read from memory or follows from the lane.
+# One program for all, because each destroys its context. `%a` is the base of the lane's address.
+# All that is known of it is read from memory or follows from the lane.
 PROGRAM = r'''
 import numpy as np
 import pycuda.driver as cuda

@@ -1,4 +1,4 @@
-"""The driver of today: attributes of launches, graphs, streams as blocks, memory by streams."""
+"""Newer features of the driver: attributes of launches, graphs, `with stream:`, memory of streams."""
 
 import threading
 
@@ -104,7 +104,7 @@ def test_occupancy(module, device):
     assert add.suggest_block_size(0, 64)[0] <= 64
 
 
-# Streams as blocks
+# Streams as context managers
 
 
 def test_current_stream(module, numbers):
@@ -129,7 +129,7 @@ def test_current_stream_is_of_one_thread(module, numbers, primary_context, able)
             module.get_function("add")(numbers, 1, block=(4, 1, 1))
 
     with cuda.Stream(cuda.stream_flags.NON_BLOCKING) as stream:
-        able("graphs", lambda: cuda.begin_capture(stream))  # another thread's launch
+        able("graphs", lambda: cuda.begin_capture(stream))  # a launch in another thread
         thread = threading.Thread(target=other)  # is not recorded
         try:
             thread.start()
@@ -168,7 +168,7 @@ def test_capture_and_replay(module, numbers, able):
         return recording.graph
 
     graph = able("graphs", lambda: record(1))
-    assert values(numbers) == [0, 1, 2, 3]  # recorded, not done
+    assert values(numbers) == [0, 1, 2, 3]  # recorded, not executed
     assert len(graph) == 2 and len(graph.clone()) == 2
     step = able("graphs", graph.instantiate)
     step.upload(stream)
@@ -292,7 +292,7 @@ def test_closing_graphs(module, numbers, able):
     for use in (lambda: len(graph), graph.instantiate, graph.clone, graph.add_empty):
         with pytest.raises(cuda.LogicError, match="the graph was closed"):
             use()
-    ready.launch()  # has what it needs
+    ready.launch()  # its inputs are ready
     cuda.Context.synchronize()
     assert values(numbers) == [1, 2, 3, 4]
     ready.close()
@@ -358,7 +358,7 @@ def test_blocks_give_back(device):
         with pytest.raises(cuda.Error):
             memory.free()
         with make() as memory:
-            memory.free()  # which the end of the block then leaves
+            memory.free()  # so the end of the block does not
     descriptor = cuda.ArrayDescriptor3D()
     descriptor.width = descriptor.height = 8
     descriptor.format, descriptor.num_channels = cuda.array_format.FLOAT, 1

@@ -298,11 +298,11 @@ def run_mpi(program, count, tmp_path, monkeypatch, choice="staged"):
         capture_output=True,
         text=True,
         timeout=180,
-        # Without what an MPI in this process has put into the environment behind Python's back.
+        # Without the variables that an MPI in this process has added to the environment without Python.
         env=dict(os.environ),
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    # mpirun passes on what comes from all in any order, also within a line.
+    # mpirun merges the output of all processes in any order, also within a line.
     assert done.stdout.count("done") == count, done.stdout
     return done.stdout
 
@@ -322,7 +322,7 @@ def test_arrays_of_another_device_and_messages(device, tmp_path, monkeypatch):
 
 
 def test_an_mpi_without_windows_is_named(device, tmp_path, monkeypatch):
-    # Open MPI's component of shared memory makes no windows of memory that a program has.
+    # Open MPI's component of shared memory cannot make windows of a program's own memory.
     monkeypatch.setenv("OMPI_MCA_osc", "sm")
     program = """
         import numpy as np
@@ -401,7 +401,7 @@ def has_nccl():
 
 
 class Recorder:
-    """A communicator that notes what it gets."""
+    """A communicator that records its arguments."""
 
     def Send(self, buf, dest, tag=0):
         self.got = buf

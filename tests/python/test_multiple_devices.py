@@ -67,9 +67,7 @@ def test_out_of_core(program):
     )
     assert found, out
     if program == "svd":
-        assert (
-            int(found[1]) > 20
-        )  # of forty chunks for Q and U, four stay on the devices
+        assert int(found[1]) > 20  # four of forty chunks of Q and U stay
 
 
 def run_benchmark(*arguments, **environment):

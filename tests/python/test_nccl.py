@@ -1,4 +1,4 @@
-"""NCCL's calls on arrays: several devices in one process, several processes, and what goes wrong."""
+"""NCCL's calls on arrays: several devices in one process, several processes, and errors."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ ONE_PROCESS = """
 
 @pytest.fixture
 def run_devices(run_program):
-    """Run a program on so many devices; skipped on a machine with fewer GPUs."""
+    """Run a program on this number of devices; skipped on a machine with fewer GPUs."""
 
     def run(body, count=4, timeout=200, **environment):
         require_devices(count)
@@ -346,7 +346,7 @@ def test_arrays_that_overlap_are_in_place_or_an_error(run_devices):
 
 
 def test_a_call_is_one_call_of_python(run_devices):
-    # What stands between the program and NCCL decides on how long short messages take.
+    # The layers between the program and NCCL decide the time of short messages.
     run_devices(
         """
         import sys

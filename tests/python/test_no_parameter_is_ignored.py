@@ -1,6 +1,6 @@
-"""Every public function with ``stream=`` or ``allocator=`` uses it, shown by its effect.
+"""Every public function with ``stream=`` or ``allocator=`` uses it, which its effect shows.
 
-The walk over the public names finds all such functions; one that has no call here fails it.
+The test searches all public names for such functions, and fails if one has no call here.
 """
 
 import inspect
@@ -32,7 +32,7 @@ def zeros(count):
 
 
 def filled(call, like=None):
-    """What a function that fills an array left in it."""
+    """The contents of an array after a function that fills it."""
 
     def run(x, **given):
         out = gpuarray.empty(SIZE, np.float32) if like is None else like()
@@ -63,7 +63,7 @@ running = InclusiveScanKernel(np.float32, "a + b")
 before = ExclusiveScanKernel(np.float32, "a + b", "0")
 fused = pycuda.fuse(lambda x: x * 2 + 1)
 
-# How each is called: with an array, and what is tested. Those that take no array ignore it.
+# The calls of all functions, with an array and the tested keyword. Functions without an array ignore it.
 CALLS = {
     "GPUArray.set": filled(lambda x, out, **g: out.set(host_array(), **g)),
     "GPUArray.set_async": filled(lambda x, out, **g: out.set_async(host_array(), **g)),
@@ -156,7 +156,7 @@ CALLS = {
     "ExclusiveScanKernel": lambda x, **g: before(x, output_ary="new", **g),
 }  # fmt: skip
 
-# Where the name of a keyword has another meaning.
+# Functions whose keyword of this name has another meaning.
 OTHERS = {
     "GPUArray.__dlpack__": "stream is the borrower's; see test_dlpack.py",
 }
@@ -174,7 +174,7 @@ def parameters(function):
 
 
 def public_functions():
-    """(name, function) of all that the modules and their classes of arrays offer."""
+    """(name, function) of all functions in the modules and their array classes."""
     for module_name, module in MODULES.items():
         for name, value in vars(module).items():
             is_borrowed = module is not gpuarray and value is getattr(
@@ -251,7 +251,7 @@ def test_stream_is_used(device, name):
         stream.synchronize()
         np.testing.assert_array_equal(host(result), expected)
         return
-    with stream:  # the memory that the result will have
+    with stream:  # the memory of the later result
         poison = [gpuarray.empty(SIZE, np.float32).fill(-77) for _ in range(4)]
     stream.synchronize()
     del poison
@@ -279,7 +279,7 @@ def test_allocator_is_used(device, name):
     assert result._own_allocator is allocate
     assert isinstance(result.gpudata, cuda.PooledDeviceAllocation)
     np.testing.assert_array_equal(host(result), expected)
-    # What is made of it comes from there as well.
+    # Results made from it come from there as well.
     before = len(sizes)
     assert (result + 1)._own_allocator is allocate
     assert len(sizes) == before + 1
@@ -331,7 +331,7 @@ def test_results_of_an_array_from_a_pool_come_from_it(device, name):
         assert pool.active_blocks > blocks
 
 
-# Where PyCUDA takes them by position
+# Functions for which PyCUDA accepts them by position
 
 
 def test_stream_and_allocator_by_position(device):

@@ -1,4 +1,4 @@
-"""docs/numpy_functions.md says what there is."""
+"""docs/numpy_functions.md lists exactly the existing functions."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""softcuda's NVML: what it says of devices, beside what the driver says, and with nvidia-ml-py."""
+"""softcuda's NVML: its data about devices compared with the driver's, and its use with nvidia-ml-py."""
 
 import ctypes
 import os
@@ -103,7 +103,7 @@ def test_device_is_the_drivers(nvml, handle, device):
             == SUCCESS
         )
         assert found.value == handle.value
-    for text in (uuid, uuid.removeprefix("GPU-")):  # as CUDA has it
+    for text in (uuid, uuid.removeprefix("GPU-")):  # CUDA's form
         found = ctypes.c_void_p()
         assert (
             nvml.nvmlDeviceGetHandleByUUID(text.encode(), ctypes.byref(found))
@@ -211,7 +211,7 @@ def test_utilization_is_measured(nvml, handle, device, turns):
     cuda.Context.synchronize()
     utilization(nvml, handle)
     time.sleep(0.4)
-    assert utilization(nvml, handle) <= 1  # nothing runs
+    assert utilization(nvml, handle) <= 1  # no kernel runs
     end = time.monotonic() + 0.5
     launch = spin.bind(out, np.uint32(turns), block=(32, 1, 1))
     started = time.monotonic()
@@ -242,7 +242,7 @@ def test_a_kernel_that_still_runs_counts(nvml, handle, device):
     out.free()
 
 
-# What a call without arguments may do well.
+# Functions that succeed without arguments.
 NEED_NOTHING = {"nvmlInit", "nvmlInit_v2", "nvmlInitWithFlags", "nvmlShutdown"}
 
 

@@ -1,4 +1,4 @@
-"""SOFTCUDA_PERF: what Linux' perf reads about kernels."""
+"""SOFTCUDA_PERF: files about kernels for Linux' perf."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run(folder: Path, perf: str, *arguments: str, before: tuple[str, ...] = ()):
 
 
 def records_of(path: Path) -> list[tuple[int, bytes]]:
-    """(kind, what follows the head) of each record in a dump."""
+    """(kind, bytes after the head) of each record in a dump."""
     data = path.read_bytes()
     magic, version, size, _machine, _pad, process = struct.unpack_from("6I", data)
     assert (magic, version, size) == (0x4A695444, 1, 40)
@@ -188,7 +188,7 @@ def test_another_word_is_refused(tmp_path):
 
 
 def perf_refuses(folder: Path) -> str | None:
-    """Why perf cannot record here."""
+    """The reason why perf cannot record here."""
     if not shutil.which("perf"):
         return "perf is not installed"
     done = subprocess.run(

@@ -45,7 +45,7 @@ def server():
 
 
 def check(server, program, modes):
-    """What these modes find in a program, by its lines."""
+    """The findings of these modes in a program, by its lines."""
     result = server.run(program, modes)
     assert "broken" not in result, result["broken"]
     seen = []
@@ -65,7 +65,7 @@ def test_planted_defect_is_found(server, program):
     assert verdict, str(verdict)
 
 
-# Code for one mode is not that for all: sync alone needs warps that are fibers, for example.
+# The code for one mode differs from that for all modes: sync alone needs warps as fibers, for example.
 @pytest.mark.parametrize("modes", [MODES, *((m,) for m in MODES)], ids="+".join)
 @pytest.mark.parametrize("program", CLEAN, ids=name_of)
 def test_nothing_is_found_in_a_correct_program(server, program, modes):
@@ -84,7 +84,7 @@ def test_there_are_enough_programs():
         assert sum(program.mode == mode for program in PLANTED) >= 30
     assert len(CLEAN) >= 30
     assert {kind: set(names) for kind, names in OUR_KINDS.items()} == KINDS
-    # A leak is seen when the process ends, which no kernel's line shows: test_check.py has it.
+    # A leak is found when the process ends and has no line of a kernel; test_check.py tests it.
     planted = {kind for p in PLANTED for f in p.findings for kind in f.kind.split("|")}
     assert planted == set().union(*KINDS.values()) - {"leak"}
 
@@ -99,9 +99,9 @@ ACCESSES = {
 
 
 def lines_with_accesses(ptx, file, mode):
-    """The lines of `file` that the PTX's instructions are for which a mode looks at.
+    """The lines of `file` with PTX instructions that a mode checks.
 
-    An instruction of an inlined function is also for the lines of the calls that it was inlined at.
+    An instruction of an inlined function also has the lines of the calls at which it was inlined.
     """
     numbers = dict(re.findall(r'\.file\s+(\d+)\s+"(?:[^"]*/)?([^"/]*)"', ptx))
     callers, now, lines = {}, None, set()
@@ -124,7 +124,7 @@ def lines_with_accesses(ptx, file, mode):
 
 @pytest.mark.parametrize("program", PLANTED, ids=name_of)
 def test_compiler_keeps_the_defect(program):
-    """A defect that NVRTC optimises away could not be found by anyone."""
+    """A defect that NVRTC optimises away cannot be found by any tool."""
     ptx = compiler.compile(
         program.numbered_source(),
         nvcc="nvrtc",

@@ -386,7 +386,7 @@ def test_the_page_in_a_browser(memory, tmp_path):
 
 @needs_softcuda
 def test_the_page_of_the_docs(device, command, tmp_path, monkeypatch):
-    """The programs of docs/finding_slow.md, and what the page says that they print."""
+    """The programs of docs/finding_slow.md, and the output that the page shows."""
     page = (ROOT / "docs" / "finding_slow.md").read_text()
     program, of_a_block = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
     (tmp_path / "transpose.py").write_text(program)
@@ -397,7 +397,7 @@ def test_the_page_of_the_docs(device, command, tmp_path, monkeypatch):
     def without_times(text):
         text = re.sub(r"[\d.]+ (ns|us|ms|s)\b", "TIME", text)
         lines = [line.strip() for line in text.splitlines()]
-        return [line for line in lines if "host wait" not in line]  # that is chance
+        return [line for line in lines if "host wait" not in line]  # random times
 
     assert without_times(shown) == without_times(done.stderr)
     source = program.split('"""')[1]

@@ -137,7 +137,7 @@ __global__ void part(float *out, const float *in, int lanes, int rounds) {
 
 
 def line_with(kernel, text):
-    """The line of a kernel whose source has ``text``."""
+    """The line of a kernel whose source contains ``text``."""
     (found,) = [n for n, t in enumerate(kernel.source.splitlines(), 1) if text in t]
     (line,) = [line for line in kernel.lines if line.line == found]
     return line
@@ -318,7 +318,7 @@ def test_recursion(memory):
         out[threadIdx.x] = count(6);
     }"""
     kernel = profile_of(source, "start", memory)
-    # The compiler makes a loop of the second call: C(n) = 1 + C(n-1) + C(n-3) + ...
+    # The compiler turns the second call into a loop: C(n) = 1 + C(n-1) + C(n-3) + ...
     assert line_with(kernel, "__device__").executions == 13
 
 

@@ -1,4 +1,4 @@
-"""Behaviour that PyCUDA's documentation or its own suite fixes: programs written for it rely on it."""
+"""Behaviour that PyCUDA's documentation or test suite defines, and on which programs rely."""
 
 import types
 import warnings
@@ -88,7 +88,7 @@ def test_functions_of_numpy_use_numpys_order_of_a_fortran_array():
 
 
 def test_a_mask_given_to_a_kernel_that_takes_floats_is_reported():
-    """A comparison gives bool, as numpy's; PyCUDA's gives the operands' type."""
+    """A comparison returns bool, like numpy's; PyCUDA's returns the operands' type."""
     array = gpuarray.to_gpu(HOST)
     mask = array > 2
     assert mask.dtype == np.bool_
@@ -279,7 +279,7 @@ def test_a_library_that_is_needed_and_absent_is_named(monkeypatch):
 
 @pytest.mark.parametrize("module", [SourceModule, DynamicSourceModule])
 def test_too_much_shared_memory_is_an_error_of_the_compiler(module):
-    """kernel_tuner leaves such kernels out: it looks for these words of ptxas."""
+    """kernel_tuner skips such kernels: it searches for these words of ptxas."""
     source = "__global__ void f(double *x) { __shared__ double s[1 << 20]; s[*x] = 1; *x = s[9]; }"
     with pytest.raises(cuda.CompileError) as raised:
         module(source.replace("s[*x]", "s[(int)*x]"))
@@ -287,7 +287,7 @@ def test_too_much_shared_memory_is_an_error_of_the_compiler(module):
 
 
 def test_an_alignment_behind_a_struct_is_the_structs(tmp_path):
-    """nvcc takes it so; NVRTC gives it to the typedef, and sizeof is another."""
+    """nvcc accepts this form; NVRTC applies it to the typedef, which changes sizeof."""
     inner = "typedef struct { int x; char y; } ALIGN(32) Inner;\n"
     (tmp_path / "inner.cuh").write_text(inner)
     source = """
@@ -307,7 +307,7 @@ def test_an_alignment_behind_a_struct_is_the_structs(tmp_path):
 
 
 def test_an_array_is_no_iterable_of_the_abstract_class_but_iterates():
-    """reikna takes what is Iterable for a container of arrays."""
+    """reikna treats an Iterable as a container of arrays."""
     array = gpuarray.to_gpu(HOST)
     assert not isinstance(array, Iterable)
     np.testing.assert_array_equal([row.get() for row in array], HOST)

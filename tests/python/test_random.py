@@ -1,4 +1,4 @@
-"""pycuda.random: Philox's published numbers, independence of size, place and launch; distributions."""
+"""pycuda.random: Philox's published numbers, independence of size, position and launch; distributions."""
 
 import hashlib
 
@@ -103,7 +103,7 @@ def test_out_at_any_address_gets_the_same_numbers(device):
         np.testing.assert_array_equal(out.get(), expected)
 
 
-# Of the first 4096 numbers with seed 2026, computed on the software device; a GPU must agree.
+# Hashes of the first 4096 numbers with seed 2026, computed on softcuda; a GPU must agree.
 HASHES = {
     ("random", "f"): "20bab53bf5dd5f17",
     ("random", "d"): "51e9e0cc4797392b",

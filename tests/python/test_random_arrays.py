@@ -1,6 +1,6 @@
 """Random calls of arrays, on the device and in NumPy.
 
-`tools/random_arrays` runs as many as you like; here is a fixed slice.
+`tools/random_arrays` runs any number of them; this test runs a fixed part.
 """
 
 import pathlib
@@ -19,9 +19,9 @@ from random_arrays import case  # noqa: E402
 pytestmark = pytest.mark.usefixtures("device")
 
 
-# Seeds that differ on an H200.
+# Seeds with different results on an H200.
 ON_A_GPU = {
-    # Elements that are named several times get any of their values.
+    # An element that is indexed several times gets any one of its values.
     *(103, 337, 1657),
     # Determinants of matrices with infinities and NaN.
     *(1859, 1936),
@@ -36,7 +36,7 @@ def differences(seeds) -> list[str]:
     return [f"seed {seed}\n{one}" for seed, one in found if one is not None]
 
 
-# Indices may repeat: threads write one element then, in no order.
+# Indices may repeat: then several threads write one element, in no defined order.
 @pytest.mark.cuda_check_allow("race", "sync")
 def test_random_calls():
     assert differences(range(1500)) == []
@@ -60,7 +60,7 @@ def test_random_calls_in_a_stream():
     ],
 )
 def test_differences_are_found(monkeypatch, ours, what):
-    """The comparison itself: NumPy runs a copy, the device another statement."""
+    """Test of the comparison: the device runs another statement than NumPy."""
     run = case.run
 
     def run_other(lines, names):

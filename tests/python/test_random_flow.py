@@ -1,4 +1,4 @@
-"""Kernels whose control flow is drawn at random, beside the same programs run by Python."""
+"""Kernels with random control flow, compared with the same programs run by Python."""
 
 import random
 
@@ -36,8 +36,8 @@ STATE = ["r0", "r1", "r2", "u0", "u1", "c0", "c1", "fuel"]
 class Program:
     """Blocks with a few operations each, and a branch to two others.
 
-    Registers `r` differ between threads from the start, `u` and `c` only where threads have gone
-    different ways. Some blocks end the thread when its fuel is used up.
+    Registers `r` differ between threads from the start, `u` and `c` only if threads have taken
+    different paths. Some blocks end the thread after a number of rounds.
     """
 
     def __init__(self, seed):
@@ -81,13 +81,13 @@ class Program:
                 draw.choice([1, draw.randrange(1 << 16) | 1]),
                 draw.randrange(9),
             )
-        if kind == 4:  # to another register's value
+        if kind == 4:  # to the value of another register
             return draw.choice(STATE[:3]), draw.choice(STATE[3:5]), 1, 77
         c = draw.choice(STATE[5:7])
         return c, c, 1, 1
 
     def run(self, thread):
-        """What the thread leaves; None if it runs for too long."""
+        """The registers at the thread's end; None if it runs too long."""
         state = dict.fromkeys(STATE, 0) | {"u0": 12345, "u1": 678, "fuel": 60}
         for k in range(3):
             state[f"r{k}"] = (thread * 2654435761 + k * 977) & WORD

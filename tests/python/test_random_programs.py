@@ -1,6 +1,6 @@
-"""Random CUDA C++ programs on the device, beside the same programs as plain C++ on the host.
+"""Random CUDA C++ programs on the device, compared with the same programs as plain C++ on the host.
 
-`tools/random_programs` runs as many as you like; here is a fixed slice.
+`tools/random_programs` runs any number of them; this test runs a fixed part.
 """
 
 import os
@@ -49,7 +49,7 @@ def test_many_random_programs(tmp_path, tier):
 
 
 def test_interpreters_agree_with_compiled_code(tmp_path):
-    """Of the IR and of the warp program: softcuda_interpret_tests, which CMake builds."""
+    """Interpreters of the IR and of the warp program: softcuda_interpret_tests, which CMake builds."""
     cuda.init()
     library = pathlib.Path(cuda.get_driver_path()).resolve()
     runner = library.parent.parent / "tests/softcuda/softcuda_interpret_tests"
@@ -97,7 +97,7 @@ def test_host_refuses_undefined_values(tmp_path):
 
 
 class OneProgramDiffers(Workshop):
-    """A workshop whose device gets one statement wrong."""
+    """A workshop whose device computes one statement wrongly."""
 
     def device_compile(self, programs, driver):
         return None

@@ -90,7 +90,7 @@ def test_flag_is_set_and_kept():
     assert x.get().tolist() == [0, 1, 1, 1]
     with pytest.raises(KeyError, match="only 'writeable'"):
         x.flags["c_contiguous"] = False
-    # As in NumPy, who knows that the view repeats elements may write to it all the same.
+    # As in NumPy, a program can make a view with repeated elements writeable.
     _, view = repeated()
     view.flags.writeable = True
     view[0] = 5

@@ -1,4 +1,4 @@
-"""get_..._kernel(): kernels that programs of PyCUDA's time launch themselves."""
+"""get_..._kernel(): kernels that old PyCUDA programs launch themselves."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ Y = np.linspace(0.5, 4, 8, dtype=np.float32)
 COMPLEX = (X + 2j * Y).astype(np.complex64)
 F4, C8 = np.float32, np.complex64
 
-# The function, what it is called with, the kernel's arguments, and what the last ones hold then.
+# The function, its arguments, the kernel's arguments, and the expected contents of the last ones.
 KERNELS = [
     ("get_copy_kernel", (np.float64, F4), [X], [X.astype(np.float64)], "dest first"),
     ("get_axpbyz_kernel", (F4, F4, F4), [2, X, 3, Y], [2 * X + 3 * Y]),

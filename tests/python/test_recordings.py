@@ -1,7 +1,7 @@
-"""What single instructions give, bit for bit, beside what an NVIDIA H200 gave.
+"""Results of single instructions, compared bit for bit with those of an NVIDIA H200.
 
 The recordings, and how they are made, are in tests/recordings; tools/record_on_gpu makes new ones.
-Of the random kernels that were recorded, a part is run here; `tools/record_on_gpu random --check`
+This test runs a part of the recorded random kernels; `tools/record_on_gpu random --check`
 runs all.
 On a mismatch, run that with --raw and --only on both devices and compare the arrays.
 """
@@ -56,7 +56,7 @@ def rows_of(module, make):
 
 
 def check(rows, module, run_all):
-    """Each row's hash must be the recorded one, but for those that are known to differ."""
+    """Each row's hash must be the recorded one, except for known differences."""
     wrong = []
     for row, (instruction, results) in zip(
         rows, run_all([row.instruction for row in rows]), strict=True
@@ -70,8 +70,7 @@ def check(rows, module, run_all):
 INSTRUCTIONS = [
     row
     for row in rows_of(instructions, instructions.Instruction)
-    if row.hash
-    != instructions.REFUSED  # softcuda takes what the GPU's compiler does not
+    if row.hash != instructions.REFUSED  # accepted by softcuda alone
 ]
 MATRICES = rows_of(matrices, matrices.MatrixInstruction)
 
@@ -112,7 +111,7 @@ def test_programs(device, program):
 RANDOM_KERNELS = random_runs.read()[::8] if random_runs.FILE.exists() else []
 
 
-@pytest.mark.cuda_check_allow("sync")  # lanes part before a barrier; recorded on a GPU
+@pytest.mark.cuda_check_allow("sync")  # lanes diverge before a barrier
 @pytest.mark.parametrize("text", RANDOM_KERNELS, ids=random_runs.seed_of)
 def test_random_kernels(request, device, text):
     if random_runs.seed_of(text) in random_runs.UNEXPLAINED:

@@ -38,7 +38,7 @@ def test_results_are_gpu_arrays_without_an_import_of_gpuarray(run_program):
     assert (done.stdout, done.stderr) == ("4.0\n", "")
 
 
-# One tile is 4096 elements; up to four of them are one block's work.
+# One tile is 4096 elements; one block reduces up to four tiles.
 @pytest.mark.parametrize(
     "n", [0, 1, 5, 255, 4095, 4096, 4097, 16384, 16385, 100_000, 1_234_567]
 )
@@ -99,7 +99,7 @@ def test_struct_result(device):
         "reduction_extremes",
         np.dtype([("low", np.int32), ("high", np.int32), ("where", np.int64)]),
     )
-    # Written as PyCUDA needs them, with constructors for volatile; ours needs none.
+    # PyCUDA needs the constructors for volatile; this package does not.
     kernel = ReductionKernel(
         extremes,
         "reduction_extremes()",

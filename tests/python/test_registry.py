@@ -1,4 +1,4 @@
-"""The registry of array functions: each is declared once, and all that is made from it agrees."""
+"""The registry of array functions: each is declared once, and everything generated from it agrees."""
 
 import copy
 import importlib
@@ -14,7 +14,7 @@ from pycuda import array_api, arrays, fft, gpuarray, linalg
 from pycuda.arrays import registry
 from pycuda.arrays.protocols.numpy_functions import functions
 
-# Of NumPy's functions that have a home in the registry, those that the oldest NumPy lacks.
+# NumPy functions of the registry that the oldest supported NumPy does not have.
 NEWER = {"matvec", "vecmat", "unstack", "cumulative_sum", "cumulative_prod"}
 GONE = {"row_stack"}  # from NumPy 2.5
 
@@ -88,7 +88,7 @@ def test_parameters_in_pycudas_order(device):
 
 def test_pickles_name_public_modules(device):
     x = gpuarray.to_gpu(np.int32([1, 2]))
-    restore = x.__reduce__()[0]  # dumps() may take another: pycuda.dask registers one
+    restore = x.__reduce__()[0]  # dumps() may use one that pycuda.dask registers
     assert restore.__module__ == "pycuda.gpuarray"
     assert getattr(gpuarray, restore.__qualname__) is restore
     assert b"pycuda.arrays" not in pickle.dumps(x, protocol=0)
@@ -99,7 +99,7 @@ def test_pickles_name_public_modules(device):
         assert pickle.loads(pickle.dumps(function)) is function
 
 
-# What NumPy's calls once ignored
+# Arguments that NumPy's calls once ignored
 
 
 def test_creation_by_numpy_checks_the_device(device):

@@ -1,4 +1,4 @@
-"""What objects print: what they are, how large, and whether they are gone."""
+"""The repr of objects: kind, size, and whether they are freed."""
 
 import re
 

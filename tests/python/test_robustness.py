@@ -1,4 +1,4 @@
-"""The software device where the system has nothing left to give: threads, memory, disk."""
+"""softcuda on a system without free resources: threads, memory, disk."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(
     not is_softcuda(), reason="limits of this process are no limits of a GPU"
 )
 
-# What each program begins with: a kernel of many blocks, and a check of what it gives.
+# The beginning of each program: a kernel of many blocks, and a check of its result.
 BEGINNING = """
     import resource
     import sys
@@ -60,7 +60,7 @@ def run_limited(run_program, tmp_path):
 
 
 def few_threads(tmp_path):
-    """Memory is limited for a process of few threads: each takes some."""
+    """The memory limit is for a process with few threads, because each thread uses some."""
     return {
         "SOFTCUDA_CACHE_DIR": str(tmp_path / "objects"),
         "SOFTCUDA_THREADS": "2",
@@ -114,7 +114,7 @@ def test_out_of_memory_of_the_system(run_limited):
 
 
 def test_few_addresses(run_limited):
-    """Batch systems limit them. The device takes less where there is less."""
+    """Batch systems limit resources. The device uses less if there is less."""
     done = run_limited(
         """
         size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
@@ -129,7 +129,7 @@ def test_few_addresses(run_limited):
 
 
 def test_no_memory_to_compile_with(run_limited):
-    """LLVM must not be begun where it would run out of memory: it does not survive that."""
+    """LLVM must not start if it would run out of memory, which it does not survive."""
     done = run_limited(
         """
         cuda.mem_alloc(4)
@@ -208,8 +208,8 @@ WINDOWS = """
 
 @pytest.mark.parametrize("gigabytes", [None, 16, 2])
 def test_windows_of_memory(run_program, tmp_path, gigabytes):
-    """Under `ulimit -v` blocks share a range of addresses, or code cuts off offsets that lead out of
-    a narrow one; and a wild offset is still found."""
+    """Under `ulimit -v` blocks share a range of addresses, or the code masks offsets that leave
+    a narrow range; a wrong offset is still found."""
     limit = "import resource\n"
     if gigabytes:
         limit += f"resource.setrlimit(resource.RLIMIT_AS, ({gigabytes} << 30,) * 2)\n"
@@ -222,7 +222,7 @@ def test_windows_of_memory(run_program, tmp_path, gigabytes):
     assert done.returncode == 1
 
 
-# A first lane's offset may be negative where only later lanes are active; far strides, and
+# The first lane's offset may be negative if only later lanes are active; far strides, and
 # local arrays at unknown indices.
 NARROW = """
     from pycuda.compiler import SourceModule
@@ -308,7 +308,7 @@ WAITING = """
 
 @pytest.mark.parametrize("gigabytes", [None, 1100])
 def test_thousands_of_waiting_blocks(run_program, tmp_path, gigabytes):
-    """Those that are begun beside them find room while there is some, and else begin later."""
+    """Further blocks start beside them while there is memory, and otherwise later."""
     limit = "import resource\n"
     if gigabytes:
         limit += f"resource.setrlimit(resource.RLIMIT_AS, ({gigabytes} << 30,) * 2)\n"
@@ -359,7 +359,7 @@ def test_what_a_wild_pointer_is(run_limited, what, message):
     ids=["no folders", "one core", "few files", "small stacks"],
 )
 def test_bare_surroundings(run_program, environment, limit):
-    """Nothing of this is needed: neither a cache, nor several cores, nor many files."""
+    """The device works without a cache, several cores, and many files."""
     program = (
         f"import os, resource\n{limit}\n" + textwrap.dedent(BEGINNING) + "check()\n"
     )
@@ -367,7 +367,7 @@ def test_bare_surroundings(run_program, environment, limit):
 
 
 def test_full_disk_under_the_cache(run_limited, tmp_path):
-    """A limit on the size of files is a disk that is full after as many bytes."""
+    """A limit on the size of files acts like a disk that is full after that many bytes."""
     done = run_limited(
         """
         resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def find_nvcc():
-    """nvcc on the path, or of the package nvidia-cuda-nvcc; None where there is none."""
+    """nvcc on the path, or from the package nvidia-cuda-nvcc; None if there is none."""
     on_path = shutil.which("nvcc")
     if on_path:
         return on_path
@@ -78,7 +78,7 @@ def compile_program(tmp_path, sources, *options):
     return program
 
 
-# The sources, and options beyond the architecture.
+# The sources, and options in addition to the architecture.
 COMPILED = {
     "variables": (["variables.cu"], []),
     "compressed": (["variables.cu"], ["--compress-mode=size"]),
@@ -146,7 +146,7 @@ def test_python_loads_the_library(tmp_path, major, version):
 
 
 def test_each_library_has_its_own_layout_of_the_properties(tmp_path):
-    """The offsets are those of NVIDIA's headers; what is behind a structure stays as it is."""
+    """The offsets are those of NVIDIA's headers; memory after a structure is not changed."""
     printed = run_python(
         tmp_path,
         """
@@ -172,7 +172,7 @@ def test_each_library_has_its_own_layout_of_the_properties(tmp_path):
 
 
 def test_the_two_libraries_differ_in_arguments(tmp_path):
-    """cudaGraphGetEdges takes a place for the edges' data in CUDA 13, and does not in CUDA 12."""
+    """cudaGraphGetEdges has a parameter for the edges' data in CUDA 13, but not in CUDA 12."""
     printed = run_python(
         tmp_path,
         """
@@ -197,7 +197,7 @@ def test_the_two_libraries_differ_in_arguments(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("major", [12, 13])
 def test_no_function_dies_of_null_arguments(tmp_path, major):
-    """Each exported function is called with zeros in a process of its own."""
+    """Each exported function is called with zeros in a separate process."""
     printed = run_python(
         tmp_path,
         f"""

@@ -22,7 +22,7 @@ def before(x):
     return np.concatenate([[0], np.cumsum(x)[:-1]]) if len(x) else x
 
 
-# A tile is 8192 elements; 32 tiles and 1024 tiles begin a new level.
+# A tile is 8192 elements; a new level begins at 32 tiles and at 1024 tiles.
 @pytest.mark.parametrize(
     "n",
     [0, 1, 2, 31, 33, 1023, 8191, 8192, 8193, 32 * 8192, 32 * 8192 + 1, 1_000_003]
@@ -41,7 +41,7 @@ def test_sizes(device, n):
 @pytest.mark.parametrize("dtype", "bBhHiIqQefd")
 def test_types(device, dtype):
     dtype = np.dtype(dtype)
-    # The sums of float16 stay where all integers are exact.
+    # The float16 sums stay in the range in which all integers are exact.
     n = 3000 if dtype == np.float16 else 9000
     x = (random_array(n) % 2 == 0).astype(dtype)
     out = ForeignArray(np.zeros_like(x))

@@ -1,6 +1,6 @@
 """Kernels that count in shared memory with atomics.
 
-softcuda counts in several tables where nobody can tell: these tests look at what could tell.
+softcuda counts in several tables if this is not visible: these tests check that it is not.
 """
 
 import numpy as np
@@ -52,15 +52,13 @@ def test_sums(device, word, bins, most):
     random = np.random.default_rng(bins)
     n = 5000
     data = random.integers(0, bins, n, np.uint32)
-    data[: n // 2] //= 64  # many of one kind
+    data[: n // 2] //= 64  # many equal keys
     weights = random.integers(0, np.iinfo(dtype).max, n, dtype)
     out = np.zeros((BLOCKS, bins), dtype)
     kernel = SourceModule(
         SOURCE.format(type=word, bins=bins), no_extern_c=True
     ).get_function("count")
-    for _ in range(
-        2
-    ):  # what the first launch leaves behind must not count in the second
+    for _ in range(2):  # counts of the first launch must not appear in the second
         kernel(
             cuda.In(data), cuda.In(weights), cuda.Out(out), np.int32(n), np.uint32(most),
             block=(THREADS, 1, 1), grid=(BLOCKS, 1),
@@ -70,7 +68,7 @@ def test_sums(device, word, bins, most):
 
 @pytest.mark.cuda_check_allow("mem")
 def test_beyond_the_table(device):
-    """A place behind the counted variable is one in shared memory like any other."""
+    """Memory after the counted variable is ordinary shared memory."""
     source = """
     extern "C" __global__ void count(const int *data, int *out, int n)
     {
@@ -96,7 +94,7 @@ def test_beyond_the_table(device):
 
 
 def test_memory_of_the_launch(device):
-    """Of ``extern __shared__`` the compiler does not know how much there is."""
+    """The compiler does not know the size of ``extern __shared__``."""
     source = """
     extern "C" __global__ void count(const int *data, int *out, int n, int bins)
     {
@@ -123,7 +121,7 @@ def test_memory_of_the_launch(device):
 
 
 def test_look_in_between(device):
-    """A thread that reads what the others of its warp have counted sees it."""
+    """A thread that reads the counts of its warp's other threads gets the current values."""
     source = """
     extern "C" __global__ void count(const int *data, int *out, int rounds)
     {
@@ -143,7 +141,7 @@ def test_look_in_between(device):
     lanes = np.arange(64)
     data = (lanes // 32 * 32 + lanes % 5).astype(
         np.int32
-    )  # each warp in bins of its own
+    )  # different bins for each warp
     counts = np.bincount(data, minlength=64)
     rounds = 4
     out = np.zeros((rounds + 1, 64), np.int32)

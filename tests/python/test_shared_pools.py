@@ -1,4 +1,4 @@
-"""Memory pools that two processes share: one allocates, the other maps the memory by a descriptor."""
+"""Memory pools that two processes share: one allocates, the other maps the memory with a file descriptor."""
 
 import ctypes
 import os

@@ -28,7 +28,7 @@ def sequence(generator, count):
 
 
 def test_polynomials_are_those_of_joe_and_kuo():
-    # Found by us in the order in which their table has them, so both are right.
+    # Computed by pycuda, in the order of the published table, so both agree.
     for degree in range(1, 10):
         theirs = [row[1] for row in directions._chosen_numbers() if row[0] == degree]
         ours = directions.primitive_polynomials(degree).tolist()
@@ -40,7 +40,7 @@ def test_first_dimensions():
     v = directions.directions(4, 32)
     assert v.shape == (4, 32) and v.dtype == np.uint32
     np.testing.assert_array_equal(v[0], 1 << np.arange(31, -1, -1, dtype=np.uint64))
-    # Of the third dimension, x^2 + x + 1: m1 = 1, m2 = 3, m3 = 2 m2 ^ 4 m1 ^ m1 = 3.
+    # For the third dimension, x^2 + x + 1: m1 = 1, m2 = 3, m3 = 2 m2 ^ 4 m1 ^ m1 = 3.
     assert [int(n) >> (31 - i) for i, n in enumerate(v[2][:3])] == [1, 3, 3]
     np.testing.assert_array_equal(directions.directions(4, 64)[:, :32] >> 32, v)
 
@@ -49,7 +49,7 @@ def test_first_dimensions():
     "make", [directions.directions, directions.scrambled_directions]
 )
 def test_each_dimension_is_even(make):
-    # 2**k points are one in each of 2**k equal parts.
+    # Of 2**k points, one is in each of 2**k equal parts.
     v = make(600, 32)
     n = np.arange(256)
     gray = n ^ n >> 1
@@ -75,7 +75,7 @@ def test_sequence(cls):
     for n in range(40):
         np.testing.assert_array_equal(words[n], x)
         x = x ^ v[:, int(math.log2(~n & (n + 1)))]
-    # Goes on where it stopped; an offset begins there.
+    # Continues where it stopped; an offset is the start position.
     again = sequence(generator, 3)
     offset = 40
     np.testing.assert_array_equal(again, sequence(cls(offset=offset), 3))
@@ -90,7 +90,7 @@ def test_sequence(cls):
 @pytest.mark.parametrize("cls", GENERATORS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_distributions(cls, dtype):
-    generator = cls(offset=1)  # the first point, 0, is a far normal number
+    generator = cls(offset=1)  # the first point, 0, is a normal number far from 0
     shape = (512, generator.generators)
     uniform = generator.gen_uniform(shape, dtype).get()
     assert 0 < uniform.min() and uniform.max() <= 1

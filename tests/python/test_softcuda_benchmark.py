@@ -1,7 +1,7 @@
-"""The kernels of benchmarks/softcuda on small inputs, so that the benchmark cannot rot.
+"""The kernels of benchmarks/softcuda on small inputs, so that the benchmark keeps working.
 
-What runs here is the CUDA C++ on the device and, where it is built, the hand-written C++; both are
-compared with NumPy. The OpenCL form runs where PyOpenCL and PoCL are installed.
+The test runs the CUDA C++ on the device and, if it is built, the hand-written C++; both are
+compared with NumPy. The OpenCL form runs if PyOpenCL and PoCL are installed.
 """
 
 import sys
@@ -45,7 +45,7 @@ def test_opencl_form_gives_what_numpy_gives(name):
 
 
 def test_softcuda_threads_sets_how_many_run_kernels(run_program):
-    """A multiprocessor of softcuda is one of its threads; the process has others besides."""
+    """A multiprocessor of softcuda is one of its threads; the process has other threads, too."""
 
     def multiprocessors_and_threads(wanted):
         done = run_program(
@@ -69,7 +69,7 @@ def test_softcuda_threads_sets_how_many_run_kernels(run_program):
         assert done.stderr == ""
         return tuple(map(int, done.stdout.split()))
 
-    few, many = 2, 32  # farther apart than other threads that come and go
+    few, many = 2, 32  # differ by more than the number of other threads
     (few_processors, few_threads), (many_processors, many_threads) = (
         multiprocessors_and_threads(few),
         multiprocessors_and_threads(many),

@@ -1,4 +1,4 @@
-"""softcuda-exec: programs that know nothing of PyCUDA run on softcuda, unmodified."""
+"""softcuda-exec: programs without PyCUDA run on softcuda unmodified."""
 
 import importlib.util
 import os

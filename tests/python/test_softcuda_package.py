@@ -1,4 +1,4 @@
-"""The package softcuda: where its library is, which devices it shows, and that it needs nothing else."""
+"""The package softcuda: the path of its library, its devices, and its independence of other packages."""
 
 import ctypes
 import importlib.metadata
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(*arguments, **environment):
-    """Run Python with these settings alone; returns the finished process."""
+    """Run Python with only these settings; returns the finished process."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -134,7 +134,7 @@ def test_the_command_runs_a_program_that_knows_only_the_driver():
     ],
 )
 def test_functions_of_displays_are_there_and_not_supported(name):
-    # Dr.Jit looks for them when it starts.
+    # Dr.Jit searches for them when it starts.
     assert getattr(ctypes.CDLL(softcuda.LIBRARY), name)() == 801
 
 

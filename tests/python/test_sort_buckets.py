@@ -1,6 +1,6 @@
-"""Sorting long rows by buckets, the form for devices whose threads are a CPU's cores.
+"""Sorting long rows with buckets, the method for devices whose threads are a CPU's cores.
 
-Rows of 65536 keys and more of four or eight bytes go that way; buckets have some 4096 keys and, up
+Rows of 65536 keys and more of four or eight bytes use it; buckets have about 4096 keys and, up
 to 46 KB, are sorted in shared memory. Rows of 512 keys to 46 KB are a bucket each.
 """
 
@@ -21,7 +21,7 @@ def limits(dtype):
 
 
 def spread(rng, n, dtype):
-    """All bits are random: of floats too, so that there are many kinds of NaN."""
+    """All bits are random, also of floats, so that there are many different NaN."""
     return rng.integers(0, 256, n * dtype.itemsize, np.uint8).view(dtype)
 
 
@@ -42,14 +42,14 @@ def falling(rng, n, dtype):
 
 
 def one_apart(rng, n, dtype):
-    """Equal keys and, too rare for a sample, others at both ends of the range."""
+    """Equal keys, and a few at both ends of the range, too rare for the sample."""
     x = np.full(n, 42, dtype)
     x[n // 3], x[n // 2] = limits(dtype).max, limits(dtype).min
     return x
 
 
 def two_clusters(rng, n, dtype):
-    """Cells of one width would have half of the keys each."""
+    """With buckets of equal width, two would have half of the keys each."""
     near = rng.integers(0, 1 << 16, n).astype(dtype)
     return np.where(rng.random(n) < 0.5, near, limits(dtype).max // 2 + near)
 
@@ -63,8 +63,8 @@ def heavy_tail(rng, n, dtype):
 
 
 def low_bits_only(rng, n, dtype):
-    """In a bucket only the lowest bits differ and those just below its own: two digits tell
-    hardly any keys apart."""
+    """In a bucket only the lowest bits differ and those just below its own: two digits separate
+    few keys."""
     unsigned = np.dtype(f"u{dtype.itemsize}")
     bits = 8 * dtype.itemsize
     top = rng.integers(0, 1 << 9, n).astype(unsigned) << unsigned.type(bits - 10)
@@ -73,7 +73,7 @@ def low_bits_only(rng, n, dtype):
 
 
 def rare_high_bit(rng, n, dtype):
-    """What differs most in a bucket is seldom seen."""
+    """The sample rarely has the keys that differ most within a bucket."""
     x = narrow(rng, n, dtype)
     x[:: n // 40] += dtype.type(1 << 22)
     return x
@@ -95,7 +95,7 @@ KINDS = [
 
 
 def same_bits(got, expected):
-    """Zeros keep their signs, -0 first; which NaN it was is lost."""
+    """Zeros keep their signs, -0 first; the bits of a NaN are not preserved."""
     np.testing.assert_array_equal(got, expected)
     for row in np.atleast_2d(got) if expected.dtype.kind == "f" else []:
         assert (np.diff(np.signbit(row[row == 0]).astype(int)) <= 0).all()
@@ -137,7 +137,7 @@ def test_any_rows(dtype, kind, n, rows, before, seed):
     dtype = np.dtype(dtype)
     with np.errstate(all="ignore"):
         x = np.stack([kind(rng, n, dtype) for _ in range(rows)])
-    # A view that begins anywhere: groups of keys are not at multiples of 16 bytes.
+    # A view that begins at any element: groups of keys are not at multiples of 16 bytes.
     device = gpuarray.to_gpu(np.concatenate([np.zeros(before, dtype), x.reshape(-1)]))
     got = _driver._array_sort(device[before:].reshape(rows, n), 1, way="serial")
     same_bits(got.get(), np.sort(x))

@@ -1,4 +1,4 @@
-"""Sparse matrices beside SciPy's, with the kernels for GPUs and those for a CPU's cores."""
+"""Sparse matrices compared with SciPy's, with the kernels for GPUs and those for a CPU's cores."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ TYPES = (*FLOATS, np.int32, np.int64, np.uint8, np.bool_)
 
 @pytest.fixture(params=["blocks", "serial", "host"])
 def form(device, request, monkeypatch):
-    """Kernels for blocks of threads; kernels with blocks of one thread; SciPy's loops, where the host has the memory."""
+    """Kernels for blocks of threads; kernels with blocks of one thread; SciPy's loops, if the memory is the host's."""
     monkeypatch.setattr(_kernels, "is_serial", lambda: request.param != "blocks")
     monkeypatch.setattr(_host, "FEW_CORES", 1 << 30 if request.param == "host" else 0)
     return request.param
@@ -70,7 +70,7 @@ def agree(got, expected, dtype=None):
 
 
 def check(matrix):
-    """The invariants of a compressed matrix, looked at on the host."""
+    """The invariants of a compressed matrix, checked on the host."""
     theirs = matrix.get()
     if matrix.format != "coo":
         theirs.check_format(full_check=True)
@@ -305,7 +305,7 @@ def test_what_matrices_are_made_of(device):
 
 
 def test_a_matrix_of_another_package_on_the_device(device):
-    """As CuPy's: arrays that know __cuda_array_interface__."""
+    """Like CuPy's: arrays with __cuda_array_interface__."""
 
     class Foreign:
         def __init__(self, theirs):
@@ -464,7 +464,7 @@ def test_rows_columns_and_elements(form, format):
     agree(mine, dense)
 
 
-# Structures are shared
+# Shared structures
 
 
 def test_transposing_finds_the_order_once(form):
@@ -474,7 +474,7 @@ def test_transposing_finds_the_order_once(form):
     mine.T @ numbers(40, np.float64)
     assert (2 * mine).T._structure is mine._structure
     assert mine._structure.transposed() is found
-    mine.data[...] = 0  # the order is kept, the elements are not
+    mine.data[...] = 0  # the order is cached, the elements are not
     agree(mine.T @ numbers(40, np.float64), np.zeros(30))
 
 
@@ -537,8 +537,8 @@ def test_work_is_done_in_the_current_stream(form, format):
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_what_is_kept_is_ready_for_other_streams(form, format):
-    """The order of the elements is found in one stream, and used in another one."""
-    theirs = matrix((50, 50)).tocoo()  # so few elements that no row can be long
+    """The order of the elements is computed in one stream, and used in another one."""
+    theirs = matrix((50, 50)).tocoo()  # too few elements for a long row
     order = rng().permutation(theirs.nnz)
     theirs = sp.coo_array((theirs.data[order], (theirs.row[order], theirs.col[order])), (50, 50))  # fmt: skip
     mine, x = ours(theirs).asformat(format), gpuarray.to_gpu(numbers(50, np.float64))

@@ -1,4 +1,4 @@
-"""Constructors and solvers of sparse matrices beside SciPy's; PyCUDA's classes; what is refused."""
+"""Constructors and solvers of sparse matrices compared with SciPy's; PyCUDA's classes; errors."""
 
 import numpy as np
 import pytest
@@ -82,9 +82,7 @@ def poisson(n, dtype=np.float64):
 @pytest.mark.parametrize("format", FORMATS)
 def test_conjugate_gradients(device, dtype, format):
     theirs = poisson(20, dtype)
-    if (
-        np.dtype(dtype).kind == "c"
-    ):  # Hermitian: elements beside the diagonal turned by i
+    if np.dtype(dtype).kind == "c":  # Hermitian: elements next to the diagonal times i
         turn = sp.triu(theirs, 1) * 1j + sp.tril(theirs, -1) * -1j + sp.diags_array(theirs.diagonal())  # fmt: skip
         theirs = turn.tocsr().astype(dtype)
     b = numbers(400, dtype)
@@ -166,7 +164,7 @@ def test_norms(device, dtype):
         linalg.norm(theirs)
 
 
-# As PyCUDA had them
+# PyCUDA's classes
 
 
 @pytest.mark.parametrize("is_symmetric", [True, False])
@@ -186,7 +184,7 @@ def test_packets(device, is_symmetric):
     assert spmv(px, py) is py
     agree(spmv.unpermute(py), theirs @ x + y)
     rows = spmv._matrix.tocoo()
-    assert abs(rows.row - rows.col).max().get() < 40  # 200 and more as it came
+    assert abs(rows.row - rows.col).max().get() < 40  # 200 and more before reordering
     with pytest.raises(ValueError, match="square"):
         packeted.PacketedSpMV(theirs[:9], is_symmetric, np.float32)
     with pytest.raises(TypeError, match="float32"):
@@ -228,7 +226,7 @@ def test_parts_of_pycudas_solver(device):
     agree(spmv(gpuarray.to_gpu(numbers(5, np.float32)), z), theirs @ numbers(5, np.float32) + 1)  # fmt: skip
 
 
-# What is refused
+# Errors
 
 WRONG = {
     "indices of the shape": (lambda: sparse.csr_array(([1.0], [3], [0, 1]), (1, 3)), ValueError, "from 0 to 2"),

@@ -62,7 +62,7 @@ def test_a_wrong_stream_is_a_type_error(device):
 
 
 def test_closed_streams_and_events_are_refused(device):
-    """And do not stand for the default stream, which has no handle either."""
+    """And they do not mean the default stream, which has no handle either."""
     stream, memory, event = cuda.Stream(), cuda.mem_alloc(64), cuda.Event()
     stream.close()
     assert repr(stream) == "<pycuda.driver.Stream, closed>"

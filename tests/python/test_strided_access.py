@@ -1,6 +1,6 @@
-"""Lanes that access places a few elements apart, in shared and in global memory.
+"""Lanes that access addresses a few elements apart, in shared and in global memory.
 
-softcuda loads and stores whole stretches for them: what lies between must stay as it was, and a
+softcuda loads and stores whole ranges for them: memory between the elements must not change, and a
 thread that is masked out must neither store nor read beyond the end.
 """
 
@@ -79,7 +79,7 @@ def test_only_the_lanes_places_change(device, place, c_type, active):
         SOURCE.format(place=place, type=c_type, size=size), no_extern_c=True
     )
     values = (np.arange(THREADS) % 100).astype(dtype)
-    expected = (1000 + np.arange(size)).astype(dtype)  # modulo 256 in bytes
+    expected = (1000 + np.arange(size)).astype(dtype)  # bytes have these modulo 256
     expected[places[:active]] = values[:active] + dtype.type(1)
     out = np.zeros(size, dtype)
     module.get_function("through_shared")(
@@ -98,7 +98,7 @@ def test_only_the_lanes_places_change(device, place, c_type, active):
 
 
 def test_a_place_behind_shared_memory_is_found(device, run_program):
-    """Where memory ends, a stretch that reaches beyond it goes lane by lane, and the fault is seen."""
+    """A range that reaches beyond the end of memory is accessed lane by lane, and the fault is found."""
     done = run_program(
         """
         import numpy as np

@@ -19,7 +19,7 @@ def _device(device):
 
 
 class Threaded(gpuarray.GPUArray):
-    """As reikna's arrays: another constructor, attributes of its own, results made by a method."""
+    """Like reikna's arrays: another constructor, extra attributes, results made by a method."""
 
     def __init__(
         self, thread, shape, dtype, strides=None, nbytes=None, base_data=None, offset=0
@@ -100,7 +100,7 @@ def test_results_come_from_new_like_me():
 
 
 def test_results_without_a_constructor_call_are_plain_arrays():
-    """No object of a class exists whose __init__ never ran."""
+    """Every object of a class has been initialised with __init__."""
     array = threaded()
     for result in (array.sum(), array.T, array.reshape(12), array.astype(np.float64)):
         assert type(result) is gpuarray.GPUArray

@@ -1,4 +1,4 @@
-"""The page "Test CUDA code without a GPU": its programs run where their packages are installed."""
+"""The page "Test CUDA code without a GPU": its programs run if their packages are installed."""
 
 import importlib.util
 import os

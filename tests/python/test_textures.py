@@ -10,7 +10,7 @@ from pycuda.compiler import SourceModule, compile
 
 @pytest.fixture
 def texture_module(able):
-    """SourceModule, for sources whose textures the driver may not know."""
+    """SourceModule, for sources with textures that the driver may not support."""
     return lambda source, **how: able("textures", lambda: SourceModule(source, **how))
 
 
@@ -303,7 +303,7 @@ def test_texture_and_surface_objects(texture_module):
     texture = cuda.TextureObject(array, address_mode=cuda.address_mode.BORDER)
     out = np.full(6, -1, np.float32)
     module.get_function("read")(texture, cuda.Out(out), block=(6, 1, 1))
-    assert out.tolist() == [4, 5, 6, 7, 0, 0]  # what lies outside is 0
+    assert out.tolist() == [4, 5, 6, 7, 0, 0]  # outside, the value is 0
     assert texture.handle == int(texture.__index__()) != 0
 
     line = cuda.TextureObject(cuda.to_device(IMAGE), size=IMAGE.nbytes)
@@ -382,7 +382,7 @@ def test_a_fresh_reference(device):
 
 
 def test_other_uses_of_the_word_compile(device):
-    # A class of the program's own, a parameter, a typedef: none is a declared texture.
+    # The program's own class, a parameter and a typedef are not declared textures.
     compile(
         """
         struct texture { float scale; };
@@ -465,7 +465,7 @@ def test_kinds_of_references_are_told_apart(able):
 
 
 def test_textures_in_included_headers(texture_module, tmp_path):
-    """A header beside the source, by its path, and one that a header in another folder includes."""
+    """A header in the source's folder, by its path, and one that a header in another folder includes."""
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner/image.cuh").write_text("texture<float, 2> image;\n")
     (tmp_path / "inner/outer.cuh").write_text(

@@ -1,4 +1,4 @@
-"""Many threads at once, and the GIL that waits must not hold."""
+"""Many threads at once; a thread that waits must not hold the GIL."""
 
 import gc
 import queue
@@ -55,7 +55,7 @@ def test_other_threads_run_while_one_waits(device):
             counted.append(time.monotonic())
             time.sleep(0.001)
 
-    # About 0.2 s on anything between 0.1 and 10 GHz takes some finding.
+    # The number of rounds for about 0.2 s must be found, for clock rates from 0.1 to 10 GHz.
     ticks = 1_000_000
     while True:
         seconds = spin(ticks, memory, block=(1, 1, 1), time_kernel=True)
@@ -81,7 +81,7 @@ def test_threads_allocate_launch_and_free(device, primary_context):
     ones = np.ones(32, np.float32)
 
     def work(number):
-        class Own:  # a type that no thread has packed before
+        class Own:  # a type that was never packed before
             def __init__(self, memory):
                 self.memory = memory
 
@@ -135,7 +135,7 @@ def test_a_wait_ends_though_others_go_on_launching(device, primary_context):
     def launch_without_end():
         with primary_context:
             turn = 0
-            while not done.is_set():  # never idle, and never far ahead of the device
+            while not done.is_set():  # never idle, and never far ahead
                 spin(memory, block=(32, 1, 1), grid=(20, 1), stream=stream)
                 marks[turn % 16].record(stream)
                 turn += 1

@@ -1,4 +1,4 @@
-"""pycuda.tools: default context, caches per context, types of C, occupancy."""
+"""pycuda.tools: default context, caches per context, C types, occupancy."""
 
 import numpy as np
 import pytest

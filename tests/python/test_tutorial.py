@@ -1,4 +1,4 @@
-"""The programs of the docs run, and print what their comments say; test_guide.py has the guide's."""
+"""The programs of the docs run and print the output in their comments; the guide's are in test_guide.py."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ def programs(path):
 
 
 def promised(block):
-    """What the comments behind print() say."""
+    """The output that the comments after print() show."""
     lines = re.findall(r"^print\(.*\)  # (.*)$", block, re.MULTILINE)
     return [line.removeprefix("back to NumPy: ") for line in lines]
 
@@ -73,7 +73,7 @@ RUN_ELSEWHERE = {
 
 
 def test_programs_of_other_pages(device):
-    """Each is short, and named here with what the text around it takes for granted."""
+    """Short programs, listed here with the definitions that their context implies."""
     rest = {
         p.name: programs(p) for p in DOCS.glob("*.md") if p.name not in RUN_ELSEWHERE
     }

@@ -12,7 +12,7 @@ TUTORIALS = Path(__file__).parent.parent.parent / "examples" / "tutorials"
 
 
 def run(*command, **environment):
-    """Run a command to its end; its output must hold no complaint of the interpreter."""
+    """Run a command to its end; its output must have no error of the interpreter."""
     done = subprocess.run(
         [str(word) for word in command],
         env={**os.environ, **environment},
@@ -47,10 +47,10 @@ def test_multiply_them():
 
 
 def test_ptxas_info(tmp_path):
-    # An empty cache: the compiler speaks only when it compiles.
+    # An empty cache, because ptxas prints this only when it compiles.
     done = tutorial("ptxas_info.py", PYCUDA_CACHE_DIR=str(tmp_path))
     assert "ok: 400 products are equal to numpy's" in done.stdout
-    assert "ptxas_info.py:" in done.stderr  # the warning points at the caller's line
+    assert "ptxas_info.py:" in done.stderr  # the warning has the caller's line
     assert (
         "UserWarning: The CUDA compiler succeeded, but said the following:"
         in done.stderr

@@ -1,4 +1,4 @@
-"""Legal kernels with values that some lanes, or some ways, leave undefined; each was once run wrongly.
+"""Legal kernels with values that some lanes, or some paths, leave undefined; each once had a wrong result.
 
 test_legal_kernels.py runs them in each of softcuda's tiers.
 """
@@ -50,7 +50,7 @@ STORE_ODD:
 
 
 def test_undefined_in_cuda(device):
-    """Variables that are set on one side only, and used on that side again behind a barrier."""
+    """Variables that are set on one side only, and used on that side again after a barrier."""
     kernel = from_cuda(
         """
 extern "C" __global__ void k(const int *a, const double *b, int *out)
@@ -81,7 +81,7 @@ extern "C" __global__ void k(const int *a, const double *b, int *out)
 
 
 def test_pointer_of_lanes_that_never_come(device):
-    """Lanes 0 to 10 never reach the join that makes the pointer: what they have there is no address."""
+    """Lanes 0 to 10 never reach the join that makes the pointer: their values there are not addresses."""
     kernel = from_cuda(
         """
 extern "C" __global__ void k(unsigned *scratch, unsigned *out, int n)

@@ -1,4 +1,4 @@
-"""Ranges of addresses with memory put behind them; parts of a device's multiprocessors."""
+"""Address ranges with mapped memory; parts of a device's multiprocessors."""
 
 import gc
 import os
@@ -53,7 +53,7 @@ def test_the_same_memory_at_two_addresses(device, page):
         range_.map(memory)
         range_.set_access(device)
     del memory
-    gc.collect()  # mapped memory lives on
+    gc.collect()  # mapped memory still exists
     cuda.memcpy_htod(ranges[0], np.arange(4, dtype=np.int32))
     assert cuda.from_device(ranges[1], 4, np.int32).tolist() == [0, 1, 2, 3]
     ranges[0].unmap()
@@ -143,4 +143,4 @@ def test_kernels_in_a_green_context(device, multiprocessors):
         gc.collect()
     del green
     gc.collect()
-    assert stream.is_done()  # it keeps its context
+    assert stream.is_done()  # it keeps its context alive

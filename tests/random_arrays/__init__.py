@@ -1,10 +1,10 @@
-"""Random calls of array functions, on the device and by NumPy.
+"""Random calls of array functions, on the device and in NumPy.
 
     operands.py    random buffers, views of them, numbers, axes, indices and so on, as Python text
-    calls.py       which functions there are, and which arguments they take
+    calls.py       the functions and their arguments
     case.py        a case: a few statements, run by NumPy and on the device, and compared
 
-A case is a list of Python statements that mean the same to NumPy and to the device: only what ``base()``
-makes differs. So each difference that is found is a program of a few lines. tools/random_arrays runs as many
-cases as wanted, tests/python/test_random_arrays.py a few.
+A case is a list of Python statements that have the same meaning for NumPy and for the device: only the result of ``base()``
+differs. So each difference that is found is a program of a few lines. tools/random_arrays runs as many
+cases as you ask for; tests/python/test_random_arrays.py runs a few.
 """

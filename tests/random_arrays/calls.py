@@ -1,9 +1,9 @@
-"""The functions that are called, and which arguments they get.
+"""The functions that are called, and their arguments.
 
 A line of CALLS has the names of functions, a bar, and the arguments. ``x`` is the first array. ``x:KINDS`` limits
-its type to some of NumPy's letters, ``x2`` says how many axes it has at least. ``name=what`` is a keyword,
-``name?=what`` one that is left out at times. ``what`` is a method of Arguments or Operands, or a number or text
-in quotes. ``out?`` is an array for the result, ``!`` a function that changes ``x``.
+its type to some of NumPy's letters, the digit in ``x2`` is the minimum number of axes. ``name=what`` is a keyword,
+``name?=what`` is one that is sometimes omitted. ``what`` is a method of Arguments or Operands, or a number or text
+in quotes. ``out?`` is an array for the result; ``!`` marks a function that changes ``x``.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def parse_expressions() -> list[str]:
 
 
 class Arguments(Operands):
-    """Draws the arguments that only some functions have."""
+    """Makes random arguments that only some functions have."""
 
     def shift(self) -> str:
         if self.chance(0.4):
@@ -289,7 +289,7 @@ class Arguments(Operands):
         return brackets % ", ".join(names)
 
     def keys(self) -> str:
-        """Arrays of one shape, as NumPy wants its own: it does not ask arrays in a list."""
+        """Arrays of one shape, because NumPy does not call __array_function__ of arrays in a list."""
         self.arrays()
         return self.x
 
@@ -316,7 +316,7 @@ class Arguments(Operands):
         return self.indices(n, self.shape(1, 1))
 
     def indices_for(self) -> str:
-        """Indices, and perhaps the axis they are for."""
+        """Indices, and perhaps their axis."""
         n = self.ndim()
         if self.chance(0.3) or not n:
             self.axis_value = None
@@ -332,7 +332,7 @@ class Arguments(Operands):
         return self.array((self.rng.choice((1, 2, 3, 5)),), "?")
 
     def picks(self) -> str:
-        """Indices of choices. NumPy's mode "wrap" counts down from large ones, which takes minutes."""
+        """Indices of choices. NumPy's mode "wrap" subtracts repeatedly from large ones, which takes minutes."""
         self.x = f"i{len(self.lines)}"
         shape = self.shape(0, 3)
         values = [self.rng.randint(-1, 2) for _ in range(math.prod(shape))]
@@ -439,7 +439,7 @@ class Arguments(Operands):
     # Statements
 
     def index(self) -> str:
-        """What may stand between brackets behind x."""
+        """The text of an index of x."""
         shape = np.shape(self.host[self.x])
         items, advanced = [], self.chance(0.4)
         axes = list(shape)

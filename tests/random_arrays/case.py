@@ -56,7 +56,7 @@ def device_names() -> dict:
 
 
 def make(seed: int, only: str = "") -> list[str]:
-    """The statements of a case; the last one is what is compared, as ``r = ...`` or as a change."""
+    """The statements of a case; the last one is compared: ``r = ...`` or a change."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return _make(seed, only)
@@ -78,13 +78,13 @@ def _make(seed, only):
 
 
 def _call(draw: Arguments, name: str, items: list[str]) -> str:
-    # The first array decides about the other arguments, wherever it stands.
+    # The other arguments depend on the first array, whatever its position.
     by_place, by_name, texts = [], [], {}
     for item in items:
         if item[0] == "!" or re.match(r"x\d?(:|$)", item):
             texts[item] = _first_array(draw, item)
     out = "out?" in items and draw.chance(0.3)
-    # A universal function leaves what its mask leaves out unset, so it needs an array for the result.
+    # A universal function does not set the elements that its mask excludes, so it needs an array for the result.
     is_ufunc = out_before_where(items)
     for item in items:
         if item == "out?" or item == "where?=mask" and is_ufunc and not out:
@@ -146,7 +146,7 @@ def _out(draw: Arguments, call: str) -> str:
     shape = wanted.shape if draw.chance(0.95) else draw.broadcasting(wanted.shape)
     if re.search(
         "cum|accumulate", call
-    ):  # NumPy 2.4 writes past an array of fewer axes
+    ):  # NumPy 2.4 writes past an array with fewer axes
         shape = wanted.shape
     dtype = wanted.dtype.str[1:].replace("b1", "?") if draw.chance(0.75) else None
     return f", out={draw.array(shape, dtype, may_repeat=draw.chance(0.05))}"
@@ -154,7 +154,7 @@ def _out(draw: Arguments, call: str) -> str:
 
 @dataclass
 class Difference:
-    """What NumPy and the device disagree about."""
+    """A difference between NumPy and the device."""
 
     what: str
     lines: list[str]
@@ -177,7 +177,7 @@ def run(lines: list[str], names: dict):
 
 
 def compare(lines: list[str]) -> Difference | None:
-    """Run a case on both sides. Differences that are meant, or of results that no rule gives, are left out."""
+    """Run a case on both sides. Skips intended differences, and results that are not defined."""
     what = difference(lines)
     if not what or _is_meant(lines, what) or _is_undefined(lines):
         return None
@@ -185,7 +185,7 @@ def compare(lines: list[str]) -> Difference | None:
 
 
 def difference(lines: list[str]) -> str:
-    """What NumPy and the device disagree about, or ""."""
+    """The difference between NumPy and the device, or ""."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         host, host_error = run(lines, host_names())
@@ -194,10 +194,10 @@ def difference(lines: list[str]) -> str:
 
 
 REFUSALS = re.compile(r"has no version for GPUArray|has no keyword|not reorderable")
-#: The kinds of errors for arguments that do not fit. Which of several faults is found first is open.
+#: The kinds of errors for arguments that do not fit. If there are several errors, the first one is not defined.
 FAULTS = (TypeError, ValueError, IndexError, OverflowError)
 
-#: Differences that are meant, as (what the statement is, what differs, the reason). docs/arrays.md lists them for
+#: Intended differences, as (pattern of the statement, pattern of the difference, reason). docs/arrays.md lists them for
 #: users, under "Where arrays differ from NumPy".
 MEANT = [
     (r"\.fill\(", "not None$", "PyCUDA's fill() returns the array"),
@@ -279,19 +279,19 @@ def _describe(host_error, our_error) -> str:
 def _is_undefined(lines) -> bool:
     """Whether the result of the last statement depends on the CPU or on NumPy's loops.
 
-    A division of integers by zero, a cast of a float that does not fit, sums of infinities, and magnitudes that
-    an integer type does not hold.
+    A division of integers by zero, a cast of a float that does not fit, sums of infinities, and values that
+    an integer type cannot represent.
     """
     statement, host = lines[-1], host_names()
-    for line in lines[:-1]:  # the values before the statement, which may change them
+    for line in lines[:-1]:  # the values before the statement changes them
         exec(line, host)
     bases = [host[name] for name in host if re.fullmatch(r"b\d+", name)]
     kinds = {one.dtype.kind for one in bases}
-    if re.search(r"power\.(reduce|accumulate)", statement):  # NumPy 2.4's are wrong
+    if re.search(r"power\.(reduce|accumulate)", statement):  # wrong in NumPy 2.4
         return True
     used = [host[name] for name in set(re.findall(r"a\d+", statement)) if name in host]
     if "fft." in statement and any(one.size == 0 for one in used):
-        return True  # NumPy 2.4 reads memory that was never set
+        return True  # NumPy 2.4 reads uninitialised memory
     if _overwrites_operand(statement, host):
         return True
     if re.search(r"reciprocal|divide\.", statement) and any(one.dtype.kind in "biu" and not one.all() for one in bases):  # fmt: skip
@@ -301,13 +301,13 @@ def _is_undefined(lines) -> bool:
     if "i" in kinds and re.search("'u8'|uint64", "".join(lines)):
         kinds.add("f")  # their common type is float64
     wild = any(_has_extremes(one) for one in bases) or "1e10" in statement
-    # The order of the elements decides what overflows; an unsigned element has no negative float.
+    # Overflow depends on the order of the elements; a negative float has no unsigned value.
     if re.search(r"prod|multiply\.(reduce|acc)", statement) and kinds & set("fc"):
         return True
     if re.search(r"\.at\(", statement) and kinds & set("fc") and kinds & set("u"):
         return True
     if wild and kinds & set("iu") and re.search(r"mean|average|var|std", statement):
-        return True  # what cancels
+        return True  # cancellation
     if wild and re.search(
         r"lcm|gcd|isclose|allclose|round\(.*-\d|percentile|quantile|median", statement
     ):
@@ -339,7 +339,7 @@ def _is_undefined(lines) -> bool:
 
 
 def _overwrites_operand(statement, host) -> bool:
-    """Whether NumPy reads an operand after it was written, which gives another result than a copy of the operand."""
+    """Whether NumPy reads an operand after it was written, so that its result differs from that for a copy of the operand."""
     patterns = [r"r = np\.place\((a\d+), a\d+, (a\d+)", r"r = np\.ptp\((a\d+).*out=(a\d+)",
                 r"r = np\.copyto\((a\d+).*where=(a\d+)", r"(a\d+)\[\.\.\.\] = (a\d+)"]  # fmt: skip
     for pattern in patterns:
@@ -374,7 +374,7 @@ def _judge_values(name, ours, host, lines) -> str:
         same = host == ours or (host != host and ours != ours) or _close(ours, host, lines)  # fmt: skip
         return "" if same else f"{name} is {ours!r}, not {host!r}"
     if not isinstance(ours, _driver.ArrayBase):
-        # Without an array of the device among its arguments, a function is NumPy's.
+        # Without an array of the device among its arguments, NumPy's function runs.
         if re.search(r"[ab]\d", lines[-1]) and (np.ndim(host) or np.ndim(ours)):
             return f"{name} is a {type(ours).__name__}, not a GPUArray"
     got = np.asarray(ours.get() if isinstance(ours, _driver.ArrayBase) else ours)
@@ -398,7 +398,7 @@ def _close(ours, host, lines) -> bool:
         scale = float(finite.max()) if finite.size else 0.0
         if (
             host.dtype.kind == "c"
-        ):  # apart: with an infinite part, the other one is compared exactly
+        ):  # separately: with an infinite part, the other one is compared exactly
             broken = np.isnan(ours) & np.isnan(host)
             ours, host = (np.where(broken, 0, one) for one in (ours, host))
             parts = ((ours.real, host.real), (ours.imag, host.imag))
@@ -414,7 +414,7 @@ def _close(ours, host, lines) -> bool:
 
 
 def _least_eps(lines) -> float:
-    """Results that went through a coarse type are no better than it."""
+    """Results that went through a type of low precision have no more precision than it."""
     text = "\n".join(lines)
     if "'f2'" in text or "float16" in text:
         return float(np.finfo("f2").eps)
@@ -424,7 +424,7 @@ def _least_eps(lines) -> float:
 
 
 def _judge_views(lines, host, ours) -> str:
-    """A result that is a view for NumPy is one here, and the other way round."""
+    """A result must be a view here if and only if it is one for NumPy."""
     result, own = host.get("r"), ours.get("r")
     if not isinstance(result, np.ndarray) or not isinstance(own, _driver.ArrayBase):
         return ""

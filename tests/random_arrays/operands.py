@@ -44,10 +44,10 @@ def base_values(seed: int, count: int, dtype: str) -> np.ndarray:
 
 
 class Operands:
-    """Draws operands. Each method returns Python text; what it needs is in ``lines`` and ``host``.
+    """Makes random operands. Each method returns Python text; its statements and values are in ``lines`` and ``host``.
 
     host: the names and values of NumPy's side.
-    names: the arrays that statements may use, oldest first.
+    names: the arrays that statements may use; the oldest comes first.
     """
 
     def __init__(self, seed: int, host: dict) -> None:
@@ -56,7 +56,7 @@ class Operands:
         self.lines: list[str] = []
         self.bases: list[str] = []
         self.names: list[str] = []
-        self.x = None  # the first array of the call that is being made
+        self.x = None  # the first array of the current call
         self.axis_value = None
 
     def chance(self, probability: float) -> bool:
@@ -339,7 +339,7 @@ class Operands:
 
 
 def reach(shape, steps) -> tuple[int, int]:
-    """The lowest and the highest element that a view touches, counted from its first one."""
+    """The lowest and the highest element that a view accesses, counted from its first one."""
     low = high = 0
     for n, step in zip(shape, steps, strict=True):
         span = max(n - 1, 0) * step

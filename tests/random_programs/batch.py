@@ -1,4 +1,4 @@
-"""Compiles many programs at once for the host and for the device, runs them, compares bit for bit."""
+"""Compiles many programs at once for the host and for the device, runs them, and compares bit for bit."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ HOST_OPTIONS = [
     "-std=c++20",
     "-w",
 ]
-#: Seconds of processor time that one kernel may take on the device, with its compilation. Where the
+#: Seconds of processor time that one kernel may take on the device, with its compilation. If the
 #: machine has other work, it may take many times as long.
 PATIENCE = 10
 MOST_WAITING = 20
 
 
-#: Where a program may run: softcuda's tiers, its choice of one, and a GPU.
+#: The places where a program may run: softcuda's tiers, the tier that softcuda chooses, and a GPU.
 TIERS = ("regions", "fibers", "lanes", "default", "gpu")
 
 
@@ -48,12 +48,12 @@ class Drivers:
 
 
 class BadProgramError(Exception):
-    """The generator made a program that is not legal, or that a compiler refuses."""
+    """The generator made a program that is not legal, or that a compiler does not accept."""
 
 
 @dataclass
 class Difference:
-    """A program whose results on the device are not those of the host. ``tier`` is where."""
+    """A program whose results on the device, in ``tier``, differ from those of the host."""
 
     program: Program
     tier: str
@@ -101,7 +101,7 @@ class Workshop:
     def host_results(
         self, programs: list[Program], extra: tuple[str, ...] = ()
     ) -> list[np.ndarray | str]:
-        """What each program leaves in memory, or why it is not legal."""
+        """Each program's memory at its end, or the reason why it is not legal."""
         try:
             runs = [
                 self._host_run(order) for order in self._host_compile(programs, extra)
@@ -190,7 +190,7 @@ class Workshop:
     def device_results(
         self, programs: list[Program], image: pathlib.Path, tier: str, patience=PATIENCE
     ) -> list[np.ndarray | str]:
-        """What each program leaves in memory, or what went wrong."""
+        """Each program's memory at its end, or its error."""
         start = time.monotonic()
         jobs, output = self.folder / "jobs", self.folder / f"device_{tier}"
         jobs.write_text(
@@ -210,7 +210,7 @@ class Workshop:
     def results_by_tier(
         self, programs, image, tier, patience
     ) -> list[np.ndarray | str]:
-        """As `device_results`. Programs that wait run where softcuda chooses, instead of in a tier in
+        """As `device_results`. Programs that wait run in the tier that softcuda chooses, instead of in a tier in
         which a lane may not wait for another (docs/tiers.md)."""
         if tier not in ("regions", "fibers"):
             return self.device_results(programs, image, tier, patience)
@@ -364,7 +364,7 @@ def environment(driver: str, tier: str | None = None) -> dict[str, str]:
 
 
 def processor_seconds(process: int) -> float:
-    """What a process has used so far, all its threads together."""
+    """The processor time that all threads of a process have used."""
     try:
         fields = (
             pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
@@ -382,7 +382,7 @@ def first_error(log: str) -> str:
 def describe(
     program: Program, wanted: np.ndarray, result: np.ndarray | str
 ) -> str | None:
-    """Where the two differ, in words; None where they are equal."""
+    """A description of the difference; None if both are equal."""
     if isinstance(result, str):
         return result
     if np.array_equal(wanted, result):

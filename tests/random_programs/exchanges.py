@@ -23,7 +23,7 @@ class Exchanges:
         return self.draw.choice(forms)
 
     def slot(self, threads: int) -> str:
-        """An index that is another one for each thread of the block."""
+        """An index that is different for each thread of the block."""
         forms = [
             "t",
             "t",
@@ -40,10 +40,10 @@ class Exchanges:
     def can_barrier(self, scope: Scope) -> bool:
         return scope.level == BLOCK and self.draw.has("barriers")
 
-    # ---- of a block ------------------------------------------------------------------------
+    # ---- in a block ------------------------------------------------------------------------
 
     def through_shared(self, scope: Scope) -> Node | None:
-        """Each thread writes a place; behind a barrier each reads some."""
+        """Each thread writes one element; after a barrier each reads some."""
         if not self.can_barrier(scope):
             return None
         draw, threads = self.draw, scope.shape.threads
@@ -92,7 +92,7 @@ class Exchanges:
         )
 
     def histogram(self, scope: Scope) -> Node | None:
-        """Counts in shared memory by atomics in divergent code."""
+        """Counts in shared memory with atomics in divergent code."""
         if not self.can_barrier(scope):
             return None
         draw, threads, e = self.draw, scope.shape.threads, self.expressions

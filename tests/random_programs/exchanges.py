@@ -130,7 +130,7 @@ class Exchanges:
         )
 
     def tree_sum(self, scope: Scope) -> Node | None:
-        """A reduction, or a scan, in steps with a barrier each."""
+        """A reduction, or a scan, in steps with one barrier each."""
         if (
             not self.can_barrier(scope)
             or scope.threads_ended
@@ -186,7 +186,7 @@ class Exchanges:
         return Node(parts)
 
     def barriers_on_both_sides(self, scope: Scope) -> Node | None:
-        """Warps that come to the same barrier at different places."""
+        """Warps that reach the same barrier at different instructions."""
         if (
             not self.can_barrier(scope)
             or not self.draw.has("named")
@@ -209,7 +209,7 @@ class Exchanges:
         read = f"{self.target(scope)} ^= {name}[(t + {draw.randrange(threads)}) % {threads}];\n"
         return Node([*parts, read, "__syncthreads();"])
 
-    # ---- of a warp -------------------------------------------------------------------------
+    # ---- in a warp -------------------------------------------------------------------------
 
     def shuffle(self, scope: Scope) -> Node | None:
         if scope.mask is None:
@@ -230,7 +230,7 @@ class Exchanges:
     def shuffle_of(
         self, scope: Scope, kind: str, target: str | None = None
     ) -> tuple[str, str, tuple[str, str, str]]:
-        """(what is computed before, the result's name, (the call up to the value, after it, the use))."""
+        """(statements before, the result's name, (the call up to the value, the rest of it, the use))."""
         draw, mask = self.draw, scope.mask
         source, result = draw.fresh("l"), draw.fresh("r")
         width = draw.choice([32, 32, 32, 16, 8, 4, 2])
@@ -385,7 +385,7 @@ class Exchanges:
         return Node(parts)
 
     def partition(self, scope: Scope) -> Node | None:
-        """Lanes with equal values make up a mask of their own."""
+        """Lanes with equal values form a separate mask."""
         if scope.mask is None or scope.depth > 4:
             return None
         draw, mask = self.draw, self.draw.fresh("m")
@@ -436,7 +436,7 @@ class Exchanges:
         )
 
     def meet_from_both_sides(self, scope: Scope) -> Node | None:
-        """Lanes of one mask that come to their exchange at different places."""
+        """Lanes of one mask that reach their exchange at different instructions."""
         if scope.mask is None or not self.draw.has("meetings"):
             return None
         draw, e, mask = self.draw, self.expressions, scope.mask
@@ -455,7 +455,7 @@ class Exchanges:
         for side in sides:
             side.exits = []
         what = draw.choice(["shuffle", "shuffle", "syncwarp", "ballot", "reduce"])
-        # In the order of the text: what is declared behind the exchange is not seen before it.
+        # In the order of the text: names declared after the exchange are not visible before it.
         before = [self.block(side, draw.choice([0, 1])) for side in sides]
         values = [
             e.condition(side, LANE)

@@ -373,7 +373,7 @@ class Expressions:
         )
 
     def lane_condition(self) -> Expr:
-        """Known for each lane when the kernel is compiled."""
+        """A value that is known for each lane at compile time."""
         draw = self.draw
         lane = draw.choice(
             ["lane", "(t & 31)", "laneid()", "(threadIdx.x & 31)", "t", "threadIdx.x"]
@@ -477,7 +477,7 @@ class Expressions:
         return spelled, f"({shifted} >= {first} && {shifted} <= {last})"
 
     def spelled(self, text: str, by: int, never_negative: bool) -> str:
-        """``text + by`` in one of the types and ways in which programs write an index."""
+        """``text + by`` in one of the types and forms that programs use for an index."""
         draw = self.draw
         plain = f"{text} + {by}" if by > 0 else f"{text} - {-by}" if by < 0 else text
         choice = draw.randrange(14)
@@ -511,7 +511,7 @@ class Expressions:
         return f"{array.text}[{index}]"
 
     def load(self, scope: Scope, level: int) -> Expr | None:
-        """An element of one of the scope's arrays, in one of its widths."""
+        """An element of one of the scope's arrays, with one of its possible widths."""
         draw = self.draw
         arrays = [array for array in scope.arrays if array.level >= level]
         if not arrays:
@@ -543,7 +543,7 @@ class Expressions:
         return Expr([f"{loaded}"], kind, level)
 
     def load_as(self, array: Array, scope: Scope, level: int) -> Expr:
-        """Words that are read as something else: bytes, halves, doublewords, parts of vectors."""
+        """Words that are read with another type: bytes, halves, doublewords, parts of vectors."""
         draw = self.draw
         kind, size, part = draw.choice(
             [

@@ -7,12 +7,12 @@ from .tree import Block, Expr, Node
 
 
 def far_exits(scope: Scope) -> list[tuple[str, int]]:
-    """The ways out that mean the same inside of one more loop."""
+    """The exits that have the same meaning inside one more loop."""
     return [way for way in scope.exits if way[0] not in ("break;", "continue;")]
 
 
 class Flow:
-    """Statements that decide which threads run what. Mixed into `program.Statements`."""
+    """Statements that decide which threads run which code. Mixed into `program.Statements`."""
 
     # ---- variables -------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ class Flow:
     def set_on_one_side(self, scope: Scope) -> Node:
         """Variables that only some threads set, and that only these use later."""
         draw, e = self.draw, self.expressions
-        # Where the condition is computed twice, it is made of what does not change.
+        # If the condition is computed twice, it uses only constants.
         again = draw.chance(0.3)
         level = LANE if again else draw.choice([LANE, LANE, LANE, WARP, BLOCK])
         condition = str(e.lane_condition()) if again else e.condition(scope, level)
@@ -88,7 +88,7 @@ class Flow:
         return Node(parts)
 
     def target(self, scope: Scope) -> str:
-        """A u32 of the thread's own, to which anything can be added."""
+        """A u32 of the thread, to which any value can be added."""
         own = [
             var.name
             for var in scope.vars
@@ -105,7 +105,7 @@ class Flow:
     # ---- branches --------------------------------------------------------------------------
 
     def branch(self, scope: Scope) -> Node:
-        """An if. With a mask, lanes that part know who is on their side."""
+        """An if. With a mask, diverged lanes know the lanes on their side."""
         draw = self.draw
         level = draw.choice([LANE, LANE, LANE, WARP, BLOCK])
         condition = self.expressions.condition(scope, level)
@@ -133,7 +133,7 @@ class Flow:
         return Node(parts)
 
     def fixed_halves(self, scope: Scope) -> Node | None:
-        """Two sides that each lane is on for good, with masks that are literals."""
+        """Two sides; each lane is always on the same one; the masks are literals."""
         if scope.mask is None or scope.level < WARP:
             return None
         draw = self.draw
@@ -174,7 +174,7 @@ class Flow:
     # ---- loops -----------------------------------------------------------------------------
 
     def loop(self, scope: Scope) -> Node | None:
-        """A loop with a known or an unknown count of rounds, perhaps with ways out."""
+        """A loop with a known or an unknown count of rounds, perhaps with exits."""
         draw, e = self.draw, self.expressions
         if scope.fuel < 2:
             return None
@@ -195,7 +195,7 @@ class Flow:
             )
         body_level = min(scope.level, level)
         mask = scope.mask if level >= WARP else None
-        if draw.chance(0.4):  # ways out that part the lanes
+        if draw.chance(0.4):  # exits on which the lanes diverge
             body_level, mask = LANE, None
         inner = scope.inner(
             level=body_level, mask=mask, fuel=scope.fuel // max(most, 2)
@@ -237,7 +237,7 @@ class Flow:
         return Node(parts)
 
     def tracked_loop(self, scope: Scope) -> Node | None:
-        """A loop that lanes leave one by one, where those that stay know of each other."""
+        """A loop that lanes leave one by one; the remaining lanes know each other."""
         if scope.mask is None or scope.fuel < 4:
             return None
         draw = self.draw
@@ -258,7 +258,7 @@ class Flow:
         return Node(parts)
 
     def forever(self, scope: Scope) -> Node | None:
-        """A loop with its end in the middle."""
+        """A loop with its exit in the middle."""
         if scope.fuel < 4:
             return None
         draw = self.draw
@@ -279,7 +279,7 @@ class Flow:
         return Node(parts)
 
     def leave(self, scope: Scope) -> Node | None:
-        """A way out of a loop, of several, or of the function."""
+        """An exit of one loop, of several loops, or of the function."""
         ways = [way for way in scope.exits if way[1] <= scope.level]
         if not ways:
             return None
@@ -292,7 +292,7 @@ class Flow:
         return Node(["if (", condition, f")\n    {text}"])
 
     def out_of_loops(self, scope: Scope) -> Node | None:
-        """Loops in each other, and gotos from inside to behind all of them."""
+        """Nested loops, and gotos from inside to the code after all of them."""
         if scope.fuel < 8:
             return None
         draw = self.draw
@@ -309,12 +309,12 @@ class Flow:
         ]
         body = Block([node for node in nodes if node])
         parts: list = ["{", body, "}\n"]
-        if draw.chance(0.4):  # what a goto passes over
+        if draw.chance(0.4):  # code that a goto skips
             parts += ["{", self.block(inner.inner(), 1), "}\n"]
         return Node([*parts, f"{label}:;"])
 
     def many_entries(self, scope: Scope) -> Node | None:
-        """Basic blocks that branch to each other as they like, until the fuel is used up."""
+        """Basic blocks with any branches to each other, until the fuel is used up."""
         if scope.fuel < 8:
             return None
         draw = self.draw
@@ -343,7 +343,7 @@ class Flow:
         return Node([*parts, f"{end}:;"])
 
     def end_threads(self, scope: Scope) -> Node | None:
-        """Some threads end; what comes after is for the others."""
+        """Some threads end; the others run the rest."""
         if not scope.is_kernel or scope.depth > 0 or scope.mask is None:
             return None
         draw = self.draw

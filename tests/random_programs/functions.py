@@ -12,7 +12,7 @@ FUEL = 8
 
 @dataclass
 class Function:
-    """``level``: what a place must have to call it. ``form``: how it is called."""
+    """``level``: the uniformity that a call requires. ``form``: the form of the call."""
 
     name: str
     form: str
@@ -138,7 +138,7 @@ class Functions:
         return function
 
     def call(self, scope: Scope) -> Node | None:
-        """A call, or a choice of several functions by a pointer."""
+        """A call, or a choice among several functions through a pointer."""
         draw, e = self.draw, self.expressions
         able = [
             function

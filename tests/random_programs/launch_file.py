@@ -7,13 +7,13 @@ import pathlib
 from .batch import Workshop, input_words
 from .program import Program
 
-#: What `run_on_device.py` passes behind the buffers.
+#: The arguments that `run_on_device.py` passes after the buffers.
 SCALARS = ["u32:5", "u32:19", "u32:-5", "u32:0xFFFFFFF5", "u64:-3"]
 SCALARS.append("u64:0xFFFFFFFFFFFFFFF3")
 
 
 def write(workshop: Workshop, program: Program, folder: pathlib.Path) -> pathlib.Path:
-    """The program as ``folder/program_SEED.ptx``. Raises BadProgramError if NVRTC refuses it."""
+    """The program as ``folder/program_SEED.ptx``. Raises BadProgramError if NVRTC does not compile it."""
     ptx = workshop.device_compile([program], workshop.drivers.softcuda).read_text()
     words = input_words()
     counts = program.words()

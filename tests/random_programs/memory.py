@@ -1,11 +1,11 @@
-"""Random statements over memory: local arrays, structs, unions, own places, atomics."""
+"""Random statements over memory: local arrays, structs, unions, elements of one thread, atomics."""
 
 from __future__ import annotations
 
 from .scope import LANE, Array, Scope
 from .tree import Node
 
-#: What each word of `sums` is for: its operation, which any order of threads leaves with the same result.
+#: The operation of each word of `sums`; its result does not depend on the order of threads.
 SUMS = [
     "atomicAdd",
     "atomicXor",
@@ -21,7 +21,7 @@ class Memory:
     """Statements that read and write memory. Mixed into `program.Statements`."""
 
     def own(self, scope: Scope) -> str | None:
-        """A place (u32) that no other thread uses: local, global or shared."""
+        """A variable (u32) that no other thread uses: local, global or shared."""
         draw = self.draw
         arrays = [
             array
@@ -62,7 +62,7 @@ class Memory:
         )
 
     def local_array(self, scope: Scope) -> Node:
-        """An array of the thread's own, filled, and later read and written at places that data decide."""
+        """An array of the thread, filled, and later read and written at indices that depend on data."""
         draw = self.draw
         kind, count = (
             draw.choice(["u32", "u32", "u8", "i16", "u64"]),
@@ -128,7 +128,7 @@ class Memory:
         return Node(parts)
 
     def parts_of_word(self, scope: Scope) -> Node:
-        """A union: written as a word, read as bytes and halves, and the other way round."""
+        """A union: written as a word, read as bytes and halves, and vice versa."""
         draw, e = self.draw, self.expressions
         name = draw.fresh("w")
         parts: list = [
@@ -174,7 +174,7 @@ class Memory:
     # ---- atomics ---------------------------------------------------------------------------
 
     def add_up(self, scope: Scope) -> Node | None:
-        """An atomic whose result nobody reads, and which any order leaves the same."""
+        """An atomic whose result is not read; the final value does not depend on the order."""
         if not scope.is_kernel:
             return None
         draw = self.draw
@@ -198,7 +198,7 @@ class Memory:
     def own_atomic(self, scope: Scope) -> Node | None:
         place = self.own(scope)
         if place is None or place.startswith("loc"):
-            return None  # the compiler makes a trap of atomics on local memory
+            return None  # compilers make a trap of atomics on local memory
         call = self.draw.choice(
             ["Add", "Exch", "Min", "Max", "And", "Or", "Xor", "Sub", "Inc", "Dec"]
         )
@@ -206,7 +206,7 @@ class Memory:
         return Node([f"{self.target(scope)} += atomic{call}(&{place}, ", value, ");"])
 
     def ticket(self, scope: Scope) -> Node | None:
-        """Each number is drawn once, by whichever thread: their sum is known."""
+        """Each number is taken once, by any thread: their sum is known."""
         if not scope.is_kernel:
             return None
         base = self.flags(1)

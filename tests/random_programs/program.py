@@ -38,7 +38,7 @@ BLOCKS += [
 ]
 GRIDS = [(1, 1, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (2, 2, 1), (5, 1, 1)]
 
-#: What a program may use, and how probable each is. A program that uses few things uses them often.
+#: The features of programs, and the probability of each. A program with few features uses them often.
 FEATURES = {
     "ptx": 0.3,
     "packed": 0.3,
@@ -61,7 +61,7 @@ SIZES = {"u8": 1, "u16": 2, "i16": 2, "u64": 8}
 
 
 class NoRoomError(Exception):
-    """There is no more shared memory, or there are no more flags, for a statement."""
+    """The shared memory or the flags for another statement are exhausted."""
 
 
 class Statements(Flow, Exchanges, Memory, Waits, Functions):
@@ -160,7 +160,7 @@ class Statements(Flow, Exchanges, Memory, Waits, Functions):
                 return node
         return None
 
-    # ---- what statements share -------------------------------------------------------------
+    # ---- shared objects of statements -------------------------------------------------------------
 
     def shared(self, kind: str, count: int) -> str:
         """A new array in shared memory, filled with numbers before the first statement."""
@@ -185,7 +185,7 @@ class Statements(Flow, Exchanges, Memory, Waits, Functions):
         return self.pads[key]
 
     def flags(self, count: int) -> int:
-        """The first of so many words of ``flags`` that no other statement uses; all are 0."""
+        """The index of the first of ``count`` words of ``flags`` that no other statement uses; all are 0."""
         if self.flag_count + count > 4096:
             raise NoRoomError
         self.flag_count += count
@@ -262,7 +262,7 @@ class Program:
         return scope
 
     def _variables(self, draw: Draw, make: Statements, scope: Scope) -> Block:
-        """The variables that the kernel's end looks at."""
+        """The variables that the end of the kernel writes out."""
         body = Block([Node(["u32 sum = in[gid & 4095];"], pinned=True)])
         scope.vars.append(Var("sum", "u32"))
         kinds = [
@@ -283,12 +283,12 @@ class Program:
         return body
 
     def words(self) -> tuple[int, int, int, int]:
-        """How many words scratch, flags, sums and out have."""
+        """The number of words in scratch, flags, sums and out."""
         total = self.shape.threads * self.shape.blocks
         return 16 * total, 4096, 64, 8 * total
 
     def text(self) -> str:
-        """In a namespace of its own, so that many programs can be in one file."""
+        """In a separate namespace, so that many programs can be in one file."""
         pieces = [f"namespace n{self.seed} {{\n"]
         pieces += [constant + "\n" for constant in self.constants]
         kernel = self._kernel_text()
@@ -342,7 +342,7 @@ class Program:
         for name in reversed(lines):
             if name in ("t", "block", "gid") or re.search(rf"\b{name}\b", text):
                 text = f"    {lines[name]}\n" + text
-        # In the order of the table: what a line uses stands before it.
+        # In the order of the table: a line uses only earlier ones.
         head = f"KERNEL {self.name}(const u32 *in, const u32 *const *rows, u32 *scratch, u32 *flags, u32 *sums,\n    u32 *out, i32 n0, i32 n1, i32 minus, u32 u0, i64 l0, u64 w0)\n"
         return f"{head}{{\n{text}}}\n"
 

@@ -1,7 +1,7 @@
-"""Finds a small program that differs as a large one does.
+"""Reduces a program: finds a small one with the same difference.
 
-An edit takes a statement away, puts a statement's inner statements in its place, or an expression's
-part or a literal in the place of the expression. Many edited programs are compiled and compared at
+An edit removes a statement, replaces a statement with its inner statements, or replaces an
+expression with a part of it or a literal. Many edited programs are compiled and compared at
 once. A program that has become illegal is found by the host, which runs it twice (batch.py).
 """
 
@@ -15,7 +15,7 @@ from .batch import BadProgramError, Workshop
 from .program import Program
 from .tree import Block, Expr, Node, walk_blocks, walk_nodes
 
-#: How many programs are compiled and compared at once.
+#: The number of programs that are compiled and compared at once.
 AT_ONCE = 24
 _TYPE = r"(?:u8|i8|u16|i16|u32|i32|u64|i64|f32|f64|bool|Pair|Word|void)\b"
 _DECLARED = re.compile(
@@ -33,7 +33,7 @@ class Edit:
 
 
 class Reducer:
-    """``kind`` of symptom: a value, an error, a hang or a dead process; that is kept."""
+    """``kind`` of symptom: a value, an error, a hang or a dead process; the reduced program must have the same one."""
 
     def __init__(
         self, workshop: Workshop, tier: str, symptom: str, patience: int = 10, say=print
@@ -59,7 +59,7 @@ class Reducer:
         return best
 
     def _round(self, program: Program, edits_of) -> tuple[Program, int]:
-        """All edits of one sort, some at once; those that keep the difference are applied together."""
+        """Tries all edits of one kind, some at once; applies together those that preserve the difference."""
         groups = edits_of(program)
         working: list[list[Edit]] = []
         best, rounds = program, 0
@@ -140,7 +140,7 @@ def smaller_grid(program: Program) -> Program:
 
 
 def names_are_declared(text: str) -> bool:
-    """False if a name is used that nothing declares: what an edit left is no program."""
+    """False if a name is used that nothing declares: an edit can remove a declaration."""
     text = text.split("{\n", 1)[1]  # without the namespace
     declared = set(_DECLARED.findall(text))
     labels = set(re.findall(r"\b([LB]\d+):", text))
@@ -158,7 +158,7 @@ def bodies(program: Program) -> list[Block]:
 
 
 def statement_edits(program: Program) -> list[list[Edit]]:
-    """Statements away: long runs of them first, then each."""
+    """Edits that remove statements: first long sequences, then single ones."""
     groups: list[list[Edit]] = []
     for body in bodies(program):
         for block in walk_blocks(body):
@@ -177,7 +177,7 @@ def statement_edits(program: Program) -> list[list[Edit]]:
 
 
 def removable(node: Node, program: Program) -> bool:
-    """A declaration is away when nobody uses what it declares."""
+    """Edits that remove unused declarations."""
     if not node.pinned:
         return True
     names = set(
@@ -197,7 +197,7 @@ def removable(node: Node, program: Program) -> bool:
 
 
 def unwrap_edits(program: Program) -> list[list[Edit]]:
-    """A statement's inner statements in its place; and inner blocks emptied."""
+    """Edits that replace a statement with its inner statements, or empty inner blocks."""
     groups = []
     for body in bodies(program):
         for node in walk_nodes(body):
@@ -208,7 +208,7 @@ def unwrap_edits(program: Program) -> list[list[Edit]]:
 
 
 def expression_edits(program: Program) -> list[list[Edit]]:
-    """An expression's part of the same type, or a literal, in its place."""
+    """Edits that replace an expression with a part of the same type, or with a literal."""
     groups = []
     for body in bodies(program):
         for node in walk_nodes(body):
@@ -233,7 +233,7 @@ LITERALS = {"bool": "true", "f32": "1.0f", "f64": "1.0", "u32": "1u", "u64": "1u
 
 
 def apply(program: Program, edits: list[Edit]) -> Program:
-    """A copy of the program with the edits made."""
+    """A copy of the program with the edits."""
     result = program.copy()
     wanted = {(edit.what, edit.number): edit for edit in edits}
     for body in bodies(result):

@@ -1,4 +1,4 @@
-"""Writes a program as a Python file of its own: CUDA C++, its launch, and what it should leave."""
+"""Writes a program as an independent Python file: CUDA C++, its launch, and the expected results."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _FUNCTION = re.compile(
 
 
 def plain_cuda(program: Program) -> str:
-    """The program, and of language.h what it uses, without macros."""
+    """The program, and the parts of language.h that it uses, without macros."""
     text = program.text().split("{\n", 1)[1].rstrip().removesuffix("}").rstrip() + "\n"
     device = LANGUAGE.read_text().split("#ifdef __CUDACC__")[1]
     language, both = device.split("#else")[0], device.split("#endif")[1]

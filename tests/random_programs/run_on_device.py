@@ -1,11 +1,11 @@
-"""Runs the kernels of one module on a device, and writes what each leaves in memory.
+"""Runs the kernels of one module on a device, and writes the memory after each.
 
     run_on_device.py compile SOURCE IMAGE
     run_on_device.py run IMAGE INPUT JOBS OUTPUT FIRST
 
 JOBS is a JSON list of [kernel, grid, block, words of each buffer]. Before and after each kernel a
 line goes to stdout: "begin INDEX", and "end INDEX" or "error INDEX MESSAGE". After an error the
-process ends, because the context may be lost; the caller goes on with the next kernel.
+process ends, because the context may be destroyed; the caller continues with the next kernel.
 """
 
 import json
@@ -23,7 +23,7 @@ OPTIONS = ["-fmad=false", "-std=c++17", "-diag-suppress=177,128,111,550,186,68,1
 
 def compile_source(source, image):
     text = pathlib.Path(source).read_text()
-    # Packed 16-bit types want sm_90, which softcuda runs whatever device it stands for.
+    # Packed 16-bit types need sm_90, which softcuda runs with any compute capability.
     software = "softcuda" in cuda.get_driver_path()
     target = {"target": "ptx", "arch": "sm_90"} if software else {}
     made = pycuda.compiler.compile(text, options=OPTIONS, no_extern_c=True, **target)

@@ -1,11 +1,11 @@
-"""What a statement of a random program may use at the place where it stands."""
+"""The variables, arrays and threads that a statement of a random program may use at its position."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field, replace
 
-#: How uniform a value is, and how uniform it is which threads come to a place.
+#: How uniform a value is, and how uniform the set of threads at a position is.
 BLOCK, WARP, LANE = 2, 1, 0
 
 INTEGERS = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"]
@@ -43,7 +43,7 @@ class Index:
 
 @dataclass
 class Array:
-    """Elements that can be read at any place, or (``writable``) that are the thread's own.
+    """Elements that can be read at any place, or (``writable``) that belong to the thread.
 
     ``first`` is the lowest index that exists: a pointer into the middle of a row has a negative one.
     """
@@ -82,11 +82,11 @@ class Shape:
 
 @dataclass
 class Scope:
-    """``level``: how uniform the set of threads is that comes here.
+    """``level``: how uniform the set of threads here is.
 
-    ``mask``: text of a u32 with exactly the lanes of this warp that come here together, or None where
-    that is not known. ``fuel``: how many times more the threads may go round loops here.
-    ``exits``: ways out of loops and functions, each with the level that what leaves must have.
+    ``mask``: text of a u32 with exactly the lanes of this warp that are here together, or None if
+    that is not known. ``fuel``: how many more loop rounds the threads may run here.
+    ``exits``: exits of loops and functions, each with the level that the leaving threads must have.
     ``threads_ended``: some threads of the block may have ended.
     """
 
@@ -104,7 +104,7 @@ class Scope:
     threads_ended: bool = False
 
     def inner(self, **changes) -> Scope:
-        """A scope inside: its additions are not seen outside."""
+        """An inner scope: its additions are not visible outside."""
         copies = {
             "vars": list(self.vars),
             "indices": list(self.indices),
@@ -119,7 +119,7 @@ class Scope:
         return [var for var in self.vars if var.kind == kind and var.level >= level]
 
     def writable(self) -> list[Var]:
-        """Variables that keep their level when what comes here writes to them."""
+        """Variables whose level does not change if the threads here write to them."""
         return [var for var in self.vars if var.writable and var.level <= self.level]
 
 

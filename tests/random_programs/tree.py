@@ -1,4 +1,4 @@
-"""Programs as trees of text: what the generator makes, and what the reducer takes pieces from."""
+"""Programs as trees of text: the generator makes them, and the reducer removes pieces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Expr:
     """An expression. ``parts`` are texts and expressions, ``kind`` is the type's short name.
 
     ``level``: 2 if the value is uniform over the thread block, 1 over the warp, 0 otherwise.
-    ``number`` is the same in a copy: a reducer names what it takes away by it.
+    ``number`` is the same in a copy: the reducer identifies nodes with it.
     """
 
     parts: list[str | Expr]
@@ -70,7 +70,7 @@ def walk_nodes(block: Block) -> Iterator[Node]:
 
 
 def text_of(block: Block, indent: int = 1) -> str:
-    """The block's text. A Block among a node's parts is indented by one more step."""
+    """The block's text. A Block in a node's parts is indented by one more step."""
     return "".join(_text_of_node(node, indent) for node in block.nodes)
 
 

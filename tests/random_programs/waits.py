@@ -1,4 +1,4 @@
-"""Random waits: for other blocks, for other threads of the block, for a lock, for places."""
+"""Random waits: for other blocks, for other threads of the block, for a lock, for memory."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LOADS = [
     "load_acquire(&{0})",
     "{0}",
 ]
-#: Loads that are neither volatile nor atomic. A compiler may take them out of a loop, or remove a loop
-#: that does nothing else: ptxas removes `while (__ldcv(p) != n);`. A fence in the loop forbids that.
+#: Loads that are neither volatile nor atomic. A compiler may move them out of a loop, or remove a loop
+#: that does nothing else: ptxas removes `while (__ldcv(p) != n);`. A fence in the loop prevents that.
 WEAK_LOADS = ("__ldcv(&{0})", "{0}")
 STORES = [
     "atomicExch(&{0}, {1});",
@@ -26,7 +26,7 @@ STORES = [
 
 
 class Waits:
-    """Statements that wait for what another thread writes. Mixed into `program.Statements`."""
+    """Statements that wait for a value that another thread writes. Mixed into `program.Statements`."""
 
     def spin(self, place: str, kept: str) -> str:
         """A loop that ends when ``place`` is not 0; its value is in ``kept`` then."""
@@ -45,7 +45,7 @@ class Waits:
         return f"while (({kept} = {load.format(place)}) == 0u) {{ {body} }}"
 
     def chain(self, scope: Scope) -> Node | None:
-        """A value that goes from block to block, up or down the grid."""
+        """A value that each block passes to the next one, up or down the grid."""
         blocks = scope.shape.blocks
         if (
             scope.level < BLOCK
@@ -122,7 +122,7 @@ class Waits:
         )
 
     def turn(self, scope: Scope) -> Node | None:
-        """Threads of all blocks that come one after another, each when it is its turn."""
+        """Threads of all blocks that run in turn, one after another."""
         total = scope.shape.threads * scope.shape.blocks
         if (
             scope.level < BLOCK
@@ -188,7 +188,7 @@ class Waits:
         )
 
     def warps_in_shared(self, scope: Scope) -> Node | None:
-        """One thread of the block tells the others through shared memory, without a barrier."""
+        """One thread of the block signals the others through shared memory, without a barrier."""
         if (
             not self.can_barrier(scope)
             or scope.depth

@@ -1,7 +1,7 @@
-"""Runs single instructions on many inputs and sums up what they gave.
+"""Runs single instructions on many inputs and hashes their results.
 
-`instructions.txt` has what an H200 gave (see lists.py); the list of instructions is what
-`softcuda_coverage_table operands` prints.
+`instructions.txt` has the results of an H200 (see lists.py); the list of instructions is the output of
+`softcuda_coverage_table operands`.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from . import values
 FILE = pathlib.Path(__file__).with_name("instructions.txt")
 #: Instructions in one kernel.
 CHUNK = 48
-#: What a driver refused to compile.
+#: The mark of an instruction that a driver did not compile.
 REFUSED = "refused"
 
 _HEADER = ".version {version}\n.target {target}\n.address_size 64\n"
@@ -32,7 +32,7 @@ class Instruction:
         self.spelling, *self.operands = line.split()
         self.number = zlib.crc32(
             line.encode()
-        )  # chooses parts of operands and constants
+        )  # selects parts of operands and constants
 
     def __str__(self):
         return " ".join([self.spelling, *self.operands])
@@ -55,11 +55,11 @@ class Instruction:
 
     @property
     def outputs(self):
-        """Results, with the carry flag as one more."""
+        """The number of results, including the carry flag."""
         return sum(o[0] == "=" for o in self.operands) + self.uses_carry
 
     def exact_threads(self):
-        """Which threads' results the manual fixes to the last bit."""
+        """The threads whose results the manual defines to the last bit."""
         exact = np.ones(values.COUNT, bool)
         nans = np.zeros(values.COUNT, int)
         for position, kind in enumerate(self.sources):
@@ -67,7 +67,7 @@ class Instruction:
                 exact &= _is_special(values.inputs(kind, position), kind)
             if kind == "f64":
                 nans += np.isnan(values.inputs(kind, position).view(np.float64))
-        # Of two f64 NaNs an H200 keeps the last and x86 the first; that is not imitated.
+        # Of two f64 NaNs an H200 returns the last and x86 the first; softcuda does not imitate that.
         return exact & (nans < 2)
 
 
@@ -101,7 +101,7 @@ def _load(kind, register, position, offset):
 
 
 def _selector(instruction, index):
-    """Video instructions take parts of their operands: one of the ways, by turns."""
+    """Video instructions select parts of their operands: returns the possible selections in turn."""
     operand, turn = instruction.operands[index], instruction.number + index
     if "~" not in operand or (instruction.opcode == "vmad" and index == 3):
         return ""
@@ -118,9 +118,7 @@ def _selector(instruction, index):
             else ("", ".b7654", ".b5230", ".b0123")
         )
         ways = two if instruction.opcode[-1] == "2" else four
-    elif (
-        is_result
-    ):  # the rest of the result comes from the last operand, if there is one
+    elif is_result:  # the last operand has the rest of the result, if there is one
         ways = (
             ("",)
             if len(instruction.sources) == 2
@@ -233,7 +231,7 @@ class Runner:
         return np.split(data, ends[:-1])
 
     def run_each(self, instructions):
-        """The same, with None for those that the driver does not take."""
+        """The same, with None for those that the driver does not compile."""
         try:
             return self.run(instructions)
         except cuda.Error:
@@ -246,7 +244,7 @@ class Runner:
 
 
 def hash_results(instruction, results):
-    """16 hexadecimal digits of what must be exact."""
+    """A hash (16 hexadecimal digits) of the results that must be exact."""
     if results is None:
         return REFUSED
     exact = np.ascontiguousarray(results[:, instruction.exact_threads()])

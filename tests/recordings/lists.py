@@ -3,8 +3,8 @@
     add.rn.f32 =f32 f32 f32 : 0123456789abcdef
     vadd.u32.u32.u32.min =u32 ~u32 ~u32 u32 : 0123456789abcdef : differs
 
-The word `differs` marks where softcuda gives something else, for a reason that a comment above the
-lines says.
+The word `differs` marks a line whose result differs in softcuda; a comment above the lines has the
+reason.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One line; `hash` is None where nothing has been recorded yet."""
+    """One line; `hash` is None before the first recording."""
 
     instruction: object
     hash: str | None = None
@@ -20,7 +20,7 @@ class Row:
 
 
 def read(lines, make):
-    """The rows of a recording, or of a bare list; `make` makes an instruction of its text."""
+    """The rows of a recording, or of a list without hashes; `make` makes an instruction from its text."""
     rows = []
     for line in lines:
         if not line.strip() or line.startswith("#"):

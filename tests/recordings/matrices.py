@@ -1,7 +1,7 @@
-"""Runs matrix instructions (mma, mma.sp, wmma) on many matrices and sums up what they gave.
+"""Runs matrix instructions (mma, mma.sp, wmma) on many matrices and hashes their results.
 
-`matrices.txt` has what an H200 gave (see lists.py); the list of instructions is what
-`softcuda_coverage_table matrices` prints.
+`matrices.txt` has the results of an H200 (see lists.py); the list of instructions is the output of
+`softcuda_coverage_table matrices`.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ import pycuda.driver as cuda
 from . import values
 
 FILE = pathlib.Path(__file__).with_name("matrices.txt")
-#: Warps that run each instruction, each with matrices of its own.
+#: Warps that run each instruction, each with different matrices.
 WARPS = 64
 #: Kinds of matrices, by the warp's number: see random_floats.
 CLASSES = 8
@@ -35,7 +35,7 @@ def random_floats(kind, count, which, seed):
     """Bit patterns of `kind` for one warp. `which` is the kind of matrix:
 
     0 near 1; 1 of any exponent; 2 any bits, NaN and infinity too; 3 within a factor of 2**16;
-    4 small integers; 5 mostly zeros, of any exponent; 6 denormals and little more; 7 near 1, positive.
+    4 small integers; 5 mostly zeros, of any exponent; 6 denormals and slightly larger numbers; 7 near 1, positive.
     """
     exponent_bits, mantissa_bits = _FORMATS[kind]
     bias = (1 << (exponent_bits - 1)) - 1
@@ -140,7 +140,7 @@ class MatrixInstruction:
 
 
 def metadata(instruction, warp):
-    """Which two of four elements are kept, as mma.sp wants it: two rising indices in each nibble."""
+    """Which two of four elements are stored, in the form of mma.sp: two increasing indices in each nibble."""
     ways = [4, 14] if "tf32" in instruction.types else [4, 8, 12, 9, 13, 14]
     picks = splits(instruction.seed(4, warp), 32 * 8).reshape(32, 8) % np.uint64(
         len(ways)
@@ -152,7 +152,7 @@ def metadata(instruction, warp):
 
 
 def operand_data(instruction, index):
-    """What the registers of A, B, C (index 1 to 3) or the metadata (4) hold: (warp, register, lane)."""
+    """The contents of the registers of A, B, C (index 1 to 3) or of the metadata (4): (warp, register, lane)."""
     if index == 4:
         return np.stack([metadata(instruction, warp)[None] for warp in range(WARPS)])
     kind, count = instruction.fragment(index)
@@ -208,7 +208,7 @@ mov.u32 %warp, %ctaid.x; mov.u32 %lane, %tid.x;
 
 
 def write_module(instruction, version="8.5"):
-    """A kernel that each warp runs on matrices of its own."""
+    """A kernel that each warp runs on different matrices."""
     text = _PROLOGUE.format(version=version)
     body = _write_wmma(instruction) if instruction.is_wmma else _write_mma(instruction)
     return text + body + "ret;\n}\n"

@@ -1,7 +1,7 @@
-"""Runs the kernels of tests/recordings/kernels and compares what they write with what an H200 wrote.
+"""Runs the kernels of tests/recordings/kernels and compares their output with that of an H200.
 
-A file says in comments how it is launched, with random words in and zeroed words out, and what the
-hash of `out` was:
+Comments in a file describe the launch, with random words in `in` and zeros in `out`, and the
+hash of `out`:
 
     // RUN: block 64 grid 2 in 512 out 5120
     // H200: 0123456789abcdef

@@ -1,4 +1,4 @@
-"""The texts that random kernels are put together from; random_kernels.py does that.
+"""The pieces of text from which random_kernels.py makes kernels.
 
 In the forms {a} to {d} are registers of 32 bits, {p} to {s} of 64, {k} is a digit from 1 to 7. The
 registers %a, %b, %d, %f to %k, %x, %y, %w and %p, %q are free within a statement.
@@ -9,7 +9,7 @@ from __future__ import annotations
 REGISTERS = 8
 #: Registers of 64 bits.
 WIDE_REGISTERS = 4
-#: Bytes in `scratch` that each thread has for itself.
+#: Bytes in `scratch` for each thread.
 OWN_BYTES = 64
 #: Threads of a block, and blocks of the grid.
 MOST_THREADS, BLOCK_COUNT = 256, 3
@@ -87,8 +87,8 @@ HEADER = """// Made by tools/random_kernels.py, seed {seed}.
     bar.sync 0;
 """
 
-# With `again`, `mix` calls itself as often as its second argument says. `meet` makes the block wait
-# twice. `fold` reads words through a pointer to whatever memory.
+# With `again`, `mix` calls itself as often as its second argument says. `meet` has two block
+# barriers. `fold` reads words through a generic pointer.
 FUNCTIONS = """.func (.param .b32 result) mix(.param .b32 a, .param .b32 n)
 {{
     .reg .pred %p;
@@ -249,7 +249,7 @@ ARITHMETIC = [
     "mov.b32 %f, {a}; mov.b32 %g, {b}; cvt.rz.f16x2.f32 {d}, %f, %g;",
 ]
 
-#: Not the same on each device: left out where a GPU's results are compared.
+#: Different on each device: omitted if a GPU's results are compared.
 APPROXIMATE = [
     "cvt.rn.f32.s32 %f, {a}; mul.rn.f32 %f, %f, 0f30000000; sin.approx.f32 %g, %f;"
     " ex2.approx.ftz.f32 %f, %g; mov.b32 {d}, %f;",
@@ -291,7 +291,7 @@ WIDE = [
     "cvt.u32.u64 {d}, {p}; cvt.s64.s16 {s}, {q};",
 ]
 
-#: (type, how many, bytes): what one load or store moves.
+#: (type, count, bytes) of one load or store.
 ACCESSES = [
     ("u8", 1, 1),
     ("s8", 1, 1),
@@ -310,7 +310,7 @@ ACCESSES = [
     ("f64", 1, 8),
 ]
 
-#: What atom does with a place of the thread's own, so that its result is known: {at} is the place,
+#: The forms of atom on an address that only one thread uses, so that its result is known: {at} is the address,
 #: {space} its state space.
 ATOMICS = [
     "atom{space}.add.u32 {d}, {at}, {a};",

@@ -1,7 +1,7 @@
-"""Random kernels, the same for the same seed, whose results no order of threads can change.
+"""Random kernels whose results do not depend on the order of threads. The same seed makes the same kernel.
 
-Each mixes what random_statements.py has with branches, switches and loops by data, barriers,
-exchanges between lanes and between warps.
+Each mixes the statements of random_statements.py with data-dependent branches, switches and loops, barriers,
+and exchanges between lanes and between warps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Kernel(Statements):
     # ---- flow -----------------------------------------------------------------------------
 
     def condition(self) -> str:
-        """A predicate that stays as it is while the branches on it are made."""
+        """A predicate that does not change while the branches on it are made."""
         self.nested += 1
         predicate = f"%c{self.nested}"
         self.emit(f"and.b32 %a, {self.register()}, {self.pick(1, 3, 6, 16)};")
@@ -27,7 +27,7 @@ class Kernel(Statements):
         return predicate
 
     def either(self, predicate: str, first, second) -> None:
-        """`first` where the predicate is false, `second` where it is true."""
+        """Runs `first` if the predicate is false, `second` if it is true."""
         other, end = self.label(), self.label()
         self.emit(f"@{predicate} bra {other};")
         first()
@@ -81,7 +81,7 @@ class Kernel(Statements):
         self.nested -= 1
 
     def go_round(self, counter: str, start: str) -> None:
-        """Some threads begin the next round at once, the others have a way out before that."""
+        """Some threads begin the next round at once, the others can leave the loop before that."""
         changed = f"%r{self.more.randrange(forms.REGISTERS)}"
         self.emit(f"add.u32 {changed}, {changed}, {counter};")
         self.emit(f"setp.gt.s32 %p, {counter}, {self.more.choice([1, 3, 5])};")
@@ -94,7 +94,7 @@ class Kernel(Statements):
         self.emit(f"@{predicate} bra {start};")
 
     def jump(self) -> None:
-        """Some threads go on with the innermost loop's next round, or leave it."""
+        """Some threads continue with the innermost loop's next round, or leave it."""
         self.emit(f"and.b32 %a, {self.register()}, {self.pick(3, 12, 56)};")
         self.emit("setp.eq.u32 %p, %a, 0;")
         self.emit(f"@%p bra {self.random.choice(self.loops[-1])};")
@@ -109,7 +109,7 @@ class Kernel(Statements):
         for way in ways:
             self.lines.append(way + ":")
             self.divergent(depth + 2)
-            if self.random.random() < 0.7:  # else it falls through
+            if self.random.random() < 0.7:  # otherwise it falls through
                 self.emit(f"bra {end};")
         self.lines.append(end + ":")
 
@@ -131,10 +131,10 @@ class Kernel(Statements):
             else:
                 self.loop(depth, self.divergent, self.register())
 
-    # ---- what threads do together -------------------------------------------------------------
+    # ---- common operations of threads -------------------------------------------------------------
 
     def exchange(self) -> None:
-        """What all threads of the block do together."""
+        """An operation that all threads of the block execute together."""
         ways = [self.exchange_all, self.exchange_all, self.reduce_at_barrier]
         if self.all_threads:
             ways += [self.exchange_in_function, self.barrier_or_not]
@@ -153,7 +153,7 @@ class Kernel(Statements):
         return f"{self.barrier_word()}.sync 0;"
 
     def barrier_word(self) -> str:
-        """``bar`` wants a warp's threads to come together, which those that are left may not do."""
+        """``bar`` requires a warp's threads to arrive together, which the remaining threads may not do."""
         return "bar" if self.all_threads else "barrier"
 
     def another_thread(self) -> None:
@@ -180,7 +180,7 @@ class Kernel(Statements):
         self.emit(self.barrier())
 
     def exchange_in_function(self) -> None:
-        """As exchange_all, with the barriers in a function."""
+        """Like exchange_all, with the barriers in a function."""
         self.emit("{ .param .b32 x; .param .b32 y; .param .b32 o; .param .b32 z;")
         self.emit("mov.u32 %b, cells; mad.lo.u32 %a, %t, 4, %b;")
         self.emit(f"st.param.b32 [x], {self.register()}; st.param.b32 [y], %a;")
@@ -201,7 +201,7 @@ class Kernel(Statements):
         self.emit(f"add.u32 {d}, {d}, %a;")
 
     def barrier_or_not(self) -> None:
-        """Barriers under predicates that all threads agree on, where only memory knows which."""
+        """Barriers under predicates that are equal in all threads, but read from memory."""
         predicate = self.block_condition()
         self.emit("mov.u32 %b, cells; mad.lo.u32 %a, %t, 4, %b;")
         self.emit(f"st.shared.u32 [%a], {self.register()};")
@@ -223,7 +223,7 @@ class Kernel(Statements):
         )()
 
     def exchange_in_parts(self) -> None:
-        """The lanes of a warp part, and those on each way exchange values."""
+        """The lanes of a warp diverge, and those on each path exchange values."""
         predicate = self.condition()
         members = f"%n{self.nested}"
 
@@ -241,7 +241,7 @@ class Kernel(Statements):
         self.either(predicate, others, those)
 
     def exchange_among(self, members: str) -> None:
-        """The named lanes of the warp, all of which are here, exchange values."""
+        """The named lanes of the warp, all of them active, exchange values."""
         a, d = self.register(), self.register()
         kind = self.random.randrange(7)
         if kind == 0:
@@ -275,7 +275,7 @@ class Kernel(Statements):
             self.emit(f"@%p add.u32 {d}, {d}, 1;")
 
     def shuffle_among(self, members: str, a: str, d: str) -> None:
-        """From lanes that need not be here: what these give is not looked at."""
+        """Reads from lanes that may be inactive: their values are not used."""
         mode, distance = self.pick("bfly", "up", "down"), self.random.randrange(1, 32)
         self.emit("mov.u32 %b, %laneid;")
         if mode == "bfly":
@@ -288,7 +288,7 @@ class Kernel(Statements):
         self.emit(f"setp.ne.and.u32 %q, %b, 0, %p; @%q add.u32 {d}, {d}, %a;")
 
     def exchange_in_groups(self) -> None:
-        """The even warps and the odd ones wait for each other at barriers of their own, 14 and 15."""
+        """The even warps and the odd ones wait for each other at separate barriers, 14 and 15."""
         warps = self.threads // 32
         self.nested += 1
         predicate = f"%c{self.nested}"
@@ -311,7 +311,7 @@ class Kernel(Statements):
         self.either(predicate, group(14, (warps + 1) // 2), group(15, warps // 2))
 
     def warp_loop(self) -> None:
-        """Warps go round a different number of times, their lanes together."""
+        """Warps run different numbers of rounds, all lanes of a warp together."""
         self.emit("shr.u32 %a, %t, 5; and.b32 %a, %a, 3; add.u32 %a, %a, 1;")
 
         def body(depth):
@@ -322,10 +322,10 @@ class Kernel(Statements):
 
         self.loop(1, body, "%a")
 
-    # ---- the whole ------------------------------------------------------------------------
+    # ---- the whole kernel ------------------------------------------------------------------------
 
     def block_condition(self) -> str:
-        """A predicate that is the same in all threads of a block, which only memory knows."""
+        """A predicate that is the same in all threads of a block, but read from memory."""
         self.nested += 1
         self.emit("mov.u32 %a, %ctaid.x; mul.wide.u32 %d, %a, 4;")
         self.emit("add.u64 %d, %in, %d; ld.global.u32 %a, [%d];")
@@ -342,7 +342,7 @@ class Kernel(Statements):
         self.either(self.block_condition(), way, self.maybe(way))
 
     def end_some(self) -> None:
-        """Some threads end. The others' barriers do not wait for them."""
+        """Some threads end. The barriers of the others do not wait for them."""
         self.emit("mov.u32 %a, 0;")  # it may hold an address
         self.store_result()
         self.emit(f"and.b32 %a, {self.register()}, {self.pick(1, 6, 32)};")
@@ -364,7 +364,7 @@ class Kernel(Statements):
                 self.divergent(depth)
 
     def store_result(self) -> None:
-        """A number of all registers, and of what %a holds."""
+        """A hash of all registers, and of the memory at %a."""
         for n in range(REGISTERS):
             self.emit(f"mad.lo.u32 %a, %a, 31, %r{n};")
         for n in range(forms.WIDE_REGISTERS):

@@ -1,11 +1,11 @@
-"""Runs random kernels, and keeps them with a hash of what they wrote on an H200.
+"""Runs random kernels, and stores them with a hash of their results on an H200.
 
-random_kernels.xz has the text of each, so that what was recorded stays true when the generator learns
-something new. The first lines of a text say how it is launched, and
+random_kernels.xz has the text of each, so that recordings stay valid when the generator gets
+new statements. The first lines of a text describe its launch, and the hash of the buffers:
 
     // H200: 0123456789abcdef
 
-what the buffers' hash was. tools/record_on_gpu makes the file, and compares all of it with a device.
+tools/record_on_gpu makes the file, and compares all of it with a device.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ import pycuda.driver as cuda
 
 FILE = pathlib.Path(__file__).with_name("random_kernels.xz")
 _START = "// Made by "
-# Where softcuda gives something else than the H200, and it is not known why (docs/exactness.md).
+# Kernels whose results on softcuda differ from the H200's for an unknown reason (docs/exactness.md).
 UNEXPLAINED = {297}
 
 
@@ -30,7 +30,7 @@ def read():
 
 
 def write(texts):
-    """Keeps the texts, with their recordings in them."""
+    """Stores the texts, which contain their recordings."""
     assert all(text.startswith(_START) and recorded(text) for text in texts)
     packed = lzma.compress("".join(texts).encode(), preset=9 | lzma.PRESET_EXTREME)
     FILE.write_bytes(packed)

@@ -1,7 +1,7 @@
-"""What single threads do in random kernels: arithmetic, calls, memory and atomics.
+"""Statements of single threads in random kernels: arithmetic, calls, memory and atomics.
 
-What threads could see of each other in an order that is free is summed up by operations that do not
-care, or belongs to one thread alone.
+Values that threads exchange in no defined order are combined by operations that do not
+depend on the order. Other memory belongs to one thread.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ class Statements:
     """A kernel's text, statement by statement."""
 
     def __init__(self, seed: int, exact: bool = False) -> None:
-        """With `exact` it has nothing that devices may round as they like."""
+        """With `exact` it has no operation that devices may round differently."""
         self.seed = seed
         self.random = random.Random(seed)
-        # What recorded kernels, the exact ones, do not have is drawn by itself: they stay the same.
+        # Features that recorded (exact) kernels do not have use a separate generator: the recorded ones stay the same.
         self.more = None if exact else random.Random(f"{seed} more")
         self.block = self.random.choice(BLOCKS)
         self.threads = self.block[0] * self.block[1] * self.block[2]
         self.total = self.threads * BLOCK_COUNT
         self.whole_warps = self.threads % 32 == 0
-        # A thread's own memory comes in pieces of so many bytes, the threads' pieces side by side.
+        # A thread's own memory has pieces of this many bytes; the threads' pieces are adjacent.
         self.piece = self.random.choice([4, 8, 16, OWN_BYTES])
         self.arithmetic_forms = forms.ARITHMETIC + ([] if exact else forms.APPROXIMATE)
         self.lines: list[str] = []
         self.labels = 0
         self.nested = 0
-        self.all_threads = True  # none has ended
+        self.all_threads = True  # no thread has ended
         self.loops: list[tuple[str, str] | None] = []  # labels of continue and break
         self.start = self.random.randrange(1 << 32)
         self.again = forms.AGAIN if self.random.random() < 0.15 else ""
@@ -88,7 +88,7 @@ class Statements:
         self.emit("{ .param .b32 x; .param .b32 y; .param .b32 z;")
         self.emit(f"st.param.b32 [x], {self.register()};")
         self.emit(f"st.param.b32 [y], {self.register()};")
-        if kind == 1:  # a function that each thread chooses
+        if kind == 1:  # a function that each thread selects
             self.emit(f"setp.lt.s32 %p, {self.register()}, {self.register()};")
             self.emit("mov.u64 %d, mix; mov.u64 %e, turn; selp.b64 %d, %d, %e, %p;")
             self.emit(
@@ -100,7 +100,7 @@ class Statements:
         self.emit(f"ld.param.b32 {self.register()}, [z]; }}")
 
     def call_fold(self) -> None:
-        """Words of global, shared or local memory, by a generic pointer."""
+        """Words of global, shared or local memory, through a generic pointer."""
         self.generic_place()
         self.emit("{ .param .b64 x; .param .b32 y; .param .b64 z;")
         self.emit("st.param.b64 [x], %d;")
@@ -109,7 +109,7 @@ class Statements:
         self.emit(f"ld.param.b64 {self.wide()}, [z]; }}")
 
     def generic_place(self) -> None:
-        """%d: 16 bytes of the thread's own, some threads' in local, some in shared memory."""
+        """%d: 16 bytes of the thread, in local memory for some threads, in shared memory for others."""
         self.emit("mov.u32 %b, pad; shl.b32 %a, %t, 4; add.u32 %a, %a, %b;")
         self.emit("cvt.u64.u32 %d, %a; cvta.shared.u64 %d, %d;")
         if self.random.random() < 0.7:
@@ -143,7 +143,7 @@ class Statements:
         self.access(operation, kind, count, place, is_load=False)
 
     def access(self, operation, kind, count, place, is_load) -> None:
-        """One load or store of `count` values of a type: narrow and f32 ones take moves besides."""
+        """One load or store of `count` values of a type: narrow types and f32 also need moves."""
         vector = f".v{count}" if count > 1 else ""
         values = [
             self.wide() if kind.endswith("64") else self.register()
@@ -182,7 +182,7 @@ class Statements:
         elements = 4096 // size
         if self.random.random() < 0.6:
             self.emit(f"and.b32 %a, {self.register()}, {elements - 1};")
-        else:  # places that follow each other in some way
+        else:  # adjacent elements
             step, first = self.pick(1, 1, 2, 3, 8), self.random.randrange(elements)
             self.emit(f"mad.lo.u32 %a, {self.pick('%t', '%index')}, {step}, {first};")
             self.emit(f"and.b32 %a, %a, {elements - 1};")
@@ -201,7 +201,7 @@ class Statements:
         self.emit(f"xor.b32 {self.register()}, %a, {self.register()};")
 
     def own_place(self, size: int) -> None:
-        """%d: aligned bytes of `scratch` that no other thread touches."""
+        """%d: aligned bytes of `scratch` that no other thread accesses."""
         unit = self.piece
         offset = self.random.randrange(unit // size) * size
         pieces = OWN_BYTES // unit
@@ -252,7 +252,7 @@ class Statements:
     # ---- atomics --------------------------------------------------------------------------
 
     def atomic(self) -> None:
-        """On a place of the thread's own: so the value before is known."""
+        """An atomic at an address that only this thread uses, so that the old value is known."""
         is_wide = self.piece >= 8 and self.random.random() < 0.3
         form = self.random.choice(forms.WIDE_ATOMICS if is_wide else forms.ATOMICS)
         size = 8 if is_wide else 4
@@ -293,7 +293,7 @@ class Statements:
             self.emit(f"red.global.{op} [%sums+{slots[op]}], {self.register()};")
 
     def ticket(self) -> None:
-        """Each number is drawn once, by whichever thread: what all of them sum up to is known."""
+        """Each number is taken once, by any thread: their sum is known."""
         if self.random.random() < 0.5:
             self.emit("atom.global.add.u32 %a, [%sums+64], 1;")
             self.emit("mad.lo.u32 %a, %a, 0x9e3779b9, 12345;")

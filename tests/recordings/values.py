@@ -1,4 +1,4 @@
-"""Inputs for instructions: the hard values of each type in combination, then random ones.
+"""Inputs for instructions: combinations of the special values of each type, then random values.
 
 The same on every machine and with every version of NumPy: recordings are compared by hash.
 """
@@ -7,9 +7,9 @@ import functools
 
 import numpy as np
 
-#: Threads that run each instruction, each with inputs of its own.
+#: Threads that run each instruction, each with different inputs.
 COUNT = 5120
-#: Hard values of each type; the first HARD * HARD threads have all pairs of them.
+#: Special values of each type; the first HARD * HARD threads have all pairs of them.
 HARD = 60
 
 BITS = {
@@ -37,7 +37,7 @@ _PACKED = {"f16x2": "f16", "bf16x2": "bf16"}
 
 
 #: Edges of integer types, ties of narrower floats, and factors whose product is just less than the
-#: smallest normal number: whether .ftz flushes that shows when the hardware looks.
+#: smallest normal number: whether .ftz flushes that shows when the hardware tests for denormals.
 _EXTREMES = {
     "f16": [0x3810, 0x07E0, 0x57F8, 0x7800],
     "f32": [0x4F000000, 0xCF000000, 0x477FF000, 0x3F000400, 0x00FFF800, 0x5F000000],
@@ -97,7 +97,7 @@ def _ties(mantissa_bits):
 
 @functools.cache
 def hard_values(kind):
-    """HARD bit patterns that have been trouble to somebody."""
+    """HARD bit patterns that have caused errors before."""
     if kind in _PACKED:
         low = hard_values(_PACKED[kind])
         return low | np.roll(low, 7) << np.uint64(16)
@@ -164,7 +164,7 @@ def hard_values(kind):
 def _random_values(kind, seed, count):
     bits = BITS[kind]
     raw = splitmix(seed, count)
-    if kind in _FLOATS:  # half of them near 1, where sums and rounding are interesting
+    if kind in _FLOATS:  # half of them near 1, to test sums and rounding
         exponent_bits, mantissa_bits = _FLOATS[kind]
         bias = (1 << (exponent_bits - 1)) - 1
         near = np.uint64(bias - 3) + (raw >> np.uint64(56)) % np.uint64(7)
@@ -179,7 +179,7 @@ def _random_values(kind, seed, count):
         return low | high << np.uint64(16)
     small = (
         raw >> np.uint64(64 - bits) >> raw % np.uint64(bits)
-    )  # a third of integers is small
+    )  # a third of the integers is small
     return np.where(np.arange(count) % 3 == 0, small, raw >> np.uint64(64 - bits))
 
 

@@ -1,4 +1,4 @@
-"""A program of the CUDA driver API that needs the standard library alone: adds 1 to eight numbers."""
+"""A program of the CUDA driver API that needs only the standard library: adds 1 to eight numbers."""
 
 import ctypes
 

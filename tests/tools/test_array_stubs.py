@@ -1,4 +1,4 @@
-"""tools/array_stubs.py: the stubs in the package are those that the registry gives."""
+"""tools/array_stubs.py: the stubs in the package are equal to those generated from the registry."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The layout's checker: it finds each kind of breach, and passes what keeps the rules."""
+"""tools/check_layers.py finds each kind of violation, and accepts correct files."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ import check_layers  # noqa: E402
 
 
 def breaches_of(folder, files):
-    """Write `files` (path -> text) under `folder` and return the checker's breaches."""
+    """Write `files` (path -> text) under `folder` and return the violations found."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

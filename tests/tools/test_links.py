@@ -1,4 +1,4 @@
-"""Every link of the Markdown pages to a file or folder of the repository leads somewhere."""
+"""Every link of the Markdown pages to a file or folder of the repository is valid."""
 
 import re
 from pathlib import Path

@@ -57,7 +57,7 @@ def stubs(tmp_path_factory):
 
 
 def link(stubs, folder, source):
-    """What the linker says of a library made of `source`; the library is in `folder`."""
+    """The linker's messages for a library made from `source`; the library is in `folder`."""
     (folder / "source.c").write_text(source)
     # With libgcc as g++ links it: first the shared one.
     options = ["-shared-libgcc", "-Wl,-z,defs"]
@@ -71,7 +71,7 @@ def link(stubs, folder, source):
 
 @needs_linker
 def test_clones_of_a_function_ask_no_other_library_for_the_processor(stubs, tmp_path):
-    # A loader that binds calls lazily runs the resolver before it could call another library.
+    # A loader with lazy binding runs the resolver before it can call another library.
     source = """
     __attribute__((target_clones("avx2", "default"))) int twice(int x) { return 2 * x; }
     """

@@ -24,7 +24,7 @@ def test_every_public_name_has_a_docstring():
 
 @pytest.fixture
 def package(tmp_path):
-    """A small package with what the tool has to understand."""
+    """A small package with all forms that the tool must understand."""
     folder = tmp_path / reference.PACKAGE
     folder.mkdir(parents=True)
     (folder / "driver.py").write_text(

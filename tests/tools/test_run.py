@@ -1,4 +1,4 @@
-"""./run starts a program as if the user had: arguments, folder, input and exit status."""
+"""./run starts a program as if the user had started it: arguments, folder, input and exit status."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ RUN = ROOT / "run"
 
 @pytest.fixture(scope="module", autouse=True)
 def built():
-    """The first start may build; the tests are of what comes after."""
+    """The first start may build; the tests are for later starts."""
     subprocess.run([RUN, "-c", "pass"], check=True, timeout=3000)
 
 
@@ -60,7 +60,7 @@ def test_nothing_is_written_in_the_source_tree():
 
 
 def test_start_costs_little():
-    """The best of several, because the machine may be busy; 50 ms is the aim."""
+    """The best time of several starts, because the machine may be busy; 50 ms is the aim."""
     times = []
     for _ in range(10):
         start = time.perf_counter()
@@ -89,7 +89,7 @@ def test_python_that_is_not_there_is_named(tmp_path):
 
 
 def setup(commands):
-    """What bash prints for commands of tools/setup.sh."""
+    """The output of bash for commands of tools/setup.sh."""
     done = subprocess.run(
         ["/bin/bash", "-c", f"root={ROOT}; source {ROOT}/tools/setup.sh; {commands}"],
         capture_output=True,

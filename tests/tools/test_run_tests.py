@@ -1,4 +1,4 @@
-"""The suite's own bookkeeping: a failure must never be lost on its way to the closing line."""
+"""tools/run_tests.py: every failure must appear in the last line."""
 
 import sys
 from pathlib import Path

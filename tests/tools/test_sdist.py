@@ -1,4 +1,4 @@
-"""The source distribution has all that git has, so that the package can be built and tested from it."""
+"""The source distribution has all files that git has, so that the package can be built and tested from it."""
 
 import subprocess
 import tarfile

@@ -1,6 +1,6 @@
-"""What a type checker must make of programs that use PyCUDA. It is checked, never run.
+"""Programs for PyCUDA for a type checker. This file is checked, never run.
 
-``# type: ignore`` marks what has to be an error: mypy complains where one is not needed.
+``# type: ignore`` marks a line that must have an error: mypy reports a mark that is not needed.
 """
 
 from collections.abc import Callable

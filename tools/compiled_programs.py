@@ -1,9 +1,9 @@
-"""Collections of programs that nvcc compiles: each one built, run on softcuda, and judged by its own check.
+"""Collections of programs that nvcc compiles: each one is built, run on softcuda, and checked by itself.
 
 ``tools/clients NAME --checkout FOLDER`` calls ``run_collection()``. The tables in tools/client_programs say
-which programs run, with which arguments, and why others are left out.
+which programs run, with which arguments, and why others are excluded.
 
-A program is copied to build/clients/NAME and built there. A file beside the copy has a hash of the sources, of
+A program is copied to build/clients/NAME and built there. A file next to the copy has a hash of the sources, of
 nvcc's version and of the commands, so that a second run compiles only programs that changed.
 """
 
@@ -28,28 +28,28 @@ import tomllib
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "tools" / "client_programs"
 BUILD_LIMIT = 300  # seconds of processor time for the compilation of one program
-WAITS_FOR_PROCESSOR = 20  # how many times its limit a process may take on the clock
+WAITS_FOR_PROCESSOR = 20  # a process may take this many times its limit on the clock
 SOURCES = (".cu", ".cuh", ".cpp", ".c", ".h", ".hpp")
 PTX_ALONE = "-arch=compute_80"
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What is common to the programs of a checkout."""
+    """The common properties of a checkout's programs."""
 
     table: str
     folders: str  # the programs' folders, a pattern in the checkout
-    name: str  # the program's name in its folder's name
-    fails: str  # words of the output with which a program says that its check failed
-    passes: str = ""  # words without which it did not pass; empty: its status decides
+    name: str  # the program's name, as a part of its folder's name
+    fails: str  # output with which a program reports that its check failed
+    passes: str = ""  # output that means success; empty: the exit status decides
     includes: tuple[str, ...] = ()  # folders of the checkout
-    options: tuple[str, ...] = ()  # of nvcc
+    options: tuple[str, ...] = ()  # for nvcc
     makes: bool = False  # built by its own makefile, not by one call of nvcc
-    skipped_status: int | None = None  # says that the program needs another device
+    skipped_status: int | None = None  # means that the program needs another device
 
 
 COLLECTIONS = {
-    # NVIDIA's own run_tests.py judges by the status alone, and 2 is "waived".
+    # NVIDIA's own run_tests.py uses only the exit status, and 2 is "waived".
     "cuda-samples": Collection(
         "cuda-samples.toml",
         "Samples/[0-6]_*/*/CMakeLists.txt",
@@ -78,7 +78,7 @@ COLLECTIONS = {
 
 @dataclass(frozen=True)
 class Program:
-    """A program of a collection: its folder in the checkout, how it is built and run."""
+    """A program of a collection: its folder in the checkout, how to build and run it."""
 
     name: str
     folder: Path
@@ -87,17 +87,17 @@ class Program:
     options: tuple[str, ...] = ()
     kernels: tuple[
         str, ...
-    ] = ()  # files that it loads: NAME64.fatbin or .ptx, of NAME.cu
+    ] = ()  # files that it loads: NAME64.fatbin or .ptx, from NAME.cu
     edits: tuple[
         tuple[str, str], ...
-    ] = ()  # texts of its sources and what replaces them
+    ] = ()  # texts of its sources and their replacements
     passes: str = ""
-    reason: str = ""  # why it is left out
+    reason: str = ""  # why it is excluded
 
 
 @dataclass
 class Outcome:
-    """What became of a program: passed, failed, not built, skipped by itself, or left out."""
+    """The result of a program: passed, failed, not built, skipped by itself, or excluded."""
 
     result: str
     why: str = ""
@@ -166,7 +166,7 @@ def nvcc_version() -> str:
 
 
 def copy_to_build(program: Program, checkout: Path, build: Path) -> Path:
-    """A copy of the program's folder, with links to the neighbours that its files name."""
+    """A copy of the program's folder, with links to the neighbouring folders that its files name."""
     folder = build / program.folder.relative_to(checkout)
     shutil.rmtree(folder, ignore_errors=True)
     if folder.is_symlink():
@@ -186,7 +186,7 @@ def copy_to_build(program: Program, checkout: Path, build: Path) -> Path:
 
 
 def edit_sources(program: Program, folder: Path) -> str:
-    """Make the sizes smaller that are constants of the sources; returns a text that no source contains."""
+    """Reduce sizes that are constants in the sources; returns a text that no source contains."""
     sources = [path for path in folder.rglob("*") if path.suffix in SOURCES]
     for old, new in program.edits:
         found = [path for path in sources if old in path.read_text(errors="replace")]
@@ -229,7 +229,7 @@ def hash_of(program: Program, commands: list[list[str]]) -> str:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended: its status, a negative one for a signal, and its processor time in seconds."""
+    """The end of a process: its status (negative for a signal), and its processor time in seconds."""
 
     status: int
     seconds: float
@@ -256,7 +256,7 @@ def run_logged(
             done, status, used = os.wait4(process.pid, os.WNOHANG)
             if done:
                 break
-            if time.monotonic() > last:  # it sleeps, or a child of it does
+            if time.monotonic() > last:  # it sleeps, or one of its children does
                 os.killpg(process.pid, signal.SIGXCPU)
             time.sleep(0.02)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -266,7 +266,7 @@ def run_logged(
 def build(
     collection: Collection, program: Program, checkout: Path, home: Path, log: Path
 ) -> tuple[Path, str, float]:
-    """The folder of the built program, why it could not be built, and the seconds that were needed."""
+    """The folder of the built program, the reason if it could not be built, and the seconds for it."""
     commands = build_commands(collection, program, checkout)
     folder = home / program.folder.relative_to(checkout)
     stamp = home / f"{program.name}.built"
@@ -303,7 +303,7 @@ def first_error(log: Path) -> str:
 def judge(
     collection: Collection, program: Program, status: int, text: str, limit: int
 ) -> Outcome:
-    """What a run's status and words say."""
+    """The result that follows from a run's status and output."""
     if status == -signal.SIGXCPU:
         return Outcome("failed", f"no end within {limit} s of processor time")
     if status == collection.skipped_status:
@@ -376,7 +376,7 @@ def try_program(
 
 
 def print_results(results: dict[str, Outcome]) -> None:
-    """Markdown: the counts, the programs that do not pass, and how many are left out for which reason."""
+    """Markdown: the counts, the programs that do not pass, and the excluded ones by reason."""
     order = ("passed", "failed", "not built", "skipped", "left out")
     print("| " + " | ".join(order) + " |")
     print("|" + "---:|" * len(order))
@@ -411,7 +411,7 @@ def run_collection(
     limit: int,
     jobs: int,
 ) -> int:
-    """Build and run the programs that fit the pattern; the status is 1 if any does not pass.
+    """Build and run the programs that match the pattern; the status is 1 if any does not pass.
 
     limit: seconds of processor time for one run. jobs: how many programs are built and run at a time.
     """

@@ -1,8 +1,8 @@
-"""Run the parts of the test suite and sum them up. Started by ./test, which does the set-up.
+"""Run the parts of the test suite and print a summary. ./test starts this program after the set-up.
 
     ./test                      all parts
-    ./test fast                 what takes a minute: all but the sanitizers, the installations and
-                                what is marked slow
+    ./test fast                 about a minute: all parts except the sanitizers and the installations, without
+                                tests marked slow
     ./test PART...              the named parts
     ./test PART OPTIONS...      one part, with options for its tool:  ./test ctest -R parser
     ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/test_x.py -k name
@@ -11,8 +11,8 @@
 Parts: layers format types ctest pytest freethreaded asan tsan install wheel docs
        These run only if they are named:
        coverage, the Python tests again, with the lines that they reach;
-       checked, the Python tests under softcuda's check modes: race, then mem and init;
-       sdist, what pip builds from the source distribution: all of it once more
+       checked, the Python tests with softcuda's check modes: race, then mem and init;
+       sdist, a build with pip from the source distribution: compiles everything again
 
 Each part's full output goes to build/test-logs/PART.log as well.
 """
@@ -65,7 +65,7 @@ class Outcome:
 
 
 class Part:
-    """One part while it runs: its log, and the commands that speak to it."""
+    """One part while it runs: its log, and the commands that write to it."""
 
     def __init__(self, name: str, options: list[str], fast: bool):
         self.name = name
@@ -75,7 +75,7 @@ class Part:
         self.log = (LOGS / f"{name}.log").open("w", encoding="utf-8")
 
     def run(self, *command: str | Path, **environment: str) -> int:
-        """Run a command, its output both shown and logged; its exit status."""
+        """Run a command, shows and logs its output; returns its exit status."""
         words = [str(word) for word in command]
         self.show(f"$ {' '.join(words)}\n")
         process = subprocess.Popen(
@@ -94,7 +94,7 @@ class Part:
         return process.wait()
 
     def check(self, *command: str | Path, **environment: str) -> Outcome:
-        """A command that is one test: passed where its exit status is 0."""
+        """A command that is one test: passed if its exit status is 0."""
         return (
             Outcome(passed=1)
             if self.run(*command, **environment) == 0
@@ -111,7 +111,7 @@ class Part:
 
 
 def read_junit(path: Path, status: int) -> Outcome:
-    """The counts of a JUnit file; a tool that failed without a failed test counts as one."""
+    """The counts of a JUnit file; a failure of the tool without a failed test counts as one."""
     outcome = Outcome()
     if path.exists():
         for case in ElementTree.parse(path).getroot().iter("testcase"):
@@ -128,7 +128,7 @@ def read_junit(path: Path, status: int) -> Outcome:
 
 
 def cpp_files() -> list[str]:
-    """The C++ files that git knows or would know."""
+    """The C++ files that git tracks or does not ignore."""
     command = [
         "git",
         "ls-files",
@@ -166,7 +166,7 @@ def format_sources(part: Part) -> Outcome:
 
 
 def types(part: Part) -> Outcome:
-    """mypy on the stub and on a program that uses it; pyproject.toml says which files."""
+    """mypy on the stub and on a program that uses it; pyproject.toml lists the files."""
     return part.check(tool("mypy"), *part.options)
 
 
@@ -185,7 +185,7 @@ def run_ctest(
     prefix: tuple[str, ...] = (),
     environment: dict[str, str] | None = None,
 ) -> Outcome:
-    """The C++ tests of build/`preset`, started through `prefix` (another program's words)."""
+    """The C++ tests of build/`preset`, started with `prefix` (another program's command)."""
     report = LOGS / f"{part.name}.xml"
     report.unlink(missing_ok=True)
     status = part.run(
@@ -206,7 +206,7 @@ def ctest(part: Part) -> Outcome:
 
 
 def pytest(part: Part) -> Outcome:
-    # Through ./run, as a user starts a program: that is a test of its own.
+    # Through ./run, as a user starts a program: this tests ./run, too.
     report = LOGS / "pytest.xml"
     report.unlink(missing_ok=True)
     options = part.options or [
@@ -219,7 +219,7 @@ def pytest(part: Part) -> Outcome:
 
 
 def freethreaded(part: Part) -> Outcome:
-    """Tests of threads in a Python without a GIL, which tools/free_threaded_python obtains."""
+    """Tests of threads in a Python without a GIL, which tools/free_threaded_python downloads."""
     command = [ROOT / "tools/free_threaded_python"]
     found = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if found.returncode == 3:
@@ -242,7 +242,7 @@ def freethreaded(part: Part) -> Outcome:
         return Outcome(failed=1)
     if any(part.run(*step, **same_compiler()) for step in steps):
         return Outcome(failed=1)
-    # softcuda does not know Python: the one that is built already lies where this build looks.
+    # softcuda does not depend on Python, and is already in the folder that this build searches.
     (build / "softcuda").unlink(missing_ok=True)
     (build / "softcuda").symlink_to("../release/softcuda")
     report = LOGS / f"{part.name}.xml"
@@ -256,9 +256,9 @@ def freethreaded(part: Part) -> Outcome:
 
 
 def in_processes() -> list[str]:
-    """Options for as many processes as there are processors, where pytest-xdist is there.
+    """Options for as many processes as there are processors, if pytest-xdist is installed.
 
-    Two find each other's kernels in the cache on disk. More than eight would do little but wait
+    The processes share kernels in the cache on disk. More than eight would mostly wait
     for memory and for the device's own threads.
     """
     count = min(len(os.sched_getaffinity(0)), 8)
@@ -271,7 +271,7 @@ def asan(part: Part) -> Outcome:
     """softcuda's tests under AddressSanitizer and UndefinedBehaviorSanitizer."""
     if not part.build("asan", "-DPYCUDA_TESTS=ON", "--", "tests/softcuda/all"):
         return Outcome(failed=1)
-    # Left out, because generated code has no sanitizer: the same tests again without a pass, and
+    # Excluded, because generated code has no sanitizer: the same tests again without a pass, and
     # many values for instructions that other tests compile.
     return run_ctest(part, "asan/tests/softcuda", "-LE", "slow|values")
 
@@ -280,13 +280,13 @@ def tsan(part: Part) -> Outcome:
     """The tests labelled `threads` under ThreadSanitizer."""
     if not part.build("tsan", "-DPYCUDA_TESTS=ON", "--", "thread_tests"):
         return Outcome(failed=1)
-    # Some kernels lay out memory in a way that GCC 12's runtime does not know.
+    # Some kernels have a memory layout that GCC 12's runtime does not support.
     fixed = ("setarch", platform.machine(), "-R") if shutil.which("setarch") else ()
     return run_ctest(part, "tsan/tests/softcuda", "-L", "threads", prefix=fixed)
 
 
 def install(part: Part) -> Outcome:
-    """Install libpycuda, then build and run C++ programs that only find_package() it."""
+    """Install libpycuda, then build and run C++ programs that use it only with find_package()."""
     if not part.build("release", "-DPYCUDA_TESTS=ON"):
         return Outcome(failed=1)
     prefix, build = BUILD / "installed", BUILD / "install-test"
@@ -311,7 +311,7 @@ def install(part: Part) -> Outcome:
 
 
 def nvrtc_setting() -> dict[str, str]:
-    """Where a C++ program finds NVRTC: the wheel, unless a toolkit is what this uses."""
+    """The folder in which a C++ program finds NVRTC: the wheel's, unless a toolkit is in use."""
     packages = Path(sysconfig.get_path("purelib"))
     if (packages / "nvidia/cu13").exists():
         return {"PYCUDA_NVRTC": str(packages)}
@@ -319,7 +319,7 @@ def nvrtc_setting() -> dict[str, str]:
 
 
 def same_compiler() -> dict[str, str]:
-    """The name of build/release's compiler: under another name, ccache knows none of its work."""
+    """The name of build/release's compiler: with another name, ccache finds no results."""
     cache = BUILD / "release/CMakeCache.txt"
     found = cache.exists() and re.search(
         r"^CMAKE_CXX_COMPILER:\w+=(.+)$", cache.read_text(), re.MULTILINE
@@ -362,7 +362,7 @@ def sdist(part: Part) -> Outcome:
 
 
 def docs(part: Part) -> Outcome:
-    """Make the site; a browser, where there is one, opens its pages."""
+    """Make the site; a browser, if there is one, opens its pages."""
     outcome = part.check(ROOT / "run", "tools/docs_site.py", PYCUDA_DRIVER="softcuda")
     if outcome.failed:
         return outcome
@@ -370,7 +370,7 @@ def docs(part: Part) -> Outcome:
 
 
 def coverage(part: Part) -> Outcome:
-    """The Python tests under coverage.py; the log ends with the lines that no test runs."""
+    """The Python tests under coverage.py; the log ends with the lines that no test reaches."""
     data = {"COVERAGE_FILE": str(BUILD / "coverage")}
     command = ["-m", "coverage", "run", "--source=pycuda", "-m", "pytest", "-q"]
     options = part.options or ["-m", "not slow"]
@@ -380,7 +380,7 @@ def coverage(part: Part) -> Outcome:
 
 
 def checked(part: Part) -> Outcome:
-    """The Python tests under softcuda's check modes: kernels of ours and of tests have no findings."""
+    """The Python tests with softcuda's check modes: the package's and the tests' kernels have no findings."""
     outcome = Outcome()
     for modes in ("race", "mem,init"):
         report = LOGS / "checked.xml"
@@ -414,7 +414,7 @@ FAST = ("layers", "format", "types", "ctest", "pytest")
 
 
 def choose(arguments: list[str]) -> tuple[list[str], list[str], bool]:
-    """The parts to run, the options for them, and whether slow tests are left out."""
+    """The parts to run, the options for them, and whether to skip slow tests."""
     if not arguments:
         return [name for name in PARTS if name not in ON_REQUEST], [], False
     if arguments[0] == "fast":

@@ -1,6 +1,6 @@
-"""A pytest plugin: of Dr.Jit's tests, those of its CUDA arrays, and those without a kind of array.
+"""A pytest plugin: selects Dr.Jit's tests of its CUDA arrays, and those without a kind of array.
 
-Its LLVM backend needs a library that may be missing, and has nothing to do with a CUDA driver.
+Its LLVM backend needs a library that may be missing, and does not use a CUDA driver.
 """
 
 import re

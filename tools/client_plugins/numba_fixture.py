@@ -1,4 +1,4 @@
-"""A pytest plugin: the fixture that is in numba-cuda's repository, and not in its wheel."""
+"""A pytest plugin: the fixture that is in numba-cuda's repository, but not in its wheel."""
 
 import pytest
 

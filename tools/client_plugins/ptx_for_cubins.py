@@ -1,7 +1,7 @@
-"""A pytest plugin: cuda.core's Program gives PTX where a test asks for machine code.
+"""A pytest plugin: cuda.core's Program returns PTX if a test asks for machine code.
 
-softcuda takes PTX and no cubins, as the driver of a GPU that the test's author does not have takes
-no cubins of his. Nothing else of the suite is changed.
+softcuda loads PTX but not the cubins of a test's GPU, like the driver of
+another GPU. Nothing else in the suite is changed.
 """
 
 import cuda.core

@@ -1,4 +1,4 @@
-"""ZLUDA's PTX tests that have values: each kernel of ptx/src/test/spirv_run gives the output that is written there.
+"""ZLUDA's PTX tests with values: each kernel of ptx/src/test/spirv_run must give the output in its test.
 
 CLIENT_CHECKOUT is a checkout of vosen/ZLUDA. Its mod.rs has a line for each kernel:
 
@@ -26,7 +26,7 @@ TYPES = {
 
 
 def split(text: str) -> list[str]:
-    """At the commas that are in no brackets."""
+    """Split at the commas outside brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "([") - (letter in ")]")
@@ -38,7 +38,7 @@ def split(text: str) -> list[str]:
 
 
 def value_of(text: str) -> tuple[str | None, object]:
-    """A Rust constant: its type where that is written, and its value."""
+    """The type of a Rust constant, if it is given, and its value."""
     text = (
         text.replace("half::", "")
         .replace("std::f32::consts::PI", "3.14159265358979f32")
@@ -76,7 +76,7 @@ def value_of(text: str) -> tuple[str | None, object]:
 
 
 def array_of(text: str) -> np.ndarray:
-    """`[1u32, 2, 3]`: what has no type has that of the others, else Rust's own."""
+    """`[1u32, 2, 3]`: a constant without a type has the others' type, or else Rust's default."""
     pairs = [value_of(part) for part in split(text.strip()[1:-1])]
     kinds = [kind for kind, _ in pairs if kind]
     default = "f64" if any(isinstance(value, float) for _, value in pairs) else "i32"
@@ -98,7 +98,7 @@ def cases() -> list:
 
 
 class Driver:
-    """libcuda.so.1, whose calls must succeed."""
+    """libcuda.so.1; every call must succeed."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libcuda.so.1")
@@ -115,7 +115,7 @@ class Driver:
 
 @pytest.fixture
 def driver():
-    """With a context of its own for each kernel: one that fails takes its context with it."""
+    """Each kernel has a separate context, because a kernel that fails destroys its context."""
     made = Driver()
     made.cuInit(0)
     context = ctypes.c_void_p()

@@ -1,7 +1,7 @@
-"""A stand-in for CuPy in Dask's own tests: CuPy's names for our arrays and NumPy's functions of them.
+"""Replaces CuPy in Dask's tests: CuPy's names for our arrays and for NumPy's functions of them.
 
-Tests of Dask that are written for CuPy import this module in CuPy's place. It adds nothing to
-pycuda.dask but names.
+Tests of Dask that are written for CuPy import this module instead of CuPy. It adds only names to
+pycuda.dask.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pycuda import linalg  # noqa: F401  (a name that CuPy has)
 from pycuda.arrays import registry
 from pycuda.gpuarray import GPUArray as ndarray  # noqa: F401
 
-__version__ = "14.0.0"  # the newest whose behaviour the tests ask for
+__version__ = "14.0.0"  # the newest version whose behaviour the tests require
 
 _FUNCTIONS = registry.functions_like_numpy()
 
@@ -25,17 +25,17 @@ def asnumpy(array, **kwargs):
 
 
 class random:  # noqa: N801  (a module of CuPy)
-    """CuPy's module of that name. Dask imports CuPy when it is imported itself, so pycuda.dask waits."""
+    """CuPy's module of this name. Dask imports CuPy during its own import, so pycuda.dask is imported later."""
 
     @staticmethod
     def default_rng(seed=None):
         return importlib.import_module("pycuda.dask").default_rng(seed)
 
-    RandomState = None  # set by the plugin, which Dask has been imported before
+    RandomState = None  # the plugin sets it after Dask's import
 
 
 def __getattr__(name: str):
-    """NumPy's function on the device, or what NumPy has that is no function of arrays: types, nan."""
+    """NumPy's function on the device, or NumPy's other names: types, nan."""
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
     value = getattr(np, name)

@@ -1,4 +1,4 @@
-"""A pytest plugin: Dask takes our arrays for CuPy's, so that its tests of CuPy run with them."""
+"""A pytest plugin: Dask treats our arrays as CuPy's, so that its tests of CuPy run with them."""
 
 import cupy
 import dask.array.backends
@@ -10,7 +10,7 @@ from pycuda.gpuarray import GPUArray
 
 
 def is_cupy_type(x) -> bool:
-    """What Dask's helpers of its tests ask before they copy to the host."""
+    """The check that Dask's test helpers make before they copy to the host."""
     return isinstance(x, GPUArray) or x is GPUArray
 
 
@@ -18,7 +18,7 @@ for _module in ("creation", "routines", "utils"):
     _imported = __import__(f"dask.array.{_module}", fromlist=["is_cupy_type"])
     _imported.is_cupy_type = is_cupy_type
 dask.utils.is_cupy_type = is_cupy_type
-# What Dask registers for CuPy is registered already, by pycuda.dask itself.
+# pycuda.dask has already registered what Dask registers for CuPy.
 dask.array.backends.register_cupy = pycuda.dask._dispatch.register
 cupy.random.RandomState = pycuda.dask.RandomState
 array_creation_dispatch.register_backend("cupy", pycuda.dask.PyCUDABackendEntrypoint())

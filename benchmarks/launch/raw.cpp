@@ -1,6 +1,6 @@
-// raw.cpp -- what the driver itself takes: the calls of launch.py in C++, without any layer above.
+// raw.cpp -- the time of the driver itself: the calls of launch.py in C++, without any layer above.
 //
-// Prints one line a measurement: name, microseconds (median of batches).
+// Prints one line for each measurement: name, microseconds (median of batches).
 #include <pycuda/pycuda.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// launch_latency.cpp -- what a launch, a copy and an event cost in softcuda's runtime, in
+// launch_latency.cpp -- the time of a launch, a copy and an event in softcuda's runtime, in
 // microseconds.
 //
-// The kernels are C++ functions (tests/softcuda/driver/fake_program.cpp), so that nothing but the
-// driver is measured. Each line is the median of many rounds; results are checked.
+// The kernels are C++ functions (tests/softcuda/driver/fake_program.cpp), so that only the driver
+// is measured. Each line is the median of many rounds; results are checked.
 #include "fake_program.h"
 
 #include <cuda.h>
@@ -81,7 +81,7 @@ void measure_launches(CUmodule module, CUstream stream, const char *name) {
         check(CUDA_ERROR_UNKNOWN, "the last launch's value");
 
     CHECK(cuMemsetD32(memory, 0, 1));
-    CUfunction count = function(module, "count"); // declared to have a loop: goes to the pool
+    CUfunction count = function(module, "count"); // declared to have a loop: runs in the pool
     int launches = 0;
     report("  one block with a loop, and cuStreamSynchronize", median(200, 20, [&] {
                launches++;

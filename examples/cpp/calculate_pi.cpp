@@ -58,7 +58,7 @@ int run() {
     pycuda::launch(mapper, config, pycuda::Out(dest));
     bool right = is_pi("sum on the host", std::accumulate(dest.begin(), dest.end(), 0.0));
 
-    // All on the device: neighbours are added in 20 steps.
+    // All on the device: 20 steps add neighbours.
     pycuda::DeviceMemory dest_gpu(dest.size() * sizeof(float));
     pycuda::launch(mapper, config, dest_gpu);
     for (int i = 1; i < problem_size; i *= 2)

@@ -1,18 +1,17 @@
-// fuzz_driver.cpp -- calls functions of the driver API with what libFuzzer's bytes choose: live,
-// freed, foreign, random and null handles, from two threads at once.
+// fuzz_driver.cpp -- calls functions of the driver API with arguments that libFuzzer's bytes
+// select: live, freed, foreign, random and null handles, from two threads at once.
 //
-// The rows of driver.def say what there is; a function's type says what it can be called with. Each
-// argument is drawn from what a program that is wrong could have at hand:
+// The rows of driver.def list the functions; a function's type determines its arguments. Each
+// argument is selected among values that a wrong program could have:
 //
-//     a handle        null, one that an earlier call gave (of any type, freed or not), any number
-//     a device's
-//     address         null, memory that was given, any number
-//     a pointer       null, or memory of the caller's own: zeros, small numbers, handles
-//     a number        small, since it may be the size of the caller's memory
+//     a handle        null, one that an earlier call returned (of any type, freed or not), any
+//     number a device's address         null, memory that was allocated, any number a pointer null,
+//     or memory of the caller: zeros, small numbers, handles a number        small, since it may be
+//     the size of the caller's memory
 //
-// A wild pointer into the caller's own memory is not drawn: no driver survives that. Any result is
-// right, a crash, a hang or a sanitizer's report is not.
-#define __CUDA_API_VERSION_INTERNAL // types of the older forms of functions, too
+// An invalid pointer into host memory is never used, because no driver survives it. Any result is
+// correct, but a crash, a hang or a sanitizer's report is an error.
+#define __CUDA_API_VERSION_INTERNAL // also the types of the functions' older forms
 
 #include "fuzz_driver_arguments.h"
 
@@ -29,7 +28,7 @@ using namespace fuzz;
 
 namespace {
 
-/// Calls `function` with drawn arguments.
+/// Calls `function` with random arguments.
 using Caller = void (*)(void *function, Choices &choices, Handles &handles);
 
 template <class Function> struct CallOf;
@@ -50,10 +49,9 @@ struct Row {
     Caller call;
 };
 
-// What the header that this is built with does not declare cannot be called: nullptr. A row's
-// version is unknown where FUZZ_UNKNOWN_<version> is defined, as two arguments of which the second
-// is 1. The type's name is pasted together at once, before cuda.h's macros can change the
-// function's.
+// A function that the included header does not declare cannot be called: nullptr. A row's version
+// is unknown if FUZZ_UNKNOWN_<version> is defined, as two arguments of which the second is 1. The
+// type's name is concatenated at once, before cuda.h's macros can change the function's name.
 #define FUZZ_SECOND(first, second, ...) second
 #define FUZZ_IS_UNKNOWN(...) FUZZ_SECOND(__VA_ARGS__, 0, 0)
 #define FUZZ_CALLER_0(type) &CallOf<type>::call
@@ -85,7 +83,7 @@ const Row kRows[] = {
 #include "abi/driver.def"
 };
 
-/// A per-thread form takes what its plain form takes, whose symbol is the same up to the suffix.
+/// A per-thread form has the arguments of its plain form, whose symbol has no suffix.
 Caller caller_of(std::size_t row) {
     if (kRows[row].call)
         return kRows[row].call;
@@ -97,8 +95,8 @@ Caller caller_of(std::size_t row) {
     return nullptr;
 }
 
-/// Functions that do what they are told, which is to end the process, to wait for ever or to call
-/// what an argument points to; and a wait for another process.
+/// Functions that end the process, wait for ever, call what an argument points to, or wait for
+/// another process.
 bool is_left_out(std::string_view name) {
     static constexpr std::string_view kNames[] = {
         "cuStreamWaitValue32",

@@ -1,5 +1,4 @@
-// fuzz_driver_arguments.cpp -- what there is at first, and structs that point to the caller's
-// memory.
+// fuzz_driver_arguments.cpp -- the initial handles, and structs that point to the caller's memory.
 #include "fuzz_driver_arguments.h"
 
 #include "../softcuda/driver/fake_program.h"
@@ -50,7 +49,7 @@ void Handles::tear_down() const {
 }
 
 void Handles::add(std::vector<std::uint64_t> &list, std::uint64_t value) {
-    constexpr std::size_t kMost = 256; // as many as a byte can choose from
+    constexpr std::size_t kMost = 256; // a byte can select this many
     std::lock_guard lock(mutex_);
     if (list.size() < kMost)
         list.push_back(value);
@@ -84,7 +83,7 @@ template <class Params> void fill_kernel(Draw &draw, Params &params) {
     params.kernelParams = static_cast<void **>(draw.pointers());
 }
 
-/// Sizes that a block of the caller's own has, whatever they are multiplied with.
+/// Sizes of blocks of the caller, also after any multiplication.
 template <class Copy> void fill_copy(Draw &draw, Copy &copy) {
     copy.srcXInBytes = draw.number();
     copy.srcY = draw.number() & 7;
@@ -191,7 +190,7 @@ void fill(Draw &draw, CUgraphNodeParams &params) {
         params.conditional.type = small<CUgraphConditionalNodeType>(draw);
         params.conditional.size = small<unsigned>(draw);
         break;
-    default: // the rest has nothing, or points to the caller's memory
+    default: // the others have no memory, or point to the caller's
         break;
     }
 }

@@ -1,4 +1,4 @@
-// fuzz_driver_arguments.h -- draws arguments for functions of the driver API.
+// fuzz_driver_arguments.h -- makes arguments for functions of the driver API.
 #pragma once
 
 #include <cuda.h>
@@ -16,7 +16,7 @@
 
 namespace fuzz {
 
-/// The bytes that decide; zeros when they are used up.
+/// The bytes that select; zeros after the last byte.
 class Choices {
   public:
     explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -36,7 +36,7 @@ class Choices {
     std::size_t at_ = 0;
 };
 
-/// All handles and addresses that calls have given, of all types; they stay when they are freed.
+/// All handles and addresses that calls have returned, of all types; freed ones stay.
 class Handles {
   public:
     static constexpr std::size_t kBlockBytes = 16 << 10;
@@ -52,7 +52,7 @@ class Handles {
     [[nodiscard]] std::uint64_t address(std::uint8_t choice) const {
         return one(addresses_, choice);
     }
-    /// Zeros that stay until all is over, for what is done later.
+    /// Zeros that exist until the end, for work that runs later.
     Block &new_block();
 
   private:
@@ -66,7 +66,7 @@ class Handles {
     CUcontext context_ = nullptr;
 };
 
-/// Draws what one call is given.
+/// Makes the arguments of one call.
 class Draw {
   public:
     Draw(Choices &choices, Handles &handles) : choices_(choices), handles_(handles) {}
@@ -91,13 +91,13 @@ class Draw {
         return handles_.address(byte()) + (kind < 64 ? byte() & 0x3f : 0);
     }
 
-    /// Of elements or bytes; so many are in any block.
+    /// A count of elements or bytes; every block has at least this many.
     std::uint64_t number() {
         const std::uint8_t kind = byte();
         return kind < 192 ? kind & 7 : byte() & 0x3f;
     }
 
-    /// Null, or a block, which is filled by make() word by word.
+    /// Null, or a block; make() fills it word by word.
     template <class Make> std::uint64_t *block(Make &&make) {
         const std::uint8_t kind = byte();
         if (kind < 16)
@@ -121,10 +121,10 @@ class Draw {
         return made.data();
     }
 
-    /// Notes an array that a call may write addresses into.
+    /// Records an array into which a call may write addresses.
     void note_addresses(const std::uint64_t *block) { addresses_ = block; }
 
-    /// Keeps what the call wrote, as it might be handles.
+    /// Stores the values that the call wrote, because they may be handles.
     void collect() {
         for (const auto &[block, before] : written_)
             for (std::size_t i = 0; i < 8; i++) {
@@ -153,7 +153,7 @@ class Draw {
 void no_host_function(void *);
 void no_stream_callback(CUstream, CUresult, void *);
 
-// Structs that point to memory of the caller's own.
+// Structs that point to memory of the caller.
 void fill(Draw &draw, CUDA_KERNEL_NODE_PARAMS_v1 &);
 void fill(Draw &draw, CUDA_KERNEL_NODE_PARAMS_v2 &);
 void fill(Draw &draw, CUDA_HOST_NODE_PARAMS_v1 &);
@@ -166,7 +166,7 @@ void fill(Draw &draw, CUlaunchConfig &);
 template <class T>
 concept Filled = requires(Draw &draw, T &value) { fill(draw, value); };
 
-/// Others of them stay zero.
+/// The other members stay zero.
 template <class T>
 inline constexpr bool stays_zero =
     std::is_same_v<T, CUDA_MEMCPY3D_BATCH_OP> || std::is_same_v<T, CUDA_LAUNCH_PARAMS> ||

@@ -1,7 +1,9 @@
-// fuzz_ptx.cpp -- libFuzzer's way into the PTX front end: any bytes are refused or lowered.
+// fuzz_ptx.cpp -- passes libFuzzer's bytes to the PTX front end, which must reject or lower any
+// bytes.
 //
-// What the lexer, the parser and the checker accept is printed, read again and printed the same;
-// what can be lowered must verify, survive all passes, and verify again. Anything else aborts.
+// Text that the lexer, the parser and the checker accept is printed, parsed and printed again, and
+// both outputs must be equal. Modules that can be lowered must verify, and verify again after all
+// passes. Anything else aborts.
 #include "compiler/pipeline.h"
 #include "ir/lower.h"
 #include "ir/verify.h"

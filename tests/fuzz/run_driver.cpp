@@ -1,5 +1,5 @@
-// run_driver.cpp -- runs fuzz_driver on bytes that a generator of random numbers makes: so many
-// inputs, from a fixed seed, as the first argument says.
+// run_driver.cpp -- runs fuzz_driver on random bytes from a fixed seed. The first argument is the
+// number of inputs.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// host_arithmetic.h -- CUDA's and PTX's arithmetic that C++ does not have, in plain C++.
+// host_arithmetic.h -- CUDA's and PTX's arithmetic that C++ does not have, written in plain C++.
 #pragma once
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-// host_language.h -- what language.h says in CUDA C++, in plain C++ over threads in software.
+// host_language.h -- the names of language.h in plain C++, with threads in software.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -39,19 +39,20 @@ struct Here {
 };
 /// The thread that runs now.
 extern const Here *here;
-/// A value that an undefined result has; differs from run to run.
+/// The value of an undefined result; differs from run to run.
 extern u64 undefined;
 
 enum class Meet { Shuffle, Ballot, Match, Reduce, SyncWarp };
 
-/// What the lanes of `mask` brought to their exchange; waits for all of them.
+/// The values that the lanes of `mask` brought to their exchange; waits for all of them.
 struct Exchange {
     u64 values[32];
     u32 lanes;
 };
 Exchange exchange(Meet what, u32 mask, u64 value);
 
-/// Waits until `count` threads (0: all of the block) have come; sums and conjunctions of `value`.
+/// Waits until `count` threads (0: all threads of the block) have arrived; the sum and the
+/// conjunction of `value`.
 struct Arrivals {
     u32 sum, all, any;
 };

@@ -1,11 +1,11 @@
-// host_threads.cpp -- runs a grid's threads on the host, one at a time, each on a stack of its own.
+// host_threads.cpp -- runs a grid's threads on the host, one at a time, each on its own stack.
 //
 //   PROGRAM INPUT OUTPUT ORDER [NAME ...]
 //
-// A thread runs until it waits: at a barrier, for the lanes of an exchange, or where it yields.
-// Then the next one runs. ORDER is 0 (threads and blocks by their index) or 1 (from the last to the
-// first); an undefined value differs between the two. So a program whose results depend on the
-// order or on an undefined value is found by running it twice.
+// A thread runs until it waits: at a barrier, for the lanes of an exchange, or when it yields. Then
+// the next thread runs. ORDER is 0 (threads and blocks by their index) or 1 (from the last to the
+// first); an undefined value differs between the two. So two runs find a program whose results
+// depend on the order or on an undefined value.
 #include "language.h"
 
 #include <csignal>
@@ -34,7 +34,7 @@ struct Warp;
 struct Stack {
     void *top = nullptr;
 };
-// Keeps what a call must keep on the old stack, takes the same from the new one.
+// Saves the callee-saved registers on the old stack, and loads them from the new one.
 extern "C" void host_switch(void **from, void *to);
 asm(".text\n.type host_switch,@function\nhost_switch:\n"
     "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
@@ -43,7 +43,7 @@ asm(".text\n.type host_switch,@function\nhost_switch:\n"
 void switch_stack(Stack &from, Stack &to) { host_switch(&from.top, to.top); }
 void begin_stack(Stack &stack, char *memory, size_t bytes, void (*start)()) {
     void **top = (void **)(((size_t)memory + bytes) & ~(size_t)15);
-    *--top = nullptr; // the place of a caller's return address: start() sees an aligned stack
+    *--top = nullptr; // replaces a caller's return address: start() sees an aligned stack
     *--top = (void *)start;
     for (int i = 0; i < 6; i++)
         *--top = nullptr;
@@ -70,11 +70,11 @@ struct Thread : Here {
     Block *owner = nullptr;
     Warp *warp = nullptr;
     bool done = false;
-    const bool *waits_for = nullptr; // runs again when this is true
+    const bool *waits_for = nullptr; // continues when this is true
     bool yielded = false;
 };
 
-/// Lanes that meet. Kept until each of them has read what the others brought.
+/// Lanes of one exchange. It exists until each of them has read the others' values.
 struct Meeting {
     Meet what;
     u32 mask = 0, arrived = 0;
@@ -235,8 +235,8 @@ void *dynamic_shared_memory() { return running->owner->dynamic.data(); }
 
 namespace {
 
-/// Words with inaccessible pages around them: directly behind the last one, and before the first
-/// where the words fill whole pages.
+/// Words between inaccessible pages: directly after the last word, and directly before the first
+/// one if the words fill whole pages.
 class GuardedWords {
   public:
     explicit GuardedWords(size_t count) : count_(count) {
@@ -308,7 +308,7 @@ void run_grid(const Program &program, int order) {
     munmap(stacks, threads.size() * StackBytes);
 }
 
-/// What a launch leaves: scratch, flags, sums and out, one after another.
+/// The memory after a launch: scratch, flags, sums and out, one after another.
 GuardedWords run_program(const Program &program, GuardedWords &input, int order) {
     const u32 threads = program.grid.x * program.grid.y * program.grid.z * program.block.x *
                         program.block.y * program.block.z;
@@ -329,8 +329,8 @@ GuardedWords run_program(const Program &program, GuardedWords &input, int order)
 } // namespace
 } // namespace host
 
-/// Each program in a process of its own. The output: for each, its exit status, its words' count,
-/// and its words.
+/// Runs each program in a separate process. The output has for each its exit status, the number of
+/// its words, and its words.
 int main(int count, char **words) {
     if (count < 4)
         return 2;

@@ -126,7 +126,7 @@ DEVICE void store_release(u32 *p, u32 v) {
 
 NOINLINE void barrier_in_function() { __syncthreads(); }
 
-// Values that differ in no way between the two languages.
+// Values that are equal in the two languages.
 DEVICE u32 to_u32(f32 x) { return x >= 0.0f && x < 4.0e9f ? (u32)x : 7u; }
 DEVICE i32 to_i32(f32 x) { return x > -2.0e9f && x < 2.0e9f ? (i32)x : -3; }
 DEVICE u64 to_u64(f64 x) { return x >= 0.0 && x < 1.0e18 ? (u64)x : 9u; }

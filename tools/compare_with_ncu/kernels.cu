@@ -1,7 +1,7 @@
 // kernels.cu -- small kernels whose counters softcuda's profile and Nsight Compute both have.
 //
-// Each takes the same arguments. Bodies that must stay branches hold a loop, because a compiler
-// makes selections of shorter ones. launches.def says with which shapes they are run.
+// All kernels have the same parameters. Bodies that must stay branches contain a loop, because a
+// compiler turns shorter ones into selections. launches.def has the shapes of the launches.
 
 #define KERNEL(name) extern "C" __global__ void name(const float *in, float *out, int n)
 #define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
@@ -70,7 +70,7 @@ KERNEL(shared_broadcast) {
     __syncthreads();
     out[INDEX] = s[threadIdx.x / 32] + s[threadIdx.x & ~3];
 }
-KERNEL(transpose) { // a matrix of 128 columns by blocks of 32 x 8 threads, in place of 2-d indices
+KERNEL(transpose) { // a matrix of 128 columns with blocks of 32 x 8 threads, instead of 2-d indices
     __shared__ float tile[32][32];
     int x = threadIdx.x % 32, y = threadIdx.x / 32;
     int column = blockIdx.x % 4 * 32, row = blockIdx.x / 4 * 32;
@@ -105,7 +105,7 @@ KERNEL(one_lane) {
             sum = sum * in[k] + 1.0f;
     out[INDEX] = sum;
 }
-KERNEL(lanes_by_turns) { // lane k goes round k times
+KERNEL(lanes_by_turns) { // lane k runs k rounds
     float sum = 0.0f;
 #pragma unroll 1
     for (int k = 0; k < threadIdx.x % 32; ++k)

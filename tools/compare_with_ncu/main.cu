@@ -1,4 +1,4 @@
-// main.cu -- runs all kernels once, for Nsight Compute to look at: nvcc main.cu, ncu a.out.
+// main.cu -- runs all kernels once under Nsight Compute: nvcc main.cu, ncu a.out.
 #include "kernels.cu"
 
 #include <cstdio>

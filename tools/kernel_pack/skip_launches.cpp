@@ -1,8 +1,8 @@
-// skip_launches.cpp -- softcuda, but for launches, which do nothing unless told to.
+// skip_launches.cpp -- softcuda, except that launches do nothing unless they are switched on.
 //
-// The library's own kernels are written and compiled when an operation is first used. To have their
-// PTX alone, that operation is called on this driver (make_pack.py): everything else happens, so
-// that no list of kernels has to be kept, but no PTX is turned into machine code.
+// The library's kernels are generated and compiled when an operation is first used. To get only
+// their PTX, make_pack.py calls the operation on this driver: everything else happens, so that no
+// list of kernels is necessary, but no PTX is compiled to machine code.
 #include <cuda.h>
 
 #include <dlfcn.h>
@@ -34,7 +34,7 @@ CUresult launch_with_attributes(const CUlaunchConfig *config, CUfunction kernel,
                     : softcuda_launch_with_attributes(config, kernel, arguments, extra);
 }
 
-/// Puts `ours` in the place of softcuda's function.
+/// Replaces softcuda's function by `ours`.
 template <class Function> void replace(void **pointer, Function ours, Function &softcuda_function) {
     softcuda_function = reinterpret_cast<Function>(*pointer);
     *pointer = reinterpret_cast<void *>(ours);
@@ -42,10 +42,10 @@ template <class Function> void replace(void **pointer, Function ours, Function &
 
 } // namespace
 
-/// Whether launches do nothing from now on; at first they do nothing. For one thread.
+/// Whether launches do nothing from now on; initially true. For one thread.
 EXPORT void skip_launches(int skip) { skipping = skip != 0; }
 
-/// All other functions are found in libsoftcuda, which this library is linked with.
+/// All other functions come from libsoftcuda, with which this library is linked.
 EXPORT CUresult cuGetProcAddress_v2(const char *name, void **pointer, int version, cuuint64_t flags,
                                     CUdriverProcAddressQueryResult *found) {
     static const auto softcuda =

@@ -1,3 +1,3 @@
-// cuda.h -- a name under which programs include the runtime API.
+// cuda.h -- another name of the runtime API's header, which programs include.
 #pragma once
 #include "cuda_runtime.h"

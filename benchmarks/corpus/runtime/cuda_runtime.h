@@ -1,8 +1,9 @@
 // cuda_runtime.h -- CUDA's runtime API for programs of the corpus, over the driver API.
 //
-// A program's host code is compiled by g++ with this in the place of NVIDIA's header. Device code
-// is compiled as well, so that a kernel has a type and an address, but runs only on the device:
-// what it calls is declared here and never defined. Only what the corpus uses is here.
+// g++ compiles a program's host code with this header instead of NVIDIA's. It also compiles the
+// device code, so that a kernel has a type and an address, but device code runs only on the device:
+// the functions that it calls are declared here and never defined. This header has only what the
+// corpus uses.
 #pragma once
 #include <algorithm>
 #include <cfloat>
@@ -63,7 +64,7 @@ inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
-// ---- what device code calls ----------------------------------------------------------------
+// ---- names for device code ----------------------------------------------------------------
 
 void __syncthreads();
 void __syncwarp(unsigned mask = ~0u);
@@ -150,7 +151,7 @@ cudaEvent_t make_event();
 void record(cudaEvent_t event);
 float milliseconds(cudaEvent_t from, cudaEvent_t to);
 
-/// `kernel<<<grid, block, shared, stream>>>(arguments...)`, written as a call.
+/// `kernel<<<grid, block, shared, stream>>>(arguments...)`, as a function call.
 struct Launch {
     dim3 grid, block;
     size_t shared = 0;

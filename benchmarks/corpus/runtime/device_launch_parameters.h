@@ -1,3 +1,3 @@
-// device_launch_parameters.h -- a name under which programs include the runtime API.
+// device_launch_parameters.h -- another name of the runtime API's header, which programs include.
 #pragma once
 #include "cuda_runtime.h"

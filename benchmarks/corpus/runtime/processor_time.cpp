@@ -1,6 +1,6 @@
 // processor_time.cpp -- preloaded into programs: their clocks count this process's processor time.
 //
-// For measurements beside other work. The programs then run with one thread each.
+// For measurements on a machine with other work. The programs then run with one thread each.
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>

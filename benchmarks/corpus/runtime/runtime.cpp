@@ -1,9 +1,9 @@
 // runtime.cpp -- the corpus' runtime API over a driver library, which CORPUS_DRIVER names.
 //
-// CORPUS_IMAGE is the program's PTX or cubin. CORPUS_SYMBOLS has the program's symbols as `nm`
-// prints them: a kernel's address in the host's program gives its name in the image. With
-// CORPUS_TIMES each kernel's launches and seconds are written to that file at the end; then every
-// launch is waited for.
+// CORPUS_IMAGE is the program's PTX or cubin. CORPUS_SYMBOLS has the program's symbols in the
+// format of `nm`: a kernel's address in the host's program determines its name in the image. With
+// CORPUS_TIMES the runtime writes the launches and seconds of each kernel to that file at the end;
+// then it waits for every launch.
 #include "cuda_runtime.h"
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// black_scholes.cpp -- compiled with -ffast-math, with which GCC calls the C library's vectors of
-// expf and logf.
+// black_scholes.cpp -- compiled with -ffast-math, so that GCC calls the C library's vector versions
+// of expf and logf.
 #include "hand_written.h"
 
 #include <cmath>

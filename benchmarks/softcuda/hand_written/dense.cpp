@@ -1,4 +1,4 @@
-// dense.cpp -- what is bound by arithmetic: matrix product, Mandelbrot set, n-body, Philox.
+// dense.cpp -- kernels limited by arithmetic: matrix product, Mandelbrot set, n-body, Philox.
 #include "hand_written.h"
 #include "vectors.h"
 
@@ -10,7 +10,7 @@
 
 using namespace vectors;
 
-// 64 columns of C at a time, B's of that packed; 4 rows of them in registers.
+// 64 columns of C at a time, with B's columns packed; 4 of their rows are in registers.
 void matmul(const float *a, const float *b, float *c, int n) {
     constexpr int kTile = 64, kRows = 4, kDepth = 256;
 #pragma omp parallel for schedule(dynamic)
@@ -42,7 +42,7 @@ void matmul(const float *a, const float *b, float *c, int n) {
 }
 
 // Four vectors at a time hide the latency of the multiply-adds. A point that is outside stays
-// outside, so that it is enough to look every few steps whether any is inside.
+// outside, so it is enough to test every few steps whether any point is inside.
 void mandelbrot(int *counts, int width, int height, int limit) {
     constexpr int kVectors = 4, kSteps = 4;
     float dx = 2.6f / width, dy = 2.6f / height;
@@ -126,8 +126,8 @@ void n_body(const float *bodies, float *accelerations, int n) {
 
 namespace {
 
-// Words of 32 bits in lanes of 64, whose upper halves are ignored: a product of two has both its
-// halves where they are needed next.
+// Words of 32 bits in lanes of 64 bits, whose upper halves are ignored: the product of two has both
+// halves in the positions that the next step needs.
 using Longs = std::uint64_t __attribute__((vector_size(64)));
 
 inline Longs product(Longs a, std::uint32_t b) {
@@ -139,7 +139,7 @@ inline Longs product(Longs a, std::uint32_t b) {
 #endif
 }
 
-// As many counters at a time as hide the latency of the multiplications.
+// The number of counters at a time is large enough to hide the latency of the multiplications.
 constexpr int kCounters = 4;
 
 inline void philox(Longs (&c)[4][kCounters], std::uint32_t key0, std::uint32_t key1) {

@@ -1,8 +1,9 @@
-// hand_written.h -- the benchmark's kernels as a C++ programmer with SIMD at hand would write them.
+// hand_written.h -- the benchmark's kernels as a C++ programmer who knows SIMD would write them.
 //
-// For -O3 -march=native, all cores by OpenMP. C linkage, so that the driver of the benchmark opens
-// them with ctypes; the arguments are those of the kernels in ../kernels. Loops hand out pieces as
-// threads ask for them: a core that is taken away for a moment does not hold up the others.
+// Compiled with -O3 -march=native, on all cores with OpenMP. C linkage, so that the driver of the
+// benchmark opens them with ctypes; the arguments are those of the kernels in ../kernels. Threads
+// request pieces of a loop one after another: a core that is used by another process for a moment
+// does not delay the others.
 #pragma once
 
 extern "C" {
@@ -51,7 +52,7 @@ void exclusive_scan(const int *in, int *out, int n);
 void spmv(const int *starts, const int *columns, const float *values, const float *x, float *y,
           int rows);
 
-/// For each of `blocks` blocks of 256 threads, how many of 2 * steps points of each thread lie in
-/// the circle; the points by Philox 4x32-10.
+/// For each of `blocks` blocks of 256 threads, counts how many of 2 * steps points of each thread
+/// lie in the circle; the points come from Philox 4x32-10.
 void monte_carlo(unsigned *inside, int steps, unsigned seed, int blocks);
 }

@@ -9,7 +9,7 @@
 
 using namespace vectors;
 
-// Four tables, so that equal bytes that follow each other do not wait for each other's store.
+// Four tables, so that adjacent equal bytes do not wait for each other's store.
 void histogram(const unsigned char *data, unsigned *bins, int n) {
 #pragma omp parallel
     {
@@ -31,8 +31,8 @@ namespace {
 inline Words lower(Words a, Words b) { return a < b ? a : b; }
 inline Words higher(Words a, Words b) { return a < b ? b : a; }
 
-// One step of the bitonic network inside a vector: lanes `stride` apart are put in order, upwards
-// where the lane's bit `size` is clear. Above the vector's width `down` decides.
+// One step of the bitonic network inside a vector: sorts pairs of lanes at distance `stride`,
+// upwards if bit `size` of the lane is 0. For sizes above the vector's width, `down` decides.
 template <int size, int stride> inline Words step_inside(Words keys, int down) {
     Words partner_of;
     Ints takes_lower;
@@ -66,7 +66,7 @@ inline Words finish_merge(Words keys, int down) {
     return step_inside<16, 1>(keys, down);
 }
 
-// Merges runs of `size` vectors; every other one downwards.
+// Merges runs of `size` vectors; every second one downwards.
 template <int size, int count> inline void merge(Words (&keys)[count]) {
     for (int stride = size / 2; stride > 0; stride /= 2)
         for (int i = 0; i < count; ++i) {

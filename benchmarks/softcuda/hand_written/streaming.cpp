@@ -1,4 +1,4 @@
-// streaming.cpp -- what is bound by memory: axpy, reduction, transposition, stencil.
+// streaming.cpp -- kernels limited by memory: axpy, reduction, transposition, stencil.
 #include "hand_written.h"
 #include "vectors.h"
 
@@ -100,8 +100,8 @@ inline void transpose_square(const float *from, float *to, int n) {
 
 } // namespace
 
-// Bands of 64 columns by 16 rows of `out`'s tiles, so that lines and pages are used while they are
-// near.
+// Bands of 64 columns by 16 rows of `out`'s tiles, so that cache lines and pages are used again
+// while they are cached.
 void transpose(const float *in, float *out, int n) {
     constexpr int kTile = 32;
 #pragma omp parallel for schedule(dynamic, 1)

@@ -1,5 +1,4 @@
-// vectors.h -- GCC's vector types of 64 bytes; the compiler splits them where registers are
-// narrower.
+// vectors.h -- GCC's vector types of 64 bytes; the compiler splits them if registers are narrower.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// black_scholes.cu -- prices of European options, the normal distribution by Hull's polynomial.
+// black_scholes.cu -- prices of European options, with Hull's polynomial for the normal distribution.
 __device__ float normal_cdf(float d)
 {
     float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));

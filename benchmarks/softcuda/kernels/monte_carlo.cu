@@ -1,5 +1,5 @@
-// monte_carlo.cu -- pi from random points, the numbers by Philox 4x32-10: two points from each
-// call, the thread's number and the step as counter.
+// monte_carlo.cu -- pi from random points from Philox 4x32-10: two points from each call; the
+// counter is the thread's number and the step.
 __device__ uint4 philox(uint4 c, uint2 key)
 {
     for (int round = 0; round < 10; ++round) {

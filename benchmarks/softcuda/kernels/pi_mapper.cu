@@ -1,4 +1,4 @@
-// pi_mapper.cu -- the integrand of pi in double precision, as PyCUDA's tutorial has it.
+// pi_mapper.cu -- the integrand of pi in double precision, as in PyCUDA's tutorial.
 __global__ void pi_mapper(float *dest, int n)
 {
     const int id = threadIdx.x + blockDim.x * blockIdx.x;

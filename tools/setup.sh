@@ -1,7 +1,7 @@
 # setup.sh -- sourced by ./run and ./test: system packages, Python environment, build.
 #
-# Each stage asks first whether its work is done already, says in one line what it does and why,
-# and sends the full output of the commands to build/log. All stages run under one lock, so that
+# Each stage first checks whether its work is already done, prints in one line what it does and why,
+# and writes the full output of the commands to build/log. All stages run under one lock, so that
 # any number of ./run may start at once.
 # shellcheck shell=bash
 
@@ -11,9 +11,9 @@ log=$root/build/log
 softcuda=${PYCUDA_SOFTCUDA:-auto}
 llvm_dir=${PYCUDA_LLVM_DIR:-/usr/lib/llvm-19/lib/cmake/llvm}
 
-# Where the checkout lies must not matter to ccache.
+# ccache must not depend on the checkout's folder.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
-# Without this ccache does not keep what was compiled with a precompiled header.
+# Without this, ccache does not store results of compilations with a precompiled header.
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 
 say() { printf 'pycuda: %s\n' "$*" >&2; }
@@ -34,7 +34,7 @@ logged() {
 show_failure() {
     {
         printf 'pycuda: error: this failed: %s\n\n' "$1"
-        # A compiler's first error is worth more than its last.
+        # A compiler's first error is more useful than its last.
         if tac "$log" | sed '/^\$ /q' | tac | grep -n -m1 '^FAILED:' >/dev/null; then
             tac "$log" | sed '/^\$ /q' | tac | sed -n '/^FAILED:/,$p' | head -n 40
         else
@@ -46,7 +46,7 @@ show_failure() {
 }
 
 # ---------------------------------------------------------------------------------------------
-# Is everything there and newer than the sources? Decided without starting cmake, ninja or Python.
+# Tests whether everything is built and newer than the sources, without starting cmake, ninja or Python.
 
 case ${PYCUDA_VENV:-} in
 "") python=$root/.venv/bin/python ;;
@@ -111,7 +111,7 @@ llvm_packages() {
     [[ -e $llvm_dir/LLVMConfig.cmake ]] || echo llvm-19-dev
     [[ -e /usr/include/zstd.h ]] || echo libzstd-dev
     [[ -e /usr/include/zlib.h ]] || echo zlib1g-dev
-    have ld.lld || echo lld # LLVM's libraries take another linker a minute
+    have ld.lld || echo lld # other linkers need a minute for LLVM's libraries
 }
 
 mpi_packages() { have mpirun || echo openmpi-bin; }
@@ -130,7 +130,7 @@ has_gpu() {
     [[ -e /dev/nvidiactl || -e /dev/dxg ]] || ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'
 }
 
-# install_packages NAME...: false where it may not be done, or fails.
+# install_packages NAME...: false if it is not allowed, or fails.
 install_packages() {
     local as_root=()
     have apt-get || return 1
@@ -146,13 +146,13 @@ install_packages() {
     }; } >>"$log" 2>&1 </dev/null
 }
 
-# missing_packages [FUNCTION...]: the build's own, and what the named functions list; one line.
+# missing_packages [FUNCTION...]: the missing packages of the build and of the named functions' lists, on one line.
 missing_packages() {
     local list
     for list in base_packages llvm_packages "$@"; do "$list"; done | xargs
 }
 
-# ensure_packages [FUNCTION...]: install what is missing, or stop and say what to install.
+# ensure_packages [FUNCTION...]: install the missing packages, or stop with a message that lists them.
 # shellcheck disable=SC2120  # ./test gives a function
 ensure_packages() {
     local missing
@@ -187,7 +187,7 @@ packages_message() {
 # Python
 
 # has_list LIST: whether the packages of tools/requirements/LIST.txt are in .venv. The copy there is
-# made after the installation: it says what is in the environment.
+# made after the installation: it lists the environment's packages.
 has_list() { cmp -s "$root/tools/requirements/$1.txt" "$root/.venv/$1.txt"; }
 
 # ensure_python LIST...: a virtual environment with the packages of tools/requirements/LIST.txt.
@@ -216,9 +216,9 @@ ensure_python() {
 }
 
 # ---------------------------------------------------------------------------------------------
-# What a program needs that ./run starts
+# Packages for a program that ./run starts
 
-# program_list FILE: the list of Python packages for an example; it has the name of its folder.
+# program_list FILE: the list of Python packages for an example; it is named after the example's folder.
 program_list() {
     local folder=
     [[ $1 == *.py ]] && folder=$(dirname "$(readlink -f "$1")")
@@ -230,7 +230,7 @@ program_packages() {
     case $program in mpirun | mpiexec) have "$program" || echo openmpi-bin ;; esac
 }
 
-# ensure_program PROGRAM: install what it needs beside the build.
+# ensure_program PROGRAM: install the packages that it needs in addition to the build.
 ensure_program() {
     local program=$1 list
     if [[ -n $(program_packages) ]]; then
@@ -274,7 +274,7 @@ configure() {
     fi
     key="$root ${arguments[*]}"
     [[ -f $folder/build.ninja && -f $folder/.configured && $(<"$folder/.configured") == "$key" ]] && return
-    # A build folder that was made for another place or another Python is of no use.
+    # A build folder that was made in another place or for another Python cannot be used.
     if [[ -f $folder/CMakeCache.txt ]] &&
         ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt" &&
             grep -qE "^Python_EXECUTABLE:[A-Z]*=$python\$" "$folder/CMakeCache.txt"; }; then
@@ -285,7 +285,7 @@ configure() {
     printf '%s\n' "$key" >"$folder/.configured"
 }
 
-# compile PRESET TARGET...: ninja, with one moving line on a terminal and a line a minute elsewhere.
+# compile PRESET TARGET...: ninja, with one changing line on a terminal, and otherwise a line each minute.
 compile() {
     local preset=$1 line last=$SECONDS width
     shift
@@ -312,24 +312,24 @@ compile() {
     return 0
 }
 
-# prepare_log: a fresh log for this start; the one before is kept.
+# prepare_log: a new log for this start; the previous one is kept.
 prepare_log() {
     mkdir -p "$root/build"
     [[ ! -s $log ]] || mv -f "$log" "$log.old"
     printf '# %s, in %s\n' "$(date)" "$root" >"$log"
 }
 
-# build_runtime: all that a program needs, with the caller holding the lock.
+# build_runtime: build everything that a program needs; the caller holds the lock.
 build_runtime() {
     is_current && return
     prepare_log
-    # shellcheck disable=SC2119  # this script's own arguments are no packages
+    # shellcheck disable=SC2119  # this script's arguments are not packages
     ensure_packages
     ensure_python run
     # Written before the build, so that an edit made meanwhile counts as newer.
     printf '%s\n' "$stamp_key" >"$stamp.new"
     local tests=OFF
-    # The tests' own choice stands: they share this build folder.
+    # Keeps the choice of the tests: they share this build folder.
     grep -qs '^PYCUDA_TESTS:BOOL=ON' "$build/CMakeCache.txt" && tests=ON
     configure release "-DPYCUDA_TESTS=$tests"
     say "building (log: build/log)"

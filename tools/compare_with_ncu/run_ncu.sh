@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_ncu.sh -- what Nsight Compute counts for kernels.cu, as CSV on stdout. Needs nvcc, ncu, a GPU.
+# run_ncu.sh -- Nsight Compute's counters for kernels.cu, as CSV on stdout. Needs nvcc, ncu, a GPU.
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 folder=$(mktemp -d)

@@ -1,4 +1,4 @@
-// acquire_and_release.cu -- a flag with release and acquire, as PTX has them.
+// acquire_and_release.cu -- a flag with release and acquire, as in PTX.
 // ARRAY data int[1] = zeros
 // ARRAY flag int[1] = zeros
 // ARRAY out int[1]

@@ -1,4 +1,4 @@
-// barrier_in_an_even_branch.cu -- barriers in a branch and a loop on whose conditions all threads agree.
+// barrier_in_an_even_branch.cu -- barriers in a branch and a loop whose conditions are equal in all threads.
 // ARRAY data int[128] = iota
 // LAUNCH work<<<2, 64>>>(data, 3)
 __global__ void work(int *data, int turns) {

@@ -1,4 +1,4 @@
-// bytes_in_place.cu -- each lane changes its own byte, or half a word; words are several lanes'.
+// bytes_in_place.cu -- each lane changes its own byte, or half a word; several lanes share a word.
 // ARRAY bytes char[512] = zeros
 // ARRAY halves short[512] = zeros
 // LAUNCH increase<<<4, 128>>>(bytes, halves)

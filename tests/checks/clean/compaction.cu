@@ -1,4 +1,4 @@
-// compaction.cu -- the threads of a block draw places in the output from an atomic counter.
+// compaction.cu -- the threads of a block take indices of the output from an atomic counter.
 // ARRAY in int[64] = iota
 // ARRAY out int[64] = zeros
 // LAUNCH keep_even<<<1, 64>>>(in, out)

@@ -1,4 +1,4 @@
-// double_buffer.cu -- two buffers in turn need one barrier a turn.
+// double_buffer.cu -- two alternating buffers need one barrier in each round.
 // ARRAY in float[1024] = iota
 // ARRAY out float[128]
 // LAUNCH sums<<<1, 128>>>(in, out, 8)

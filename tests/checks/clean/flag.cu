@@ -1,4 +1,4 @@
-// flag.cu -- a block hands data to another through a volatile flag, with fences on both sides.
+// flag.cu -- a block passes data to another through a volatile flag, with fences on both sides.
 // ARRAY data int[1] = zeros
 // ARRAY flag int[1] = zeros
 // ARRAY out int[1]

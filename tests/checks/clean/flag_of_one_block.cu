@@ -1,4 +1,4 @@
-// flag_of_one_block.cu -- a flag between two warps of one block, where the block's fence is enough.
+// flag_of_one_block.cu -- a flag between two warps of one block, for which the block's fence is enough.
 // ARRAY out int[1]
 // LAUNCH hand_over<<<1, 64>>>(out)
 __global__ void hand_over(int *out) {

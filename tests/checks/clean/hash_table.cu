@@ -1,4 +1,4 @@
-// hash_table.cu -- inserts with compare-and-swap into a table of empty marks, and looks up in a second kernel.
+// hash_table.cu -- inserts with compare-and-swap into a table of empty marks, and searches in a second kernel.
 // ARRAY keys int[64] = iota
 // ARRAY table int[256] = -1
 // ARRAY found int[1] = zeros

@@ -1,4 +1,4 @@
-// heap.cu -- malloc() and free() in a kernel; what malloc() gives is cleared and its result is tested.
+// heap.cu -- malloc() and free() in a kernel; the memory is cleared, and malloc()'s result is tested.
 // ARRAY in int[32] = iota
 // ARRAY out int[32]
 // LAUNCH count<<<1, 32>>>(in, out, 16)

@@ -1,4 +1,4 @@
-// last_block_of_all_threads.cu -- the ticket pattern where every thread stores and fences, and every thread of the last block reads.
+// last_block_of_all_threads.cu -- the ticket pattern in which every thread stores and fences, and every thread of the last block reads.
 // ARRAY in float[512] = ones
 // ARRAY partial float[512]
 // ARRAY ticket unsigned[1] = zeros

@@ -1,4 +1,4 @@
-// padding.cu -- structs are copied by elements of 8 bytes; nobody wrote their padding.
+// padding.cu -- structs are copied by elements of 8 bytes; their padding was not written.
 // ARRAY out int[64] = zeros
 // LAUNCH copy<<<1, 64>>>(out)
 struct Pair {

@@ -1,4 +1,4 @@
-// partial_last_warp.cu -- a block of 48 threads: the second warp has 16 lanes, and its mask says so.
+// partial_last_warp.cu -- a block of 48 threads: the second warp has 16 lanes, and its mask has these.
 // ARRAY data int[48] = iota
 // LAUNCH sum<<<1, 48>>>(data)
 __global__ void sum(int *data) {

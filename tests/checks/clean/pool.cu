@@ -1,4 +1,4 @@
-// pool.cu -- a pool's block is used, given back, handed out again and written before it is read.
+// pool.cu -- a pool's block is used, returned, allocated again and written before it is read.
 // POOL first float[250] = ones
 // ARRAY out float[250]
 // LAUNCH copy<<<1, 250>>>(first, out)

@@ -1,4 +1,4 @@
-// scan.cu -- an inclusive scan with loads and stores in phases of their own.
+// scan.cu -- an inclusive scan with separate phases of loads and stores.
 // ARRAY data int[128] = ones
 // LAUNCH scan<<<1, 128>>>(data)
 __global__ void scan(int *data) {

@@ -1,4 +1,4 @@
-// ticket_lock.cu -- a ticket lock: volatile reads of the number that is served, and fences.
+// ticket_lock.cu -- a ticket lock: volatile reads of the number that is next, and fences.
 // ARRAY next unsigned[1] = zeros
 // ARRAY serving unsigned[1] = zeros
 // ARRAY counter int[1] = zeros

@@ -1,4 +1,4 @@
-// tile.cu -- a tile of 16 lanes exchanges values among its own lanes.
+// tile.cu -- a tile of 16 lanes exchanges values among its lanes.
 // ARRAY data int[32] = iota
 // LAUNCH swap<<<1, 32>>>(data)
 #include <cooperative_groups.h>

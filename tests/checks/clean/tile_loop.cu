@@ -1,4 +1,4 @@
-// tile_loop.cu -- loads a tile in each turn of a loop, with both barriers.
+// tile_loop.cu -- loads a tile in each round of a loop, with both barriers.
 // ARRAY in float[1024] = iota
 // ARRAY out float[128]
 // LAUNCH sums<<<1, 128>>>(in, out, 8)

@@ -1,4 +1,4 @@
-// vector_add.cu -- adds vectors whose length is no multiple of the block.
+// vector_add.cu -- adds vectors whose length is not a multiple of the block.
 // ARRAY a float[1000] = iota
 // ARRAY b float[1000] = iota
 // ARRAY c float[1000]

@@ -1,4 +1,4 @@
-// work_queue.cu -- blocks draw work items from a counter until there are none.
+// work_queue.cu -- blocks take work items from a counter until there are none.
 // ARRAY next int[1] = zeros
 // ARRAY in int[64] = iota
 // ARRAY out int[64]

@@ -1,4 +1,4 @@
-// accumulates_into_new_memory.cu -- y += a * x where y is fresh from the allocator.
+// accumulates_into_new_memory.cu -- y += a * x where y is newly allocated.
 // ARRAY x float[128] = iota
 // ARRAY y float[128]
 // LAUNCH axpy<<<1, 128>>>(x, y, 128)

@@ -1,4 +1,4 @@
-// async_copy_too_short.cu -- copies 100 elements asynchronously to a tile of 128, and all are read.
+// async_copy_too_short.cu -- copies 100 elements asynchronously to a tile of 128, and reads all.
 // ARRAY in float[128] = iota
 // ARRAY out float[128]
 // LAUNCH reverse<<<1, 128>>>(in, out, 100)

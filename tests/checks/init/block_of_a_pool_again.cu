@@ -1,4 +1,4 @@
-// block_of_a_pool_again.cu -- a pool hands out a block that it had before, with what was in it.
+// block_of_a_pool_again.cu -- a pool returns a block that was used before, with its old contents.
 // POOL first float[256] = ones
 // FREE first
 // POOL second float[256]

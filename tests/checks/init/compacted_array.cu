@@ -1,4 +1,4 @@
-// compacted_array.cu -- a compaction keeps some elements, and the next kernel uses as many as there were.
+// compacted_array.cu -- a compaction keeps some elements, and the next kernel uses as many as there were before.
 // ARRAY in int[64] = iota
 // ARRAY out int[64]
 // ARRAY count int[1] = zeros

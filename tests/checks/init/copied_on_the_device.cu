@@ -1,4 +1,4 @@
-// copied_on_the_device.cu -- memory that nobody wrote is copied, and a kernel reads the copy.
+// copied_on_the_device.cu -- unwritten memory is copied, and a kernel reads the copy.
 // ARRAY source float[64]
 // ARRAY target float[64]
 // ARRAY out float[64]

@@ -1,4 +1,4 @@
-// hash_table.cu -- a hash table without its empty marks: the first compare-and-swap reads what was there.
+// hash_table.cu -- a hash table without its empty marks: the first compare-and-swap reads uninitialised memory.
 // ARRAY keys int[64] = iota
 // ARRAY table int[256]
 // LAUNCH insert<<<1, 64>>>(keys, table)

@@ -1,4 +1,4 @@
-// heap_memory.cu -- what malloc() gives in a kernel is not zero.
+// heap_memory.cu -- memory from malloc() in a kernel is not zero.
 // ARRAY in int[32] = iota
 // ARRAY out int[32]
 // LAUNCH count<<<1, 32>>>(in, out, 16)

@@ -1,4 +1,4 @@
-// image_border.cu -- a filter writes an image's inside, and the next one reads its border, too.
+// image_border.cu -- a filter writes the inner pixels of an image, and the next one reads its border, too.
 // ARRAY image float[256] = iota
 // ARRAY smooth float[256]
 // ARRAY out float[256]

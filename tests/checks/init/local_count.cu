@@ -1,4 +1,4 @@
-// local_count.cu -- counts in a table of a thread's own that was not cleared.
+// local_count.cu -- counts in a thread's local table that was not cleared.
 // ARRAY in int[64] = iota
 // ARRAY out int[32]
 // LAUNCH most<<<1, 32>>>(in, out, 64)

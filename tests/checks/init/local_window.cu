@@ -1,4 +1,4 @@
-// local_window.cu -- a window in a thread's own memory that is filled in part, and added as a whole.
+// local_window.cu -- a window in a thread's local memory that is filled in part, but summed up completely.
 // ARRAY in float[64] = iota
 // ARRAY out float[32]
 // LAUNCH filter<<<1, 32>>>(in, out, 5)

@@ -1,4 +1,4 @@
-// memory_used_again.cu -- memory that was freed and allocated again is as undefined as any.
+// memory_used_again.cu -- memory that was freed and allocated again is undefined like any other.
 // ARRAY first float[256] = ones
 // FREE first
 // ARRAY second float[256]

@@ -1,4 +1,4 @@
-// reduction_of_an_odd_block.cu -- halves a block of 96 threads to 3, and adds an element that nobody wrote.
+// reduction_of_an_odd_block.cu -- halves a block of 96 threads to 3, and adds an unwritten element.
 // ARRAY in float[96] = ones
 // ARRAY out float[1]
 // LAUNCH sum<<<1, 96>>>(in, out)

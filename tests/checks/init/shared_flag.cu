@@ -1,4 +1,4 @@
-// shared_flag.cu -- a place in shared memory that is set by the thread that finds something, and else never.
+// shared_flag.cu -- a variable in shared memory that only a thread that finds something sets.
 // ARRAY in int[64] = iota
 // ARRAY out int[1]
 // LAUNCH find<<<1, 64>>>(in, out, 1000)

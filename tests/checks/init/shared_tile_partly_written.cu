@@ -1,4 +1,4 @@
-// shared_tile_partly_written.cu -- the last block's threads beyond the end write nothing to the tile, and all are read.
+// shared_tile_partly_written.cu -- the last block's threads beyond the end write nothing to the tile, and all elements are read.
 // ARRAY in float[100] = iota
 // ARRAY out float[2]
 // LAUNCH sums<<<2, 64>>>(in, out, 100)

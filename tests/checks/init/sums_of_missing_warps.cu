@@ -1,4 +1,4 @@
-// sums_of_missing_warps.cu -- a block of four warps, and 32 sums are read.
+// sums_of_missing_warps.cu -- a block of four warps, which reads 32 sums.
 // ARRAY in float[128] = ones
 // ARRAY out float[1]
 // LAUNCH sum<<<1, 128>>>(in, out)

@@ -1,4 +1,4 @@
-// total_not_cleared.cu -- adds to a total that nobody set to zero.
+// total_not_cleared.cu -- adds to a total that was not set to zero.
 // ARRAY in float[64] = ones
 // ARRAY total float[1]
 // LAUNCH sum<<<1, 64>>>(in, total)

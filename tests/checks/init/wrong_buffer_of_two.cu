@@ -1,4 +1,4 @@
-// wrong_buffer_of_two.cu -- a simulation's first step reads the buffer that its result goes to.
+// wrong_buffer_of_two.cu -- a simulation's first step reads the buffer for its result.
 // ARRAY now float[64] = iota
 // ARRAY next float[64]
 // LAUNCH step<<<1, 64>>>(next, now)

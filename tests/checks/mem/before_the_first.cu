@@ -1,4 +1,4 @@
-// before_the_first.cu -- a difference to the left neighbour that the first element does not have.
+// before_the_first.cu -- a difference from the left neighbour, which the first element does not have.
 // ARRAY in float[256] = iota
 // ARRAY out float[256]
 // LAUNCH difference<<<1, 256>>>(in, out)

@@ -1,4 +1,4 @@
-// column_of_a_volume.cu -- a volume of 8 x 8 x 4, walked with its depth and height exchanged.
+// column_of_a_volume.cu -- a volume of 8 x 8 x 4, accessed with its depth and height exchanged.
 // ARRAY volume float[256] = ones
 // ARRAY out float[64]
 // LAUNCH columns<<<1, (8, 8)>>>(volume, out, 8, 8)

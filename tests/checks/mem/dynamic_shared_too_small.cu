@@ -1,4 +1,4 @@
-// dynamic_shared_too_small.cu -- a launch that gives half of the shared memory that the kernel uses.
+// dynamic_shared_too_small.cu -- a launch with half of the shared memory that the kernel uses.
 // ARRAY data float[256] = iota
 // LAUNCH reverse<<<1, 256, 512>>>(data)
 __global__ void reverse(float *data) {

@@ -1,4 +1,4 @@
-// heap_after_free.cu -- a kernel uses what it allocated after it has freed it.
+// heap_after_free.cu -- a kernel uses memory that it has freed.
 // ARRAY out int[32]
 // LAUNCH work<<<1, 32>>>(out, 4)
 __global__ void work(int *out, int n) {

@@ -1,4 +1,4 @@
-// heap_exhausted.cu -- malloc() in a kernel fails, and the kernel uses its result all the same.
+// heap_exhausted.cu -- malloc() in a kernel fails, but the kernel uses its result.
 // ARRAY out int[32] = zeros
 // LAUNCH work<<<1, 32>>>(out, 1099511627776)
 __global__ void work(int *out, size_t bytes) {

@@ -1,4 +1,4 @@
-// heap_freed_in_the_middle.cu -- free() gets a pointer that was moved.
+// heap_freed_in_the_middle.cu -- free() gets a pointer that was changed.
 // ARRAY out int[32]
 // LAUNCH work<<<1, 32>>>(out, 4)
 __global__ void work(int *out, int n) {

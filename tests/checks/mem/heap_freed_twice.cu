@@ -1,4 +1,4 @@
-// heap_freed_twice.cu -- two functions that both feel responsible for a kernel's memory.
+// heap_freed_twice.cu -- two functions that both free a kernel's memory.
 // ARRAY out int[32]
 // LAUNCH work<<<1, 32>>>(out, 4)
 __device__ int sum_and_free(int *buffer, int n) {

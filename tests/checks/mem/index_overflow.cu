@@ -1,4 +1,4 @@
-// index_overflow.cu -- row times stride does not fit into an int.
+// index_overflow.cu -- row times stride does not fit in an int.
 // ARRAY data float[1024] = zeros
 // LAUNCH mark<<<1, 2>>>(data, 1073741824)
 __global__ void mark(float *data, int stride) {

@@ -1,4 +1,4 @@
-// local_lookup.cu -- a table in a thread's own memory, read with an index that nobody checked.
+// local_lookup.cu -- a table in a thread's local memory, read with an unchecked index.
 // ARRAY digits int[32] = iota
 // ARRAY out int[32]
 // LAUNCH decode<<<1, 32>>>(digits, out)

@@ -1,4 +1,4 @@
-// misaligned_shared.cu -- a double in shared memory behind an odd number of ints.
+// misaligned_shared.cu -- a double in shared memory after an odd number of ints.
 // ARRAY out double[32]
 // LAUNCH work<<<1, 32, 1024>>>(out, 33)
 __global__ void work(double *out, int n) {

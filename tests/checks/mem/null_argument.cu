@@ -1,4 +1,4 @@
-// null_argument.cu -- an optional array that the caller leaves out, and the kernel does not ask.
+// null_argument.cu -- an optional array that the caller omits, and that the kernel does not test.
 // ARRAY in float[64] = iota
 // ARRAY out float[64]
 // LAUNCH weigh<<<1, 64>>>(in, 0, out)

@@ -1,4 +1,4 @@
-// pool_block_given_back.cu -- a kernel uses a pool's block after the program gave it back.
+// pool_block_given_back.cu -- a kernel uses a pool's block after the program has returned it.
 // POOL data float[250] = iota
 // ARRAY out float[250]
 // FREE data

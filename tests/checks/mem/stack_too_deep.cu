@@ -1,4 +1,4 @@
-// stack_too_deep.cu -- a stack in a thread's own memory, one entry too small.
+// stack_too_deep.cu -- a stack in a thread's local memory, one entry too small.
 // ARRAY steps int[64] = iota
 // ARRAY out int[64]
 // LAUNCH walk<<<1, 64>>>(steps, out)

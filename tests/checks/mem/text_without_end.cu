@@ -1,4 +1,4 @@
-// text_without_end.cu -- looks for a text's final zero that nobody wrote.
+// text_without_end.cu -- searches for a text's final zero, which is missing.
 // ARRAY text char[300] = ones
 // ARRAY length int[1]
 // LAUNCH measure<<<1, 1>>>(text, length)

@@ -1,4 +1,4 @@
-// total_of_an_exclusive_scan.cu -- stores the total behind an exclusive scan's last element.
+// total_of_an_exclusive_scan.cu -- stores the total after an exclusive scan's last element.
 // ARRAY in int[64] = ones
 // ARRAY out int[64]
 // LAUNCH scan<<<1, 64>>>(in, out, 64)

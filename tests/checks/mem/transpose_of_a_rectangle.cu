@@ -1,4 +1,4 @@
-// transpose_of_a_rectangle.cu -- transposes 64 x 16 elements with a square's guard.
+// transpose_of_a_rectangle.cu -- transposes 64 x 16 elements with the bounds check of a square.
 // ARRAY in float[1024] = iota
 // ARRAY out float[1024]
 // LAUNCH transpose<<<(4, 4), (16, 16)>>>(in, out, 64, 16)

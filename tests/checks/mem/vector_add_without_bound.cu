@@ -1,4 +1,4 @@
-// vector_add_without_bound.cu -- adds vectors whose length is no multiple of the block, without asking for it.
+// vector_add_without_bound.cu -- adds vectors whose length is not a multiple of the block, without a bounds check.
 // ARRAY a float[1000] = iota
 // ARRAY b float[1000] = iota
 // ARRAY c float[1000]

@@ -1,4 +1,4 @@
-// block_barrier_for_a_grid.cu -- a cooperative kernel waits for its block where it needs the whole grid.
+// block_barrier_for_a_grid.cu -- a cooperative kernel waits for its block, but needs the whole grid.
 // ARRAY data float[256] = iota
 // ARRAY next float[256] = zeros
 // ARRAY out float[256] = zeros

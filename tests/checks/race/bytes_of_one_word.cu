@@ -1,4 +1,4 @@
-// bytes_of_one_word.cu -- a lane reads the byte beside its own, which a lane of its warp writes.
+// bytes_of_one_word.cu -- a lane reads the byte next to its own, which a lane of its warp writes.
 // ARRAY out char[64]
 // LAUNCH shift<<<1, 64>>>(out)
 __global__ void shift(char *out) {

@@ -1,4 +1,4 @@
-// double_buffer.cu -- two buffers in turn, and no barrier in the loop.
+// double_buffer.cu -- two alternating buffers without a barrier in the loop.
 // ARRAY in float[1024] = iota
 // ARRAY out float[128]
 // LAUNCH sums<<<1, 128>>>(in, out, 8)

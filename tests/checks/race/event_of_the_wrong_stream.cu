@@ -1,4 +1,4 @@
-// event_of_the_wrong_stream.cu -- a stream waits for an event, and the event is of a stream that does something else.
+// event_of_the_wrong_stream.cu -- a stream waits for an event, but the event is from another stream.
 // ARRAY data int[256] = zeros
 // ARRAY other int[256] = zeros
 // ARRAY out int[256]

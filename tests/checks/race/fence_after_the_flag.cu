@@ -1,4 +1,4 @@
-// fence_after_the_flag.cu -- the fence stands behind the flag's store, where it orders nothing.
+// fence_after_the_flag.cu -- the fence is after the flag's store, where it orders nothing.
 // ARRAY data int[32] = zeros
 // ARRAY flag int[1] = zeros
 // ARRAY out int[32]

@@ -1,4 +1,4 @@
-// flag_with_block_fence.cu -- as much as a flag between two blocks, but the fence reaches one block only.
+// flag_with_block_fence.cu -- a flag between two blocks, with a fence of block scope.
 // ARRAY data int[1] = zeros
 // ARRAY flag int[1] = zeros
 // ARRAY out int[1]

@@ -1,4 +1,4 @@
-// flag_without_fence.cu -- a block hands data to another through a volatile flag; no fence orders the data before the flag.
+// flag_without_fence.cu -- a block passes data to another through a volatile flag; no fence orders the data before the flag.
 // ARRAY data int[1] = zeros
 // ARRAY flag int[1] = zeros
 // ARRAY out int[1]

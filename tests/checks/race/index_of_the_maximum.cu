@@ -1,4 +1,4 @@
-// index_of_the_maximum.cu -- finds a maximum with an atomic, and at once asks who has it.
+// index_of_the_maximum.cu -- finds a maximum with an atomic, and at once searches its owner.
 // ARRAY in int[64] = iota
 // ARRAY best int[1] = zeros
 // ARRAY index int[1] = zeros

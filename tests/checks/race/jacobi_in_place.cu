@@ -1,4 +1,4 @@
-// jacobi_in_place.cu -- a Jacobi step that writes where its neighbours still read.
+// jacobi_in_place.cu -- a Jacobi step that writes elements that its neighbours still read.
 // ARRAY grid float[1024] = iota
 // LAUNCH relax<<<(4, 4), (8, 8)>>>(grid, 32)
 __global__ void relax(float *grid, int n) {

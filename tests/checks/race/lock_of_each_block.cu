@@ -1,4 +1,4 @@
-// lock_of_each_block.cu -- each block has a lock of its own, and all change one counter.
+// lock_of_each_block.cu -- each block has its own lock, but all change one counter.
 // ARRAY locks int[4] = zeros
 // ARRAY counter int[1] = zeros
 // LAUNCH count<<<4, 1>>>(locks, counter)

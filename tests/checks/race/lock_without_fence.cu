@@ -1,4 +1,4 @@
-// lock_without_fence.cu -- a spin lock around a plain counter; taking and releasing it orders nothing.
+// lock_without_fence.cu -- a spin lock around a plain counter; lock and unlock order nothing.
 // ARRAY lock int[1] = zeros
 // ARRAY counter int[1] = zeros
 // LAUNCH count<<<4, 1>>>(lock, counter)

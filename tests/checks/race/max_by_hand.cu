@@ -1,4 +1,4 @@
-// max_by_hand.cu -- a maximum in shared memory, compared and stored without an atomic.
+// max_by_hand.cu -- a maximum in shared memory with a comparison and a store, not an atomic.
 // ARRAY in int[128] = iota
 // ARRAY out int[1]
 // LAUNCH maximum<<<1, 128>>>(in, out)

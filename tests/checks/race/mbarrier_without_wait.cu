@@ -1,4 +1,4 @@
-// mbarrier_without_wait.cu -- all threads arrive at an mbarrier, and nobody waits for its phase.
+// mbarrier_without_wait.cu -- all threads arrive at an mbarrier, but none waits for its phase.
 // ARRAY data int[64] = iota
 // LAUNCH reverse<<<1, 64>>>(data)
 #include <cuda_awbarrier_primitives.h>

@@ -1,4 +1,4 @@
-// named_barrier_of_each_half.cu -- each half of a block waits at a barrier of its own, then reads the other half's values.
+// named_barrier_of_each_half.cu -- each half of a block waits at its own barrier, then reads the other half's values.
 // ARRAY data int[128] = iota
 // LAUNCH swap<<<1, 128>>>(data)
 __global__ void swap(int *data) {

@@ -1,4 +1,4 @@
-// normalise_in_one_kernel.cu -- each block adds to a total, then divides by it: the others may still add.
+// normalise_in_one_kernel.cu -- each block adds to a total, then divides by it: other blocks may still add.
 // ARRAY data float[256] = ones
 // ARRAY total float[1] = zeros
 // LAUNCH normalise<<<4, 64>>>(data, total)

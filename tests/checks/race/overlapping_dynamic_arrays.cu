@@ -1,4 +1,4 @@
-// overlapping_dynamic_arrays.cu -- two arrays in dynamic shared memory, the second at half its right offset.
+// overlapping_dynamic_arrays.cu -- two arrays in dynamic shared memory, the second at half of its correct offset.
 // ARRAY in int[128] = iota
 // ARRAY out int[64]
 // LAUNCH add<<<1, 64, 512>>>(in, out, 64)

@@ -1,4 +1,4 @@
-// published_counter.cu -- thread 0 draws a block's work item, and all read it without a barrier.
+// published_counter.cu -- thread 0 takes a block's work item, and all read it without a barrier.
 // ARRAY next int[1] = zeros
 // ARRAY out int[256] = zeros
 // LAUNCH work<<<4, 64>>>(next, out)

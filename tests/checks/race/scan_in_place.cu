@@ -1,4 +1,4 @@
-// scan_in_place.cu -- an inclusive scan that adds in place: one barrier a step is too few.
+// scan_in_place.cu -- an inclusive scan that adds in place: one barrier for each step is not enough.
 // ARRAY data int[128] = ones
 // LAUNCH scan<<<1, 128>>>(data)
 __global__ void scan(int *data) {

@@ -1,4 +1,4 @@
-// tile_loop_one_barrier.cu -- loads a tile in each turn of a loop, with one barrier where two are needed.
+// tile_loop_one_barrier.cu -- loads a tile in each round of a loop, with one barrier instead of two.
 // ARRAY in float[1024] = iota
 // ARRAY out float[128]
 // LAUNCH sums<<<1, 128>>>(in, out, 8)

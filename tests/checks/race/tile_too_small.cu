@@ -1,4 +1,4 @@
-// tile_too_small.cu -- a tile of 16 lanes waits, and its lanes read what the other tile wrote.
+// tile_too_small.cu -- a tile of 16 lanes waits, but its lanes read values of the other tile.
 // ARRAY data int[32] = iota
 // LAUNCH swap<<<1, 32>>>(data)
 #include <cooperative_groups.h>

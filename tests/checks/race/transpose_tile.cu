@@ -1,4 +1,4 @@
-// transpose_tile.cu -- a matrix's transpose through a tile, no barrier between its two phases.
+// transpose_tile.cu -- a matrix's transpose through a tile, without a barrier between its two phases.
 // ARRAY in float[1024] = iota
 // ARRAY out float[1024]
 // LAUNCH transpose<<<(2, 2), (16, 16)>>>(in, out, 32)

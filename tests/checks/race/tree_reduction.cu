@@ -1,4 +1,4 @@
-// tree_reduction.cu -- a sum as a tree whose loop lacks its barrier.
+// tree_reduction.cu -- a sum as a tree whose loop has no barrier.
 // ARRAY in float[256] = ones
 // ARRAY out float[1] = zeros
 // LAUNCH sum<<<1, 256>>>(in, out)

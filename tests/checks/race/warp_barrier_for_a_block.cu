@@ -1,4 +1,4 @@
-// warp_barrier_for_a_block.cu -- __syncwarp() where two warps exchange values.
+// warp_barrier_for_a_block.cu -- __syncwarp() although two warps exchange values.
 // ARRAY data int[64] = iota
 // LAUNCH swap<<<1, 64>>>(data)
 __global__ void swap(int *data) {

@@ -1,4 +1,4 @@
-// barrier_in_both_branches.cu -- both branches have a barrier, but each another one.
+// barrier_in_both_branches.cu -- both branches have a barrier, but they are different barriers.
 // ARRAY data int[64] = iota
 // LAUNCH exchange<<<1, 64>>>(data)
 __global__ void exchange(int *data) {

@@ -1,4 +1,4 @@
-// caller_outside_its_mask.cu -- lanes of the upper half name the lower half's mask.
+// caller_outside_its_mask.cu -- lanes of the upper half pass the lower half's mask.
 // ARRAY data int[32] = iota
 // LAUNCH wait<<<1, 32>>>(data)
 __global__ void wait(int *data) {

@@ -1,4 +1,4 @@
-// empty_mask.cu -- a mask that a computation left empty.
+// empty_mask.cu -- a mask that a computation makes empty.
 // ARRAY data int[32] = iota
 // LAUNCH wait<<<1, 32>>>(data, 0)
 __global__ void wait(int *data, int count) {

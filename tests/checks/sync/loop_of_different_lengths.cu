@@ -1,4 +1,4 @@
-// loop_of_different_lengths.cu -- a barrier in a loop that each thread runs as often as its element says.
+// loop_of_different_lengths.cu -- a barrier in a loop whose rounds depend on each thread's element.
 // ARRAY lengths int[64] = iota
 // ARRAY out int[64] = zeros
 // LAUNCH work<<<1, 64>>>(lengths, out)

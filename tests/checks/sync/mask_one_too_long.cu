@@ -1,4 +1,4 @@
-// mask_one_too_long.cu -- a mask that names a lane which does not come.
+// mask_one_too_long.cu -- a mask with a lane that does not arrive.
 // ARRAY data int[32] = iota
 // LAUNCH vote<<<1, 32>>>(data, 10)
 __global__ void vote(int *data, int n) {

@@ -1,4 +1,4 @@
-// masks_that_differ.cu -- lanes of one shuffle name different masks.
+// masks_that_differ.cu -- lanes of one shuffle pass different masks.
 // ARRAY data int[32] = iota
 // LAUNCH swap<<<1, 32>>>(data)
 __global__ void swap(int *data) {

@@ -1,4 +1,4 @@
-// match_in_a_branch.cu -- looks for equal values among all lanes, inside a branch.
+// match_in_a_branch.cu -- searches for equal values among all lanes, inside a branch.
 // ARRAY data int[32] = iota
 // LAUNCH group<<<1, 32>>>(data)
 __global__ void group(int *data) {

@@ -1,4 +1,4 @@
-// short_circuit.cu -- the right side of && holds a barrier.
+// short_circuit.cu -- the right side of && has a barrier.
 // ARRAY in int[64] = iota
 // ARRAY out int[64] = zeros
 // LAUNCH vote<<<1, 64>>>(in, out, 50)

@@ -1,4 +1,4 @@
-// shuffle_is_no_fence.cu -- a vote stands between a store and another lane's load, and votes order no memory.
+// shuffle_is_no_fence.cu -- a vote is between a store and another lane's load, but votes do not order memory.
 // ARRAY data int[32] = iota
 // LAUNCH swap<<<1, 32>>>(data)
 __global__ void swap(int *data) {

@@ -1,4 +1,4 @@
-// source_outside_of_the_mask.cu -- half a warp shuffles, and reads a lane of the other half.
+// source_outside_of_the_mask.cu -- half of a warp shuffles, but reads a lane of the other half.
 // ARRAY data int[32] = iota
 // LAUNCH broadcast<<<1, 32>>>(data)
 __global__ void broadcast(int *data) {

@@ -1,4 +1,4 @@
-// volatile_warp_reduction.cu -- the warp reduction of old books: volatile, and no __syncwarp().
+// volatile_warp_reduction.cu -- the warp reduction of old books: volatile without __syncwarp().
 // ARRAY in float[64] = ones
 // ARRAY out float[1]
 // LAUNCH sum<<<1, 32>>>(in, out)

@@ -2,12 +2,12 @@
 # Only the header is used, and only at build time: nothing links against CUDA.
 #
 #   CudaHeaders::CudaHeaders   an INTERFACE target with the include directory
-#   CUDA_HEADERS_DIR           where cuda.h was found; set it to choose
+#   CUDA_HEADERS_DIR           the folder of cuda.h; set it to select one
 
 set(_hints ${CUDA_HEADERS_DIR} $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include)
 find_package(Python 3.9 COMPONENTS Interpreter QUIET)
 if(Python_EXECUTABLE)
-  # All of sys.path: while pip builds a wheel, what the build needs lies beside site-packages.
+  # All of sys.path: while pip builds a wheel, the packages for the build are outside site-packages.
   execute_process(
     COMMAND ${Python_EXECUTABLE} -c
       "import os, sys; print(';'.join(os.path.join(p, 'nvidia/cu13/include') for p in sys.path if p))"

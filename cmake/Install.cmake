@@ -1,5 +1,5 @@
 # Install.cmake -- libpycuda for C++ programs (component "development"): headers, library, and the
-# files that make find_package(pycuda) work. The Python package's own files are in python/.
+# files that make find_package(pycuda) work. python/ installs the files of the Python package.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -1,10 +1,10 @@
 # Prebuilt.cmake -- libpycuda, softcuda and the kernels from a build folder, for tools/wheel.
 #
-# They do not know Python: one build of them serves the wheels of all its versions. The folder is
+# They do not depend on Python: one build is enough for the wheels of all versions. The folder is
 # PYCUDA_PREBUILT, with the target wheel_libraries built. SoftcudaPackage.cmake takes softcuda from there.
 
-# An interface, and not an imported library: the compiler's command is then build/release's own, and
-# ccache knows the objects.
+# An interface instead of an imported library: the compiler's command is then that of build/release, and
+# ccache finds the objects.
 add_library(pycuda_core INTERFACE)
 add_library(pycuda::pycuda ALIAS pycuda_core)
 target_include_directories(pycuda_core INTERFACE ${PROJECT_SOURCE_DIR}/core/include)

@@ -1,4 +1,4 @@
-# ProjectSettings.cmake -- what every target of the project is compiled with.
+# ProjectSettings.cmake -- the compiler's options for every target of the project.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -7,7 +7,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-# -O3 buys nothing here that is worth its build time; benchmarks choose their own.
+# -O3 brings too little here for its build time; benchmarks set their own level.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
@@ -26,8 +26,8 @@ endif()
 # Our own code only: third-party headers are SYSTEM includes.
 add_library(pycuda_warnings INTERFACE)
 target_compile_options(pycuda_warnings INTERFACE -Wall -Wextra)
-# Errors with the compiler that the project is written with; what a newer one adds is not a reason
-# to refuse a user the build.
+# Warnings are errors with the compiler of the project; a newer compiler's additional warnings must not
+# stop a user's build.
 set(_warnings_are_errors OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   set(_warnings_are_errors ON)
@@ -42,12 +42,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 if(PYCUDA_SANITIZE)
-  # Line numbers and no more optimisation than needed: half the time to compile. assert() is on.
+  # Line numbers and little optimisation: half of the time to compile. assert() is on.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
   add_compile_options(-fsanitize=${PYCUDA_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${PYCUDA_SANITIZE})
-  # GCC 12 sees std::regex and std::optional differently once they are instrumented.
+  # GCC 12 has false alarms for instrumented std::regex and std::optional.
   target_compile_options(pycuda_warnings INTERFACE -Wno-maybe-uninitialized)
 endif()
 

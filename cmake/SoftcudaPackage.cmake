@@ -1,7 +1,7 @@
-# SoftcudaPackage.cmake -- the Python package softcuda: a distribution of its own (softcuda/pyproject.toml).
+# SoftcudaPackage.cmake -- the Python package softcuda: a separate distribution (softcuda/pyproject.toml).
 #
 # In a build, build/<preset>/python/softcuda holds links to the Python files and to the libraries. The
-# component "softcuda" of an installation is the content of the wheel. The Python files are there without
+# component "softcuda" of an installation is the content of the wheel. The Python files exist without
 # the libraries as well: pycuda imports them.
 
 set(_libraries)

@@ -1,7 +1,7 @@
 # StandardHeaders.cmake -- the C++ library's headers, compiled once for many sources.
 #
-# Each source names the headers that it needs all the same: builds with sanitizers and debug builds
-# compile without this, and find what is missing.
+# Each source still includes the headers that it needs: builds with sanitizers and debug builds
+# compile without this, and find missing ones.
 
 set(PYCUDA_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <chrono> <cstddef> <cstdint> <cstdio>
   <cstdlib> <cstring> <filesystem> <functional> <map> <memory> <mutex> <optional> <span> <stdexcept>
@@ -13,7 +13,7 @@ function(precompile_standard_headers target)
     return()
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # False alarm on "text" + std::string, which GCC 12 raises in precompiled headers only.
+    # False alarm on "text" + std::string, which GCC 12 has in precompiled headers only.
     target_compile_options(${target} PRIVATE -Wno-array-bounds)
   endif()
   cmake_parse_arguments(PCH "" "REUSE_FROM" "" ${ARGN})
@@ -24,7 +24,7 @@ function(precompile_standard_headers target)
   endif()
 endfunction()
 
-# ccache can then tell which precompiled header a source uses (tools/setup.sh has the other half).
+# Then ccache recognises the precompiled header of a source (tools/setup.sh has the other half).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-fpch-preprocess)
 endif()

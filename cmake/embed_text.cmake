@@ -1,4 +1,4 @@
-# embed_text.cmake -- make the C++ header TO hold the text of the file FROM as a string.
+# embed_text.cmake -- make the C++ header TO, which contains the text of the file FROM as a string.
 # Run as a script at each build: cmake -DFROM=scan.cuh -DTO=scan.cuh.h -P embed_text.cmake
 # The string's name is the file's with _ for each dot and dash: scan_cuh.
 
@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 file(READ ${FROM} text)
 cmake_path(GET FROM FILENAME file)
 string(REGEX REPLACE "[.-]" "_" name ${file})
-# Each line is told apart from ours by its file's name in the compiler's messages.
+# The compiler's messages show this file's name, which distinguishes its lines from others.
 file(WRITE ${TO} "// Made from ${file}.\n#pragma once\n\n#include <string_view>\n\n"
   "namespace pycuda::device_code {\n"
   "inline constexpr std::string_view ${name} = R\"__CUDA__(#line 1 \"${file}\"\n${text})__CUDA__\";\n"

@@ -1,6 +1,6 @@
-# link_package.cmake -- make the folder TO hold a link to each file of FROM, and no stale link.
+# link_package.cmake -- make in the folder TO a link to each file of FROM, and remove old links.
 # Run as a script at each build: cmake -DFROM=... -DTO=... [-DLIBRARIES=path,path] -P link_package.cmake
-# LIBRARIES are files that the folder holds a link to as well, separated by commas.
+# LIBRARIES are further files for links in the folder, separated by commas.
 
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,10 +1,9 @@
 # Made by tools/array_stubs.py; not to be edited.
 # ruff: noqa
-"""The array API standard (2024.12) for arrays on the device: ``x.__array_namespace__()``.
+"""The array API standard (2024.12) for device arrays: ``x.__array_namespace__()``.
 
-Programs that are written against the standard (scikit-learn, SciPy and others) find here what they
-expect under the standard's names and signatures. See docs/array_api.md for what is checked, and for
-what is missing.
+This module has the standard's names and signatures, for programs that are written against the standard
+(scikit-learn, SciPy and others). docs/array_api.md lists what is tested, and what is missing.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ isdtype = np.isdtype
 ELEMENTWISE: list[str]
 
 class _Info:
-    """What ``__array_namespace_info__()`` returns."""
+    """The result of ``__array_namespace_info__()``."""
 
     def capabilities(self) -> dict: ...
     def default_device(self) -> str: ...

@@ -303,7 +303,7 @@ class SourceModule(CudaModule):
 
     source: the source text, or an object whose ``str()`` returns it.
     nvcc: ``"nvcc"`` selects NVRTC in this process, and nvcc only for features that NVRTC lacks;
-    ``"nvrtc"`` or the path of an nvcc selects that compiler.
+        ``"nvrtc"`` or the path of an nvcc selects that compiler.
     options: as for nvcc, such as ``["-std=c++17", "--use_fast_math"]``;
         None is :data:`DEFAULT_NVCC_FLAGS`.
     keep: leave the compiler's files in a folder, whose name is printed.

@@ -10,7 +10,7 @@ float16, float32 and complex64 are transformed in complex64, all other types in 
 - by NumPy's pocketfft if the host can access the arrays' memory (softcuda), without a copy;
 - by cuFFT if it is found (in a toolkit, or the wheel nvidia-cufft); its plans are kept with the context;
 - else by this package's kernels: lengths are factored into factors up to 13 (4 for two factors of 2), with one pass
-over memory for each; if a length has a larger prime factor, Bluestein's algorithm converts it to a convolution.
+  over memory for each; if a length has a larger prime factor, Bluestein's algorithm converts it to a convolution.
 """
 
 from pycuda.arrays import registry as _registry

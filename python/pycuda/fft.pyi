@@ -1,18 +1,18 @@
 # Made by tools/array_stubs.py; not to be edited.
 # ruff: noqa
-"""Discrete Fourier transforms, with numpy.fft's names; ``numpy.fft.fft(x)`` of a GPUArray comes here too.
+"""Discrete Fourier transforms, with numpy.fft's names; ``numpy.fft.fft(x)`` of a GPUArray calls this module, too.
 
 >>> from pycuda import fft
 >>> spectrum = fft.rfft(gpuarray.ones((8, 2)), axis=0)
 >>> spectrum.shape
 (5, 2)
 
-float16, float32 and complex64 are transformed in complex64, all else in complex128. Transforms are computed
+float16, float32 and complex64 are transformed in complex64, all other types in complex128. Transforms are computed
 
-- by NumPy's pocketfft where the host has the arrays' memory (softcuda), without a copy;
-- by cuFFT where it is found (a toolkit, or the wheel nvidia-cufft); its plans are kept with the context;
-- else by own kernels: lengths are taken apart into factors up to 13, one pass over memory for each (4 for two
-  factors of 2); where a length has a larger prime factor, Bluestein's algorithm makes a convolution of it.
+- by NumPy's pocketfft if the host can access the arrays' memory (softcuda), without a copy;
+- by cuFFT if it is found (in a toolkit, or the wheel nvidia-cufft); its plans are kept with the context;
+- else by this package's kernels: lengths are factored into factors up to 13 (4 for two factors of 2), with one pass
+  over memory for each; if a length has a larger prime factor, Bluestein's algorithm converts it to a convolution.
 """
 
 from pycuda.arrays import registry as _registry

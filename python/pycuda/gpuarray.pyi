@@ -1,6 +1,6 @@
 # Made by tools/array_stubs.py; not to be edited.
 # ruff: noqa
-"""Arrays on the device, with numpy's arithmetic.
+"""Arrays on the device, with numpy's operations.
 
 >>> import numpy
 >>> import pycuda.autoinit
@@ -9,9 +9,9 @@
 >>> (2 * x + 1).get()
 array([1., 3., 5., 7.], dtype=float32)
 
-Functions take and return :class:`GPUArray`; the elementwise ones (``gpuarray.exp``, ``hypot``,
-``maximum`` ...) are objects with numpy's keywords ``out``, ``where`` and ``dtype``. numpy's own
-functions take arrays of the device as well: ``numpy.concatenate([x, y])`` is a GPUArray.
+Functions take and return :class:`GPUArray`. The elementwise functions (``gpuarray.exp``, ``hypot``,
+``maximum`` ...) are objects with numpy's keywords ``out``, ``where`` and ``dtype``. numpy's
+functions accept device arrays as well: ``numpy.concatenate([x, y])`` is a GPUArray.
 """
 
 from __future__ import annotations

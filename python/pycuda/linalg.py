@@ -9,11 +9,11 @@ Matrices are factored
 
 - by NumPy's LAPACK if the host can access the arrays' memory (softcuda), without a copy of the operands;
 - by cuSOLVER if it is found (in a toolkit, or the wheel nvidia-cusolver); stacks of matrices up to 256 by 256 in one
-call of cuBLAS;
+  call of cuBLAS;
 - else by this package's kernels: a block of threads factors a panel of 32 columns of each matrix, and the rest is
-products of matrices. Singular values, and eigenvalues of Hermitian matrices, are computed by rotations of pairs of
-columns, all pairs of a round in parallel; on a GPU, always for stacks of small matrices. Eigenvalues of other square
-matrices are computed by Francis' steps, with a block of threads for each matrix.
+  products of matrices. Singular values, and eigenvalues of Hermitian matrices, are computed by rotations of pairs of
+  columns, all pairs of a round in parallel; on a GPU, always for stacks of small matrices. Eigenvalues of other square
+  matrices are computed by Francis' steps, with a block of threads for each matrix.
 
 ``PYCUDA_LIBRARIES=none`` disables the libraries. float32, float64 and their complex types are computed in
 their own type, integers and bool in float64.

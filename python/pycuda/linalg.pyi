@@ -1,6 +1,6 @@
 # Made by tools/array_stubs.py; not to be edited.
 # ruff: noqa
-"""Linear algebra with numpy.linalg's names; ``numpy.linalg.solve(a, b)`` of GPUArrays comes here too.
+"""Linear algebra with numpy.linalg's names; ``numpy.linalg.solve(a, b)`` of GPUArrays calls this module, too.
 
 >>> from pycuda import linalg
 >>> a = gpuarray.array([[2.0, 0.0], [0.0, 4.0]])
@@ -9,15 +9,15 @@ array([1. , 0.5])
 
 Matrices are factored
 
-- by NumPy's LAPACK where the host has the arrays' memory (softcuda), without a copy of the operands;
-- by cuSOLVER where it is found (a toolkit, or the wheel nvidia-cusolver); stacks of matrices up to 256 by 256 all
-  at once by cuBLAS;
-- else by own kernels: a block of threads for each matrix takes a panel of 32 columns, the rest is products of
-  matrices. Singular values, and eigenvalues of Hermitian matrices, come from rotations of pairs of columns, all
-  pairs of a round at once, for stacks of small matrices everywhere on a GPU; eigenvalues of other square matrices
-  from Francis' steps, a block of threads for each matrix.
+- by NumPy's LAPACK if the host can access the arrays' memory (softcuda), without a copy of the operands;
+- by cuSOLVER if it is found (in a toolkit, or the wheel nvidia-cusolver); stacks of matrices up to 256 by 256 in one
+  call of cuBLAS;
+- else by this package's kernels: a block of threads factors a panel of 32 columns of each matrix, and the rest is
+  products of matrices. Singular values, and eigenvalues of Hermitian matrices, are computed by rotations of pairs of
+  columns, all pairs of a round in parallel; on a GPU, always for stacks of small matrices. Eigenvalues of other square
+  matrices are computed by Francis' steps, with a block of threads for each matrix.
 
-``PYCUDA_LIBRARIES=none`` leaves the libraries out. float32, float64 and their complex types are computed in
+``PYCUDA_LIBRARIES=none`` disables the libraries. float32, float64 and their complex types are computed in
 their own type, integers and bool in float64.
 """
 

@@ -28,7 +28,7 @@ class ReductionKernel(_driver.ReductionKernel):
     reduce_expr: combines ``a`` and ``b``, such as ``"a + b"``; associative and commutative.
     map_expr: the value of element ``i``; None is ``"in[i]"``.
     arguments: as for :class:`pycuda.elementwise.ElementwiseKernel`; None is an array ``in`` of
-    dtype_out. The first array determines the number of elements.
+        dtype_out. The first array determines the number of elements.
     name: the kernels are called ``<name>_stage1`` and ``<name>_stage2``.
     keep, options, preamble: as for :class:`pycuda.elementwise.ElementwiseKernel`. The texts may
         use ``n`` and the macros ``out_type``, ``BLOCK_SIZE``, ``READ_AND_MAP(i)`` and

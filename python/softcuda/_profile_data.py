@@ -142,7 +142,7 @@ class Kernel:
 
     grid, block: (x, y, z). launches: their number; failures: the number of launches that ended with an error.
     nanoseconds: time from begin to end, the sum over the launches; shortest and longest: of one launch.
-    rregisters: of a thread, on softcuda an estimate. source: the text that the kernel was compiled from,
+    registers: of a thread, on softcuda an estimate. source: the text that the kernel was compiled from,
     "" if it is unknown. processor: "CPU" on softcuda, "GPU" with NVIDIA's driver, for which there are no
     counters, only times.
     """

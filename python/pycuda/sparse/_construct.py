@@ -65,7 +65,7 @@ def diags(diagonals, offsets=0, shape=None, format: str | None = None, dtype=Non
     """Create a matrix from its diagonals.
 
     diagonals: vectors (device or host arrays), one for each offset, with the lengths of the diagonals; a vector of one
-    element fills its diagonal. For a single offset, one vector.
+        element fills its diagonal. For a single offset, one vector.
     offsets: the numbers of the diagonals: 0 for the main one, positive above; a number or a sequence.
     shape: the extents, by default square with the extent that the first diagonal requires.
     format: "csr", "csc" or "coo"; by default "coo". dtype: the type, by default the diagonals' common one.

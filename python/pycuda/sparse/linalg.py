@@ -201,7 +201,7 @@ def norm(x, ord=None, axis=None):
     """Return the norm of a sparse matrix as a device array without axes, or one norm for each row or column.
 
     ord: None or "fro" (Frobenius), 1 (the largest sum of absolute values of a column), inf (of a row), -1 and -inf (the
-    smallest sums).
+        smallest sums).
     axis: None for the norm of the matrix; 0 for the norms of the columns, 1 of the rows: Euclidean (None, 2), or the
         sum of absolute values (1).
 

@@ -183,11 +183,11 @@ COMPAT = "python/pycuda/_compat"
 class Report:
     """The violations found so far, one line each."""
 
-    breaches: list[str] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
     files: int = 0
 
     def add(self, path: Path, line: int, message: str) -> None:
-        self.breaches.append(f"{path.as_posix()}:{line}: {message}")
+        self.violations.append(f"{path.as_posix()}:{line}: {message}")
 
 
 def layer_of(path: Path) -> str | None:
@@ -427,7 +427,7 @@ def check_table(report: Report) -> None:
         report.add(
             Path("tools/check_layers.py"),
             1,
-            "the layers go round: " + " -> ".join(map(str, circle)),
+            "the layers form a cycle: " + " -> ".join(map(str, circle)),
         )
 
 
@@ -449,7 +449,9 @@ def check_repository(root: Path) -> Report:
                 continue
             report.files += 1
     if circle := find_circle(edges):
-        report.add(circle[0], 1, "includes go round: " + " -> ".join(map(str, circle)))
+        report.add(
+            circle[0], 1, "includes form a cycle: " + " -> ".join(map(str, circle))
+        )
     return report
 
 
@@ -458,10 +460,10 @@ def main() -> int:
         sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent
     ).resolve()
     report = check_repository(root)
-    for breach in report.breaches:
-        print(breach)
-    print(f"layers: {report.files} files checked, {len(report.breaches)} breaches")
-    return 1 if report.breaches else 0
+    for violation in report.violations:
+        print(violation)
+    print(f"layers: {report.files} files checked, {len(report.violations)} violations")
+    return 1 if report.violations else 0
 
 
 if __name__ == "__main__":

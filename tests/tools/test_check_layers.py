@@ -11,13 +11,13 @@ sys.path.insert(0, str(ROOT / "tools"))
 import check_layers  # noqa: E402
 
 
-def breaches_of(folder, files):
+def violations_of(folder, files):
     """Write `files` (path -> text) under `folder` and return the violations found."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return check_layers.check_repository(folder.resolve()).breaches
+    return check_layers.check_repository(folder.resolve()).violations
 
 
 def header(name, body=""):
@@ -38,7 +38,7 @@ GOOD = {
 
 
 def test_what_keeps_the_rules_passes(tmp_path):
-    assert breaches_of(tmp_path, GOOD) == []
+    assert violations_of(tmp_path, GOOD) == []
 
 
 @pytest.mark.parametrize(
@@ -124,10 +124,10 @@ def test_what_keeps_the_rules_passes(tmp_path):
         ),
     ],
 )
-def test_each_breach_is_named(tmp_path, path, text, message):
-    breaches = breaches_of(tmp_path, {**GOOD, path: text})
-    assert len(breaches) == 1, breaches
-    assert message in breaches[0]
+def test_each_violation_is_named(tmp_path, path, text, message):
+    violations = violations_of(tmp_path, {**GOOD, path: text})
+    assert len(violations) == 1, violations
+    assert message in violations[0]
 
 
 def test_circle_of_headers(tmp_path):
@@ -135,8 +135,11 @@ def test_circle_of_headers(tmp_path):
         "core/src/a.h": header("a.h", '#include "b.h"\n'),
         "core/src/b.h": header("b.h", '#include "a.h"\n'),
     }
-    (breach,) = breaches_of(tmp_path, files)
-    assert "includes go round: core/src/a.h -> core/src/b.h -> core/src/a.h" in breach
+    (violation,) = violations_of(tmp_path, files)
+    assert (
+        "includes form a cycle: core/src/a.h -> core/src/b.h -> core/src/a.h"
+        in violation
+    )
 
 
 def test_circle_of_python_modules(tmp_path):
@@ -144,8 +147,10 @@ def test_circle_of_python_modules(tmp_path):
         "python/pycuda/a.py": '"""A test."""\nfrom . import b\n',
         "python/pycuda/b.py": '"""A test."""\nimport pycuda.a\n',
     }
-    (breach,) = breaches_of(tmp_path, files)
-    assert "includes go round: python/pycuda/a.py -> python/pycuda/b.py" in breach
+    (violation,) = violations_of(tmp_path, files)
+    assert (
+        "includes form a cycle: python/pycuda/a.py -> python/pycuda/b.py" in violation
+    )
 
 
 def test_import_for_a_type_checker_makes_no_circle(tmp_path):
@@ -154,18 +159,18 @@ def test_import_for_a_type_checker_makes_no_circle(tmp_path):
         "python/pycuda/b.py": '"""A test."""\nfrom typing import TYPE_CHECKING\n'
         "if TYPE_CHECKING:\n    import pycuda.a\n",
     }
-    assert breaches_of(tmp_path, files) == []
+    assert violations_of(tmp_path, files) == []
 
 
 def test_commented_include_does_not_count(tmp_path):
     text = '// ok.cpp -- a test.\n// #include "support/text.h"\n/*\n#include <Python.h>\n*/\n'
-    assert breaches_of(tmp_path, {**GOOD, "core/src/ok.cpp": text}) == []
+    assert violations_of(tmp_path, {**GOOD, "core/src/ok.cpp": text}) == []
 
 
 def test_long_file_named_with_a_reason_passes(tmp_path, monkeypatch):
     monkeypatch.setitem(check_layers.LONGER, "core/src/long.cpp", (700, "a table"))
     assert (
-        breaches_of(
+        violations_of(
             tmp_path, {"core/src/long.cpp": "// long.cpp -- a test." + "\n" * 650}
         )
         == []
@@ -175,7 +180,7 @@ def test_long_file_named_with_a_reason_passes(tmp_path, monkeypatch):
 def test_table_without_circles(monkeypatch):
     report = check_layers.Report()
     check_layers.check_table(report)
-    assert report.breaches == []
+    assert report.violations == []
     monkeypatch.setitem(check_layers.LAYERS, "abi", {"core"})
     check_layers.check_table(report)
-    assert "the layers go round" in report.breaches[0]
+    assert "the layers form a cycle" in report.violations[0]

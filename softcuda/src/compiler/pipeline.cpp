@@ -252,8 +252,7 @@ constexpr LlvmStep kLlvm[] = {
 };
 // clang-format on
 
-/// Skipped for a debugger: otherwise variables would not be where the debug data say, or lines
-/// would be missing.
+/// Skipped for a debugger, because they move variables or remove lines.
 constexpr std::string_view kHidesFromDebugger[] = {"promote-locals", "specialize",
                                                    "split-pointers"};
 

@@ -41,11 +41,11 @@ def has(module, name):
     return True
 
 
-def test_the_list_is_whole():
+def test_the_list_is_complete():
     assert sum(map(len, NAMES.values())) > 350
 
 
-def test_a_missing_name_is_found_out():
+def test_a_missing_name_is_found():
     driver = importlib.import_module("pycuda.driver")
     assert has(driver, "Device.count") and has(driver, "CompileError.msg")
     assert not has(driver, "Device.number") and not has(driver, "CompileError.text")

@@ -206,7 +206,7 @@ def test_structs_by_value(device, kernels, kind):
     assert out[0].tolist() == (1, 2.75, 13)
 
 
-def test_vectors_lie_where_the_kernel_wants_them(device, kernels):
+def test_vectors_have_the_kernels_alignment(device, kernels):
     # float4 is aligned to 16 bytes: after two pointers and before a char.
     float4 = np.dtype([(axis, "f4") for axis in "xyzw"])
     double2 = np.dtype([(axis, "f8") for axis in "xy"])
@@ -369,7 +369,7 @@ def test_handlers_of_users_are_called(device, kernels):
     assert calls == [("pre", None), ("post", None)]
 
 
-def test_out_refuses_a_read_only_array(device, kernels):
+def test_read_only_out_is_an_error(device, kernels):
     a = np.zeros(8, np.float32)
     a.flags.writeable = False
     with pytest.raises((ValueError, BufferError), match="read-only|not writable"):
@@ -379,7 +379,7 @@ def test_out_refuses_a_read_only_array(device, kernels):
 @pytest.mark.parametrize(
     "value", [np.uint32(2**32 - 1), np.int32(7), np.uint8(255), np.int16(300)]
 )
-def test_a_wider_parameter_takes_the_value_of_a_narrow_integer(device, kernels, value):
+def test_a_wider_parameter_accepts_a_narrow_integer(device, kernels, value):
     stored = store(kernels, "unsigned long long", np.uint64, value)
     assert stored == int(value)
     assert store(kernels, "long long", np.int64, value) == int(value)
@@ -404,7 +404,7 @@ def test_a_wider_parameter_keeps_the_sign(device, kernels):
         (None, "None"),
     ],
 )
-def test_what_an_int_parameter_refuses(device, kernels, value, words):
+def test_invalid_values_of_an_int_parameter(device, kernels, value, words):
     with pytest.raises(
         cuda.ArgumentError, match=rf"argument 1: expected int \(4 bytes\), got {words}"
     ):
@@ -413,7 +413,7 @@ def test_what_an_int_parameter_refuses(device, kernels, value, words):
         )
 
 
-def test_an_array_without_axes_is_checked_as_its_number(device, kernels):
+def test_an_array_without_axes_is_checked_like_a_number(device, kernels):
     """The bits of an int are not a float."""
     assert store(kernels, "int", np.int32, np.array(7, np.int16)) == 7
     assert store(kernels, "float", np.float32, np.array(7, np.float32)) == 7

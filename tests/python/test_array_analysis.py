@@ -272,7 +272,7 @@ def test_at_of_half_floats():
         lambda x: np.add.at(x, np.array([], int), 1),
     ],
 )
-def test_at_of_other_places(change):
+def test_at_with_other_indices(change):
     host = M[:, :, 0].copy()
     array = gpuarray.to_gpu(host)
     change(host)

@@ -314,7 +314,7 @@ def test_transforms_over_any_axes(axes, dtype):
         np.testing.assert_array_equal(on_device.get(), host)
 
 
-def test_transforms_of_parts_leave_the_whole_alone(fourier):
+def test_transforms_of_parts_do_not_change_the_whole(fourier):
     x = numbers((6, 8), "c16")
     on_device = gpuarray.to_gpu(x)
     close(fft.fft(on_device[:4]).get(), np.fft.fft(x[:4]), "c16")
@@ -341,7 +341,7 @@ def test_transform_into_out():
 @pytest.mark.parametrize(
     "shape, axis", [((9,), 0), ((3, 9), 1), ((3, 5), 0), ((3, 6, 5), 1)]
 )
-def test_real_numbers_where_no_complex_one_could_lie(fourier, dtype, shape, axis):
+def test_real_numbers_at_addresses_unaligned_for_complex(fourier, dtype, shape, axis):
     """Data that begins at an odd element of an array, and pieces with an odd number of elements."""
     x = numbers(shape, dtype)
     bed = gpuarray.zeros(x.size + 1, dtype)
@@ -361,7 +361,7 @@ def test_more_plans_than_are_kept(fourier):
         close(fft.fft(gpuarray.to_gpu(x)).get(), np.fft.fft(x), "c16")
 
 
-def test_libraries_in_contexts_that_come_and_go():
+def test_libraries_in_contexts_that_are_created_and_destroyed():
     a = numbers((40, 40), "f8") + 9 * np.eye(40)
     x = numbers((40,), "c16")
     for _ in range(3):
@@ -421,7 +421,7 @@ def test_with_other_libraries(libraries):
     assert " passed" in done.stdout
 
 
-def test_a_wrong_choice_of_libraries_says_so(run_program):
+def test_a_wrong_choice_of_libraries_is_an_error(run_program):
     done = run_program(
         """
         import numpy as np, pycuda.autoinit

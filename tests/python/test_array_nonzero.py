@@ -112,7 +112,7 @@ def test_masks_that_do_not_fit():
 
 
 @pytest.mark.parametrize("dtype", ["i1", "f2", "i4", "f8", "c16", "S3", "i4,f8,i1"])
-def test_elements_where_a_mask_is_true(dtype):
+def test_elements_selected_by_a_mask(dtype):
     random = np.random.default_rng(2)
     a = np.frombuffer(random.bytes(9001 * np.dtype(dtype).itemsize), dtype)
     for size in (0, 1, 511, 4097, 9001):
@@ -123,7 +123,7 @@ def test_elements_where_a_mask_is_true(dtype):
             assert x.get().tobytes() == a[:size][mask].tobytes()
 
 
-def test_elements_of_views_where_a_mask_is_true():
+def test_elements_of_views_selected_by_a_mask():
     a = np.arange(6 * 8.0).reshape(6, 8)
     x, mask = gpuarray.to_gpu(a), a % 3 == 0
     on_device = gpuarray.to_gpu(mask)

@@ -73,7 +73,7 @@ def test_both_ways(way, dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "i8", "u1"])
-def test_rows_that_are_cut(dtype):
+def test_rows_that_are_split(dtype):
     x = keys(300_001, dtype)
     same_values(gpuarray.sort(gpuarray.to_gpu(x)), ascending(x))
     same_values(gpuarray.argsort(gpuarray.to_gpu(x)), np.argsort(x, kind="stable"))
@@ -101,7 +101,7 @@ def test_other_tiles(items, threads, ranking):
         ({"ranking": "best"}, 'ranking must be "chosen", .* not "best"'),
     ],
 )
-def test_tiles_that_are_refused(tile, message):
+def test_invalid_tiles(tile, message):
     with pytest.raises(ValueError, match=message):
         _driver._array_sort(gpuarray.zeros(3000, np.float32), 0, way="blocks", **tile)
 
@@ -300,7 +300,7 @@ def test_selecting_along_other_axes():
     same_values(_driver._array_select(on_device, 0, many), ascending(x, 0)[many])
 
 
-def test_selecting_what_is_not_there():
+def test_selecting_missing_elements():
     x = gpuarray.zeros((3, 20_000), np.float32)
     with pytest.raises(
         IndexError, match="rank 20000 is out of bounds for an axis of 20000"

@@ -260,7 +260,7 @@ def may_wait_for_all():
 
 
 @pytest.mark.skipif(may_wait_for_all(), reason="streams wait for each other")
-def test_the_default_stream_goes_on(stream):
+def test_the_default_stream_continues(stream):
     x = gpuarray.zeros(SIZE, np.float32)
     cuda.Context.synchronize()
     with stream:

@@ -81,7 +81,7 @@ def test_wrong_size(saxpy, vectors):
         saxpy(*vectors, np.float64(1), np.int32(64), block=(64, 1, 1))
 
 
-def test_host_array_as_it_is(saxpy, vectors):
+def test_host_array_without_in_is_an_error(saxpy, vectors):
     with pytest.raises(
         TypeError,
         match="argument 1.*numpy.ndarray of float32.*is in host memory; pass it as pycuda.driver.In",
@@ -226,7 +226,7 @@ def test_forgotten_context(run_program):
     assert "autoinit" in done.stdout
 
 
-def test_failure_that_nobody_asked_for_is_told_at_exit(run_program):
+def test_unread_failure_is_reported_at_exit(run_program):
     done = run_program("""
         import pycuda.autoinit
         import pycuda.driver as cuda
@@ -304,7 +304,7 @@ def test_prepared_arguments_of_another_type(device):
         function.prepared_call((1, 1), (1, 1, 1), Own(), 1)
 
 
-def test_what_modules_and_memory_show(device):
+def test_repr_of_modules_and_memory(device):
     module = SourceModule("__global__ void f() {}")
     assert repr(module) == "<pycuda.compiler.SourceModule with f>"
     assert repr(DynamicModule()) == "<pycuda.compiler.DynamicModule, not linked yet>"

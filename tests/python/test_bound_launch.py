@@ -28,7 +28,7 @@ def test_runs_as_often_as_called(device, add):
     assert cuda.from_device(out, 4, np.int32).tolist() == [30, 31, 32, 33]
 
 
-def test_shows_what_it_holds(device, add):
+def test_shows_its_contents(device, add):
     out = cuda.mem_alloc(16)
     stream = cuda.Stream()
     step = add.bind(out, 1, block=(4, 2), grid=3, stream=stream, shared=64)
@@ -47,7 +47,7 @@ def test_another_stream_for_one_call(device, add):
     assert cuda.from_device(out, 4, np.int32).tolist() == [5] * 4
 
 
-def test_keeps_its_memory_alive(device, add):
+def test_the_arguments_stay_alive(device, add):
     class Memory(cuda.PointerHolderBase):
         def __init__(self, memory):
             super().__init__()
@@ -82,7 +82,7 @@ def test_notices_freed_memory(device, add, allocate):
         step()
 
 
-def test_refuses_what_it_cannot_hold(device, add):
+def test_invalid_bind_arguments_are_an_error(device, add):
     host = np.zeros(4, np.int32)
     with pytest.raises(TypeError, match="bind.. does not accept In, Out or InOut"):
         add.bind(cuda.InOut(host), 1, block=(4, 1, 1))
@@ -97,7 +97,7 @@ def test_refuses_what_it_cannot_hold(device, add):
         step(grid=(2, 1))
 
 
-def test_arrays_are_asked_whether_they_were_freed(device, add):
+def test_freed_arrays_are_an_error(device, add):
     array = gpuarray.zeros(8, np.int32)
     step = add.bind(array, 1, block=(8, 1, 1))
     step()

@@ -190,7 +190,7 @@ def test_modes_are_validated():
 
 
 @pytest.mark.skipif(is_softcuda(), reason="softcuda has check modes")
-def test_another_driver_says_how_to_get_there(device):
+def test_with_another_driver_the_error_has_instructions(device):
     with pytest.raises(cuda.Error, match="set PYCUDA_DRIVER=softcuda"):
         with pycuda.check("mem"):
             pass
@@ -260,7 +260,7 @@ if "outside" in sys.argv:
         (["read", "outside"], ["mem"]),
     ],
 )
-def test_what_the_program_has_read_is_not_printed_at_its_end(
+def test_findings_that_the_program_has_read_are_not_printed_at_its_end(
     run_program, arguments, printed
 ):
     done = run_program(
@@ -469,7 +469,7 @@ def test_pytest_plugin_without_its_option(tmp_path):
     }, done.stdout + done.stderr
 
 
-def test_pytest_plugin_refuses_what_it_cannot_do(tmp_path):
+def test_pytest_plugin_raises_for_unknown_modes(tmp_path):
     done = run_pytest(tmp_path, "--cuda-check=memory")
     assert done.returncode == 4 and "unknown check mode 'memory'" in done.stderr
     done = run_pytest(tmp_path, "--cuda-check=mem", PYCUDA_DRIVER="nvidia")
@@ -477,7 +477,7 @@ def test_pytest_plugin_refuses_what_it_cannot_do(tmp_path):
 
 
 @needs_softcuda
-def test_an_interrupted_allocation_is_given_back(device, monkeypatch):
+def test_an_interrupted_allocation_is_freed(device, monkeypatch):
     from pycuda import _call_site
 
     def interrupted():
@@ -546,7 +546,7 @@ kernel = SourceModule("__global__ void fill(int *x) { x[1 << 28] = 1; }").get_fu
 
 
 @needs_softcuda
-def test_what_numpy_writes_counts_as_written(device):
+def test_memory_that_numpy_writes_is_initialised(device):
     """On a CPU NumPy computes Fourier transforms in the arrays' own memory."""
     with pycuda.check("init") as checks:
         x = gpuarray.to_gpu(np.arange(60, dtype=np.float32))
@@ -569,7 +569,7 @@ sys.exit(os.waitpid(child, 0)[1])
 
 
 @needs_softcuda
-def test_a_forked_child_ends_as_any_other(command, tmp_path):
+def test_a_forked_child_ends_normally(command, tmp_path):
     (tmp_path / "fork.py").write_text(FORK)
     done = command("pycuda", "check", "--modes=mem", "fork.py")
     assert done.returncode == 0, done.stderr

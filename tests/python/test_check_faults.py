@@ -38,7 +38,7 @@ print(out[0])
 
 
 @pytest.mark.parametrize("ends", ["kernel", "context"])
-def test_what_ends_with_a_kernel_that_fails(tmp_path, ends):
+def test_effects_of_a_kernel_that_fails(tmp_path, ends):
     (tmp_path / "faults.py").write_text(TWO_FAULTS)
     option = f"--destroy-on-device-error={ends}"
     done = subprocess.run(
@@ -57,7 +57,7 @@ def test_what_ends_with_a_kernel_that_fails(tmp_path, ends):
     assert "in kernel misaligned" in done.stderr
 
 
-def test_a_wrong_word_for_what_ends(run_program):
+def test_a_wrong_value_of_the_error_option(run_program):
     done = run_program(
         "import pycuda.driver as cuda; cuda.init()",
         PYCUDA_DRIVER="softcuda",

@@ -113,7 +113,7 @@ def races(stores: np.ndarray, loads: np.ndarray, is_ordered) -> bool:
 @pytest.mark.parametrize("type_name", TYPES)
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize("between", ORDERS, ids=["nothing", "syncwarp", "syncthreads"])
-def test_races_are_where_threads_touch_the_same_bytes(between, space, type_name):
+def test_races_are_at_bytes_that_several_threads_access(between, space, type_name):
     size = TYPES[type_name]
     random = np.random.default_rng([size, space == "shared", len(between)])
     memory = gpuarray.zeros(PLACES * 16, np.uint8)

@@ -318,7 +318,7 @@ def test_a_pool_waits_without_the_gil(case):
 
 
 @plants_a_race
-def test_what_a_pool_waits_for_orders_nothing(case):
+def test_a_pools_waits_order_nothing(case):
     """A returned block waits for the earlier kernels, but this does not order the program's own work."""
     pool = cuda.DeviceMemoryPool()
     with pycuda.check() as checks:

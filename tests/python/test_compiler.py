@@ -154,7 +154,7 @@ def test_templates_and_namespaces_know_their_parameters(device):
         answer(cuda.Out(out), 1.5, 2.5, block=1)
 
 
-def test_a_kernel_as_attribute_is_refused_with_a_hint(device):
+def test_a_kernel_as_attribute_is_an_error_with_a_hint(device):
     module = SourceModule("__global__ void nop() {}")
     with pytest.raises(AttributeError, match=r"get_function\('nop'\) gets a kernel"):
         module.nop(block=(1, 1, 1))
@@ -199,12 +199,12 @@ def test_compile_to_ptx_and_load_it(device, tmp_path):
     assert module.function_names() == ["answer"]
 
 
-def test_compile_refuses_a_wrong_target():
+def test_compile_with_a_wrong_target_is_an_error():
     with pytest.raises(ValueError, match='"fatbin" or "ltoir", not \'exe\''):
         compiler.compile(NOP, target="exe")
 
 
-def test_code_that_is_none_is_refused(device):
+def test_invalid_code_is_an_error(device):
     said = []
     with pytest.raises(cuda.Error, match="cuModuleLoadDataEx failed"):
         cuda.module_from_buffer(
@@ -229,7 +229,7 @@ def test_the_compilers_words_are_a_warning_at_the_callers_line(device):
     assert caught[0].filename == __file__
 
 
-def test_a_silent_compiler_gives_no_warning(device):
+def test_a_compiler_without_output_gives_no_warning(device):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SourceModule(NOP)
@@ -260,7 +260,7 @@ def test_unwritable_cache_is_no_error(device):
     SourceModule(NOP, cache_dir="/proc/nowhere/cache")
 
 
-def test_what_the_driver_cannot_compile_is_a_compile_error(device):
+def test_code_that_the_driver_cannot_compile_is_a_compile_error(device):
     """For a cubin, ptxas reports it; for PTX, the driver that loads it."""
     source = """__global__ void f(double *p)
     {
@@ -318,7 +318,7 @@ def test_own_names_come_before_those_of_nvcc(device):
     assert "INT_MAX" not in caught.value.stderr.replace("*p = INT_MAX", "")
 
 
-def test_what_is_for_the_host_does_not_hinder_kernels(device):
+def test_host_code_in_a_source_does_not_disturb_kernels(device):
     """NVRTC has no <iostream>; a kernel in such a source does not need it either."""
     source = """
     #include <iostream>

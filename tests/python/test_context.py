@@ -109,7 +109,7 @@ def test_cache_config(device):
 
 
 @pytest.mark.cuda_check_allow("leak")
-def test_objects_outlive_their_context(device, capfd):
+def test_objects_exist_longer_than_their_context(device, capfd):
     context = device.make_context()
     memory, stream, event = cuda.mem_alloc(64), cuda.Stream(), cuda.Event()
     context.detach()
@@ -143,7 +143,7 @@ def test_mem_get_info(device):
     assert 0 < free <= total
 
 
-def test_contexts_that_nobody_holds_live_while_they_are_pushed(device, primary_context):
+def test_pushed_contexts_exist_without_a_reference(device, primary_context):
     """As in PyCUDA: programs ignore what make_context() returns."""
     device.make_context()
     memory = cuda.mem_alloc(64)
@@ -216,7 +216,7 @@ def test_methods_act_on_their_own_context(device, primary_context):
         other.synchronize()
 
 
-def test_objects_are_refused_after_the_end_of_their_context(device):
+def test_objects_are_an_error_after_the_end_of_their_context(device):
     """A driver may read freed memory if a call names one of them."""
     context = device.make_context()
     stream, event = cuda.Stream(), cuda.Event().record()

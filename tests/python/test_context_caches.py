@@ -57,7 +57,7 @@ def test_a_hundred_contexts_one_after_the_other(device):
         pytest.skip("the driver gave no handle twice")
 
 
-def test_memoized_results_go_with_their_context(device):
+def test_memoized_results_are_removed_with_their_context(device):
     calls = []
 
     @context_dependent_memoize
@@ -81,7 +81,7 @@ def test_memoized_results_go_with_their_context(device):
     assert len(remember._pycuda_ctx_dep_memoize_dic) <= 2
 
 
-def test_a_context_has_a_number_of_its_own(device):
+def test_a_context_has_a_unique_number(device):
     context = device.make_context()
     first, handle = context._serial, context.handle
     assert cuda.Context.get_current()._serial == first

@@ -50,7 +50,7 @@ def test_array_knows_its_descriptor(make_array):
         cuda.Memcpy2D().set_src_array(array)
 
 
-def test_array_refuses_other_descriptors(device):
+def test_array_does_not_accept_other_descriptors(device):
     with pytest.raises(TypeError, match="ArrayDescriptor3D, not int"):
         cuda.Array(4)
 
@@ -200,7 +200,7 @@ def test_np_to_array(device, able, dtype, shape, order, surface):
     assert bool(flags & cuda.array3d_flags.SURFACE_LDST) is surface
 
 
-def test_np_to_array_refuses_other_shapes(device):
+def test_np_to_array_with_other_shapes_is_an_error(device):
     with pytest.raises(cuda.LogicError, match="2 or 3 dimensions"):
         cuda.np_to_array(np.zeros(3), "C")
     with pytest.raises(cuda.LogicError, match="must be 'F' or 'C'"):

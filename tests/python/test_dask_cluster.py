@@ -163,7 +163,7 @@ DEATHS = """
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_a_death_costs_nothing_but_time(run_program, tmp_path, count):
+def test_a_crashed_worker_loses_no_results(run_program, tmp_path, count):
     done = run_program(
         DEATHS, tmp_path, str(count), timeout=300, SOFTCUDA_DEVICES=str(count), SOFTCUDA_THREADS="1",
         PYCUDA_CACHE_DIR=os.environ.get("PYCUDA_CACHE_DIR", ""),

@@ -54,7 +54,7 @@ def test_an_unknown_device_is_a_logic_error():
     assert caught.value.name == "CUDA_ERROR_INVALID_DEVICE"
 
 
-def test_enum_members_are_ints_that_know_their_name():
+def test_enum_members_are_ints_with_names():
     pitch = cuda.device_attribute.MAX_PITCH
     assert pitch == 11 and isinstance(pitch, int)
     assert str(pitch) == pitch.name == f"{pitch}" == "MAX_PITCH"

@@ -102,7 +102,7 @@ def test_operations_run_on_the_device_of_their_arrays(run_program):
     )
 
 
-def test_arrays_of_two_devices_are_refused_by_name(run_program):
+def test_arrays_of_two_devices_are_an_error_that_names_them(run_program):
     run_several(
         run_program,
         """

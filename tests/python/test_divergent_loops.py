@@ -33,7 +33,7 @@ def leave(state, wanted, name):
 
 
 @pytest.mark.parametrize("name", WAYS_OUT)
-def test_each_thread_keeps_what_it_left_with(device, name):
+def test_each_thread_keeps_its_values_at_the_exit(device, name):
     text, wanted = WAYS_OUT[name]
     kernel = SourceModule(
         """
@@ -193,7 +193,7 @@ class Rounds:
         ("out_two_ways", 3, 3),
     ],
 )
-def test_threads_that_go_round_early(device, name, n, m):
+def test_threads_that_begin_the_next_round_early(device, name, n, m):
     kernel = SourceModule(ROUNDS).get_function(name)
     out = np.zeros(96, np.uint32)
     kernel(cuda.Out(out), np.uint32(n), np.uint32(m), block=(96, 1, 1))

@@ -75,7 +75,7 @@ def test_bfloat16():
     assert gpuarray.from_dlpack(x).dtype == ml_dtypes.bfloat16
 
 
-def test_memory_lives_as_long_as_its_borrower():
+def test_memory_exists_as_long_as_its_importer():
     x = gpuarray.to_gpu(A)
     y = gpuarray.from_dlpack(x)[1]
     address = x.ptr

@@ -42,7 +42,7 @@ def test_attach_pushes_the_current_context(device, primary_context):
     assert cuda.Context.get_current() == primary_context
 
 
-def test_peer_access_to_oneself_is_refused(device, primary_context):
+def test_peer_access_to_the_same_device_is_an_error(device, primary_context):
     for change in (cuda.Context.enable_peer_access, cuda.Context.disable_peer_access):
         with pytest.raises(cuda.Error):
             change(primary_context)
@@ -332,7 +332,7 @@ def test_linker(device, able):
         module.linker.link_module()
 
 
-def test_linker_says_what_is_missing(device, able, tmp_path):
+def test_linker_names_missing_symbols(device, able, tmp_path):
     source = 'extern "C" __device__ int nobody(); __global__ void f(int *p) { *p = nobody(); }'
     said = []
     linker = able("a linker", lambda: cuda.Linker(lambda *words: said.append(words)))
@@ -380,7 +380,7 @@ def test_link_time_optimisation(nvjitlink):
         assert b"call" not in again.linker.link(), "the callee is not inlined"
 
 
-def test_link_time_optimisation_says_what_is_missing(nvjitlink):
+def test_link_time_optimisation_names_missing_symbols(nvjitlink):
     module, said = link_time_optimised("__device__ int unused;")
     # nvJitLink reports this when it makes a cubin; for PTX, the driver does.
     with pytest.raises(cuda.Error, match="answer"):
@@ -388,7 +388,7 @@ def test_link_time_optimisation_says_what_is_missing(nvjitlink):
     assert said[-1][0] is is_softcuda()
 
 
-def test_jit_linker_refuses_what_it_does_not_know(nvjitlink):
+def test_jit_linker_raises_for_unknown_input(nvjitlink):
     with pytest.raises(cuda.CompileError, match="unknown option"):
         cuda.JitLinker(["-nonsense"])
     linker = cuda.JitLinker(["-lto"])

@@ -66,7 +66,7 @@ def test_launches_of_a_block_are_in_order(linked):
     assert result[:5].tolist() == [4, 1, 2, 8, 9]
 
 
-def test_fire_and_forget_is_over_when_its_parent_is(linked):
+def test_fire_and_forget_ends_before_its_parent(linked):
     module = linked("""
         __global__ void child(int *a) { atomicAdd(a, 1); }
         __global__ void parent(int *a) { child<<<3, 32, 0, cudaStreamFireAndForget>>>(a); }

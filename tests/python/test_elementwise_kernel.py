@@ -249,7 +249,7 @@ def test_stream(device):
     assert (x.get() == 3).all()
 
 
-def test_arguments_are_left_alone(device):
+def test_arguments_are_not_changed(device):
     arguments = [VectorArg(np.float32, "x")]
     kernel = ElementwiseKernel(arguments, "x[i] += 1")
     x = zeros(4)
@@ -259,7 +259,7 @@ def test_arguments_are_left_alone(device):
     assert arguments == [VectorArg(np.float32, "x")]
 
 
-def test_source_holds_the_texts():
+def test_source_contains_the_texts():
     kernel = ElementwiseKernel("float *x, int n2", "x[i] += n2", "shift")
     source = kernel.source()
     assert "__global__ void shift(float *x, int n2, unsigned long long n)" in source

@@ -121,7 +121,7 @@ def test_fork_gives_an_error_and_no_crash(run_program):
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_kernels_failure_is_told_once(run_program, told):
+def test_a_kernels_failure_is_reported_once(run_program, told):
     done = run_program(
         """
         import sys
@@ -168,7 +168,7 @@ def test_an_endless_kernel_ends_with_the_process(run_program, end, code):
     assert ("ZeroDivisionError" in done.stderr) is (end == "1 / 0")
 
 
-def test_an_endless_kernel_of_a_context_of_ones_own_ends_with_the_process(run_program):
+def test_an_endless_kernel_in_an_own_context_ends_with_the_process(run_program):
     source = ENDLESS.replace("import pycuda.autoinit\n", "").replace(
         "module =", "cuda.init(); context = cuda.Device(0).make_context(); module ="
     )

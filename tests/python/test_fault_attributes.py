@@ -123,7 +123,7 @@ def test_a_variable_is_named(what, place, variable):
         assert f"through `{variable}`" in error["text"]
 
 
-def test_a_trap_has_a_place_but_no_address():
+def test_a_trap_has_a_position_but_no_address():
     error = failure(5)
     assert error["line"] == line_of("trap")
     assert error["address"] is error["allocation"] is error["variable"] is None

@@ -154,7 +154,7 @@ def test_dlpack_capsule(device, twice):
     assert run(twice, WithCapsule) == [2, 4, 6, 8]
 
 
-def test_dlpack_capsule_is_told_the_stream(device, twice):
+def test_dlpack_capsule_gets_the_stream(device, twice):
     stream = cuda.Stream()
     array = WithCapsule(cuda.to_device(np.zeros(4, np.float32)))
     twice(array, block=(4, 1, 1))
@@ -163,7 +163,7 @@ def test_dlpack_capsule_is_told_the_stream(device, twice):
     assert array.asked == [1, stream.handle]
 
 
-def test_dlpack_on_the_host_is_refused(device, twice):
+def test_dlpack_on_the_host_is_an_error(device, twice):
     array = WithCapsule(cuda.to_device(np.zeros(4, np.float32)), device_type=1)
     with pytest.raises(
         cuda.ArgumentError, match="WithCapsule, which is in host memory"
@@ -384,7 +384,7 @@ def stranger(device):
     return Elsewhere(cuda.mem_alloc(16))
 
 
-def test_memory_of_another_driver_is_refused(stranger, twice, exchanged_type):
+def test_memory_of_another_driver_is_an_error(stranger, twice, exchanged_type):
     says = "argument 0: .*0x302000000, memory that the driver .* does not know"
     with pytest.raises(cuda.ArgumentError, match=says):
         twice(stranger, block=(4, 1, 1))
@@ -395,7 +395,7 @@ def test_memory_of_another_driver_is_refused(stranger, twice, exchanged_type):
     cuda.Context.synchronize()  # no kernel has accessed it
 
 
-def test_memory_of_another_driver_is_refused_elsewhere_too(stranger):
+def test_memory_of_another_driver_is_an_error_in_other_calls(stranger):
     with pytest.raises(ValueError, match="0x302000000.* does not know"):
         cuda.memcpy_dtoh(np.empty(4, np.float32), stranger)
     negate = ElementwiseKernel("float *x", "x[i] = -x[i]", "negate")
@@ -403,7 +403,7 @@ def test_memory_of_another_driver_is_refused_elsewhere_too(stranger):
         negate(stranger)
 
 
-def test_empty_array_at_the_end_of_its_memory_is_known(device, twice):
+def test_empty_array_at_the_end_of_its_memory_is_valid(device, twice):
     memory = cuda.mem_alloc(16)
     nothing = SourceModule("__global__ void nothing(float *a) {}")
     end = WithInterface(int(memory) + 16)

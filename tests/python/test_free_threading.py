@@ -145,7 +145,7 @@ def test_kernel_objects_are_shared(together):
     together(work)
 
 
-def test_streams_and_events_come_and_go(together):
+def test_streams_and_events_are_created_and_destroyed(together):
     source = gpuarray.to_gpu(np.arange(256, dtype=np.int32))
     handed_on = []
 

@@ -141,7 +141,7 @@ def test_calls():
     assert copied.ptr != x.ptr
 
 
-def test_what_cannot_be_fused():
+def test_functions_that_cannot_be_fused():
     x, other = numbers((4, 5), "f"), numbers(4, "f")
     refused = [
         (lambda x: x if x > 0 else -x, "cannot branch on the elements"),

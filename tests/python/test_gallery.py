@@ -39,7 +39,7 @@ def test_mandelbrot_has_its_area_and_its_mirror_image():
     assert 1.45 < inside < 1.53  # 1.5066 minus the pixels on the border
 
 
-def test_life_knows_the_r_pentomino():
+def test_life_of_the_r_pentomino():
     life = program("life")
     cells, last_alive = life.evolve(life.place(life.R_PENTOMINO, 1024), 1103)
     assert cells.sum() == 116  # with six gliders that have escaped
@@ -64,7 +64,7 @@ def test_n_body_follows_newton():
     np.testing.assert_allclose(v1.sum(axis=0), v.sum(axis=0), atol=1e-3)
 
 
-def test_heat_decays_as_a_cosine_and_stays_in_the_plate():
+def test_heat_decays_like_a_cosine_and_is_conserved():
     heat = program("heat")
     n, steps, rate = 40, 300, 0.2
     x = (np.arange(n) + 0.5) / n
@@ -81,7 +81,7 @@ def test_heat_decays_as_a_cosine_and_stays_in_the_plate():
     assert 0 <= after.min() and after.max() <= 100
 
 
-def test_ray_tracer_sees_a_ball_where_it_is():
+def test_ray_tracer_shows_a_ball_at_its_position():
     red = [0, 1.4, 1.0, 0.5, 1, 0, 0, 0]
     light = program("ray_tracer").render([red], 320, 200)
     ball = light[..., 1] == 0  # all other objects have green
@@ -121,7 +121,7 @@ def test_image_filters_of_simple_pictures():
     )  # edges are still sharp
 
 
-def test_k_means_ends_where_lloyd_does():
+def test_k_means_ends_like_lloyd():
     k_means = program("k_means")
     random = np.random.default_rng(3)
     points = k_means.clusters(random, 3000)

@@ -208,7 +208,7 @@ def test_after_a_divergent_branch_the_mask_is_that_of_the_side(program):
     ]
 
 
-def test_a_called_function_has_a_frame_of_its_own(program):
+def test_a_called_function_has_its_own_frame(program):
     text = gdb(
         program,
         f"break kernel.cu:{line_of('result')}",
@@ -279,7 +279,7 @@ def test_conditions_of_breakpoints_may_be_about_any_lane(program):
     assert "warp 1: 8 of 8 lanes active" in text
 
 
-def test_two_modules_are_told_apart(program):
+def test_two_modules_are_distinguished(program):
     text = gdb(
         program,
         f"break kernel.cu:{line_of('other', OTHER)}",
@@ -340,7 +340,7 @@ def test_threads_that_launch_at_once_stop_at_their_lines(program):
     assert "the end" in text
 
 
-def test_code_in_the_place_of_unloaded_code_stops_too(program):
+def test_code_that_replaces_unloaded_code_stops_too(program):
     line = line_of("half")
     text = gdb(
         program,
@@ -406,7 +406,7 @@ def test_code_for_a_debugger_gives_the_same_results(program):
     assert results("-G") == results()
 
 
-def test_commands_outside_of_kernels_say_so(program):
+def test_commands_outside_of_kernels_are_an_error(program):
     text = gdb(
         program, "cuda print i", "break main", "run", "cuda block", "cuda threads"
     )

@@ -56,7 +56,7 @@ def test_autoinit(run_program):
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-def test_old_mapping_passes_calls_on():
+def test_old_mapping_forwards_calls():
     """BufferObjectMapping has PyCUDA 0.94's names for the methods of RegisteredMapping."""
 
     class Mapping:

@@ -87,7 +87,7 @@ def test_allocator_is_called():
     assert int(array.gpudata) == array.ptr
 
 
-def test_python_objects_are_refused():
+def test_python_objects_are_an_error():
     with pytest.raises(TypeError, match="Python objects"):
         gpuarray.to_gpu(np.array([{}, None]))
 
@@ -175,7 +175,7 @@ def test_overlapping_operands():
     same(x, a[::-1])
 
 
-def test_host_arrays_are_refused():
+def test_host_arrays_are_an_error():
     with pytest.raises(TypeError, match="is in host memory"):
         gpuarray.to_gpu(A) + A
     with pytest.raises(TypeError, match="is in host memory"):
@@ -407,7 +407,7 @@ def test_arrays_alive_at_exit(run_program):
     assert (done.returncode, done.stdout, done.stderr) == (0, "1000.0\n", "")
 
 
-def test_arrays_outlive_their_context(run_program):
+def test_arrays_exist_longer_than_their_context(run_program):
     done = run_program(
         """
         import numpy, pycuda.driver as cuda

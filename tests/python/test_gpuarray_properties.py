@@ -89,7 +89,7 @@ def test_joining(data):
 
 @settings
 @hypothesis.given(data=st.data())
-def test_cutting(data):
+def test_splitting(data):
     a, x = both(data.draw(arrays()))
     axis = axis_of(data, a, none=False)
     parts = data.draw(st.integers(1, 4))
@@ -209,7 +209,7 @@ def test_reductions_where(name, data):
 
 @pytest.mark.parametrize("name", ["argmin", "argmax"])
 @pytest.mark.parametrize("special", [0.0, np.nan, np.inf, -np.inf])
-def test_places_of_special_numbers(name, special):
+def test_indices_of_special_numbers(name, special):
     """The first of equal ones, and a NaN before any number."""
     rng = np.random.default_rng(0)
     a = np.where(rng.random((66, 1500)) < 0.001, special, -0.0).astype("f4")

@@ -254,7 +254,7 @@ def test_private_methods_of_dependents(x):
     assert x._pow(2, new=False) is x and (x.get() == A**2).all()
 
 
-def test_mul_add_tells_its_time(x):
+def test_mul_add_returns_its_time(x):
     told = []
     result = x.mul_add(2, x, 3, add_timer=lambda *args: told.append(args))
     assert (result.get() == 5 * A).all()

@@ -95,7 +95,7 @@ def test_clusters_that_cannot_be(hopper):
 
 
 @pytest.mark.cuda_check_allow("mem", "init")
-def test_check_modes_know_the_memory_of_a_cluster(hopper):
+def test_check_modes_check_the_memory_of_a_cluster(hopper):
     if not is_softcuda():
         pytest.skip("check modes are softcuda's")
     with pycuda.check() as checks:
@@ -114,7 +114,7 @@ def test_check_modes_know_the_memory_of_a_cluster(hopper):
     assert {finding.accesses[0].line for finding in checks.findings} >= {12}
 
 
-def test_places_in_a_cluster(hopper):
+def test_positions_in_a_cluster(hopper):
     place = function_of(
         r"""
         #include <cooperative_groups.h>
@@ -239,7 +239,7 @@ def test_a_barrier_counts_bytes(hopper):
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])
-def test_blocks_pass_values_on_by_barriers(hopper, size):
+def test_blocks_pass_values_with_barriers(hopper, size):
     """In each round a block writes into the next block's buffer, when that is empty."""
     ring = function_of(
         PTX

@@ -303,7 +303,7 @@ def test_asynchronous_stores_to_another_block(hopper):
 
 
 @pytest.mark.cuda_check_allow("mem", "init")
-def test_check_modes_see_bulk_copies(hopper):
+def test_check_modes_check_bulk_copies(hopper):
     if not is_softcuda():
         pytest.skip("check modes are softcuda's")
     copy = function_of(

@@ -130,7 +130,7 @@ def random_tensor(shape, dtype, seed=1):
 
 
 @pytest.mark.parametrize("shape, begin, box, steps", BOXES)
-def test_boxes_come_with_zeros_outside_the_tensor(hopper, shape, begin, box, steps):
+def test_boxes_have_zeros_outside_the_tensor(hopper, shape, begin, box, steps):
     tensor = random_tensor(shape, np.int32)
     memory = cuda.to_device(tensor)
     wanted = box_of(tensor, begin, box, steps)
@@ -181,7 +181,7 @@ def test_swizzles(hopper, swizzle, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-def test_boxes_come_with_nan_outside_the_tensor(hopper, dtype):
+def test_boxes_have_nan_outside_the_tensor(hopper, dtype):
     tensor = random_tensor((10, 16), dtype)
     memory = cuda.to_device(tensor)
     encoded = tensor_map(memory, tensor, (16, 8), nan=True)

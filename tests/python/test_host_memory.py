@@ -133,7 +133,7 @@ def test_only_arrays_are_registered(device):
     assert repr(memory) == "<pycuda.driver.RegisteredHostMemory of 32 bytes>"
 
 
-def test_arrays_outlive_the_context_that_was_detached(run_program):
+def test_arrays_exist_longer_than_a_detached_context(run_program):
     done = run_program(
         """
         import gc

@@ -3,7 +3,7 @@
 import pytest
 
 
-def test_import_touches_no_driver(run_program):
+def test_import_does_not_use_the_driver(run_program):
     done = run_program(
         """
         import sys

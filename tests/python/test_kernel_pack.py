@@ -41,7 +41,7 @@ def test_usual_operations_need_no_compiler(run_program, tmp_path):
     assert not list((tmp_path / "cache").rglob("*.image"))
 
 
-def test_other_operations_say_what_is_missing(run_program, tmp_path):
+def test_other_operations_name_the_missing_package(run_program, tmp_path):
     # with types that the pack does not contain
     program = PROGRAM.replace("(2 * x)", "(np.uint16(2) * x.astype('uint16'))")
     done = run_program(program, PYCUDA_NVRTC=str(tmp_path / "nothing"))
@@ -50,7 +50,7 @@ def test_other_operations_say_what_is_missing(run_program, tmp_path):
 
 
 @pytest.mark.parametrize("setting", ["PYCUDA_KERNEL_PACK", "PYCUDA_DISABLE_CACHE"])
-def test_pack_can_be_left_out(run_program, tmp_path, setting):
+def test_pack_can_be_disabled(run_program, tmp_path, setting):
     away = str(tmp_path / "nothing")
     program = (
         "import pycuda.autoinit\nfrom pycuda import gpuarray\n-gpuarray.zeros(8, 'f4')"
@@ -59,7 +59,7 @@ def test_pack_can_be_left_out(run_program, tmp_path, setting):
     assert "PYCUDA_NVRTC is" in done.stderr
 
 
-def test_damaged_pack_is_passed_over(run_program, tmp_path):
+def test_damaged_pack_is_ignored(run_program, tmp_path):
     content = bytearray(PACK.read_bytes())
     content[-len(content) // 2 :] = os.urandom(len(content) // 2 + 1)[
         : len(content) // 2

@@ -83,7 +83,7 @@ def test_pieces_go_through_pinned_memory(run_program):
 
 
 @pytest.mark.parametrize("threads", ["many", "-1", "2.5"])
-def test_a_number_of_threads_is_asked_for(run_program, threads):
+def test_the_number_of_threads_is_a_setting(run_program, threads):
     result = run_program(
         "import numpy as np\n"
         "import pycuda.autoinit, pycuda.driver as cuda\n"

@@ -163,7 +163,7 @@ def test_attributes(device, module):
         function.nonsense  # noqa: B018
 
 
-def test_a_limit_of_registers_holds(device):
+def test_a_limit_of_registers_is_respected(device):
     source = """
     __global__ void LIMIT many(float *x) {
         float y[32];
@@ -306,7 +306,7 @@ def test_prepared_calls_as_before_2011(device, module):
     assert cuda.from_device(y, 4, np.float32).tolist() == [5, 5, 4, 4]
 
 
-def test_what_is_missing_is_named(device, module, tmp_path):
+def test_missing_parts_are_named(device, module, tmp_path):
     with pytest.raises(ValueError, match="must specify block size"):
         module.get_function("count")(cuda.mem_alloc(4), block=None)
     with pytest.raises(ValueError, match="extra keyword arguments: colour,shape$"):
@@ -327,7 +327,7 @@ def test_what_is_missing_is_named(device, module, tmp_path):
 SOURCE_OF_ONE = "__global__ void one(int *p, char c) { *p = c; }"
 
 
-def test_arrays_are_structs_by_value_where_they_have_the_size(device):
+def test_arrays_of_the_right_size_are_structs_by_value(device):
     """As in PyCUDA, where every host array is passed by value."""
     module = SourceModule("""
         typedef struct { float x; int n; } Pair;

@@ -99,7 +99,7 @@ E:
 )
 
 
-def test_early_way_out(device):
+def test_early_exit(device):
     """A warp reaches the pending side of a branch that it did not execute this time."""
     kernel = from_ptx(EARLY, "k")
     lane = np.arange(64) % 32

@@ -64,7 +64,7 @@ def test_qr(shape, dtype):
     check(lambda a: np.linalg.qr(a, "r"), a)
 
 
-def test_qr_of_what_is_triangular():
+def test_qr_of_triangular_matrices():
     check(lambda a: tuple(np.linalg.qr(a)), np.triu(numbers((5, 5), "f8")))
     check(lambda a: tuple(np.linalg.qr(a)), np.zeros((4, 3)))
 

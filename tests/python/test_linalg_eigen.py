@@ -139,7 +139,7 @@ def test_polyfit(given, y):
         np.testing.assert_allclose(one, other, rtol=1e-8)
 
 
-def test_polyfit_warns_and_refuses():
+def test_polyfit_warns_and_raises():
     x = gpuarray.to_gpu(np.ones(3))
     with pytest.warns(np.exceptions.RankWarning):
         np.polyfit(x, x, 2)

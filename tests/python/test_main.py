@@ -11,7 +11,7 @@ from pycuda import __main__ as command
 from pycuda import docs, gpuarray, ipython
 
 
-def test_shows_what_there_is(run_program, tmp_path):
+def test_shows_the_available_devices(run_program, tmp_path):
     done = run_program(
         """
         import runpy, sys
@@ -26,7 +26,7 @@ def test_shows_what_there_is(run_program, tmp_path):
     assert "pycuda-complex.hpp" in done.stdout
 
 
-def test_says_what_is_missing(run_program):
+def test_names_missing_libraries(run_program):
     done = run_program(
         """
         import runpy, sys
@@ -87,7 +87,7 @@ def test_magic_of_the_profile(device):
     assert "<h1>Kernel report</h1>" in shown._repr_html_()
 
 
-def test_docs_say_where_they_are(tmp_path, monkeypatch, capsys):
+def test_docs_print_their_path(tmp_path, monkeypatch, capsys):
     page = tmp_path / "index.html"
     monkeypatch.setattr(docs, "site", lambda: page)
     opened = []

@@ -37,7 +37,7 @@ def test_fortran_order_is_contiguous_too(device):
     assert (cuda.from_device_like(there, a) == a).all()
 
 
-def test_device_pointers_come_in_many_kinds(device):
+def test_kinds_of_device_pointers(device):
     a = np.arange(4, dtype=np.int32)
     memory = cuda.to_device(a)
 
@@ -111,7 +111,7 @@ def test_memset_of_rows(device):
     assert (rows[:, :10] == 9).all() and (rows[:, 10:] == 0).all()
 
 
-def test_memset_refuses_what_does_not_fit(device):
+def test_memset_with_a_value_that_does_not_fit_is_an_error(device):
     with pytest.raises(ValueError, match="300, which does not fit into 8 bits"):
         cuda.memset_d8(cuda.mem_alloc(4), 300, 4)
 
@@ -174,7 +174,7 @@ def test_pool_bins():
     assert [bitlog2(n) for n in (0, 1, 2, 3, 1024)] == [0, 0, 1, 1, 10]
 
 
-def test_blocks_outlive_their_pool(device):
+def test_blocks_exist_longer_than_their_pool(device):
     pool = DeviceMemoryPool()
     block = pool.allocate(64)
     del pool
@@ -208,7 +208,7 @@ def test_buffers_stay_within_the_allocation(device):
             memory.as_buffer(size, offset)
 
 
-def test_pools_say_what_they_hold(device):
+def test_pools_report_their_memory(device):
     pool = DeviceMemoryPool()
     block, other = pool.allocate(100), pool.allocate(8)
     other.free()
@@ -218,7 +218,7 @@ def test_pools_say_what_they_hold(device):
     assert len(block) == 100
 
 
-def test_arrays_of_python_objects_are_refused(device):
+def test_arrays_of_python_objects_are_an_error(device):
     """Values that a kernel leaves in them would be used as addresses."""
     objects = np.array([1, "a"], object)
     record = np.zeros(2, [("n", "i4"), ("o", object)])

@@ -206,7 +206,7 @@ def test_graph_of_nodes(module, numbers, able, tmp_path):
         graph.add_kernel(1)
 
 
-def test_update_with_another_graph_is_refused(module, numbers, able):
+def test_update_with_another_graph_is_an_error(module, numbers, able):
     stream = cuda.Stream()
     add = module.get_function("add")
 
@@ -314,7 +314,7 @@ def test_types_of_modern_calls_are_checked(module, device):
             call()
 
 
-def test_closed_modules_are_refused(device):
+def test_closed_modules_are_an_error(device):
     module = SourceModule(
         "__global__ void twice(int *a) { *a *= 2; }\n__device__ int variable;"
     )
@@ -339,7 +339,7 @@ def test_closed_modules_are_refused(device):
     assert cuda.from_device(memory, 1, np.int32)[0] == 8
 
 
-def test_blocks_give_back(device):
+def test_with_blocks_free_objects(device):
     with SourceModule("__global__ void nothing() { }") as module:
         module.get_function("nothing")(block=(1, 1, 1))
         cuda.Context.synchronize()

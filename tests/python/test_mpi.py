@@ -410,7 +410,7 @@ class Recorder:
         return 7
 
 
-def test_device_buffers_go_as_they_are(device):
+def test_device_buffers_are_passed_unchanged(device):
     x = gpuarray.to_gpu(np.arange(3.0))
     recorder = Recorder()
     comm = mpi.Comm(recorder, staged=False)

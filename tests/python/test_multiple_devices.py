@@ -102,7 +102,7 @@ def test_benchmark_of_dask():
     assert out.count("| kept |") == out.count("| made |") == 2
 
 
-def test_benchmark_says_what_is_missing(tmp_path):
+def test_benchmark_names_missing_packages(tmp_path):
     (tmp_path / "mpi4py.py").write_text("")
     out = run_benchmark("--only", "messages,seed", PATH=str(tmp_path))
     assert out.count("Not measured: MPI: there is no mpirun in the PATH.") == 2

@@ -402,7 +402,7 @@ def test_a_communicator_is_split_by_color(run_devices):
     )
 
 
-def test_a_forked_child_leaves_the_communicators_alone(run_devices):
+def test_a_forked_child_does_not_use_the_communicators(run_devices):
     run_devices(
         """
         import os

@@ -213,7 +213,7 @@ ALLOCATOR = sorted([*taking("allocator"), *ALWAYS, "ReductionKernel",
                     "InclusiveScanKernel", "ExclusiveScanKernel"])  # fmt: skip
 
 
-def test_the_walk_finds_what_there_is():
+def test_the_search_finds_all_functions():
     assert {"gpuarray.sum", "gpuarray.take", "GPUArray.fill", "cumath.sin"} <= set(
         STREAM
     )
@@ -320,7 +320,7 @@ INHERITING = {
 
 
 @pytest.mark.parametrize("name", INHERITING)
-def test_results_of_an_array_from_a_pool_come_from_it(device, name):
+def test_results_of_an_array_from_a_pool_are_in_the_pool(device, name):
     pool = DeviceMemoryPool()
     allocate = pool.allocate
     x = gpuarray.to_gpu(np.arange(1, SIZE + 1, dtype=np.float32), allocator=allocate)

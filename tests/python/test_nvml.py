@@ -278,7 +278,7 @@ def test_null_pointers_are_errors(nvml, handle):
             assert result in (INVALID, WRONG_VERSION), name
 
 
-def test_unsupported_functions_say_so(nvml, handle):
+def test_unsupported_functions_raise(nvml, handle):
     table = (ROOT / "softcuda/nvml/nvml.def").read_text()
     for name in re.findall(r"^NVML_OF_DEVICE\((\w+)\)", table, re.M):
         assert getattr(nvml, name)(handle, *[None] * 5) == NOT_SUPPORTED, name
@@ -340,7 +340,7 @@ def test_a_wrong_setting_is_an_error():
     assert "SOFTCUDA_DEVICES is 'none'" in done.stderr
 
 
-def test_monitors_see_what_the_settings_say():
+def test_monitors_show_the_settings():
     pytest.importorskip("pynvml")
     printed = run(
         """

@@ -121,7 +121,7 @@ def test_a_map_names_the_kernel(tmp_path):
         path.unlink()
 
 
-def test_a_link_in_the_place_of_a_map_is_not_followed(tmp_path):
+def test_a_link_instead_of_a_map_is_not_followed(tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("mine")
     place = f"os.symlink({str(victim)!r}, f'/tmp/perf-{{os.getpid()}}.map')"
@@ -146,7 +146,7 @@ def test_a_dump_has_names_code_and_lines(tmp_path):
     assert {line for line, _ in own} <= set(range(1, 8))
 
 
-def test_a_link_in_the_place_of_a_dump_is_not_followed(tmp_path):
+def test_a_link_instead_of_a_dump_is_not_followed(tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("mine")
     place = f"os.symlink({str(victim)!r}, f'jit-{{os.getpid()}}.dump')"

@@ -162,12 +162,12 @@ def write(folder, text):
         ),
     ],
 )
-def test_unreadable_programs_are_refused(tmp_path, text, why):
+def test_unreadable_programs_are_an_error(tmp_path, text, why):
     with pytest.raises(FormatError, match=why):
         read(write(tmp_path, text))
 
 
-def test_comparing_sees_what_is_missed_and_what_is_too_much(tmp_path):
+def test_comparing_finds_missed_and_additional_findings(tmp_path):
     program = read(
         write(
             tmp_path,

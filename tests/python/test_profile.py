@@ -49,7 +49,7 @@ def test_nothing_happens_in_an_empty_profile(device):
 
 
 @needs_softcuda
-def test_profiles_hold_what_is_theirs(memory):
+def test_profiles_have_only_their_own_launches(memory):
     source = GLOBAL.replace("TYPE", "float").replace("INDEX", "t")
     kernel = SourceModule(source, nvcc="nvrtc").get_function("read")
     arguments = (memory, np.uintp(int(memory) + 32768))
@@ -91,7 +91,7 @@ def test_something_has_to_be_recorded():
 
 
 @pytest.mark.skipif(is_softcuda(), reason="softcuda has a profile")
-def test_another_driver_says_how_to_get_there(device):
+def test_with_another_driver_the_error_has_instructions(device):
     with pytest.raises(cuda.Error, match="set PYCUDA_DRIVER=softcuda"):
         with pycuda.profile():
             pass
@@ -319,7 +319,7 @@ def test_softcuda_exec(command, tmp_path):
 
 
 @needs_softcuda
-def test_the_command_says_what_is_wrong(command):
+def test_the_commands_errors(command):
     assert "which program?" in command().stderr
     other = command("program.py", PYCUDA_DRIVER="nvidia")
     assert other.returncode == 2 and "a profile needs softcuda" in other.stderr
@@ -340,7 +340,7 @@ def test_environment_is_validated(run_program):
 
 
 @needs_softcuda
-def test_a_page_without_matplotlib_says_what_is_missing(memory, monkeypatch):
+def test_a_page_without_matplotlib_names_the_missing_package(memory, monkeypatch):
     source = GLOBAL.replace("TYPE", "float").replace("INDEX", "t")
     kernel = SourceModule(source, nvcc="nvrtc").get_function("read")
     with pycuda.profile() as profile:

@@ -30,7 +30,7 @@ def test_options_are_truth_values(yes, no, capsys):
         SourceModule(template, no_extern_c=no)
 
 
-def test_reshape_sees_the_same_memory_in_the_order_wanted():
+def test_reshape_is_a_view_in_the_requested_order():
     array = gpuarray.to_gpu(HOST)
     memory = HOST.ravel()
     for shape, order in [((4, 3), "F"), ((3, 4), "F"), ((4, 3), "C"), ((2, -1), "F")]:
@@ -87,7 +87,7 @@ def test_functions_of_numpy_use_numpys_order_of_a_fortran_array():
         )
 
 
-def test_a_mask_given_to_a_kernel_that_takes_floats_is_reported():
+def test_a_mask_for_a_kernel_with_float_arguments_is_an_error():
     """A comparison returns bool, like numpy's; PyCUDA's returns the operands' type."""
     array = gpuarray.to_gpu(HOST)
     mask = array > 2
@@ -194,7 +194,7 @@ def test_curand_version():
     assert cuda.get_curand_version() == curandom.get_curand_version() >= (5, 0, 0)
 
 
-def test_what_compile_returns_can_be_loaded():
+def test_the_result_of_compile_can_be_loaded():
     for image in (
         compiler.compile(ADD, no_extern_c=True),
         compiler.compile(ADD, no_extern_c=True, target="cubin"),
@@ -286,7 +286,7 @@ def test_too_much_shared_memory_is_an_error_of_the_compiler(module):
     assert "uses too much shared data" in raised.value.stderr
 
 
-def test_an_alignment_behind_a_struct_is_the_structs(tmp_path):
+def test_an_alignment_after_a_struct_applies_to_it(tmp_path):
     """nvcc accepts this form; NVRTC applies it to the typedef, which changes sizeof."""
     inner = "typedef struct { int x; char y; } ALIGN(32) Inner;\n"
     (tmp_path / "inner.cuh").write_text(inner)

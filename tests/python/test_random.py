@@ -40,7 +40,7 @@ def test_known_answers_of_random123(device):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_numbers_do_not_depend_on_what_a_thread_makes(device, dtype):
+def test_numbers_do_not_depend_on_the_count_for_each_thread(device, dtype):
     expected = Generator(5).random(5003, dtype).get()
     rng = Generator(5)
     rng._launching = 4, 2

@@ -81,7 +81,7 @@ def test_loops_that_wait_by_weak_loads_have_a_fence(seed):
     assert all("__threadfence();" in loop for loop in loops), loops
 
 
-def test_host_refuses_what_depends_on_the_order_of_threads(tmp_path):
+def test_host_reports_dependence_on_the_order_of_threads(tmp_path):
     program = Program(1)
     program.body.nodes[1].parts.append("\nsums[50] = (u32)gid;")
     results = Workshop(tmp_path).host_results([program])
@@ -89,7 +89,7 @@ def test_host_refuses_what_depends_on_the_order_of_threads(tmp_path):
         assert "order of threads" in results[0]
 
 
-def test_host_refuses_undefined_values(tmp_path):
+def test_host_reports_undefined_values(tmp_path):
     program = Program(1)
     program.shape.block = (16, 1, 1)
     program.body.nodes[-1].parts.append("\nsum += __shfl_sync(0xffffu, sum, 20);")
@@ -112,7 +112,7 @@ class OneProgramDiffers(Workshop):
         return wrong
 
 
-def test_reducer_keeps_only_what_differs(tmp_path):
+def test_reducer_keeps_only_the_difference(tmp_path):
     workshop = OneProgramDiffers(tmp_path)
     program = Program(8)
     program.body.nodes[-1].parts.append(" /* wrong_here */")

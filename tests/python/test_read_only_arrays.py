@@ -111,7 +111,7 @@ def test_kernels_get_the_address():
     assert base[0].get() == 7
 
 
-def test_other_libraries_are_told():
+def test_other_libraries_get_the_read_only_flag():
     _, view = repeated()
     assert view.__cuda_array_interface__["data"] == (view.ptr, True)
     assert not gpuarray.zeros(3).__cuda_array_interface__["data"][1]
@@ -127,7 +127,7 @@ def test_other_libraries_are_told():
     assert np.array_equal(np.from_dlpack(view, device="cpu"), view.get())
 
 
-def test_driver_sees_the_address():
+def test_driver_gets_the_address():
     base, view = repeated()
     cuda.memcpy_htod(view.ptr, np.float64([9]))
     assert base.get()[0] == 9

@@ -139,7 +139,7 @@ def test_neutral_elements_of_extremes(device, dtype):
         reduction.get_minmax_neutral("most", dtype)
 
 
-def test_what_dependents_import_of_gpuarray(device):
+def test_names_that_dependents_import_from_gpuarray(device):
     x, wide = gpuarray.to_gpu(X), gpuarray.to_gpu(np.arange(3.0))
     assert gpuarray._get_common_dtype(x, wide) == np.float64
     result = gpuarray._get_broadcasted_binary_op_result(x, wide[:1], None)

@@ -107,7 +107,7 @@ def test_creation_by_numpy_checks_the_device(device):
         gpuarray.zeros(3, device="cpu")
 
 
-def test_array_has_the_order_that_is_asked_for(device):
+def test_array_has_the_requested_order(device):
     host = np.arange(6).reshape(2, 3)
     assert gpuarray.array(host, order="F").flags.f_contiguous
     assert gpuarray.asarray(gpuarray.to_gpu(host), order="F").flags.f_contiguous
@@ -141,7 +141,7 @@ def test_kinds_that_numpy_does_not_have(device):
         np.isin(x, x, kind="hash")
 
 
-def test_clip_takes_the_keywords_of_a_ufunc(device):
+def test_clip_accepts_the_keywords_of_a_ufunc(device):
     host = np.array([1, 5, 9])
     x = gpuarray.to_gpu(host)
     for low, high in ((0, 6), (None, 6), (2, None), (None, None)):

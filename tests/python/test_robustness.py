@@ -339,7 +339,7 @@ WILD = """
         ("memory", "memory of the program that was not registered with the driver"),
     ],
 )
-def test_what_a_wild_pointer_is(run_limited, what, message):
+def test_an_invalid_pointer_is_described(run_limited, what, message):
     done = run_limited(WILD, what)
     assert done.returncode == 1
     assert message in done.stderr, done.stderr

@@ -106,7 +106,7 @@ def test_a_compiled_program(tmp_path, name):
 
 @needs_nvcc
 @pytest.mark.slow
-def test_a_program_without_ptx_is_told_how_to_be_compiled(tmp_path):
+def test_a_program_without_ptx_gets_a_hint_about_compiling(tmp_path):
     only_machine_code = ["-gencode", "arch=compute_80,code=sm_80"]
     program = compile_program(tmp_path, ["variables.cu"], *only_machine_code)
     done = run(tmp_path, program)
@@ -196,7 +196,7 @@ def test_the_two_libraries_differ_in_arguments(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("major", [12, 13])
-def test_no_function_dies_of_null_arguments(tmp_path, major):
+def test_no_function_crashes_with_null_arguments(tmp_path, major):
     """Each exported function is called with zeros in a separate process."""
     printed = run_python(
         tmp_path,

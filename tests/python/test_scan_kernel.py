@@ -99,7 +99,7 @@ def test_large_elements(device):
     np.testing.assert_array_equal(result, np.cumsum(numbers, axis=0))
 
 
-def test_float_result_is_the_same_in_every_run_and_place(device):
+def test_float_result_is_equal_in_every_run_and_at_every_address(device):
     x = np.random.default_rng(0).random(300_001, np.float32)
     kernel = InclusiveScanKernel(np.float32, "a + b")
     outs = []

@@ -62,7 +62,7 @@ def driver(device):
     return ctypes.CDLL(cuda.get_driver_path())
 
 
-def test_another_process_maps_what_a_pool_gave(driver):
+def test_another_process_maps_memory_of_a_pool(driver):
     wanted = PoolProperties(PINNED, DESCRIPTOR, Location(ON_DEVICE, 0))
     pool, address, file = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_int()
     shared = ctypes.create_string_buffer(64)

@@ -21,7 +21,7 @@ def check(case, side):
 
 
 @pytest.mark.parametrize("name", cases.NAMES)
-def test_kernel_gives_what_numpy_gives(device, name):
+def test_kernel_equals_numpy(device, name):
     case = cases.make(name, small=True)
     check(case, SoftCuda(case))
 
@@ -30,13 +30,13 @@ def test_kernel_gives_what_numpy_gives(device, name):
     not HandWritten.library().exists(), reason="hand_written is not built"
 )
 @pytest.mark.parametrize("name", cases.NAMES)
-def test_hand_written_code_gives_what_numpy_gives(name):
+def test_hand_written_code_equals_numpy(name):
     case = cases.make(name, small=True)
     check(case, HandWritten(case))
 
 
 @pytest.mark.parametrize("name", cases.NAMES)
-def test_opencl_form_gives_what_numpy_gives(name):
+def test_opencl_form_equals_numpy(name):
     pytest.importorskip("pyopencl")
     case = cases.make(name, small=True)
     if not case.opencl:

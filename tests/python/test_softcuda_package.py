@@ -53,7 +53,7 @@ def test_nothing_but_the_standard_library_is_imported():
 
 
 @needs_library
-def test_devices_have_what_the_settings_say():
+def test_devices_follow_the_settings():
     done = run(
         "-m",
         "softcuda",
@@ -117,7 +117,7 @@ def test_a_missing_library_is_named():
 
 
 @needs_library
-def test_the_command_runs_a_program_that_knows_only_the_driver():
+def test_the_command_runs_a_program_of_the_driver_api():
     client = str(ROOT / "tests/tools/driver_client.py")
     done = run("-m", "softcuda.exec", sys.executable, client)
     assert done.stdout == "[1, 2, 3, 4, 5, 6, 7, 8]\n", done.stderr
@@ -159,6 +159,6 @@ def test_a_folder_has_the_names_of_nvidias_libraries(tmp_path):
     or os.environ.get("PYCUDA_DRIVER", "auto") not in ("auto", "softcuda"),
     reason="another driver was chosen",
 )
-def test_pycuda_takes_the_packages_library():
+def test_pycuda_uses_the_packages_library():
     if "softcuda" in cuda.get_driver_path():
         assert cuda.get_driver_path() == softcuda.LIBRARY

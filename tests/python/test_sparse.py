@@ -117,7 +117,7 @@ def test_products_for_each_length_of_rows(form, mean):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.complex128])
 @pytest.mark.parametrize("wide", [None, 3, 40])
-def test_a_very_long_row_is_cut_into_pieces(form, dtype, wide):
+def test_a_very_long_row_is_split(form, dtype, wide):
     long = 5_000 if form == "blocks" else 200_000
     lengths = np.zeros(500, int)
     lengths[[3, 77, 499]] = [long, 9, long - 2345]
@@ -168,7 +168,7 @@ def test_a_product_in_parts(form, monkeypatch):
     agree(ours(a) @ ours(b), a @ b)
 
 
-def test_a_product_adds_to_what_is_given(form):
+def test_a_product_is_added_to_the_given_matrix(form):
     theirs = matrix((40, 30))
     x, y = numbers(30, np.float64), numbers(40, np.float64)
     out = gpuarray.to_gpu(y)
@@ -244,7 +244,7 @@ def test_unsorted_rows_with_duplicates(form):
     agree(mine, theirs)
 
 
-def test_zeros_are_dropped_when_asked(form):
+def test_zeros_are_dropped_on_request(form):
     for format in FORMATS:
         theirs = matrix((20, 30)).asformat(format)
         theirs.data[::3] = 0
@@ -283,7 +283,7 @@ def test_matrices_without_elements(form, shape, format):
         agree(mine[[]], dense[[]])
 
 
-def test_what_matrices_are_made_of(device):
+def test_inputs_of_constructors(device):
     theirs = matrix((20, 30), np.float32)
     mine = sparse.csr_array(theirs)
     for cls in (sparse.csr_array, sparse.csc_array, sparse.coo_array):
@@ -478,7 +478,7 @@ def test_transposing_finds_the_order_once(form):
     agree(mine.T @ numbers(40, np.float64), np.zeros(30))
 
 
-def test_a_copy_shares_nothing(device):
+def test_a_copy_has_its_own_memory(device):
     for format in FORMATS:
         mine = ours(matrix((10, 10), format=format))
         before = host(mine)
@@ -536,7 +536,7 @@ def test_work_is_done_in_the_current_stream(form, format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_is_kept_is_ready_for_other_streams(form, format):
+def test_cached_results_are_ready_for_other_streams(form, format):
     """The order of the elements is computed in one stream, and used in another one."""
     theirs = matrix((50, 50)).tocoo()  # too few elements for a long row
     order = rng().permutation(theirs.nnz)

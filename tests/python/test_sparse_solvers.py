@@ -122,7 +122,7 @@ def test_an_exact_solution_stays(device):
     assert info in (0, 9)
 
 
-def test_what_may_stand_for_a_matrix(device):
+def test_inputs_that_are_accepted_as_matrices(device):
     theirs = poisson(5)
     b = numbers(25, np.float64)
     expected = np.linalg.solve(theirs.toarray(), b)
@@ -273,13 +273,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_bad_input_is_refused(device, name):
+def test_bad_input_is_an_error(device, name):
     call, error, words = WRONG[name]
     with pytest.raises(error, match=words):
         call()
 
 
-def test_memory_that_was_freed_is_refused(device):
+def test_memory_that_was_freed_is_an_error(device):
     mine = ours(matrix((10, 10)))
     x = gpuarray.to_gpu(np.ones(10))
     mine @ x

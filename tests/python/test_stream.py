@@ -61,7 +61,7 @@ def test_a_wrong_stream_is_a_type_error(device):
         cuda.memset_d8_async(memory, 0, 16, "stream")
 
 
-def test_closed_streams_and_events_are_refused(device):
+def test_closed_streams_and_events_are_an_error(device):
     """And they do not mean the default stream, which has no handle either."""
     stream, memory, event = cuda.Stream(), cuda.mem_alloc(64), cuda.Event()
     stream.close()

@@ -97,7 +97,7 @@ def test_only_the_lanes_places_change(device, place, c_type, active):
     np.testing.assert_array_equal(out, expected)
 
 
-def test_a_place_behind_shared_memory_is_found(device, run_program):
+def test_an_address_after_shared_memory_is_found(device, run_program):
     """A range that reaches beyond the end of memory is accessed lane by lane, and the fault is found."""
     done = run_program(
         """

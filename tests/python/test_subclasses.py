@@ -66,7 +66,7 @@ def threaded(host=HOST):
     return array
 
 
-def test_a_constructor_of_ones_own():
+def test_a_subclass_with_its_own_constructor():
     array = threaded()
     assert (array.nbytes, array.thread, array.offset) == (1000, "a thread", 0)
     np.testing.assert_array_equal(array.get(), HOST)
@@ -145,7 +145,7 @@ def test_a_new_of_ones_own():
     np.testing.assert_array_equal((array + 1).get(), HOST + 1)
 
 
-def test_what_new_like_me_returns_is_checked():
+def test_the_result_of_new_like_me_is_checked():
     class Wrong(gpuarray.GPUArray):
         def _new_like_me(self, dtype=None):
             return "no array"

@@ -357,7 +357,7 @@ def test_gradients_choose_the_level(texture_module):
     assert out.tolist() == [0, 10, 20, 30, 30] * 2 + [0, 10, 20, 30, 30]
 
 
-def test_reference_of_what_is_no_texture(device):
+def test_reference_of_a_name_that_is_not_a_texture(device):
     module = SourceModule(
         "__device__ int number; __global__ void f(int *p) { *p = number; }"
     )
@@ -436,7 +436,7 @@ def test_gpuarray_as_texture(texture_module):
     assert (e.get() == d.get()).all()
 
 
-def test_closed_textures_are_refused(device):
+def test_closed_textures_are_an_error(device):
     array = cuda.np_to_array(np.zeros((4, 4), np.float32), "C", allowSurfaceBind=True)
     for made in (cuda.TextureObject(array), cuda.SurfaceObject(array)):
         assert made.handle == int(made.__index__())
@@ -446,7 +446,7 @@ def test_closed_textures_are_refused(device):
             made.__index__()
 
 
-def test_kinds_of_references_are_told_apart(able):
+def test_kinds_of_references_are_distinguished(able):
     source = """texture<float, 2> image; surface<void, 2> canvas;
         __global__ void copy(float *out) {
             *out = tex2D(image, 0.5f, 0.5f);

@@ -124,7 +124,7 @@ def test_threads_allocate_launch_and_free(device, primary_context):
     assert pool.active_blocks == 0
 
 
-def test_a_wait_ends_though_others_go_on_launching(device, primary_context):
+def test_a_wait_ends_while_other_threads_launch(device, primary_context):
     spin = SourceModule("""
     __global__ void spin(int *p) { for (int i = 0; i < 2000; ++i) p[blockIdx.x * 32 + threadIdx.x] += i; }
     """).get_function("spin")

@@ -24,7 +24,7 @@ def test_make_default_context_reads_the_users_file(device, monkeypatch, tmp_path
     assert tools.make_default_context(lambda dev: dev) == cuda.Device(0)
 
 
-def test_make_default_context_tells_all_failures(device, monkeypatch, tmp_path):
+def test_make_default_context_reports_all_failures(device, monkeypatch, tmp_path):
     def fail(dev):
         raise cuda.LogicError("this device is tired")
 

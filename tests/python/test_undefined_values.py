@@ -80,7 +80,7 @@ extern "C" __global__ void k(const int *a, const double *b, int *out)
     same(out, np.where(np.arange(64) % 2, 5, 9))
 
 
-def test_pointer_of_lanes_that_never_come(device):
+def test_pointer_of_lanes_that_do_not_arrive(device):
     """Lanes 0 to 10 never reach the join that makes the pointer: their values there are not addresses."""
     kernel = from_cuda(
         """

@@ -37,7 +37,7 @@ GOOD = {
 }
 
 
-def test_what_keeps_the_rules_passes(tmp_path):
+def test_correct_files_pass(tmp_path):
     assert violations_of(tmp_path, GOOD) == []
 
 

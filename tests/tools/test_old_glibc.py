@@ -88,7 +88,7 @@ def test_a_newer_function_is_an_error_of_the_linker(stubs, tmp_path):
 
 
 @needs_linker
-def test_functions_are_asked_for_in_their_old_versions(stubs, tmp_path):
+def test_functions_are_linked_in_their_old_versions(stubs, tmp_path):
     source = """
     #include <dlfcn.h>
     #include <math.h>

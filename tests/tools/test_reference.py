@@ -66,6 +66,6 @@ def test_parameters_become_a_list():
     )
 
 
-def test_what_has_no_docstring_is_told(package, monkeypatch):
+def test_names_without_docstrings_are_reported(package, monkeypatch):
     monkeypatch.setattr(reference, "MODULES", ["driver"])
     assert reference.undocumented(package) == ["pycuda.driver.C.method"]

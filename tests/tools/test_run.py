@@ -107,7 +107,7 @@ def test_an_example_brings_the_list_of_its_folder(tmp_path):
     assert setup(f"program_list {tmp_path}/examples/gallery/life.py") == ""
 
 
-def test_mpirun_is_installed_where_it_is_missing(tmp_path):
+def test_mpirun_is_installed_if_it_is_missing(tmp_path):
     assert setup("PATH=/nowhere; program=mpirun; program_packages") == "openmpi-bin"
     assert setup("PATH=/nowhere; program=python; program_packages") == ""
     (tmp_path / "mpirun").write_text("#!/bin/sh\n")

@@ -35,7 +35,7 @@ def test_choice_of_parts(arguments, expected):
     assert run_tests.choose(arguments) == expected
 
 
-def test_options_for_several_parts_are_refused(capsys):
+def test_options_for_several_parts_are_an_error(capsys):
     assert run_tests.main(["asan", "tsan", "-R", "x"]) == 2
     assert "need exactly one part" in capsys.readouterr().out
 

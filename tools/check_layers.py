@@ -49,6 +49,17 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/warp",
         "softcuda/src/rt",
     },
+    "softcuda/src/vector_math": {
+        "abi",
+        "softcuda/src/support",
+        "softcuda/src/ir",
+        "softcuda/src/jit",
+    },
+    "softcuda/src/debug_data": {
+        "softcuda/src/support",
+        "softcuda/src/ir",
+        "softcuda/src/jit",
+    },
     "softcuda/src/codegen": {
         "abi",
         "softcuda/src/support",
@@ -57,6 +68,8 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/transform",
         "softcuda/src/warp",
         "softcuda/src/rt",
+        "softcuda/src/vector_math",
+        "softcuda/src/debug_data",
         "softcuda/src/jit",
     },
     "softcuda/src/jit": {"abi", "softcuda/src/support"},
@@ -120,7 +133,13 @@ INCLUDE_ROOTS = [
 FOREIGN = [
     (
         re.compile(r"^(llvm|llvm-c|clang|lld)/"),
-        ("softcuda/src/codegen", "softcuda/src/jit", "tests/softcuda"),
+        (
+            "softcuda/src/codegen",
+            "softcuda/src/vector_math",
+            "softcuda/src/debug_data",
+            "softcuda/src/jit",
+            "tests/softcuda",
+        ),
     ),
     (re.compile(r"^(nanobind/|Python\.h$|pybind11/)"), ("python/src",)),
     (re.compile(r"^(gtest|gmock)/"), ("tests",)),

@@ -3,13 +3,13 @@
 
 #include "check.h"
 
-#include "codegen/elementwise.h"
 #include "compiler/pipeline.h"
 #include "ir/operation_semantics.h"
 #include "jit/code.h"
 #include "jit/llvm.h"
 #include "jit/optimize.h"
 #include "jit/target.h"
+#include "vector_math/elementwise.h"
 
 #include <algorithm>
 #include <bit>
@@ -133,7 +133,7 @@ struct Builder {
         ir::Instruction *instruction = holder.create(c.opcode, arguments, c.results);
         instruction->attributes = c.attributes;
         std::vector<llvm::Value *> results;
-        codegen::emit_elementwise(ir, target, *instruction, operands, results);
+        vector_math::emit_elementwise(ir, target, *instruction, operands, {}, results);
         for (unsigned i = 0; i < results.size(); ++i) {
             CHECK(results[i]->getType() ==
                   shaped(lane_type(module.getContext(), c.results[i]), lanes));

@@ -3,7 +3,7 @@
 
 namespace softcuda::codegen {
 
-CodeModule::CodeModule(llvm::Module &m, const jit::Target &t, SourceLines &l)
+CodeModule::CodeModule(llvm::Module &m, const jit::Target &t, debug_data::SourceLines &l)
     : module(m), context(m.getContext()), target(t), lines(l) {}
 
 llvm::GlobalVariable *CodeModule::constant(llvm::Constant *value, const llvm::Twine &name) {

@@ -1,6 +1,7 @@
 // code_module.h -- what all functions of one LLVM module share: constants, texts, the runtime.
 #pragma once
 
+#include "debug_data/source_lines.h"
 #include "jit/llvm.h"
 #include "jit/target.h"
 
@@ -9,16 +10,14 @@
 
 namespace softcuda::codegen {
 
-class SourceLines;
-
 class CodeModule {
   public:
-    CodeModule(llvm::Module &module, const jit::Target &target, SourceLines &lines);
+    CodeModule(llvm::Module &module, const jit::Target &target, debug_data::SourceLines &lines);
 
     llvm::Module &module;
     llvm::LLVMContext &context;
     const jit::Target &target;
-    SourceLines &lines;
+    debug_data::SourceLines &lines;
 
     /// A constant in memory, once for all equal ones.
     [[nodiscard]] llvm::GlobalVariable *constant(llvm::Constant *value, const llvm::Twine &name);

@@ -1,108 +1,16 @@
 // counts.cpp -- increments, calls, and the table that says what they are for.
 #include "codegen/counts.h"
 
-#include "ir/exchange.h"
+#include "warp/describe.h"
 
 #include <algorithm>
 #include <optional>
 
 namespace softcuda::codegen {
 
-using ir::Opcode;
-using ir::Scalar;
 using rt::InstructionClass;
 
 namespace {
-
-/// Of arithmetic, by the type in which it computes.
-InstructionClass arithmetic_in(Scalar type) {
-    if (!ir::is_floating(type))
-        return InstructionClass::Integer;
-    switch (type) {
-    case Scalar::F64:
-        return InstructionClass::Double;
-    case Scalar::F32:
-    case Scalar::F32x2:
-    case Scalar::TF32:
-        return InstructionClass::Float;
-    default:
-        return InstructionClass::Half;
-    }
-}
-
-bool is_approximate(const ir::Instruction &i) {
-    switch (i.opcode) {
-    case Opcode::Sin:
-    case Opcode::Cos:
-    case Opcode::Lg2:
-    case Opcode::Ex2:
-    case Opcode::Tanh:
-    case Opcode::Rsqrt:
-        return true;
-    case Opcode::Sqrt:
-    case Opcode::Rcp:
-    case Opcode::Div:
-        return i.attributes.precision == ir::Precision::Approx;
-    default:
-        return false;
-    }
-}
-
-/// Nothing for what is no instruction of its own on a GPU.
-std::optional<InstructionClass> class_of(const ir::Instruction &i) {
-    if (is_approximate(i))
-        return InstructionClass::Special;
-    if (i.is(Opcode::Mma))
-        return InstructionClass::Matrix;
-    if (ir::is_exchange(i) || i.is(Opcode::ActiveMask))
-        return InstructionClass::Exchange;
-    if (ir::is_block_barrier(i))
-        return InstructionClass::Barrier;
-    if (ir::info(i.opcode).terminator || i.is(Opcode::Call) || i.is(Opcode::Trap))
-        return InstructionClass::Control;
-    switch (i.opcode) {
-    case Opcode::Undef:
-    case Opcode::Phi:
-    case Opcode::SymbolAddress:
-    case Opcode::LoadParam: // operands in the bank of constants
-    case Opcode::ParamAddress:
-    case Opcode::StackBase:
-    case Opcode::Bitcast:
-    case Opcode::ToGeneric:
-    case Opcode::FromGeneric:
-    case Opcode::FunctionAddress:
-        return std::nullopt;
-    case Opcode::Convert:
-    case Opcode::ConvertPair:
-    case Opcode::ConvertPack:
-        return InstructionClass::Conversion;
-    case Opcode::Load:
-        return InstructionClass::Load;
-    case Opcode::Store:
-        return InstructionClass::Store;
-    case Opcode::Atomic:
-    case Opcode::Reduce:
-        return InstructionClass::Atomic;
-    case Opcode::TextureRead:
-    case Opcode::SurfaceWrite:
-        return InstructionClass::Texture;
-    default:
-        return ir::info(i.opcode).pure ? arithmetic_in(i.attributes.type) : InstructionClass::Other;
-    }
-}
-
-rt::WatchSpace space_of(ir::Space space) {
-    switch (space) {
-    case ir::Space::Shared:
-        return rt::WatchSpace::Shared;
-    case ir::Space::Local:
-        return rt::WatchSpace::Local;
-    case ir::Space::Global:
-        return rt::WatchSpace::Global;
-    default:
-        return rt::WatchSpace::Generic;
-    }
-}
 
 llvm::Constant *structure(llvm::ArrayRef<llvm::Constant *> members) {
     return llvm::ConstantStruct::getAnon(members);
@@ -130,7 +38,7 @@ void Counts::enter(const ir::Block *block) {
 }
 
 void Counts::add(WarpEmitter &w, const ir::Instruction &i) {
-    const std::optional<InstructionClass> kind = class_of(i);
+    const std::optional<InstructionClass> kind = warp::class_of(i);
     if (!kind)
         return;
     const unsigned line = line_of(w, i);
@@ -168,15 +76,13 @@ void Counts::count_up(WarpEmitter &w, unsigned line) {
 }
 
 void Counts::add_access(WarpEmitter &w, const ir::Instruction &i, const Address &address) {
-    const rt::WatchKind kind = i.is(Opcode::Load)    ? rt::WatchKind::Load
-                               : i.is(Opcode::Store) ? rt::WatchKind::Store
-                                                     : rt::WatchKind::Atomic;
+    const rt::WatchKind kind = warp::kind_of(i);
     const auto [found, is_new] =
         access_numbers_.try_emplace(&i, static_cast<std::uint32_t>(accesses_.size()));
     if (is_new)
         accesses_.push_back(structure(
             {file(i.location.file), w.i32(i.location.line), w.i32(static_cast<std::uint32_t>(kind)),
-             w.i32(static_cast<std::uint32_t>(space_of(i.attributes.space))),
+             w.i32(static_cast<std::uint32_t>(warp::space_of(i.attributes.space))),
              w.i32(address.bytes)}));
     llvm::Value *all = all_addresses(w, address), *places = kernel_.frame.call_slot(all->getType());
     w.b.CreateStore(all, places);

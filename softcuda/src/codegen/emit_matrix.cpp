@@ -1,8 +1,7 @@
 // emit_matrix.cpp -- a call of the function that multiplies matrices.
 
-#include "codegen/elementwise.h"
-#include "codegen/matrix_function.h"
 #include "codegen/warp_families.h"
+#include "vector_math/matrix_function.h"
 
 namespace softcuda::codegen {
 
@@ -19,10 +18,10 @@ void emit_mma(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *operands = array(i.operands.size(), "factors");
     llvm::Value *results = array(i.results.size(), "product");
     for (std::size_t n = 0; n < i.operands.size(); ++n) {
-        llvm::Value *value = with_hardware_nan(b, *i.operand(n), w.full(i.operand(n)));
+        llvm::Value *value = w.with_hardware_nan(i.operand(n), w.full(i.operand(n)));
         b.CreateAlignedStore(value, place(operands, n), llvm::Align(8));
     }
-    b.CreateCall(matrix_function(w.kernel.code.module, w.kernel.code.target, i),
+    b.CreateCall(vector_math::matrix_function(w.kernel.code.module, w.kernel.code.target, i),
                  {results, operands});
     for (std::size_t n = 0; n < i.results.size(); ++n)
         w.define_full(i.result(n), b.CreateAlignedLoad(w.type(i.result(n)->type, kLanes),

@@ -5,7 +5,6 @@
 
 #include "codegen/address.h"
 #include "codegen/counts.h"
-#include "codegen/elementwise.h"
 #include "codegen/lane_access.h"
 #include "codegen/masked_access.h"
 #include "codegen/prefetch.h"
@@ -452,7 +451,7 @@ void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &addr
         const ir::Value *operand = i.operand(1 + e);
         llvm::Value *value =
             w.shape(operand).uniform() ? w.scalar(operand) : last_active(w, w.full(operand));
-        value = with_hardware_nan(w.b, *operand, value);
+        value = w.with_hardware_nan(operand, value);
         llvm::Value *at = w.b.CreateConstGEP1_64(w.b.getInt8Ty(), group_pointer(w, address, 0),
                                                  e * element.bytes);
         w.b.CreateAlignedStore(to_memory(w, value, element), at, llvm::Align(1));
@@ -534,8 +533,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
         Values values;
         for (unsigned e = 0; e < element.count; ++e) {
             const ir::Value *operand = i.operand(1 + e);
-            values.push_back(
-                to_memory(w, with_hardware_nan(w.b, *operand, w.full(operand)), element));
+            values.push_back(to_memory(w, w.with_hardware_nan(operand, w.full(operand)), element));
         }
         store_all_lanes(w, plan, address, element, values);
     }

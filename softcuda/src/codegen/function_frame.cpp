@@ -1,7 +1,6 @@
 // function_frame.cpp -- what a function reads of its launch, its block and its worker.
 #include "codegen/function_frame.h"
 
-#include "codegen/source_lines.h"
 #include "rt/kernel_abi.h"
 
 #include <utility>

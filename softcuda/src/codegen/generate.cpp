@@ -3,7 +3,6 @@
 #include "codegen/generate.h"
 
 #include "codegen/kernel_emitter.h"
-#include "codegen/source_lines.h"
 
 #include <charconv>
 
@@ -24,6 +23,7 @@ std::optional<std::uint32_t> function_number(std::string_view symbol) {
 Generated generate(const KernelPlan &plan, std::span<const CalleePlan> callees,
                    const jit::Target &target) {
     Generated made{.module = jit::LlvmModule(plan.function.name, target), .scratch_bytes = 0};
+    using debug_data::SourceLines;
     SourceLines lines(made.module.get(), plan.files,
                       plan.function.debug ? SourceLines::Detail::Variables
                                           : SourceLines::Detail::Lines);

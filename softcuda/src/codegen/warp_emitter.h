@@ -40,6 +40,9 @@ class WarpEmitter {
     [[nodiscard]] llvm::Value *firsts(const ir::Value *value, unsigned groups);
     /// The value in the first active lane, a scalar: for operands that are the same in all of them.
     [[nodiscard]] llvm::Value *of_first_active(const ir::Value *value);
+    /// `lanes`, the lanes of `value`, fit to be seen as bits: with the hardware's NaN wherever an
+    /// operation may have made one. For values that are stored or passed on.
+    [[nodiscard]] llvm::Value *with_hardware_nan(const ir::Value *value, llvm::Value *lanes);
 
     // Results. `base` has as many lanes as the analysis gave the value groups.
     void define(const ir::Value *value, llvm::Value *base);
@@ -103,6 +106,9 @@ class WarpEmitter {
 
     void dispatch(const ir::Instruction &i);
     void emit_elementwise_lanes(const ir::Instruction &i);
+    /// The operation alone, on operands that all have as many lanes.
+    std::vector<llvm::Value *> compute(const ir::Instruction &i,
+                                       llvm::ArrayRef<llvm::Value *> operands);
     void carry_check(const ir::Instruction &i, Lanes &result);
     void check_widening(const ir::Instruction &i, Lanes &result);
     Slot &slot(const ir::Value *value);

@@ -3,7 +3,6 @@
 
 #include "codegen/counts.h"
 #include "codegen/edges.h"
-#include "codegen/source_lines.h"
 #include "codegen/warp_families.h"
 
 #include <algorithm>

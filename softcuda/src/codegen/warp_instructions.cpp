@@ -2,12 +2,11 @@
 
 #include "codegen/counts.h"
 #include "codegen/debug_frame.h"
-#include "codegen/elementwise.h"
-#include "codegen/source_lines.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
 #include "codegen/watch.h"
 #include "ir/exchange.h"
+#include "vector_math/elementwise.h"
 
 #include <optional>
 
@@ -30,7 +29,7 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
 }
 
 void WarpEmitter::dispatch(const ir::Instruction &i) {
-    if (is_elementwise(i.opcode)) {
+    if (vector_math::is_elementwise(i.opcode)) {
         emit_elementwise_lanes(i);
         return;
     }
@@ -143,6 +142,19 @@ void WarpEmitter::dispatch(const ir::Instruction &i) {
     }
 }
 
+std::vector<llvm::Value *> WarpEmitter::compute(const ir::Instruction &i,
+                                                llvm::ArrayRef<llvm::Value *> operands) {
+    const analysis::FloatBits &bits = kernel.plan.float_bits;
+    vector_math::OperandFacts facts;
+    for (std::size_t k = 0; k < i.operands.size(); ++k) {
+        facts.never_denormal |= std::uint32_t{bits.never_denormal(*i.operand(k))} << k;
+        facts.new_nan |= std::uint32_t{bits.may_be_new_nan(*i.operand(k))} << k;
+    }
+    std::vector<llvm::Value *> results;
+    vector_math::emit_elementwise(b, kernel.code.target, i, operands, facts, results);
+    return results;
+}
+
 // The bases of the result are the operation applied to the bases of the operands (shape_rules.cpp).
 void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
     const auto known = kernel.plan.masks.known.find(i.result(0));
@@ -159,8 +171,7 @@ void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
     for (const ir::Value *operand : i.operands) // a correction goes its own way: carry_check()
         operands.push_back(checked ? refined_bases(b, lanes(operand), groups)
                                    : firsts(operand, groups));
-    std::vector<llvm::Value *> results;
-    emit_elementwise(b, kernel.code.target, i, operands, results);
+    const std::vector<llvm::Value *> results = compute(i, operands);
     for (std::size_t k = 0; k < results.size(); ++k) {
         Lanes made{.base = results[k], .shape = shape(i.result(k))};
         if (made.shape.groups != groups) {
@@ -266,11 +277,10 @@ void WarpEmitter::check_widening(const ir::Instruction &i, Lanes &result) {
     std::vector<llvm::Value *> operands;
     for (const ir::Value *operand : i.operands)
         operands.push_back(full(operand));
-    std::vector<llvm::Value *> exact;
-    emit_elementwise(b, kernel.code.target, i, operands, exact);
+    llvm::Value *exact = compute(i, operands)[0];
     Lanes pattern = result;
     pattern.shape.checked = false;
-    result.correction = b.CreateSub(exact[0], all_lanes(b, pattern));
+    result.correction = b.CreateSub(exact, all_lanes(b, pattern));
 }
 
 } // namespace softcuda::codegen

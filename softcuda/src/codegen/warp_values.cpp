@@ -1,8 +1,8 @@
 // warp_values.cpp -- where a warp's values are kept.
 
-#include "codegen/source_lines.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
+#include "vector_math/elementwise.h"
 
 #include <utility>
 
@@ -46,6 +46,11 @@ llvm::Value *WarpEmitter::of_first_active(const ir::Value *value) {
         return scalar(value);
     llvm::Value *lane = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b.getTrue());
     return b.CreateExtractElement(full(value), lane);
+}
+
+llvm::Value *WarpEmitter::with_hardware_nan(const ir::Value *value, llvm::Value *lanes) {
+    return kernel.plan.float_bits.may_be_new_nan(*value) ? vector_math::canonicalize_nan(b, lanes)
+                                                         : lanes;
 }
 
 void WarpEmitter::define(const ir::Value *value, llvm::Value *base) {

@@ -6,9 +6,9 @@
 
 #include "ir/exchange.h"
 #include "rt/watch_abi.h"
+#include "warp/describe.h"
 
 #include <optional>
-#include <set>
 
 namespace softcuda::codegen {
 
@@ -26,86 +26,6 @@ bool tells_all(const WarpEmitter &w) { return w.kernel.plan.request.watch & rt::
 bool is_race_free(const WarpEmitter &w, const ir::Instruction &i) {
     return i.attributes.space == ir::Space::Local ||
            (i.attributes.space == ir::Space::Shared && w.region().race_free);
-}
-
-/// The variable of the function that the address is of: what it was computed from leads to one.
-class VariableSearch {
-  public:
-    explicit VariableSearch(const ir::Function &function) : function_(function) {}
-
-    const ir::LocalVariable *find(const ir::Value *address) {
-        if (!address->definition || !seen_.insert(address).second)
-            return nullptr;
-        const ir::Instruction &i = *address->definition;
-        switch (i.opcode) {
-        case Opcode::SymbolAddress:
-            return is_window(i.attributes.space) ? &function_.variables[i.attributes.symbol]
-                                                 : nullptr;
-        case Opcode::Add:
-        case Opcode::Phi:
-        case Opcode::Convert:
-        case Opcode::Bitcast:
-        case Opcode::ToGeneric:
-        case Opcode::FromGeneric:
-            return the_one(i, 0);
-        case Opcode::Sub:
-            return find(i.operand(0));
-        case Opcode::Select:
-            return the_one(i, 1);
-        default:
-            return nullptr;
-        }
-    }
-
-  private:
-    static bool is_window(ir::Space space) {
-        return space == ir::Space::Shared || space == ir::Space::Local;
-    }
-
-    // Of two variables neither is meant.
-    const ir::LocalVariable *the_one(const ir::Instruction &i, std::size_t first) {
-        const ir::LocalVariable *found = nullptr;
-        for (std::size_t k = first; k < i.operands.size(); ++k) {
-            const ir::LocalVariable *one = find(i.operand(k));
-            if (found && one && one != found)
-                return nullptr;
-            found = one ? one : found;
-        }
-        return found;
-    }
-
-    const ir::Function &function_;
-    std::set<const ir::Value *> seen_;
-};
-
-WatchSpace space_of(ir::Space space) {
-    switch (space) {
-    case ir::Space::Shared:
-        return WatchSpace::Shared;
-    case ir::Space::Local:
-        return WatchSpace::Local;
-    case ir::Space::Global:
-    case ir::Space::Constant: // the module's variables are allocations, too
-        return WatchSpace::Global;
-    default:
-        return WatchSpace::Generic;
-    }
-}
-
-rt::WatchSite site_of(const ir::Instruction &i, WatchKind kind) {
-    using ir::Order;
-    const ir::Attributes &a = i.attributes;
-    rt::WatchSite site{};
-    site.line = i.location.line;
-    site.kind = kind;
-    site.space = space_of(a.space);
-    site.scope = a.scope == ir::Scope::Block ? WatchScope::Block : WatchScope::Device;
-    site.strong = kind == WatchKind::Atomic || a.order != Order::Weak;
-    const bool both = a.order == Order::AcquireRelease || a.order == Order::Sequential;
-    site.acquire = both || a.order == Order::Acquire;
-    site.release = both || a.order == Order::Release;
-    site.async = a.async;
-    return site;
 }
 
 /// How far apart the places of neighbouring lanes are, where that is the same for all.
@@ -172,7 +92,7 @@ llvm::Value *watch_sites(WarpEmitter &w, const ir::Instruction &i) {
         return llvm::ConstantPointerNull::get(w.b.getPtrTy());
     std::vector<llvm::Constant *> sites;
     for (const WatchKind kind : {WatchKind::Load, WatchKind::Store, WatchKind::Atomic}) {
-        rt::WatchSite site = site_of(i, kind);
+        rt::WatchSite site = warp::site_of(i, kind);
         site.space = WatchSpace::Generic;
         site.bytes = site.count = 1; // the runtime says how many
         site.acquire = site.release = kind == WatchKind::Atomic;
@@ -190,19 +110,10 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
     const bool always = tells_all(w) && !is_race_free(w, i);
     if (!always && !(w.kernel.plan.request.watch & (rt::kWatchBounds | rt::kWatchWrites)))
         return;
-    rt::WatchSite site = site_of(i, i.is(Opcode::Load)    ? WatchKind::Load
-                                    : i.is(Opcode::Store) ? WatchKind::Store
-                                                          : WatchKind::Atomic);
+    rt::WatchSite site = warp::site_of(i, warp::kind_of(i));
     site.count = i.attributes.vector;
     site.bytes = address.bytes / site.count;
-    const bool has_window = site.space == WatchSpace::Shared || site.space == WatchSpace::Local;
-    const ir::LocalVariable *variable =
-        has_window ? VariableSearch(w.kernel.plan.function).find(i.operand(0)) : nullptr;
-    // Dynamic shared memory is as long as the launch says; local variables of a function that is
-    // called lie at another place in each call.
-    const bool moves = site.space == WatchSpace::Local && w.kernel.frame.invariants.depth;
-    if (variable && (variable->size == 0 || moves))
-        variable = nullptr;
+    const ir::LocalVariable *variable = w.kernel.plan.accesses.at(&i).variable;
     llvm::GlobalVariable *data = emit_site(w, i, site, variable);
     const auto tell = [&](llvm::Value *piece) {
         llvm::Value *stored = llvm::ConstantPointerNull::get(w.b.getPtrTy());
@@ -237,7 +148,7 @@ void watch_free(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *all = w.full(i.operand(0)), *places = w.kernel.frame.call_slot(all->getType());
     w.b.CreateStore(all, places);
     w.kernel.frame.announce_warp(w.warp);
-    rt::WatchSite site = site_of(i, WatchKind::Free);
+    rt::WatchSite site = warp::site_of(i, WatchKind::Free);
     site.bytes = site.count = 1;
     call(w, "scu_watch_access",
          {w.kernel.frame.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), places,
@@ -268,7 +179,7 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *members =
         named ? w.full(named)
               : llvm::Constant::getAllOnesValue(with_lanes(w.b.getInt32Ty(), kLanes));
-    rt::WatchSite site = site_of(i, WatchKind::Meeting);
+    rt::WatchSite site = warp::site_of(i, WatchKind::Meeting);
     site.acquire = i.is(Opcode::WarpBarrier);             // the one that orders memory
     site.strong = !w.kernel.plan.masks.independent_lanes; // together, all who come are here
     llvm::Value *array = w.kernel.frame.call_slot(llvm::ArrayType::get(members->getType(), 2));
@@ -287,7 +198,7 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
 void watch_barrier(WarpEmitter &w, const ir::Instruction &i) {
     if ((w.kernel.plan.request.watch & rt::kWatchMeetings) == 0)
         return;
-    rt::WatchSite site = site_of(i, WatchKind::Barrier);
+    rt::WatchSite site = warp::site_of(i, WatchKind::Barrier);
     // Lanes come one by one: the runtime tells who has come.
     site.strong = !(i.attributes.apart && w.kernel.plan.masks.independent_lanes);
     call(w, "scu_watch_barrier",

@@ -53,11 +53,19 @@ class Search {
         return std::nullopt;
     }
 
+    // What is added to a variable's address is an index, also if it is a parameter of 8 bytes.
+    static bool is_index(const Instruction &i, const Origin &one, const Origin &other) {
+        return i.is(Opcode::Add) && one.kind == Origin::Kind::Parameter &&
+               other.kind == Origin::Kind::Local;
+    }
+
     std::optional<Origin> the_one(const Instruction &i, std::size_t first) {
         std::optional<Origin> found;
         for (std::size_t k = first; k < i.operands.size(); ++k) {
-            const std::optional<Origin> one = find(*i.operand(k));
-            if (found && one && *found != *one)
+            std::optional<Origin> one = find(*i.operand(k));
+            if (found && one && is_index(i, *one, *found))
+                continue;
+            if (found && one && *found != *one && !is_index(i, *found, *one))
                 return std::nullopt;
             found = one ? one : found;
         }

@@ -38,7 +38,7 @@ template <typename Function> void *address(Function *function) {
 }
 
 /// fma in the rounding mode of an MXCSR value (bits 13 and 14), for processors without an fma
-/// instruction; see codegen/rounding.cpp.
+/// instruction; see vector_math/rounding.cpp.
 template <typename Float> Float rounded_fma(Float a, Float b, Float c, std::uint32_t control) {
     static constexpr int modes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
     const int before = std::fegetround();

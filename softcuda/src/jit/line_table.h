@@ -15,7 +15,7 @@ struct SourceLine {
     std::uint32_t line = 0, column = 0;
 };
 
-/// The line tables of one object (codegen/source_lines.h). Read at the first query.
+/// The line tables of one object (debug_data/source_lines.h). Read at the first query.
 class LineTable {
   public:
     explicit LineTable(std::span<const char> object) : object_(object.begin(), object.end()) {}

@@ -1,6 +1,7 @@
 // access_plan.cpp -- chooses the fastest access for the shape of an address.
 #include "warp/access_plan.h"
 
+#include "ir/find_origin.h"
 #include "ir/integer_semantics.h"
 #include "ir/print.h"
 #include "rt/windows.h"
@@ -390,12 +391,34 @@ bool is_in_static_memory(const KernelPlan &kernel, const Instruction &i) {
     });
 }
 
+namespace {
+
+// Dynamic shared memory is as long as the launch says; local variables of a function that is called
+// are at another place in each call.
+const ir::LocalVariable *reported_variable(const KernelPlan &plan, const Instruction &access) {
+    const Space space = access.attributes.space;
+    if (!is_window(space) || (space == Space::Local && !plan.function.kernel))
+        return nullptr;
+    const auto origin = ir::find_origin(plan.function, *access.operand(0));
+    if (!origin || origin->kind != ir::Origin::Kind::Local)
+        return nullptr;
+    const ir::LocalVariable &variable = plan.function.variables[origin->number];
+    return variable.size != 0 ? &variable : nullptr;
+}
+
+} // namespace
+
 void plan_accesses(KernelPlan &plan) {
     plan.accesses.clear();
     for (const ir::Block *block : plan.function.blocks)
-        for (const Instruction *i : block->instructions)
-            if (is_access(*i))
-                plan.accesses.emplace(i, Planner(plan).plan(*i));
+        for (const Instruction *i : block->instructions) {
+            if (!is_access(*i))
+                continue;
+            AccessPlan made = Planner(plan).plan(*i);
+            if (plan.request.watch != 0)
+                made.variable = reported_variable(plan, *i);
+            plan.accesses.emplace(i, std::move(made));
+        }
 }
 
 std::string_view text(How how) {
@@ -426,6 +449,8 @@ std::string to_text(const AccessPlan &plan) {
     if (plan.check == Check::Range)
         out += ", check range";
     out += plan.may_wrap ? ", check wrap" : "";
+    if (plan.variable)
+        out += ", in " + plan.variable->name;
     const std::string prefetch = to_text(plan.prefetch);
     return prefetch.empty() ? out : out + ", prefetch " + prefetch;
 }

@@ -94,6 +94,9 @@ struct AccessPlan {
     /// warp's number.
     std::optional<WarpLine> line;
     PrefetchPlan prefetch;
+    /// Of shared and local memory in a kernel that reports its accesses: the variable that the
+    /// address is computed from, if there is exactly one.
+    const ir::LocalVariable *variable = nullptr;
 
     [[nodiscard]] How how(bool mask_is_full) const { return mask_is_full ? full : masked; }
     [[nodiscard]] unsigned lane_bytes() const { return bytes * count; }

@@ -103,6 +103,8 @@ void find_coordinates(KernelPlan &plan) {
     plan.coordinate_functions = analysis::find_coordinate_functions(plan.function);
 }
 
+void find_float_bits(KernelPlan &plan) { plan.float_bits = analysis::FloatBits(plan.function); }
+
 void find_parted_exchange(KernelPlan &plan) {
     plan.parted_exchange = transform::find_parted_exchange(
         plan.function, plan.launch, plan.divergence, plan.schedule, plan.thread_values);

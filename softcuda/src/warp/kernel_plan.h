@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/cfg.h"
+#include "analysis/float_bits.h"
 #include "analysis/lockstep.h"
 #include "analysis/shape.h"
 #include "analysis/thread_values.h"
@@ -51,6 +52,7 @@ struct KernelPlan {
     transform::Waits waits;
     std::vector<bool> coordinate_functions; ///< by Value::id, see find_coordinate_functions()
     analysis::ThreadValues thread_values;
+    analysis::FloatBits float_bits;
     /// An exchange whose members may come from several places; null: none.
     const ir::Instruction *parted_exchange = nullptr;
     TierChoice tier;
@@ -91,6 +93,7 @@ void find_shapes(KernelPlan &plan);
 void plan_schedule(KernelPlan &plan);
 void find_waits(KernelPlan &plan);
 void find_coordinates(KernelPlan &plan);
+void find_float_bits(KernelPlan &plan);
 void find_parted_exchange(KernelPlan &plan);
 void choose_tier(KernelPlan &plan);
 /// In the tier lanes: computes the shapes again, for lanes that run the program independently.

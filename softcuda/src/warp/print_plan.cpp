@@ -221,6 +221,16 @@ std::string print_coordinates(const KernelPlan &plan) {
     });
 }
 
+std::string print_float_bits(const KernelPlan &plan) {
+    return annotate_values(plan.function, [&](const Value &value) -> std::string {
+        if (!ir::is_float(value.type))
+            return "-";
+        const bool normal = plan.float_bits.never_denormal(value);
+        return std::string(normal ? "never denormal" : "any number") +
+               (plan.float_bits.may_be_new_nan(value) ? ", may be a new NaN" : "");
+    });
+}
+
 std::string print_parted_exchange(const KernelPlan &plan) {
     return "parted exchange: " + instruction_or_none(plan.parted_exchange) + "\n";
 }

@@ -20,6 +20,7 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_schedule(const KernelPlan &plan);
 [[nodiscard]] std::string print_waits(const KernelPlan &plan);
 [[nodiscard]] std::string print_coordinates(const KernelPlan &plan);
+[[nodiscard]] std::string print_float_bits(const KernelPlan &plan);
 [[nodiscard]] std::string print_parted_exchange(const KernelPlan &plan);
 /// The line: kernel `name`: tier, reason (place).
 [[nodiscard]] std::string print_tier(const KernelPlan &plan);

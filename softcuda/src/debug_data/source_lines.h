@@ -1,0 +1,55 @@
+// source_lines.h -- debug data in generated code: which line of the source an instruction is for.
+//
+// They are DWARF's line tables and nothing else, no variables or types, unless the module is
+// compiled for a debugger (warp_variable.h). Faults are told with their line by them
+// (jit/line_table.h); debuggers and profilers read them, too.
+#pragma once
+
+#include "debug_data/debug_types.h"
+#include "ir/ir.h"
+#include "jit/llvm.h"
+
+#include <llvm/IR/DIBuilder.h>
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace softcuda::debug_data {
+
+class SourceLines {
+  public:
+    enum class Detail { Lines, Variables };
+    /// `files` are the names that Location::file counts; they outlive this.
+    SourceLines(llvm::Module &module, std::span<const std::string> files, Detail detail);
+
+    /// From now on places are in this function.
+    void begin(llvm::Function &function, const ir::Function &source);
+    [[nodiscard]] llvm::DebugLoc at(const ir::Location &location);
+    /// For code that no line of the source stands for.
+    [[nodiscard]] llvm::DebugLoc nowhere() const;
+    /// After the last function.
+    void finish();
+
+    // For variables.
+    [[nodiscard]] llvm::DIBuilder &builder() { return builder_; }
+    [[nodiscard]] DebugTypes &types() { return types_; }
+    [[nodiscard]] llvm::DIFile *file(std::uint32_t number);
+    /// Scope `number` of the present function, in the file of its own lines.
+    [[nodiscard]] llvm::DILocalScope *scope(std::uint32_t number);
+
+  private:
+    llvm::DIBuilder builder_;
+    DebugTypes types_;
+    std::span<const std::string> files_;
+    Detail detail_;
+    std::map<std::uint32_t, llvm::DIFile *> made_;
+    llvm::DISubprogram *function_ = nullptr;
+    const ir::DebugFunction *source_ = nullptr;
+    std::map<std::uint32_t, llvm::DILocalScope *> blocks_; ///< of the function, by scope
+    /// Of the function, by file and scope.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, llvm::DILocalScope *> scopes_;
+};
+
+} // namespace softcuda::debug_data

@@ -1,0 +1,44 @@
+// families.h -- the emitters of per-lane operations, one family of instructions each.
+#pragma once
+
+#include "ir/ir.h"
+#include "vector_math/emitter.h"
+
+namespace softcuda::vector_math {
+
+/// One operation on lanes of one width. Of packed types (f16x2) the emitters see the element type
+/// and twice as many lanes. Operands come as integers of the type's width, but those of F32 and F64
+/// as floats; shift amounts and the like as i32, predicates as i1. Results may be either of these.
+struct Operation {
+    ir::Opcode opcode;
+    ir::Scalar type; ///< element type
+    const ir::Attributes &attributes;
+    llvm::ArrayRef<Value *> operands;
+    std::uint32_t never_denormal = 0; ///< a bit for each operand that .ftz need not flush
+};
+
+using Results = llvm::SmallVector<Value *, 2>;
+
+Value *emit_integer(Emitter &e, const Operation &op); ///< add ... dp2a on integers
+Results emit_carry(Emitter &e, const Operation &op);  ///< add_carry, sub_borrow: sum, carry
+Value *emit_logic(Emitter &e, const Operation &op);   ///< and ... prmt, popc ... szext
+Value *emit_compare(Emitter &e, const Operation &op);
+Value *emit_float(Emitter &e, const Operation &op); ///< f32 and f64
+Value *emit_half(Emitter &e, const Operation &op);  ///< f16 and bf16
+Value *emit_convert(Emitter &e, const Operation &op);
+Value *emit_convert_pair(Emitter &e, const Operation &op);
+Value *emit_convert_pack(Emitter &e, const Operation &op);
+
+/// The approximate functions of f32, and rcp and rsqrt of f64. Flushing is the caller's.
+Value *emit_approximate(Emitter &e, ir::Opcode opcode, Value *x);
+enum class Denormals { Kept, Flushed };
+/// div.approx.f32; with Flushed neither operand is denormal.
+Value *emit_approximate_division(Emitter &e, Value *a, Value *b, Denormals denormals);
+
+/// min and max of floats of any width by the rules of `nan` and `xorsign_abs`.
+Value *emit_float_min_max(Emitter &e, const Operation &op, Value *a, Value *b);
+
+/// An operation, or a form of it, that no emitter knows. Never returns.
+[[noreturn]] void refuse(const Operation &op, const char *why);
+
+} // namespace softcuda::vector_math

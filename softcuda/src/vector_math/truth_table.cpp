@@ -1,0 +1,91 @@
+// truth_table.cpp -- finds the shortest expression of each of the 256 functions, once.
+//
+// All functions of cost 0 are the operands and constants; of cost n, those that one more operation
+// makes of two functions whose costs sum to n - 1. Taken in order of cost, the first way found to
+// make a function is a cheapest one (as a tree). No function needs more than six operations.
+#include "vector_math/truth_table.h"
+
+#include <array>
+#include <vector>
+
+namespace softcuda::vector_math {
+
+namespace {
+
+enum class Gate : std::uint8_t { None, Zero, Ones, A, B, C, Not, And, Or, Xor };
+
+struct Way {
+    Gate gate = Gate::None;
+    std::uint8_t x = 0, y = 0; ///< the operands' truth tables
+};
+
+class Ways {
+  public:
+    Ways() {
+        costs_.resize(1);
+        add(0x00, {Gate::Zero}, 0);
+        add(0xff, {Gate::Ones}, 0);
+        add(0xf0, {Gate::A}, 0);
+        add(0xcc, {Gate::B}, 0);
+        add(0xaa, {Gate::C}, 0);
+        for (std::size_t cost = 1; known_ < 256; ++cost) {
+            costs_.emplace_back();
+            for (const std::uint8_t x : std::vector(costs_[cost - 1]))
+                add(static_cast<std::uint8_t>(~x), {Gate::Not, x}, cost);
+            for (std::size_t left = 0; left < cost; ++left)
+                for (const std::uint8_t x : std::vector(costs_[left]))
+                    for (const std::uint8_t y : std::vector(costs_[cost - 1 - left]))
+                        combine(x, y, cost);
+        }
+    }
+    const Way &operator[](std::uint8_t table) const { return ways_[table]; }
+
+  private:
+    void add(std::uint8_t table, Way way, std::size_t cost) {
+        if (ways_[table].gate != Gate::None)
+            return;
+        ways_[table] = way;
+        costs_[cost].push_back(table);
+        ++known_;
+    }
+    void combine(std::uint8_t x, std::uint8_t y, std::size_t cost) {
+        add(x & y, {Gate::And, x, y}, cost);
+        add(x | y, {Gate::Or, x, y}, cost);
+        add(x ^ y, {Gate::Xor, x, y}, cost);
+    }
+    std::array<Way, 256> ways_;
+    std::vector<std::vector<std::uint8_t>> costs_; ///< tables by cost
+    int known_ = 0;
+};
+
+} // namespace
+
+Value *emit_truth_table(Emitter &e, std::uint8_t table, Value *a, Value *b, Value *c) {
+    static const Ways ways;
+    const Way &way = ways[table];
+    const auto operand = [&](std::uint8_t part) { return emit_truth_table(e, part, a, b, c); };
+    switch (way.gate) {
+    case Gate::Ones:
+        return llvm::Constant::getAllOnesValue(a->getType());
+    case Gate::A:
+        return a;
+    case Gate::B:
+        return b;
+    case Gate::C:
+        return c;
+    case Gate::Not:
+        return e.ir.CreateNot(operand(way.x));
+    case Gate::And:
+        return e.ir.CreateAnd(operand(way.x), operand(way.y));
+    case Gate::Or:
+        return e.ir.CreateOr(operand(way.x), operand(way.y));
+    case Gate::Xor:
+        return e.ir.CreateXor(operand(way.x), operand(way.y));
+    case Gate::Zero:
+    case Gate::None:
+        break;
+    }
+    return llvm::Constant::getNullValue(a->getType());
+}
+
+} // namespace softcuda::vector_math

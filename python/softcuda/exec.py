@@ -5,7 +5,8 @@
     softcuda-exec --profile=PATH PROGRAM ...
 
 The program is any that uses the CUDA driver API through libcuda.so.1, or the CUDA runtime API through
-libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. NVML, libnvidia-ml.so.1,
+libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. softcuda-config says how
+programs with the static runtime are linked. NVML, libnvidia-ml.so.1,
 describes the same devices. The program need not know of softcuda. A folder in which these libraries are softcuda's is put first on the loader's path; nothing
 else changes.
 

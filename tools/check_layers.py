@@ -109,6 +109,7 @@ LAYERS: dict[str, set[str]] = {
     "softcuda/nccl": {"abi"},
     "softcuda/nvml": {"abi"},
     "softcuda/cudart": {"abi"},
+    "softcuda/link": {"abi", "softcuda/cudart"},
     "python/src": {"abi", "core"},
     "python/pycuda/_device": set(),
     "tests": {"abi", "core", "softcuda"},

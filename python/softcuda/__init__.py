@@ -16,12 +16,23 @@ TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to impo
 if TYPE_CHECKING:
     from softcuda._devices import Device as Device
     from softcuda._devices import devices as devices
+    from softcuda._link import link_folder as link_folder
+    from softcuda._link import toolkit_folder as toolkit_folder
     from softcuda._loader import loader_folder as loader_folder
     from softcuda._loader import loader_path as loader_path
 
     __version__: str
 
-__all__ = ["LIBRARY", "Device", "devices", "library", "loader_folder", "loader_path"]
+__all__ = [
+    "LIBRARY",
+    "Device",
+    "devices",
+    "library",
+    "link_folder",
+    "loader_folder",
+    "loader_path",
+    "toolkit_folder",
+]
 
 #: The path at which this package has libsoftcuda.so. There is no file in a build without softcuda.
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libsoftcuda.so")
@@ -46,6 +57,10 @@ def __getattr__(name: str) -> object:
         from softcuda import _loader
 
         return getattr(_loader, name)
+    if name in ("link_folder", "toolkit_folder"):
+        from softcuda import _link
+
+        return getattr(_link, name)
     if name in ("Device", "devices"):
         from softcuda import _devices
 

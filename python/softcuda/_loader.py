@@ -30,27 +30,31 @@ def loader_folder() -> str:
     ``libcuda.so.1``, ``libcudart.so.12``, ``libcudart.so.13`` and ``libnvidia-ml.so.1``. Raises FileNotFoundError if there is no
     libsoftcuda.so.
     """
-    libraries = libraries_of(Path(library()).resolve())
+    return make_folder("loader", libraries_of(Path(library()).resolve()))
+
+
+def make_folder(kind: str, files: dict[str, Path]) -> str:
+    """A folder of links with these names, in the cache, or a temporary one. Returns its path."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    name = hashlib.sha256(repr(libraries).encode()).hexdigest()[:16]
-    folder = Path(cache) / "softcuda" / "loader" / name
+    name = hashlib.sha256(repr(files).encode()).hexdigest()[:16]
+    folder = Path(cache) / "softcuda" / kind / name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        link_names(folder, libraries)
+        link_names(folder, files)
     except OSError:  # no home folder, or a read-only one
         folder = Path(tempfile.mkdtemp(prefix="softcuda-"))
-        link_names(folder, libraries)
+        link_names(folder, files)
     return str(folder)
 
 
-def link_names(folder: Path, libraries: dict[str, Path]) -> None:
+def link_names(folder: Path, files: dict[str, Path]) -> None:
     """Create the links; keep those that another process creates at the same time."""
-    for name, path in libraries.items():
+    for name, path in files.items():
         link = folder / name
+        link.parent.mkdir(parents=True, exist_ok=True)
         try:
             link.symlink_to(path)
         except FileExistsError:
-            if link.resolve() != path.resolve():
+            if link.resolve() != (link.parent / path).resolve():
                 raise
 
 

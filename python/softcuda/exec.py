@@ -5,9 +5,10 @@
     softcuda-exec --profile=PATH PROGRAM ...
 
 The program can be any program that uses the CUDA driver API through libcuda.so.1, or the CUDA runtime API through
-libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. NVML, libnvidia-ml.so.1,
-describes the same devices. The program is not changed. A folder in which softcuda's libraries have these names is
-the first one in the loader's path; nothing else changes.
+libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. softcuda-config prints the options with
+which a build links softcuda's runtime in place of the static one. NVML, libnvidia-ml.so.1, describes the same devices. The
+program is not changed. A folder in which softcuda's libraries have these names is the first one in the loader's path;
+nothing else changes.
 
 --check finds defects in the program's kernels. MODES are mem, race, init and sync, separated by commas, or
 all. The findings are printed at the end, and the exit status is 1 if there are any.

@@ -1,0 +1,129 @@
+"""Folders with which a build links programs to softcuda: for a linker alone, and in a toolkit's form."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from softcuda import library
+from softcuda._loader import make_folder
+
+# Libraries that softcuda has in the place of a toolkit's. A toolkit's own file of this form is left out.
+OWN = re.compile(r"lib(cudart(_static)?|cuda|nvidia-ml)\.(a|so(\.\d+)*)")
+VERSIONED = re.compile(r"(lib.+\.so)\.\d+")
+
+
+def link_libraries(driver: Path, major: int) -> dict[str, Path]:
+    """The file for each name that a linker asks for. ``major`` is the version of CUDA."""
+    folder = driver.parent
+    return {
+        "libcudart_static.a": folder / f"libcudart_static_{major}.a",
+        "libcudart.so": folder / f"libcudart.so.{major}",
+        f"libcudart.so.{major}": folder / f"libcudart.so.{major}",
+        "libcuda.so": folder / "libcuda_names.so",
+        "libsoftcuda.so": driver,  # which libcudart.so needs
+        "libnvidia-ml.so": folder / "libnvidia-ml.so.1",
+    }
+
+
+def link_folder(major: int = 13) -> str:
+    """The path of a folder for a linker's option ``-L``: with it, programs use softcuda's runtime.
+
+    The folder has ``libcudart_static.a``, which compilers take by default, ``libcudart.so``, ``libcuda.so``
+    and ``libnvidia-ml.so``. major: the version of CUDA of the compiler's headers, 12 or 13. The folder is
+    in the user's cache folder, as :func:`softcuda.loader_folder` is. Raises FileNotFoundError if one
+    of the libraries is missing.
+    """
+    return make_folder("link", _checked(link_libraries(_driver(), major)))
+
+
+def toolkit_folder(toolkit: str | None = None) -> str:
+    """The path of a folder in the form of a CUDA toolkit, in which the runtime is softcuda's.
+
+    All other files are links to those of ``toolkit``, by default the one to which nvcc belongs, or the
+    packages of NVIDIA in this Python. Build systems take the folder as ``CUDA_PATH``, ``CUDA_HOME`` or
+    ``CUDAToolkit_ROOT``. Its ``bin/nvcc`` links with softcuda's runtime by default. Each library
+    with a version in its name has the name without it as well, which the packages on PyPI lack. Raises
+    FileNotFoundError if there is no toolkit, or if it has no cuda.h.
+    """
+    root = Path(toolkit).absolute() if toolkit else _find_toolkit()
+    links = _checked(link_libraries(_driver(), _major_of(root)))
+    files = {f"lib64/{name}": path for name, path in links.items()}
+    files["lib"] = Path("lib64")
+    for path in root.iterdir():
+        if path.name not in ("lib", "lib64", "bin", "targets"):
+            files[path.name] = path
+    # nvcc looks for its parts beside the name by which it was started.
+    for path in (root / "bin").iterdir():
+        files[f"bin/{path.name}"] = path
+    for path in _libraries_in(root):
+        unversioned = VERSIONED.fullmatch(path.name)
+        for name in (path.name, unversioned[1] if unversioned else path.name):
+            if not OWN.fullmatch(name):
+                files.setdefault(f"lib64/{name}", path)
+    return make_folder("toolkit", files)
+
+
+def _driver() -> Path:
+    return Path(library()).resolve()
+
+
+def _checked(libraries: dict[str, Path]) -> dict[str, Path]:
+    for path in libraries.values():
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"there is no {path}, which programs are linked with"
+            )
+    return libraries
+
+
+def _find_toolkit() -> Path:
+    """The toolkit of the environment's, of nvcc on the path, of this Python's packages, of the system."""
+    on_path = shutil.which("nvcc")
+    candidates = (
+        *(os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")),
+        *([Path(on_path).resolve().parents[1]] if on_path else []),
+        *(*_package_folders(), "/usr/local/cuda"),
+    )
+    for candidate in candidates:
+        # Links lead out of a folder that toolkit_folder() made. /usr has more than a toolkit.
+        if candidate and (nvcc := Path(candidate) / "bin/nvcc").is_file():
+            root = nvcc.resolve().parents[1]
+            if root != Path("/usr"):
+                return root
+    raise FileNotFoundError(
+        "there is no CUDA toolkit: nvcc is not on the path, nor in this Python's package nvidia-cuda-nvcc"
+    )
+
+
+def _package_folders() -> list[str]:
+    from importlib.util import find_spec
+
+    spec = find_spec("nvidia")
+    found = spec.submodule_search_locations if spec else None
+    return [
+        os.path.join(folder, name)
+        for folder in found or ()
+        for name in ("cu13", "cu12")
+    ]
+
+
+def _major_of(toolkit: Path) -> int:
+    header = toolkit / "include/cuda.h"
+    if not header.is_file():
+        raise FileNotFoundError(f"there is no {header}; is {toolkit} a CUDA toolkit?")
+    text = header.read_text(encoding="utf-8", errors="replace")
+    version = int(re.search(r"#define CUDA_VERSION (\d+)", text)[1])
+    if version // 1000 not in (12, 13):
+        raise FileNotFoundError(f"{toolkit} is CUDA {version // 1000}, not 12 or 13")
+    return version // 1000
+
+
+def _libraries_in(toolkit: Path) -> list[Path]:
+    """Each file of the toolkit's folder of libraries, whatever the folder's name is."""
+    for name in ("lib64", "lib", "targets/x86_64-linux/lib"):
+        if (toolkit / name).is_dir():
+            return sorted((toolkit / name).iterdir())
+    return []

@@ -1,0 +1,166 @@
+// forward_runtime.cpp -- libcudart_static.a: the runtime API, forwarded to libcudart.so at the
+// first call.
+//
+// A compiler links programs with the static CUDA runtime by default. With this archive in the place
+// of NVIDIA's, the program still contains no runtime. Each function of cudart.def is a jump through
+// a record of its own:
+//
+//     cudaMalloc:  jmp *record.function       a record: { function, "cudaMalloc" }
+//
+// At first the record leads to find_function(), which opens libcudart.so by its name and keeps the
+// function's address in the record. The program has no dependency on the library. If the loader
+// does not find the library, the functions return cudaErrorInsufficientDriver, as they do on a
+// machine without a driver. All names are hidden: a shared object that contains the archive exports
+// none of them.
+//
+// The file needs nothing of the C++ library, since C programs are linked with the archive as well.
+// NVIDIA's headers must not be seen here: these functions have no parameters.
+#include <dlfcn.h>
+
+#define LIBRARY_NAMED(major) "libcudart.so." #major
+#define LIBRARY_OF(major) LIBRARY_NAMED(major)
+
+namespace {
+
+constexpr const char *library_name = LIBRARY_OF(CUDART_MAJOR);
+
+struct Record {
+    void *function;
+    const char *name;
+};
+
+struct ChannelDesc {
+    int x, y, z, w, kind;
+};
+
+// Numbers of cudaError_t.
+constexpr long insufficient_driver = 35;
+constexpr long call_requires_newer_driver = 36;
+
+long refuse() { return insufficient_driver; }
+long refuse_newer_function() { return call_requires_newer_driver; }
+const char *error_name() { return "cudaErrorInsufficientDriver"; }
+const char *error_string() {
+    return "the CUDA runtime, " LIBRARY_OF(
+        CUDART_MAJOR) ", was not found; softcuda-exec starts a program with softcuda's";
+}
+ChannelDesc channel_desc(int x, int y, int z, int w, int kind) { return {x, y, z, w, kind}; }
+
+bool equal(const char *one, const char *other) {
+    for (; *one && *one == *other; one++)
+        other++;
+    return *one == *other;
+}
+
+/// What stands for a function where there is no library.
+void *substitute(const char *name) {
+    if (equal(name, "cudaGetErrorName"))
+        return reinterpret_cast<void *>(error_name);
+    if (equal(name, "cudaGetErrorString"))
+        return reinterpret_cast<void *>(error_string);
+    if (equal(name, "cudaCreateChannelDesc"))
+        return reinterpret_cast<void *>(channel_desc);
+    return reinterpret_cast<void *>(refuse);
+}
+
+} // namespace
+
+/// Called by first_call below. Two threads may come at the same time: both find the same function.
+extern "C" __attribute__((visibility("hidden"))) void *softcudart_find_function(Record *record) {
+    void *function = nullptr;
+    if (void *library = dlopen(library_name, RTLD_LAZY | RTLD_LOCAL)) {
+        function = dlsym(library, record->name);
+        if (!function) // a function of a newer CUDA than the library's
+            function = reinterpret_cast<void *>(refuse_newer_function);
+    } else {
+        function = substitute(record->name);
+    }
+    __atomic_store_n(&record->function, function, __ATOMIC_RELEASE);
+    return function;
+}
+
+// A call arrives here with the record's address in r11 and the caller's arguments in place. They
+// are kept while the function is looked for.
+asm(R"(
+    .pushsection .text
+    .p2align 4
+    .type   .Lfirst_call, @function
+.Lfirst_call:
+    .cfi_startproc
+    pushq   %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbp, -16
+    movq    %rsp, %rbp
+    .cfi_def_cfa_register %rbp
+    pushq   %rdi
+    pushq   %rsi
+    pushq   %rdx
+    pushq   %rcx
+    pushq   %r8
+    pushq   %r9
+    pushq   %rax
+    pushq   %r10
+    subq    $128, %rsp
+    .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
+    movups  %xmm\n, 16 * \n(%rsp)
+    .endr
+    movq    %r11, %rdi
+    call    softcudart_find_function
+    movq    %rax, %r11
+    .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
+    movups  16 * \n(%rsp), %xmm\n
+    .endr
+    addq    $128, %rsp
+    popq    %r10
+    popq    %rax
+    popq    %r9
+    popq    %r8
+    popq    %rcx
+    popq    %rdx
+    popq    %rsi
+    popq    %rdi
+    popq    %rbp
+    .cfi_def_cfa %rsp, 8
+    jmp     *%r11
+    .cfi_endproc
+    .size   .Lfirst_call, . - .Lfirst_call
+    .popsection
+
+    .macro  forward name
+    .pushsection .text
+    .globl  \name
+    .hidden \name
+    .type   \name, @function
+    .p2align 4
+\name:
+    .cfi_startproc
+    endbr64
+    jmp     *.Lrecord_\name(%rip)
+.Lfirst_\name:
+    endbr64
+    leaq    .Lrecord_\name(%rip), %r11
+    jmp     .Lfirst_call
+    .cfi_endproc
+    .size   \name, . - \name
+    .popsection
+    .pushsection .rodata.str1.1, "aMS", @progbits, 1
+.Lname_\name:
+    .asciz  "\name"
+    .popsection
+    .pushsection .data.rel.local, "aw"
+    .p2align 3
+.Lrecord_\name:
+    .quad   .Lfirst_\name, .Lname_\name
+    .popsection
+    .endm
+)");
+
+#define CUDART_FUNCTION(name) asm("forward " #name);
+#if CUDART_MAJOR == 12
+#define CUDART_FUNCTION_12(name) CUDART_FUNCTION(name)
+#else
+#define CUDART_FUNCTION_13(name) CUDART_FUNCTION(name)
+#define CUDART_PER_THREAD_13(plain, name) CUDART_FUNCTION(name)
+#endif
+#define CUDART_PER_THREAD(plain, name) CUDART_FUNCTION(name)
+#include "cudart.def"

@@ -38,7 +38,7 @@ Seen seen(const Numbers &shape, const std::vector<Index> &indices) {
             chosen.offset};
 }
 
-TEST(ArrayIndex, Places) {
+TEST(ArrayIndex, Positions) {
     EXPECT_EQ(seen({3, 5}, {1}), (Seen{{5}, {4}, 20}));
     EXPECT_EQ(seen({3, 5}, {-1, -5}), (Seen{{}, {}, 40}));
     EXPECT_EQ(seen({3, 5}, {}), (Seen{{3, 5}, {20, 4}, 0}));
@@ -75,7 +75,7 @@ TEST(ArrayIndex, RestAndNewAxes) {
               (Seen{{1, 2, 1}, {0, 4, 0}, 0}));
 }
 
-TEST(ArrayIndex, RefusesWhatIsNotThere) {
+TEST(ArrayIndex, IndexOutOfRangeIsAnError) {
     EXPECT_THAT([] { seen({3, 5}, {0, 5}); },
                 ThrowsMessage<std::out_of_range>(
                     HasSubstr("index 5 is out of bounds for axis 1 with size 5")));

@@ -25,7 +25,7 @@ TEST(CheckModes, UnknownNameIsNamed) {
                 HasSubstr("PYCUDA_CHECK failed: invalid argument - unknown check mode 'memory'"));
 }
 
-TEST(CheckModes, DriverWithoutThemSaysWhichDriverHasThem) {
+TEST(CheckModes, ErrorOfADriverWithoutThemNamesSoftcuda) {
     EXPECT_EQ(check_modes(), 0u);
     const std::string why = "has no check modes; softcuda has them: set PYCUDA_DRIVER=softcuda";
     EXPECT_THAT(message_of([] { set_check_modes(check_mode::mem); }), HasSubstr(why));

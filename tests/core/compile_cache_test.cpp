@@ -302,7 +302,7 @@ TEST_F(CompileCacheTest, ManyThreadsAtOnce) {
     EXPECT_EQ(images().size(), 3u);
 }
 
-TEST_F(CompileCacheTest, LeastRecentlyUsedGoesFirst) {
+TEST_F(CompileCacheTest, LeastRecentlyUsedIsRemovedFirst) {
     DiskCache cache(cache_folder(), 10'000);
     std::vector<Sha256::Digest> keys;
     for (int i = 0; i < 12; ++i) {
@@ -321,7 +321,7 @@ TEST_F(CompileCacheTest, LeastRecentlyUsedGoesFirst) {
     EXPECT_LE(total, 8'000u);
 }
 
-TEST_F(CompileCacheTest, LeftoversOfCrashedWritersGo) {
+TEST_F(CompileCacheTest, FilesOfCrashedWritersAreRemoved) {
     DiskCache cache(cache_folder());
     cache.store(sha256("a"), entry_of(10));
     const std::string old = write("cache/00/1-2-3.tmp", "half"),

@@ -45,7 +45,7 @@ TEST_F(NvccTest, ErrorHasTheUsersLine) {
     EXPECT_THAT(error.command_line().front(), testing::EndsWith("nvcc"));
 }
 
-TEST_F(NvccTest, HostCodeAndFatbinsGoToNvcc) {
+TEST_F(NvccTest, HostCodeAndFatbinsAreCompiledByNvcc) {
     CompileRequest request = request_for("#include <vector>\n"
                                          "__global__ void f() {}\n"
                                          "void host() { std::vector<int> v(3); f<<<1, 1>>>(); }\n");
@@ -63,7 +63,7 @@ TEST_F(NvccTest, NewerDeviceGetsPtx) {
     EXPECT_THAT(result.image, HasSubstr(".entry doublify("));
 }
 
-TEST_F(NvccTest, GencodeOfTheOptionsStands) {
+TEST_F(NvccTest, GencodeOfTheOptionsIsKept) {
     CompileRequest request = nvcc_request(doublify);
     request.options = {"-gencode", "arch=compute_80,code=sm_80"};
     EXPECT_EQ(compile(request).arch, "sm_80");

@@ -71,7 +71,7 @@ TEST_F(NvrtcTest, NewerDeviceGetsPtx) {
     EXPECT_THAT(result.arch, StartsWith("compute_1"));
 }
 
-TEST_F(NvrtcTest, OlderDeviceIsRefused) {
+TEST_F(NvrtcTest, OlderDeviceIsAnError) {
     CompileRequest request = request_for(doublify);
     request.device = ComputeCapability{3, 5};
     EXPECT_THAT(failure_of(request).message(), HasSubstr("3.5 was requested"));
@@ -101,13 +101,13 @@ TEST_F(NvrtcTest, ErrorHasTheUsersLine) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("\n[command: nvrtc "), HasSubstr("\n[stderr:\n")));
 }
 
-TEST_F(NvrtcTest, LinesStayAfterIncludes) {
+TEST_F(NvrtcTest, LineNumbersAreRightAfterIncludes) {
     CompileError error = failure_of(request_for("#include <stdio.h>\n#include <cuda_runtime.h>\n"
                                                 "__global__ void f() { nothing(); }\n"));
     EXPECT_THAT(error.standard_error(), HasSubstr("kernel.cu(3): error"));
 }
 
-TEST_F(NvrtcTest, WarningsOfASuccessAreKept) {
+TEST_F(NvrtcTest, WarningsOfASuccessAreStored) {
     CompileResult result = compile(request_for("__global__ void f() {\n int unused;\n}\n"));
     EXPECT_THAT(result.log, HasSubstr("kernel.cu(2): warning"));
 }
@@ -134,7 +134,7 @@ TEST_F(NvrtcTest, PlainNamesUnlessLinkageIsCxx) {
     EXPECT_THAT(kernels_of(request), testing::ElementsAre("_Z8doublifyPf"));
 }
 
-TEST_F(NvrtcTest, HostHeadersHaveStandIns) {
+TEST_F(NvrtcTest, HostHeadersHaveReplacements) {
     EXPECT_THAT(kernels_of("#include <stdio.h>\n#include <stdlib.h>\n#include <math.h>\n"
                            "#include <stdint.h>\n#include <float.h>\n#include <assert.h>\n"
                            "#include <limits.h>\n#include <string.h>\n#include <cuda.h>\n"
@@ -177,7 +177,7 @@ TEST_F(NvrtcTest, TemplatesInTheUsersHeadersCompile) {
     EXPECT_THAT(kernels_of(request), testing::ElementsAre("f"));
 }
 
-TEST_F(NvrtcTest, TemplatesInTheSourceSayWhatToDo) {
+TEST_F(NvrtcTest, ErrorOfTemplatesInTheSourceHasAHint) {
     EXPECT_THAT(failure_of(request_for("template <class T> __global__ void f(T *a) {}")).message(),
                 HasSubstr("pass no_extern_c"));
 }
@@ -194,14 +194,14 @@ TEST_F(NvrtcTest, DefinesReachTheSource) {
     EXPECT_THAT(kernels_of(request), testing::ElementsAre("renamed"));
 }
 
-TEST_F(NvrtcTest, HeadersBesideTheNamedSourceAreFound) {
+TEST_F(NvrtcTest, HeadersInTheFolderOfTheSourceAreFound) {
     write("src/beside.h", "#define NAME found\n");
     CompileRequest request = request_for("#include \"beside.h\"\n__global__ void NAME() {}");
     request.name = folder() / "src" / "kernel.cu";
     EXPECT_THAT(kernels_of(request), testing::ElementsAre("found"));
 }
 
-TEST_F(NvrtcTest, ZeroByteInTheSourceIsRefused) {
+TEST_F(NvrtcTest, ZeroByteInTheSourceIsAnError) {
     EXPECT_EQ(failure_of(request_for(std::string("int x;\0int y;", 13))).message(),
               "the source has a zero byte at position 6 of 13");
 }
@@ -229,7 +229,7 @@ TEST_F(NvrtcTest, NameExpressionsAreInstantiated) {
     EXPECT_THAT(result.image, HasSubstr(".entry " + result.lowered_names[1].second + "("));
 }
 
-TEST_F(NvrtcTest, KeepLeavesTheFiles) {
+TEST_F(NvrtcTest, KeepDoesNotRemoveFiles) {
     CompileRequest request = request_for(doublify);
     request.keep = true;
     CompileResult result = compile(request);
@@ -245,7 +245,7 @@ TEST_F(NvrtcTest, SharedMemoryBeyondTheLimitIsPtxassError) {
     EXPECT_THAT(error.standard_error(), HasSubstr("too much shared data"));
 }
 
-TEST_F(NvrtcTest, MissingNvrtcSaysWhatToInstall) {
+TEST_F(NvrtcTest, ErrorOfMissingNvrtcNamesThePackage) {
     try {
         compile_detail::throw_nvrtc_not_found({"/first", "/second"});
     } catch (const CompileError &error) {

@@ -85,7 +85,7 @@ TEST(CompilerOptions, IncludeFoldersBecomeAbsolute) {
                 ElementsAre("/a", here + "/b", "/d", "/e"));
 }
 
-TEST(CompilerOptions, ArchitectureIsTakenOut) {
+TEST(CompilerOptions, ArchitectureIsRemoved) {
     CompilerOptions options = translate_options({"-arch", "compute_80", "-code=sm_86"});
     EXPECT_EQ(options.arch, "compute_80");
     EXPECT_EQ(options.code, "sm_86");
@@ -110,18 +110,18 @@ TEST(CompilerOptions, PtxasReportIsNoticed) {
     EXPECT_FALSE(translate_options({"-Xptxas", "-O1"}).wants_ptxas_report);
 }
 
-TEST(CompilerOptions, WhatOnlyNvccDoesIsNamed) {
+TEST(CompilerOptions, OptionsOfNvccOnlyAreNamed) {
     EXPECT_THAT(translate_options({"--source-in-ptx"}).only_nvcc, ElementsAre("--source-in-ptx"));
     EXPECT_THAT(translate_options({"-Xcudafe", "--trace"}).only_nvcc,
                 ElementsAre("-Xcudafe --trace"));
 }
 
-TEST(CompilerOptions, RefusesWhatTheTargetDecides) {
+TEST(CompilerOptions, OptionsThatTheTargetDecidesAreErrors) {
     EXPECT_THAT(message_of({"--ptx"}), HasSubstr("'--ptx'"));
     EXPECT_THAT(message_of({"-o", "x"}), HasSubstr("'-o'"));
 }
 
-TEST(CompilerOptions, RefusesAMissingValue) {
+TEST(CompilerOptions, MissingValueIsAnError) {
     EXPECT_EQ(message_of({"-w", "-std"}), "compiler option '-std' needs a value");
 }
 
@@ -151,7 +151,7 @@ TEST(Architecture, IsTheDevices) {
     EXPECT_EQ(chosen({"", "", std::nullopt, ImageKind::Cubin}), "sm_75");
 }
 
-TEST(Architecture, IsWhatWasNamed) {
+TEST(Architecture, IsTheNamedOne) {
     EXPECT_EQ(chosen({"sm_90a", "", device(90), ImageKind::Cubin}), "sm_90a");
     EXPECT_EQ(chosen({"sm_90a", "", device(90), ImageKind::Ptx}), "compute_90a");
     EXPECT_EQ(chosen({"compute_80", "sm_86", device(86), ImageKind::Cubin}), "sm_86");
@@ -164,12 +164,12 @@ TEST(Architecture, NewerDeviceGetsPtx) {
     EXPECT_EQ(chosen({"", "", device(89), ImageKind::Cubin}), "compute_86");
 }
 
-TEST(Architecture, OlderDeviceIsRefused) {
+TEST(Architecture, OlderDeviceIsAnError) {
     EXPECT_THAT(refusal({"", "", device(61), ImageKind::Cubin}),
                 HasSubstr("NVRTC 13.0 compiles for compute capability 7.5 and newer, but 6.1"));
 }
 
-TEST(Architecture, UnknownNameIsRefused) {
+TEST(Architecture, UnknownNameIsAnError) {
     EXPECT_THAT(refusal({"sm_200", "", device(86), ImageKind::Cubin}),
                 HasSubstr("does not support the architecture sm_200; it supports sm_75, sm_80"));
     for (const char *name : {"86", "sm_", "sm_8x", "volta", "all-major", "sm_90z"})

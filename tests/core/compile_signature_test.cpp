@@ -40,7 +40,7 @@ std::vector<std::string> with_parameters(const std::string &list) {
 
 } // namespace
 
-TEST(PtxEntries, PlacesAndSizes) {
+TEST(PtxEntries, OffsetsAndSizes) {
     std::vector<PtxEntry> entries = read_ptx_entries(R"(
 .version 9.0
 .target sm_86
@@ -129,7 +129,7 @@ TEST(DeclaredKernels, EnumsAreTheirIntegers) {
                 ElementsAre("? 0"));
 }
 
-TEST(DeclaredKernels, WhatCannotBeToldIsUnknown) {
+TEST(DeclaredKernels, UndeterminedParametersAreUnknown) {
     EXPECT_THAT(summaries("#if D\ntypedef double real;\n#else\ntypedef float real;\n#endif\n"
                           "__global__ void f(real *a, real b, int n) {}"),
                 ElementsAre("? 0", "? 0", "signed 4"));
@@ -166,7 +166,7 @@ TEST(ReadableName, OfMangledNames) {
     EXPECT_EQ(readable_name("_Z999x"), "_Z999x");
 }
 
-TEST(LinkerName, TellsParametersOfTemplates) {
+TEST(LinkerName, ShowsParametersOfTemplates) {
     // template <class T> f(T *, const T *, T, unsigned long, int4, T (*)(T)) with T = float
     const auto told = read_linker_name("_Z1fIfEvPT_PKS0_S0_m4int4PFS0_S0_E");
     ASSERT_EQ(told.size(), 6u);

@@ -33,20 +33,20 @@ TEST(SourceWrap, KeepsLineNumbers) {
               "extern \"C\" {\n#line 1 \"k.cu\"\nint x;\n\n}\n");
 }
 
-TEST(SourceWrap, TakesIncludesOut) {
+TEST(SourceWrap, WrapsIncludesInExternCpp) {
     EXPECT_EQ(
         wrap_in_extern_c("\n#include <a.h>\nint x;", "k.cu", [](const auto &) { return true; }),
         "extern \"C\" {\n#line 1 \"k.cu\"\n\nextern \"C++\" {\n#line 2 \"k.cu\"\n"
         "#include <a.h>\n}\n#line 3 \"k.cu\"\nint x;\n}\n");
 }
 
-TEST(SourceWrap, LeavesIncludesInBracesAlone) {
+TEST(SourceWrap, DoesNotChangeIncludesInBraces) {
     const std::string source = "float t[] = {\n#include \"table.inc\"\n};\n";
     EXPECT_EQ(wrap_in_extern_c(source, "k.cu", [](const auto &) { return true; }),
               "extern \"C\" {\n#line 1 \"k.cu\"\n" + source + "\n}\n");
 }
 
-TEST(SourceWrap, LeavesLeadingDirectivesInFront) {
+TEST(SourceWrap, KeepsLeadingDirectivesAtTheStart) {
     const auto angled = [](const IncludeDirective &include) {
         return include.form == IncludeDirective::Form::Angled;
     };
@@ -84,7 +84,7 @@ TEST(StructAttributes, MoveToTheFront) {
               "struct M(8) A { struct M(4) B { int b; }      b; }      a;");
 }
 
-TEST(StructAttributes, NothingElseMoves) {
+TEST(StructAttributes, OtherTextIsNotChanged) {
     for (const char *text : {"struct S { int a; } f(int);", "struct S { int a; }; int g(3);",
                              "void f() { struct S s; if (x) { } while (y) z(); }",
                              "struct S { }; // } __align__(8) x;", "struct S : T { } a;",

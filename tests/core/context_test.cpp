@@ -19,7 +19,7 @@ TEST(Context, PrimaryIsReleasedWithTheLastReference) {
     EXPECT_EQ(fake().primary_retains, before - 1);
 }
 
-TEST(Context, ObjectsKeepItsPrimaryAlive) {
+TEST(Context, PrimaryContextExistsAsLongAsItsObjects) {
     auto context = std::make_unique<Context>(Context::primary(Device(0)));
     int retained = fake().primary_retains;
     auto memory = std::make_unique<DeviceMemory>(*context, 64);
@@ -41,7 +41,7 @@ TEST(Context, DetachesOnce) {
     EXPECT_THAT(message_of([&] { context.push(); }), HasSubstr("detached"));
 }
 
-TEST(Context, OwnContextIsDestroyedAtDetachAndItsMemoryIsLetGo) {
+TEST(Context, OwnContextIsDestroyedAtDetachAndItsMemoryIsFreed) {
     Context context = Context::create(Device(0));
     EXPECT_FALSE(context.is_current());
     DeviceMemory memory(context, 64);
@@ -51,7 +51,7 @@ TEST(Context, OwnContextIsDestroyedAtDetachAndItsMemoryIsLetGo) {
     EXPECT_NO_THROW(memory.free()); // freed with its context
 }
 
-TEST(Context, PopOfAnEmptyStackSaysSo) {
+TEST(Context, PopOfAnEmptyStackIsAnError) {
     EXPECT_THAT(message_of([] { Context::pop(); }),
                 HasSubstr("context::pop failed: invalid device context - cannot pop non-current"));
 }
@@ -62,7 +62,7 @@ TEST(Context, NothingIsAllocatedWithoutOne) {
               "context?");
 }
 
-TEST(Context, PopSkipsWhatIsGone) {
+TEST(Context, PopSkipsDestroyedContexts) {
     Context below = Context::primary(Device(0));
     Context gone = Context::create(Device(0));
     Context top = Context::primary(Device(0));
@@ -76,7 +76,7 @@ TEST(Context, PopSkipsWhatIsGone) {
     EXPECT_FALSE(Context::current());
 }
 
-TEST(Context, SeesAndKeepsWhatOthersMadeCurrent) {
+TEST(Context, UsesContextsThatOthersMadeCurrent) {
     CUcontext foreign = nullptr;
     driver().cuDevicePrimaryCtxRetain(&foreign, 0);
     driver().cuCtxPushCurrent(foreign);
@@ -92,7 +92,7 @@ TEST(Context, SeesAndKeepsWhatOthersMadeCurrent) {
     driver().cuDevicePrimaryCtxRelease(0);
 }
 
-TEST(Context, ScopeRestoresWhatWasCurrent) {
+TEST(Context, ScopeRestoresTheCurrentContext) {
     Context context = Context::primary(Device(0));
     {
         ScopedContext outer(context);

@@ -57,7 +57,7 @@ TEST(CopyTeam, CopiesForSeveralThreads) {
     EXPECT_EQ(wrong, 0);
 }
 
-TEST(CopyTeam, DropsWhatNobodyHasTaken) {
+TEST(CopyTeam, DropsWorkThatNoHelperHasStarted) {
     std::atomic<int> copied = 0;
     {
         CopyTeam::Job job(team(), [&](std::size_t) { ++copied; });

@@ -32,7 +32,7 @@ TEST_F(Cupti, RecordsBecomeKernelsAndEvents) {
     EXPECT_THAT(profile_report(), Not(HasSubstr("work")));
 }
 
-TEST_F(Cupti, WaitsAreKeptWhileItIsOn) {
+TEST_F(Cupti, WaitsAreRecordedWhileItIsOn) {
     using namespace std::chrono_literals;
     const auto now = std::chrono::steady_clock::now();
     detail::note_wait("cuStreamSynchronize", now, now + 5us);
@@ -49,7 +49,7 @@ TEST_F(Cupti, CountersNeedSoftcuda) {
                 HasSubstr("records a timeline alone: pycuda.profile(counters=False)"));
 }
 
-TEST_F(NoCupti, TheErrorSaysWhatIsMissing) {
+TEST_F(NoCupti, TheErrorNamesTheMissingLibrary) {
     EXPECT_EQ(profile_modes(), 0u);
     const std::string why = "has no profile; softcuda has one: set PYCUDA_DRIVER=softcuda";
     EXPECT_THAT(message_of([] { set_profile_modes(profile_mode::all); }), HasSubstr(why));

@@ -36,7 +36,7 @@ class DeviceAlgorithms : public DeviceArrays {
     }
 };
 
-TEST_F(DeviceAlgorithms, BothWaysOfSortingGiveTheOrderOfTheHost) {
+TEST_F(DeviceAlgorithms, BothSortsEqualTheHostsOrder) {
     for (std::size_t count : {1u, 33u, 5000u, 70000u}) {
         const std::vector<float> host = shuffled(count);
         const Array x = array(host, {static_cast<std::int64_t>(count)});
@@ -160,7 +160,7 @@ TEST_F(DeviceAlgorithms, PartsOfArrays) {
     EXPECT_THROW(part(x, {Index(3)}), std::out_of_range);
 }
 
-TEST_F(DeviceAlgorithms, IndexedElementsAreTakenAndSet) {
+TEST_F(DeviceAlgorithms, IndexedElementsAreReadAndSet) {
     const Array x = ramp({3, 4});
     const Array rows = array<std::int64_t>({0, -1, 2}, {3});
     const Array columns = array<std::int64_t>({1, -4, 3}, {3});
@@ -176,7 +176,7 @@ TEST_F(DeviceAlgorithms, IndexedElementsAreTakenAndSet) {
     EXPECT_THAT(values<float>(x), ElementsAre(0, 50, 2, 3, 4, 5, 6, 7, 50, 9, 10, 50));
 }
 
-TEST_F(DeviceAlgorithms, NothingIsSetWhereAnIndexIsOutside) {
+TEST_F(DeviceAlgorithms, NothingIsSetIfAnIndexIsOutside) {
     const Array x = ramp({4});
     const Array places = array<std::int64_t>({0, 4}, {2});
     const IndexedAxis axes[] = {{&places, 4, 4}};
@@ -194,7 +194,7 @@ TEST_F(DeviceAlgorithms, ScatterReadsBeforeItWrites) {
     EXPECT_THAT(values<float>(x), ElementsAre(5, 4, 3, 2, 1, 0));
 }
 
-TEST_F(DeviceAlgorithms, PlacesThatAreNotZero) {
+TEST_F(DeviceAlgorithms, IndicesOfNonzeroElements) {
     for (std::int64_t count : {1, 500, 4096, 10001}) {
         std::vector<std::uint8_t> host(count);
         std::vector<std::int64_t> places;

@@ -278,7 +278,7 @@ TEST_F(DeviceArrays, PackedAndRolledFusionsComputeTheSame) {
     }
 }
 
-TEST_F(DeviceArrays, FusionsEqualTheirOperationsWhateverTheLayouts) {
+TEST_F(DeviceArrays, FusionsEqualTheirOperationsInEveryLayout) {
     const Scalar two = Scalar::weak(2.0);
     const Fusion fusion(2,
                         {{Operation::Multiply, {0, Fusion::constant(0)}},
@@ -314,7 +314,7 @@ TEST_F(DeviceArrays, FusionsEqualTheirOperationsWhateverTheLayouts) {
         }
 }
 
-TEST_F(DeviceArrays, SayWhatDoesNotFit) {
+TEST_F(DeviceArrays, ErrorsNameTheMismatch) {
     const Array x = ramp({2, 3}), y = ramp({4}), bytes = array<std::int8_t>({1}, {1});
     EXPECT_THAT(message_of<std::invalid_argument>([&] { apply_to(Operation::Add, {x, y}); }),
                 HasSubstr("(2, 3)"));

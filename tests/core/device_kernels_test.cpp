@@ -62,7 +62,7 @@ TEST_F(DeviceKernels, ElementwiseOverFlatAndStridedArrays) {
     EXPECT_THAT(result, ElementsAre(4, 10, 6, 12, 8, 14));
 }
 
-TEST_F(DeviceKernels, ElementwiseRefusesWhatDoesNotFit) {
+TEST_F(DeviceKernels, ElementwiseMismatchIsAnError) {
     ElementwiseKernel copy_kernel("float *z, const float *x", "z[i] = x[i]");
     const std::array<std::int64_t, 1> four = {4};
     const std::array<std::int64_t, 1> five = {5};

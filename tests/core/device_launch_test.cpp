@@ -56,7 +56,7 @@ TEST_F(DeviceLaunch, StagesHostData) {
     EXPECT_EQ(twice[15], 31.0f);
 }
 
-TEST_F(DeviceLaunch, DriverTellsTheLayout) {
+TEST_F(DeviceLaunch, DriverReturnsTheLayout) {
     Function function = compile_module(R"(
 struct Triple { double x; char c; };
 __global__ void mixed(char a, float4 b, short c, Triple d, double *out)
@@ -176,7 +176,7 @@ __global__ void tile(float *x) {
 // Each of these breaks the context, so it runs in a separate process.
 using DeviceFault = DeviceLaunch;
 
-TEST_F(DeviceFault, WildWriteIsAnErrorAndTheExitIsClean) {
+TEST_F(DeviceFault, InvalidWriteIsAnErrorAndTheExitIsClean) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(
         {

@@ -131,7 +131,7 @@ TEST_F(DeviceMemoryTest, WaitsForTheContext) {
     EXPECT_TRUE(stream.query());
 }
 
-TEST_F(DeviceMemoryTest, RunsOutOfMemoryAndGoesOn) {
+TEST_F(DeviceMemoryTest, ContinuesAfterOutOfMemory) {
     const std::size_t more_than_all = context_.memory_info().total + (std::size_t{1} << 30);
     EXPECT_THAT(message_of([&] { DeviceMemory memory(more_than_all); }),
                 testing::AllOf(HasSubstr("cuMemAlloc failed: out of memory"),
@@ -150,7 +150,7 @@ TEST_F(DeviceMemoryTest, RegistersHostMemory) {
     EXPECT_THAT(message_of([&] { registered.unregister(); }), HasSubstr("released before"));
 }
 
-TEST_F(DeviceMemoryTest, PoolServesFromAnyThread) {
+TEST_F(DeviceMemoryTest, PoolWorksInEveryThread) {
     MemoryPool pool = MemoryPool::device();
     PooledMemory block = pool.allocate(1000);
     std::thread([&] {
@@ -165,7 +165,7 @@ TEST_F(DeviceMemoryTest, PoolServesFromAnyThread) {
     copy_to_device(block.get(), host.data(), 64);
 }
 
-TEST_F(DeviceMemoryTest, TwoContextsOfOneDeviceAreApart) {
+TEST_F(DeviceMemoryTest, TwoContextsOfOneDeviceAreSeparate) {
     Context own = Context::create(device_);
     EXPECT_FALSE(own == context_);
     {

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Driver, KnowsWhereItCameFrom) {
+TEST(Driver, HasItsPath) {
     EXPECT_EQ(driver().path(), FAKE_DRIVER);
     EXPECT_EQ(driver_version(), 12020);
     EXPECT_EQ(driver().image_kind(), ImageKind::Cubin);
@@ -30,7 +30,7 @@ TEST(Driver, ThrowsOrReturnsTheResult) {
               "cuDeviceGet failed: invalid device ordinal - device 7 of 1");
 }
 
-TEST(Driver, SaysWhichVersionBroughtWhatItLacks) {
+TEST(Driver, ErrorNamesTheVersionWithAMissingFunction) {
     EXPECT_TRUE(driver().cuInit.available());
     EXPECT_FALSE(driver().cuFuncGetParamInfo.available());
     std::string text =
@@ -39,7 +39,7 @@ TEST(Driver, SaysWhichVersionBroughtWhatItLacks) {
     EXPECT_THAT(text, HasSubstr("which CUDA 12.4 introduced"));
 }
 
-TEST(Driver, RefusesToWorkInAForkedChild) {
+TEST(Driver, IsAnErrorInAForkedChild) {
     init(); // in the parent
     int pipe_ends[2];
     ASSERT_EQ(pipe(pipe_ends), 0);
@@ -94,14 +94,14 @@ TEST_F(Waiting, EndsWhenTheStreamIsDone) {
     EXPECT_EQ(asked, 3);
 }
 
-TEST_F(Waiting, CanBeGivenUp) {
+TEST_F(Waiting, CanBeCancelled) {
     fake().stream_is_busy = true;
     int interrupts = fake().interrupts;
     EXPECT_THROW(synchronize(StreamRef(), [] { return false; }), Interrupted);
     EXPECT_EQ(fake().interrupts, interrupts + 1);
 }
 
-TEST_F(Waiting, PassesOnWhatTheCallbackThrows) {
+TEST_F(Waiting, RethrowsExceptionsOfTheCallback) {
     fake().stream_is_busy = true;
     EXPECT_THROW(synchronize(StreamRef(), []() -> bool { throw 7; }), int);
 }

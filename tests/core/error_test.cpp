@@ -6,7 +6,7 @@
 namespace pycuda {
 namespace {
 
-TEST(Error, SpeaksLikePyCuda) {
+TEST(Error, MessageIsLikePyCudas) {
     Error plain("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY);
     EXPECT_STREQ(plain.what(), "cuMemAlloc failed: out of memory");
     Error extra("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, "4096 bytes wanted");
@@ -15,7 +15,7 @@ TEST(Error, SpeaksLikePyCuda) {
     EXPECT_EQ(extra.result(), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-TEST(Error, KnowsItsFamily) {
+TEST(Error, HasItsKind) {
     EXPECT_EQ(error_kind(CUDA_ERROR_OUT_OF_MEMORY), ErrorKind::Memory);
     EXPECT_EQ(error_kind(CUDA_ERROR_LAUNCH_TIMEOUT), ErrorKind::Launch);
     EXPECT_EQ(error_kind(CUDA_ERROR_NO_DEVICE), ErrorKind::Runtime);

@@ -16,7 +16,7 @@ double from_half(std::uint16_t bits) {
     return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-TEST(Half, KeepsEachOfItsOwnValues) {
+TEST(Half, ConvertsEachHalfAndBackWithoutChange) {
     for (unsigned bits = 0; bits < 0x10000; ++bits)
         if ((bits & 0x7c00) != 0x7c00) {
             ASSERT_EQ(to_half(from_half(static_cast<std::uint16_t>(bits))), bits);

@@ -80,13 +80,13 @@ TEST_F(KernelPackTest, FindsEachEntry) {
     EXPECT_FALSE(KernelPack(folder().string()).find(sha256("a")));
 }
 
-TEST_F(KernelPackTest, CutOffAnywhereItGivesNothingWrong) {
+TEST_F(KernelPackTest, TruncatedPackHasNoWrongResult) {
     const std::string pack = pack_of(entries());
     for (std::size_t size = 0; size < pack.size(); ++size)
         EXPECT_TRUE(gives_nothing_wrong(pack.substr(0, size), entries())) << size;
 }
 
-TEST_F(KernelPackTest, DamagedAnywhereItGivesNothingWrong) {
+TEST_F(KernelPackTest, DamagedPackHasNoWrongResult) {
     const std::string pack = pack_of(entries());
     for (std::size_t at = 0; at < pack.size(); ++at) {
         std::string damaged = pack;
@@ -95,7 +95,7 @@ TEST_F(KernelPackTest, DamagedAnywhereItGivesNothingWrong) {
     }
 }
 
-TEST_F(KernelPackTest, KeyIsOfAllThatIsTold) {
+TEST_F(KernelPackTest, KeyContainsAllInputs) {
     const CompileRequest request = ptx_request(doublify);
     auto differs = [&](auto change) {
         CompileRequest other = request;
@@ -115,7 +115,7 @@ TEST_F(KernelPackTest, KeyIsOfAllThatIsTold) {
     EXPECT_FALSE(differs([](CompileRequest &r) { r.include_dirs = {"/usr/include"}; }));
 }
 
-TEST_F(KernelPackTest, NoKeyForWhatDependsOnMore) {
+TEST_F(KernelPackTest, NoKeyForSourcesWithOtherInputs) {
     auto has_key = [](auto change) {
         CompileRequest request = ptx_request(doublify);
         change(request);
@@ -129,7 +129,7 @@ TEST_F(KernelPackTest, NoKeyForWhatDependsOnMore) {
     EXPECT_FALSE(has_key([](CompileRequest &r) { r.name_expressions = {"scale<float>"}; }));
 }
 
-TEST_F(KernelPackTest, KeyIsOfOwnHeadersToo) {
+TEST_F(KernelPackTest, KeyContainsOwnHeadersToo) {
     write("own/inner.hpp", "constexpr int one = 1;");
     write("own/outer.hpp", "#include <inner.hpp>\n");
     const std::string own = folder() / "own";
@@ -152,7 +152,7 @@ TEST_F(KernelPackTest, KeyIsOfOwnHeadersToo) {
     EXPECT_FALSE(kernel_pack_key(request, own));
 }
 
-TEST_F(KernelPackTest, RecordsWhatWasCompiled) {
+TEST_F(KernelPackTest, RecordsCompiledKernels) {
     const ScopedVariable recording("PYCUDA_RECORD_KERNELS", folder().c_str());
     const CompileRequest request = ptx_request(doublify);
     const CompileResult compiled = compile(request);

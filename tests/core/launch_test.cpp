@@ -30,12 +30,12 @@ class Launch : public FakeDevice {
     Module module_ = load("code");
 };
 
-TEST_F(Launch, ModuleLoadFailureSaysWhatTheDriverSaid) {
+TEST_F(Launch, ModuleLoadFailureHasTheDriversMessage) {
     EXPECT_EQ(message_of([] { load("bad code"); }),
               "cuModuleLoadDataEx failed: a PTX JIT compilation failed - line 1: syntax error");
 }
 
-TEST_F(Launch, ModuleLivesAsLongAsItsFunctions) {
+TEST_F(Launch, ModuleExistsAsLongAsItsFunctions) {
     int unloaded = fake().modules_unloaded;
     {
         Function function = load("code").function("kernel");
@@ -49,7 +49,7 @@ TEST_F(Launch, UnknownKernelIsNamed) {
                 HasSubstr("no kernel \"colonel\" in the module"));
 }
 
-TEST_F(Launch, PutsEachArgumentWhereTheKernelWantsIt) {
+TEST_F(Launch, PutsEachArgumentAtTheParametersOffset) {
     Function function = kernel({a_byte, a_float4, an_int, a_double, float_pointer});
     DeviceMemory memory(64);
     struct alignas(16) Float4 {
@@ -102,7 +102,7 @@ TEST_F(Launch, FreedMemoryIsNotPassed) {
     EXPECT_EQ(fake().launches, launches);
 }
 
-TEST_F(Launch, NumbersBecomeWhatTheKernelWants) {
+TEST_F(Launch, NumbersGetTheParametersType) {
     Function function = kernel({a_byte, a_float, a_double, an_int, float_pointer});
     ArgumentBlock block(function);
     EXPECT_TRUE(block.try_push_integer(std::int64_t{255}));
@@ -118,7 +118,7 @@ TEST_F(Launch, NumbersBecomeWhatTheKernelWants) {
     EXPECT_EQ(read<CUdeviceptr>(24), 0xffff'ffff'ffff'fff0);
 }
 
-TEST_F(Launch, NumbersThatDoNotFitAreRefused) {
+TEST_F(Launch, NumbersThatDoNotFitAreErrors) {
     Function function = kernel({an_int, a_byte, a_float4});
     ArgumentBlock block(function);
     EXPECT_FALSE(block.try_push_real(1.0));
@@ -134,7 +134,7 @@ TEST_F(Launch, NumbersThatDoNotFitAreRefused) {
     EXPECT_THROW(launch(function, {}, block), ArgumentError);
 }
 
-TEST_F(Launch, SixteenBitFloatsAreTakenAsBits) {
+TEST_F(Launch, SixteenBitFloatsArePassedAsBits) {
     Function function =
         kernel({{"half", 2, 2, ValueKind::Float}, {"__nv_bfloat16", 2, 2, ValueKind::BFloat16}});
     launch(function, {}, std::uint16_t{0x3c00}, std::uint16_t{0x3f80});
@@ -162,7 +162,7 @@ TEST_F(Launch, UnknownParametersAreAlignedByC) {
                 HasSubstr("the driver does not report the kernel's parameters"));
 }
 
-TEST_F(Launch, OldDriversLetPtxTellTheLayout) {
+TEST_F(Launch, WithOldDriversPtxDeterminesTheLayout) {
     Function function = load(R"(
 .version 8.0
 .target sm_80
@@ -180,7 +180,7 @@ TEST_F(Launch, OldDriversLetPtxTellTheLayout) {
     EXPECT_EQ(function.layout().block_size(), 32u);
 }
 
-TEST_F(Launch, SourceTellsWhatParametersMean) {
+TEST_F(Launch, SourceDeterminesTheMeaningOfParameters) {
     module_.describe_from_source("__global__ void kernel(const double *x, float a, unsigned n) {}");
     Function function = module_.function("kernel");
     ASSERT_EQ(function.layout().count(), 3u);
@@ -190,7 +190,7 @@ TEST_F(Launch, SourceTellsWhatParametersMean) {
     EXPECT_EQ(function.layout().type(0), "const double *");
 }
 
-TEST_F(Launch, LargeBlocksLeaveTheStack) {
+TEST_F(Launch, LargeBlocksAreNotOnTheStack) {
     ParameterDescription big{"Table", 8000, 8, ValueKind::Bytes};
     Function function = kernel({big, an_int});
     struct Table {

@@ -40,13 +40,13 @@ TEST(Layout, ContiguousInBothOrders) {
     EXPECT_TRUE(strided({1, 3}, {999, 4}).is_c_contiguous(4));
 }
 
-TEST(Layout, RefusesWhatCannotBe) {
+TEST(Layout, InvalidLayoutsAreErrors) {
     EXPECT_THROW(of_shape({2, -1}), std::invalid_argument);
     EXPECT_THROW(of_shape(Numbers(33, 1)), std::invalid_argument);
     EXPECT_THROW(of_shape({std::int64_t{1} << 40, std::int64_t{1} << 40}), std::invalid_argument);
 }
 
-TEST(Layout, ReshapesWithoutMovingWhereItCan) {
+TEST(Layout, ReshapesWithoutACopyIfPossible) {
     Layout result;
     const std::int64_t six[] = {6}, three_two[] = {3, 2}, four_one_five[] = {4, 1, 5};
     ASSERT_TRUE(of_shape({2, 3}).try_reshape(three_two, Order::C, 4, result));
@@ -100,7 +100,7 @@ TEST(Layout, SortsAxesAsTheFirstLiesInMemory) {
     EXPECT_EQ(offsets, (std::array<std::int64_t, 2>{-4, 12}));
 }
 
-TEST(Layout, KnowsTheBytesThatItTouches) {
+TEST(Layout, ReturnsTheBytesThatItAccesses) {
     const Layout::ByteRange range = strided({3, 2}, {-8, 4}).byte_range(4);
     EXPECT_EQ(range.begin, -16);
     EXPECT_EQ(range.end, 8);
@@ -161,7 +161,7 @@ TEST(DTypes, CastByTheRules) {
     EXPECT_NE(DType::opaque(12), DType::opaque(8));
 }
 
-TEST(Scalars, FitOrSayThatTheyDoNot) {
+TEST(Scalars, FitOrAreErrors) {
     EXPECT_TRUE(Scalar::weak(std::int64_t{127}).fits(ScalarType::Int8));
     EXPECT_FALSE(Scalar::weak(std::int64_t{128}).fits(ScalarType::Int8));
     EXPECT_FALSE(Scalar::weak(std::int64_t{-1}).fits(ScalarType::UInt64));

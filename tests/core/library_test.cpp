@@ -44,7 +44,7 @@ TEST(Library, AutoListsAllThatWasTried) {
     EXPECT_THAT(text, HasSubstr("PYCUDA_SOFTCUDA_LIBRARY"));
 }
 
-TEST(Library, SaysWhatAnExplicitChoiceLacks) {
+TEST(Library, ErrorNamesWhatAnExplicitChoiceLacks) {
     EXPECT_THAT(explanation({.choice = "nvidia", .nvidia = {"libno-gpu.so.1"}, .softcuda = {}}),
                 HasSubstr("PYCUDA_DRIVER=nvidia"));
     EXPECT_THAT(explanation({.choice = "softcuda", .nvidia = {}, .softcuda = {"/no/soft.so"}}),
@@ -53,7 +53,7 @@ TEST(Library, SaysWhatAnExplicitChoiceLacks) {
                 HasSubstr("/no/such/driver.so"));
 }
 
-TEST(Library, AutoPrefersADeviceAndSaysNothing) {
+TEST(Library, AutoPrefersADeviceWithoutAMessage) {
     testing::internal::CaptureStderr();
     auto library = find_library(
         {.choice = "auto", .nvidia = {FAKE_DRIVER}, .softcuda = {"/no/libsoftcuda.so"}});
@@ -61,7 +61,7 @@ TEST(Library, AutoPrefersADeviceAndSaysNothing) {
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-TEST(Library, AutoFallsBackWhereThereIsNoDevice) {
+TEST(Library, AutoSelectsSoftcudaWithoutADevice) {
     ScopedVariable none("FAKE_DEVICES", "0");
     LibrarySearch search{.choice = "auto", .nvidia = {FAKE_DRIVER}, .softcuda = {FAKE_DRIVER}};
     testing::internal::CaptureStderr();
@@ -83,7 +83,7 @@ TEST(Library, AutoFallsBackWhereThereIsNoDevice) {
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-TEST(Library, BeforeInitOnlyTheSystemIsAsked) {
+TEST(Library, BeforeInitOnlyTheSystemIsUsed) {
     ScopedVariable none("FAKE_DEVICES", "0"); // not read in this case
     LibrarySearch search{.choice = "auto",
                          .nvidia = {FAKE_DRIVER},
@@ -99,7 +99,7 @@ TEST(Library, BeforeInitOnlyTheSystemIsAsked) {
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-TEST(Library, AutoRefusesALibraryThatIsNoDriver) {
+TEST(Library, AutoIgnoresALibraryThatIsNotADriver) {
     std::string text = explanation(
         {.choice = "auto", .nvidia = {"libc.so.6"}, .softcuda = {"/no/libsoftcuda.so"}});
     EXPECT_THAT(text, HasSubstr("libc.so.6: is not a CUDA driver"));

@@ -30,7 +30,7 @@ TEST_F(Memory, ShortageNamesTheNumbers) {
                                       "1073741824 bytes, [0-9]+ of 1048576 are free"));
 }
 
-TEST_F(Memory, MovesItsOwnership) {
+TEST_F(Memory, MoveTransfersOwnership) {
     std::size_t used = fake().memory_used;
     DeviceMemory first(64);
     CUdeviceptr address = first.get();
@@ -85,7 +85,7 @@ TEST_F(Pool, ReusesTheBlockThatCameBackLast) {
     EXPECT_EQ(now.active_bytes, 103u);
 }
 
-TEST_F(Pool, FreesWhatWaitsWhenTheDriverRunsOut) {
+TEST_F(Pool, FreesHeldBlocksIfTheDriverIsOutOfMemory) {
     fake().memory_size = fake().memory_used + 100'000;
     MemoryPool pool = MemoryPool::device();
     for (std::size_t size : {30'000, 20'000, 10'000})
@@ -97,7 +97,7 @@ TEST_F(Pool, FreesWhatWaitsWhenTheDriverRunsOut) {
                 HasSubstr("memory_pool::allocate failed: out of memory - failed to free memory"));
 }
 
-TEST_F(Pool, AsksTheCallerToLetGo) {
+TEST_F(Pool, CallsTheFunctionThatFreesMemory) {
     fake().memory_size = fake().memory_used + 100'000;
     MemoryPool pool = MemoryPool::device();
     std::vector<PooledMemory> garbage;
@@ -121,7 +121,7 @@ TEST_F(Pool, StopsHolding) {
     EXPECT_THAT(message_of([&] { kept.free(); }), HasSubstr("was freed before"));
 }
 
-TEST_F(Pool, MayGoBeforeItsBlocksAndItsContext) {
+TEST_F(Pool, MayBeDestroyedBeforeItsBlocksAndItsContext) {
     std::size_t used = fake().memory_used;
     {
         Context own = Context::create(Device(0));

@@ -83,7 +83,7 @@ TEST_F(ClockWait, EndsWithTheSignal) {
     pthread_mutex_lock(&mutex_);
 }
 
-TEST(NewerFunctions, StatSeesWhatIsThere) {
+TEST(NewerFunctions, StatFindsExistingFiles) {
     const std::string path = testing::TempDir() + "newer_functions_test";
     std::ofstream(path) << "seven ch";
     struct stat seen{};

@@ -18,7 +18,7 @@ TEST(PoolBins, AreThoseOfPyCuda) {
     EXPECT_EQ(pool_bin_number(2), 16u);
 }
 
-TEST(PoolBins, HoldWhatTheyServeAndWasteLittle) {
+TEST(PoolBins, BlocksFitAndWasteLittle) {
     for (std::size_t size = 1; size < 100'000; ++size) {
         std::size_t block = block_for(size);
         ASSERT_GE(block, size);

@@ -40,7 +40,7 @@ class Terminal : public testing::Test {
     int end_ = -1;
 };
 
-TEST_F(Terminal, ShowsWhatTakesLongAndClearsIt) {
+TEST_F(Terminal, ShowsALineForSlowWorkAndClearsIt) {
     {
         ProgressLine line("compiling k.cu", end_, 10ms);
         std::this_thread::sleep_for(300ms);
@@ -48,7 +48,7 @@ TEST_F(Terminal, ShowsWhatTakesLongAndClearsIt) {
     EXPECT_EQ(shown(), "\r\x1b[Kpycuda: compiling k.cu ... 0 s\r\x1b[K");
 }
 
-TEST_F(Terminal, IsSilentWhereItIsQuick) {
+TEST_F(Terminal, PrintsNothingForQuickWork) {
     {
         ProgressLine line("compiling k.cu", end_, 1h);
     }
@@ -64,7 +64,7 @@ TEST_F(Terminal, IsSilentOnADumbOne) {
     EXPECT_EQ(shown(), "");
 }
 
-TEST(Progress, IsSilentWhereThereIsNoTerminal) {
+TEST(Progress, PrintsNothingWithoutATerminal) {
     int pipe[2];
     ASSERT_EQ(::pipe2(pipe, O_NONBLOCK), 0);
     {

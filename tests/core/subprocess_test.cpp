@@ -30,7 +30,7 @@ TEST(Subprocess, FolderMayHaveAnyName) {
     EXPECT_EQ(run_process({"/bin/sh", "-c", "pwd -P"}, inner).standard_output, inner + "\n");
 }
 
-TEST(Subprocess, GivesStatusAndSignal) {
+TEST(Subprocess, ReturnsStatusAndSignal) {
     TemporaryDirectory folder;
     const ProcessResult ended =
         run_process({"/bin/sh", "-c", "echo no >&2; exit 3"}, folder.path());

@@ -13,7 +13,7 @@ std::vector<int> count_to(int n) {
     return values;
 }
 
-TEST_F(CopyTest, TheDirectionMayBeLeftToTheDriver) {
+TEST_F(CopyTest, TheDriverMayDetermineTheDirection) {
     const std::vector<int> from = count_to(10);
     int *memory = make(from);
     std::vector<int> to(10);
@@ -101,7 +101,7 @@ cudaError_t cudaMemcpyFromArray(void *, cudaArray_const_t, std::size_t, std::siz
                                 cudaMemcpyKind);
 }
 
-TEST_F(CopyTest, OldCopiesGoOnInTheNextLine) {
+TEST_F(CopyTest, OldCopiesContinueInTheNextLine) {
     const cudaChannelFormatDesc format =
         cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
     cudaArray_t array = nullptr;

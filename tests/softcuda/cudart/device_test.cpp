@@ -11,7 +11,7 @@ namespace {
 
 using DeviceTest = CudartTest;
 
-TEST_F(DeviceTest, ErrorsAreKeptForEachThread) {
+TEST_F(DeviceTest, ErrorsAreStoredForEachThread) {
     EXPECT_OK(cudaPeekAtLastError());
     EXPECT_EQ(cudaSetDevice(99), cudaErrorInvalidDevice);
     EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice);
@@ -134,7 +134,7 @@ TEST_F(DeviceTest, NothingIsAllocatedForNoBytes) {
     EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
 }
 
-TEST_F(DeviceTest, PoolsAndStreamsGiveMemory) {
+TEST_F(DeviceTest, PoolsAndStreamsAllocateMemory) {
     cudaStream_t stream = nullptr;
     ASSERT_OK(cudaStreamCreate(&stream));
     void *memory = nullptr;
@@ -201,7 +201,7 @@ TEST_F(DeviceTest, TheDriversFunctionsHaveNames) {
     EXPECT_EQ(function, nullptr);
 }
 
-TEST_F(DeviceTest, WhatIsNotSupportedSaysSo) {
+TEST_F(DeviceTest, UnsupportedFunctionsAreErrors) {
     EXPECT_EQ(cudaDestroyExternalMemory(nullptr), cudaErrorNotSupported);
     EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }

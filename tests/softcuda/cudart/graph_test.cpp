@@ -105,7 +105,7 @@ TEST_F(GraphTest, NodesOfEachKindRunInOrder) {
     EXPECT_OK(cudaGraphDestroy(graph));
 }
 
-TEST_F(GraphTest, MemoryOfAGraphIsToldToTheCaller) {
+TEST_F(GraphTest, TheCallerGetsTheMemoryOfAGraph) {
     cudaGraph_t graph = nullptr;
     ASSERT_OK(cudaGraphCreate(&graph, 0));
     cudaGraphNodeParams params{};

@@ -44,7 +44,7 @@ TEST_F(LaunchTest, ManagedVariablesAreTheHostsToo) {
     EXPECT_EQ(*managed_pointer, 7); // a reset restores the initial value
 }
 
-TEST_F(LaunchTest, WhatStandsBetweenTheBracketsIsAStack) {
+TEST_F(LaunchTest, LaunchConfigurationsAreAStack) {
     EXPECT_EQ(__cudaPushCallConfiguration({1, 2, 3}, {4, 5, 6}, 7, nullptr), 0U);
     EXPECT_EQ(__cudaPushCallConfiguration({9, 1, 1}, {1, 1, 1}, 0, cudaStreamPerThread), 0U);
     dim3 grid;
@@ -75,7 +75,7 @@ TEST_F(LaunchTest, ImpossibleLaunchesAreNamed) {
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDeviceFunction);
 }
 
-TEST_F(LaunchTest, MachineCodeAloneIsRefused) {
+TEST_F(LaunchTest, MachineCodeAloneIsAnError) {
     static const unsigned char cubin[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
     static char stub;
     Wrapper wrapper;
@@ -193,7 +193,7 @@ TEST_F(LaunchTest, ThreadsLaunchTogether) {
 }
 
 /// The functions that programs use if they are compiled with --default-stream per-thread.
-TEST_F(LaunchTest, ANullStreamMayBeTheThreadsOwn) {
+TEST_F(LaunchTest, ANullStreamMayBeThePerThreadStream) {
     const auto launch =
         reinterpret_cast<decltype(&cudaLaunchKernel)>(dlsym(RTLD_DEFAULT, "cudaLaunchKernel_ptsz"));
     const auto get_id =

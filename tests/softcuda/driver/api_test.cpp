@@ -103,7 +103,7 @@ TEST_F(ApiTest, CurrentContextIsPerThread) {
     }).join();
 }
 
-TEST_F(ApiTest, LimitsAreKept) {
+TEST_F(ApiTest, LimitsAreStored) {
     std::size_t value = 0;
     ASSERT_EQ(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE), CUDA_SUCCESS);
     EXPECT_EQ(value, std::size_t{8} << 20);
@@ -113,7 +113,7 @@ TEST_F(ApiTest, LimitsAreKept) {
     EXPECT_EQ(cuCtxGetLimit(&value, static_cast<CUlimit>(99)), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(ApiTest, EntryPointsComeByVersion) {
+TEST_F(ApiTest, EntryPointsDependOnTheVersion) {
     void *old_form = nullptr, *new_form = nullptr, *newer = nullptr;
     CUdriverProcAddressQueryResult status{};
     ASSERT_EQ(cuGetProcAddress("cuCtxCreate", &old_form, 11030, 0, &status), CUDA_SUCCESS);
@@ -157,7 +157,7 @@ TEST_F(ApiTest, EveryRowOfTheTableIsAnEntryPoint) {
     }
 }
 
-TEST_F(ApiTest, AskingForThePerThreadStreamGivesItsForms) {
+TEST_F(ApiTest, PerThreadStreamFlagReturnsItsForms) {
     void *plain = nullptr, *per_thread = nullptr, *older = nullptr;
     constexpr auto kFlag = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     ASSERT_EQ(cuGetProcAddress("cuStreamGetId", &plain, 12000, 0, nullptr), CUDA_SUCCESS);
@@ -217,7 +217,7 @@ TEST_F(ApiTest, BatchesOfHintsAreChecked) {
     EXPECT_EQ(cuMemDiscardBatchAsync(ranges, sizes, 2, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(ApiTest, SettingsOfCoreFilesAreKept) {
+TEST_F(ApiTest, SettingsOfCoreFilesAreStored) {
     bool value = true;
     std::size_t bytes = sizeof value;
     ASSERT_EQ(cuCoredumpGetAttributeGlobal(CU_COREDUMP_ENABLE_ON_EXCEPTION, &value, &bytes),

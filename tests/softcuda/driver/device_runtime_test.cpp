@@ -94,7 +94,7 @@ TEST_F(DeviceRuntimeTest, WrongLaunchesAreTheCallersErrors) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
-TEST_F(DeviceRuntimeTest, MemoryIsCopiedAndSetInTheStreamsTurn) {
+TEST_F(DeviceRuntimeTest, MemoryIsCopiedAndSetInStreamOrder) {
     const std::int32_t values[] = {1, 2, 3, 4};
     ASSERT_EQ(cuMemcpyHtoD(list_, values, sizeof values), CUDA_SUCCESS);
     EXPECT_EQ(call(DeviceCall::MemcpyAsync, list_ + 64, list_, 16, 3, 0), 0U);
@@ -134,7 +134,7 @@ TEST_F(DeviceRuntimeTest, QuestionsAreAnswered) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS) << "the word 100 is no address";
 }
 
-TEST(DeviceCallTest, NamesOfBothKindsAreKnown) {
+TEST(DeviceCallTest, NamesOfBothKindsAreFound) {
     using softcuda::device_call_named;
     EXPECT_EQ(device_call_named("__cudaCDP2LaunchDeviceV2_ptsz"), DeviceCall::LaunchDeviceV2);
     EXPECT_EQ(device_call_named("cudaGetParameterBufferV2"), DeviceCall::GetParameterBufferV2);

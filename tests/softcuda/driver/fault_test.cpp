@@ -37,7 +37,7 @@ class FaultTest : public DriverTest {
     }
 };
 
-TEST_F(FaultTest, WildWriteNamesTheNearestAllocation) {
+TEST_F(FaultTest, InvalidWriteNamesTheNearestAllocation) {
     const CUdeviceptr memory = allocate(1024); // ends at the end of its page
     ASSERT_EQ(launch("store", 1, 1, nullptr, memory + 1036, 1), CUDA_SUCCESS);
     expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -45,7 +45,7 @@ TEST_F(FaultTest, WildWriteNamesTheNearestAllocation) {
                              "12 bytes after the 1024-byte allocation"}));
 }
 
-TEST_F(FaultTest, WildRead) {
+TEST_F(FaultTest, InvalidRead) {
     const CUdeviceptr memory = allocate(4096); // starts at the start of its page
     ASSERT_EQ(launch("load", 1, 1, nullptr, memory - 8, memory), CUDA_SUCCESS);
     expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -175,7 +175,7 @@ TEST_F(FaultTest, WaitingThreadIsFreedByAnInterrupt) {
 std::atomic<int> questions{0};
 int give_up_at_third() { return ++questions < 3; }
 
-TEST_F(FaultTest, ClientThatIsAskedGivesUpAWait) {
+TEST_F(FaultTest, ClientCanCancelAWait) {
     SKIP_UNDER_TSAN();
     questions = 0;
     scuAskWhileWaiting(give_up_at_third, pthread_self());
@@ -188,7 +188,7 @@ TEST_F(FaultTest, ClientThatIsAskedGivesUpAWait) {
     scuAskWhileWaiting(nullptr, {});
 }
 
-TEST_F(FaultTest, GivenUpWaitInterruptsTheContextThatIsWaitedFor) {
+TEST_F(FaultTest, CancelledWaitInterruptsItsContext) {
     SKIP_UNDER_TSAN();
     CUcontext other = nullptr;
     ASSERT_EQ(cuCtxCreate_v4(&other, nullptr, 0, 0), CUDA_SUCCESS);
@@ -212,7 +212,7 @@ TEST_F(FaultTest, GivenUpWaitInterruptsTheContextThatIsWaitedFor) {
     EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
 }
 
-TEST_F(FaultTest, FunctionInAStreamOutlastsAWaitThatWasGivenUp) {
+TEST_F(FaultTest, FunctionInAStreamContinuesAfterACancelledWait) {
     questions = 0;
     scuAskWhileWaiting(give_up_at_third, pthread_self());
     const CUdeviceptr memory = allocate(4);
@@ -227,7 +227,7 @@ TEST_F(FaultTest, FunctionInAStreamOutlastsAWaitThatWasGivenUp) {
     EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
 }
 
-TEST_F(FaultTest, OtherThreadsAreNotAsked) {
+TEST_F(FaultTest, CallbackRunsOnlyInItsThread) {
     questions = 0;
     scuAskWhileWaiting(give_up_at_third, pthread_self());
     std::int32_t *flag = mapped_word();
@@ -256,7 +256,7 @@ TEST_F(FaultTest, InterruptOfAnIdleContextIsHarmless) {
     EXPECT_EQ(scuCtxInterrupt(reinterpret_cast<CUcontext>(this)), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-TEST_F(FaultTest, ForeignFaultsGoToTheForeignHandler) {
+TEST_F(FaultTest, ForeignFaultsReachTheForeignHandler) {
     ASSERT_EQ(launch("needs_32", 1, 32, nullptr), CUDA_SUCCESS); // installs our handlers
     ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     const pid_t child = fork();
@@ -274,7 +274,7 @@ TEST_F(FaultTest, ForeignFaultsGoToTheForeignHandler) {
 /// A program's handler, on the stack that overflowed, as signal() installs it.
 void end_process(int) { _exit(42); }
 
-TEST_F(FaultTest, HandlersOfTheProgramDoNotTakeKernelsFaults) {
+TEST_F(FaultTest, HandlersOfTheProgramDoNotGetKernelsFaults) {
     ASSERT_EQ(launch("needs_32", 1, 32, nullptr), CUDA_SUCCESS); // installs our handlers
     ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     struct sigaction before{};
@@ -300,7 +300,7 @@ void chain(int signal, siginfo_t *info, void *context) {
         replaced_by_chain.sa_sigaction(signal, info, context);
 }
 
-TEST_F(FaultTest, AChainOfHandlersEnds) {
+TEST_F(FaultTest, AChainOfHandlersTerminates) {
     ASSERT_EQ(launch("needs_32", 1, 32, nullptr), CUDA_SUCCESS);
     ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     const pid_t child = fork();
@@ -328,7 +328,7 @@ TEST_F(FaultTest, AKernelWithALargeFrameRuns) {
     expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-TEST_F(FaultTest, AForkedChildIsToldSo) {
+TEST_F(FaultTest, AForkedChildGetsAnError) {
     const pid_t child = fork();
     if (child == 0) {
         CUdeviceptr memory = 0;

@@ -65,7 +65,7 @@ TEST_F(GraphMemoryTest, AnAllocationIsCaptured) {
     EXPECT_EQ(cuMemcpyDtoH(&count, scratch, 4), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(GraphMemoryTest, MemoryOutlivesItsGraphUntilItIsFreed) {
+TEST_F(GraphMemoryTest, MemoryExistsAfterItsGraphUntilItIsFreed) {
     CUgraph graph = new_graph();
     CUDA_MEM_ALLOC_NODE_PARAMS params = wanted(400), found{};
     CUgraphNode node = nullptr, fill = nullptr;
@@ -95,7 +95,7 @@ TEST_F(GraphMemoryTest, MemoryOutlivesItsGraphUntilItIsFreed) {
     EXPECT_EQ(used() + reserved(), 0U);
 }
 
-TEST_F(GraphMemoryTest, ANodeFreesWhatAnotherAllocated) {
+TEST_F(GraphMemoryTest, ANodeFreesMemoryOfAnotherNode) {
     CUgraph graph = new_graph();
     CUgraphNodeParams params{};
     params.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
@@ -116,7 +116,7 @@ TEST_F(GraphMemoryTest, ANodeFreesWhatAnotherAllocated) {
     EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
 }
 
-TEST_F(GraphMemoryTest, AnObjectLivesAsLongAsGraphsNeedIt) {
+TEST_F(GraphMemoryTest, AnObjectExistsAsLongAsGraphsUseIt) {
     int destroyed = 0;
     const CUhostFn count = [](void *counter) { ++*static_cast<int *>(counter); };
     CUuserObject object = nullptr;

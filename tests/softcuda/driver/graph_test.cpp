@@ -56,7 +56,7 @@ class GraphTest : public DriverTest {
 
 using List = std::vector<std::int32_t>;
 
-TEST_F(GraphTest, NodesRunAfterWhatTheyDependOn) {
+TEST_F(GraphTest, NodesRunAfterTheirDependencies) {
     // Created in another order than that of their execution.
     CUgraphNode third = append_node(3), second = append_node(2), first = append_node(1);
     ASSERT_EQ(cuGraphAddDependencies(graph_, &first, &second, nullptr, 1), CUDA_SUCCESS);
@@ -70,7 +70,7 @@ TEST_F(GraphTest, NodesRunAfterWhatTheyDependOn) {
     EXPECT_EQ(cuGraphInstantiate(&exec, graph_, 0), CUDA_ERROR_INVALID_VALUE) << "a circle";
 }
 
-TEST_F(GraphTest, TellsItsNodesAndEdges) {
+TEST_F(GraphTest, ReturnsItsNodesAndEdges) {
     CUgraphNode first = append_node(1), second = append_node(2, {first});
     std::size_t count = 0;
     ASSERT_EQ(cuGraphGetNodes(graph_, nullptr, &count), CUDA_SUCCESS);
@@ -125,7 +125,7 @@ TEST_F(GraphTest, AKernelWithoutBlocksIsSetBeforeTheLaunch) {
     EXPECT_EQ(run(exec), (List{5}));
 }
 
-TEST_F(GraphTest, AConditionIsOfItsOwnGraph) {
+TEST_F(GraphTest, AConditionBelongsToItsGraph) {
     CUgraph other = nullptr;
     ASSERT_EQ(cuGraphCreate(&other, 0), CUDA_SUCCESS);
     CUgraphConditionalHandle handle = 0;
@@ -197,7 +197,7 @@ TEST_F(GraphTest, GraphsNestAndAreCloned) {
     EXPECT_EQ(run(instantiate()), (List{1, 2, 3}));
 }
 
-TEST_F(GraphTest, AnUpdateTakesWorkOverOrSaysWhatDiffers) {
+TEST_F(GraphTest, AnUpdateReplacesWorkOrReportsTheDifference) {
     append_node(1);
     CUgraphExec exec = instantiate();
     ASSERT_EQ(cuGraphCreate(&graph_, 0), CUDA_SUCCESS);
@@ -236,7 +236,7 @@ TEST_F(GraphTest, StreamsAreCapturedAcrossEvents) {
     EXPECT_EQ(run(instantiate()), (List{1, 2, 3}));
 }
 
-TEST_F(GraphTest, CapturesThatCannotBeAreRefused) {
+TEST_F(GraphTest, InvalidCapturesAreErrors) {
     CUstream stream = nullptr, other = nullptr;
     CUevent event = nullptr;
     CUgraph graph = nullptr;
@@ -298,7 +298,7 @@ TEST_F(GraphTest, CaptureInfoHasAnEdgeForEachDependency) {
     EXPECT_EQ(run(instantiate()), (List{1, 2, 3}));
 }
 
-TEST_F(GraphTest, AStreamThatHasComeBackMayGoBeforeTheCaptureEnds) {
+TEST_F(GraphTest, AJoinedStreamMayBeDestroyedBeforeTheCaptureEnds) {
     CUstream first = nullptr, second = nullptr;
     CUevent event = nullptr;
     ASSERT_EQ(cuStreamCreate(&first, 0), CUDA_SUCCESS);
@@ -323,7 +323,7 @@ TEST_F(GraphTest, AStreamThatHasComeBackMayGoBeforeTheCaptureEnds) {
     }
 }
 
-TEST_F(GraphTest, HandlesOfChildGraphsGoWithTheirNodes) {
+TEST_F(GraphTest, HandlesOfChildGraphsEndWithTheirNodes) {
     CUgraph child = nullptr, inner = nullptr;
     CUgraphNode node = nullptr;
     std::size_t count = 0;
@@ -336,7 +336,7 @@ TEST_F(GraphTest, HandlesOfChildGraphsGoWithTheirNodes) {
     EXPECT_EQ(cuGraphNodeGetType(node, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(GraphTest, ANodeMayGoWhileItsGraphIsCaptured) {
+TEST_F(GraphTest, ANodeMayBeDestroyedWhileItsGraphIsCaptured) {
     CUstream stream = nullptr;
     ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
     const CUgraphNode node = append_node(1);
@@ -453,7 +453,7 @@ class ConditionalTest : public GraphTest {
     std::vector<CUgraph> bodies_;
 };
 
-TEST_F(ConditionalTest, IfRunsTheBodyThatTheValueAsksFor) {
+TEST_F(ConditionalTest, IfRunsTheBodyForTheValue) {
     for (unsigned value : {0U, 1U}) {
         ASSERT_EQ(cuGraphCreate(&graph_, 0), CUDA_SUCCESS);
         ASSERT_EQ(
@@ -479,7 +479,7 @@ TEST_F(ConditionalTest, SwitchRunsOneBodyOrNone) {
     }
 }
 
-TEST_F(ConditionalTest, WhileRunsUntilItsBodySaysNo) {
+TEST_F(ConditionalTest, WhileRunsUntilItsBodySetsZero) {
     const CUgraphConditionalHandle handle = condition(1, CU_GRAPH_COND_ASSIGN_DEFAULT);
     ASSERT_EQ(add_node(handle, CU_GRAPH_COND_TYPE_WHILE, 1), CUDA_SUCCESS);
     // The body reads its next value from a row: 1 1 0.
@@ -520,7 +520,7 @@ TEST_F(ConditionalTest, FaultInABodyEndsTheLoop) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
 }
 
-TEST_F(ConditionalTest, WrongDescriptionsAreRefused) {
+TEST_F(ConditionalTest, WrongDescriptionsAreErrors) {
     const CUgraphConditionalHandle handle = condition(1, 0);
     EXPECT_EQ(add_node(handle + 8, CU_GRAPH_COND_TYPE_IF, 1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(add_node(handle, CU_GRAPH_COND_TYPE_IF, 3), CUDA_ERROR_INVALID_VALUE);

@@ -44,7 +44,7 @@ class GreenContextTest : public DriverTest {
     CUdevResource all_{};
 };
 
-TEST_F(GreenContextTest, GroupsArePairsUnlessAskedFor) {
+TEST_F(GreenContextTest, GroupsArePairsByDefault) {
     const unsigned pair = std::min(2U, all_.sm.smCount);
     EXPECT_EQ(all_.sm.minSmPartitionSize, pair);
     EXPECT_EQ(all_.sm.smCoscheduledAlignment, pair);

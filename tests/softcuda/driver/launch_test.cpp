@@ -23,7 +23,7 @@ TEST_F(LaunchTest, AddsVectors) {
         ASSERT_EQ(sum[static_cast<std::size_t>(i)], 1.5F + static_cast<float>(i));
 }
 
-TEST_F(LaunchTest, TakesArgumentsInOneBlock) {
+TEST_F(LaunchTest, AcceptsArgumentsInOneBlock) {
     const CUdeviceptr memory = allocate(4);
     struct {
         CUdeviceptr to;
@@ -59,7 +59,7 @@ TEST_F(LaunchTest, ChecksExtents) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
-TEST_F(LaunchTest, ClustersOfSeveralBlocksAreRefusedHoweverLarge) {
+TEST_F(LaunchTest, ClustersOfSeveralBlocksAreErrorsInEverySize) {
     const auto with = [&](unsigned x, unsigned y, unsigned z) {
         CUlaunchAttribute attribute{};
         attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -133,7 +133,7 @@ TEST_F(LaunchTest, UsesAllWorkersAndNumbersThem) {
     EXPECT_EQ(used.size(), static_cast<std::size_t>(workers));
 }
 
-TEST_F(LaunchTest, FunctionsSayWhatTheyAre) {
+TEST_F(LaunchTest, FunctionsReturnTheirAttributes) {
     CUfunction f = function("add");
     const char *name = nullptr;
     ASSERT_EQ(cuFuncGetName(&name, f), CUDA_SUCCESS);
@@ -179,7 +179,7 @@ TEST_F(LaunchTest, VariablesArePlacedInitialisedAndLinked) {
     EXPECT_EQ(cuMemcpyDtoH(&word, other, 4), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(LaunchTest, RefusedTextExplainsItselfInTheLog) {
+TEST_F(LaunchTest, ErrorsOfATextAreInTheLog) {
     char log[256] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
@@ -195,7 +195,7 @@ TEST_F(LaunchTest, RefusedTextExplainsItselfInTheLog) {
     EXPECT_STREQ(small, "kernel.");
 }
 
-TEST_F(LaunchTest, CubinsAndUnknownOptionsAreRefused) {
+TEST_F(LaunchTest, CubinsAndUnknownOptionsAreErrors) {
     CUmodule module = nullptr;
     EXPECT_EQ(cuModuleLoadData(&module, "\177ELF..."), CUDA_ERROR_NO_BINARY_FOR_GPU);
     EXPECT_EQ(cuModuleLoadData(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
@@ -216,7 +216,7 @@ TEST_F(LaunchTest, UnknownNamesAndHandles) {
               CUDA_ERROR_INVALID_HANDLE);
 }
 
-TEST_F(LaunchTest, WhatCannotBeCompiledSaysSo) {
+TEST_F(LaunchTest, CodeThatCannotBeCompiledIsAnError) {
     EXPECT_EQ(launch("uncompilable", 1, 32, nullptr), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_EQ(last_fault(), "kernel `uncompilable` cannot be compiled: no such feature");
 }
@@ -242,7 +242,7 @@ TEST_F(LaunchTest, ConfiguredLaunch) {
 // May be newer than the header of the build.
 extern "C" CUresult CUDAAPI cuKernelGetParamCount(CUkernel kernel, std::size_t *count);
 
-TEST_F(LaunchTest, LibrariesServeEachContext) {
+TEST_F(LaunchTest, LibrariesWorkInEachContext) {
     CUlibrary library = nullptr;
     ASSERT_EQ(cuLibraryLoadData(&library, fake::kImage, nullptr, nullptr, 0, nullptr, nullptr, 0),
               CUDA_SUCCESS);

@@ -7,7 +7,7 @@ namespace {
 
 using LinkTest = DriverTest;
 
-TEST_F(LinkTest, WhatWasLinkedCanBeLoaded) {
+TEST_F(LinkTest, LinkedCodeCanBeLoaded) {
     CUlinkState link = nullptr;
     ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
     std::string text = fake::kImage;
@@ -26,7 +26,7 @@ TEST_F(LinkTest, WhatWasLinkedCanBeLoaded) {
     EXPECT_EQ(cuModuleGetFunction(&function, module, "add"), CUDA_SUCCESS);
 }
 
-TEST_F(LinkTest, FailuresAreToldInTheClientsBuffer) {
+TEST_F(LinkTest, FailuresAreReportedInTheClientsBuffer) {
     char log[256] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, reinterpret_cast<void *>(sizeof log)};

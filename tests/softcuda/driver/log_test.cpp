@@ -17,7 +17,7 @@ namespace {
 
 using LogTest = DriverTest;
 
-TEST_F(LogTest, MessagesAreKeptAndHandedOver) {
+TEST_F(LogTest, MessagesAreStoredAndReturned) {
     std::string heard;
     CUlogsCallbackHandle handle = nullptr;
     const CUlogsCallback listener = [](void *data, CUlogLevel level, char *text, size_t length) {
@@ -56,7 +56,7 @@ TEST_F(LogTest, MessagesAreKeptAndHandedOver) {
     EXPECT_EQ(cuLogsDumpToFile(nullptr, "/nowhere/at.all", 0), CUDA_ERROR_OPERATING_SYSTEM);
 }
 
-TEST_F(LogTest, NewFormsTakeTheContextThatIsMeant) {
+TEST_F(LogTest, NewFormsUseTheRightContext) {
     CUdevice device = -1;
     ASSERT_EQ(cuCtxSetCurrent(nullptr), CUDA_SUCCESS);
     EXPECT_EQ(cuCtxSynchronize_v2(nullptr), CUDA_ERROR_INVALID_CONTEXT);

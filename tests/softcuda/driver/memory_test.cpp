@@ -32,7 +32,7 @@ TEST_F(MemoryTest, CopiesInManyPieces) {
     EXPECT_EQ(in, out);
 }
 
-TEST_F(MemoryTest, RefusesACopyThatLeavesItsAllocation) {
+TEST_F(MemoryTest, ACopyPastItsAllocationIsAnError) {
     const CUdeviceptr memory = allocate(400);
     std::vector<char> host(500);
     EXPECT_EQ(cuMemcpyHtoD(memory, host.data(), 401), CUDA_ERROR_INVALID_VALUE);
@@ -294,7 +294,7 @@ TEST_F(MemoryTest, PoolsOfTheHostAndOfManagedMemory) {
     }
 }
 
-TEST_F(MemoryTest, RefusesPoolsThatCannotBe) {
+TEST_F(MemoryTest, InvalidPoolsAreErrors) {
     CUmemoryPool pool = nullptr;
     CUmemPoolProps properties{};
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED; // without a location
@@ -319,7 +319,7 @@ TEST_F(MemoryTest, RefusesPoolsThatCannotBe) {
     EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
 }
 
-TEST_F(MemoryTest, APoolGivesNoMoreThanItsMaximum) {
+TEST_F(MemoryTest, APoolAllocatesNoMoreThanItsMaximum) {
     CUmemPoolProps properties{};
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -345,7 +345,7 @@ int range_number(CUmem_range_attribute attribute, CUdeviceptr memory, std::size_
     return number;
 }
 
-TEST_F(MemoryTest, HintsOfManagedMemoryAreToldByPages) {
+TEST_F(MemoryTest, HintsOfManagedMemoryAreStoredByPages) {
     constexpr std::size_t page = 4096;
     CUdeviceptr memory = 0;
     ASSERT_EQ(cuMemAllocManaged(&memory, 4 * page, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
@@ -401,7 +401,7 @@ TEST_F(MemoryTest, HintsOfManagedMemoryAreToldByPages) {
               CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(MemoryTest, KnowsItsOwnAddressesOnly) {
+TEST_F(MemoryTest, FindsOnlyItsOwnAddresses) {
     CUdeviceptr memory = 0;
     ASSERT_EQ(cuMemAlloc(&memory, 1000), CUDA_SUCCESS);
     EXPECT_TRUE(scuKnowsAddress(memory));
@@ -415,7 +415,7 @@ TEST_F(MemoryTest, KnowsItsOwnAddressesOnly) {
     cuMemFree(memory);
 }
 
-TEST_F(MemoryTest, WhatStreamsAreAboutToFreeIsWaitedFor) {
+TEST_F(MemoryTest, WaitsForMemoryThatStreamsWillFree) {
     std::size_t free = 0, total = 0;
     ASSERT_EQ(cuMemGetInfo(&free, &total), CUDA_SUCCESS);
     const std::size_t most = free / 4 * 3; // twice this size is too large
@@ -437,7 +437,7 @@ long mappings() {
     return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
 }
 
-TEST_F(MemoryTest, WhatWasFreedLeavesNoMappings) {
+TEST_F(MemoryTest, FreedMemoryHasNoMappings) {
     EXPECT_EQ(cuMemFree(allocate(100'000)), CUDA_SUCCESS);
     const long before = mappings();
     for (int i = 0; i < 300; i++)

@@ -5,7 +5,7 @@ namespace {
 
 using OldLaunchTest = DriverTest;
 
-TEST_F(OldLaunchTest, LaunchesWhatWasDescribed) {
+TEST_F(OldLaunchTest, LaunchesWithTheDescription) {
     const CUdeviceptr memory = allocate(4);
     const CUfunction store = function("store");
     ASSERT_EQ(cuFuncSetBlockShape(store, 1, 1, 1), CUDA_SUCCESS);
@@ -39,7 +39,7 @@ TEST_F(OldLaunchTest, GridsHaveTwoDimensions) {
     EXPECT_EQ(read_words(counter, 1).front(), 15);
 }
 
-TEST_F(OldLaunchTest, WhatIsMissingOrWrongIsRefused) {
+TEST_F(OldLaunchTest, MissingOrWrongSettingsAreErrors) {
     const CUfunction store = function("store");
     EXPECT_EQ(cuLaunch(store), CUDA_ERROR_INVALID_VALUE) << "no block shape";
     EXPECT_EQ(cuFuncSetBlockShape(store, 0, 1, 1), CUDA_ERROR_INVALID_VALUE);

@@ -80,7 +80,7 @@ TEST(PrintfFormat, StringsCharactersAndPointers) {
     EXPECT_EQ(format("%200d", Packed().add(7), 1), std::string(199, ' ') + "7");
 }
 
-TEST(PrintfFormat, AWildWidthIsCutOff) {
+TEST(PrintfFormat, AHugeWidthIsLimited) {
     constexpr std::size_t kWidest = 64 * 1024;
     EXPECT_EQ(format("%*d", Packed().add(2'000'000'000).add(7), 2).size(), kWidest);
     EXPECT_EQ(format("%*d|", Packed().add(INT_MIN).add(7), 2).size(), kWidest + 1);
@@ -105,7 +105,7 @@ class OutputTest : public DriverTest {
     }
 };
 
-TEST_F(OutputTest, PrintedTextComesAtSynchronisationInOrder) {
+TEST_F(OutputTest, TextIsPrintedInOrderAtSynchronisation) {
     const CUdeviceptr arguments = allocate(16), result = allocate(4);
     const int values[] = {41, 42};
     ASSERT_EQ(cuMemcpyHtoD(arguments, values, 8), CUDA_SUCCESS);
@@ -118,14 +118,14 @@ TEST_F(OutputTest, PrintedTextComesAtSynchronisationInOrder) {
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "41, 42\n41, 42\n41, 42\ndone\n");
 }
 
-TEST_F(OutputTest, UnreadableFormatsGiveMinusOne) {
+TEST_F(OutputTest, UnreadableFormatsReturnMinusOne) {
     const CUdeviceptr result = allocate(4);
     ASSERT_EQ(launch("print", 1, 32, nullptr, CUdeviceptr{8}, CUdeviceptr{8}, result),
               CUDA_SUCCESS);
     EXPECT_EQ(read_words(result, 1).front(), -1);
 }
 
-TEST_F(OutputTest, HeapServesWhatFits) {
+TEST_F(OutputTest, HeapAllocatesBlocksThatFit) {
     const CUdeviceptr failures = allocate(4);
     std::size_t before = 0, after = 0, total = 0;
     ASSERT_EQ(cuMemGetInfo(&before, &total), CUDA_SUCCESS);

@@ -86,7 +86,7 @@ TEST_F(StreamTest, BlockingStreamsDoNotWaitForEachOther) {
     EXPECT_EQ(cuStreamQuery(a), CUDA_SUCCESS);
 }
 
-TEST_F(StreamTest, DestroyedStreamStillHoldsTheLegacyStream) {
+TEST_F(StreamTest, DestroyedStreamStillBlocksTheLegacyStream) {
     CUstream a = stream();
     append_slowly(a, 1);
     ASSERT_EQ(cuStreamDestroy(a), CUDA_SUCCESS);
@@ -303,7 +303,7 @@ TEST_F(StreamTest, AWaitForAWordIsInterrupted) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
-TEST_F(StreamTest, AttributesAreKept) {
+TEST_F(StreamTest, AttributesAreStored) {
     CUstream a = stream(), b = stream();
     CUstreamAttrValue value{};
     ASSERT_EQ(cuStreamGetAttribute(a, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),

@@ -27,7 +27,7 @@ struct Request {
     }
 };
 
-TEST(TensorMapTest, HoldsWhatWasAskedFor) {
+TEST(TensorMapTest, HasTheRequestedValues) {
     CUtensorMap map;
     Request request;
     request.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
@@ -44,7 +44,7 @@ TEST(TensorMapTest, HoldsWhatWasAskedFor) {
     EXPECT_EQ(held.address, 8192);
 }
 
-TEST(TensorMapTest, RefusesWhatCannotBe) {
+TEST(TensorMapTest, InvalidValuesAreErrors) {
     CUtensorMap map;
     const auto result_of = [&](auto change) {
         Request request;

@@ -39,7 +39,7 @@ TEST_F(TextureTest, ArraysDescribeThemselves) {
     EXPECT_EQ(cuArrayDestroy(array), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TEST_F(TextureTest, ArraysThatMakeNoSenseAreRefused) {
+TEST_F(TextureTest, InvalidArraysAreErrors) {
     CUarray array = nullptr;
     CUDA_ARRAY3D_DESCRIPTOR description{};
     description.Format = CU_AD_FORMAT_FLOAT;
@@ -126,7 +126,7 @@ TEST_F(TextureTest, LinesAreCopiedBetweenArraysAndMemory) {
     EXPECT_EQ(got, values);
 }
 
-TEST_F(TextureTest, AMipmapOfNoTexelsIsRefused) {
+TEST_F(TextureTest, AMipmapWithoutTexelsIsAnError) {
     CUmipmappedArray mipmap = nullptr;
     CUDA_ARRAY3D_DESCRIPTOR description{};
     description.Format = CU_AD_FORMAT_FLOAT;
@@ -159,7 +159,7 @@ TEST_F(TextureTest, MipmapsHalveToOneTexel) {
     EXPECT_EQ(cuMipmappedArrayGetLevel(&none, mipmap, 0), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TEST_F(TextureTest, ObjectsGiveBackWhatTheyWereMadeOf) {
+TEST_F(TextureTest, ObjectsReturnTheirDescriptions) {
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_ARRAY;
     resource.res.array.hArray = make_array(4, 4, 0);
@@ -187,7 +187,7 @@ TEST_F(TextureTest, ObjectsGiveBackWhatTheyWereMadeOf) {
         << "integers cannot be filtered";
 }
 
-TEST_F(TextureTest, ReferencesKeepTheirSettings) {
+TEST_F(TextureTest, ReferencesStoreTheirSettings) {
     CUtexref reference = nullptr;
     ASSERT_EQ(cuTexRefCreate(&reference), CUDA_SUCCESS);
     CUarray array = nullptr;

@@ -145,7 +145,7 @@ TEST_F(VirtualMemoryTest, ADescriptorIsTheSameMemory) {
               CUDA_ERROR_INVALID_VALUE); // standard input is not memory
 }
 
-TEST_F(VirtualMemoryTest, RefusesWhatIsWrong) {
+TEST_F(VirtualMemoryTest, WrongArgumentsAreErrors) {
     CUdeviceptr range = 0;
     EXPECT_EQ(cuMemAddressReserve(&range, 1000, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(cuMemAddressReserve(&range, kPart, 12345, 0, 0), CUDA_ERROR_INVALID_VALUE);
@@ -167,7 +167,7 @@ TEST_F(VirtualMemoryTest, RefusesWhatIsWrong) {
     EXPECT_EQ(cuMemRelease(memory), CUDA_SUCCESS);
 }
 
-TEST_F(VirtualMemoryTest, SharedMemoryKeepsWhatItHeld) {
+TEST_F(VirtualMemoryTest, SharedMemoryKeepsItsContents) {
     const CUdeviceptr memory = allocate(400);
     ASSERT_EQ(cuMemsetD32(memory, 9, 100), CUDA_SUCCESS);
     CUipcMemHandle handle, again;

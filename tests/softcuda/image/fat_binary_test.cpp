@@ -29,7 +29,7 @@ std::vector<FatEntry> entries_of(const std::string &file) {
     return read_fat_binary(std::as_bytes(std::span(file)));
 }
 
-TEST(FatBinaryTest, AllCompressionsHoldTheSame) {
+TEST(FatBinaryTest, AllCompressionsHaveTheSameContent) {
     const std::string plain = sample("ptx_none");
     const std::vector<FatEntry> wanted = entries_of(plain);
     ASSERT_EQ(wanted.size(), 2U);
@@ -52,7 +52,7 @@ TEST(FatBinaryTest, AllCompressionsHoldTheSame) {
     }
 }
 
-TEST(FatBinaryTest, MachineCodeIsToldFromPtx) {
+TEST(FatBinaryTest, MachineCodeIsDistinguishedFromPtx) {
     const std::string only = sample("cubin_only"), mixed = sample("mixed");
     ASSERT_EQ(entries_of(only).size(), 1U);
     EXPECT_EQ(entries_of(only)[0].kind, FatEntry::Kind::Cubin);
@@ -61,7 +61,7 @@ TEST(FatBinaryTest, MachineCodeIsToldFromPtx) {
     EXPECT_NE(both[0].kind, both[1].kind);
 }
 
-TEST(FatBinaryTest, FormsAreKnownByTheirFirstBytes) {
+TEST(FatBinaryTest, FirstBytesDetermineTheForm) {
     const auto form = [](const std::string &text) {
         return form_of(std::as_bytes(std::span(text)));
     };

@@ -76,7 +76,7 @@ TEST(PtxLinkTest, ExternalSymbolsAreFoundInEitherOrder) {
     }
 }
 
-TEST(PtxLinkTest, InternalSymbolsStayApart) {
+TEST(PtxLinkTest, InternalSymbolsStaySeparate) {
     const std::string one = ".global .align 4 .b32 own = 1;\n"
                             ".visible .entry first(.param .u64 p) { .reg .b32 %r<2>;"
                             " ld.global.u32 %r1, [own]; st.global.u32 [own], %r1; ret; }\n";
@@ -91,14 +91,14 @@ TEST(PtxLinkTest, InternalSymbolsStayApart) {
     EXPECT_EQ(module->variables[1].initial[0].bits, 2U);
 }
 
-TEST(PtxLinkTest, AnInternalSymbolGivesWayToAVisibleOne) {
+TEST(PtxLinkTest, AVisibleSymbolReplacesAnInternalOne) {
     const auto module = parse(link_all({".global .b32 total;\n", kCallee, kCaller}));
     ASSERT_TRUE(module.has_value());
     EXPECT_EQ(module->find_variable("total")->linkage, softcuda::ptx::Linkage::Visible);
     EXPECT_EQ(module->variables.size(), 2U);
 }
 
-TEST(PtxLinkTest, WeakSymbolsAreTakenOnce) {
+TEST(PtxLinkTest, WeakSymbolsAreLinkedOnce) {
     const std::string weak = ".weak .func helper () { ret; }\n";
     const auto module = parse(link_all({weak, weak, ".visible .func helper () { trap; ret; }\n"}));
     ASSERT_TRUE(module.has_value());

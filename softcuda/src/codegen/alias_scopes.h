@@ -1,21 +1,21 @@
-// alias_scopes.h -- what LLVM is told of memory that kernels' own accesses never go to.
+// alias_scopes.h -- tells LLVM about memory that kernels' own accesses never use.
 #pragma once
 
 #include "jit/llvm.h"
 
 namespace softcuda::codegen {
 
-/// What a kernel loads and stores is neither scratch memory nor the worker's state, so values that
-/// came from there need no reload.
+/// A kernel's loads and stores never access scratch memory or the worker's state, so values from
+/// there need no reload.
 class AliasScopes {
   public:
     explicit AliasScopes(llvm::LLVMContext &context) : context_(context) {}
 
-    /// An access to a value in the scratch memory.
+    /// Marks an access to a value in the scratch memory.
     llvm::Instruction *mark_scratch(llvm::Instruction *access);
-    /// An access to the worker's state alone.
+    /// Marks an access only to the worker's state.
     void mark_worker(llvm::Instruction &access);
-    /// Marks all other accesses of a function. Once, behind all of its code.
+    /// Marks all other accesses of a function. Called once, after all of its code.
     void separate(llvm::Function &function);
 
   private:

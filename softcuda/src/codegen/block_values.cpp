@@ -24,7 +24,7 @@ void BlockValues::store(const ir::Value *value, llvm::Value *scalar) {
     stored_.insert(value->id);
 }
 
-// What any warp has stored is what all have stored.
+// A value that one warp has stored is the value of all warps.
 void BlockValues::publish() {
     for (const std::uint32_t id : stored_) {
         const Slot &slot = slots_.at(id);

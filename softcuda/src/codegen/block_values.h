@@ -1,4 +1,4 @@
-// block_values.h -- values that are kept across a barrier once for all warps of a block.
+// block_values.h -- values that are saved across a barrier once for all warps of a block.
 #pragma once
 
 #include "codegen/function_frame.h"
@@ -8,8 +8,8 @@
 
 namespace softcuda::codegen {
 
-/// Of each value two places: for those that read it in this region, and for those that read it in
-/// the next one. LLVM makes registers of them.
+/// Two stack slots for each value: for its readers in this region, and for its readers in the next
+/// one. LLVM turns them into registers.
 class BlockValues {
   public:
     BlockValues(llvm::IRBuilder<> &builder, FunctionFrame &frame)
@@ -17,7 +17,7 @@ class BlockValues {
 
     [[nodiscard]] llvm::Value *load(const ir::Value *value);
     void store(const ir::Value *value, llvm::Value *scalar);
-    /// Where all warps have passed a barrier: what they have stored is there for the next region.
+    /// When all warps have passed a barrier: makes their stored values visible to the next region.
     void publish();
 
   private:

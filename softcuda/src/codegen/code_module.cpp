@@ -28,7 +28,7 @@ llvm::FunctionCallee CodeModule::runtime_function(llvm::StringRef name, llvm::Ty
         module.getOrInsertFunction(name, llvm::FunctionType::get(result, parameters, false));
     auto *function = llvm::cast<llvm::Function>(callee.getCallee());
     function->addFnAttr(llvm::Attribute::Cold);
-    function->addFnAttr(llvm::Attribute::NoMerge); // each call stands for its own line
+    function->addFnAttr(llvm::Attribute::NoMerge); // each call has its own line
     return callee;
 }
 

@@ -1,4 +1,4 @@
-// code_module.h -- what all functions of one LLVM module share: constants, texts, the runtime.
+// code_module.h -- shared parts of the functions in one LLVM module: constants, texts, the runtime.
 #pragma once
 
 #include "debug_data/source_lines.h"
@@ -19,9 +19,9 @@ class CodeModule {
     const jit::Target &target;
     debug_data::SourceLines &lines;
 
-    /// A constant in memory, once for all equal ones.
+    /// A constant in memory; equal constants share it.
     [[nodiscard]] llvm::GlobalVariable *constant(llvm::Constant *value, const llvm::Twine &name);
-    /// One that is not shared.
+    /// A constant that is not shared.
     llvm::GlobalVariable *own_constant(llvm::Constant *value, const llvm::Twine &name);
     /// A constant C string.
     [[nodiscard]] llvm::Value *text(const std::string &text);

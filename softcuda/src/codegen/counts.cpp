@@ -1,4 +1,4 @@
-// counts.cpp -- increments, calls, and the table that says what they are for.
+// counts.cpp -- increments, calls, and the table that describes the counters.
 #include "codegen/counts.h"
 
 #include "warp/describe.h"
@@ -22,7 +22,7 @@ Counts::Counts(KernelEmitter &kernel) : kernel_(kernel) {}
 
 void Counts::begin() {
     llvm::IRBuilder<> &b = kernel_.builder;
-    // Has its value in finish(), when all lines are known.
+    // finish() sets its value, when all lines are known.
     llvm::Type *word = b.getInt32Ty(), *pointer = b.getPtrTy();
     llvm::StructType *type = llvm::StructType::get(pointer, pointer, word, word);
     table_ = kernel_.code.own_constant(llvm::Constant::getNullValue(type), "counts");
@@ -96,7 +96,7 @@ void Counts::add_access(WarpEmitter &w, const ir::Instruction &i, const Address 
 
 void Counts::finish() {
     llvm::IRBuilder<> &b = kernel_.builder;
-    // Instructions that no line stands for belong to the file that the others are from.
+    // Instructions without a line belong to the file of the other instructions.
     const auto known = std::ranges::find_if(lines_, [](const Line &l) { return l.place.first; });
     std::vector<llvm::Constant *> lines;
     for (Line &line : lines_) {

@@ -1,5 +1,4 @@
-// debug_frame.cpp -- pointers, coordinates, the mask and values, stored where a debugger looks for
-// them.
+// debug_frame.cpp -- stores pointers, coordinates, the mask and values for a debugger.
 #include "codegen/debug_frame.h"
 
 #include "codegen/warp_emitter.h"
@@ -57,20 +56,20 @@ llvm::Constant *DebugFrame::thread_table() {
         for (std::uint32_t y = 0; y < block[1]; ++y)
             for (std::uint32_t x = 0; x < block[0]; ++x)
                 words.insert(words.end(), {x, y, z});
-    // Lanes without a thread read on.
+    // Lanes without a thread read past the last one.
     words.resize(words.size() + std::size_t{3} * kLanes);
     return kernel_.code.constant(llvm::ConstantDataArray::get(kernel_.code.context, words),
                                  "threads");
 }
 
-// A lane that does not take part is no good choice.
+// A debugger must not select an inactive lane.
 void DebugFrame::set_mask(WarpEmitter &w, llvm::Value *mask) {
     llvm::Value *bits = w.bits_of(mask);
     store(bits, Variable::kMask);
     llvm::Value *chosen = w.b.CreateLoad(w.b.getInt32Ty(), member(Variable::kLane));
     llvm::Value *is_active = w.b.CreateTrunc(w.b.CreateLShr(bits, chosen), w.b.getInt1Ty());
     llvm::Value *first = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, w.b.getFalse());
-    first = w.b.CreateAnd(first, w.i32(kLanes - 1)); // no lane at all
+    first = w.b.CreateAnd(first, w.i32(kLanes - 1)); // no active lane
     store(w.b.CreateSelect(is_active, chosen, first), Variable::kLane);
 }
 

@@ -9,13 +9,14 @@ namespace softcuda::codegen {
 
 class WarpEmitter;
 
-/// Of a function that is compiled for a debugger.
+/// The frame of a function that is compiled for a debugger.
 class DebugFrame {
   public:
-    /// At the builder's position, in the function's first block, once its invariants are known.
+    /// Created at the builder's position, in the function's first block, when its invariants are
+    /// known.
     DebugFrame(KernelEmitter &kernel, llvm::Value *warp);
 
-    /// From here on the lanes of `mask`, a <32 x i1>, take part.
+    /// From here on the lanes of `mask`, a <32 x i1>, are active.
     void set_mask(WarpEmitter &w, llvm::Value *mask);
     /// A DebugValue operation.
     void set_value(WarpEmitter &w, const ir::Instruction &i);

@@ -10,7 +10,7 @@ using ir::Opcode;
 
 namespace {
 
-/// A value in the shape that a phi has.
+/// A value in the shape of a phi.
 Lanes at_phi(WarpEmitter &w, const ir::Value *phi, const Lanes &incoming) {
     const analysis::Shape &wanted = w.shape(phi);
     Lanes value{.base = wanted.checked ? refined_bases(w.b, incoming, wanted.groups)

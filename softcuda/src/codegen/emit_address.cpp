@@ -2,9 +2,8 @@
 //
 // A global or constant address is a host address inside the arena of device memory. A shared or
 // local address is a 32-bit offset into a window of the worker that is reserved as a whole, so its
-// range needs no check: what is outside of the memory in use faults. Whether it is a multiple of
-// the access's size is asked where that is not known when the code is compiled. A generic address
-// is the host address.
+// range needs no check: an access outside the memory in use faults. The alignment is checked unless
+// it is known at compile time. A generic address is the host address.
 
 #include "codegen/address.h"
 
@@ -29,7 +28,7 @@ llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
     return w.b.CreatePtrToInt(pointer, w.b.getInt64Ty());
 }
 
-// Local memory of thread t starts at t * stride: that is a pattern over the lanes.
+// Local memory of thread t starts at t * stride: a pattern over the lanes.
 Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
     std::uint64_t stride = w.kernel.plan.local_stride;
     llvm::Value *first =
@@ -53,8 +52,9 @@ Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
     return result;
 }
 
-// For narrow windows: an offset that leads out of one is cut off before or behind it, where nothing
-// is open. That of a first lane may be negative where only later ones are active: s[tid.x - 4].
+// For narrow windows: an offset outside the window is limited to an address before or after it,
+// which is not accessible. The first lane's offset may be negative if only later lanes are active:
+// s[tid.x - 4].
 Lanes narrow_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
     const Lanes lanes =
         warp::stays_near(value.shape)
@@ -73,9 +73,9 @@ Lanes narrow_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
             .shape = lanes.shape};
 }
 
-// Offsets have 32 bits; of 64-bit ones only the low half counts, and a wrap when they were widened
-// is a multiple of 2^32. They are signed here, which is what hardware gathers want: memory is
-// reserved on both sides of a window (rt/windows.h).
+// Offsets have 32 bits; of 64-bit offsets only the low half counts, and a wrap when they were
+// widened is a multiple of 2^32. They are signed here, as for hardware gathers: memory is reserved
+// on both sides of a window (rt/windows.h).
 Lanes window_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
     if (w.kernel.code.target.has_narrow_windows())
         return narrow_offset(w, value, extra);
@@ -97,7 +97,7 @@ Lanes add_uniform(WarpEmitter &w, Lanes lanes, llvm::Value *addend) {
 
 bool is_window(Space space) { return space == Space::Shared || space == Space::Local; }
 
-// Of shared memory, the offset.
+// For shared memory, the offset.
 Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int64_t extra) {
     Lanes address = w.lanes(value);
     if (is_window(space)) {
@@ -113,7 +113,7 @@ Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int
     return address;
 }
 
-// Whether any first lane of a group lies outside of [base, base + size) or is not a multiple of the
+// Whether any first lane of a group is outside [base, base + size) or is not a multiple of the
 // access's size: rotated right by log2(size), a misaligned offset becomes a huge one.
 llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
     llvm::Type *type = addresses->getType();
@@ -133,9 +133,9 @@ llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
     return w.b.CreateICmpUGE(distance, everywhere(limit), "suspect");
 }
 
-// The same for all lanes, whether they matter or not, where 64-bit comparisons and rotations take
-// several instructions: the arena's size is a power of two, so all distances from its start are in
-// it and aligned if no bit outside of the size's is set in any.
+// The same for all lanes, relevant or not, if 64-bit comparisons and rotations need several
+// instructions: the arena's size is a power of two, so all distances from its start are in it and
+// aligned if none of them has a bit outside the size's bits.
 llvm::Value *any_suspect(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
     auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, kLanes); };
     llvm::Value *distances =
@@ -147,8 +147,8 @@ llvm::Value *any_suspect(WarpEmitter &w, llvm::Value *addresses, unsigned bytes)
     return w.b.CreateICmpNE(bits, w.i64(0), "suspect");
 }
 
-// Emits `question` in the block `asked`, which a branch has just led to if it did not lead to
-// `after`. In `after`: the answer, or false where nobody asked.
+// Emits `question` in the block `asked`, if the last branch leads there instead of to `after`. In
+// `after`: the answer, or false if the question was skipped.
 template <typename Question>
 llvm::Value *answer_from(WarpEmitter &w, llvm::BasicBlock *asked, llvm::BasicBlock *after,
                          Question question) {
@@ -164,7 +164,7 @@ llvm::Value *answer_from(WarpEmitter &w, llvm::BasicBlock *asked, llvm::BasicBlo
     return joined;
 }
 
-// Where any lane is suspect, whether it is one that matters.
+// If any lane is suspect: whether it is a relevant one.
 llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
     auto one_that_matters = [&] {
         llvm::Value *found = suspects(w, address.lanes.base, address.bytes);
@@ -180,9 +180,8 @@ llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
     return answer_from(w, rare, after, one_that_matters);
 }
 
-// The same for a pointer and indices: whether an index lies outside of those that lead into the
-// arena, or the pointer is misaligned. Borders are drawn an element too narrow rather than too
-// wide.
+// The same for a pointer and indices: whether an index points outside the arena, or the pointer is
+// misaligned. The bounds are rounded to an element too narrow, never too wide.
 llvm::Value *suspect_indices(WarpEmitter &w, const Address &address) {
     const Invariants &known = w.kernel.frame.invariants;
     llvm::Value *pointer = integer_of(w, address.window);
@@ -204,14 +203,14 @@ llvm::Value *suspect_indices(WarpEmitter &w, const Address &address) {
     return w.b.CreateOr(w.any(w.b.CreateAnd(outside, w.mask())), misaligned);
 }
 
-// A check may end the launch, but what kernels load and store is none of its business: values stay
-// in registers across it.
+// A check may end the launch, but does not access memory that kernels load and store: their values
+// stay in registers across it.
 void touches_nothing(llvm::CallInst *check) {
     check->setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
     check->setDoesNotThrow();
 }
 
-// Each lane's address by itself.
+// Checks each lane's address separately.
 void check_all(WarpEmitter &w, const Address &address, unsigned access) {
     llvm::Value *all = all_addresses(w, address),
                 *places = w.kernel.frame.call_slot(all->getType());
@@ -231,7 +230,7 @@ llvm::Value *lane_places(WarpEmitter &w, const Address &address, unsigned access
     return w.kernel.code.constant(places, "places");
 }
 
-// A base and offsets known now: nothing but the base has to be computed.
+// A base and offsets that are known at compile time: only the base must be computed.
 void check_places(WarpEmitter &w, const Address &address, unsigned access) {
     touches_nothing(
         call_rarely(w, "scu_check_places",
@@ -239,7 +238,7 @@ void check_places(WarpEmitter &w, const Address &address, unsigned access) {
                      address.lanes.base, lane_places(w, address, access), w.mask_bits()}));
 }
 
-/// i1: some lane that matters is not at a multiple of the access's size.
+/// i1: some relevant lane is not at a multiple of the access's size.
 llvm::Value *is_misaligned(WarpEmitter &w, const Address &address) {
     const bool whole = address.lanes.shape.groups == kLanes || address.lanes.shape.offsets;
     llvm::Value *places = whole ? all_lanes(w.b, address.lanes) : address.lanes.base;
@@ -279,8 +278,8 @@ analysis::LanePattern adjacent_places(unsigned bytes) {
     return pattern;
 }
 
-// Asks for the last lane first where vectors are narrow: mostly that settles it. Lanes whose last
-// one does not matter, and is elsewhere, count as not contiguous.
+// Checks the last lane first if vectors are narrow: mostly this is sufficient. Lanes whose last
+// lane is not relevant, and is elsewhere, count as not contiguous.
 template <typename Whole>
 llvm::Value *if_last_fits(WarpEmitter &w, llvm::Value *all, unsigned bytes, Whole whole) {
     if (w.kernel.code.target.has_avx512())

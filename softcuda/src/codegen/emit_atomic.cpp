@@ -1,5 +1,5 @@
-// emit_atomic.cpp -- atomics and reductions, lane by lane; one operation for a whole warp where it
-// can.
+// emit_atomic.cpp -- atomics and reductions, lane by lane; if possible one operation for a whole
+// warp.
 
 #include "codegen/address.h"
 #include "codegen/counts.h"
@@ -24,7 +24,7 @@ using Bin = llvm::AtomicRMWInst::BinOp;
 bool is_floating(const ir::Instruction &i) { return ir::is_floating(i.attributes.type); }
 
 // Shared memory belongs to a block, and a block, with all blocks of its cluster, to one thread: no
-// other can come between.
+// other thread can interrupt.
 bool needs_lock(const ir::Instruction &i) {
     return i.attributes.space != ir::Space::Shared && i.attributes.atomic != AtomicOp::Arrive;
 }
@@ -53,7 +53,7 @@ Bin rmw_operation(const ir::Instruction &i) {
     }
 }
 
-// The NaN that the hardware makes of f16, bf16 and f32: all bits but the sign.
+// The NaN that the hardware returns for f16, bf16 and f32: all bits except the sign.
 llvm::Value *with_its_nan(WarpEmitter &w, llvm::Value *sum) {
     unsigned bits = sum->getType()->getScalarSizeInBits();
     if (bits == 64)
@@ -64,11 +64,11 @@ llvm::Value *with_its_nan(WarpEmitter &w, llvm::Value *sum) {
                             llvm::ConstantExpr::getBitCast(nan, sum->getType()), sum);
 }
 
-// An mbarrier's 64 bits when `less` has been subtracted: when nothing is pending any more, the next
-// phase begins, which waits for as many arrivals as are expected.
+// An mbarrier's 64 bits after the subtraction of `less`: when no arrival is pending, the next phase
+// begins, which waits for the expected number of arrivals.
 llvm::Value *after_arrival(WarpEmitter &w, llvm::Value *old, llvm::Value *less) {
     auto &b = w.b;
-    // The transactions may be fewer than none, and must not borrow from the phase.
+    // The number of transactions may be negative, and must not borrow from the phase.
     llvm::Value *phase = b.CreateAnd(old, mbarrier::kPhase);
     llvm::Value *left = b.CreateOr(b.CreateAnd(b.CreateSub(old, less), ~mbarrier::kPhase), phase);
     llvm::Value *last = b.CreateICmpEQ(b.CreateAnd(left, mbarrier::kPending), w.i64(0));
@@ -88,8 +88,8 @@ llvm::Value *flushed(WarpEmitter &w, llvm::Value *value) {
     return w.b.CreateBitCast(w.b.CreateSelect(small, zero, bits), value->getType());
 }
 
-/// i1: whether a sum at this place flushes denormals. That of f32 does so in global memory, and not
-/// in shared memory (PTX ISA, atom); of a generic address the address tells.
+/// i1: whether a sum at this address flushes denormals. An f32 sum does in global memory, but not
+/// in shared memory (PTX ISA, atom); a generic address is tested.
 llvm::Value *flushes(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at) {
     if (i.attributes.ftz)
         return w.b.getTrue();
@@ -112,7 +112,7 @@ llvm::Value *sum_of_floats(WarpEmitter &w, const ir::Instruction &i, llvm::Value
     return with_its_nan(w, cut(b.CreateFAdd(cut(old), cut(value))));
 }
 
-// What the operation makes of the old value at a place.
+// The new value that the operation computes from the old one.
 llvm::Value *combine(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at, llvm::Value *old,
                      llvm::Value *value) {
     auto &b = w.b;
@@ -190,7 +190,7 @@ llvm::Value *compare_swap(WarpEmitter &w, const ir::Instruction &i, llvm::Value 
     return w.b.CreateExtractValue(pair, 0);
 }
 
-// Sums of floats have no instruction: compare and swap until nobody came between.
+// Sums of floats have no instruction: compare and swap until no other thread has changed the value.
 llvm::Value *swap_loop(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at,
                        llvm::Value *value) {
     llvm::Type *bits_type = w.b.getIntNTy(ir::bits(i.attributes.type));
@@ -268,8 +268,8 @@ llvm::Value *in_type(WarpEmitter &w, llvm::Value *value, llvm::Type *wanted) {
     return w.b.CreateBitCast(value, wanted);
 }
 
-// A vector whose lanes are used one after the other, from memory. The loads are volatile: else LLVM
-// would take the vector apart in registers, which takes longer.
+// A vector whose lanes are used one after another, from memory. The loads are volatile: otherwise
+// LLVM would split the vector in registers, which is slower.
 class LaneArray {
   public:
     LaneArray(WarpEmitter &w, llvm::Value *vector)
@@ -290,7 +290,7 @@ class LaneArray {
     llvm::Value *array_;
 };
 
-// All lanes hit one place and nobody wants the old value: add the lanes up first.
+// All lanes use one address and the old value is not used: first add up the lanes.
 bool emit_combined(WarpEmitter &w, const ir::Instruction &i, const Address &address) {
     if (!i.results.empty() || !address.lanes.shape.uniform() || is_floating(i))
         return false;
@@ -302,7 +302,7 @@ bool emit_combined(WarpEmitter &w, const ir::Instruction &i, const Address &addr
     return true;
 }
 
-// What one lane at a time does.
+// The operation of one lane at a time.
 class LaneByLane {
   public:
     LaneByLane(WarpEmitter &w, const ir::Instruction &i, const Address &address)
@@ -326,7 +326,7 @@ class LaneByLane {
 
     void emit(llvm::Value *lane) const { emit_at(lane, place(lane)); }
 
-    /// At a place of which more is known than what the address says.
+    /// The operation at `at`, about which more is known than about the address.
     void emit_at(llvm::Value *lane, llvm::Value *at) const {
         llvm::Value *old;
         if (i_.attributes.atomic == AtomicOp::CompareSwap) {
@@ -369,7 +369,7 @@ class LaneByLane {
     std::optional<LaneArray> results_;
 };
 
-// A loop over the lanes takes longer than what it does, where that needs no lock.
+// A loop over the lanes is slower than its body if the body needs no lock.
 bool is_worth_unrolling(const ir::Instruction &i) {
     return !needs_lock(i) && i.attributes.atomic != AtomicOp::CompareSwap &&
            i.attributes.atomic != AtomicOp::Exchange && i.attributes.atomic != AtomicOp::Arrive;

@@ -1,8 +1,8 @@
-// emit_barrier.cpp -- what a warp leaves at a barrier, and what it finds behind it.
+// emit_barrier.cpp -- saving a warp's values at a barrier, and loading them after it.
 //
-// In the tier regions waiting itself is the end of a region (region_loops.cpp). A reducing barrier
-// adds each warp's part to the worker's accumulators; when all warps have arrived the block loop
-// turns them into results. In the others a call waits and brings the sum.
+// In the tier regions the wait itself is the end of a region (region_loops.cpp). A reducing barrier
+// adds each warp's part to the worker's accumulators; when all warps have arrived, the block loop
+// turns them into results. In the other tiers a call waits and returns the sum.
 
 #include "codegen/lane_flow.h"
 #include "codegen/warp_families.h"
@@ -26,7 +26,7 @@ llvm::Value *reduce_warp(WarpEmitter &w, const ir::Instruction &i) {
         return w.b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, yes);
     case ir::BarrierReduction::Or:
         return w.b.CreateZExt(w.b.CreateICmpNE(yes, w.i32(0)), w.b.getInt32Ty());
-    default: // And: whether any lane said no
+    default: // And: whether any lane voted no
         return w.b.CreateZExt(w.b.CreateICmpNE(yes, w.mask_bits()), w.b.getInt32Ty());
     }
 }
@@ -53,8 +53,8 @@ rt::BarrierPart part_of(const ir::Instruction &i) {
     }
 }
 
-/// Emits the call by which a fiber waits. `first`: the arguments before the barrier's number and
-/// count, which are those of the warp's first lane; `part`: what the warp brings.
+/// Emits the call with which a fiber waits. `first`: the arguments before the barrier's number and
+/// count, which are those of the warp's first lane; `part`: the warp's own operand.
 void emit_wait(WarpEmitter &w, const ir::Instruction &i, std::string name,
                llvm::ArrayRef<llvm::Value *> first, llvm::function_ref<llvm::Value *()> part) {
     const ir::Value *count = ir::barrier_threads(i);
@@ -84,13 +84,13 @@ void emit_fiber_barrier(WarpEmitter &w, const ir::Instruction &i) {
               [&] { return i.is(ir::Opcode::BarrierReduce) ? reduce_warp(w, i) : w.i32(0); });
 }
 
-// The runtime adds up the votes of all lanes of the warp, wherever they are.
+// The runtime adds up the votes of all lanes of the warp, at any position.
 void emit_lane_barrier(WarpEmitter &w, const ir::Instruction &i) {
     emit_wait(w, i, "scu_lane_barrier", {w.kernel.frame.invariants.worker, w.lane_flow->state()},
               [&] { return w.i32(static_cast<std::uint32_t>(part_of(i))); });
 }
 
-// Where the block is one warp, all that come are here, and it goes on at once.
+// If the block is one warp, all arriving lanes are here, and it continues at once.
 void emit_region_barrier(WarpEmitter &w, const ir::Instruction &i) {
     const bool waits = w.kernel.plan.has_regions();
     if (!waits)

@@ -9,7 +9,8 @@ namespace softcuda::codegen {
 
 namespace {
 
-// Calls a runtime function that takes (worker, frame, arguments...), arrays of 32 for each operand.
+// Calls a runtime function that takes (worker, frame, arguments...), with an array of 32 for each
+// operand.
 void call(WarpEmitter &w, llvm::StringRef name, std::vector<llvm::Value *> arguments) {
     arguments.insert(arguments.begin(),
                      {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame});
@@ -44,7 +45,7 @@ void emit_assertfail(WarpEmitter &w, const ir::Instruction &i) {
           array_of(w, i.operand(3)), w.mask_bits()});
 }
 
-// With a number it is a call of the CUDA runtime in device code: see ir/lower_device_call.cpp.
+// With a number, this is a call of the CUDA runtime in device code: see ir/lower_device_call.cpp.
 void emit_malloc(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *results = room_for(w, i.result());
     if (const std::uint32_t number = i.attributes.immediate)
@@ -75,13 +76,13 @@ void emit_trap(WarpEmitter &w, const ir::Instruction &i) {
                                                                 : rt::Fault::Trap);
 }
 
-// CUDA promises no shortest time; a fiber's best use of it is to let others run.
+// CUDA guarantees no minimum time; a fiber uses it best by letting others run.
 void emit_fiber_sleep(WarpEmitter &w, const ir::Instruction &) { emit_yield(w); }
 
 void emit_worker_sleep(WarpEmitter &w, const ir::Instruction &i) {
     llvm::FunctionCallee sleep =
         w.kernel.code.runtime_function("scu_nanosleep", w.b.getVoidTy(), {w.b.getInt32Ty()});
-    // The warp sleeps as long as the lane that wants to sleep longest.
+    // The warp sleeps for the longest time of its lanes.
     llvm::Value *all = w.full(i.operand(0));
     all = w.b.CreateSelect(w.mask(), all, llvm::Constant::getNullValue(all->getType()));
     w.b.CreateCall(sleep, {w.b.CreateIntMaxReduce(all)});

@@ -1,13 +1,14 @@
-// emit_function.cpp -- calls of functions that stay functions, recursive ones, and alloca.
+// emit_function.cpp -- calls of functions that are not inlined (recursive ones), and alloca.
 //
-// A function is called for a warp, with the mask of the lanes that call:
+// A function is called for a warp, with the mask of the calling lanes:
 //
 //     function(frame, worker, block, warp, mask, depth, area)
 //
 // `area` is an array of 32 lanes for each argument, then for each result. Registers are saved on
-// the warp's own stack, as in any program. Local variables lie in the thread's local memory, behind
-// those of the callers: `depth` is where they begin, and each function checks that there is room.
-// It is the same for all lanes: behind what the one took that took most by alloca.
+// the warp's own stack, as in any program. Local variables are in the thread's local memory, after
+// those of the callers: `depth` is their start, and each function checks that there is enough
+// memory. It is the same for all lanes: after the end of the lane that has allocated most with
+// alloca.
 
 #include "codegen/lane_flow.h"
 #include "codegen/warp_families.h"
@@ -24,7 +25,7 @@ llvm::Value *in_area(WarpEmitter &w, llvm::Value *area, std::size_t number) {
     return w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), area, number * kAreaBytes);
 }
 
-// Behind the results: the lanes that ended in the function.
+// After the results: the lanes that ended in the function.
 llvm::Value *ended_in(WarpEmitter &w, llvm::Value *area, const ir::Function &function) {
     return in_area(w, area, function.arguments.size() + function.returns.size());
 }
@@ -99,13 +100,13 @@ void emit_call(WarpEmitter &w, const ir::Instruction &i) {
     w.lane_flow->drop_lanes(gone); // such a caller runs in the tier lanes (choose_tier.cpp)
 }
 
-// The caller finds out which lanes have ended when the others are back.
+// The caller determines the ended lanes when the others have returned.
 void emit_end(WarpEmitter &w, llvm::Value *lanes) {
     llvm::Value *at = ended_in(w, w.kernel.frame.invariants.call_area, w.kernel.plan.function);
     w.b.CreateStore(w.b.CreateOr(w.b.CreateLoad(w.b.getInt32Ty(), at), lanes), at);
 }
 
-// Lanes may return from several places, one after the other.
+// Lanes may return from several instructions, one after another.
 void emit_results(WarpEmitter &w, const ir::Instruction &end) {
     std::size_t number = w.kernel.plan.function.arguments.size();
     for (const ir::Value *result : end.operands) {

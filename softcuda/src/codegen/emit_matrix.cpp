@@ -7,7 +7,7 @@ namespace softcuda::codegen {
 
 void emit_mma(WarpEmitter &w, const ir::Instruction &i) {
     auto &b = w.b;
-    constexpr std::uint64_t kRegister = 8 * kLanes; // room for any class
+    constexpr std::uint64_t kRegister = 8 * kLanes; // space for any class
     auto array = [&](std::size_t registers, const char *name) {
         return w.kernel.frame.stack_slot(llvm::ArrayType::get(b.getInt64Ty(), registers * kLanes),
                                          name);

@@ -1,7 +1,7 @@
-// emit_memory.cpp -- loads and stores, as their plans (warp/access_plan.h) say.
+// emit_memory.cpp -- loads and stores, according to their plans (warp/access_plan.h).
 //
-// A vector access of PTX (.v2, .v4) is one access of several elements a lane; contiguous ones are
-// loaded whole and taken apart by shuffles.
+// A vector access of PTX (.v2, .v4) is one access of several elements for each lane; contiguous
+// ones are loaded as a whole and split with shuffles.
 
 #include "codegen/address.h"
 #include "codegen/counts.h"
@@ -23,7 +23,7 @@ using Values = llvm::SmallVector<llvm::Value *, 4>;
 struct Element {
     llvm::Type *type; ///< in memory
     unsigned bytes;
-    unsigned count; ///< per lane
+    unsigned count; ///< for each lane
 };
 
 Element element_of(WarpEmitter &w, const warp::AccessPlan &plan, ir::Type register_type) {
@@ -33,7 +33,7 @@ Element element_of(WarpEmitter &w, const warp::AccessPlan &plan, ir::Type regist
             .count = plan.count};
 }
 
-// Registers may be wider than what is loaded or stored.
+// Registers may be wider than the value in memory.
 llvm::Value *to_register(WarpEmitter &w, const ir::Instruction &i, llvm::Value *value,
                          ir::Type type) {
     unsigned lanes = value->getType()->isVectorTy()
@@ -77,7 +77,7 @@ Values load_scalar(WarpEmitter &w, llvm::Value *pointer, const Element &element,
     return values;
 }
 
-// One group's elements as vectors over its lanes, one for each element of a lane.
+// The elements of one group as vectors over its lanes, one vector for each element of a lane.
 Values load_adjacent(WarpEmitter &w, llvm::Value *pointer, const Element &element, unsigned first,
                      unsigned size) {
     llvm::Value *all = load_row(w, row_at(pointer, element, first, size));
@@ -108,7 +108,8 @@ Values load_contiguous(WarpEmitter &w, const Address &address, const Element &el
     return whole;
 }
 
-// One place a group. A group without active lanes may point anywhere, so it must not be read.
+// One address for each group. The address of a group without active lanes may be invalid, so it
+// must not be read.
 Values load_grouped(WarpEmitter &w, const Address &address, const Element &element) {
     unsigned size = address.lanes.shape.group_size(), groups = address.lanes.shape.groups;
     std::vector<llvm::SmallVector<llvm::Value *, 4>> parts(element.count);
@@ -127,8 +128,8 @@ Values load_grouped(WarpEmitter &w, const Address &address, const Element &eleme
                                                        llvm::Constant::getNullValue(one));
             parts[e].push_back(w.b.CreateExtractElement(loaded, std::uint64_t{0}));
         }
-    // A broadcast for each group is an operand of the instruction that uses it, where a permutation
-    // of all lanes would be one of its own.
+    // A broadcast for each group is an operand of the instruction that uses it; a permutation of
+    // all lanes would be a separate instruction.
     Values whole;
     for (auto &part : parts) {
         for (llvm::Value *&value : part)
@@ -138,7 +139,7 @@ Values load_grouped(WarpEmitter &w, const Address &address, const Element &eleme
     return whole;
 }
 
-// The places of each lane's element `extra` bytes behind the first.
+// The addresses of each lane's element `extra` bytes after the first.
 llvm::Value *pointers(WarpEmitter &w, const Address &address, unsigned extra) {
     llvm::Value *all = all_pointers(w, address);
     return extra == 0 ? all
@@ -227,7 +228,7 @@ Address as_divergent(WarpEmitter &w, const Address &address) {
 
 enum class Likely : std::uint8_t { No, Unknown };
 
-// Emits `then` and `otherwise` as the two sides of a branch and joins the values they make.
+// Emits `then` and `otherwise` as the two sides of a branch and joins their values.
 template <typename Then, typename Otherwise>
 Values either(WarpEmitter &w, llvm::Value *condition, Then then, Otherwise otherwise,
               Likely likely = Likely::Unknown) {
@@ -256,15 +257,15 @@ Values either(WarpEmitter &w, llvm::Value *condition, Then then, Otherwise other
     return joined;
 }
 
-/// A planned access with the addresses that code has computed for it.
+/// A planned access with the computed addresses.
 struct Placed {
     How how;
     const warp::AccessPlan &plan;
-    Address checked;  ///< in the shape in which the addresses are checked
-    Address accessed; ///< and accessed
+    Address checked;  ///< in the shape for the check
+    Address accessed; ///< in the shape for the access
 };
 
-// For an address whose pattern holds.
+// For an address whose pattern is valid.
 Placed place_access(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address) {
     const How how = plan.how(w.mask_is_full());
     if (how == How::Contiguous || how == How::Grouped) {
@@ -275,8 +276,8 @@ Placed place_access(WarpEmitter &w, const warp::AccessPlan &plan, const Address 
     return {how, plan, whole ? as_divergent(w, address) : address, address};
 }
 
-// An access lane by lane in the runtime, at the exact addresses: checked there as well. `buffer`
-// holds one array over the lanes for each element.
+// An access lane by lane in the runtime, at the exact addresses, which it also checks. `buffer` has
+// one array over the lanes for each element.
 llvm::CallInst *call_slow_access(WarpEmitter &w, const char *function, const Address &address,
                                  const Element &element, llvm::Value *buffer) {
     llvm::Value *all = all_addresses(w, address),
@@ -303,8 +304,7 @@ llvm::Value *buffer_place(WarpEmitter &w, llvm::Value *buffer, const Element &el
 
 Values load_slowly(WarpEmitter &w, const Address &address, const Element &element) {
     llvm::Value *buffer = slow_buffer(w, element);
-    // It writes nothing but the buffer and the worker's state: what kernels have loaded before
-    // stays.
+    // It writes only to the buffer and the worker's state: earlier loads of the kernel stay valid.
     call_slow_access(w, "scu_load_lanes", address, element, buffer)
         ->setMemoryEffects(llvm::MemoryEffects::readOnly() |
                            llvm::MemoryEffects::inaccessibleOrArgMemOnly());
@@ -324,7 +324,7 @@ Values store_slowly(WarpEmitter &w, const Address &address, const Element &eleme
     return {};
 }
 
-// Shared memory that is not there is a mistake, inactive lanes elsewhere are not.
+// Access to missing shared memory is an error; inactive lanes with other addresses are not.
 Values load_windowed(WarpEmitter &w, const Placed &placed, const Element &element) {
     const Address &address = placed.accessed;
     llvm::Value *whole = may_access_windows(w, address, placed.plan);
@@ -409,8 +409,8 @@ Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element
     return {};
 }
 
-// Where the pattern of the addresses was found by widening an index that may have wrapped, one
-// branch asks for that and for addresses out of the arena.
+// If the pattern of the addresses came from widening an index that may have wrapped, one branch
+// tests this and addresses outside the arena.
 template <typename Access, typename Slowly>
 Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
                         rt::Access kind, Access access, Slowly slowly) {
@@ -438,7 +438,7 @@ Values load_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Addres
         [&] { return load_slowly(w, address, element); });
 }
 
-// The value of the last lane that stores: any lane's would do.
+// The value of the last storing lane: any lane's value is allowed.
 llvm::Value *last_active(WarpEmitter &w, llvm::Value *all) {
     llvm::Value *zeros =
         w.b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, w.mask_bits(), w.b.getTrue());
@@ -469,7 +469,7 @@ void store_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address
         [&] { return store_slowly(w, address, element, values); });
 }
 
-// Keeps LLVM from remembering or moving memory across an access that other threads take part in.
+// Prevents LLVM from caching or moving memory across an access in which other threads take part.
 void compiler_barrier(WarpEmitter &w) {
     auto *type = llvm::FunctionType::get(w.b.getVoidTy(), false);
     w.b.CreateCall(llvm::InlineAsm::get(type, "", "~{memory}", true));
@@ -543,7 +543,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
 
 void emit_fence(WarpEmitter &w, const ir::Instruction &i) {
     watch_fence(w, i);
-    // The lanes of a block run on one processor thread, one after the other.
+    // The lanes of a block run on one processor thread, one after another.
     if (i.attributes.scope == ir::Scope::Block)
         compiler_barrier(w);
     else

@@ -1,4 +1,4 @@
-// emit_runtime_call.cpp -- instructions that a function of the runtime carries out, lane by lane.
+// emit_runtime_call.cpp -- instructions that a function of the runtime executes, lane by lane.
 
 #include "codegen/warp_families.h"
 #include "codegen/watch.h"
@@ -8,7 +8,7 @@
 namespace softcuda::codegen {
 
 void emit_runtime_call(WarpEmitter &w, const ir::Instruction &i) {
-    // Few sizes, so that calls share the memory.
+    // A small number of sizes, so that calls share the memory.
     const std::size_t count = std::bit_ceil(i.operands.size() + i.results.size());
     llvm::Type *bytes = llvm::ArrayType::get(w.b.getInt64Ty(), count * rt::kRuntimeCell / 8);
     llvm::AllocaInst *cells = w.kernel.frame.call_slot(bytes);

@@ -1,4 +1,4 @@
-// emit_special.cpp -- special registers, parameters, symbols: what is known without computing.
+// emit_special.cpp -- special registers, parameters, symbols: values known without computation.
 
 #include "codegen/warp_families.h"
 
@@ -21,7 +21,7 @@ llvm::Value *first_threads(WarpEmitter &w, unsigned groups) {
     return w.b.CreateAdd(w.b.CreateVectorSplat(groups, first), llvm::ConstantVector::get(lanes));
 }
 
-// The only dimension that is longer than one holds all threads; else divide.
+// If only one dimension is larger than one, it has all threads; otherwise divide.
 llvm::Value *thread_index(WarpEmitter &w, unsigned dimension, unsigned groups) {
     const analysis::LaunchShape &launch = w.kernel.plan.launch;
     llvm::Type *type = w.type(ir::Type::I32, groups);

@@ -1,4 +1,4 @@
-// emit_strided_window.cpp -- wide accesses to memory, and the permutations between places and
+// emit_strided_window.cpp -- wide accesses to memory, and the permutations between addresses and
 // lanes.
 
 #include "codegen/strided_window.h"
@@ -17,8 +17,8 @@ struct Position {
     unsigned number, position;
 };
 
-/// The vectors of memory that make up a window: all of the widest registers' size, the last one
-/// moved to the front where it would reach over the end.
+/// The vectors of memory that form a window: all have the widest registers' size; the last one is
+/// moved towards the start if it would extend past the end.
 class Cut {
   public:
     Cut(const WarpEmitter &w, const StridedWindow &window, unsigned bytes)
@@ -39,9 +39,8 @@ class Cut {
     unsigned length_, width_;
 };
 
-/// <from.size() x T> with element i from vectors[from[i]]; nothing asks for those without a source,
-/// and null is returned where there is none at all. Made two vectors at a time, which is what
-/// processors permute.
+/// <from.size() x T> with element i from vectors[from[i]]; elements without a source are undefined,
+/// and null is returned if no element has one. Built two vectors at a time, as processors permute.
 llvm::Value *pick(WarpEmitter &w, llvm::ArrayRef<llvm::Value *> vectors,
                   llvm::ArrayRef<std::optional<Position>> from) {
     llvm::Value *made = nullptr;
@@ -109,7 +108,7 @@ lanes_of_places(const StridedWindow &window, const Cut &cut, unsigned vector) {
     return lanes;
 }
 
-/// One store for each lane, where the processor's masked stores take longer.
+/// One store for each lane, if the processor's masked stores are slower.
 void store_singly(WarpEmitter &w, const Address &address, unsigned group,
                   const StridedWindow &window, llvm::Value *values) {
     for (unsigned lane = 0; lane < window.index.size(); ++lane)
@@ -120,7 +119,7 @@ void store_singly(WarpEmitter &w, const Address &address, unsigned group,
             llvm::Align(1));
 }
 
-/// Of memory that other threads may write: only the lanes' own places, all of them.
+/// For memory that other threads may write: only the lanes' own elements, all of them.
 void store_between(WarpEmitter &w, const Address &address, unsigned group,
                    const StridedWindow &window, llvm::Value *values) {
     if (!w.kernel.code.target.has_avx512())
@@ -137,8 +136,8 @@ void store_between(WarpEmitter &w, const Address &address, unsigned group,
     }
 }
 
-/// Values and mask go to the places, which have what was there everywhere else. A program that
-/// exchanges what two lanes have then moves the same values in the same way twice.
+/// Writes values into the window, and the old contents everywhere else. A program that exchanges
+/// the values of two lanes then moves the same values twice in the same way.
 void store_over(WarpEmitter &w, const Address &address, unsigned group, const StridedWindow &window,
                 const Vectors &old, llvm::Value *values, llvm::Value *active) {
     const Cut cut(w, window, address.bytes);
@@ -158,9 +157,9 @@ void store_over(WarpEmitter &w, const Address &address, unsigned group, const St
 
 } // namespace
 
-// Of shared memory: that the window lies in it; what its last page has beyond belongs to nobody.
-// Elsewhere: that every lane accesses its place, as between two places less than a page apart there
-// is no other page.
+// For shared memory: whether the window is in it; the rest of its last page is unused. For other
+// memory: whether every lane accesses its element, because between two addresses less than a page
+// apart there is no other page.
 llvm::Value *may_access_windows(WarpEmitter &w, const Address &address,
                                 const warp::AccessPlan &plan) {
     if (!address.window)

@@ -1,7 +1,6 @@
-// emit_warp.cpp -- what the lanes of a warp tell one another: shuffles, votes, matches, reductions.
+// emit_warp.cpp -- exchanges between the lanes of a warp: shuffles, votes, matches, reductions.
 //
-// A warp is one vector, so an exchange between lanes is a permutation of it; nobody waits for
-// anybody.
+// A warp is one vector, so an exchange between lanes is a permutation of it, without waiting.
 
 #include "codegen/warp_families.h"
 
@@ -14,8 +13,8 @@ namespace softcuda::codegen {
 namespace {
 
 struct ShuffleSources {
-    llvm::Value *lane;  ///< <32 x i32>: whom each lane reads
-    llvm::Value *valid; ///< <32 x i1>: false where it reads itself instead
+    llvm::Value *lane;  ///< <32 x i32>: the lane that each lane reads
+    llvm::Value *valid; ///< <32 x i1>: false if it reads itself instead
 };
 
 llvm::Constant *lane_numbers(WarpEmitter &w) {
@@ -72,7 +71,7 @@ std::optional<llvm::SmallVector<int, kLanes>> known_lanes(llvm::Value *lanes) {
     return numbers;
 }
 
-// vpermi2d reads any of two registers' 16 lanes; without it, through memory.
+// vpermi2d reads any lane of two registers with 16 lanes; without it, through memory.
 llvm::Value *permute(WarpEmitter &w, llvm::Value *value, llvm::Value *source) {
     auto &b = w.b;
     if (auto lanes = known_lanes(source))
@@ -102,7 +101,7 @@ llvm::Value *permute(WarpEmitter &w, llvm::Value *value, llvm::Value *source) {
     return b.CreateMaskedGather(type, pointers, llvm::Align(4));
 }
 
-// Runs `body` for every active lane with its members and stores what it returns.
+// Runs `body` for every active lane with its members and stores the result.
 llvm::Value *
 for_members(WarpEmitter &w, llvm::Value *members, llvm::Type *type,
             const std::function<llvm::Value *(llvm::Value *lane, llvm::Value *bits)> &body) {
@@ -149,7 +148,7 @@ llvm::Value *reduce(WarpEmitter &w, const ir::Instruction &i, llvm::Value *all,
 void emit_shuffle(WarpEmitter &w, const ir::Instruction &i) {
     const ir::Value *result = i.result(0);
     llvm::Value *value = w.full(i.operand(0));
-    if (w.shape(result).uniform()) { // everybody reads one lane
+    if (w.shape(result).uniform()) { // all lanes read one lane
         llvm::Value *lane = w.b.CreateAnd(w.scalar(i.operand(1)), w.i32(31));
         w.define(result, w.b.CreateExtractElement(value, lane));
         if (i.results.size() > 1)

@@ -1,4 +1,4 @@
-// function_frame.cpp -- what a function reads of its launch, its block and its worker.
+// function_frame.cpp -- data of its launch, its block and its worker that a function reads.
 #include "codegen/function_frame.h"
 
 #include "rt/kernel_abi.h"
@@ -37,7 +37,7 @@ void FunctionFrame::read() {
         return load_member(invariants.worker, offset, type, name);
     };
     invariants.params = frame(offsetof(LaunchFrame, params), pointer, "params");
-    // So that reading a parameter may move out of a loop which may not read it.
+    // So that the load of a parameter may move out of a loop, which otherwise may not load it.
     llvm::cast<llvm::LoadInst>(invariants.params)
         ->setMetadata(llvm::LLVMContext::MD_dereferenceable,
                       llvm::MDNode::get(code_.context,
@@ -112,8 +112,8 @@ llvm::Value *FunctionFrame::worker_member(std::size_t offset) {
     return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), invariants.worker, offset);
 }
 
-// Whoever reports a fault reads the number, at any time: the store must stay where it is, but
-// nothing that kernels load has to be loaded again for it, which a volatile store would mean.
+// The number may be read at any time when a fault is reported: the store must stay at its position,
+// but kernels need not load anything again after it, as a volatile store would require.
 void FunctionFrame::announce_warp(llvm::Value *warp) {
     llvm::Value *place = worker_member(offsetof(rt::WorkerState, warp_index));
     if (!code_.target.is_x86_64()) {
@@ -128,7 +128,7 @@ void FunctionFrame::announce_warp(llvm::Value *warp) {
                                                 builder_.getInt32Ty()));
     store->setMemoryEffects(llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
     store->addFnAttr(llvm::Attribute::NoUnwind);
-    store->addFnAttr(llvm::Attribute::WillReturn); // what follows may move before it
+    store->addFnAttr(llvm::Attribute::WillReturn); // later code may move before it
     scopes_.mark_worker(*store);
 }
 

@@ -1,5 +1,5 @@
-// function_frame.h -- the LLVM function that is being emitted: what it knows from its start on, and
-// its space on the stack.
+// function_frame.h -- the LLVM function that is being emitted: its values from the start, and its
+// stack memory.
 #pragma once
 
 #include "codegen/alias_scopes.h"
@@ -21,9 +21,9 @@ struct Invariants {
     llvm::Value *shared, *local, *scratch;
     llvm::Value *worker_id, *worker_count;
     llvm::Value *block[3];     ///< blockIdx, changes from block to block
-    llvm::Value *launch_index; ///< of the block, as the grid counts them; where warps are fibers
-    // In a function that is called (emit_function.cpp), else null:
-    llvm::Value *depth;     ///< i64: where its local variables begin in a thread's local memory
+    llvm::Value *launch_index; ///< of the block, in the grid's order; for warps as fibers
+    // In a function that is called (emit_function.cpp), otherwise null:
+    llvm::Value *depth;     ///< i64: the start of its local variables in a thread's local memory
     llvm::Value *call_area; ///< its arguments and results
 };
 
@@ -38,17 +38,17 @@ class FunctionFrame {
     void begin(llvm::Function *function);
     [[nodiscard]] llvm::Function *function() const { return function_; }
     [[nodiscard]] llvm::BasicBlock *new_block(const llvm::Twine &name);
-    /// Emits the reading of all invariants but those of the block.
+    /// Emits the loads of all invariants except those of the block.
     void read();
-    /// And of those: `index` is the linear index of the block, an i64.
+    /// Emits the block's invariants: `index` is the linear index of the block, an i64.
     void read_block_index(llvm::Value *index);
 
-    /// Stack space that lives as long as the function runs.
+    /// Stack memory that exists as long as the function runs.
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
-    /// Stack space for one call at a time: the same for all calls that need this type.
+    /// Stack memory for one call at a time: the same for all calls that need this type.
     llvm::AllocaInst *call_slot(llvm::Type *type);
-    /// An i64 in stack space: how high lanes of this function have ever stood in the thread's local
-    /// memory by alloca. Null in a function without alloca.
+    /// An i64 on the stack: the highest end of local memory that a lane of this function has
+    /// reached with alloca. Null in a function without alloca.
     llvm::AllocaInst *stack_mark();
 
     /// The address of a member of WorkerState.

@@ -53,7 +53,7 @@ class FunctionFrame {
 
     /// The address of a member of WorkerState.
     [[nodiscard]] llvm::Value *worker_member(std::size_t offset);
-    /// Tells the runtime which warp runs: before what it may report.
+    /// Tells the runtime which warp runs: before code that it may report.
     void announce_warp(llvm::Value *warp);
 
   private:

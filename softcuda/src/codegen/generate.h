@@ -16,7 +16,7 @@ namespace softcuda::codegen {
 /// The name of the entry in every object.
 inline constexpr const char *kEntryName = "softcuda_kernel";
 
-/// And of a function that a kernel calls: its number in the module behind the prefix.
+/// And of a function that a kernel calls: the prefix with its number in the module.
 inline constexpr const char *kFunctionPrefix = "softcuda_function.";
 [[nodiscard]] std::optional<std::uint32_t> function_number(std::string_view symbol);
 
@@ -31,9 +31,9 @@ struct Generated {
     std::uint64_t scratch_bytes = 0; ///< of the kernel's scratch memory
 };
 
-/// Makes one LLVM module of a kernel and all functions that it calls, or that those call. All
-/// analyses have run on the plans. Throws Unsupported (supported.h) for what a launch needs and
-/// code cannot do.
+/// Makes one LLVM module from a kernel and all functions that it calls, directly or not. All
+/// analyses have run on the plans. Throws Unsupported (supported.h) for features of a launch that
+/// generated code does not support.
 [[nodiscard]] Generated generate(const warp::KernelPlan &plan, std::span<const CalleePlan> callees,
                                  const jit::Target &target);
 

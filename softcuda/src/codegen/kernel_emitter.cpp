@@ -1,4 +1,4 @@
-// kernel_emitter.cpp -- the functions of a kernel, and how they start.
+// kernel_emitter.cpp -- the functions of a kernel, and their beginning.
 
 #include "codegen/kernel_emitter.h"
 
@@ -29,7 +29,7 @@ llvm::Function *KernelEmitter::new_function(const std::string &name,
     code.target.apply(*made);
     if (plan.function.debug)
         made->addFnAttr("frame-pointer", "all");
-    if (tier.own_stacks) // a frame larger than the guard below the stack must not reach over it
+    if (tier.own_stacks) // a large frame must not reach past the guard page below the stack
         made->addFnAttr("probe-stack", "inline-asm");
     return made;
 }

@@ -1,16 +1,16 @@
 // kernel_emitter.h -- one function that is being emitted: its plan, and the parts of its code.
 //
 // In the tier regions a function runs a range of a kernel's thread blocks (region_loops.cpp); in
-// the others it runs one warp, on a stack of its own (warp_entry.cpp). Either has a WarpEmitter
-// emit what a warp does. The parts have one subject each:
+// the other tiers it runs one warp, on its own stack (warp_entry.cpp). In both, a WarpEmitter emits
+// the code of a warp. Each part has one subject:
 //
 //     code           constants, texts and functions of the runtime, for the whole LLVM module
-//     frame          what is known from the start of the function on, and its stack slots
-//     scratch        where values of each warp live across barriers
-//     block_values   and values that all warps of a block share
-//     tallies        tables in the place of a variable that a region counts in
-//     counts         what profiled kernels count
-//     debug_frame    what a debugger reads
+//     frame          values that are known from the start of the function, and its stack slots
+//     scratch        memory for values of each warp across barriers
+//     block_values   values that all warps of a block share
+//     tallies        tables that replace a variable in which a region counts
+//     counts         counters of profiled kernels
+//     debug_frame    data for a debugger
 //     tier           how warps and lanes wait
 #pragma once
 
@@ -54,7 +54,7 @@ class KernelEmitter {
     ScratchMemory scratch;
     BlockValues block_values;
     Tallies tallies;
-    const std::unique_ptr<Counts> counts; ///< null where nothing is counted
+    const std::unique_ptr<Counts> counts; ///< null if nothing is counted
     analysis::PatternTable patterns;
 
     /// Null unless the function is compiled for a debugger.
@@ -62,13 +62,13 @@ class KernelEmitter {
     /// Function `symbol` of the module, which emit_function() defines.
     llvm::Function *declare_function(std::uint32_t symbol);
 
-    // For the functions that emit a whole one:
+    // For the code that emits a whole function:
     /// A function of (frame, worker, rest...).
     llvm::Function *new_function(const std::string &name, llvm::ArrayRef<llvm::Type *> rest);
-    /// Emits what all functions start with.
+    /// Emits the common beginning of all functions.
     void read_frame();
     void begin_debug_frame(llvm::Value *warp);
-    /// The lanes that exist: all, and those of the block's last warp. <32 x i1>
+    /// The existing lanes: all, and those of the block's last warp. <32 x i1>
     [[nodiscard]] llvm::Constant *all_lanes_active();
     [[nodiscard]] llvm::Constant *last_warps_lanes();
 

@@ -69,7 +69,7 @@ llvm::Value *gather_singly(WarpEmitter &w, const Address &address, llvm::Type *e
     return values;
 }
 
-// A word at a multiple of its size ends on the page that it begins on.
+// A word at a multiple of its size does not cross a page boundary.
 llvm::Value *gather_from_words(WarpEmitter &w, const Address &address, llvm::Type *element,
                                unsigned extra) {
     auto &b = w.b;

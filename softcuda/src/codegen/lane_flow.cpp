@@ -1,14 +1,14 @@
 // lane_flow.cpp -- control flow in the tier lanes, place by place.
 //
-//     dispatch:  place = scu_next_place(...)         the runtime chooses a place, and lanes there
+//     dispatch:  place = scu_next_place(...)         the runtime selects a place, and lanes there
 //                switch place
 //     a:         ... under those lanes' mask ...     a block of the kernel
-//                waiting[b] |= mask & p              its lanes go to other places
+//                waiting[b] |= mask & p              its lanes continue at other places
 //                waiting[c] |= mask & not p
 //                goto dispatch
 //
-// Which places there are, and where lanes go on from each, is planned (warp/lane_plan.h). Values
-// are kept in memory from place to place, and a lane changes its own part of them only.
+// The places, and the lanes' next places, are planned (warp/lane_plan.h). Values stay in memory
+// between places, and a lane changes only its own part of them.
 
 #include "codegen/lane_flow.h"
 
@@ -125,7 +125,7 @@ void LaneFlow::emit_place(std::uint32_t number) {
         wait_at(place.next.front());
 }
 
-// Lanes leave what they bring to the instruction at which they wait.
+// Lanes store their operands of the instruction at which they wait.
 void LaneFlow::wait_at(std::uint32_t number) {
     const warp::Place &place = plan_.places[number];
     const ir::Instruction &awaited = *place.awaited();
@@ -149,7 +149,7 @@ void LaneFlow::send_vote(const ir::Instruction &barrier) {
     b_.CreateStore(b_.CreateOr(others, votes), at);
 }
 
-// Lanes that are elsewhere have left theirs already.
+// Lanes at other places have already stored theirs.
 void LaneFlow::send_operands(const ir::Instruction &i) {
     auto leave = [&](const ir::Value *value, std::size_t offset, llvm::Type *element) {
         llvm::Value *all = w_.full(value);

@@ -1,4 +1,4 @@
-// lane_flow.h -- a warp in the tier lanes: each lane has a place in the program of its own.
+// lane_flow.h -- a warp in the tier lanes: each lane has its own place in the program.
 #pragma once
 
 #include "codegen/warp_emitter.h"
@@ -18,7 +18,7 @@ class LaneFlow {
     // For instructions.
     /// The rt::LaneState of the warp.
     [[nodiscard]] llvm::Value *state() const { return state_; }
-    /// Goes on without some lanes, given as bits, if any are left.
+    /// Continues without some lanes, given as bits, if any are left.
     void drop_lanes(llvm::Value *bits);
 
   private:

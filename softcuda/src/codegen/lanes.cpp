@@ -85,7 +85,7 @@ llvm::Value *refined_bases(llvm::IRBuilderBase &builder, const Lanes &lanes, uns
     return value;
 }
 
-// In the first lanes of its own groups a value is its base: there is nothing to correct.
+// In the first lanes of its own groups a value equals its base: no correction is necessary.
 llvm::Value *first_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes, unsigned groups) {
     llvm::Value *value = refined_bases(builder, lanes, groups);
     if (!lanes.shape.checked || groups == lanes.shape.groups)

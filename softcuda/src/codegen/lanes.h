@@ -1,4 +1,4 @@
-// lanes.h -- a value of a warp as generated code holds it: bases, offsets, and what may go wrong.
+// lanes.h -- a value of a warp in generated code: bases, offsets, and a possible correction.
 #pragma once
 
 #include "analysis/shape.h"
@@ -9,12 +9,12 @@ namespace softcuda::codegen {
 
 using analysis::kLanes;
 
-/// The value in the first lane of each group, and how the others differ from it (shape.h).
+/// The value in the first lane of each group, and the offsets of the other lanes (shape.h).
 struct Lanes {
-    llvm::Value *base = nullptr; ///< <groups x T>, or a scalar T where groups is 1
+    llvm::Value *base = nullptr; ///< <groups x T>, or a scalar T if groups is 1
     analysis::Shape shape;
-    /// Only where shape.checked: an i1 that is true if the offsets do not hold, and what then has
-    /// to be added to base + offset in each lane, a <32 x T>.
+    /// Only if shape.checked: an i1 that is true if the offsets are wrong, and the number that must
+    /// then be added to base + offset in each lane, a <32 x T>.
     llvm::Value *wrapped = nullptr;
     llvm::Value *correction = nullptr;
 };
@@ -29,12 +29,12 @@ struct Lanes {
 [[nodiscard]] llvm::Constant *offset_vector(llvm::Type *scalar, const analysis::Shape &shape,
                                             unsigned groups = kLanes);
 
-/// The same value in `groups` groups, at least as many as it has itself: its bases there. A checked
-/// value stays one, so its correction is not in them.
+/// The same value in `groups` groups, at least as many as it has: its bases in them. A checked
+/// value remains checked, so its correction is not in them.
 [[nodiscard]] llvm::Value *refined_bases(llvm::IRBuilderBase &builder, const Lanes &lanes,
                                          unsigned groups);
-/// The value itself in the first lanes of `groups` groups, at least as many as it has: exact, with
-/// any correction in it.
+/// The exact value in the first lanes of `groups` groups, at least as many as it has, including a
+/// correction.
 [[nodiscard]] llvm::Value *first_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes,
                                        unsigned groups);
 /// The value in all lanes.
@@ -43,7 +43,7 @@ struct Lanes {
 /// Lanes `first` to `first + count` of a vector.
 [[nodiscard]] llvm::Value *lane_range(llvm::IRBuilderBase &builder, llvm::Value *vector,
                                       unsigned first, unsigned count);
-/// Vectors of one width, a power of two of them, one behind the other.
+/// Vectors of one width, a power of two of them, one after another.
 [[nodiscard]] llvm::Value *concatenate(llvm::IRBuilderBase &builder,
                                        llvm::ArrayRef<llvm::Value *> parts);
 

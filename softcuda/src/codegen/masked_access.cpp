@@ -1,12 +1,12 @@
-// masked_access.cpp -- masked accesses, or the whole row at once where all lanes are active.
+// masked_access.cpp -- masked accesses, or an access to the whole row if all lanes are active.
 //
-// AVX-512 masks accesses of every width, AVX2 those of 32 and 64 bits. LLVM makes a branch for each
-// lane of the others, thirty-two of them. And masked stores of AVX2 are slow: one takes as long as
-// twelve plain ones on a Zen 3. But nearly always all lanes are active:
+// AVX-512 masks accesses of every width, AVX2 those of 32 and 64 bits. For other widths LLVM emits
+// a branch for each of the thirty-two lanes. And masked stores of AVX2 are slow: one takes as long
+// as twelve plain ones on a Zen 3. But nearly always all lanes are active:
 //
 //     all of them       one access
-//     some              the processor's masked store, or else a loop over the active lanes, by way
-//                       of a copy of the row on the stack
+//     some              the processor's masked store, or otherwise a loop over the active lanes,
+//                       through a copy of the row on the stack
 #include "codegen/masked_access.h"
 
 namespace softcuda::codegen {
@@ -18,7 +18,7 @@ bool is_masked_by_processor(const WarpEmitter &w, const Row &row) {
     return w.mask_is_full() || target.has_avx512() || (target.has_avx2() && row.bytes >= 4);
 }
 
-/// The row's lanes, each bit once for each element.
+/// The mask of the row's lanes, with one bit for each element.
 llvm::Value *element_mask(WarpEmitter &w, const Row &row) {
     llvm::SmallVector<int, 4 * kLanes> lanes;
     for (unsigned e = 0; e < row.size * row.count; ++e)
@@ -44,7 +44,7 @@ void copy_active(WarpEmitter &w, const Row &row, llvm::Value *bits, llvm::Value 
     });
 }
 
-/// Branches to where all of the row's lanes are active, or to the other block.
+/// Branches to the block for rows with all lanes active, or to the other block.
 struct Ways {
     Ways(WarpEmitter &w, const Row &row)
         : whole(w.new_block("row")), some(w.new_block("some")), after(w.new_block("accessed")),

@@ -1,11 +1,11 @@
-// masked_access.h -- some lanes' places side by side, on processors that have no access for that.
+// masked_access.h -- rows of some adjacent lanes, for processors without masked accesses for them.
 #pragma once
 
 #include "codegen/warp_emitter.h"
 
 namespace softcuda::codegen {
 
-/// Neighbouring lanes' places in memory, one behind the other.
+/// Adjacent memory of neighbouring lanes, one after another.
 struct Row {
     llvm::Value *pointer; ///< of the first lane
     unsigned first, size; ///< lanes; a power of two of them

@@ -1,4 +1,4 @@
-// prefetch.h -- asks the cache for memory that is accessed later.
+// prefetch.h -- prefetches memory that is accessed later.
 #pragma once
 
 #include "codegen/address.h"

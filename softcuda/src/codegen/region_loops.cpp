@@ -7,11 +7,11 @@
 //             with barriers: next[warp] = region 0
 //                            until all warps are done: run each warp's next region
 //
-//                            in lockstep: run all warps' region, go on to the next one
+//                            in lockstep: run the region of all warps, continue with the next one
 //
-// A region is what a warp does from the start, or from behind a barrier, to the next barrier or the
-// end. That all warps have run one region is the barrier. Values that a warp still needs behind the
-// barrier are kept in WorkerState::scratch, an array over the warps each.
+// A region is the code of a warp from the start, or from after a barrier, to the next barrier or
+// the end. The barrier is passed when all warps have run one region. Values that a warp needs after
+// the barrier are saved in WorkerState::scratch, each in an array over the warps.
 
 #include "codegen/kernel_emitter.h"
 #include "codegen/warp_emitter.h"
@@ -26,10 +26,10 @@ namespace softcuda::codegen {
 
 namespace {
 
-/// A warp in the loop over all of them: emits what it does, and its way to `after`.
+/// A warp in the loop over all of them: emits its code, which branches to `after`.
 struct Turn {
     llvm::Value *warp;
-    llvm::Constant *active; ///< its lanes that exist
+    llvm::Constant *active; ///< its existing lanes
     llvm::BasicBlock *after;
 };
 using RunWarp = llvm::function_ref<void(const Turn &turn)>;
@@ -105,7 +105,7 @@ void RegionLoops::clear_barrier_sum() {
     b_.CreateStore(b_.getInt32(0), frame_.worker_member(offsetof(rt::WorkerState, barrier_sum)));
 }
 
-// What the warps have added up at the barrier becomes its result.
+// The sum of the warps at the barrier becomes its result.
 void RegionLoops::publish_barrier_sum() {
     llvm::Value *sum = frame_.worker_member(offsetof(rt::WorkerState, barrier_sum));
     b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), sum),
@@ -113,8 +113,8 @@ void RegionLoops::publish_barrier_sum() {
     b_.CreateStore(b_.getInt32(0), sum);
 }
 
-// Each region is a loop over all warps; each of them says where the block goes on, all the same.
-// Where a region has only one successor LLVM finds that out and jumps.
+// Each region is a loop over all warps; each of them returns the block's next region, which is the
+// same for all. If a region has only one successor, LLVM finds this and jumps.
 void RegionLoops::emit_in_lockstep(llvm::BasicBlock *next_block) {
     llvm::AllocaInst *next_region = frame_.stack_slot(b_.getInt32Ty(), "next.region");
     clear_barrier_sum();
@@ -144,13 +144,13 @@ void RegionLoops::emit_in_lockstep(llvm::BasicBlock *next_block) {
     }
 }
 
-// In each generation every warp that is not done runs one region. Nearly always all warps are in
-// the same region; `pending` has a bit for each one that some warp is in.
+// In each generation every unfinished warp runs one region. Nearly always all warps are in the same
+// region; `pending` has a bit for each region with a warp in it.
 void RegionLoops::emit_generations(llvm::BasicBlock *next_block) {
     llvm::Type *wide = b_.getInt64Ty(), *pointer = b_.getPtrTy();
     const unsigned warps = plan_.launch.warps();
     llvm::AllocaInst *following_regions = frame_.stack_slot(wide, "following");
-    // By warp: its next region. One array is read while the other is written.
+    // For each warp: its next region. One array is read while the other is written.
     auto array = [&](std::uint32_t number) {
         return kernel_.scratch.address(kernel_.scratch.slot(ScratchMemory::array_key(number), 4),
                                        b_.getInt32(0));
@@ -179,7 +179,7 @@ void RegionLoops::emit_generations(llvm::BasicBlock *next_block) {
     b_.CreateStore(b_.getInt64(0), following_regions);
     b_.CreateBr(choose);
 
-    // A warp that is in this region runs it. What it leaves through is a barrier, or its end.
+    // A warp in this region runs it. It leaves at a barrier, or at its end.
     auto run_region = [&](unsigned region, const Turn &turn) {
         llvm::BasicBlock *run = frame_.new_block("run"), *done = frame_.new_block("warp.done");
         llvm::Value *mine = b_.CreateLoad(b_.getInt32Ty(), next_region_of(reading, turn.warp));
@@ -229,7 +229,7 @@ void RegionLoops::emit_generations(llvm::BasicBlock *next_block) {
     b_.CreateCondBr(b_.CreateICmpNE(following, b_.getInt64(0)), generation, next_block);
 }
 
-// The last warp may have lanes without a thread; the others' masks are full, and known to be.
+// The last warp may have lanes without a thread; the masks of the others are full, and known to be.
 void RegionLoops::emit_warps(unsigned region, llvm::BasicBlock *after, RunWarp run) {
     const unsigned warps = plan_.launch.warps();
     if (plan_.launch.threads() % kLanes == 0)
@@ -245,7 +245,7 @@ void RegionLoops::emit_warps(unsigned region, llvm::BasicBlock *after, RunWarp r
         run);
 }
 
-// All of them, or those that have anything to do.
+// All warps, or those that have work.
 void RegionLoops::emit_full_warps(unsigned region, llvm::BasicBlock *after, RunWarp run) {
     const unsigned warps = plan_.launch.warps();
     const std::uint64_t bits =

@@ -1,4 +1,4 @@
-// region_memory.cpp -- keeps and fetches. Masks and predicates are stored as bits.
+// region_memory.cpp -- saves and loads values at barriers. Masks and predicates are stored as bits.
 #include "codegen/region_memory.h"
 
 #include "codegen/warp_emitter.h"

@@ -1,4 +1,4 @@
-// region_memory.h -- what a warp keeps at a barrier for the region behind it.
+// region_memory.h -- values that a warp saves at a barrier for the region after it.
 #pragma once
 
 #include "codegen/lanes.h"
@@ -10,7 +10,7 @@ namespace softcuda::codegen {
 
 class WarpEmitter;
 
-/// Values and masks in the scratch memory, and values that are kept once for the block.
+/// Values and masks in the scratch memory, and values that are saved once for the block.
 class RegionMemory {
   public:
     explicit RegionMemory(WarpEmitter &w) : w_(w) {}

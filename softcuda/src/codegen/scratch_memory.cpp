@@ -1,4 +1,4 @@
-// scratch_memory.cpp -- slots of the scratch memory, an array over the warps each.
+// scratch_memory.cpp -- slots of the scratch memory; each is an array over the warps.
 #include "codegen/scratch_memory.h"
 
 #include <utility>

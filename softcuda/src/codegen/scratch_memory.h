@@ -1,4 +1,4 @@
-// scratch_memory.h -- the memory of a worker in which values live across barriers of a block.
+// scratch_memory.h -- the memory of a worker for values across barriers of a block.
 #pragma once
 
 #include "codegen/function_frame.h"
@@ -8,7 +8,7 @@
 
 namespace softcuda::codegen {
 
-/// A place in the scratch memory for a value of each warp.
+/// A slot in the scratch memory for a value of each warp.
 struct ScratchSlot {
     std::uint64_t offset; ///< of warp 0
     std::uint64_t stride; ///< bytes to the next warp
@@ -20,10 +20,10 @@ class ScratchMemory {
                   const warp::KernelPlan &plan)
         : builder_(builder), frame_(frame), plan_(plan) {}
 
-    /// All that has been handed out.
+    /// The size of all reserved memory.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
     /// Keys of slot(): a value's base, wrapped, correction (part 0, 1, 2), the mask of a basic
-    /// block, and an array that belongs to none of them.
+    /// block, and a separate array.
     [[nodiscard]] std::uint32_t value_key(const ir::Value *value, unsigned part) const;
     [[nodiscard]] std::uint32_t mask_key(const ir::Block *owner) const;
     [[nodiscard]] static std::uint32_t array_key(std::uint32_t number) { return ~number; }

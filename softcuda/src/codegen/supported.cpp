@@ -1,4 +1,4 @@
-// supported.cpp -- a look at each instruction of a function, before code generation.
+// supported.cpp -- checks each instruction of a function before code generation.
 
 #include "codegen/supported.h"
 

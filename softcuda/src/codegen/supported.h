@@ -1,4 +1,4 @@
-// supported.h -- what generated code cannot do, found before anything is compiled.
+// supported.h -- instructions that generated code does not support, found before compilation.
 #pragma once
 
 #include "ir/ir.h"
@@ -9,7 +9,7 @@
 
 namespace softcuda::codegen {
 
-/// Thrown where a launch asks for something that generated code cannot do.
+/// Thrown if a launch needs a feature that generated code does not support.
 class Unsupported : public std::runtime_error {
   public:
     Unsupported(const std::string &what, const ir::Instruction &instruction)

@@ -1,4 +1,4 @@
-// tally.cpp -- tables for variables that a region counts in.
+// tally.cpp -- tables for variables in which a region counts.
 #include "codegen/tally.h"
 
 #include "codegen/warp_emitter.h"
@@ -35,7 +35,7 @@ void Tallies::emit_end(unsigned region) {
     llvm::IRBuilder<> &b = kernel_.builder;
     llvm::Type *type = b.getIntNTy(ir::bits(tally.type)), *wide = b.getInt64Ty();
     const std::uint64_t bytes = ir::bits(tally.type) / 8, size = tally.variable->size;
-    // Whole vectors where the table is made of them.
+    // Whole vectors if the table's size is a multiple of theirs.
     const std::uint64_t step = size % 64 == 0 ? 64 : bytes;
     if (step > bytes)
         type = with_lanes(type, static_cast<unsigned>(step / bytes));
@@ -82,7 +82,7 @@ TalliedLanes::TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offs
     auto everywhere = [&](std::uint64_t number) {
         return llvm::ConstantInt::get(offsets->getType(), number);
     };
-    // What lies between two elements is rotated to beyond the last one.
+    // Offsets between two elements are rotated to numbers beyond the last one.
     llvm::Value *distance = w.b.CreateSub(offsets, everywhere(tally.variable->offset));
     llvm::Value *number = w.b.CreateIntrinsic(
         llvm::Intrinsic::fshr, {offsets->getType()},
@@ -95,8 +95,8 @@ TalliedLanes::TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offs
 
 llvm::Value *TalliedLanes::place(unsigned lane) {
     const unsigned bit = lane * bits_;
-    // Else LLVM would take each number out of the vector by itself, or shift each one down from
-    // where it is, which takes longer than to shift the rest of the word a little.
+    // Otherwise LLVM would extract each number from the vector separately, or shift each one down
+    // from its position, which is slower than shifting the rest of the word by a small count.
     if (bit % 64 == 0)
         word_ = unknown(w_.b.CreateExtractElement(words_, bit / 64));
     else if (bit % 16 == 0)

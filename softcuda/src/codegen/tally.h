@@ -1,4 +1,4 @@
-// tally.h -- several tables in the place of one for atomics that only count.
+// tally.h -- several tables instead of one for atomics that only count.
 #pragma once
 
 #include "ir/ir.h"
@@ -11,28 +11,28 @@ namespace softcuda::codegen {
 class KernelEmitter;
 class WarpEmitter;
 
-/// The tables of a variable that a region counts in (warp/region_plan.h). Lanes that hit one place
-/// one after the other would wait for each other's store, so each of four lanes in a row has a
-/// table of its own. Three of them are in the scratch memory; where all warps have run the region,
-/// they are added to the variable and are zero again.
+/// The tables of a variable in which a region counts (warp/region_plan.h). If several lanes
+/// increment one element, each would wait for the store of the one before, so four consecutive
+/// lanes have separate tables. Three of them are in the scratch memory; when all warps have run the
+/// region, they are added to the variable and set to zero.
 struct Tally {
     const ir::LocalVariable *variable;
-    ir::Scalar type;      ///< of the numbers, which the variable is full of
+    ir::Scalar type;      ///< of the numbers that fill the variable
     std::uint64_t tables; ///< offset in the scratch memory
 };
 
 inline constexpr unsigned kTables = 4;
 
-/// Those of a kernel, by region.
+/// The tables of a kernel, by region.
 class Tallies {
   public:
     explicit Tallies(KernelEmitter &kernel) : kernel_(kernel) {}
 
-    /// That of a region; null if it counts in nothing.
+    /// The tables of a region; null if it does not count.
     const Tally *find(unsigned region);
     /// Emits the region's end.
     void emit_end(unsigned region);
-    /// Emits what has to be done before the first thread block: tables are zero.
+    /// Emits the code before the first thread block: sets the tables to zero.
     void emit_start();
 
   private:
@@ -40,28 +40,28 @@ class Tallies {
     std::map<unsigned, Tally> made_;
 };
 
-/// Which elements of the tables the lanes of a warp hit.
+/// The elements of the tables that the lanes of a warp increment.
 class TalliedLanes {
   public:
     /// `offsets` is <32 x i32>, from the start of shared memory.
     TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offsets);
 
-    /// i1: every lane hits an element of the variable, and only one.
+    /// i1: every lane increments exactly one element of the variable.
     [[nodiscard]] llvm::Value *all_inside() const { return all_inside_; }
-    /// Where lane `lane` counts. To be asked for in the order of the lanes, in one block.
+    /// The address at which lane `lane` counts. Called in the order of the lanes, in one block.
     [[nodiscard]] llvm::Value *place(unsigned lane);
 
   private:
     [[nodiscard]] llvm::Value *table(unsigned lane) const;
-    /// The same number, of which LLVM knows nothing.
+    /// The same number, hidden from LLVM's optimisations.
     [[nodiscard]] llvm::Value *unknown(llvm::Value *word);
 
     WarpEmitter &w_;
     const Tally &tally_;
     llvm::Value *all_inside_;
     llvm::Value *words_;          ///< the elements' numbers, several in an i64
-    unsigned bits_;               ///< of a number
-    llvm::Value *word_ = nullptr; ///< what is left of the one with the last lane's
+    unsigned bits_;               ///< of one number
+    llvm::Value *word_ = nullptr; ///< the rest of the word with the last lane's number
 };
 
 } // namespace softcuda::codegen

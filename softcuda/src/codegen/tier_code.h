@@ -1,4 +1,4 @@
-// tier_code.h -- what the code of a kernel has of its own in each tier: one row of functions.
+// tier_code.h -- the code of a kernel that differs between tiers: one row of functions for each.
 //
 // All other emitters are the same in all tiers; they read the plans.
 #pragma once
@@ -15,25 +15,25 @@ namespace softcuda::codegen {
 class KernelEmitter;
 class WarpEmitter;
 
-/// Called at a barrier with the number of the region that follows; emits the way out.
+/// Called at a barrier with the number of the region that follows; emits the exit.
 using BarrierExit = std::function<void(unsigned region)>;
 
 struct TierCode {
     /// Emits the kernel's function: a rt::KernelEntry, or a rt::WarpEntry.
     llvm::Function *(*entry)(KernelEmitter &kernel, const std::string &name);
-    /// Emits a warp's way through a region from the builder's position on. The warp leaves to
+    /// Emits a warp's path through a region from the builder's position on. The warp leaves to
     /// `done`.
     void (*flow)(WarpEmitter &w, llvm::BasicBlock *done, const BarrierExit &at_barrier);
-    /// A barrier of the thread block: what a warp leaves there, and how it waits.
+    /// A barrier of the thread block: the values that a warp saves there, and its wait.
     void (*barrier)(WarpEmitter &w, const ir::Instruction &i);
     /// nanosleep.
     void (*sleep)(WarpEmitter &w, const ir::Instruction &i);
-    bool own_stacks; ///< each warp has one, below which there is a guard page
+    bool own_stacks; ///< each warp has a stack, below which there is a guard page
 };
 
 [[nodiscard]] const TierCode &code_of(rt::Tier tier);
 
-// The functions of the rows, each in the file of its subject.
+// The functions of the rows, each declared under the file that defines it.
 llvm::Function *emit_block_range(KernelEmitter &kernel,
                                  const std::string &name);                  // region_loops.cpp
 llvm::Function *emit_fiber(KernelEmitter &kernel, const std::string &name); // warp_entry.cpp

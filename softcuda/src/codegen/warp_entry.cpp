@@ -1,5 +1,5 @@
-// warp_entry.cpp -- the function of a kernel whose warps are fibers: it runs one warp, on a stack
-// of its own that keeps all of what the warp knows.
+// warp_entry.cpp -- the function of a kernel whose warps are fibers: it runs one warp, on its own
+// stack, which keeps all of the warp's values.
 //
 //     entry(frame, worker, block, warp)
 
@@ -17,7 +17,7 @@ void emit_warp(KernelEmitter &kernel, llvm::Value *warp, llvm::Value *active,
     kernel.tier.flow(emitter, end, {});
 }
 
-/// One piece of code, for warps all of whose lanes exist and for the last one.
+/// One version of the code, for full warps and for the last one.
 void emit_all_warps(KernelEmitter &kernel, llvm::Value *warp, llvm::Value *is_last,
                     llvm::BasicBlock *end) {
     llvm::Value *active = kernel.builder.CreateSelect(is_last, kernel.last_warps_lanes(),
@@ -25,7 +25,7 @@ void emit_all_warps(KernelEmitter &kernel, llvm::Value *warp, llvm::Value *is_la
     emit_warp(kernel, warp, active, end);
 }
 
-/// Two pieces: the masks of the others are full, and known to be.
+/// Two versions: the masks of the full warps are known to be full.
 void emit_last_warp_apart(KernelEmitter &kernel, llvm::Value *warp, llvm::Value *is_last,
                           llvm::BasicBlock *end) {
     llvm::IRBuilder<> &b = kernel.builder;
@@ -73,13 +73,13 @@ llvm::Function *emit_one_warp(KernelEmitter &kernel, const std::string &name,
 
 } // namespace
 
-// A debugger wants one piece of code for each line.
+// A debugger needs one version of the code for each line.
 llvm::Function *emit_fiber(KernelEmitter &kernel, const std::string &name) {
     return emit_one_warp(kernel, name,
                          kernel.plan.function.debug ? emit_all_warps : emit_last_warp_apart);
 }
 
-// Lanes go their own ways: that all of them start would make nothing faster.
+// Lanes run separately: knowing that all of them start would make nothing faster.
 llvm::Function *emit_fiber_of_lanes(KernelEmitter &kernel, const std::string &name) {
     return emit_one_warp(kernel, name, emit_all_warps);
 }

@@ -1,5 +1,4 @@
-// warp_families.h -- instructions that concern a whole warp: one function per family, each in its
-// file.
+// warp_families.h -- instructions of a whole warp: one function per family, each in its file.
 #pragma once
 
 #include "codegen/warp_emitter.h"
@@ -16,7 +15,7 @@ void emit_fence(WarpEmitter &w, const ir::Instruction &i);
 void emit_to_generic(WarpEmitter &w, const ir::Instruction &i); // emit_address.cpp
 void emit_from_generic(WarpEmitter &w, const ir::Instruction &i);
 void emit_is_space(WarpEmitter &w, const ir::Instruction &i);
-void emit_atomic(WarpEmitter &w, const ir::Instruction &i);  // emit_atomic.cpp; reduce too
+void emit_atomic(WarpEmitter &w, const ir::Instruction &i);  // emit_atomic.cpp; also reduce
 void emit_shuffle(WarpEmitter &w, const ir::Instruction &i); // emit_warp.cpp
 /// <32 x i32>: the lane that each lane reads.
 llvm::Value *shuffle_source(WarpEmitter &w, const ir::Instruction &shuffle);
@@ -27,14 +26,14 @@ void emit_warp_reduce(WarpEmitter &w, const ir::Instruction &i);
 void emit_elect(WarpEmitter &w, const ir::Instruction &i);
 void emit_mma(WarpEmitter &w, const ir::Instruction &i);                    // emit_matrix.cpp
 llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i); // emit_barrier.cpp
-/// Gives way to other warps: for what waits for memory to change. Only where warps are fibers.
+/// Lets other warps run: for code that waits for memory to change. Only if warps are fibers.
 void emit_yield(WarpEmitter &w);
-/// Lets the scheduler interrupt the warp behind a preemption point (transform/find_waits.h);
-/// nothing where the instruction is none.
+/// Lets the scheduler interrupt the warp after a preemption point (transform/find_waits.h); nothing
+/// for other instructions.
 void emit_preemption_point(WarpEmitter &w, const ir::Instruction &i);
 void emit_printf(WarpEmitter &w, const ir::Instruction &i); // emit_call.cpp
 void emit_assertfail(WarpEmitter &w, const ir::Instruction &i);
-/// In a function: lanes that end there, as bits.
+/// In a function: the lanes that end there, as bits.
 void emit_end(WarpEmitter &w, llvm::Value *lanes);
 void emit_alloca(WarpEmitter &w, const ir::Instruction &i);
 void emit_malloc(WarpEmitter &w, const ir::Instruction &i);
@@ -46,9 +45,9 @@ void emit_trap(WarpEmitter &w, const ir::Instruction &i);
 /// Ends the launch, for the first active lane.
 void emit_fault(WarpEmitter &w, rt::Fault fault);
 void emit_call(WarpEmitter &w, const ir::Instruction &i); // emit_function.cpp
-/// A function that is called: it takes its arguments, if its local variables have room.
+/// The start of a called function: loads its arguments, if there is memory for its local variables.
 void enter_function(WarpEmitter &w);
-/// What a `return` gives back.
+/// The results of a `return`.
 void emit_results(WarpEmitter &w, const ir::Instruction &end);
 
 } // namespace softcuda::codegen

@@ -1,5 +1,5 @@
-// warp_flow.cpp -- a warp whose lanes run together, from block to block: the plan of mask_plan.h
-// turned into branches, and that of region_plan.h into what is kept at barriers.
+// warp_flow.cpp -- a warp whose lanes run together, from block to block: turns the plan of
+// mask_plan.h into branches, and that of region_plan.h into saves at barriers.
 
 #include "codegen/counts.h"
 #include "codegen/edges.h"
@@ -98,10 +98,10 @@ void WarpFlow::emit_block(const ir::Block *block) {
     leave(block);
 }
 
-// Takes over the lanes that came here, and goes on elsewhere if there are none.
+// Takes the lanes that arrive here, and continues elsewhere if there are none.
 void WarpFlow::arrive(const ir::Block *block) {
     const warp::BlockMask &plan = plan_.masks.of(block).mask;
-    if (kernel_.debug_frame()) // which lanes come is no line's business
+    if (kernel_.debug_frame()) // the arriving lanes have no line
         b_.SetCurrentDebugLocation(kernel_.code.lines.nowhere());
     llvm::Value *mask = nullptr;
     if (plan.from == warp::BlockMask::From::Arrivals) {
@@ -162,7 +162,7 @@ void WarpFlow::leave_uniform(const ir::Block *block) {
     if (end.is(Opcode::Branch)) {
         b_.CreateCondBr(condition, ways[0], ways[1]);
     } else {
-        // An index beyond the table goes to its last entry: PTX leaves it undefined.
+        // An index past the table uses its last entry: PTX leaves it undefined.
         llvm::SwitchInst *choice = b_.CreateSwitch(condition, ways.back());
         for (std::size_t i = 0; i + 1 < ways.size(); ++i)
             choice->addCase(
@@ -176,7 +176,7 @@ void WarpFlow::leave_uniform(const ir::Block *block) {
     }
 }
 
-// Hands the lanes in `edge_mask` and what the target's phis take from here to the target.
+// Passes the lanes in `edge_mask` and the values of the target's phis to the target.
 void WarpFlow::pass_edge(const warp::Edge &edge, llvm::Value *edge_mask) {
     join_values(w_, edge, edge_mask);
     if (edge.arrive == warp::Edge::Arrive::Nothing)
@@ -187,7 +187,7 @@ void WarpFlow::pass_edge(const warp::Edge &edge, llvm::Value *edge_mask) {
     b_.CreateStore(edge_mask, arrivals);
 }
 
-// Saves what is needed behind the barrier and leaves the region.
+// Saves the values needed after the barrier and leaves the region.
 void WarpFlow::end_region(const warp::RegionEnd &end) {
     const warp::Region &next = plan_.regions[end.region];
     for (const warp::Fetch &fetch : next.fetches)
@@ -195,7 +195,8 @@ void WarpFlow::end_region(const warp::RegionEnd &end) {
             w_.region_memory.keep(fetch, w_.lanes(fetch.value));
     for (const ir::Block *owner : end.masks)
         w_.region_memory.keep_mask(owner, mask_of(owner));
-    // The block behind takes its lanes from here: its own arrivals, or an owner's mask saved above.
+    // The block after the barrier takes its lanes from here: its own arrivals, or a mask saved
+    // above.
     if (next.arrives) {
         llvm::AllocaInst *arrivals = arrival_slot(next.entry);
         w_.region_memory.keep_mask(next.entry,

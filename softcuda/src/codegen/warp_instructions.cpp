@@ -1,4 +1,4 @@
-// warp_instructions.cpp -- hands each instruction to its family; the generic per-lane operation.
+// warp_instructions.cpp -- calls each instruction's family; the generic per-lane operation.
 
 #include "codegen/counts.h"
 #include "codegen/debug_frame.h"
@@ -34,7 +34,7 @@ void WarpEmitter::dispatch(const ir::Instruction &i) {
         return;
     }
     switch (i.opcode) {
-    case Opcode::Phi: // set on the edges that lead here
+    case Opcode::Phi: // set on the incoming edges
     case Opcode::Undef:
     case Opcode::Special:
     case Opcode::SymbolAddress:
@@ -42,7 +42,7 @@ void WarpEmitter::dispatch(const ir::Instruction &i) {
     case Opcode::ParamAddress:
     case Opcode::StackBase:
     case Opcode::WarpBarrier:
-        return; // the lanes that have come are all that do
+        return; // all lanes that arrive are here already
     case Opcode::DebugValue:
         if (DebugFrame *debugger = kernel.debug_frame())
             debugger->set_value(*this, i);
@@ -168,7 +168,7 @@ void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
         groups = std::max<unsigned>(groups, shape(result).groups);
     std::vector<llvm::Value *> operands;
     const bool checked = i.results.size() == 1 && shape(i.result()).checked;
-    for (const ir::Value *operand : i.operands) // a correction goes its own way: carry_check()
+    for (const ir::Value *operand : i.operands) // carry_check() handles corrections
         operands.push_back(checked ? refined_bases(b, lanes(operand), groups)
                                    : firsts(operand, groups));
     const std::vector<llvm::Value *> results = compute(i, operands);
@@ -196,8 +196,8 @@ bool is_checked(WarpEmitter &w, const ir::Value *value) { return w.shape(value).
 
 } // namespace
 
-// The operations that keep a checked pattern are linear, so they apply to the correction as they
-// are.
+// The operations that keep a checked pattern are linear, so they apply to the correction without
+// change.
 void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
     bool carried = false;
     result.wrapped = b.getFalse();
@@ -273,7 +273,7 @@ void WarpEmitter::check_widening(const ir::Instruction &i, Lanes &result) {
             wrapped, b.CreateICmp(predicate(llvm::CmpInst::ICMP_SLT, llvm::CmpInst::ICMP_ULT), base,
                                   limit(floor - low)));
     result.wrapped = any(wrapped);
-    // Exact lanes, less what the pattern says they are.
+    // Exact lanes minus the pattern's values.
     std::vector<llvm::Value *> operands;
     for (const ir::Value *operand : i.operands)
         operands.push_back(full(operand));

@@ -1,4 +1,4 @@
-// warp_values.cpp -- where a warp's values are kept.
+// warp_values.cpp -- the memory of a warp's values.
 
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
@@ -20,14 +20,15 @@ Lanes WarpEmitter::lanes(const ir::Value *value) {
         return {.base = constant(context, *value), .shape = shape(value)};
     if (auto found = here_.find(value->id); found != here_.end())
         return found->second;
-    // Fetched where the present instruction starts, so that the rest of the block may use it: no
-    // earlier, for a register would be occupied, and no later, for the block's end sets phis anew.
+    // Loaded where the present instruction starts, so that the rest of the block may use it: not
+    // earlier, because a register would be occupied, and not later, because the block's end sets
+    // phis again.
     llvm::IRBuilder<>::InsertPointGuard guard(b);
     if (fetch_block_)
         b.SetInsertPoint(fetch_block_, fetch_after_ ? std::next(fetch_after_->getIterator())
                                                     : fetch_block_->begin());
     Lanes found = warp::is_rematerialized(value) ? rematerialize(value) : load(value);
-    // What is fetched next may be made of this.
+    // The next loaded value may be computed from this one.
     if (fetch_block_ && b.GetInsertPoint() != fetch_block_->begin())
         fetch_after_ = &*std::prev(b.GetInsertPoint());
     return here_[value->id] = found;
@@ -54,8 +55,8 @@ llvm::Value *WarpEmitter::with_hardware_nan(const ir::Value *value, llvm::Value 
 }
 
 void WarpEmitter::define(const ir::Value *value, llvm::Value *base) {
-    // Emitters know results that are one number for all active lanes; in the lane tier those of
-    // other lanes may be different ones.
+    // Emitters return results that are one number for all active lanes; in the lane tier those of
+    // other lanes may differ.
     unsigned groups = shape(value).groups;
     if (groups > 1 && !base->getType()->isVectorTy())
         base = repeat(b, base, 1, groups);
@@ -85,7 +86,7 @@ void WarpEmitter::define_full(const ir::Value *value, llvm::Value *all) {
     define(value, all);
 }
 
-// Active lanes hand their value to the others of their group, at twice the distance each time.
+// Active lanes pass their value to the others of their group, at twice the distance each time.
 void WarpEmitter::define_active(const ir::Value *value, llvm::Value *all) {
     const unsigned size = kLanes / shape(value).groups;
     llvm::Value *known = mask_;
@@ -101,7 +102,7 @@ void WarpEmitter::define_active(const ir::Value *value, llvm::Value *all) {
 
 namespace {
 
-// Else LLVM would make a register of it, with a phi for each place of the program.
+// Otherwise LLVM would turn it into a register, with a phi for each place of the program.
 void keep_in_memory(llvm::AllocaInst *slot) {
     llvm::IRBuilder<> behind(slot->getNextNode());
     auto *type = llvm::FunctionType::get(behind.getVoidTy(), {behind.getPtrTy()}, false);
@@ -127,7 +128,8 @@ WarpEmitter::Slot &WarpEmitter::slot(const ir::Value *value) {
     return at;
 }
 
-// A value that no side of a join has defined yet is some number: LLVM may do anything with none.
+// A value that no side of a join has defined yet must be some number: LLVM may do anything with an
+// undefined one.
 void WarpEmitter::clear(const Slot &at) {
     llvm::IRBuilder<>::InsertPointGuard guard(b);
     b.SetInsertPoint(prologue_);
@@ -173,7 +175,7 @@ Lanes WarpEmitter::load(const ir::Value *value) {
     return found;
 }
 
-// Computed at the use; LLVM makes one of several and hoists it out of the loops.
+// Computed at the use; LLVM merges several of them and hoists the result out of the loops.
 Lanes WarpEmitter::rematerialize(const ir::Value *value) {
     const ir::Instruction &i = *value->definition;
     if (i.is(Opcode::Undef))

@@ -1,4 +1,4 @@
-// watch.cpp -- sites, and the calls that name them.
+// watch.cpp -- sites, and the calls that pass them.
 #include "codegen/watch.h"
 
 #include "codegen/warp_families.h"
@@ -20,15 +20,15 @@ using rt::WatchSpace;
 namespace {
 
 bool is_checked(const WarpEmitter &w) { return w.kernel.plan.request.watch != 0; }
-/// Whether the kernel tells of all that it does.
+/// Whether the kernel reports all of its accesses.
 bool tells_all(const WarpEmitter &w) { return w.kernel.plan.request.watch & rt::kWatchOrder; }
-/// Whether it does not matter in which order this and other accesses come.
+/// Whether the order of this and other accesses does not matter.
 bool is_race_free(const WarpEmitter &w, const ir::Instruction &i) {
     return i.attributes.space == ir::Space::Local ||
            (i.attributes.space == ir::Space::Shared && w.region().race_free);
 }
 
-/// How far apart the places of neighbouring lanes are, where that is the same for all.
+/// The distance between the addresses of neighbouring lanes, if it is the same for all.
 std::optional<std::int64_t> step_of(const analysis::Shape &shape) {
     if (shape.groups != 1 || shape.checked)
         return std::nullopt;
@@ -94,7 +94,7 @@ llvm::Value *watch_sites(WarpEmitter &w, const ir::Instruction &i) {
     for (const WatchKind kind : {WatchKind::Load, WatchKind::Store, WatchKind::Atomic}) {
         rt::WatchSite site = warp::site_of(i, kind);
         site.space = WatchSpace::Generic;
-        site.bytes = site.count = 1; // the runtime says how many
+        site.bytes = site.count = 1; // the runtime has the number
         site.acquire = site.release = kind == WatchKind::Atomic;
         sites.push_back(site_constant(w, i, site, nullptr));
     }
@@ -180,12 +180,13 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
         named ? w.full(named)
               : llvm::Constant::getAllOnesValue(with_lanes(w.b.getInt32Ty(), kLanes));
     rt::WatchSite site = warp::site_of(i, WatchKind::Meeting);
-    site.acquire = i.is(Opcode::WarpBarrier);             // the one that orders memory
-    site.strong = !w.kernel.plan.masks.independent_lanes; // together, all who come are here
+    site.acquire = i.is(Opcode::WarpBarrier);             // this barrier orders memory
+    site.strong = !w.kernel.plan.masks.independent_lanes; // together, all arriving lanes are here
     llvm::Value *array = w.kernel.frame.call_slot(llvm::ArrayType::get(members->getType(), 2));
     w.b.CreateStore(members, array);
     llvm::Value *sources = llvm::ConstantPointerNull::get(w.b.getPtrTy());
-    // That the last lanes of a sum by shuffle_down read beyond their group is usual and harmless.
+    // In a sum with shuffle_down, the last lanes usually read beyond their group, which is
+    // harmless.
     if (i.is(Opcode::Shuffle) && i.attributes.shuffle == ir::ShuffleMode::Index) {
         sources = w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), array, 4 * kLanes);
         w.b.CreateStore(shuffle_source(w, i), sources);
@@ -199,7 +200,7 @@ void watch_barrier(WarpEmitter &w, const ir::Instruction &i) {
     if ((w.kernel.plan.request.watch & rt::kWatchMeetings) == 0)
         return;
     rt::WatchSite site = warp::site_of(i, WatchKind::Barrier);
-    // Lanes come one by one: the runtime tells who has come.
+    // Lanes arrive one by one: the runtime reports which.
     site.strong = !(i.attributes.apart && w.kernel.plan.masks.independent_lanes);
     call(w, "scu_watch_barrier",
          {w.kernel.frame.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits()});

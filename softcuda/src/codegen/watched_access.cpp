@@ -1,4 +1,4 @@
-// watched_access.cpp -- the tests before a kernel tells of an access.
+// watched_access.cpp -- the tests before a kernel reports an access.
 #include "codegen/watched_access.h"
 
 #include "codegen/lane_access.h"
@@ -11,7 +11,7 @@
 namespace softcuda::codegen {
 namespace {
 
-/// Places of all lanes: bases of groups, and how far beyond them lanes go. Exact.
+/// The lanes' addresses: bases of groups, and the offsets of the lanes from them. Exact.
 struct Span {
     llvm::Value *bases; ///< <groups x i64>, or one i64
     std::int64_t first = 0, last = 0;
@@ -35,7 +35,7 @@ Span span_of(WarpEmitter &w, const Lanes &lanes) {
     return span;
 }
 
-/// i1: some lane's place, counted from `begin`, is none of the first `places`.
+/// i1: some lane's address, counted from `begin`, is not one of the first `places`.
 llvm::Value *leaves(WarpEmitter &w, const Span &span, llvm::Value *begin, llvm::Value *places) {
     llvm::Type *type = span.bases->getType();
     llvm::Value *limit = splat(w, places, type);
@@ -53,7 +53,7 @@ llvm::Value *leaves(WarpEmitter &w, const Span &span, llvm::Value *begin, llvm::
     return type->isVectorTy() ? w.any(found) : found;
 }
 
-/// i1: some lane's place is no multiple of `bytes`; null where all are.
+/// i1: some lane's address is not a multiple of `bytes`; null if all are.
 llvm::Value *is_misaligned(WarpEmitter &w, const Lanes &lanes, const Span &span, unsigned bytes) {
     if (bytes == 1 || !std::has_single_bit(bytes))
         return nullptr;
@@ -73,7 +73,7 @@ llvm::Value *is_misaligned(WarpEmitter &w, const Lanes &lanes, const Span &span,
     return w.any(found);
 }
 
-/// The bytes that say whether those of an access are written: as it accesses memory itself.
+/// The bytes that record whether memory is written: the kernel reads them itself.
 class WrittenBytes {
   public:
     WrittenBytes(WarpEmitter &w, const Lanes &lanes, const rt::WatchSite &site,
@@ -83,7 +83,7 @@ class WrittenBytes {
         element_ = w.b.getIntNTy(site.bytes * 8);
     }
 
-    /// i1: some are not.
+    /// i1: some bytes are not written.
     llvm::Value *any_missing() {
         if (lanes_.shape.uniform() && !lanes_.shape.checked)
             return differs(w_.b.CreateAlignedLoad(lane_type(), pointer(), llvm::Align(1)));
@@ -119,7 +119,7 @@ class WrittenBytes {
     llvm::Type *lane_type() { return w_.b.getIntNTy(site_.bytes * site_.count * 8); }
     llvm::Value *pointer() { return w_.b.CreateIntToPtr(lanes_.base, w_.b.getPtrTy()); }
 
-    /// Whether the lanes' places lie side by side.
+    /// Whether the lanes' elements are adjacent.
     [[nodiscard]] bool is_row() const {
         const analysis::Shape &shape = lanes_.shape;
         const auto lane_bytes = static_cast<std::int64_t>(site_.bytes * site_.count);
@@ -153,7 +153,7 @@ class WrittenBytes {
     llvm::Type *element_;
 };
 
-/// The site's piece: kept by the function while it runs, and empty at first.
+/// The site's piece: the function stores it while it runs; it is empty at first.
 llvm::AllocaInst *new_piece(WarpEmitter &w) {
     llvm::Type *word = w.b.getInt64Ty();
     llvm::AllocaInst *piece = w.kernel.frame.stack_slot(llvm::ArrayType::get(word, 3), "piece");
@@ -162,7 +162,7 @@ llvm::AllocaInst *new_piece(WarpEmitter &w) {
     return piece;
 }
 
-/// Absolute addresses: of windows, too.
+/// Absolute addresses, also in windows.
 Lanes absolute(WarpEmitter &w, const Address &address) {
     Lanes lanes = address.lanes;
     if (address.window) {
@@ -190,7 +190,7 @@ void tell_if_suspect(WarpEmitter &w, const ir::Instruction &i, const Address &ad
                                   member(offsetof(rt::WatchPiece, places)));
     if (llvm::Value *misaligned = is_misaligned(w, lanes, span, bytes))
         suspect = w.b.CreateOr(suspect, misaligned);
-    if (variable && site.space == rt::WatchSpace::Local) { // by offsets in a thread's memory
+    if (variable && site.space == rt::WatchSpace::Local) { // by offsets in a thread's local memory
         Lanes offsets = w.lanes(i.operand(0));
         llvm::Type *type = with_lanes(w.b.getInt64Ty(), offsets.shape.groups);
         offsets.base = w.b.CreateSExtOrTrunc(offsets.base, type);

@@ -1,11 +1,11 @@
-// watched_access.h -- accesses of which a checked kernel need not tell, found out by itself.
+// watched_access.h -- accesses that a checked kernel finds correct itself and does not report.
 //
-// Where bounds and writes are checked, but no order, nearly all accesses are fine:
+// If bounds and writes are checked, but not the order, nearly all accesses are correct:
 //
 //     all active lanes are within one piece of memory (rt::WatchPiece), and aligned
-//     and load bytes that are written             what stores does is noted in place
+//     and load bytes that are written             stores are recorded directly
 //
-// Only the others are told of.
+// Only other accesses are reported.
 #pragma once
 
 #include "codegen/address.h"
@@ -16,7 +16,7 @@
 namespace softcuda::codegen {
 
 /// Emits `tell`, for the case that the access may be wrong, and the test before it. `site` is the
-/// access's, with `bytes` and `count`. `tell` is given the site's piece.
+/// access's, with `bytes` and `count`. `tell` gets the site's piece as its argument.
 void tell_if_suspect(WarpEmitter &w, const ir::Instruction &i, const Address &address,
                      const rt::WatchSite &site, const ir::LocalVariable *variable,
                      const std::function<void(llvm::Value *piece)> &tell);

@@ -1,4 +1,4 @@
-// warp_emitter.cpp -- masks of a warp, and small tools of its emitters.
+// warp_emitter.cpp -- masks of a warp, and helper functions of its emitters.
 
 #include "codegen/warp_emitter.h"
 

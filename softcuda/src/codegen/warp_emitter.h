@@ -1,10 +1,10 @@
 // warp_emitter.h -- values and masks of one warp in one region of a kernel, for the emitters of
 // instructions.
 //
-// Instructions are emitted family by family (warp_families.h); this class knows where values are,
-// and which lanes run. A value used outside its block, and a phi, live in stack slots, which LLVM
-// turns into registers again; so no block has to dominate another in the order that a warp visits
-// them in. How a warp goes from block to block is the business of WarpFlow and LaneFlow.
+// Instructions are emitted family by family (warp_families.h); this class finds values and the
+// running lanes. Values used outside their block, and phis, have stack slots, which LLVM turns into
+// registers again; so no block has to dominate another in the order in which a warp visits them.
+// WarpFlow and LaneFlow emit the control flow between blocks.
 #pragma once
 
 #include "codegen/kernel_emitter.h"
@@ -19,8 +19,8 @@ class LaneFlow;
 
 class WarpEmitter {
   public:
-    /// `warp_number` is the warp's number in its block, an i32; `active_lanes` its lanes that exist
-    /// or that call, a <32 x i1>.
+    /// `warp_number` is the warp's number in its block, an i32; `active_lanes` its existing or
+    /// calling lanes, a <32 x i1>.
     WarpEmitter(KernelEmitter &owner, unsigned region, llvm::Value *warp_number,
                 llvm::Value *active_lanes);
 
@@ -38,19 +38,19 @@ class WarpEmitter {
     [[nodiscard]] llvm::Value *scalar(const ir::Value *value); ///< of a uniform value
     [[nodiscard]] llvm::Value *full(const ir::Value *value);   ///< <32 x T>
     [[nodiscard]] llvm::Value *firsts(const ir::Value *value, unsigned groups);
-    /// The value in the first active lane, a scalar: for operands that are the same in all of them.
+    /// The value in the first active lane, a scalar: for operands that are equal in all of them.
     [[nodiscard]] llvm::Value *of_first_active(const ir::Value *value);
-    /// `lanes`, the lanes of `value`, fit to be seen as bits: with the hardware's NaN wherever an
-    /// operation may have made one. For values that are stored or passed on.
+    /// `lanes`, the lanes of `value`, ready for use as bits: with the hardware's NaN if an
+    /// operation may have produced a NaN. For values that are stored or passed on.
     [[nodiscard]] llvm::Value *with_hardware_nan(const ir::Value *value, llvm::Value *lanes);
 
-    // Results. `base` has as many lanes as the analysis gave the value groups.
+    // Results. `base` has as many lanes as the value has groups in the analysis.
     void define(const ir::Value *value, llvm::Value *base);
     void define(const ir::Value *value, const Lanes &lanes);
-    /// From all lanes: keeps the groups' first ones.
+    /// From all lanes: stores the groups' first ones.
     void define_full(const ir::Value *value, llvm::Value *all);
-    /// From lanes of which only the active ones hold the value: what was loaded under a mask, say.
-    /// A group's first lane need not be active when others of the group are.
+    /// From lanes of which only the active ones have the value, such as those of a masked load. A
+    /// group's first lane may be inactive when others of the group are active.
     void define_active(const ir::Value *value, llvm::Value *all);
 
     // The lanes that run the present block.
@@ -60,34 +60,34 @@ class WarpEmitter {
     [[nodiscard]] llvm::Value *any(llvm::Value *lanes_mask);     ///< i1
     [[nodiscard]] llvm::Value *bits_of(llvm::Value *lanes_mask); ///< <n x i1> -> iN
     [[nodiscard]] llvm::Value *mask_from_bits(llvm::Value *bits, unsigned lanes = kLanes);
-    /// Lanes by warp as a mask; null where they are not known now.
+    /// Lanes by warp as a mask; null if they are not known at compile time.
     [[nodiscard]] llvm::Constant *known_mask(const warp::LanesByWarp &lanes);
 
     [[nodiscard]] const Tally *tally() const { return kernel.tallies.find(number_); }
     [[nodiscard]] const warp::Region &region() const { return region_; }
 
     // For the flow from block to block.
-    /// The lanes that run what is emitted from here on.
+    /// The lanes that run the code emitted from here on.
     void set_mask(llvm::Value *lanes) { mask_ = lanes; }
-    /// Has a debugger see the mask.
+    /// Shows the mask to a debugger.
     void show_mask();
     /// Slots that must start empty are cleared before this instruction.
     void clear_slots_before(llvm::Instruction *end_of_prologue) { prologue_ = end_of_prologue; }
-    /// A basic block or a place begins: values of others are fetched again.
+    /// A basic block or a place begins: values of other blocks are loaded again.
     void forget_values() { here_.clear(); }
-    /// Values of others are fetched here, until the next call.
+    /// Values of other blocks are loaded here, until the next call.
     void fetch_from_here();
-    /// At each use a value is fetched as the plan says.
+    /// A value is loaded at each use, according to the plan.
     void fetch_at_use(const warp::Fetch &fetch) { read_only_.emplace(fetch.value->id, &fetch); }
-    /// Writes a value to its slot; blend: the lanes of `lanes_mask` only.
+    /// Writes a value to its slot; blend: only the lanes of `lanes_mask`.
     void store(const ir::Value *value, const Lanes &lanes);
     void blend(const ir::Value *value, Lanes lanes, llvm::Value *lanes_mask);
-    /// What is emitted for all instructions but phis and terminators: what is told and counted
-    /// before the instruction, then the instruction itself.
+    /// Emits any instruction except phis and terminators: the reports and counters before the
+    /// instruction, then the instruction itself.
     void emit_instruction(const ir::Instruction &i);
     void begin_instruction(const ir::Instruction &i);
 
-    // Small tools.
+    // Helper functions.
     llvm::BasicBlock *new_block(const llvm::Twine &name);
     llvm::ConstantInt *i32(std::uint32_t value);
     llvm::ConstantInt *i64(std::uint64_t value);
@@ -106,7 +106,7 @@ class WarpEmitter {
 
     void dispatch(const ir::Instruction &i);
     void emit_elementwise_lanes(const ir::Instruction &i);
-    /// The operation alone, on operands that all have as many lanes.
+    /// Only the operation, on operands that all have the same number of lanes.
     std::vector<llvm::Value *> compute(const ir::Instruction &i,
                                        llvm::ArrayRef<llvm::Value *> operands);
     void carry_check(const ir::Instruction &i, Lanes &result);
@@ -120,15 +120,15 @@ class WarpEmitter {
     unsigned number_; ///< the region's
     const warp::Region &region_;
     llvm::Instruction *prologue_ = nullptr; ///< slots are cleared before it
-    /// Where values from elsewhere are fetched: behind this instruction (null: first) of this
-    /// block.
+    /// The position for loads of values from elsewhere: after this instruction (null: first) of
+    /// this block.
     llvm::BasicBlock *fetch_block_ = nullptr;
     llvm::Instruction *fetch_after_ = nullptr;
     llvm::Value *mask_ = nullptr;
     std::unordered_map<std::uint32_t, Lanes> here_; ///< values of the present block
     std::unordered_map<std::uint32_t, Slot> slots_;
-    std::unordered_map<std::uint32_t, const warp::Fetch *> read_only_; ///< fetched at each use
-    bool recomputing_ = false; ///< what is emitted is there already, for other regions
+    std::unordered_map<std::uint32_t, const warp::Fetch *> read_only_; ///< loaded at each use
+    bool recomputing_ = false; ///< the emitted code exists already, for other regions
 };
 
 } // namespace softcuda::codegen

@@ -17,7 +17,7 @@ llvm::DIType *DebugTypes::type(const ir::DebugTypes &types, std::uint32_t number
     const DebugType &type = types[number];
     if (type.kind == Kind::Structure || type.kind == Kind::Union)
         return make_composite(types, number, file);
-    made_[number].reset(nullptr); // a type that consists of itself alone is nothing
+    made_[number].reset(nullptr); // a type that contains only itself is nothing
     llvm::DIType *made = make(types, type, file);
     made_[number].reset(made);
     return made;

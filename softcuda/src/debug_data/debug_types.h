@@ -16,11 +16,11 @@ class DebugTypes {
   public:
     explicit DebugTypes(llvm::DIBuilder &builder) : builder_(builder) {}
 
-    /// Null for void and for what is not known.
+    /// Null for void and for unknown types.
     llvm::DIType *type(const ir::DebugTypes &types, std::uint32_t number, llvm::DIFile *file);
-    /// `unsigned int`, and the like for other sizes. Bytes: 1, 2, 4, 8.
+    /// `unsigned int`, and similar types of other sizes. Bytes: 1, 2, 4, 8.
     llvm::DIType *unsigned_integer(std::uint64_t bytes);
-    /// `struct name { unsigned int a, b ...; }`, members behind each other.
+    /// `struct name { unsigned int a, b ...; }`, with adjacent members.
     llvm::DIType *words(llvm::StringRef name, llvm::ArrayRef<const char *> members,
                         llvm::DIFile *file);
     llvm::DIType *bytes(std::uint64_t count);

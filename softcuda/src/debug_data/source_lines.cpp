@@ -11,7 +11,7 @@ SourceLines::SourceLines(llvm::Module &module, std::span<const std::string> file
     module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
     module.addModuleFlag(llvm::Module::Warning, "Dwarf Version", kDwarf);
     const bool all = detail == Detail::Variables;
-    // The first file is the PTX text; a debugger shows the unit by the user's own.
+    // The first file is the PTX text; a debugger shows the unit with the name of the user's file.
     builder_.createCompileUnit(llvm::dwarf::DW_LANG_C_plus_plus,
                                file(all && files.size() > 1 ? 1 : 0), "softcuda", !all, "", 0, "",
                                all ? DICompileUnit::DebugEmissionKind::FullDebug
@@ -21,7 +21,7 @@ SourceLines::SourceLines(llvm::Module &module, std::span<const std::string> file
 llvm::DIFile *SourceLines::file(std::uint32_t number) {
     llvm::DIFile *&made = made_[number];
     if (!made) {
-        // A name with a folder in it is taken as it is.
+        // A name with a folder in it is used unchanged.
         const std::string name = number < files_.size() ? files_[number] : "kernel.ptx";
         made = builder_.createFile(name, "");
     }

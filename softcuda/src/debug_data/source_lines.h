@@ -1,8 +1,8 @@
-// source_lines.h -- debug data in generated code: which line of the source an instruction is for.
+// source_lines.h -- debug data in generated code: the source line of each instruction.
 //
-// They are DWARF's line tables and nothing else, no variables or types, unless the module is
-// compiled for a debugger (warp_variable.h). Faults are told with their line by them
-// (jit/line_table.h); debuggers and profilers read them, too.
+// They are only DWARF's line tables, without variables or types, unless the module is compiled for
+// a debugger (warp_variable.h). Reports of faults use them (jit/line_table.h); debuggers and
+// profilers read them, too.
 #pragma once
 
 #include "debug_data/debug_types.h"
@@ -24,10 +24,10 @@ class SourceLines {
     /// `files` are the names that Location::file counts; they outlive this.
     SourceLines(llvm::Module &module, std::span<const std::string> files, Detail detail);
 
-    /// From now on places are in this function.
+    /// From now on positions are in this function.
     void begin(llvm::Function &function, const ir::Function &source);
     [[nodiscard]] llvm::DebugLoc at(const ir::Location &location);
-    /// For code that no line of the source stands for.
+    /// For code without a line in the source.
     [[nodiscard]] llvm::DebugLoc nowhere() const;
     /// After the last function.
     void finish();

@@ -30,7 +30,8 @@ WarpVariable::WarpVariable(const ir::Function &function, std::uint64_t local_str
     }
 }
 
-// ---- what DWARF says ----------------------------------------------------------------------------
+// ---- DWARF's descriptions
+// ----------------------------------------------------------------------------
 //
 // Expressions begin with the address of `__warp`.
 
@@ -38,7 +39,7 @@ void WarpVariable::declare(llvm::Value *place, llvm::BasicBlock *block) {
     place_ = place;
     block_ = block;
     llvm::DIFile *file = lines_.file(source_.file);
-    // Pointers first: the words begin behind them.
+    // Pointers first: the words begin after them.
     declare("__warp", lines_.types().words("__warp_state", {"lane", "mask", "warp"}, file),
             {op::DW_OP_plus_uconst, kLane});
     declare_coordinates();
@@ -83,7 +84,7 @@ void WarpVariable::declare_coordinates() {
              op::DW_OP_plus});
 }
 
-// NVRTC does not describe them: they are bytes here, to be cast.
+// NVRTC does not describe them: they are bytes here; a user may cast them.
 void WarpVariable::declare_shared() {
     for (const ir::LocalVariable &variable : function_.variables) {
         const std::string name = ir::plain_name(variable.name);

@@ -1,18 +1,18 @@
-// warp_variable.h -- the variable `__warp` in the stack frame of a warp, by which a debugger finds
-// all others.
+// warp_variable.h -- the variable `__warp` in the stack frame of a warp, with which a debugger
+// finds all others.
 //
-// In a function that is compiled for a debugger, one variable on the stack holds what tells where
-// the variables of a lane are, and those that are in registers on a GPU:
+// In a function that is compiled for a debugger, one variable on the stack has the addresses of a
+// lane's variables, and the values of those that are in registers on a GPU:
 //
 //     pointers    local memory of lane 0, shared memory, the module's variables, parameters,
 //                 a table of threadIdx
 //     words       chosen lane, mask, warp, blockIdx, gridDim, blockDim
 //     for each variable of the source in registers: its values in the 32 lanes
 //
-// DWARF says of a variable where it is in the chosen lane, so that a debugger's own expressions
-// work: `print tile[i].x`. The lane is chosen by writing `__warp.lane`; the extension for gdb
-// (python/pycuda/_gdb) does so. A lane that is not in `__warp.mask` does not take part in what the
-// warp does at the moment: its values are those that it had last.
+// DWARF describes the address of each variable in the chosen lane, so that a debugger's own
+// expressions work: `print tile[i].x`. Writing `__warp.lane` chooses the lane; the extension for
+// gdb (python/pycuda/_gdb) does this. A lane that is not in `__warp.mask` is inactive: its values
+// are its last ones.
 #pragma once
 
 #include "debug_data/source_lines.h"
@@ -30,8 +30,8 @@ class WarpVariable {
     static constexpr std::uint64_t kLocal = 0, kShared = 8, kSymbols = 16, kParams = 24,
                                    kThreads = 32, kLane = 40, kMask = 44, kWarp = 48,
                                    kBlockIndex = 52, kGridSize = 64, kBlockSize = 76, kHomes = 128;
-    /// Where the 32 values of a variable of the source begin, and the bytes of one; 0: the variable
-    /// is not in registers.
+    /// The start of the 32 values of a variable of the source, and the bytes of one; 0: the
+    /// variable is not in registers.
     struct Home {
         std::uint64_t offset = 0, bytes = 0;
     };
@@ -42,8 +42,8 @@ class WarpVariable {
     [[nodiscard]] std::uint64_t size() const { return size_; } ///< bytes
     /// Of Function::debug's variables, by number.
     [[nodiscard]] Home home(std::size_t number) const { return homes_.at(number); }
-    /// Declares `__warp` at `place`, and all other variables by their places in it. `block` becomes
-    /// the place of the declarations.
+    /// Declares `__warp` at `place`, and all other variables by their offsets in it. `block`
+    /// contains the declarations.
     void declare(llvm::Value *place, llvm::BasicBlock *block);
 
   private:

@@ -1,9 +1,9 @@
-// approx_math.cpp -- ex2, lg2, sin, cos, tanh, rcp, rsqrt: NVIDIA's special function unit in
-// vectors.
+// approx_math.cpp -- ex2, lg2, sin, cos, tanh, rcp, rsqrt: the functions of NVIDIA's special
+// function unit, in vectors.
 //
-// Each stays within the error that the PTX manual allows and has its special values; bounds and
-// measured errors are in tests/softcuda/elementwise_approx.cpp. Inputs and results are not flushed
-// here: .ftz does that around these.
+// Each function is within the error that the PTX manual allows and has its special values; bounds
+// and measured errors are in tests/softcuda/elementwise_approx.cpp. Inputs and results are not
+// flushed here: the caller does this for .ftz.
 //
 // Polynomials are minimax fits (Remez) on the interval that each function reduces its argument to.
 #include "vector_math/families.h"
@@ -29,7 +29,7 @@ Value *fma(Emitter &e, Value *a, Value *b, Value *c) {
     return arithmetic(e, FloatOp::Fma, ir::Rounding::Nearest, {a, b, c});
 }
 
-/// c[0] + c[1] x + c[2] x^2 + ..., by Horner.
+/// c[0] + c[1] x + c[2] x^2 + ..., with Horner's method.
 Value *polynomial(Emitter &e, Value *x, std::span<const float> c) {
     Value *sum = e.real(x, c.back());
     for (std::size_t i = c.size() - 1; i-- > 0;)
@@ -49,11 +49,11 @@ Value *masked_512(Emitter &e, llvm::Intrinsic::ID id, llvm::ArrayRef<Value *> ar
     });
 }
 
-/// Vectors on AVX-512 have estimates of 14 bits to start from; scalars just divide.
+/// Vectors on AVX-512 start from estimates of 14 bits; scalars use a division.
 bool has_estimates(Emitter &e, Value *x) { return e.target.has_avx512() && Emitter::lanes(x) >= 8; }
 
 /// 1 / x. One Newton step from the estimate y: the error of y + y (1 - x y) is the square of y's.
-/// Where the step is not a number (x zero or infinite, y denormal or infinite) y itself is right.
+/// If the step is not a number (x zero or infinite, y denormal or infinite), y itself is right.
 Value *reciprocal(Emitter &e, Value *x) {
     if (!has_estimates(e, x))
         return e.ir.CreateFDiv(e.real(x, 1), x);
@@ -74,13 +74,13 @@ Value *reciprocal_root(Emitter &e, Value *x) {
     return e.ir.CreateSelect(e.is_nan(refined), y, refined);
 }
 
-/// x * 2^n for x near 1 and integral n in [-160, 130] (floats), rounded once: by two powers of two,
-/// the first of which leaves a normal number.
+/// x * 2^n for x near 1 and integral n in [-160, 130] (floats), rounded once: multiplies by two
+/// powers of two; the first product is a normal number.
 Value *scale(Emitter &e, Value *x, Value *n) {
     if (e.target.has_avx512() && Emitter::lanes(x))
         return masked_512(e, llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {x, n},
                           {e.ir.getInt32(4)});
-    // Of NaN this is any integer, which does not matter to a product with NaN.
+    // For NaN this is any integer, which does not matter in a product with NaN.
     Value *all = e.ir.CreateFreeze(e.ir.CreateFPToSI(n, e.int_type(n, 32)));
     Value *half = e.ir.CreateAShr(all, 1);
     const auto power = [&](Value *exponent) {
@@ -94,7 +94,7 @@ Value *scale(Emitter &e, Value *x, Value *n) {
 Value *exp2(Emitter &e, Value *x) {
     static constexpr float fit[] = {0x1.000000p+0f, 0x1.62e430p-1f,  0x1.ebfbdap-3f, 0x1.c6aed4p-5f,
                                     0x1.3b2dbcp-7f, 0x1.5f456ap-10f, 0x1.41d334p-13f};
-    // Beyond these all results are infinity or zero. NaN stays, here and in all that follows.
+    // Beyond these all results are infinity or zero. NaN stays NaN, here and in all later steps.
     Value *lowest = e.real(x, -160), *highest = e.real(x, 130);
     Value *inside = e.ir.CreateSelect(e.ir.CreateFCmpOLT(x, lowest), lowest, x);
     inside = e.ir.CreateSelect(e.ir.CreateFCmpOGT(inside, highest), highest, inside);
@@ -120,7 +120,7 @@ Value *log2(Emitter &e, Value *x) {
     Value *exponent = e.ir.CreateSIToFP(k, x->getType());
     exponent = e.ir.CreateSelect(small, e.ir.CreateFSub(exponent, e.real(x, 24)), exponent);
     Value *result = multiply_add(e, f, polynomial(e, f, fit), exponent);
-    // Zero gives -infinity, infinity itself, all below zero and NaN give NaN.
+    // Zero gives -infinity, infinity gives infinity, all negative numbers and NaN give NaN.
     Value *zero = e.real(x, 0), *infinity = e.real(x, HUGE_VAL);
     Value *ordinary = e.ir.CreateAnd(e.ir.CreateFCmpOGT(x, zero), e.ir.CreateFCmpOLT(x, infinity));
     Value *special = e.ir.CreateSelect(e.ir.CreateFCmpOEQ(x, infinity), infinity, e.nan_like(x));
@@ -131,8 +131,8 @@ Value *log2(Emitter &e, Value *x) {
 enum class Wave : unsigned { Sine = 0, Cosine = 1 };
 
 /// With n the nearest integer to x / (pi/2) and r = x - n pi/2 (pi/2 as the sum of two floats), the
-/// result is +-sin r or +-cos r by n modulo 4.
-/// Hardware reduces the argument in float, too: for large |x| all that is promised is [-1, 1].
+/// result is +-sin r or +-cos r, depending on n modulo 4. Hardware reduces the argument in float,
+/// too: for large |x| only the range [-1, 1] is guaranteed.
 Value *wave(Emitter &e, Value *x, Wave which) {
     static constexpr float sine[] = {0x1.000000p+0f, -0x1.55553ep-3f, 0x1.1105a2p-7f,
                                      -0x1.98d968p-13f};
@@ -141,9 +141,9 @@ Value *wave(Emitter &e, Value *x, Wave which) {
     Value *n = e.unary(llvm::Intrinsic::roundeven, e.ir.CreateFMul(x, e.real(x, 0x1.45f306p-1)));
     Value *r = fma(e, n, e.real(x, -0x1.921fb6p+0), x);
     r = fma(e, n, e.real(x, 0x1.777a5cp-25), r);
-    // Without a reduction r is x, of which -0 must keep its sign.
+    // Without a reduction r is x; -0 must keep its sign.
     r = e.ir.CreateSelect(e.ir.CreateFCmpOEQ(n, e.real(n, 0)), x, r);
-    // Where n is so large that r is out of range, any r in range will do; NaN stays.
+    // If n is so large that r is out of range, any r in range is allowed; NaN stays NaN.
     const double limit = 0x1.95p-1;
     r = e.ir.CreateSelect(e.ir.CreateFCmpOGT(r, e.real(r, limit)), e.real(r, limit), r);
     r = e.ir.CreateSelect(e.ir.CreateFCmpOLT(r, e.real(r, -limit)), e.real(r, -limit), r);
@@ -176,8 +176,8 @@ Value *hyperbolic_tangent(Emitter &e, Value *x) {
     return e.ir.CreateSelect(e.ir.CreateFCmpOLT(size, e.real(x, 0.6)), near, far);
 }
 
-/// The upper half of a double, the lower half zero: all that rcp and rsqrt .approx.ftz.f64 read and
-/// write. Denormals count as zeros.
+/// The upper half of a double, with a lower half of zero: rcp and rsqrt .approx.ftz.f64 read and
+/// write only this half. Denormals count as zeros.
 Value *upper_half(Emitter &e, Value *x) {
     Value *raw = e.as_int(x);
     Value *cut = e.ir.CreateAnd(raw, e.integer(raw, 0xffff'ffff'0000'0000));
@@ -217,11 +217,11 @@ Value *emit_approximate(Emitter &e, Opcode opcode, Value *x) {
 }
 
 Value *emit_approximate_division(Emitter &e, Value *a, Value *b, Denormals denormals) {
-    // Defined as a * (1/b). Where b is so large that 1/b is denormal the manual has that flushed:
-    // the quotient is 0 there, or NaN for an infinite a.
+    // Defined as a * (1/b). If b is so large that 1/b is denormal, the manual flushes it: the
+    // quotient is then 0, or NaN for an infinite a.
     if (denormals == Denormals::Flushed)
         return e.ir.CreateFMul(a, e.flush(reciprocal(e, b)));
-    // A denormal b has a quotient though it may have no reciprocal.
+    // A denormal b has a quotient although it may have no reciprocal.
     Value *large = e.ir.CreateFCmpOGT(e.fabs(b), e.real(b, 0x1p126));
     Value *zero = e.binary(llvm::Intrinsic::copysign, e.real(b, 0), b);
     return e.ir.CreateSelect(large, e.ir.CreateFMul(a, zero), e.ir.CreateFDiv(a, b));

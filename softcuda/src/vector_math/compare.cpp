@@ -10,7 +10,7 @@ namespace {
 
 using Predicate = llvm::CmpInst::Predicate;
 
-/// By ir::Compare. What has no meaning for integers is BAD_ICMP_PREDICATE.
+/// By ir::Compare. BAD_ICMP_PREDICATE means that there is no such comparison of integers.
 struct Row {
     Predicate signed_integer, unsigned_integer, floating;
 };
@@ -32,7 +32,7 @@ constexpr std::array<Row, 14> kRows{{
     {Predicate::BAD_ICMP_PREDICATE, Predicate::BAD_ICMP_PREDICATE, Predicate::FCMP_UNO},
 }};
 
-/// An operand as floats that compare as it does.
+/// An operand as floats with the same order.
 Value *comparable(Emitter &e, const Operation &op, unsigned i) {
     Value *value = op.operands[i];
     const SmallFormat *format = small_format(op.type);

@@ -1,7 +1,7 @@
 // convert.cpp -- cvt between all integer and floating-point types.
 //
 // A value passes through one of three forms: an integer of its own width, a float, or a double.
-// Each leg is exact but the last, or rounds to odd before a last one to far fewer bits.
+// Each step except the last is exact, or rounds to odd before a last step to far fewer bits.
 #include "vector_math/families.h"
 #include "vector_math/rounding.h"
 #include "vector_math/small_float.h"
@@ -20,7 +20,7 @@ Sign sign_of(Scalar type) { return ir::is_signed(type) ? Sign::Signed : Sign::Un
 
 // Integers.
 
-/// Clamped to the range of the destination while still of the source's type.
+/// Limited to the range of the destination, still in the source's type.
 Value *saturate_integer(Emitter &e, Value *value, Scalar from, Scalar to) {
     const unsigned bits = ir::bits(to);
     const bool to_signed = ir::is_signed(to), from_signed = ir::is_signed(from);
@@ -60,7 +60,7 @@ struct Halves {
 Halves split_integer(Emitter &e, Value *value, Sign sign) {
     Value *low = e.ir.CreateAnd(value, e.integer(value, 0xffff'ffff));
     Value *high = sign == Sign::Signed ? e.ir.CreateAShr(value, 32) : e.ir.CreateLShr(value, 32);
-    Value *real = integer_to_real(e, high, Sign::Signed, 64); // below 2^32: signed will do
+    Value *real = integer_to_real(e, high, Sign::Signed, 64); // below 2^32: signed is sufficient
     return {e.ir.CreateFMul(real, e.real(real, 0x1p32)), integer_to_real(e, low, Sign::Signed, 64)};
 }
 
@@ -71,7 +71,7 @@ Value *integer_to_double(Emitter &e, Value *value, Sign sign, Rounding rounding)
     return arithmetic(e, FloatOp::Add, rounding, {halves.high, halves.low});
 }
 
-/// As a double that is odd where it is inexact.
+/// As a double that is odd if it is inexact.
 Value *integer_to_double_odd(Emitter &e, Value *value, Sign sign) {
     if (Emitter::bits(value) <= 32)
         return integer_to_real(e, value, sign, 64);
@@ -83,7 +83,7 @@ Value *integer_to_small(Emitter &e, Value *value, Sign sign, const SmallFormat &
                         Rounding rounding) {
     if (&format != &kHalf)
         return narrow(e, to_single_odd(e, integer_to_double_odd(e, value, sign)), format, rounding);
-    // Beyond 2^17 all are larger than f16's largest; up to there float holds integers exactly.
+    // Beyond 2^17 all are larger than f16's largest number; up to there float has integers exactly.
     const bool is_signed = sign == Sign::Signed;
     if (Emitter::bits(value) > 17) {
         value = e.binary(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, value,
@@ -129,12 +129,12 @@ Value *power(Emitter &e, Value *value, unsigned k) {
     return e.real(value, std::ldexp(1.0, static_cast<int>(k)));
 }
 
-/// Floats to 32-bit integers in vectors, by the processor's own conversion: out of range it gives
+/// Floats to 32-bit integers in vectors, with the processor's conversion: out of range it returns
 /// 0x80000000 (signed) or 0xffffffff (unsigned).
 Value *single_to_word(Emitter &e, Value *value, Sign sign) {
     const bool wide = e.target.has_avx512();
     if (sign ==
-        Sign::Unsigned) { // with NaN and negatives made 0, all ones is what saturation wants
+        Sign::Unsigned) { // with NaN and negatives set to 0, all ones is the saturated result
         Value *zero = e.real(value, 0);
         Value *positive = e.ir.CreateSelect(e.ir.CreateFCmpOGT(value, zero), value, zero);
         return e.by_chunks(16, positive, [&](llvm::ArrayRef<Value *> pieces) -> Value * {
@@ -166,8 +166,8 @@ bool has_word_conversion(Emitter &e, Value *value, unsigned bits, Sign sign) {
            (sign == Sign::Signed || e.target.has_avx512());
 }
 
-/// Floats, truncated, as integers of `bits` bits, the nearest where they are out of range. NaN
-/// gives what the hardware gives: zero, but the top bit alone where 64-bit values are involved.
+/// Floats, truncated, as integers of `bits` bits, the nearest ones if they are out of range. NaN
+/// gives the hardware's result: zero, or only the top bit if 64-bit values are involved.
 Value *integral_to_integer(Emitter &e, Value *value, unsigned bits, Sign sign, bool nan_is_zero) {
     if (has_word_conversion(e, value, bits, sign))
         return single_to_word(e, value, sign);
@@ -180,8 +180,8 @@ Value *integral_to_integer(Emitter &e, Value *value, unsigned bits, Sign sign, b
     Value *above = e.ir.CreateFCmpOGE(value, high), *below = e.ir.CreateFCmpOLT(value, low);
     Value *inside = e.ir.CreateAnd(e.ir.CreateFCmpOLT(value, high), e.ir.CreateFCmpOGE(value, low));
     Value *safe = e.ir.CreateSelect(inside, value, e.real(value, 0));
-    // Below 32 bits a signed conversion holds all unsigned values, and is an instruction
-    // everywhere.
+    // Below 32 bits a signed conversion covers all unsigned values, and is an instruction on every
+    // processor.
     Value *result =
         is_signed || bits < work ? e.ir.CreateFPToSI(safe, type) : e.ir.CreateFPToUI(safe, type);
     const std::uint64_t largest = ~std::uint64_t{0} >> (64 - magnitude);
@@ -204,7 +204,7 @@ Value *real_source(Emitter &e, const Operation &op, Value *value) {
 
 Value *float_to_integer(Emitter &e, const Operation &op, Value *value) {
     Value *real = real_source(e, op, value);
-    if (op.attributes.rounding != Rounding::IntZero) // truncation comes with the conversion
+    if (op.attributes.rounding != Rounding::IntZero) // the conversion truncates
         real = round_to_integral(e, real, op.attributes.rounding);
     const unsigned bits = ir::bits(op.type);
     const bool nan_is_zero = op.attributes.source_type != Scalar::F64 && bits != 64;
@@ -224,8 +224,9 @@ double largest_number(const SmallFormat &format) {
     return std::ldexp(2 - std::ldexp(1.0, -static_cast<int>(format.mantissa)), exponent);
 }
 
-/// .satfinite: what is larger than the largest number becomes that. Narrowing keeps it there, for
-/// numbers of the destination are not rounded; NaN stays. Others see to it when they narrow.
+/// .satfinite: a number larger than the largest one becomes the largest. Narrowing does not change
+/// it, because numbers of the destination are not rounded; NaN stays NaN. For the other formats the
+/// narrowing does this.
 Value *limit_to_finite(Emitter &e, Value *real, Scalar type) {
     const SmallFormat *format = small_format(type);
     if (!format || format->bits == 8)
@@ -252,8 +253,7 @@ Value *to_destination(Emitter &e, const Operation &op, Value *real) {
 
 Value *float_to_float(Emitter &e, const Operation &op, Value *value) {
     Value *real = round_to_integral(e, real_source(e, op, value), op.attributes.rounding);
-    // Clamping to [0, 1] and above 0 may come before rounding: both bounds are numbers of every
-    // type.
+    // Limits at 0 and 1 may come before rounding: both bounds are numbers of every type.
     if (op.attributes.relu)
         real = relu(e, real);
     if (op.attributes.saturate)
@@ -276,7 +276,7 @@ Value *emit_convert(Emitter &e, const Operation &op) {
     Value *real = integer_to_float(e, op, value);
     if (!op.attributes.saturate)
         return real;
-    // The clamp is exact on the result: 0 and 1 are numbers of every type.
+    // The limits are exact on the result: 0 and 1 are numbers of every type.
     if (const SmallFormat *format = small_format(op.type))
         return narrow(e, e.saturate(widen(e, real, *format)), *format, Rounding::Nearest);
     return e.saturate(real);
@@ -295,10 +295,11 @@ Value *emit_convert_pair(Emitter &e, const Operation &op) {
             real = limit_to_finite(e, real, op.attributes.type);
         parts[i] = e.resize(narrow(e, real, *format, op.attributes.rounding), 2 * format->bits);
     }
-    return e.ir.CreateOr(e.ir.CreateShl(parts[0], format->bits), parts[1]); // the first is high
+    return e.ir.CreateOr(e.ir.CreateShl(parts[0], format->bits),
+                         parts[1]); // the first is the high half
 }
 
-/// cvt.pack.sat: a and b, clamped to `type`, above the low half of c (or alone, for 16-bit types).
+/// cvt.pack.sat: a and b, limited to `type`, above the low half of c (or alone, for 16-bit types).
 Value *emit_convert_pack(Emitter &e, const Operation &op) {
     const Scalar to = op.attributes.type;
     const unsigned bits = ir::bits(to);

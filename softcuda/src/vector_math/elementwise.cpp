@@ -14,7 +14,7 @@ namespace {
 using ir::Opcode;
 using ir::Scalar;
 
-/// An operand as families.h promises it, where it is of the operation's `type`.
+/// An operand in the form that families.h describes, if it has the operation's `type`.
 Value *typed_operand(Emitter &e, Value *value, Scalar type) {
     if (type == Scalar::F32 || type == Scalar::F64)
         return e.as_float(value);
@@ -91,7 +91,7 @@ Results emit_family(Emitter &e, const Operation &op, const ir::Instruction &inst
     return {logic ? emit_logic(e, op) : emit_arithmetic(e, op)};
 }
 
-/// The operands as families.h promises them.
+/// The operands in the form that families.h describes.
 llvm::SmallVector<Value *, 4> typed_operands(Emitter &e, const ir::Instruction &instruction,
                                              std::span<Value *const> operands,
                                              std::uint32_t new_nans) {
@@ -103,7 +103,7 @@ llvm::SmallVector<Value *, 4> typed_operands(Emitter &e, const ir::Instruction &
         const Scalar scalar = letter == 's'   ? attributes.source_type
                               : letter == 'i' ? Scalar::B32
                                               : attributes.type;
-        // A predicate, and select's choices, are taken as they are.
+        // A predicate, and select's choices, are used unchanged.
         const bool as_is = letter == 'p' || instruction.is(Opcode::Select);
         const bool as_float = scalar == Scalar::F32 || scalar == Scalar::F64;
         const bool moves_bits = letter == 'x' || letter == '*';
@@ -115,7 +115,7 @@ llvm::SmallVector<Value *, 4> typed_operands(Emitter &e, const ir::Instruction &
     return typed;
 }
 
-/// A result in its register class; one that is narrower (cvt.u8) is extended by its sign.
+/// A result in its register class; a narrower one (cvt.u8) is sign-extended.
 Value *as_result(Emitter &e, Value *value, ir::Type type, Scalar scalar) {
     if (Emitter::bits(value) < ir::bits(type)) {
         const auto sign = ir::is_signed(scalar) ? Emitter::Sign::Signed : Emitter::Sign::Unsigned;

@@ -126,7 +126,7 @@ Value *Emitter::saturate(Value *value) {
 
 namespace {
 
-/// Lanes first .. first+width-1 of `value`, zeros beyond its end.
+/// Lanes first .. first+width-1 of `value`, with zeros past its end.
 Value *take_chunk(Emitter &e, Value *value, unsigned first, unsigned width) {
     const unsigned count = Emitter::lanes(value);
     if (count == width)

@@ -1,4 +1,4 @@
-// emitter.h -- an IR builder for values that are scalars or vectors of lanes alike.
+// emitter.h -- an IR builder for values that may be scalars or vectors of lanes.
 #pragma once
 
 #include "ir/types.h"
@@ -12,7 +12,7 @@ namespace softcuda::vector_math {
 
 using llvm::Value;
 
-/// What the emitters of all families build with. Every value is a scalar or a <n x T>; the methods
+/// The builder of the emitters of all families. Every value is a scalar or a <n x T>; the methods
 /// keep the shape of their first argument.
 class Emitter {
   public:
@@ -25,11 +25,11 @@ class Emitter {
     // Types. Lanes: 0 for a scalar.
     [[nodiscard]] static unsigned lanes(const Value *value);
     [[nodiscard]] static unsigned bits(const Value *value); ///< of one lane
-    /// `element`, as often as `like` has lanes.
+    /// `element`, repeated for the lanes of `like`.
     [[nodiscard]] static llvm::Type *shaped(const Value *like, llvm::Type *element);
     [[nodiscard]] llvm::Type *int_type(const Value *like, unsigned bits) const;
     [[nodiscard]] llvm::Type *float_type(const Value *like, unsigned bits) const; ///< 16, 32, 64
-    /// The LLVM type of a register class, shaped like `like`.
+    /// The LLVM type of a register class, in the shape of `like`.
     [[nodiscard]] llvm::Type *class_type(const Value *like, ir::Type type) const;
 
     // Constants in every lane.
@@ -38,7 +38,7 @@ class Emitter {
     [[nodiscard]] Value *real(const Value *like, double value) const; ///< of like's type
     [[nodiscard]] Value *truth(const Value *like, bool value) const;  ///< i1
 
-    // The same bits under another type.
+    // The same bits with another type.
     [[nodiscard]] Value *as_int(Value *value);
     [[nodiscard]] Value *as_float(Value *value);
     [[nodiscard]] Value *as_class(Value *value, ir::Type type);
@@ -47,7 +47,7 @@ class Emitter {
     [[nodiscard]] Value *join_lanes(Value *value, unsigned lanes, unsigned bits);
 
     enum class Sign : bool { Unsigned, Signed };
-    /// An integer widened or cut to `bits`.
+    /// An integer widened or truncated to `bits`.
     [[nodiscard]] Value *resize(Value *value, unsigned bits, Sign sign = Sign::Unsigned);
 
     // Intrinsics overloaded on the type of the arguments.
@@ -59,15 +59,15 @@ class Emitter {
 
     // Bits of floats.
     [[nodiscard]] Value *magnitude(Value *value); ///< |value| as an integer
-    [[nodiscard]] Value *sign_bit(Value *value);  ///< the sign bit in place, as an integer
+    [[nodiscard]] Value *sign_bit(Value *value);  ///< the sign bit at its position, as an integer
     [[nodiscard]] Value *is_nan(Value *value);    ///< of floats
-    [[nodiscard]] Value *nan_like(Value *value);  ///< NVIDIA's NaN: all bits one but the sign
-    [[nodiscard]] Value *flush(Value *value);     ///< denormals to zero of the same sign
-    [[nodiscard]] Value *saturate(Value *value);  ///< to [0, 1]; NaN and -0 to 0
+    [[nodiscard]] Value *nan_like(Value *value); ///< NVIDIA's NaN: all bits are one except the sign
+    [[nodiscard]] Value *flush(Value *value);    ///< denormals to zero of the same sign
+    [[nodiscard]] Value *saturate(Value *value); ///< to [0, 1]; NaN and -0 to 0
     [[nodiscard]] Value *fabs(Value *value) { return unary(llvm::Intrinsic::fabs, value); }
 
-    /// Calls `emit` on pieces of exactly `width` lanes and puts the results together: for processor
-    /// intrinsics, which come in one width. Scalars and short vectors are padded with zeros.
+    /// Calls `emit` on pieces of exactly `width` lanes and joins the results: for processor
+    /// intrinsics, which exist in one width. Scalars and short vectors are padded with zeros.
     [[nodiscard]] Value *by_chunks(unsigned width, llvm::ArrayRef<Value *> arguments,
                                    llvm::function_ref<Value *(llvm::ArrayRef<Value *>)> emit);
 

@@ -1,4 +1,4 @@
-// families.h -- the emitters of per-lane operations, one family of instructions each.
+// families.h -- the emitters of per-lane operations, one for each family of instructions.
 #pragma once
 
 #include "ir/ir.h"
@@ -6,9 +6,10 @@
 
 namespace softcuda::vector_math {
 
-/// One operation on lanes of one width. Of packed types (f16x2) the emitters see the element type
-/// and twice as many lanes. Operands come as integers of the type's width, but those of F32 and F64
-/// as floats; shift amounts and the like as i32, predicates as i1. Results may be either of these.
+/// One operation on lanes of one width. For packed types (f16x2) the emitters get the element type
+/// and twice as many lanes. Operands are integers of the type's width, except F32 and F64, which
+/// are floats; shift amounts and similar operands are i32, predicates i1. Results may be in either
+/// form.
 struct Operation {
     ir::Opcode opcode;
     ir::Scalar type; ///< element type
@@ -29,16 +30,16 @@ Value *emit_convert(Emitter &e, const Operation &op);
 Value *emit_convert_pair(Emitter &e, const Operation &op);
 Value *emit_convert_pack(Emitter &e, const Operation &op);
 
-/// The approximate functions of f32, and rcp and rsqrt of f64. Flushing is the caller's.
+/// The approximate functions of f32, and rcp and rsqrt of f64. The caller flushes.
 Value *emit_approximate(Emitter &e, ir::Opcode opcode, Value *x);
 enum class Denormals { Kept, Flushed };
 /// div.approx.f32; with Flushed neither operand is denormal.
 Value *emit_approximate_division(Emitter &e, Value *a, Value *b, Denormals denormals);
 
-/// min and max of floats of any width by the rules of `nan` and `xorsign_abs`.
+/// min and max of floats of any width according to `nan` and `xorsign_abs`.
 Value *emit_float_min_max(Emitter &e, const Operation &op, Value *a, Value *b);
 
-/// An operation, or a form of it, that no emitter knows. Never returns.
+/// Reports an operation, or a form of it, that no emitter supports. Never returns.
 [[noreturn]] void refuse(const Operation &op, const char *why);
 
 } // namespace softcuda::vector_math

@@ -19,16 +19,16 @@ bool is_plain_constant(Value *value, bool zero_too) {
     return !number->isZero() || (zero_too && !number->isNegative());
 }
 
-/// Without xorsign. NaN loses against a number; -0 is less than +0.
+/// Without xorsign. A number is preferred to NaN; -0 is less than +0.
 Value *pick(Emitter &e, bool minimum, Value *a, Value *b) {
-    // For max(x, +0), x = -0 falls to the second operand, which is right.
+    // In max(x, +0), x = -0 returns the second operand, which is right.
     if (is_plain_constant(a, /*zero_too=*/!minimum))
         std::swap(a, b);
     Value *better = minimum ? e.ir.CreateFCmpOLT(a, b) : e.ir.CreateFCmpOGT(a, b);
-    Value *result = e.ir.CreateSelect(better, a, b); // b where one is NaN or both are equal
+    Value *result = e.ir.CreateSelect(better, a, b); // b if one is NaN or both are equal
     if (is_plain_constant(b, /*zero_too=*/!minimum))
         return result;
-    // Equal numbers have equal bits but for zeros, of which `or` keeps -0 and `and` +0.
+    // Equal numbers have equal bits, except zeros, of which `or` keeps -0 and `and` +0.
     Value *x = e.as_int(a), *y = e.as_int(b);
     Value *zero =
         e.ir.CreateBitCast(minimum ? e.ir.CreateOr(x, y) : e.ir.CreateAnd(x, y), a->getType());
@@ -36,17 +36,17 @@ Value *pick(Emitter &e, bool minimum, Value *a, Value *b) {
     return e.ir.CreateSelect(e.is_nan(b), a, result);
 }
 
-/// neg and abs of f64 are sums to the hardware: a NaN comes out quiet, with its own sign.
+/// neg and abs of f64 are sums in the hardware: a NaN becomes quiet, with its own sign.
 Value *change_sign(Emitter &e, Opcode opcode, Value *x) {
     Value *result = opcode == Opcode::Neg ? e.ir.CreateFNeg(x) : e.fabs(x);
     if (Emitter::bits(x) == 32)
-        return result; // canonicalize_nan() sees to that
+        return result; // canonicalize_nan() does this
     Value *raw = e.as_int(x);
     Value *quiet = e.ir.CreateOr(raw, e.integer(raw, std::uint64_t{1} << 51));
     return e.ir.CreateSelect(e.is_nan(x), e.as_float(quiet), result);
 }
 
-/// What a test of a float's class asks of its bits without the sign.
+/// The range of a float's bits, without the sign, in a test of its class.
 Value *test_class(Emitter &e, const Operation &op) {
     Value *x = op.operands[0];
     const bool single = Emitter::bits(x) == 32;
@@ -66,10 +66,10 @@ Value *test_class(Emitter &e, const Operation &op) {
         return e.ir.CreateICmpULE(a, infinity);
     case ir::Test::NotNumber:
         return e.ir.CreateICmpUGT(a, infinity);
-    case ir::Test::Normal: // zero counts, as on an H200
+    case ir::Test::Normal: // includes zero, as on an H200
         return e.ir.CreateOr(normal_above(infinity), e.ir.CreateICmpEQ(a, e.integer(a, 0)));
     case ir::Test::Subnormal: {
-        Value *less = e.ir.CreateSub(a, e.integer(a, 1)); // zero wraps to the top
+        Value *less = e.ir.CreateSub(a, e.integer(a, 1)); // zero wraps to the largest
         return e.ir.CreateICmpULT(less, e.integer(a, least_normal - 1));
     }
     }
@@ -112,7 +112,8 @@ Value *compute(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> x) {
     case Opcode::Copysign: // PTX: sign of the first, magnitude of the second
         return e.binary(llvm::Intrinsic::copysign, x[1], x[0]);
     case Opcode::Rsqrt:
-        if (Emitter::bits(x[0]) == 64 && !op.attributes.ftz) // only .ftz is cut to the upper half
+        if (Emitter::bits(x[0]) == 64 &&
+            !op.attributes.ftz) // only .ftz is truncated to the upper half
             return e.ir.CreateFDiv(e.real(x[0], 1), e.unary(llvm::Intrinsic::sqrt, x[0]));
         return emit_approximate(e, op.opcode, x[0]);
     case Opcode::Sin:
@@ -126,7 +127,7 @@ Value *compute(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> x) {
     }
 }
 
-/// True where a result may be denormal though no operand is.
+/// True if a result may be denormal although no operand is.
 bool may_underflow(Opcode opcode) {
     switch (opcode) {
     case Opcode::Neg:
@@ -142,7 +143,7 @@ bool may_underflow(Opcode opcode) {
     }
 }
 
-/// True where rounding may make a normal number of what is not quite one.
+/// True if rounding may turn a number slightly below the normal ones into a normal one.
 bool may_round_to_normal(const Operation &op) {
     if (op.opcode == Opcode::Mul || op.opcode == Opcode::Fma)
         return true;
@@ -151,9 +152,9 @@ bool may_round_to_normal(const Operation &op) {
            (rounding == ir::Rounding::Up || rounding == ir::Rounding::Down);
 }
 
-/// .ftz on a result. Hardware looks at what 24 bits without a lower end of the exponents would
-/// hold: 2^-126 that was rounded up from less is flushed too. The same operation on numbers 2^64
-/// times as large shows that.
+/// .ftz on a result. Hardware tests the result in 24 bits without a lower limit of the exponents:
+/// 2^-126 that was rounded up from a smaller number is flushed, too. The same operation on numbers
+/// 2^64 times as large shows this.
 Value *flush_result(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> operands,
                     Value *result) {
     if (!may_round_to_normal(op))

@@ -1,13 +1,13 @@
 // half.cpp -- arithmetic of f16 and bf16, each result rounded once.
 //
-// With AVX512-FP16 f16 is a type of the processor. Without, and for bf16 always, operands are
-// widened to float, where
-//   - sums, differences and products are rounded to 24 bits first and to 11 (8) then. As 24 is at
-//     least 2 * 11 + 2, this equals rounding once (Figueroa). Denormals do no harm: sums that small
-//     are exact; products of f16 are always exact in float, and products of bf16 that float cannot
-//     hold are below half the smallest bf16 or still exact down to 2^-149.
+// With AVX512-FP16, f16 is a type of the processor. Without it, and always for bf16, operands are
+// widened to float:
+//   - sums, differences and products are rounded first to 24 bits and then to 11 (8). As 24 is at
+//     least 2 * 11 + 2, this equals one rounding (Figueroa). Denormals are no problem: sums that
+//     small are exact; products of f16 are always exact in float, and products of bf16 that float
+//     cannot represent are below half the smallest bf16 or still exact down to 2^-149.
 //   - fma has no such bound. The product is exact (22 bits in float; bf16's 16 bits in double, for
-//     its exponents), the sum is rounded to odd, and then to the format. half_fma.h is quicker.
+//     its exponents), the sum is rounded to odd, and then to the format. half_fma.h is faster.
 #include "vector_math/families.h"
 #include "vector_math/half_fma.h"
 #include "vector_math/rounding.h"
@@ -23,7 +23,7 @@ bool is_native(Emitter &e, const SmallFormat &format) {
     return &format == &kHalf && e.target.has_fp16();
 }
 
-/// Whether this value is f16 of the processor rather than a float.
+/// Whether this value is the processor's f16 type instead of a float.
 bool is_half(const Value *x) { return Emitter::bits(x) == 16; }
 
 Value *fma_half(Emitter &e, const SmallFormat &format, llvm::ArrayRef<Value *> x) {
@@ -66,7 +66,7 @@ Value *compute(Emitter &e, const Operation &op, const SmallFormat &format,
     }
 }
 
-/// Negative numbers and -0 to 0; NaN stays.
+/// Negative numbers and -0 become 0; NaN stays NaN.
 Value *relu(Emitter &e, Value *x) {
     Value *zero = e.real(x, 0);
     return e.ir.CreateSelect(e.ir.CreateFCmpOLE(x, zero), zero, x);
@@ -83,7 +83,7 @@ Value *finish(Emitter &e, const Operation &op, const SmallFormat &format, Value 
     return e.ir.CreateSelect(e.is_nan(result), e.integer(raw, format.nan), raw);
 }
 
-/// neg and abs: arithmetic to the hardware, which makes its own NaN here, too.
+/// neg and abs: arithmetic in the hardware, which returns its own NaN here, too.
 Value *change_sign(Emitter &e, const Operation &op, const SmallFormat &format, Value *raw) {
     Value *size = e.magnitude(raw);
     Value *result = size;
@@ -94,7 +94,7 @@ Value *change_sign(Emitter &e, const Operation &op, const SmallFormat &format, V
     return e.ir.CreateSelect(nan, e.integer(raw, format.nan), result);
 }
 
-/// Numbers that eleven bits, without a lower end of the exponents, hold as less than 2^-14.
+/// Numbers that are less than 2^-14 in eleven bits without a lower limit of the exponents.
 Value *flush_half(Emitter &e, Value *x) {
     Value *tiny = e.ir.CreateFCmpOLT(e.fabs(x), e.real(x, 0x1p-14 * (1 - 0x1p-12)));
     return e.ir.CreateSelect(tiny, e.as_float(e.sign_bit(x)), x);

@@ -1,25 +1,25 @@
-// half_fma.cpp -- float's fma, and a bit for what it rounds away.
+// half_fma.cpp -- float's fma, and a bit for its rounding error.
 //
 // The product of two f16 is exact in float, so s = fma(a, b, c) is the exact sum rounded to 24
-// bits. Rounding s to the 11 bits of f16 gives what rounding the exact sum once gives, unless s
-// lies halfway between two f16 and the exact sum beside it:
+// bits. Rounding s to the 11 bits of f16 equals one rounding of the exact sum, unless s is halfway
+// between two f16 and the exact sum is next to it:
 //
 //     exact sum    1.0000000000 1000000000000 01     nearer to the upper f16
 //     s            1.0000000000 1000000000000        a tie: goes to the lower one
 //
-// So s is made even (t), and then odd by one unit towards the exact sum where that is another
-// number: an odd number is never halfway, and on the same side of what is. The sign of what t lacks
-// follows from two differences,
+// So s is made even (t), and then odd by one unit towards the exact sum if that is another number:
+// an odd number is never halfway, and is on the same side of every halfway number. The sign of the
+// difference between the exact sum and t follows from two differences,
 //
-//     with the sum's larger part taken off first:  (a b - t) + c     or     a b + (c - t)
+//     subtracting from the sum's larger part first:  (a b - t) + c     or     a b + (c - t)
 //
-// each rounded in its inner difference only. Taking off the larger part is exact. The other way
-// round the rounding may make it zero, but, being monotonic, never of the wrong sign: so their
-// sum's sign is right. Infinities and NaN come out of this as one of both; a warp that has any is
-// computed again, by a function that does not mind them.
+// in which only the inner difference is rounded. Subtracting from the larger part is exact. In the
+// other order the rounding may make it zero, but, because it is monotonic, never of the wrong sign:
+// so the sign of their sum is right. Infinities and NaN in the operands give one of both here; a
+// warp with any of them is computed again, by a function that handles them.
 //
-// AVX-512 has instructions that round up and down. Of two neighbours one is odd, and between them
-// lies the exact sum; if it is a float itself, both are it.
+// AVX-512 has instructions that round up and down. One of two neighbours is odd, and the exact sum
+// is between them; if it is a float itself, both are equal to it.
 #include "vector_math/half_fma.h"
 
 #include "vector_math/rounding.h"
@@ -31,7 +31,7 @@ namespace {
 
 constexpr unsigned kRegister = 16; ///< floats of a register of AVX-512
 
-/// The function for infinities and NaN as well, on vectors like `a`.
+/// The function that also handles infinities and NaN, on vectors like `a`.
 llvm::Function *careful_function(Emitter &e, const Value *a) {
     const std::string name = "softcuda_half_fma" + std::to_string(Emitter::lanes(a));
     if (llvm::Function *known = e.module().getFunction(name))
@@ -55,8 +55,7 @@ llvm::Function *careful_function(Emitter &e, const Value *a) {
     return function;
 }
 
-/// What t is to be changed by: one unit away from zero or towards it, or nothing. What is missing
-/// is never -0.
+/// The change of t: one unit away from zero or towards it, or nothing. The difference is never -0.
 Value *step_towards_sum(Emitter &e, Value *t, Value *missing) {
     Value *one = e.integer(e.as_int(t), 1);
     if (e.target.vector_bits() == 256) {
@@ -71,9 +70,9 @@ Value *step_towards_sum(Emitter &e, Value *t, Value *missing) {
     return e.ir.CreateSub(less, more);
 }
 
-/// As below, of whole registers of AVX-512.
+/// As below, for whole registers of AVX-512.
 Value *add_by_rounding(Emitter &e, Value *a, Value *b, Value *c) {
-    constexpr std::uint64_t kDown = 9, kUp = 10; // and no exceptions
+    constexpr std::uint64_t kDown = 9, kUp = 10; // and without exceptions
     const auto rounded = [&](std::uint64_t mode) {
         llvm::Value *sum = e.ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vfmadd_ps_512, {},
                                                 {a, b, c, e.ir.getInt32(mode)});
@@ -84,7 +83,7 @@ Value *add_by_rounding(Emitter &e, Value *a, Value *b, Value *c) {
     return e.as_float(e.ir.CreateSelect(is_odd, down, up));
 }
 
-/// Numbers whose rounding to f16 is that of a * b + c, all floats.
+/// Numbers that round to the same f16 as a * b + c, all floats.
 Value *add_for_half(Emitter &e, Value *a, Value *b, Value *c) {
     if (e.target.has_avx512() && Emitter::lanes(a) == kRegister)
         return add_by_rounding(e, a, b, c);
@@ -98,11 +97,11 @@ Value *add_for_half(Emitter &e, Value *a, Value *b, Value *c) {
 }
 
 struct Sums {
-    Value *halves;   ///< right where they are finite
+    Value *halves;   ///< right if they are finite
     Value *infinite; ///< i1: some are infinite or NaN
 };
 
-/// Register by register: whole warps of floats would fill all of them several times.
+/// One register at a time: whole warps of floats would fill all registers several times.
 Sums add_in_float(Emitter &e, llvm::ArrayRef<Value *> operands) {
     Value *halves =
         e.by_chunks(e.target.vector_bits() / 32, operands, [&](llvm::ArrayRef<Value *> pieces) {

@@ -11,8 +11,8 @@ using Sign = Emitter::Sign;
 
 Sign sign_of(ir::Scalar type) { return ir::is_signed(type) ? Sign::Signed : Sign::Unsigned; }
 
-/// The upper halves of 64-bit products, from products of 32-bit pieces; LLVM would take vectors of
-/// 128-bit integers apart lane by lane.
+/// The upper halves of 64-bit products, from products of 32-bit pieces; LLVM would split vectors of
+/// 128-bit integers into lanes.
 Value *multiply_high_64(Emitter &e, Value *a, Value *b, Sign sign) {
     const auto low = [&](Value *x) { return e.ir.CreateAnd(x, e.integer(x, 0xffff'ffff)); };
     const auto high = [&](Value *x) { return e.ir.CreateLShr(x, 32); };
@@ -23,7 +23,7 @@ Value *multiply_high_64(Emitter &e, Value *a, Value *b, Sign sign) {
         e.ir.CreateAdd(e.ir.CreateAdd(hh, high(middle)), e.ir.CreateAdd(high(lh), high(hl)));
     if (sign == Sign::Unsigned)
         return result;
-    // As signed numbers a and b are 2^64 less where their top bit is set.
+    // As signed numbers a and b are smaller by 2^64 if their top bit is set.
     const auto where_negative = [&](Value *x, Value *other) {
         return e.ir.CreateAnd(e.ir.CreateAShr(x, 63), other);
     };
@@ -36,7 +36,7 @@ Value *multiply_high_64(Emitter &e, Value *a, Value *b, Sign sign) {
 ///     a          a0 a1 a2 a3 ..         as <n/2 x i64>: low halves a0, a2 ..; high ones a1, a3 ..
 ///     even       l0 h0 l2 h2 ..         products of the low halves
 ///     odd        l1 h1 l3 h3 ..         of the high ones
-///     result     h0 h1 h2 h3 ..         a shift and a blend, in the place of widening all lanes
+///     result     h0 h1 h2 h3 ..         a shift and a blend, instead of widening all lanes
 Value *multiply_high_32(Emitter &e, Value *a, Value *b, Sign sign) {
     const unsigned count = Emitter::lanes(a);
     auto *pairs = llvm::FixedVectorType::get(e.ir.getInt64Ty(), count / 2);
@@ -71,7 +71,7 @@ Value *multiply_high(Emitter &e, Value *a, Value *b, Sign sign) {
     return e.resize(e.ir.CreateLShr(multiply_wide(e, a, b, sign), bits), bits);
 }
 
-/// The low or high 32 of the 48 bits that a product of 24-bit integers has.
+/// The low or high 32 bits of the 48-bit product of 24-bit integers.
 Value *multiply_24(Emitter &e, const Operation &op) {
     const Sign sign = sign_of(op.type);
     const auto cut = [&](Value *x) {
@@ -85,7 +85,7 @@ Value *multiply_24(Emitter &e, const Operation &op) {
 }
 
 Value *absolute(Emitter &e, Value *a) {
-    // False: the smallest integer stays as it is.
+    // False: the smallest integer does not change.
     return e.ir.CreateIntrinsic(llvm::Intrinsic::abs, {a->getType()}, {a, e.ir.getFalse()});
 }
 
@@ -97,7 +97,7 @@ Value *maximum(Emitter &e, Value *a, Value *b, Sign sign) {
     return e.binary(sign == Sign::Signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
 }
 
-/// c + |a - b|, the difference taken without overflow.
+/// c + |a - b|; the difference is computed without overflow.
 Value *sum_of_difference(Emitter &e, const Operation &op) {
     Value *a = op.operands[0], *b = op.operands[1];
     const Sign sign = sign_of(op.type);

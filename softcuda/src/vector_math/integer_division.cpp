@@ -5,9 +5,9 @@
 //
 //     q = trunc(a * r),   r = (1 + 2^-50) / b rounded,   so  1/b < r < 1/b * (1 + 2^-49)
 //
-// a * r, rounded, is then at least a/b (a/b itself is a rounding result no larger) and less than
-// a/b + 2^32/b * 2^-48 < a/b + 1/b, while the next integer above a/b is at least 1/b away: the
-// truncation is exact. 16-bit integers do the same in float. A divisor that all lanes share has one
+// a * r, rounded, is then at least a/b (a/b itself rounds to no larger number) and less than a/b +
+// 2^32/b * 2^-48 < a/b + 1/b, while the next integer above a/b is at least 1/b away: the truncation
+// is exact. 16-bit integers use float in the same way. A divisor that is equal in all lanes has one
 // scalar reciprocal, which moves out of loops.
 //
 // 64-bit quotients take two such steps from below, and a last correction by one.
@@ -31,7 +31,7 @@ bool is_constant_divisor(Value *b) {
     return integer && !integer->isZero() && !integer->isMinusOne();
 }
 
-/// factor / b in lanes like `b`; one scalar division where all lanes are the same.
+/// factor / b in lanes like `b`; one scalar division if all lanes are equal.
 Value *reciprocal(Emitter &e, Value *b, unsigned float_bits, double factor) {
     Value *splat = Emitter::lanes(b) ? llvm::getSplatValue(b) : nullptr;
     Value *divisor = splat ? splat : b;
@@ -63,8 +63,8 @@ Value *small_quotient(Emitter &e, Value *a, Value *b) {
 }
 
 /// Unsigned 64-bit vectors with AVX-512's conversions. Each estimate is at most the true quotient
-/// of what is left, since the factor below one outweighs all roundings; after the first at most b +
-/// 2^15 is left, after the second less than 2 b.
+/// of the remainder, because the factor below one exceeds all roundings; after the first at most b
+/// + 2^15 remains, after the second less than 2 b.
 Value *wide_quotient(Emitter &e, Value *a, Value *b) {
     Value *r = reciprocal(e, b, 64, 1 - 0x1p-50);
     const auto estimate = [&](Value *rest) {
@@ -79,7 +79,7 @@ Value *wide_quotient(Emitter &e, Value *a, Value *b) {
     return e.ir.CreateAdd(e.ir.CreateAdd(first, second), last);
 }
 
-/// b is not zero in the lanes that count; others may give anything but must not trap.
+/// b is not zero in the relevant lanes; other lanes may return anything but must not trap.
 Value *unsigned_quotient(Emitter &e, Value *a, Value *b) {
     const bool vector = Emitter::lanes(a) != 0;
     if (vector && Emitter::bits(a) <= 32)

@@ -15,16 +15,16 @@ Value *at_most(Emitter &e, Value *a, std::uint64_t limit) {
     return e.binary(llvm::Intrinsic::umin, a, e.integer(a, limit));
 }
 
-/// Positions and lengths of fields, as integers of `width` bits. Of 32-bit fields the low eight
-/// bits count; of 64-bit ones, which an H200 has no instruction for, all.
+/// Positions and lengths of fields, as integers of `width` bits. For 32-bit fields the low eight
+/// bits are used; for 64-bit ones, for which an H200 has no instruction, all bits.
 Value *field_number(Emitter &e, Value *number, unsigned width) {
     Value *most = e.integer(number, 0xff);
     return width == 32 ? e.ir.CreateAnd(number, most)
                        : e.resize(e.binary(llvm::Intrinsic::umin, number, most), width);
 }
 
-/// Left and right shifts by an amount of a's type that may be anything. LLVM shows the processor's
-/// own shifts that give zero beyond the width.
+/// Left and right shifts by any amount of a's type. LLVM recognises the processor's own shifts that
+/// give zero beyond the width.
 Value *shift_left(Emitter &e, Value *a, Value *amount) {
     Value *inside = e.ir.CreateICmpULT(amount, e.integer(amount, Emitter::bits(a)));
     return e.ir.CreateSelect(inside, e.ir.CreateShl(a, amount), e.integer(a, 0));
@@ -41,7 +41,7 @@ Value *shift_right_signed(Emitter &e, Value *a, Value *amount) {
 
 Value *shift(Emitter &e, const Operation &op) {
     Value *a = op.operands[0], *amount = op.operands[1];
-    if (Emitter::bits(a) < 32) // clamped while it still has all its bits
+    if (Emitter::bits(a) < 32) // limited while it still has all its bits
         amount = at_most(e, amount, Emitter::bits(a));
     amount = e.resize(amount, Emitter::bits(a));
     if (op.opcode == Opcode::Shl)
@@ -73,8 +73,8 @@ Value *extract_field(Emitter &e, const Operation &op) {
     Value *length = field_number(e, op.operands[2], width);
     if (!ir::is_signed(op.type))
         return e.ir.CreateAnd(shift_right(e, a, position), low_bits(e, length));
-    // The field's top bit to the top, then down with its sign. A field that ends beyond the top is
-    // filled with a's own sign.
+    // The field's top bit is shifted to the top, then down with its sign. A field that ends beyond
+    // the top is filled with a's own sign.
     Value *end = at_most(e, e.ir.CreateAdd(position, length), width);
     Value *up = e.ir.CreateSub(e.integer(a, width), end);
     Value *top = shift_left(e, a, up);
@@ -116,13 +116,13 @@ Value *extend(Emitter &e, const Operation &op) {
 }
 
 Value *leading_zeros(Emitter &e, Value *a) {
-    // False: of zero it is the width.
+    // False: for zero the result is the width.
     Value *count =
         e.ir.CreateIntrinsic(llvm::Intrinsic::ctlz, {a->getType()}, {a, e.ir.getFalse()});
     return e.resize(count, 32);
 }
 
-/// The place of the most significant bit that is not a copy of the sign; all ones where there is
+/// The position of the most significant bit that is not a copy of the sign; all ones if there is
 /// none.
 Value *find_top_bit(Emitter &e, const Operation &op) {
     Value *a = op.operands[0];
@@ -136,8 +136,8 @@ Value *find_top_bit(Emitter &e, const Operation &op) {
     return e.ir.CreateSelect(none, e.integer(count, ~std::uint64_t{0}), place);
 }
 
-/// The place of the nth set bit (n from 1) of `bits`, by halving: where the lower half has fewer
-/// than n set, they are skipped. All ones where there are fewer than n in all.
+/// The position of the nth set bit (n from 1) of `bits`, by halving: if the lower half has fewer
+/// than n set bits, it is skipped. All ones if there are fewer than n in all.
 Value *place_of_nth(Emitter &e, Value *bits, Value *n) {
     const auto population = [&](Value *x) { return e.unary(llvm::Intrinsic::ctpop, x); };
     Value *place = e.integer(bits, 0), *rest = bits, *left = n;
@@ -172,7 +172,7 @@ Value *find_nth_set(Emitter &e, const Operation &op) {
     Value *elsewhere = e.ir.CreateAnd(zero, e.ir.CreateICmpNE(found, base));
     Value *none = e.ir.CreateOr(elsewhere, e.ir.CreateICmpEQ(found, ones));
     Value *place = e.ir.CreateSelect(down, e.ir.CreateSub(last, found), found);
-    // An H200 counts to the place -2^31 in no time, and finds 0.
+    // For n = -2^31 an H200 returns 0.
     Value *least = e.ir.CreateICmpEQ(n, e.integer(n, 0x8000'0000));
     return e.ir.CreateSelect(least, e.integer(ones, 0), e.ir.CreateSelect(none, ones, place));
 }
@@ -184,8 +184,8 @@ constexpr std::uint64_t selectors(std::uint64_t s0, std::uint64_t s1, std::uint6
     return s0 | s1 << 16 | s2 << 32 | s3 << 48;
 }
 
-/// For each mode but the default: the four selectors that the low bits of c choose from, as the
-/// default mode would write them.
+/// For each mode except the default: the four selectors among which the low bits of c choose, in
+/// the default mode's form.
 std::uint64_t selector_table(ir::PrmtMode mode) {
     switch (mode) {
     case ir::PrmtMode::F4e:
@@ -206,7 +206,7 @@ std::uint64_t selector_table(ir::PrmtMode mode) {
     return 0;
 }
 
-/// c's value where it is one constant for all lanes.
+/// c's value if it is one constant for all lanes.
 const llvm::ConstantInt *one_constant(Value *c) {
     const auto *constant = llvm::dyn_cast<llvm::Constant>(c);
     if (constant && constant->getType()->isVectorTy())
@@ -214,7 +214,7 @@ const llvm::ConstantInt *one_constant(Value *c) {
     return llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
 }
 
-/// With a selector known now: a shuffle of bytes, and a sign fill where a nibble's top bit asks.
+/// With a constant selector: a shuffle of bytes, and a sign fill if a nibble's top bit is set.
 Value *permute_known(Emitter &e, Value *a, Value *b, std::uint32_t selector) {
     const unsigned lanes = Emitter::lanes(a), bytes = 4 * std::max(1u, lanes);
     std::vector<int> mask(bytes);

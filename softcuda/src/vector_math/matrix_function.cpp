@@ -1,28 +1,29 @@
-// matrix_function.cpp -- multiplies the fragments of a warp, as an H200's tensor cores do.
+// matrix_function.cpp -- multiplies the fragments of a warp like an H200's tensor cores.
 //
 // Fragments become matrices in memory, row by row; a row of D is eight numbers, one vector. With A
 // as m x k and B as k x 8,
 //
 //     for each row i of A:   D[i] = C[i] + sum over k of A[i][k] * B[k]
 //
-// Integers and f64 (a chain of fma, k rising) are what one expects. For the other floats the
+// Integers and f64 (a chain of fma, k rising) have the usual results. For the other floats the
 // hardware adds all products of an instruction and C at once, as fixed-point numbers. This is not
-// documented; it was found by others' experiments and holds for all the matrices that we recorded:
+// documented; it is known from published experiments, and is correct for all matrices that we
+// recorded:
 //
 //   - Let e be the largest exponent among C[i][j] and the products; a product's exponent is the sum
 //     of its factors', though its significand may be 2 or more. Zeros do not count.
-//   - C and each product, exact, are cut (towards zero) to multiples of 2^(e - 25), and added.
+//   - C and each product, exact, are cut off (towards zero) to multiples of 2^(e - 25), and added.
 //   - The sum is rounded once: towards zero to f32, with an overflow to infinity, or to nearest to
-//     f16. NaN, and infinities that cancel, give the one NaN there is. A sum of zero is +0.
-//   - Where C is f32 and D f16 (wmma), the result is rounded to f32 first. Where C is f16 and D
-//     f32, C counts as f32, in which nothing is denormal.
-//   - wgmma of 8-bit floats: 13 instead of 25 bits, and an f32 result is cut to 13 bits behind the
-//     point as well. On an H100 this holds for all of 10,000 sums.
+//     f16. NaN, and infinities that cancel, give the hardware's only NaN. A sum of zero is +0.
+//   - If C is f32 and D f16 (wmma), the result is rounded to f32 first. If C is f16 and D
+//     f32, C counts as f32, without denormals.
+//   - wgmma of 8-bit floats: 13 instead of 25 bits, and an f32 result is truncated to 13 bits
+//     after the point as well. On an H100 this is correct for all of 10,000 sums.
 //
 // 25 bits and all of k at once are Hopper's. (Published experiments have 24 bits and 8 products at
-// a time for the A100.) Doubles hold all of this exactly: a product has 22 bits, their sum fewer
-// than 40. The order of k does not matter then, so A's columns and B's rows are kept in the order
-// in which the lanes of a fragment hold them, but for f64 and mma.sp, where it is the same.
+// a time for the A100.) Doubles represent all of this exactly: a product has 22 bits, their sum
+// fewer than 40. The order of k then does not matter, so A's columns and B's rows stay in the order
+// of the fragment's lanes, except for f64 and mma.sp, for which it is the same.
 #include "vector_math/matrix_function.h"
 
 #include "ir/matrix.h"
@@ -39,10 +40,10 @@ using ir::Scalar;
 constexpr unsigned kLanes = 32, kColumns = 8;
 constexpr std::uint64_t kRegister = 8 * kLanes;
 constexpr int kSumBits = 25, kCoarseSumBits = 13;
-/// The exponent of zeros: below all others, and the sum of two can still be scaled by.
+/// The exponent of zeros: below all others; 2 to the power of a sum of two is still a double.
 constexpr int kNoExponent = -500;
 
-/// How A and B lie in their registers.
+/// The layout of A and B in their registers.
 struct Factor {
     Scalar type;
     unsigned bits; ///< of an element; single bits count as words of 32
@@ -67,7 +68,8 @@ class MatrixFunction {
     llvm::Value *at(llvm::Value *array, llvm::Type *element, std::uint64_t index) {
         return b_.CreateConstInBoundsGEP1_64(element, array, index);
     }
-    // Rows and registers lie anywhere in the arrays: a vector's natural alignment is too much.
+    // Rows and registers are at any address in the arrays: a vector's natural alignment would be
+    // too much.
     llvm::Value *load(llvm::Type *type, llvm::Value *from) {
         return b_.CreateAlignedLoad(type, from, llvm::Align(4));
     }
@@ -110,12 +112,12 @@ class MatrixFunction {
     const Factor a_;
     const Factor b_factor_;
     const bool integers_;
-    const unsigned stored_;        ///< elements in a row of A as it is given
+    const unsigned stored_;        ///< elements in a row of A in its registers
     const std::uint64_t metadata_; ///< the register of mma.sp's
     llvm::IRBuilder<> b_;
     Emitter e_{b_, target_};
     llvm::Value *operands_ = nullptr, *results_ = nullptr;
-    // Rows of A in pieces of a register's width; of B and the others whole rows of eight.
+    // Rows of A in pieces of a register's width; whole rows of eight of B and the others.
     llvm::Value *a_numbers_ = nullptr, *a_exponents_ = nullptr;
     llvm::Value *b_numbers_ = nullptr, *b_exponents_ = nullptr;
     llvm::Value *c_numbers_ = nullptr, *c_exponents_ = nullptr, *d_numbers_ = nullptr;
@@ -154,7 +156,7 @@ llvm::Function *MatrixFunction::build(const std::string &name) {
     return function;
 }
 
-// From registers to matrices.
+// Registers to matrices.
 
 llvm::Value *MatrixFunction::load_register(unsigned n, llvm::Type *lane) {
     llvm::Value *from = at(operands_, b_.getInt8Ty(), n * kRegister);
@@ -200,7 +202,7 @@ Value *MatrixFunction::to_numbers(Value *elements, const Factor &factor) {
     }
 }
 
-/// Without bias, as 32-bit integers; denormals have the smallest, zeros none.
+/// Without bias, as 32-bit integers; denormals have the smallest exponent, zeros kNoExponent.
 Value *MatrixFunction::exponents(Value *elements, Scalar type) {
     const SmallFormat *format = small_format(type);
     const unsigned mantissa = format ? format->mantissa : 23;
@@ -215,7 +217,7 @@ Value *MatrixFunction::exponents(Value *elements, Scalar type) {
     return b_.CreateSelect(b_.CreateICmpEQ(size, e_.integer(size, 0)), none, exponent);
 }
 
-/// Register r is rows of eight times `row()` elements; they are kept one after the other, so that
+/// Register r has rows of eight times `row()` elements; they are stored one after another, so that
 /// row i, element k is at ((k / row) * m + i) * row + k % row.
 void MatrixFunction::unpack_a() {
     const unsigned registers = form_.m / 8 * stored_ / a_.row(), count = form_.m * stored_;
@@ -231,7 +233,7 @@ void MatrixFunction::unpack_a() {
     }
 }
 
-/// Registers hold columns; here they become rows.
+/// Registers have columns; here they become rows.
 void MatrixFunction::unpack_b() {
     const unsigned rows = stored_ * (form_.sparse ? 2 : 1), each = b_factor_.row();
     const unsigned registers = rows / each;
@@ -318,10 +320,10 @@ llvm::Value *MatrixFunction::a_index(llvm::Value *row, unsigned k) {
     return b_.CreateAdd(b_.CreateMul(before, b_.getInt64(a_.row())), b_.getInt64(k % a_.row()));
 }
 
-/// The row of B, times eight, that the kth given element of a row of A belongs to. mma.sp's
-/// metadata say which two of four (of tf32: which of two; of 4-bit integers, two pairs of four)
-/// elements of A are given. Lanes of a group of four have them: of 16 and 32-bit elements, each
-/// 16 bits for a row of the upper eight and 16 for the row eight below; else all 32 for one row.
+/// The row of B, times eight, for the kth given element of a row of A. mma.sp's metadata select two
+/// of four elements of A (tf32: one of two; 4-bit integers: two pairs of four). Lanes of a group of
+/// four have them: for 16 and 32-bit elements, each has 16 bits for a row of the upper eight and 16
+/// for the row eight below; otherwise all 32 bits for one row.
 llvm::Value *MatrixFunction::b_row(llvm::Value *row, unsigned k) {
     if (!form_.sparse)
         return b_.getInt64(k * kColumns);
@@ -411,13 +413,13 @@ Value *MatrixFunction::exact_dot(llvm::Value *row, Value *c) {
     Value *sum = llvm::Constant::getNullValue(c->getType());
     for (Value *term : terms)
         sum = b_.CreateFAdd(sum, e_.unary(llvm::Intrinsic::trunc, b_.CreateFMul(term, scale)));
-    // Where anything is not finite, an ordinary sum knows what comes out.
+    // If a value is not finite, an ordinary sum gives the result.
     Value *finite =
         b_.CreateFCmpOLT(e_.fabs(plain), llvm::ConstantFP::getInfinity(plain->getType()));
     return b_.CreateSelect(finite, b_.CreateFMul(sum, unit), plain);
 }
 
-// Back to registers.
+// Matrices to registers.
 
 /// Doubles, exact, to floats or halves, as integers.
 Value *MatrixFunction::round_sum(Value *sum) {
@@ -455,9 +457,9 @@ void MatrixFunction::pack_d() {
     }
 }
 
-// mma.m8n8k4 of f16: lanes 4q to 4q + 3 and 16 more multiply 8 x 4 by 4 x 8 each. An H200 has no
-// such unit any more: it adds the products with f32's fma, k rising from 0; for an f16 result it
-// starts with C, for an f32 result it adds C at last.
+// mma.m8n8k4 of f16: lanes 4q to 4q + 3 and the lanes 16 higher multiply 8 x 4 by 4 x 8 each. An
+// H200 no longer has such a unit: it adds the products with f32's fma, k rising from 0; an f16
+// result starts with C, to an f32 result C is added last.
 
 /// In lane l, element `e` of lane `m`, where from(l) is {m, e}.
 Value *MatrixFunction::quad_operand(
@@ -511,7 +513,7 @@ void MatrixFunction::multiply_quads() {
     std::vector<Value *> d;
     for (unsigned i = 0; i < 8; ++i) {
         const bool is_float = d_ == Scalar::F32;
-        // C lies as D does if they are of one type; else by the other's rule.
+        // C has the layout of D if they have the same type; otherwise that of the other type.
         Value *addend = quad_operand(c, [&](unsigned lane) -> std::pair<unsigned, unsigned> {
             const auto [row, column] = quad_place(is_float, lane, i);
             if (form_.c == Scalar::F16)

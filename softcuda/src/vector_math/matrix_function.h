@@ -7,8 +7,8 @@
 
 namespace softcuda::vector_math {
 
-/// `void f(ptr d, ptr operands)` for one form of mma; made when a module first asks for it. Both
-/// pointers lead to arrays of registers, each of 32 lanes: `operands` holds A's, B's, C's, and of
+/// `void f(ptr d, ptr operands)` for one form of mma; created when a module first uses it. Both
+/// pointers are to arrays of registers, each of 32 lanes: `operands` has A's, B's, C's, and for
 /// mma.sp the metadata.
 [[nodiscard]] llvm::Function *matrix_function(llvm::Module &module, const jit::Target &target,
                                               const ir::Instruction &instruction);

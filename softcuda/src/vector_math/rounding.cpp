@@ -1,9 +1,9 @@
-// rounding.cpp -- directed rounding without changing the processor's mode for anything else.
+// rounding.cpp -- directed rounding that does not change the processor's mode for other code.
 //
-// AVX-512 carries a rounding mode in each instruction. Before it, the mode is a control register
-// (MXCSR): the one instruction is then put between two writes of that register, inside one piece of
-// inline assembly, so that nothing else can be moved under the changed mode. Where the processor
-// has no fma at all, the C library's is called, lane by lane.
+// AVX-512 has a rounding mode in each instruction. Before AVX-512, the mode is a control register
+// (MXCSR): the instruction is then between two writes of that register, inside one piece of inline
+// assembly, so that no other instruction can move between them. If the processor has no fma, the C
+// library's is called, lane by lane.
 #include "vector_math/rounding.h"
 
 #include <array>
@@ -148,8 +148,8 @@ Value *with_library_fma(Emitter &e, Rounding rounding, llvm::ArrayRef<Value *> a
     });
 }
 
-/// fma to nearest of floats where the processor has none: the product of two floats is exact in
-/// double, the sum is rounded to odd, and double has more than the 24 + 2 bits that this needs.
+/// fma of floats, rounded to nearest, if the processor has none: the product of two floats is exact
+/// in double, the sum is rounded to odd, and double has more than the necessary 24 + 2 bits.
 Value *single_fma_through_double(Emitter &e, llvm::ArrayRef<Value *> arguments) {
     llvm::Type *wide = e.float_type(arguments[0], 64);
     Value *a = e.ir.CreateFPExt(arguments[0], wide);
@@ -199,7 +199,7 @@ Value *correct_direction(Emitter &e, Value *rounded, Value *below, Value *above,
                          Rounding rounding) {
     Value *raw = e.as_int(rounded);
     Value *negative = e.ir.CreateICmpSLT(raw, e.integer(raw, 0));
-    // As magnitudes: out is away from zero, in is towards it.
+    // For magnitudes: out is away from zero, in is towards zero.
     Value *out = e.truth(raw, false), *in = out;
     if (rounding == Rounding::Up) {
         out = e.ir.CreateAnd(below, e.ir.CreateNot(negative));
@@ -225,7 +225,7 @@ Value *to_single(Emitter &e, Value *value, Rounding rounding) {
 }
 
 Value *to_single_odd(Emitter &e, Value *value) {
-    // Towards zero, then the last bit where anything was lost.
+    // Rounded towards zero; then the last bit is set if the result is inexact.
     Value *cut = to_single(e, value, Rounding::Zero);
     Value *lost = e.ir.CreateFCmpONE(e.ir.CreateFPExt(cut, value->getType()), value);
     Value *raw = e.as_int(cut);
@@ -234,7 +234,7 @@ Value *to_single_odd(Emitter &e, Value *value) {
 }
 
 Value *add_odd(Emitter &e, Value *a, Value *b) {
-    // The error of a sum is a float of the same format (Knuth's TwoSum), exact barring overflow.
+    // The error of a sum is a float of the same format (Knuth's TwoSum), exact without overflow.
     Value *sum = e.ir.CreateFAdd(a, b);
     Value *b_part = e.ir.CreateFSub(sum, a);
     Value *a_part = e.ir.CreateFSub(sum, b_part);

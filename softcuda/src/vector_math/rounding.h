@@ -7,24 +7,24 @@ namespace softcuda::vector_math {
 
 enum class FloatOp { Add, Sub, Mul, Div, Fma, Sqrt };
 
-/// `op` on floats or doubles, rounded once as `rounding` says (None: to nearest). No flushing.
+/// `op` on floats or doubles, rounded once with mode `rounding` (None: to nearest). No flushing.
 [[nodiscard]] Value *arithmetic(Emitter &e, FloatOp op, ir::Rounding rounding,
                                 llvm::ArrayRef<Value *> arguments);
 
-/// True for the modes that are not to nearest.
+/// True for the modes other than to nearest.
 [[nodiscard]] bool is_directed(ir::Rounding rounding);
 
 /// Doubles rounded once to floats.
 [[nodiscard]] Value *to_single(Emitter &e, Value *value, ir::Rounding rounding);
 
 /// Rounding to odd: an inexact result gets its last bit set. A second rounding to a format with at
-/// least two bits fewer then gives what one rounding of the exact value would.
+/// least two bits fewer then equals one rounding of the exact value.
 [[nodiscard]] Value *to_single_odd(Emitter &e, Value *value);
 [[nodiscard]] Value *add_odd(Emitter &e, Value *a, Value *b);
 
-/// Moves `rounded` (a float type's bits, sign and magnitude) by one unit where rounding to nearest
-/// went to the wrong side: `below` and `above` say in which lanes it is below or above the exact
-/// value.
+/// Moves `rounded` (a float type's bits, sign and magnitude) by one unit if rounding to nearest
+/// went to the wrong side: `below` and `above` are the lanes in which it is below or above the
+/// exact value.
 [[nodiscard]] Value *correct_direction(Emitter &e, Value *rounded, Value *below, Value *above,
                                        ir::Rounding rounding);
 

@@ -1,12 +1,12 @@
 // small_float.cpp -- conversions between float and narrower formats.
 //
 // Rounding a float to a format with m stored mantissa bits, to nearest and ties to even, on the
-// float's bits as an integer a (sign taken off):
+// float's bits as an integer a (without the sign):
 //
-//   normal result     add  2^(22-m) - 1 + (bit 23-m of a), cut the low 23-m bits, rebias the
-//   exponent denormal result   add a power of two so large that the float's own rounding happens at
-//   the
-//                     format's last place; the sum's low bits are the result
+//   normal result     add 2^(22-m) - 1 + (bit 23-m of a), remove the low 23-m bits, and change the
+//                     exponent's bias
+//   denormal result   add a power of two so large that the float's own rounding is at the format's
+//                     last place; the sum's low bits are the result
 //
 // bf16 has float's exponents and is simpler. Directed modes correct the
 // result by one unit after comparing it, widened, with the exact value.
@@ -37,7 +37,7 @@ Value *round_magnitude(Emitter &e, Value *a, const SmallFormat &format) {
     Value *normal = e.ir.CreateLShr(e.ir.CreateAdd(a, half), drop);
     const unsigned rebias = 127 - bias(format);
     normal = e.ir.CreateSub(normal, e.integer(a, rebias << format.mantissa));
-    // 2^k whose last place is that of the format's denormals.
+    // 2^k whose last place equals that of the format's denormals.
     const std::uint32_t magic = (rebias + 1 + drop) << 23;
     Value *shifted = e.ir.CreateFAdd(e.as_float(a), e.as_float(e.integer(a, magic)));
     Value *denormal = e.ir.CreateSub(e.as_int(shifted), e.integer(a, magic));
@@ -47,8 +47,8 @@ Value *round_magnitude(Emitter &e, Value *a, const SmallFormat &format) {
     return e.ir.CreateSelect(too_large, e.integer(a, format.overflow), result);
 }
 
-/// bf16 is the upper half of a float: the carry of rounding runs through the exponent to infinity,
-/// and the sign rides along.
+/// bf16 is the upper half of a float: the carry of rounding propagates through the exponent to
+/// infinity, and the sign does not change.
 Value *narrow_to_upper_half(Emitter &e, Value *value, const SmallFormat &format) {
     Value *raw = e.as_int(value);
     Value *last = e.ir.CreateAnd(e.ir.CreateLShr(raw, 16), e.integer(raw, 1));
@@ -62,7 +62,7 @@ Value *narrow_to_upper_half(Emitter &e, Value *value, const SmallFormat &format)
 Value *narrow_to_nearest(Emitter &e, Value *value, const SmallFormat &format) {
     if (uses_native_half(e, format)) {
         Value *half = e.as_int(e.ir.CreateFPTrunc(value, e.float_type(value, 16)));
-        // Asked of the halves, of which a register has more.
+        // Tested in the halves, because a register has more of them.
         Value *nan = e.ir.CreateICmpUGT(e.magnitude(half), e.integer(half, format.overflow));
         return e.ir.CreateSelect(nan, e.integer(half, format.nan), half);
     }
@@ -113,10 +113,10 @@ Value *widen(Emitter &e, Value *value, const SmallFormat &format) {
     Value *sign = e.ir.CreateShl(e.ir.CreateLShr(raw, format.bits - 1), 31);
     Value *a = e.ir.CreateAnd(raw, e.integer(raw, (1u << (format.bits - 1)) - 1));
     Value *moved = e.ir.CreateShl(a, 23 - format.mantissa);
-    // As a float with the wrong bias; a multiplication mends that, for denormals as well.
+    // As a float with the wrong bias; a multiplication corrects this, for denormals, too.
     const double scale = std::ldexp(1.0, static_cast<int>(127 - bias(format)));
     Value *scaled = e.ir.CreateFMul(e.as_float(moved), e.real(e.as_float(moved), scale));
-    // E4M3 has no infinity and one NaN; the others are as IEEE has them.
+    // E4M3 has no infinity and one NaN; the others follow IEEE.
     const std::uint32_t infinity = ((1u << format.exponent) - 1) << format.mantissa;
     const std::uint32_t first_special = format.mantissa == 3 ? format.nan : infinity;
     Value *special = e.ir.CreateICmpUGE(a, e.integer(a, first_special));
@@ -143,8 +143,8 @@ Value *narrow_tf32(Emitter &e, Value *value, Rounding rounding, bool finite) {
                               e.integer(raw, (1u << (drop - 1)) - 1));
     Value *rounded = e.ir.CreateAnd(e.ir.CreateAdd(raw, bias),
                                     e.integer(raw, ~((std::uint64_t{1} << drop) - 1)));
-    // Infinity stays by itself: its mantissa is zero. NaN is cut, even where that leaves an
-    // infinity: so does the hardware.
+    // Infinity does not change: its mantissa is zero. NaN is truncated, even if this gives an
+    // infinity, as in the hardware.
     Value *cut = e.ir.CreateAnd(raw, e.integer(raw, ~((std::uint64_t{1} << drop) - 1)));
     Value *result = e.ir.CreateSelect(e.is_nan(value), cut, rounded);
     if (finite) {

@@ -10,8 +10,8 @@ struct SmallFormat {
     unsigned bits;
     unsigned mantissa;      ///< stored bits of it
     unsigned exponent;      ///< bits
-    std::uint32_t nan;      ///< the one that conversions and arithmetic make
-    std::uint32_t overflow; ///< what is larger than all numbers: infinity, or the largest number
+    std::uint32_t nan;      ///< the NaN that conversions and arithmetic produce
+    std::uint32_t overflow; ///< result above the largest number: infinity, or the largest number
     std::uint32_t largest;  ///< finite
 };
 
@@ -31,8 +31,8 @@ inline constexpr SmallFormat kE5m2{8, 2, 5, 0x7f, 0x7b, 0x7b};
 [[nodiscard]] Value *narrow(Emitter &e, Value *value, const SmallFormat &format,
                             ir::Rounding rounding);
 
-/// Floats rounded to the 10 stored bits of tf32, which keeps float's layout. `finite`: what becomes
-/// infinite, or NaN, is one unit less.
+/// Floats rounded to the 10 stored bits of tf32, which has float's layout. `finite`: a result that
+/// would be infinite or NaN is one unit less.
 [[nodiscard]] Value *narrow_tf32(Emitter &e, Value *value, ir::Rounding rounding, bool finite);
 
 } // namespace softcuda::vector_math

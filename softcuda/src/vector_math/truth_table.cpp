@@ -1,8 +1,8 @@
-// truth_table.cpp -- finds the shortest expression of each of the 256 functions, once.
+// truth_table.cpp -- computes the shortest expression of each of the 256 functions, once.
 //
-// All functions of cost 0 are the operands and constants; of cost n, those that one more operation
-// makes of two functions whose costs sum to n - 1. Taken in order of cost, the first way found to
-// make a function is a cheapest one (as a tree). No function needs more than six operations.
+// The functions of cost 0 are the operands and constants; those of cost n result from one more
+// operation on two functions whose costs sum to n - 1. In order of cost, the first expression found
+// for a function is a cheapest one (as a tree). No function needs more than six operations.
 #include "vector_math/truth_table.h"
 
 #include <array>

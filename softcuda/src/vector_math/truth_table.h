@@ -1,4 +1,4 @@
-// truth_table.h -- logic functions of three operands as few and, or, xor and not.
+// truth_table.h -- logic functions of three operands with few and, or, xor and not.
 #pragma once
 
 #include "vector_math/emitter.h"
@@ -7,7 +7,7 @@
 
 namespace softcuda::vector_math {
 
-/// The function of a, b, c whose value where they are (bits of) 0xF0, 0xCC, 0xAA is `table`:
+/// The function of a, b, c whose truth table is `table`, for the operand bits 0xF0, 0xCC, 0xAA:
 /// lop3's.
 [[nodiscard]] Value *emit_truth_table(Emitter &e, std::uint8_t table, Value *a, Value *b, Value *c);
 

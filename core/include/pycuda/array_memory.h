@@ -3,8 +3,7 @@
 // Memory comes from a pool, and may return to the pool while the device still uses it. Each stream
 // has its own pool. The stream is the home stream of the memory that was allocated for it. Rules:
 //
-//   - the next user of a block works in the block's home stream too, so after all earlier
-//     users
+//   - the next user of a block works in the block's home stream, too: after all earlier users
 //   - another stream used the memory: each use adds an event to the memory (StreamUse), and the
 //     home stream waits for these events before the block is returned to the pool
 //   - another stream is the first to use the memory: this stream waits for the home stream

@@ -1,7 +1,7 @@
 // segments.cuh -- reduces each segment of an array to one element.
 //
-// Defined before this file: the struct Join, whose operate(index, a, b) combines two elements of type
-// Join::O.
+// Defined before this file: the struct Join, whose operate(index, a, b) combines two elements of
+// type Join::O.
 #pragma once
 
 using T = Join::O;

@@ -3,10 +3,9 @@
 // Calls of device code are recorded while the grid runs. They are executed when the grid's threads
 // have ended, in private streams. CUDA does not guarantee an earlier begin:
 //
-//     block 0:  k1<<<..>>>   k2<<<..>>>        block 0's null stream   k1 -> k2 --+
-//     block 1:  k3<<<.., s>>>                  s                       k3 --------+--> tail
-//     launches
-//               k4<<<.., FireAndForget>>>      a new stream            k4 --------+     one by one
+//     block 0:  k1<<<..>>>   k2<<<..>>>        block 0's null stream  k1 -> k2 --+
+//     block 1:  k3<<<.., s>>>                  s                      k3 --------+--> tail launches
+//               k4<<<.., FireAndForget>>>      a new stream           k4 --------+    one by one
 //
 // The grid is complete when this work is complete, so later work of the host sees the results of
 // the children. A child's own children belong to the child.

@@ -2,8 +2,7 @@
 //
 //        a   b                     a   b
 //         \ /                       \ /
-//          h <--+--+             preheader            The header's phis then have two operands
-//          each.
+//          h <--+--+             preheader            Each phi of the header has two operands.
 //         / \   |  |                 |
 //        c   d  |  |      =>         h <----+         Loops with several entries (irreducible ones)
 //        |   +--+  |                / \     |         stay as they are.

@@ -41,7 +41,7 @@ struct Frame {
     std::unordered_map<std::uint32_t, std::uint32_t> locals; ///< .local variables of this call
     /// The addresses in local memory of the caller's arguments for parameters such as `rest[]`.
     std::unordered_map<std::uint32_t, Value *> open_parameters;
-    Block *return_block = nullptr;                           ///< of an inlined call
+    Block *return_block = nullptr; ///< of an inlined call
 };
 
 /// An address within its space: a base and bytes to add.

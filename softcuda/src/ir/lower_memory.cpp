@@ -111,8 +111,7 @@ void load(FunctionLowering &f, const ptx::Instruction &i) {
     const ptx::Operand &from = i.operand(1);
     if (a.space == Space::Param && names_slot(f, from))
         return load_slot(f, i, a);
-    if (a.space == Space::Param && f.in_kernel() &&
-        from.symbol.kind == ptx::SymbolKind::Parameter)
+    if (a.space == Space::Param && f.in_kernel() && from.symbol.kind == ptx::SymbolKind::Parameter)
         return load_kernel_parameter(f, i, a);
     a.space = memory_space(f, i, a.space);
     Address address = memory_address(f, from, i.modifiers.space, a.space);

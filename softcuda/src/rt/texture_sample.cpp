@@ -6,8 +6,7 @@
 //     normalized       x is wrapped or mirrored into [0, 1], cut to 21 bits after the point, and
 //                      multiplied by the extent
 //     point filter     the texel is that number without its fraction
-//     linear filter    it is rounded to 8 bits after the point (halves up) and 0.5 is taken off;
-//     its
+//     linear filter    it is rounded to 8 bits after the point (halves up), minus 0.5; its
 //                      whole part i is the first texel, its fraction a/256 the weight of the second
 //
 //     256 is shared out by c between the slices, each share by a between the columns, and each of

@@ -14,8 +14,7 @@
 // A loop waits if its end depends on a *signal*, a value that another thread may change meanwhile:
 //
 //     ordered loads      volatile, relaxed, acquire, and ld.cv
-//     atomics            except those that end their own loop: the compare-and-swap of an update,
-//     and
+//     atomics            except those that end their own loop: a compare-and-swap of an update, and
 //                        a count that nothing else in the loop changes
 //     weak loads         that may read one place again, in a loop without a bounded trip count. A
 //                        compiler keeps such a load in a loop only if something in the loop orders

@@ -13,7 +13,7 @@
 //   WALKED(X)                        all of these
 //   IN_PLACE                         1 if COMPUTE is a user's statements, which read and write
 //                                    elements themselves: x(p0) is the expression for the
-//                                    address of an element, all arrays are WALKED only, IN_TURN is 1
+//                                    address of an element; arrays are only in WALKED, IN_TURN is 1
 //   PROMISES                         statements that tell the compiler the arrays' alignment
 //   SINGLES(X)                       the same for operands of one element
 //   SINGLE_MASK                      1 if the mask has one element

@@ -52,11 +52,11 @@ nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::ha
     return wrap_array(scan(*kind, in, axis, options), Py_TYPE(self.ptr()));
 }
 
-SortWay way_named(const std::string &way) {
+SortMethod method_named(const std::string &way) {
     if (way == "chosen")
-        return SortWay::Chosen;
+        return SortMethod::Chosen;
     if (way == "blocks" || way == "serial")
-        return way == "blocks" ? SortWay::Blocks : SortWay::Serial;
+        return way == "blocks" ? SortMethod::Blocks : SortMethod::Serial;
     throw_value_error("way must be \"chosen\", \"blocks\" or \"serial\", not \"" + way + "\"");
 }
 
@@ -78,7 +78,7 @@ nb::object array_sort(nb::handle self, int axis, bool descending, nb::handle str
                            {.descending = descending,
                             .order = nullptr,
                             .stream = stream_ref(stream),
-                            .way = way_named(way),
+                            .method = method_named(way),
                             .tile = tile_named(items, threads, ranking)}),
                       Py_TYPE(self.ptr()));
 }
@@ -93,7 +93,7 @@ nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle 
                               {.descending = descending,
                                .order = first,
                                .stream = stream_ref(stream),
-                               .way = way_named(way),
+                               .method = method_named(way),
                                .tile = tile_named(items, threads, ranking)}),
                       Py_TYPE(self.ptr()));
 }
@@ -102,7 +102,7 @@ nb::object array_select(nb::handle self, int axis, const std::vector<std::int64_
                         nb::handle stream, const std::string &way) {
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     return wrap_array(select(require_array(self, "the array to select from"), axis, ranks,
-                             {.stream = stream_ref(stream), .way = way_named(way)}),
+                             {.stream = stream_ref(stream), .method = method_named(way)}),
                       Py_TYPE(self.ptr()));
 }
 
@@ -111,7 +111,7 @@ nb::object array_partition(nb::handle self, int axis, std::int64_t rank, bool pl
     const Array &in = require_array(self, "the array to partition");
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     const SortOptions options{
-        .descending = descending, .stream = stream_ref(stream), .way = way_named(way)};
+        .descending = descending, .stream = stream_ref(stream), .method = method_named(way)};
     return wrap_array(places ? argpartition(in, axis, rank, options)
                              : partition(in, axis, rank, options),
                       Py_TYPE(self.ptr()));
@@ -131,7 +131,7 @@ nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handl
     ProductOptions options;
     options.dtype = type_of(dtype);
     options.stream = stream_ref(stream);
-    options.way = own ? ProductWay::Own : ProductWay::Chosen;
+    options.method = own ? ProductMethod::Own : ProductMethod::Chosen;
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{a, b}));
     return wrap_array(
         matrix_product(require_array(a, "a factor"), require_array(b, "a factor"), options),

@@ -149,15 +149,15 @@ void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle 
     });
 }
 
-SvdWay svd_way(const std::string &name) {
+SvdMethod svd_way(const std::string &name) {
     if (name == "jacobi")
-        return SvdWay::Jacobi;
+        return SvdMethod::Jacobi;
     if (name == "polar")
-        return SvdWay::Polar;
+        return SvdMethod::Polar;
     if (name != "qr")
         throw_value_error("singular values are found by \"qr\", \"jacobi\" or \"polar\", not \"" +
                           name + "\"");
-    return SvdWay::QR;
+    return SvdMethod::QR;
 }
 
 void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::string &way,
@@ -172,7 +172,7 @@ void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::stri
     }
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
     const StreamRef queue = stream_ref(stream);
-    const SvdWay chosen = svd_way(way);
+    const SvdMethod chosen = svd_way(way);
     run_unlocked([&] { solver_svd(matrix, values, left, right, chosen, status, queue); });
 }
 

@@ -129,13 +129,13 @@ namespace {
 
 const std::vector<int> nvrtc13 = {75, 80, 86, 90, 100, 120};
 
-std::string chosen(ArchitectureWish wish) {
-    return choose_architecture(wish, nvrtc13, "NVRTC 13.0").name();
+std::string chosen(RequestedArchitecture requested) {
+    return choose_architecture(requested, nvrtc13, "NVRTC 13.0").name();
 }
 
-std::string refusal(ArchitectureWish wish) {
+std::string refusal(RequestedArchitecture requested) {
     try {
-        return "no error but " + chosen(wish);
+        return "no error but " + chosen(requested);
     } catch (const CompileError &error) {
         return error.message();
     }

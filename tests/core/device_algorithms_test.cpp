@@ -45,9 +45,9 @@ TEST_F(DeviceAlgorithms, BothSortsEqualTheHostsOrder) {
         std::vector<std::int64_t> places(count);
         std::iota(places.begin(), places.end(), 0);
         std::ranges::stable_sort(places, {}, [&](std::int64_t k) { return host[k]; });
-        for (SortWay way : {SortWay::Blocks, SortWay::Serial}) {
-            EXPECT_EQ(values<float>(sort(x, 0, {.way = way})), sorted) << count;
-            EXPECT_EQ(values<std::int64_t>(argsort(x, 0, {.way = way})), places) << count;
+        for (SortMethod method : {SortMethod::Blocks, SortMethod::Serial}) {
+            EXPECT_EQ(values<float>(sort(x, 0, {.method = method})), sorted) << count;
+            EXPECT_EQ(values<std::int64_t>(argsort(x, 0, {.method = method})), places) << count;
         }
         std::ranges::reverse(sorted);
         EXPECT_EQ(values<float>(sort(x, 0, {.descending = true})), sorted) << count;
@@ -135,10 +135,11 @@ TEST_F(DeviceAlgorithms, ProductsOfAnyShapeAndLayout) {
                 for (std::int64_t j = 0; j < columns; ++j)
                     expected[i * columns + j] += a[i * inner + k] * b[k * columns + j];
         const Array left = array(a, {rows, inner}), right = array(b, {inner, columns});
-        for (ProductWay way : {ProductWay::Chosen, ProductWay::Own}) {
-            EXPECT_EQ(values<float>(matrix_product(left, right, {.way = way})), expected);
+        for (ProductMethod method : {ProductMethod::Chosen, ProductMethod::Own}) {
+            EXPECT_EQ(values<float>(matrix_product(left, right, {.method = method})), expected);
             // Transposes: (a b)^T = b^T a^T.
-            const Array turned = matrix_product(transposed(right), transposed(left), {.way = way});
+            const Array turned =
+                matrix_product(transposed(right), transposed(left), {.method = method});
             EXPECT_EQ(values<float>(transposed(turned)), expected);
         }
     }

@@ -51,7 +51,7 @@ void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle tri
                  const Array &info, StreamRef stream);
 
 /// The algorithm for singular values.
-enum class SvdWay {
+enum class SvdMethod {
     QR,     ///< gesvd: bidiagonal form, then QR steps; V^H
     Jacobi, ///< gesvdj: rotations, quicker up to some thousand columns; V itself
     /// gesvdp: polar decomposition, then eigenvalues; V itself. The quickest one, but matrices that
@@ -64,7 +64,7 @@ enum class SvdWay {
 /// V. Both may be null for QR: values alone. Polar has as many columns of `u` as of `a`. `a` is
 /// destroyed. Stacks whose matrices have at most 32 rows, with a square `u`, are done at once by
 /// Jacobi.
-void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdWay way,
+void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdMethod method,
                 const Array &info, StreamRef stream);
 
 /// Factors a stack of small square matrices in one call: LAPACK's getrf. `a`: (count, n, n) of

@@ -12,7 +12,7 @@
 namespace pycuda {
 
 /// The implementation of the product.
-enum class ProductWay : std::uint8_t {
+enum class ProductMethod : std::uint8_t {
     Chosen, ///< cuBLAS for floats if the driver is a GPU's and the library is found; else Own
     Own,    ///< kernels of this library
 };
@@ -20,7 +20,7 @@ enum class ProductWay : std::uint8_t {
 struct ProductOptions {
     std::optional<ScalarType> dtype = {}; ///< instead of the operands' common type
     StreamRef stream = current_stream();
-    ProductWay way = ProductWay::Chosen;
+    ProductMethod method = ProductMethod::Chosen;
 };
 
 /// The matrix product: sums over the last axis of `a` and the second-to-last axis of `b`. Both have

@@ -12,7 +12,7 @@
 namespace pycuda {
 
 /// The implementation; the results do not depend on it.
-enum class SortWay : std::uint8_t {
+enum class SortMethod : std::uint8_t {
     Chosen, ///< Serial if the driver loads PTX, so that threads are cores of a CPU; else Blocks
     Blocks, ///< blocks of threads, each of which ranks a tile of keys
     Serial, ///< single threads, each of which sorts a row or a large part of a row
@@ -36,7 +36,7 @@ struct SortOptions {
     /// significant key first.
     const Array *order = nullptr;
     StreamRef stream = current_stream();
-    SortWay way = SortWay::Chosen;
+    SortMethod method = SortMethod::Chosen;
     SortTile tile = {};
 };
 

@@ -21,12 +21,14 @@ std::string list(const std::vector<int> &numbers) {
 }
 
 /// The requested architecture, before the compiler's supported architectures are considered.
-Architecture wished_architecture(const ArchitectureWish &wish, const std::vector<int> &supported) {
-    if (!wish.code.empty())
-        return parse_architecture(wish.code);
-    if (!wish.arch.empty())
-        return parse_architecture(wish.arch);
-    return {wish.device ? wish.device->number() : supported.front(), "", Architecture::Kind::Real};
+Architecture requested_architecture(const RequestedArchitecture &requested,
+                                    const std::vector<int> &supported) {
+    if (!requested.code.empty())
+        return parse_architecture(requested.code);
+    if (!requested.arch.empty())
+        return parse_architecture(requested.arch);
+    return {requested.device ? requested.device->number() : supported.front(), "",
+            Architecture::Kind::Real};
 }
 
 [[noreturn]] void throw_too_old(const Architecture &wanted, const std::vector<int> &supported,
@@ -65,10 +67,11 @@ Architecture parse_architecture(std::string_view text) {
     return architecture;
 }
 
-Architecture choose_architecture(const ArchitectureWish &wish, const std::vector<int> &supported,
+Architecture choose_architecture(const RequestedArchitecture &requested,
+                                 const std::vector<int> &supported,
                                  std::string_view compiler_name) {
-    Architecture wanted = wished_architecture(wish, supported);
-    if (wish.target == ImageKind::Ptx)
+    Architecture wanted = requested_architecture(requested, supported);
+    if (requested.target == ImageKind::Ptx)
         wanted.kind = Architecture::Kind::Virtual;
     if (std::ranges::binary_search(supported, wanted.number))
         return wanted;
@@ -76,8 +79,8 @@ Architecture choose_architecture(const ArchitectureWish &wish, const std::vector
         throw_too_old(wanted, supported, compiler_name);
 
     // The device is newer than the compiler. The driver compiles PTX for every newer device.
-    const bool is_the_device = wish.device && wish.device->number() >= wanted.number;
-    if (!is_the_device && !(wish.arch.empty() && wish.code.empty()))
+    const bool is_the_device = requested.device && requested.device->number() >= wanted.number;
+    if (!is_the_device && !(requested.arch.empty() && requested.code.empty()))
         throw CompileError(std::string(compiler_name) + " does not support the architecture " +
                            wanted.name() + "; it supports " + list(supported));
     int newest_below = *std::prev(std::ranges::upper_bound(supported, wanted.number));

@@ -28,7 +28,7 @@ struct Architecture {
 [[nodiscard]] Architecture parse_architecture(std::string_view text);
 
 /// The architecture that a request asks for.
-struct ArchitectureWish {
+struct RequestedArchitecture {
     std::string arch;
     std::string code;
     std::optional<ComputeCapability> device;
@@ -39,7 +39,7 @@ struct ArchitectureWish {
 /// (ascending). For a device that is newer than the compiler, the result is PTX for the newest
 /// supported architecture, which the driver compiles. Throws CompileError if the device is too old,
 /// or if a named architecture is not supported.
-[[nodiscard]] Architecture choose_architecture(const ArchitectureWish &wish,
+[[nodiscard]] Architecture choose_architecture(const RequestedArchitecture &requested,
                                                const std::vector<int> &supported,
                                                std::string_view compiler_name);
 

@@ -15,14 +15,14 @@ IncludeScan scan_includes(const CompileJob &job, const std::vector<IncludeDirect
     return scan_includes(text + job.request.source, job.source_directory, path);
 }
 
-ArchitectureWish wished_architecture(const CompileJob &job) {
+RequestedArchitecture requested_architecture(const CompileJob &job) {
     const CompileRequest &request = job.request;
-    ArchitectureWish wish{request.arch, request.code, request.device, request.target};
-    if (wish.arch.empty() && wish.code.empty()) {
-        wish.arch = job.options.arch;
-        wish.code = job.options.code;
+    RequestedArchitecture requested{request.arch, request.code, request.device, request.target};
+    if (requested.arch.empty() && requested.code.empty()) {
+        requested.arch = job.options.arch;
+        requested.code = job.options.code;
     }
-    return wish;
+    return requested;
 }
 
 std::string prepare_source(const CompileJob &job, bool all_outside) {

@@ -48,7 +48,7 @@ class NeedsNvcc : public CompileError {
                                         const std::vector<IncludeDirectory> &path);
 
 /// The options and request's architecture together; the request's own fields win.
-[[nodiscard]] struct ArchitectureWish wished_architecture(const CompileJob &job);
+[[nodiscard]] struct RequestedArchitecture requested_architecture(const CompileJob &job);
 
 /// The source that is passed to the compiler: wrapped in extern "C" if requested. With
 /// `all_outside`, the user's headers are outside the wrap, too.

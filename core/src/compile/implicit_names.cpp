@@ -110,12 +110,12 @@ const Table &known_names() {
 }
 
 /// The text of NVRTC's message before a missing name, after the name, and for its namespace.
-struct Complaint {
+struct MissingName {
     std::string_view before;
     std::string_view after;
     std::string_view scope;
 };
-constexpr Complaint complaints[] = {
+constexpr MissingName missing_names[] = {
     {"identifier \"", "\" is undefined", ""},
     {"namespace \"std\" has no member \"", "\"", "std::"},
     {"more than one instance of overloaded function \"", "\" matches the argument list", ""},
@@ -126,14 +126,13 @@ constexpr Complaint complaints[] = {
 
 std::set<std::string> missing_implicit_names(std::string_view log) {
     std::set<std::string> names;
-    for (const Complaint &complaint : complaints) {
-        for (std::size_t at = log.find(complaint.before); at != std::string_view::npos;
-             at = log.find(complaint.before, at + 1)) {
-            const std::string_view rest = log.substr(at + complaint.before.size());
+    for (const MissingName &missing : missing_names) {
+        for (std::size_t at = log.find(missing.before); at != std::string_view::npos;
+             at = log.find(missing.before, at + 1)) {
+            const std::string_view rest = log.substr(at + missing.before.size());
             const std::string_view name = rest.substr(0, rest.find('"'));
-            const std::string full = std::string(complaint.scope) + std::string(name);
-            if (rest.substr(name.size()).starts_with(complaint.after) &&
-                known_names().contains(full))
+            const std::string full = std::string(missing.scope) + std::string(name);
+            if (rest.substr(name.size()).starts_with(missing.after) && known_names().contains(full))
                 names.insert(full);
         }
     }

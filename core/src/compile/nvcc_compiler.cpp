@@ -109,20 +109,21 @@ class NvccCompilation {
 
     /// Passes the requested -arch and -code on; nvcc checks the combination.
     void choose_architecture_options() {
-        ArchitectureWish wish = wished_architecture(job_);
-        is_for_the_device_alone_ = wish.arch.empty() && wish.code.empty() && wish.device &&
-                                   !job_.options.names_architecture;
+        RequestedArchitecture requested = requested_architecture(job_);
+        is_for_the_device_alone_ = requested.arch.empty() && requested.code.empty() &&
+                                   requested.device && !job_.options.names_architecture;
         if (is_for_the_device_alone_)
-            wish.arch = Architecture{wish.device->number(), "", Architecture::Kind::Real}.name();
-        architecture_ = wish.code.empty() ? wish.arch : wish.code;
+            requested.arch =
+                Architecture{requested.device->number(), "", Architecture::Kind::Real}.name();
+        architecture_ = requested.code.empty() ? requested.arch : requested.code;
         const bool only_in_options = job_.options.names_architecture && job_.request.arch.empty() &&
                                      job_.request.code.empty();
         if (only_in_options)
             return; // already in the options
-        if (!wish.arch.empty())
-            architecture_options_.push_back("-arch=" + wish.arch);
-        if (!wish.code.empty())
-            architecture_options_.push_back("-code=" + wish.code);
+        if (!requested.arch.empty())
+            architecture_options_.push_back("-arch=" + requested.arch);
+        if (!requested.code.empty())
+            architecture_options_.push_back("-code=" + requested.code);
     }
 
     /// If this nvcc does not support the device: PTX for the newest architecture that it supports.
@@ -132,7 +133,7 @@ class NvccCompilation {
         if (supported.empty())
             return; // the second run then fails for the same reason and reports it
         const Architecture chosen =
-            choose_architecture(wished_architecture(job_), supported, "nvcc");
+            choose_architecture(requested_architecture(job_), supported, "nvcc");
         architecture_ = chosen.name();
         architecture_options_ = {"-arch=" + architecture_};
         if (chosen.kind == Architecture::Kind::Virtual)

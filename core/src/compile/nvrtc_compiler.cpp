@@ -85,8 +85,10 @@ struct Attempt {
 class NvrtcCompilation {
   public:
     explicit NvrtcCompilation(const CompileJob &job)
-        : job_(job), library_(NvrtcLibrary::open(find_nvrtc())), wish_(wished_architecture(job)),
-          architecture_(choose_architecture(wish_, library_.architectures(), library_.name())) {
+        : job_(job), library_(NvrtcLibrary::open(find_nvrtc())),
+          requested_(requested_architecture(job)),
+          architecture_(
+              choose_architecture(requested_, library_.architectures(), library_.name())) {
         bundled_folder_ = folder_for_bundled_headers();
         attempt_.with_bundled_headers = fs::exists(bundled_folder_ + "/.nvrtc_headers_version");
     }
@@ -127,7 +129,7 @@ class NvrtcCompilation {
     /// the PTX too.
     Architecture compiled_architecture() const {
         Architecture compiled = architecture_;
-        if (wish_.target == ImageKind::Ptx && job_.options.wants_ptxas_report)
+        if (requested_.target == ImageKind::Ptx && job_.options.wants_ptxas_report)
             compiled.kind = Architecture::Kind::Real;
         return compiled;
     }
@@ -179,7 +181,7 @@ class NvrtcCompilation {
     void add_line_information(std::vector<std::string> &options) const {
         const bool is_own = job_.request.builtins == Builtins::Minimal;
         const bool has_more = std::ranges::find(options, "--device-debug") != options.end();
-        if (wish_.target == ImageKind::Ptx && !is_own && !has_more)
+        if (requested_.target == ImageKind::Ptx && !is_own && !has_more)
             add_once(options, "--generate-line-info");
     }
 
@@ -339,7 +341,7 @@ class NvrtcCompilation {
 
     const CompileJob &job_;
     const NvrtcLibrary &library_;
-    ArchitectureWish wish_;
+    RequestedArchitecture requested_;
     Architecture architecture_;
     std::string bundled_folder_;
     Attempt attempt_;

@@ -146,16 +146,16 @@ void after_fork_in_child() {
 }
 
 /// The function that a driver calls during its waits; see ask_while_waiting().
-struct Question {
+struct WaitCallback {
     int (*keep_waiting)() = nullptr;
     pthread_t thread{};
 };
-Question question;
+WaitCallback wait_callback;
 
-void pass_on_question(const Driver &driver) noexcept {
+void pass_wait_callback(const Driver &driver) noexcept {
     const auto ask = reinterpret_cast<PFN_scuAskWhileWaiting>(driver.symbol("scuAskWhileWaiting"));
-    if (ask && question.keep_waiting)
-        ask(question.keep_waiting, question.thread);
+    if (ask && wait_callback.keep_waiting)
+        ask(wait_callback.keep_waiting, wait_callback.thread);
 }
 
 /// The check modes that are on in a new driver. Throws if PYCUDA_CHECK requests modes and the
@@ -178,7 +178,7 @@ const Driver &open_driver(DeviceProbe probe) {
     const Driver &driver = DriverLoader::load(std::move(library));
     static int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
     check(registered == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM, "pthread_atfork");
-    pass_on_question(driver);
+    pass_wait_callback(driver);
     detail::mark_blocks_for(modes_of_new_driver(driver));
     detail::loaded_driver.store(&driver, std::memory_order_release);
     return driver;
@@ -240,9 +240,9 @@ bool interrupt_device_work() noexcept {
 }
 
 void ask_while_waiting(int (*keep_waiting)(), pthread_t thread) noexcept {
-    question = {keep_waiting, thread};
+    wait_callback = {keep_waiting, thread};
     if (const Driver *loaded = detail::loaded_driver.load())
-        pass_on_question(*loaded);
+        pass_wait_callback(*loaded);
 }
 
 } // namespace pycuda

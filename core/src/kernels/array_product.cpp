@@ -237,7 +237,7 @@ Array matrix_product(const Array &a, const Array &b, const ProductOptions &optio
                options.stream);
         return product.out;
     }
-    const bool by_blas = options.way == ProductWay::Chosen && cublas_takes(product.type);
+    const bool by_blas = options.method == ProductMethod::Chosen && cublas_takes(product.type);
     // A product with a vector always uses reductions, which read the matrix at the speed of memory.
     if (std::min(product.rows, product.columns) <= (by_blas ? 1 : narrow) &&
         product.batch[0].dimensions() + 3 <= Layout::max_dimensions)

@@ -232,8 +232,8 @@ Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &opt
 }
 
 bool is_serial(const SortOptions &options) {
-    return options.way == SortWay::Serial ||
-           (options.way == SortWay::Chosen && driver().image_kind() == ImageKind::Ptx);
+    return options.method == SortMethod::Serial ||
+           (options.method == SortMethod::Chosen && driver().image_kind() == ImageKind::Ptx);
 }
 
 Array finish(const Sorting &work, int axis) { return with_last_axis(work.result, axis, true); }

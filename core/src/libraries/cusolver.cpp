@@ -384,14 +384,14 @@ void svd_by_polar(const Array &a, const Array &s, const Array &u, const Array &v
 
 } // namespace
 
-void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdWay way,
+void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdMethod method,
                 const Array &info, StreamRef stream) {
-    if (way == SvdWay::QR)
+    if (method == SvdMethod::QR)
         return svd_by_qr(a, s, u, v, info, stream);
     if (u == nullptr || v == nullptr)
         throw std::invalid_argument("singular values by rotations or by the polar decomposition "
                                     "need memory for the vectors");
-    if (way == SvdWay::Jacobi)
+    if (method == SvdMethod::Jacobi)
         return svd_by_jacobi(a, s, *u, *v, info, stream);
     if (u->layout().extent(1) != a.layout().extent(1))
         throw std::invalid_argument("the polar decomposition gives as many vectors as columns");

@@ -11,7 +11,7 @@
 
 #include "objects/cleanup.h"
 #include "objects/context_owner.h"
-#include "objects/stream_question.h"
+#include "objects/stream_poll.h"
 #include "objects/wait_loop.h"
 
 #include <pycuda/caller_lock.h>
@@ -366,7 +366,7 @@ void Context::synchronize(const KeepWaiting &keep_waiting) const {
         // wait for. Only streams of other libraries remain for the driver's own wait, which cannot
         // be interrupted.
         constexpr const char *function = "cuCtxSynchronize";
-        detail::wait_loop(function, keep_waiting, detail::StreamQuestion(nullptr));
+        detail::wait_loop(function, keep_waiting, detail::StreamPoll(nullptr));
         for (const Event &mark : owner_->streams.mark_busy(*this))
             detail::wait_loop(function, keep_waiting,
                               [&] { return driver().cuEventQuery.status(mark.get()); });

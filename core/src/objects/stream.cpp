@@ -2,7 +2,7 @@
 #include <pycuda/stream.h>
 
 #include "objects/context_owner.h"
-#include "objects/stream_question.h"
+#include "objects/stream_poll.h"
 #include "objects/wait_loop.h"
 
 #include <pycuda/caller_lock.h>
@@ -119,8 +119,7 @@ StreamRef exchange_current_stream(StreamRef stream) noexcept {
 void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {
     const CallerUnlocked unlocked;
     if (keep_waiting)
-        detail::wait_loop("cuStreamSynchronize", keep_waiting,
-                          detail::StreamQuestion(stream.get()));
+        detail::wait_loop("cuStreamSynchronize", keep_waiting, detail::StreamPoll(stream.get()));
     else
         driver().cuStreamSynchronize(stream.get());
 }

@@ -14,7 +14,7 @@ namespace softcuda::device {
 class Context;
 
 /// Whether the client knows that the work is done after a wait: if the client requested the wait.
-enum class HostLearns { Yes, No };
+enum class HostNotified { Yes, No };
 
 /// An operation of a stream: a kernel, a copy, a host function, the mark of an event. It starts
 /// when all commands that must precede it are done; see timeline.h.
@@ -31,7 +31,7 @@ class Command : public std::enable_shared_from_this<Command> {
     /// Returns when the command is done; helps with its work if possible.
     void wait();
     /// As wait(), but returns false if the client stops the wait; see client_question.h.
-    [[nodiscard]] bool wait_unless_given_up(HostLearns learns = HostLearns::Yes);
+    [[nodiscard]] bool wait_unless_given_up(HostNotified notified = HostNotified::Yes);
 
     /// The command's order; null if races are not checked. Complete when the command starts.
     [[nodiscard]] const check::CommandOrder *order() const noexcept { return order_.get(); }

@@ -153,13 +153,13 @@ void Context::throw_error() {
 }
 
 static void wait_for(const std::vector<std::shared_ptr<Command>> &commands,
-                     HostLearns learns = HostLearns::Yes) {
+                     HostNotified notified = HostNotified::Yes) {
     for (const std::shared_ptr<Command> &command : commands)
-        require(command->wait_unless_given_up(learns), CUDA_ERROR_NOT_READY);
+        require(command->wait_unless_given_up(notified), CUDA_ERROR_NOT_READY);
 }
 
-void Context::wait_for_all(HostLearns learns) {
-    wait_for(System::get().timeline().pending(*this, learns), learns);
+void Context::wait_for_all(HostNotified notified) {
+    wait_for(System::get().timeline().pending(*this, notified), notified);
 }
 
 void Context::synchronize() {

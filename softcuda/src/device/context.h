@@ -74,7 +74,7 @@ class Context : public std::enable_shared_from_this<Context> {
     void synchronize(const Stream &stream);
     /// As synchronize(), but without the errors: for calls that free objects that running kernels
     /// may use. Throws Error(not ready) if the client stops the wait, as synchronize() does.
-    void wait_for_all(HostLearns learns = HostLearns::Yes);
+    void wait_for_all(HostNotified notified = HostNotified::Yes);
     void collect_output() { printed_.flush(); }
 
     /// Stops running kernels, and drops kernels that wait in streams. Other commands are completed.

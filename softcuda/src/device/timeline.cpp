@@ -70,7 +70,7 @@ class NotedWait {
 
 } // namespace
 
-bool Command::wait_unless_given_up(HostLearns learns) {
+bool Command::wait_unless_given_up(HostNotified notified) {
     if (!done()) {
         const NotedWait noted;
         help();
@@ -82,7 +82,7 @@ bool Command::wait_unless_given_up(HostLearns learns) {
                 done_.wait(0, std::memory_order_acquire);
         }
     }
-    if (learns == HostLearns::Yes)
+    if (notified == HostNotified::Yes)
         tell_host();
     return true;
 }
@@ -130,12 +130,12 @@ bool Timeline::is_over(const Stream &stream) {
 }
 
 /// Whether the client must wait for the command.
-bool Timeline::is_pending(const std::shared_ptr<Command> &command, HostLearns learns) {
+bool Timeline::is_pending(const std::shared_ptr<Command> &command, HostNotified notified) {
     if (!command)
         return false;
     if (!command->done())
         return true;
-    if (learns == HostLearns::Yes)
+    if (notified == HostNotified::Yes)
         command->tell_host();
     return false;
 }
@@ -203,7 +203,7 @@ std::vector<std::shared_ptr<Command>> Timeline::pending(const Stream &stream) {
     std::vector<std::shared_ptr<Command>> result;
     std::lock_guard lock(mutex_);
     auto add = [&](const std::shared_ptr<Command> &command) {
-        if (is_pending(command, HostLearns::Yes))
+        if (is_pending(command, HostNotified::Yes))
             result.push_back(command);
     };
     add(stream.last_);
@@ -214,18 +214,19 @@ std::vector<std::shared_ptr<Command>> Timeline::pending(const Stream &stream) {
     return result;
 }
 
-std::vector<std::shared_ptr<Command>> Timeline::pending(const Context &context, HostLearns learns) {
+std::vector<std::shared_ptr<Command>> Timeline::pending(const Context &context,
+                                                        HostNotified notified) {
     std::lock_guard lock(mutex_);
-    return unfinished(context.streams(), learns);
+    return unfinished(context.streams(), notified);
 }
 
 std::vector<std::shared_ptr<Command>> Timeline::unfinished(const StreamSet &set,
-                                                           HostLearns learns) {
+                                                           HostNotified notified) {
     std::vector<std::shared_ptr<Command>> result;
-    if (set.legacy_ && is_pending(set.legacy_->last_, learns))
+    if (set.legacy_ && is_pending(set.legacy_->last_, notified))
         result.push_back(set.legacy_->last_);
     for (const std::shared_ptr<Stream> &stream : set.others_)
-        if (is_pending(stream->last_, learns))
+        if (is_pending(stream->last_, notified))
             result.push_back(stream->last_);
     return result;
 }
@@ -251,7 +252,7 @@ std::vector<std::shared_ptr<Command>> Timeline::close(Context &context) {
     std::vector<std::shared_ptr<Stream>> gone; // destroyed after the lock is released
     std::lock_guard lock(mutex_);
     StreamSet &set = context.streams();
-    std::vector<std::shared_ptr<Command>> left = unfinished(set, HostLearns::Yes);
+    std::vector<std::shared_ptr<Command>> left = unfinished(set, HostNotified::Yes);
     if (left.empty()) {
         gone = std::move(set.others_);
         gone.push_back(std::move(set.legacy_));

@@ -43,7 +43,7 @@ class Timeline {
     /// context.
     [[nodiscard]] std::vector<std::shared_ptr<Command>> pending(const Stream &stream);
     [[nodiscard]] std::vector<std::shared_ptr<Command>>
-    pending(const Context &context, HostLearns learns = HostLearns::Yes);
+    pending(const Context &context, HostNotified notified = HostNotified::Yes);
 
     /// Adds and removes streams; a removed stream keeps its position in the order until its
     /// commands are done.
@@ -57,10 +57,10 @@ class Timeline {
   private:
     void add_edge(const std::shared_ptr<Command> &before, const std::shared_ptr<Command> &after);
     [[nodiscard]] static std::vector<std::shared_ptr<Command>> unfinished(const StreamSet &set,
-                                                                          HostLearns learns);
+                                                                          HostNotified notified);
     [[nodiscard]] static bool is_over(const Stream &stream);
     [[nodiscard]] static bool is_pending(const std::shared_ptr<Command> &command,
-                                         HostLearns learns);
+                                         HostNotified notified);
     void add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &after);
 
     std::mutex mutex_;

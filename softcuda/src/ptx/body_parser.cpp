@@ -40,7 +40,7 @@ void BodyParser::parse() {
         }
         try {
             statement();
-        } catch (const Abandon &) {
+        } catch (const ParseStopped &) {
             tokens_.skip_statement();
         }
     }

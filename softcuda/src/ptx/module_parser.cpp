@@ -48,7 +48,7 @@ void ModuleParser::parse() {
     while (!headless && !tokens_.at(TokenKind::End) && !context_.diagnostics.full()) {
         try {
             statement();
-        } catch (const Abandon &) {
+        } catch (const ParseStopped &) {
             tokens_.skip_statement();
             if (tokens_.at("}"))
                 tokens_.take();

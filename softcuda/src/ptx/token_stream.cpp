@@ -49,13 +49,13 @@ std::string_view TokenStream::take_opcode() {
 
 void TokenStream::fail_expected(std::string_view what) {
     if (current_.is(TokenKind::Invalid))
-        throw Abandon{}; // the lexer has already reported the error
+        throw ParseStopped{}; // the lexer has already reported the error
     fail(current_.location, "expected " + std::string(what) + ", got " + describe(current_));
 }
 
 void TokenStream::fail(SourceLocation where, std::string message, std::string note) {
     diagnostics_.error(where, std::move(message), std::move(note));
-    throw Abandon{};
+    throw ParseStopped{};
 }
 
 void TokenStream::skip_statement() {

@@ -10,7 +10,7 @@ namespace softcuda::ptx {
 
 /// Abandons an invalid statement. Thrown after the diagnostic was added, caught where the parser
 /// can continue, and never leaves parse().
-struct Abandon {};
+struct ParseStopped {};
 
 class TokenStream {
   public:

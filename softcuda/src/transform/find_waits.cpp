@@ -36,10 +36,10 @@ bool is_constant_memory(const Instruction &load) {
            load.attributes.space == ir::Space::Param || load.attributes.invariant;
 }
 
-class LoopLook {
+class LoopSearch {
   public:
-    LoopLook(const ir::Function &function, const LoopForest &loops, int loop,
-             const ir::DominatorTree &dominators)
+    LoopSearch(const ir::Function &function, const LoopForest &loops, int loop,
+               const ir::DominatorTree &dominators)
         : function_(function), loop_(loops.loops()[loop]), dominators_(dominators),
           inside_(function.blocks.size(), false), tainted_(function.value_count(), false) {
         for (const Block *block : loop_.blocks)
@@ -383,7 +383,7 @@ Waits find_waits(const ir::Function &function, const analysis::Divergence &diver
     waits.loops.assign(loops.loops().size(), false);
     const ir::DominatorTree dominators(function);
     for (int loop = 0; loop < static_cast<int>(loops.loops().size()); ++loop) {
-        const Instruction *source = LoopLook(function, loops, loop, dominators).find();
+        const Instruction *source = LoopSearch(function, loops, loop, dominators).find();
         if (!source)
             continue;
         waits.loops[loop] = true;

@@ -1,4 +1,4 @@
-// stream_question.h -- queries whether the work of a stream is done, for a wait_loop().
+// stream_poll.h -- queries whether the work of a stream is done, for a wait_loop().
 #pragma once
 
 #include <pycuda/driver.h>
@@ -11,9 +11,9 @@ namespace pycuda::detail {
 
 /// Waits for the work that was in the stream during the first half millisecond. A stream to which
 /// other threads add work may never be idle, so a longer wait uses an event in the stream.
-class StreamQuestion {
+class StreamPoll {
   public:
-    explicit StreamQuestion(CUstream stream) : stream_(stream) {}
+    explicit StreamPoll(CUstream stream) : stream_(stream) {}
 
     CUresult operator()() {
         if (mark_)

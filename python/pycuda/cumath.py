@@ -196,6 +196,11 @@ def modf(
 ) -> tuple[GPUArray, GPUArray]:
     """Split numbers into fractional parts and integer parts, both of arg's dtype and sign.
 
+    arg: an array of float32 or float64.
+    stream: the stream of the work, by default the current one.
+
+    Returns two new arrays of the shape of ``arg``.
+
     >>> cumath.modf(gpuarray.array([2.5, -2.5]))
     (array([ 0.5, -0.5]), array([ 2., -2.]))
     """

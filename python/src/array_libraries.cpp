@@ -178,9 +178,10 @@ void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::stri
 
 void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, nb::handle stream) {
     const Array &from = require_array(in, "in"), &to = require_array(out, "out");
+    const bool to_rows = first == 0 && rank == 1 && in.ptr() != out.ptr() && is_in_rows(to);
     const bool fits = from.dimensions() == to.dimensions() && from.is_c_contiguous() &&
-                      to.is_c_contiguous() && from.size() > 0 && to.size() > 0 && first >= 0 &&
-                      rank >= 1 && rank <= 3 && first + rank <= from.dimensions() &&
+                      (to.is_c_contiguous() || to_rows) && from.size() > 0 && to.size() > 0 &&
+                      first >= 0 && rank >= 1 && rank <= 3 && first + rank <= from.dimensions() &&
                       is_lapack_number(from.scalar_type()) && is_lapack_number(to.scalar_type()) &&
                       real_type(from.scalar_type()) == real_type(to.scalar_type());
     if (!fits)

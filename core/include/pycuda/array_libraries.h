@@ -81,13 +81,17 @@ void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Arra
 /// NVIDIA's. The type is float32, float64, or one of their complex types.
 bool fourier_takes(ScalarType type);
 
+/// Whether the array is C-contiguous once its first axis is made the last one.
+bool is_in_rows(const Array &array);
+
 enum class FourierDirection : int { Forward = -1, Inverse = 1 };
 
 /// Transforms neighbouring axes `first` to `first + rank` (1 to 3) of `in` to `out`, without a
 /// scale. Both are C-contiguous and have the same extents. Exception: if one is real, its last
 /// transformed axis has n elements, and that of the complex array has n / 2 + 1. A transform from
 /// complex to real overwrites `in`. `in` and `out` may be the same complex array. Does not wait for
-/// the device.
+/// the device. Along axis 0, `out` may also be an array whose axis 0 is the last one in memory
+/// (is_in_rows()); it is another array than `in` then.
 void fourier_transform(const Array &in, const Array &out, int first, int rank,
                        FourierDirection direction, StreamRef stream);
 

@@ -239,10 +239,8 @@ void choose_team(Reducing &work) {
 
 void choose_chunks(Reducing &work) {
     constexpr std::size_t wanted_blocks = 2048, unsplit = 8192;
-    const std::size_t outputs_per_block = work.variant.team == Team::Block  ? 1
-                                          : work.variant.team == Team::Warp ? 8
-                                                                            : 32;
-    const std::size_t blocks = divide_up(work.outputs, outputs_per_block);
+    const auto per_block = static_cast<std::size_t>(work.variant.outputs_per_block());
+    const std::size_t blocks = divide_up(work.outputs, per_block);
     const bool long_chunks = work.variant.words || work.variant.team == Team::Block;
     const std::size_t largest = long_chunks ? 65536 : 2048;
     const std::size_t smallest = work.variant.words ? largest : long_chunks ? 4096 : 256;
@@ -261,6 +259,17 @@ void choose_chunks(Reducing &work) {
     work.variant.split = work.chunks > 1;
 }
 
+/// Whether a thread has several columns, of dense rows. States with an index or three numbers have
+/// too much code for copies.
+bool can_use_wide_columns(const Reducing &work) {
+    const ReductionVariant &variant = work.variant;
+    const ReductionRule rule = reduction_row(variant.reduction).rule;
+    return variant.team == Team::Columns && variant.dense && variant.reduced == 1 &&
+           !variant.partials && work.outputs % 32 == 0 &&
+           work.outputs >= 32u * wide_column_groups && rule != ReductionRule::Index &&
+           rule != ReductionRule::Moments;
+}
+
 /// Rolled kernels with many outputs use no vectors if a chunk is shorter than one step of vector
 /// accesses. Only the loop for the remaining elements would then run, which is the slower one.
 void choose_access(Reducing &work) {
@@ -270,6 +279,7 @@ void choose_access(Reducing &work) {
         return;
     variant.dense = is_dense(work, variant.team == Team::Columns ? work.kept : work.reduced) ||
                     has_whole_rows(work);
+    variant.wide_columns = can_use_wide_columns(work);
     const auto step = static_cast<std::size_t>(reduction_step(variant));
     if (work.outputs >= 64 && std::min(work.chunk, work.length) < step)
         variant.vectors = false;
@@ -304,9 +314,7 @@ void launch_reduction(const Reducing &work, const Array &out, StreamUse &use) {
         add_geometry<std::int64_t>(arguments, work);
     else
         add_geometry<std::int32_t>(arguments, work);
-    const std::size_t per_block = work.variant.team == Team::Block  ? 1
-                                  : work.variant.team == Team::Warp ? 8
-                                                                    : 32;
+    const auto per_block = static_cast<std::size_t>(work.variant.outputs_per_block());
     LaunchConfig config;
     config.block = {reduction_block};
     config.grid = {static_cast<unsigned>(divide_up(work.outputs, per_block)),

@@ -77,8 +77,9 @@ struct Ends {
     const Array *base = nullptr;
 };
 
+/// `outside`: where the kernel says on which axes an index is outside. Null if it need not.
 void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &ends,
-            const Array &outside, StreamUse &use) {
+            const Array *outside, StreamUse &use) {
     std::vector<Layout> layouts;
     for (const IndexedAxis &axis : axes)
         layouts.push_back(axis.indices->layout());
@@ -89,8 +90,8 @@ void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &en
             layout.append(1, 0);
     indexing.arrays = axes.size();
     indexing.dimensions = layouts[0].dimensions();
-    const Function &kernel =
-        outside.context()->kernels().find(indexing.key(), [&] { return source_of(indexing); });
+    const Function &kernel = axes[0].indices->context()->kernels().find(
+        indexing.key(), [&] { return source_of(indexing); });
     KernelArguments arguments(use);
     arguments.add(ends.dense);
     arguments.add(ends.step);
@@ -118,7 +119,7 @@ int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends 
     const Array on_device = Array::scratch(indices.context(), count, ScalarType::Int32, stream);
     StreamUse use(stream);
     fill_32_async(use.address(on_device), 0, outside.size(), use.stream());
-    launch(axes, indexing, ends, on_device, use);
+    launch(axes, indexing, ends, &on_device, use);
     copy_to_host(outside.data(), use.address(on_device), outside.size() * sizeof(std::int32_t),
                  use.stream());
     const auto found = std::ranges::find(outside, 1);
@@ -184,7 +185,10 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
     if (outside >= 0 || in.size() == 0)
         return outside;
     const std::int64_t step = is_one ? 0 : static_cast<std::int64_t>(in.item_size());
-    return run(axes, indexing_of(Task::Scatter, in, step, base, axes), {&in, step, &base}, stream);
+    StreamUse use(stream); // the indices are checked: nothing to wait for
+    launch(axes, indexing_of(Task::Scatter, in, step, base, axes), {&in, step, &base}, nullptr,
+           use);
+    return -1;
 }
 
 } // namespace pycuda

@@ -221,6 +221,7 @@ std::string names_code(const ReductionVariant &variant) {
            define("LENGTH", length) + define("STEPS", vectors_per_step) + define("TURN", turn) +
            define("GROUP", std::clamp(16 / length, 1, vectors_per_step)) +
            define("STATES", is_of_moments(variant) ? 1 : turn) +
+           define("COLUMN_GROUPS", variant.wide_columns ? wide_column_groups : 1) +
            define("ROLLED",
                   variant.rolled && (variant.vectors || variant.words || variant.partials)) +
            define("ROLLED_JOIN", variant.rolled && joins_in_loops) +
@@ -264,9 +265,16 @@ KernelKey ReductionVariant::key() const noexcept {
     add(partials, 1);
     add(wide_index, 1);
     add(rolled, 1);
+    add(wide_columns, 1);
     add(static_cast<std::uint64_t>(kept), 6);
     add(static_cast<std::uint64_t>(reduced), 6);
     return key;
+}
+
+int ReductionVariant::outputs_per_block() const noexcept {
+    if (team == Team::Columns)
+        return wide_columns ? 32 * wide_column_groups : 32;
+    return team == Team::Warp ? 8 : 1;
 }
 
 bool is_of_bytes(const ReductionVariant &variant) noexcept {

@@ -54,17 +54,21 @@ struct ReductionVariant {
     bool split = false;    ///< several blocks compute one output: they write states, which a second
                            ///< launch reduces
     bool partials = false; ///< the input is such states
-    bool wide_index = false; ///< 64-bit
-    bool rolled = false;     ///< loops instead of a copy of the code for each element
-    int kept = 0;            ///< kept axes, after merging
-    int reduced = 1;         ///< reduced axes, after merging
+    bool wide_index = false;   ///< 64-bit
+    bool rolled = false;       ///< loops instead of a copy of the code for each element
+    bool wide_columns = false; ///< a thread of Columns has several, for long pieces of each row
+    int kept = 0;              ///< kept axes, after merging
+    int reduced = 1;           ///< reduced axes, after merging
 
     int inputs() const noexcept { return reduction_row(reduction).inputs; }
     int walkers() const noexcept { return inputs() + masked; }
     KernelKey key() const noexcept;
+    /// How many outputs a block computes.
+    int outputs_per_block() const noexcept;
 };
 
 inline constexpr int reduction_block = 256;
+inline constexpr int wide_column_groups = 4; ///< columns of a thread, if wide_columns
 int team_size(Team team) noexcept;
 
 /// Whether this variant can process bytes in words of eight: for counts, sums and tests, whose

@@ -6,6 +6,9 @@
 //
 // A plan has no memory for intermediate results. Each call takes a workspace from the arrays' pool,
 // so that one plan can run in several streams at the same time.
+//
+// Results of transforms along the first axis may go to rows: to an array whose first axis is the
+// last one in memory. Writing columns takes a tenth longer on an H200.
 #include <pycuda/array_libraries.h>
 #include <pycuda/copy.h>
 
@@ -17,6 +20,7 @@
 #include <list>
 #include <numeric>
 #include <optional>
+#include <vector>
 
 namespace pycuda {
 namespace {
@@ -62,7 +66,10 @@ struct PlanKey {
     std::array<long long, 3> lengths{};   ///< of the transforms
     std::array<long long, 3> in{}, out{}; ///< extents in memory
     int rank = 1;
-    long long inner = 1, batch = 1;
+    /// In elements: from one element of a transform to the next, and from one transform to the
+    /// next.
+    long long in_step = 1, in_next = 1, out_step = 1, out_next = 1;
+    long long batch = 1;
     int in_type = 0, out_type = 0;
 
     bool operator==(const PlanKey &) const = default;
@@ -91,17 +98,12 @@ class Plan {
     void make() {
         PlanKey plan = key_;
         const int rank = plan.rank;
-        auto distance = [&](const std::array<long long, 3> &extents) {
-            return plan.inner > 1 ? 1
-                                  : std::accumulate(extents.begin(), extents.begin() + rank, 1LL,
-                                                    std::multiplies<>());
-        };
         // cuFFT wants the complex one of the two types as the type to compute in.
         const int compute = std::max(plan.in_type, plan.out_type);
         cufft()->set_auto_allocation(handle_, 0);
-        cufft()->make_plan(handle_, rank, plan.lengths.data(), plan.in.data(), plan.inner,
-                           distance(plan.in), plan.in_type, plan.out.data(), plan.inner,
-                           distance(plan.out), plan.out_type, plan.batch, &work_bytes_, compute);
+        cufft()->make_plan(handle_, rank, plan.lengths.data(), plan.in.data(), plan.in_step,
+                           plan.in_next, plan.in_type, plan.out.data(), plan.out_step,
+                           plan.out_next, plan.out_type, plan.batch, &work_bytes_, compute);
     }
 
     PlanKey key_;
@@ -147,7 +149,7 @@ class Side {
     std::optional<Workspace> copy_;
 };
 
-std::int64_t product(std::span<const std::int64_t> extents) {
+template <class Number> std::int64_t product(std::span<Number> extents) {
     return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
 }
 
@@ -170,6 +172,14 @@ struct FourierState {
     }
 };
 
+bool is_in_rows(const Array &array) {
+    std::vector<int> order(static_cast<std::size_t>(array.dimensions()));
+    std::iota(order.begin(), order.end(), 1);
+    if (!order.empty())
+        order.back() = 0;
+    return array.view(Layout(array.layout()).transposed(order)).is_c_contiguous();
+}
+
 bool fourier_takes(ScalarType type) { return is_library_float(type) && cufft() != nullptr; }
 
 void fourier_transform(const Array &in, const Array &out, int first, int rank,
@@ -187,9 +197,19 @@ void fourier_transform(const Array &in, const Array &out, int first, int rank,
     const auto before = static_cast<std::size_t>(first),
                after = static_cast<std::size_t>(first + rank);
     const std::int64_t outer = product(in.shape().first(before));
-    key.inner = product(in.shape().subspan(after));
-    key.batch = key.inner > 1 ? key.inner : outer;
-    const std::int64_t calls = key.inner > 1 ? outer : 1;
+    const std::int64_t inner = product(in.shape().subspan(after));
+    const auto distance = [&](const std::array<long long, 3> &extents) {
+        return inner > 1 ? 1 : product(std::span(extents.data(), static_cast<std::size_t>(rank)));
+    };
+    key.in_step = key.out_step = inner;
+    key.in_next = distance(key.in);
+    key.out_next = distance(key.out);
+    if (!out.is_c_contiguous()) { // rows
+        key.out_step = 1;
+        key.out_next = key.out[0];
+    }
+    key.batch = inner > 1 ? inner : outer;
+    const std::int64_t calls = inner > 1 ? outer : 1;
 
     LibraryHandles &handles = in.context()->libraries();
     std::lock_guard lock(handles.fourier_mutex);

@@ -6,7 +6,8 @@
 //   WORDS, Word      the words of an element, and their type
 //   OFFSETS, GATHER, SCATTER    1 for one of the tasks: writes the offsets to `dense`, writes
 //                    elements to `dense`, or writes elements of `dense` (`dense_step` bytes apart).
-//                    If all are 0, it only sets `outside[k]` if an index of array k is outside
+//                    If all are 0, it only sets `outside[k]` if an index of array k is outside;
+//                    elements are written after such a kernel, and only where indices are inside
 //
 // Several elements in flight in each thread were slower on an H200.
 #pragma once
@@ -34,7 +35,9 @@ extern "C" __global__ void __launch_bounds__(256)
         if (i < 0)
             i += g.size[k];
         if (i < 0 || i >= g.size[k]) {
+#if !SCATTER
             outside[k] = 1;
+#endif
             inside = false;
         }
         offset += i * g.step[k];

@@ -20,6 +20,8 @@
 //   LENGTH, STEPS, GROUP, TURN    elements of an access, accesses in flight, accesses of a group,
 //                             elements in flight
 //   STATES                    of a thread
+//   COLUMN_GROUPS             above 1, a thread of TEAM_COLUMNS has so many columns, 32 apart, of
+//                             DENSE_COLUMNS. A CPU fetches long pieces of a row ahead
 //   ROLLED                    1 if the loops over accesses in flight are rolled
 //   ROLLED_JOIN               1 if the loops of the tree are rolled
 #pragma once
@@ -45,6 +47,8 @@ struct Geometry {
 #define ADD_ONE_AXIS(name) at_##name += r * g.stride[0][walker_##name];
 #define ADD_AXIS(name) at_##name += at * g.stride[axis][walker_##name];
 #define ADD_LANE(name) at_##name += lane * Index(sizeof(type_##name));
+#define BEGIN_ROW(name) const char *at_##name = base_##name + r * g.stride[0][walker_##name];
+#define NEXT_COLUMN(name) at_##name += 32 * sizeof(type_##name);
 #define ELEMENT(name) *reinterpret_cast<const type_##name *>(at_##name)
 
 #define PACK(name) Pack<type_##name, LENGTH>
@@ -71,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
     const Index m = Index(blockIdx.x) * 8 + (threadIdx.x >> 5);
 #else
     const int team_size = 8, lane = threadIdx.x >> 5, distance = 32;
-    const Index m = Index(blockIdx.x) * 32 + (threadIdx.x & 31);
+    const Index m = Index(blockIdx.x) * (32 * COLUMN_GROUPS) + (threadIdx.x & 31);
 #endif
 
     // The first element of output m.
@@ -106,10 +110,74 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
 #endif
     };
 
+    // The tree: within the thread; over the team through shared memory, down to one warp, or for
+    // columns to one of the block's eight rows; over the lanes of the warp by shuffles.
+    auto join_team = [&](S(&state)[STATES], Index m) {
+#pragma unroll
+        for (int half = STATES / 2; half > 0; half /= 2)
+#pragma unroll
+            for (int u = 0; u < half; ++u)
+                state[u] = combine(state[u], state[u + half]);
+        S total = state[0];
+#if !TEAM_WARP
+        __shared__ array_states<S>::Unit memory[256 * sizeof(S) / sizeof(array_states<S>::Unit)];
+        const array_states<S> shared{memory};
+        shared.put(threadIdx.x, total);
+#pragma unroll UNROLL_JOIN
+        for (int half = team_size / 2; half * distance >= 32; half /= 2) {
+            __syncthreads();
+            if (lane < half)
+                shared.put(threadIdx.x, combine(shared.get(threadIdx.x, total),
+                                                shared.get(threadIdx.x + half * distance, total)));
+        }
+        if (TEAM_COLUMNS ? lane > 0 : threadIdx.x >= 32)
+            return;
+        total = shared.get(threadIdx.x, total);
+#endif
+#if !TEAM_COLUMNS
+#pragma unroll UNROLL_JOIN
+        for (int half = 16; half > 0; half /= 2)
+            total = combine(total, array_from_above(total, half));
+#endif
+        if (lane == 0 && m < g.outputs)
+            out[m * gridDim.y + blockIdx.y] = finish(total);
+    };
+
     Index begin = Index(blockIdx.y) * g.chunk;
     Index end = m < g.outputs ? begin + g.chunk : begin;
     if (end > g.length)
         end = m < g.outputs ? g.length : begin;
+#if COLUMN_GROUPS > 1
+    S wide[COLUMN_GROUPS][STATES];
+    // Outputs are a multiple of 32, so that all threads of the block have as many columns.
+    const int columns = min(Index(COLUMN_GROUPS), g.outputs / 32 - blockIdx.x * COLUMN_GROUPS);
+#pragma unroll
+    for (int column = 0; column < COLUMN_GROUPS; ++column)
+#pragma unroll
+        for (int u = 0; u < STATES; ++u)
+            wide[column][u] = identity();
+    auto add_row = [&](Index r, int u) {
+        WALKERS(BEGIN_ROW);
+#pragma unroll
+        for (int column = 0; column < COLUMN_GROUPS; ++column) {
+            if (column < columns)
+                wide[column][u] = append(wide[column][u], MAP(ELEMENT, r));
+            WALKERS(NEXT_COLUMN);
+        }
+    };
+    Index r = begin + lane;
+    for (; r + (STATES - 1) * team_size < end; r += STATES * team_size)
+#pragma unroll
+        for (int u = 0; u < STATES; ++u)
+            add_row(r + u * team_size, u);
+    for (; r < end; r += team_size)
+        add_row(r, 0);
+#pragma unroll
+    for (int column = 0; column < COLUMN_GROUPS; ++column) {
+        __syncthreads(); // the states of the column before have been read
+        join_team(wide[column], m + 32 * column);
+    }
+#else
     S state[STATES];
 #pragma unroll
     for (int u = 0; u < STATES; ++u)
@@ -275,34 +343,6 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
         state[0] = append(state[0], element(r));
 #endif
 
-    // The tree: within the thread; over the team through shared memory, down to one warp, or for
-    // columns to one of the block's eight rows; over the lanes of the warp by shuffles.
-#pragma unroll
-    for (int half = STATES / 2; half > 0; half /= 2)
-#pragma unroll
-        for (int u = 0; u < half; ++u)
-            state[u] = combine(state[u], state[u + half]);
-    S total = state[0];
-#if !TEAM_WARP
-    __shared__ array_states<S>::Unit memory[256 * sizeof(S) / sizeof(array_states<S>::Unit)];
-    const array_states<S> shared{memory};
-    shared.put(threadIdx.x, total);
-#pragma unroll UNROLL_JOIN
-    for (int half = team_size / 2; half * distance >= 32; half /= 2) {
-        __syncthreads();
-        if (lane < half)
-            shared.put(threadIdx.x, combine(shared.get(threadIdx.x, total),
-                                            shared.get(threadIdx.x + half * distance, total)));
-    }
-    if (TEAM_COLUMNS ? lane > 0 : threadIdx.x >= 32)
-        return;
-    total = shared.get(threadIdx.x, total);
+    join_team(state, m);
 #endif
-#if !TEAM_COLUMNS
-#pragma unroll UNROLL_JOIN
-    for (int half = 16; half > 0; half /= 2)
-        total = combine(total, array_from_above(total, half));
-#endif
-    if (lane == 0 && m < g.outputs)
-        out[m * gridDim.y + blockIdx.y] = finish(total);
 }

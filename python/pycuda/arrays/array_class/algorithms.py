@@ -76,6 +76,12 @@ class AlgorithmMethods:
     def partition(self, kth, axis: int = -1, kind="introselect", order=None) -> None:
         """Partition the elements in place; parameters as of :func:`pycuda.gpuarray.partition`.
 
+        kth: the places that get the element of a sorted array; smaller elements go before, larger ones after.
+        axis: the axis, by default the last one.
+        kind, order: as of NumPy; ``order`` must be None.
+
+        Raises ValueError for a place outside of the axis, or a read-only array.
+
         >>> x = gpuarray.array([3, 1, 2])
         >>> x.partition(0)
         >>> x[0]
@@ -96,6 +102,12 @@ class AlgorithmMethods:
     def compress(self, condition, axis=None, out=None):
         """Take the elements where a condition holds; parameters as of :func:`pycuda.gpuarray.compress`.
 
+        condition: a vector of bool for the elements along the axis; what is missing at its end is False.
+        axis: the axis, or None for all elements in C order.
+        out: an array for the result.
+
+        Returns a new array. The call waits for the device, which counts the elements.
+
         >>> gpuarray.array([4, 5, 6]).compress([True, False, True])
         array([4, 6])
         """
@@ -103,6 +115,8 @@ class AlgorithmMethods:
 
     def tobytes(self, order: str = "C") -> bytes:
         """Copy the bytes of the elements to the host, in ``order`` "C" or "F".
+
+        The bytes have no gaps, however the array lies in memory. The call waits for the device.
 
         >>> gpuarray.array([1, 2], np.uint8).tobytes()
         b'\\x01\\x02'
@@ -138,6 +152,11 @@ class AlgorithmMethods:
 
     def round(self, decimals: int = 0, out=None):
         """Round the elements to a number of decimal places; see :func:`pycuda.gpuarray.round`.
+
+        decimals: how many places; negative ones are in front of the point.
+        out: an array for the result.
+
+        Halves are rounded to even. Integers stay integers. Raises TypeError for bool and decimals.
 
         >>> gpuarray.array([0.5, 1.5, 2.5]).round()
         array([0., 2., 2.])

@@ -194,6 +194,12 @@ class GPUArray(
     def set_async(self, ary, stream=None) -> None:
         """:meth:`set` that returns before the copy is done.
 
+        ary: an array of the host of the same shape and dtype. If its memory is page-locked, it must stay as it is until the
+            stream has done the copy; other memory is read before the call returns.
+        stream: the stream of the copy, by default the current one.
+
+        Raises TypeError or ValueError for an array that does not fit.
+
         >>> x = gpuarray.zeros(2)
         >>> x.set_async(np.array([1.0, 2.0]))
         >>> x
@@ -299,6 +305,8 @@ class GPUArray(
 
     def tolist(self) -> list:
         """Copy all elements to the host, as nested lists of Python numbers.
+
+        An array without axes gives a number. The call waits for the device.
 
         >>> gpuarray.array([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
@@ -464,6 +472,9 @@ class GPUArray(
     def flatten(self, order: str = "C") -> GPUArray:
         """Copy all elements along one axis, in ``order`` "C" or "F".
 
+        In C order the last index runs fastest, in Fortran order the first. Returns a new vector; :meth:`ravel` copies only
+        where it must.
+
         >>> gpuarray.array([[1, 2], [3, 4]]).flatten("F")
         array([1, 3, 2, 4])
         """
@@ -496,6 +507,10 @@ class GPUArray(
 
     def swapaxes(self, axis1: int, axis2: int) -> GPUArray:
         """View the array with two axes exchanged.
+
+        axis1, axis2: the axes; negative ones count from the end.
+
+        Nothing is copied. Raises numpy.exceptions.AxisError for an axis that the array does not have.
 
         >>> gpuarray.zeros((2, 3)).swapaxes(0, 1).shape
         (3, 2)

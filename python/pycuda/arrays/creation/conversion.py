@@ -232,6 +232,11 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None) -> GPUArray:
 def ascontiguousarray(a, dtype=None) -> GPUArray:
     """Return an array in C order, copied if ``a`` is not one; with at least one axis.
 
+    a: an array, or anything that numpy.asarray takes.
+    dtype: the type of the result, by default that of ``a``.
+
+    Returns ``a`` itself if nothing has to change. Raises TypeError for elements that no kernel knows, such as objects.
+
     >>> x = gpuarray.array([[1, 2], [3, 4]])
     >>> gpuarray.ascontiguousarray(x.T).flags.c_contiguous
     True
@@ -242,6 +247,11 @@ def ascontiguousarray(a, dtype=None) -> GPUArray:
 @public()
 def asfortranarray(a, dtype=None) -> GPUArray:
     """Return an array in Fortran order, copied if ``a`` is not one; with at least one axis.
+
+    a: an array, or anything that numpy.asarray takes.
+    dtype: the type of the result, by default that of ``a``.
+
+    In Fortran order the first index runs fastest. Returns ``a`` itself if nothing has to change.
 
     >>> gpuarray.asfortranarray(gpuarray.array([[1, 2], [3, 4]])).flags.f_contiguous
     True

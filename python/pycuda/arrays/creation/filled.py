@@ -190,6 +190,10 @@ def _check_device_of(array, device) -> None:
 def zeros_like(prototype, dtype=None, order: str = "K", subok: bool = True, shape=None, *, device=None) -> GPUArray:  # fmt: skip
     """Make an array of zeros like another one; parameters as of :func:`empty_like`.
 
+    All parameters are those of :func:`empty_like`; ``order`` "K" keeps the order of the axes in memory.
+
+    The memory is set by the driver in the current stream, so that the call does not wait for the device.
+
     >>> gpuarray.zeros_like(gpuarray.array([1, 2]))
     array([0, 0])
     """
@@ -199,6 +203,8 @@ def zeros_like(prototype, dtype=None, order: str = "K", subok: bool = True, shap
 @public(array_api=True, pycuda="other_ary=prototype dtype order")
 def ones_like(prototype, dtype=None, order: str = "K", subok: bool = True, shape=None, *, device=None) -> GPUArray:  # fmt: skip
     """Make an array of ones like another one; parameters as of :func:`empty_like`.
+
+    All parameters are those of :func:`empty_like`. A kernel in the current stream writes the ones.
 
     >>> gpuarray.ones_like(gpuarray.array([1.5, 2.5]))
     array([1., 1.])
@@ -242,6 +248,11 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype=np.float64, order: str =
 @public()
 def identity(n: int, dtype=np.float64) -> GPUArray:
     """Make a square matrix of ``n`` rows with ones on the main diagonal and zeros elsewhere.
+
+    n: the number of rows and of columns.
+    dtype: the type of the elements.
+
+    Raises ValueError for a negative ``n``. :func:`eye` also makes other diagonals and shapes.
 
     >>> gpuarray.identity(2)
     array([[1., 0.],

@@ -43,6 +43,12 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> bool:
     """Test whether all elements are close; parameters as of :func:`isclose`. Returns a bool of the host.
 
+    a, b: arrays or numbers that are broadcast.
+    rtol, atol: the tolerance of :func:`isclose`: ``atol + rtol * abs(b)``.
+    equal_nan: whether NaN equals NaN.
+
+    Returns a bool of Python, so the call waits for the device. True for arrays without elements.
+
     >>> gpuarray.allclose(gpuarray.array([1.0, 2.0]), [1.0, 2.0 + 1e-9])
     True
     """
@@ -65,6 +71,11 @@ def array_equal(a1, a2, equal_nan: bool = False) -> bool:
 @public()
 def array_equiv(a1, a2) -> bool:
     """Test whether two arrays have equal elements once they are broadcast to one shape. Returns a bool of the host.
+
+    a1, a2: arrays or numbers.
+
+    Returns a bool of Python, so the call waits for the device. False if the shapes cannot be broadcast to one, or an
+    element is NaN. :func:`array_equal` wants equal shapes.
 
     >>> gpuarray.array_equiv(gpuarray.array([1, 1]), gpuarray.array(1))
     True
@@ -120,6 +131,11 @@ def _is_infinity(x, value: float, out):
 def isreal(x):
     """Test for each element whether its imaginary part is zero.
 
+    x: an array or a number.
+
+    Returns an array of bool of the shape of ``x``. All elements of a real dtype are real. :func:`isrealobj` tests the
+    dtype alone.
+
     >>> gpuarray.isreal(gpuarray.array([1 + 0j, 1 + 2j]))
     array([ True, False])
     """
@@ -129,6 +145,11 @@ def isreal(x):
 @public()
 def iscomplex(x):
     """Test for each element whether its imaginary part is not zero.
+
+    x: an array or a number.
+
+    Returns an array of bool of the shape of ``x``: False for all elements of a real dtype, and for complex elements
+    whose imaginary part is zero. :func:`iscomplexobj` tests the dtype alone.
 
     >>> gpuarray.iscomplex(gpuarray.array([1 + 0j, 1 + 2j]))
     array([False,  True])

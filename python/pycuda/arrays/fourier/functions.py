@@ -49,6 +49,14 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
 def ifft(a, n=None, axis=-1, norm=None, out=None):
     """Compute the inverse of :func:`fft`, with the same parameters, types and errors.
 
+    a: an array of numbers; real ones become complex.
+    n: the number of elements: the axis is cut, or filled up with zeros; by default its extent.
+    axis: the axis, by default the last one.
+    norm: "backward" (None) divides by n, "forward" does not, "ortho" divides by the root of n.
+    out: an array for the result.
+
+    Returns complex64 or complex128 as :func:`fft` does, and raises its errors.
+
     >>> fft.ifft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).get().round(6)
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
@@ -112,6 +120,12 @@ def hfft(a, n=None, axis=-1, norm=None, out=None):
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
     """Compute the inverse of :func:`hfft`: n // 2 + 1 complex numbers from n real ones; parameters as of :func:`rfft`.
 
+    a: an array of real numbers; TypeError for complex ones.
+    n: the number of elements of ``a`` that count: the axis is cut, or filled up with zeros.
+    axis, norm, out: as of :func:`fft`; "backward" (None) divides by n.
+
+    The result has n // 2 + 1 elements along the axis, and is complex64 for 16-bit and 32-bit floats, else complex128.
+
     >>> fft.ihfft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).real.get().round(6)
     array([1., 1., 1.])
     """
@@ -158,6 +172,13 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
 def ifftn(a, s=None, axes=None, norm=None, out=None):
     """Compute the inverse of :func:`fftn`, with the same parameters.
 
+    s: the extents along ``axes``: each is cut, or filled up with zeros; by default those of ``a``.
+    axes: the axes, by default the last ``len(s)``, or all.
+    norm: "backward" (None) divides by the number of elements in all, "forward" does not, "ortho" by its root.
+    out: an array for the result.
+
+    Returns complex numbers as :func:`fft` does. Raises ValueError if ``s`` and ``axes`` have different lengths.
+
     >>> fft.ifftn(gpuarray.ones((2, 2))).get().round(6)
     array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
@@ -186,6 +207,13 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
 def irfftn(a, s=None, axes=None, norm=None, out=None):
     """Compute the inverse of :func:`rfftn`; the last of ``s`` is 2 (m - 1) by default. Parameters as of :func:`fftn`.
 
+    s: the extents of the result along ``axes``; the last one is 2 (m - 1) by default, with m elements of ``a``.
+    axes: the axes, by default the last ``len(s)``, or all. The last of them becomes real.
+    norm: "backward" (None) divides by the number of elements in all, "forward" does not, "ortho" by its root.
+    out: an array for the result.
+
+    Returns float32 for complex64, else float64. Imaginary parts that a real signal does not have are ignored.
+
     >>> fft.irfftn(gpuarray.ones((2, 3))).shape
     (2, 4)
     """
@@ -204,6 +232,13 @@ def _need_axis(axes) -> None:
 def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     """Compute :func:`fftn` over two axes, by default the last ones.
 
+    s: two extents: each axis is cut, or filled up with zeros; by default those of ``a``.
+    axes: two axes.
+    norm: as of :func:`fft`, for the number of elements along both axes.
+    out: an array for the result, of the shape that ``a`` has with the extents ``s``.
+
+    Returns complex64 or complex128 as :func:`fft` does, and raises the errors of :func:`fftn`.
+
     >>> fft.fft2(gpuarray.ones((2, 2))).get().round(6)
     array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
@@ -214,6 +249,9 @@ def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 @public("fft")
 def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     """Compute :func:`ifftn` over two axes, by default the last ones.
+
+    The inverse of :func:`fft2`, with its parameters. ``norm`` None or "backward" divides by the number of elements along both
+    axes.
 
     >>> fft.ifft2(gpuarray.ones((2, 2))).get().round(6)
     array([[1.+0.j, 0.+0.j],
@@ -226,6 +264,12 @@ def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     """Compute :func:`rfftn` over two axes, by default the last ones.
 
+    a: an array of real numbers; TypeError for complex ones.
+    s: two extents: each axis is cut, or filled up with zeros; by default those of ``a``.
+    axes: two axes; along the last one the result has n // 2 + 1 elements, as of :func:`rfft`.
+    norm: as of :func:`fft`, for the number of elements along both axes.
+    out: an array for the result.
+
     >>> fft.rfft2(gpuarray.ones((2, 4))).shape
     (2, 3)
     """
@@ -235,6 +279,11 @@ def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 @public("fft")
 def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     """Compute :func:`irfftn` over two axes, by default the last ones.
+
+    s: the two extents of the result; the last one is 2 (m - 1) by default, with m elements of ``a``.
+    axes, norm, out: as of :func:`rfft2`, whose inverse this is. The last of the axes becomes real.
+
+    Returns float32 for complex64, else float64.
 
     >>> fft.irfft2(gpuarray.ones((2, 3))).shape
     (2, 4)
@@ -265,6 +314,13 @@ def fftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
 def rfftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
     """Compute the frequencies of the elements of :func:`rfft`; parameters as of :func:`fftfreq`.
 
+    n: the number of real elements that were transformed.
+    d: the distance of two elements; the frequencies are in cycles of its unit.
+    dtype: the type of the result, float64 by default.
+    device: None, or the current device.
+
+    Returns a vector of n // 2 + 1 frequencies, from 0 to 1 / (2 d).
+
     >>> fft.rfftfreq(4, 0.5)
     array([0. , 0.5, 1. ])
     """
@@ -283,6 +339,11 @@ def _shifted(x, axes, inverse: bool):
 def fftshift(x, axes=None):
     """Move the zero frequency to the middle of axes: an int, several, or None for all.
 
+    x: an array of any dtype.
+    axes: an int, several, or None for all axes.
+
+    Returns a new array, rolled by half of the extent along each axis. :func:`ifftshift` undoes this.
+
     >>> fft.fftshift(fft.fftfreq(4))
     array([-0.5 , -0.25,  0.  ,  0.25])
     """
@@ -292,6 +353,11 @@ def fftshift(x, axes=None):
 @public("fft")
 def ifftshift(x, axes=None):
     """Move the zero frequency back to the front: the inverse of :func:`fftshift`.
+
+    x: an array of any dtype.
+    axes: an int, several, or None for all axes.
+
+    Returns a new array. The two functions differ for axes of odd extent.
 
     >>> fft.ifftshift(fft.fftshift(fft.fftfreq(4)))
     array([ 0.  ,  0.25, -0.5 , -0.25])

@@ -119,7 +119,8 @@ def scale_of(norm, count: int, inverse: bool) -> float:
     return 1 / count if inverse == (norm != "forward") else 1.0
 
 
-def _complex_type(dtype) -> np.dtype:
+@functools.cache
+def _complex_type(dtype: np.dtype) -> np.dtype:
     if dtype.kind not in "biufc":
         raise TypeError(f"a Fourier transform is not defined for elements of {dtype}")
     single = dtype in (np.float16, np.float32, np.complex64)
@@ -152,6 +153,8 @@ def _fitted(a, lengths, axes, kind):
     """The array cut or filled up with zeros to ``lengths`` along ``axes``, of type ``kind``, C-contiguous; and
     whether this is new memory."""
     shape = _shape_with(a, lengths, axes)
+    if a.dtype == kind and a._c_contiguous and a.shape == tuple(shape):
+        return a, False
     part = tuple(slice(0, min(m, n)) for m, n in zip(a.shape, shape, strict=True))
     if any(m < n for m, n in zip(a.shape, shape, strict=True)):
         wide = zeros(shape, kind)
@@ -173,7 +176,8 @@ def _stored(result, out):
 
 def _scaled(a, scale: float):
     if scale != 1:
-        parts = a.view(_real_type(a.dtype)) if a.dtype.kind == "c" else a
+        whole = a if a._c_contiguous else a.transpose([*range(1, a.ndim), 0])
+        parts = whole.view(_real_type(a.dtype)) if a.dtype.kind == "c" else whole
         parts *= parts.dtype.type(scale)
     return a
 
@@ -230,7 +234,8 @@ _WRITES_TO_OUT = int(np.__version__.partition(".")[0]) >= 2
 # By cuFFT
 
 
-def _by_library(kind) -> bool:
+@functools.cache
+def _by_library(kind: np.dtype) -> bool:
     return _driver._array_library_takes("fourier", kind)
 
 
@@ -238,8 +243,19 @@ def _by_library(kind) -> bool:
 _MOST_CALLS = 4
 
 
+def _in_rows(shape, dtype, like):
+    """A new array whose first axis is the last one in memory."""
+    rows = _empty((*shape[1:], shape[0]), dtype, like)
+    return rows.transpose([len(shape) - 1, *range(len(shape) - 1)])
+
+
+def _goes_to_rows(a, first: int, rank: int) -> bool:
+    """Whether the transform along the first axis is quicker where its results are next to each other."""
+    return first == 0 and rank == 1 and a.ndim > 1 and math.prod(a.shape[1:]) > 1
+
+
 def _library_run(a, out, first: int, rank: int, inverse: bool):
-    """Transforms neighbouring axes of ``a`` to ``out``; both C-contiguous."""
+    """Transforms neighbouring axes of ``a`` to ``out``; both C-contiguous, or ``out`` in rows."""
     inner = math.prod(a.shape[first + rank :])
     if inner == 1 or math.prod(a.shape[:first]) <= _MOST_CALLS:
         _driver._library_fourier(a, out, first, rank, inverse)
@@ -269,10 +285,14 @@ def _runs(axes, dimensions: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _library_complex(a, axes, inverse: bool, own: bool):
-    """Over different axes of a C-contiguous complex array; in place where ``own``."""
+def _library_complex(a, axes, inverse: bool, own: bool, any_order: bool):
+    """Over different axes of a C-contiguous complex array; in place where ``own``. With ``any_order``, the first
+    axis of the result may be the last one in memory."""
     for first, rank in reversed(_runs(sorted(axes), a.ndim)):
-        out = a if own else _empty(a.shape, a.dtype, a)
+        if any_order and _goes_to_rows(a, first, rank):
+            out = _in_rows(a.shape, a.dtype, a)
+        else:
+            out = a if own else _empty(a.shape, a.dtype, a)
         a, own = _library_run(a, out, first, rank, inverse), True
     return a
 
@@ -286,11 +306,12 @@ def _library_real(a, axes):
     if halved != first + rank - 1:  # cuFFT halves the last axis of several
         first, rank = halved, 1
     shape = [n // 2 + 1 if i == halved else n for i, n in enumerate(a.shape)]
-    out = _library_run(
-        a, _empty(shape, _complex_type(a.dtype), a), first, rank, inverse=False
-    )
     rest = [axis for axis in axes if not first <= axis < first + rank]
-    return _library_complex(out, rest, inverse=False, own=True)
+    to_rows = not rest and _goes_to_rows(a, first, rank)
+    make = _in_rows if to_rows else _empty
+    out = make(shape, _complex_type(a.dtype), a)
+    out = _library_run(a, out, first, rank, inverse=False)
+    return _library_complex(out, rest, inverse=False, own=True, any_order=True)
 
 
 def _library_to_real(a, n: int, axis: int):
@@ -341,7 +362,10 @@ def _own_to_real(a, n: int, axis: int, scale: float):
 # From complex to complex, real to complex, complex to real, over any axes
 
 
-def complex_transform(a, lengths, axes, norm, inverse: bool, out=None):
+def complex_transform(
+    a, lengths, axes, norm, inverse: bool, out=None, *, any_order: bool = True
+):
+    """``any_order``: whether the result's first axis may be the last one in memory."""
     kind = _complex_type(a.dtype)
     scale = scale_of(norm, math.prod(lengths), inverse)
     shape = _shape_with(a, lengths, axes)
@@ -355,15 +379,20 @@ def complex_transform(a, lengths, axes, norm, inverse: bool, out=None):
         for n, axis in reversed(list(zip(lengths, axes, strict=True))):
             a = complex_transform(a, [n], [axis], norm, inverse)
         return _stored(a, out)
+    any_order = any_order and out is None
+    if any_order and a.ndim == 2 and not a._c_contiguous and a.T._c_contiguous:
+        turned = [1 - axis for axis in axes]
+        return complex_transform(a.T, lengths, turned, norm, inverse).T
     result, is_new = _fitted(a, lengths, axes, kind)
     if result.size == 0:
         return _stored(result.copy(), out)
     if _by_library(kind):
-        result = _scaled(_library_complex(result, axes, inverse, is_new), scale)
-    else:
-        for axis in reversed(axes):
-            last = axis == axes[0]
-            result = _own_complex(result, axis, inverse, scale if last else 1.0)
+        result = _library_complex(result, axes, inverse, is_new, any_order)
+        result = _scaled(result, scale)
+        return result if out is None else _stored(result, out)
+    for axis in reversed(axes):
+        last = axis == axes[0]
+        result = _own_complex(result, axis, inverse, scale if last else 1.0)
     return _stored(result, out)
 
 
@@ -380,7 +409,8 @@ def transform_of_real(a, lengths, axes, norm, out=None):
         return result
     if len(set(axes)) == len(axes) and a.size and _by_library(kind):
         fitted, _ = _fitted(a, lengths, axes, _real_type(kind))
-        return _stored(_scaled(_library_real(fitted, axes), scale), out)
+        result = _scaled(_library_real(fitted, axes), scale)
+        return result if out is None else _stored(result, out)
     half = complex_transform(a, lengths[-1:], [last], norm, inverse=False)
     half = half[(slice(None),) * last + (slice(0, shape[last]),)]
     return complex_transform(
@@ -401,7 +431,9 @@ def transform_to_real(a, lengths, axes, norm, out=None):
         return result
     several = len(axes) > 1
     if several:
-        a = complex_transform(a, lengths[:-1], axes[:-1], norm, inverse=True)
+        a = complex_transform(
+            a, lengths[:-1], axes[:-1], norm, inverse=True, any_order=False
+        )
     fitted, is_new = _fitted(a, [n // 2 + 1], [last], kind)
     if fitted.size == 0:
         return _stored(zeros(shape, _real_type(kind)), out)

@@ -72,6 +72,11 @@ def nonzero(a) -> tuple:
 def argwhere(a):
     """Find the indices of the elements that are not zero: an array of int64 of shape (count, number of axes).
 
+    a: an array of numbers or bool.
+
+    A row of the result is the index of one element; rows are in C order. The number of rows is known only when the
+    device is done, so the call waits. :func:`nonzero` gives a vector for each axis instead.
+
     >>> gpuarray.argwhere(gpuarray.array([[0, 7], [8, 0]]))
     array([[0, 1],
            [1, 0]])
@@ -89,6 +94,10 @@ def argwhere(a):
 @public()
 def flatnonzero(a):
     """Find the flat indices, in C order, of the elements that are not zero: a vector of int64.
+
+    a: an array of numbers or bool.
+
+    The number of indices is known only when the device is done, so the call waits for it.
 
     >>> gpuarray.flatnonzero(gpuarray.array([[0, 7], [8, 0]]))
     array([1, 2])
@@ -163,6 +172,11 @@ def compress(condition, a, axis=None, out=None):
 @public()
 def extract(condition, arr):
     """Take the elements where a condition of the same size holds, as a vector.
+
+    condition: an array; elements that are not zero count as true.
+    arr: an array of at least as many elements, of any shape. Both are read in C order.
+
+    Returns a new vector of the dtype of ``arr``. The call waits for the device, which counts the elements.
 
     >>> x = gpuarray.array([[1, 5], [9, 2]])
     >>> gpuarray.extract(x > 3, x)

@@ -29,8 +29,9 @@ def tri(N: int, M=None, k: int = 0, dtype=float):
            [1, 1, 1]], dtype=int8)
     """
     rows, columns = operator.index(N), operator.index(N if M is None else M)
-    below = arange_of(rows)[:, None] + k >= arange_of(columns)
-    return below.astype(dtype)
+    last = arange_of(rows)[:, None]  # columns of the diagonal
+    below = (last + k if k else last) >= arange_of(columns)
+    return below.astype(dtype, copy=False)
 
 
 @public()
@@ -50,6 +51,11 @@ def tril(m, k: int = 0):
 @public()
 def triu(m, k: int = 0):
     """Copy matrices with zeros below a diagonal; parameters as of :func:`tril`.
+
+    m: an array of at least two axes: matrices (..., rows, columns). A vector is each row of a square matrix.
+    k: the diagonal: 0 is the main one, 1 the one above it, -1 the one below.
+
+    Returns a new array of the dtype of ``m``.
 
     >>> gpuarray.triu(gpuarray.array([[1, 2], [3, 4]]))
     array([[1, 2],
@@ -90,6 +96,12 @@ def tril_indices(n: int, k: int = 0, m=None) -> tuple:
 @public()
 def triu_indices(n: int, k: int = 0, m=None) -> tuple:
     """Find the indices (rows, columns) of the elements at and above a diagonal; parameters as of :func:`tril_indices`.
+
+    n: the number of rows.
+    k: the diagonal: 0 is the main one, positive ones are above it.
+    m: the number of columns, by default ``n``.
+
+    Returns two vectors of int64 of equal length, in C order.
 
     >>> gpuarray.triu_indices(2)
     (array([0, 0, 1]), array([0, 1, 1]))
@@ -156,6 +168,11 @@ def diag(v, k: int = 0):
 @public()
 def diagflat(v, k: int = 0):
     """Make a matrix with all elements of ``v``, in C order, on diagonal ``k`` and zeros elsewhere.
+
+    v: an array or anything that numpy.asarray takes, of any shape.
+    k: the diagonal: 0 is the main one, positive ones are above it.
+
+    Returns a square matrix of ``v.size + abs(k)`` rows of the dtype of ``v``.
 
     >>> gpuarray.diagflat(gpuarray.array([7, 8]))
     array([[7, 0],

@@ -33,6 +33,13 @@ def save(file, arr, allow_pickle: bool = True) -> None:
 def savez(file, *args, **kwds) -> None:
     """Write several arrays to one file, as numpy.savez does; keywords name the arrays.
 
+    file: a path, to which ".npz" is added where it is missing, or an open file.
+    args: arrays, which are named arr_0, arr_1 ...
+    kwds: arrays by their names.
+
+    The arrays are copied to the host; numpy.load reads the file. Raises ValueError for a keyword
+    arr_0 beside an unnamed array.
+
     >>> file = io.BytesIO()
     >>> gpuarray.savez(file, x=gpuarray.array([1, 2]))
     >>> np.load(io.BytesIO(file.getvalue()))["x"]
@@ -44,6 +51,12 @@ def savez(file, *args, **kwds) -> None:
 @public()
 def savez_compressed(file, *args, **kwds) -> None:
     """Write several arrays to one compressed file; parameters as of :func:`savez`.
+
+    file: a path, to which ".npz" is added where it is missing, or an open file.
+    args: arrays, which are named arr_0, arr_1 ...
+    kwds: arrays by their names.
+
+    The host compresses the copies of the arrays, which takes much longer than :func:`savez`.
 
     >>> file = io.BytesIO()
     >>> gpuarray.savez_compressed(file, x=gpuarray.array([1, 2]))
@@ -64,6 +77,12 @@ def _save_all(write, file, args, kwds) -> None:
 @public()
 def savetxt(fname, X, *args, **kwds) -> None:
     """Write a vector or a matrix as text; parameters as of numpy.savetxt.
+
+    fname: a path, compressed if it ends with ".gz", or an open file.
+    X: a vector, one element a line, or a matrix, one row a line; ValueError for more axes.
+    args, kwds: as of numpy.savetxt, such as ``fmt="%.3f"`` and ``delimiter=","``.
+
+    The array is copied to the host; numpy.loadtxt reads the file.
 
     >>> file = io.StringIO()
     >>> gpuarray.savetxt(file, gpuarray.array([[1, 2], [3, 4]]), fmt="%d")
@@ -100,6 +119,9 @@ def load(file, mmap_mode=None, allow_pickle: bool = False, **kwargs):
 def array_repr(arr, *args, **kwargs) -> str:
     """Write an array as text as ``repr`` does; parameters as of numpy.array_repr.
 
+    arr: an array, which is copied to the host.
+    args, kwargs: as of numpy.array_repr: ``max_line_width``, ``precision``, ``suppress_small``.
+
     >>> gpuarray.array_repr(gpuarray.array([1.23456, 2.0]), precision=2)
     'array([1.23, 2.  ])'
     """
@@ -110,6 +132,8 @@ def array_repr(arr, *args, **kwargs) -> str:
 def array_str(a, *args, **kwargs) -> str:
     """Write the elements as text as ``str`` does; parameters as of numpy.array_str.
 
+    The array is copied to the host. Further arguments are those of numpy.array_str, such as ``precision``.
+
     >>> gpuarray.array_str(gpuarray.array([1.23456, 2.0]), precision=2)
     '[1.23 2.  ]'
     """
@@ -119,6 +143,9 @@ def array_str(a, *args, **kwargs) -> str:
 @public()
 def array2string(a, *args, **kwargs) -> str:
     """Write the elements as text; parameters as of numpy.array2string.
+
+    a: an array, which is copied to the host.
+    args, kwargs: as of numpy.array2string, such as ``precision``, ``separator`` and ``threshold``.
 
     >>> gpuarray.array2string(gpuarray.array([1, 2]), separator=", ")
     '[1, 2]'

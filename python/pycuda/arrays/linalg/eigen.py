@@ -42,6 +42,12 @@ _THREADS = 128
 
 
 class EigResult(NamedTuple):
+    """What :func:`eig` returns.
+
+    eigenvalues: (..., n), in no particular order.
+    eigenvectors: (..., n, n), as columns of length 1, in the order of the eigenvalues.
+    """
+
     eigenvalues: ArrayBase
     eigenvectors: ArrayBase
 

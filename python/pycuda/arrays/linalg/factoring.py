@@ -33,6 +33,12 @@ from pycuda.tools import context_dependent_memoize
 
 
 class SlogdetResult(NamedTuple):
+    """What :func:`slogdet` returns: the determinant is ``sign * exp(logabsdet)``.
+
+    sign: (...), 1, -1, or a complex number of size 1; 0 for a singular matrix.
+    logabsdet: (...), real; -inf for a singular matrix.
+    """
+
     sign: ArrayBase
     logabsdet: ArrayBase
 
@@ -310,6 +316,12 @@ def _numpy_cholesky(a, upper: bool):
 
 
 class QRResult(NamedTuple):
+    """What :func:`qr` returns: ``Q @ R`` is the matrix.
+
+    Q: (..., m, k), with orthonormal columns; k is m in the mode "complete", else the smaller of m and n.
+    R: (..., k, n), zero below the diagonal.
+    """
+
     Q: ArrayBase
     R: ArrayBase
 

@@ -106,6 +106,10 @@ def dot(a, b, out=None):
 def vdot(a, b):
     """Add up the products of all elements, those of ``a`` conjugated. Raises ValueError for two sizes.
 
+    a, b: arrays with equally many elements, of any shapes; they are read in C order.
+
+    Returns an array without axes, of the common type of both.
+
     >>> np.vdot(gpuarray.array([1j, 2]), gpuarray.array([1j, 3]))
     array(7.+0.j)
     """
@@ -280,6 +284,10 @@ def tensordot(a, b, axes=2):
 @public()
 def kron(a, b):
     """Compute the Kronecker product: each element of ``a`` times all of ``b``, in its place.
+
+    a, b: arrays of any shapes; the one with fewer axes gets axes of extent 1 in front.
+
+    The extents of the result are the products of those of ``a`` and ``b``; its dtype is the common one.
 
     >>> gpuarray.kron(gpuarray.array([1, 10]), gpuarray.array([1, 2]))
     array([ 1,  2, 10, 20])

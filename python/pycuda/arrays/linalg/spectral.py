@@ -168,6 +168,13 @@ def _tall_svd(a, full: bool, vectors: bool):
 
 
 class SVDResult(NamedTuple):
+    """What :func:`svd` returns: ``U @ diag(S) @ Vh`` is the matrix.
+
+    U: (..., m, m), or (..., m, k) without ``full_matrices``; its columns are orthonormal.
+    S: the singular values (..., k), real, falling, with k the smaller of m and n.
+    Vh: (..., n, n), or (..., k, n); its rows are orthonormal.
+    """
+
     U: ArrayBase
     S: ArrayBase
     Vh: ArrayBase
@@ -276,6 +283,12 @@ def _hermitian(a, kind, uplo: str):
 
 
 class EighResult(NamedTuple):
+    """What :func:`eigh` returns.
+
+    eigenvalues: (..., n), real, rising.
+    eigenvectors: (..., n, n), as columns of length 1, in the order of the eigenvalues.
+    """
+
     eigenvalues: ArrayBase
     eigenvectors: ArrayBase
 
@@ -299,6 +312,11 @@ def eigh(a, UPLO: str = "L"):
 @public("linalg")
 def eigvalsh(a, UPLO: str = "L"):
     """Compute the eigenvalues of Hermitian matrices (..., n, n): real, rising, of shape (..., n); see :func:`eigh`.
+
+    a: an array of numbers; integers are computed in float64.
+    UPLO: "L" or "U": the triangle that is read.
+
+    Returns float32 or float64. Raises LinAlgError if an element is not finite or the matrices are not square.
 
     >>> linalg.eigvalsh(gpuarray.array([[2.0, 1.0], [1.0, 2.0]])).get().round(6)
     array([1., 3.])

@@ -37,6 +37,12 @@ def _type_of(value):
 def can_cast(from_, to, /):
     """Test whether a dtype, or that of an array, can be converted to another by the standard's promotion rules.
 
+    from_: a dtype or an array.
+    to: a dtype.
+
+    Returns a bool of Python. A conversion is allowed if the common type of both is ``to``, so never from floats to
+    integers. Raises TypeError for what is no dtype.
+
     >>> array_api.can_cast(array_api.int8, array_api.int16)
     True
     """
@@ -49,6 +55,10 @@ def can_cast(from_, to, /):
 @public(numpy=False, module=False, array_api=True)
 def result_type(*arrays_and_dtypes):
     """Find the common type of arrays, dtypes and Python's numbers. ValueError for numbers alone.
+
+    arrays_and_dtypes: at least one array or dtype, and any of these and of Python's numbers.
+
+    Returns a dtype. A Python number adapts to the arrays, as NEP 50 says.
 
     >>> array_api.result_type(array_api.int8, 1)
     dtype('int8')
@@ -83,6 +93,11 @@ class IntegerLimits(NamedTuple):
 def finfo(type, /):
     """Return the limits of a floating-point dtype, or of the parts of a complex one: a named tuple of numbers.
 
+    type: a dtype or an array.
+
+    The named tuple has bits, eps, max, min, smallest_normal (numbers of Python) and dtype. Raises ValueError for a dtype
+    that is no float.
+
     >>> array_api.finfo(array_api.float32).bits
     32
     """
@@ -95,6 +110,10 @@ def finfo(type, /):
 def iinfo(type, /):
     """Return the limits of an integer dtype: a named tuple of numbers.
 
+    type: a dtype or an array.
+
+    The named tuple has bits, max, min (ints of Python) and dtype. Raises ValueError for a dtype that is no integer.
+
     >>> array_api.iinfo(array_api.int8).max
     127
     """
@@ -106,6 +125,10 @@ def iinfo(type, /):
 def broadcast_arrays(*arrays) -> list:
     """View all arrays with their common shape, as a list.
 
+    arrays: arrays whose shapes broadcast, by NumPy's rules, to one.
+
+    The views are read-only where elements stand in several places. Raises ValueError for shapes that do not fit.
+
     >>> x, y = array_api.broadcast_arrays(gpuarray.zeros(3), gpuarray.zeros((2, 1)))
     >>> x.shape, y.shape
     ((2, 3), (2, 3))
@@ -116,6 +139,11 @@ def broadcast_arrays(*arrays) -> list:
 @public(numpy=False, module=False, array_api=True)
 def meshgrid(*arrays, indexing: str = "xy") -> list:
     """Make grids of coordinates from vectors, as a list; see :func:`pycuda.gpuarray.meshgrid`.
+
+    arrays: vectors.
+    indexing: "xy" has the first vector along the second axis, as of a picture; "ij" has each along its own.
+
+    Each grid has an axis for each vector. Raises ValueError for another ``indexing``.
 
     >>> x, y = array_api.meshgrid(gpuarray.array([1, 2]), gpuarray.array([5, 6]))
     >>> y
@@ -145,6 +173,11 @@ def take(x, indices, /, *, axis=None):
 def tril(x, /, *, k: int = 0):
     """Copy matrices with zeros above diagonal ``k``; ValueError for an array of fewer than two axes.
 
+    x: an array of matrices (..., rows, columns).
+    k: the diagonal: 0 is the main one, positive ones are above it.
+
+    Returns a new array of the dtype of ``x``.
+
     >>> array_api.tril(gpuarray.ones((2, 2)))
     array([[1., 0.],
            [1., 1.]])
@@ -155,6 +188,8 @@ def tril(x, /, *, k: int = 0):
 @public(numpy=False, module=False, array_api=True)
 def triu(x, /, *, k: int = 0):
     """Copy matrices with zeros below diagonal ``k``; ValueError for an array of fewer than two axes.
+
+    Elements on diagonal ``k`` stay. The parameters are those of :func:`tril`.
 
     >>> array_api.triu(gpuarray.ones((2, 2)))
     array([[1., 1.],

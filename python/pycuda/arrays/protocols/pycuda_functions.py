@@ -69,6 +69,13 @@ def arange(
 def reshape(a, *shape, order: str = "C", copy=None) -> GPUArray:
     """View the elements with another shape, in the order of memory; see :meth:`GPUArray.reshape`.
 
+    a: an array.
+    shape: the extents, as one tuple or as several ints; one of them may be -1, which is computed.
+    order: "C" or "F": how the elements are counted; "A" is "F" for an array in Fortran order.
+    copy: True copies always, False never (ValueError where a view is not possible), None where it is necessary.
+
+    Raises ValueError if the number of elements differs.
+
     >>> gpuarray.reshape(gpuarray.array([1, 2, 3, 4]), 2, -1)
     array([[1, 2],
            [3, 4]])
@@ -139,6 +146,11 @@ def dot(a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
 def vdot(a, b, stream=None) -> GPUArray:
     """:func:`dot` of all elements, those of ``a`` conjugated; the arrays are flattened.
 
+    a, b: arrays with equally many elements; ValueError else.
+    stream: the stream of the work, by default the current one.
+
+    Returns an array without axes, of the common type of both.
+
     >>> gpuarray.vdot(gpuarray.array([1j]), gpuarray.array([1j]))
     array(1.+0.j)
     """
@@ -179,6 +191,12 @@ def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None) -> GPUArra
 def subset_min(subset, a, stream=None) -> GPUArray:
     """Find the smallest of the elements of ``a`` at the flat indices ``subset``.
 
+    subset: an array of integers; IndexError for one outside of ``a``.
+    a: an array of numbers, read in C order.
+    stream: the stream of the work, by default the current one.
+
+    Returns an array without axes of the dtype of ``a``. Raises ValueError if ``subset`` has no elements.
+
     >>> gpuarray.subset_min(gpuarray.array([1, 2]), gpuarray.array([1, 5, 3]))
     array(3)
     """
@@ -189,6 +207,8 @@ def subset_min(subset, a, stream=None) -> GPUArray:
 @public(numpy=False)
 def subset_max(subset, a, stream=None) -> GPUArray:
     """Find the largest of the elements of ``a`` at the flat indices ``subset``.
+
+    Parameters and errors are those of :func:`subset_min`.
 
     >>> gpuarray.subset_max(gpuarray.array([0, 2]), gpuarray.array([1, 5, 3]))
     array(3)
@@ -263,6 +283,14 @@ def multi_put(
     arrays: Sequence, dest_indices, dest_shape=None, out=None, stream=None
 ) -> list[GPUArray]:
     """Set ``out[dest_indices] = array`` for each of several arrays; parameters as of :func:`multi_take_put`.
+
+    arrays: the arrays to copy, each with as many elements as ``dest_indices``.
+    dest_indices: an array of flat indices.
+    dest_shape: the shape of new results, where there is no ``out``.
+    out: a list of arrays for the results.
+    stream: the stream of the work, by default the current one.
+
+    Returns the list of results. Elements at other indices of new results are not set.
 
     >>> gpuarray.multi_put([gpuarray.array([5, 6])], gpuarray.array([1, 0]))
     [array([6, 5])]

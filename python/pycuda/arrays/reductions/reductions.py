@@ -142,6 +142,15 @@ def any(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allo
 def all(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allocator=None):  # fmt: skip
     """Test whether all elements over axes are true; parameters as of :func:`any`.
 
+    axis: an int, several, or None for all axes.
+    out: an array for the result.
+    keepdims: whether reduced axes stay, with extent 1.
+    where: an array of bool: elements where it is False are left out.
+    stream: the stream of the work, by default the current one.
+    allocator: a function that returns the result's memory, by default the allocator of ``a``.
+
+    Elements are true if they are not zero; NaN is true. True for no elements.
+
     >>> gpuarray.all(gpuarray.array([[1, 0], [1, 3]]), axis=0)
     array([ True, False])
     """
@@ -179,6 +188,14 @@ def argmin(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
 @last_step
 def argmax(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
     """Find the index of the first largest element; parameters and errors as of :func:`argmin`.
+
+    axis: an int, or None for the flat index, in C order, of the whole array.
+    out: an array of int64 for the result.
+    keepdims: whether the axis stays, with extent 1.
+    stream: the stream of the work, by default the current one.
+    allocator: a function that returns the result's memory, by default the allocator of ``a``.
+
+    NaN counts as the largest number. Raises ValueError for no elements.
 
     >>> gpuarray.argmax(gpuarray.array([[3, 2], [1, 4]]), axis=1)
     array([0, 1])

@@ -48,6 +48,13 @@ def cumsum(a, axis=None, dtype=None, out=None, *, stream=None):
 def cumprod(a, axis=None, dtype=None, out=None, *, stream=None):
     """Multiply the elements up to each one, along an axis; parameters as of :func:`cumsum`.
 
+    axis: the axis, or None for all elements in C order.
+    dtype: the type of the products. Small integers are multiplied in 64 bits by default.
+    out: an array for the result, of its shape.
+    stream: the stream of the work, by default the current one.
+
+    The order of operations depends on the shape alone: each run has the same result.
+
     >>> gpuarray.cumprod(gpuarray.array([1, 2, 3]))
     array([1, 2, 6])
     """
@@ -70,6 +77,11 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=Fal
 @public(array_api=True)
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
     """Multiply the elements up to each one; parameters as of :func:`cumulative_sum`, whose first value is one here.
+
+    axis: the axis; needed for more than one.
+    dtype: the type of the products. Small integers are multiplied in 64 bits by default.
+    out: an array for the result.
+    include_initial: whether the result begins with a one, and has an element more along the axis.
 
     >>> gpuarray.cumulative_prod(gpuarray.array([2, 3]), include_initial=True)
     array([1, 2, 6])

@@ -45,6 +45,14 @@ def _counted(a, axis, keepdims, where):
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
     """Add up the elements that are not NaN; parameters as of :meth:`GPUArray.sum`. A sum of no numbers is 0.
 
+    axis: an int, several, or None for all axes.
+    dtype: the type of the sums; small integers are summed in 64 bits by default.
+    out: an array for the result.
+    keepdims: whether reduced axes stay, with extent 1.
+    initial: a number that is added to the sum.
+    where: an array of bool: elements where it is False are left out.
+    stream: the stream of the work, by default the current one.
+
     >>> gpuarray.nansum(gpuarray.array([1.0, np.nan, 2.0]))
     array(3.)
     """
@@ -56,6 +64,9 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
 @public()
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
     """Multiply the elements that are not NaN; parameters as of :meth:`GPUArray.prod`. A product of no numbers is 1.
+
+    All parameters are those of :func:`nansum`; the product is multiplied by ``initial``. Small integers are multiplied in
+    64 bits by default.
 
     >>> gpuarray.nanprod(gpuarray.array([3.0, np.nan, 2.0]))
     array(6.)
@@ -69,6 +80,12 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, wh
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
     """Find the smallest element that is not NaN; parameters as of :meth:`GPUArray.min`. NaN if all are NaN.
 
+    axis, out, keepdims, stream: as of :func:`nansum`.
+    initial: a number that the result is not above; needed with ``where`` and for no elements, ValueError without.
+    where: an array of bool: the elements to look at.
+
+    The result has the dtype of ``a``.
+
     >>> gpuarray.nanmin(gpuarray.array([3.0, np.nan, 2.0]))
     array(2.)
     """
@@ -80,6 +97,8 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, 
 @public()
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
     """Find the largest element that is not NaN; parameters as of :meth:`GPUArray.max`. NaN if all are NaN.
+
+    Parameters and errors are those of :func:`nanmin`; the result is not below ``initial``.
 
     >>> gpuarray.nanmax(gpuarray.array([3.0, np.nan, 2.0]))
     array(3.)
@@ -102,6 +121,14 @@ def _nan_reduction(name, ufunc, a, axis, dtype, out, keepdims, initial, where, s
 @public()
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """Compute the mean of the elements that are not NaN; parameters as of :meth:`GPUArray.mean`. NaN if all are NaN.
+
+    axis: an int, several, or None for all axes.
+    dtype: the type of the mean; float64 for integers by default.
+    out: an array for the result.
+    keepdims: whether reduced axes stay, with extent 1.
+    where: an array of bool: elements where it is False are left out.
+
+    Sums are pairwise, as of ``numpy.sum`` here.
 
     >>> gpuarray.nanmean(gpuarray.array([3.0, np.nan, 2.0]))
     array(2.5)
@@ -134,6 +161,16 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
     """Compute the standard deviation of the elements that are not NaN; parameters as of :func:`nanvar`.
 
+    axis: an int, several, or None for all axes.
+    dtype: the type of the result; float64 for integers by default.
+    out: an array for the result.
+    ddof, correction: what is subtracted from the number of elements in the divisor; one of the two.
+    keepdims: whether reduced axes stay, with extent 1.
+    where: an array of bool: elements where it is False are left out.
+    mean: the means, where they are known, with the reduced axes.
+
+    NaN where no number is left.
+
     >>> gpuarray.nanstd(gpuarray.array([3.0, np.nan, 1.0]))
     array(1.)
     """
@@ -155,6 +192,12 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanargmin(a, axis=None, out=None, *, keepdims=False):
     """Find the index of the first smallest number; parameters as of :func:`argmin`. ValueError if all are NaN.
 
+    axis: an int, or None for the flat index, in C order, of the whole array.
+    out: an array of int64 for the result.
+    keepdims: whether the axis stays, with extent 1.
+
+    The test for NaN waits for the device.
+
     >>> gpuarray.nanargmin(gpuarray.array([3.0, np.nan, 2.0]))
     array(2)
     """
@@ -164,6 +207,8 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
 @public()
 def nanargmax(a, axis=None, out=None, *, keepdims=False):
     """Find the index of the first largest number; parameters as of :func:`argmin`. ValueError if all are NaN.
+
+    Parameters and errors are those of :func:`nanargmin`.
 
     >>> gpuarray.nanargmax(gpuarray.array([3.0, np.nan, 2.0]))
     array(0)
@@ -185,6 +230,10 @@ def _nan_index(name, worst, a, axis, out, keepdims):
 def nancumsum(a, axis=None, dtype=None, out=None):
     """Add up the elements up to each one, with NaN as zero; parameters as of :func:`cumsum`.
 
+    axis: the axis, or None for all elements in C order.
+    dtype: the type of the sums; small integers are summed in 64 bits by default.
+    out: an array for the result, of its shape.
+
     >>> gpuarray.nancumsum(gpuarray.array([1.0, np.nan, 2.0]))
     array([1., 1., 3.])
     """
@@ -194,6 +243,8 @@ def nancumsum(a, axis=None, dtype=None, out=None):
 @public()
 def nancumprod(a, axis=None, dtype=None, out=None):
     """Multiply the elements up to each one, with NaN as one; parameters as of :func:`cumsum`.
+
+    The parameters are those of :func:`nancumsum`, the types those of :func:`cumprod`.
 
     >>> gpuarray.nancumprod(gpuarray.array([3.0, np.nan, 2.0]))
     array([3., 3., 6.])

@@ -160,6 +160,11 @@ def hstack(tup, *, dtype=None, casting: str = "same_kind"):
 def dstack(tup):
     """Join arrays along the third axis. Vectors have the shape (1, n, 1), matrices (m, n, 1).
 
+    tup: a sequence of arrays, or one array, whose first axis is the sequence.
+
+    The result has the common type of the arrays. Raises ValueError for no arrays, or extents that differ along the other
+    axes.
+
     >>> gpuarray.dstack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
     array([[[1, 3],
             [2, 4]]])
@@ -170,6 +175,10 @@ def dstack(tup):
 @public()
 def column_stack(tup):
     """Join arrays along the second axis; vectors are columns.
+
+    tup: a sequence of vectors and matrices with equally many elements or rows.
+
+    The result has the common type of the arrays. Raises ValueError for no arrays, or different numbers of rows.
 
     >>> gpuarray.column_stack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
     array([[1, 3],
@@ -183,6 +192,12 @@ def column_stack(tup):
 @public()
 def append(arr, values, axis=None):
     """Join an array and further values along an axis; None joins all elements of both.
+
+    arr: an array.
+    values: an array of the same number of axes, or of any shape if ``axis`` is None.
+    axis: the axis along which the values are added.
+
+    Returns a new array of the common type; ``arr`` stays as it is.
 
     >>> gpuarray.append(gpuarray.array([1, 2]), [3, 4])
     array([1, 2, 3, 4])

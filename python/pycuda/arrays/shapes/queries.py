@@ -10,6 +10,10 @@ from pycuda.arrays.shapes.axes import normalize_axes
 def shape(a) -> tuple[int, ...]:
     """Return the extents of the axes, a tuple.
 
+    a: an array of the device.
+
+    No element is read, so the call does not wait for the device.
+
     >>> gpuarray.shape(gpuarray.zeros((2, 3)))
     (2, 3)
     """
@@ -20,6 +24,8 @@ def shape(a) -> tuple[int, ...]:
 def ndim(a) -> int:
     """Return the number of axes.
 
+    a: an array of the device. No element is read.
+
     >>> gpuarray.ndim(gpuarray.zeros((2, 3)))
     2
     """
@@ -29,6 +35,11 @@ def ndim(a) -> int:
 @public()
 def size(a, axis=None) -> int:
     """Return the number of elements, or the product of the extents of ``axis``, an int or a tuple.
+
+    a: an array of the device.
+    axis: an int, several, or None for all axes.
+
+    Raises numpy.exceptions.AxisError for an axis that ``a`` does not have.
 
     >>> gpuarray.size(gpuarray.zeros((2, 3)), axis=1)
     3
@@ -45,6 +56,10 @@ def size(a, axis=None) -> int:
 def real(val):
     """Return the real parts: a new array for complex elements, else the array itself.
 
+    val: an array or a number.
+
+    The result of a complex array has half of its item size: float32 for complex64.
+
     >>> gpuarray.real(gpuarray.array([1 + 2j, 3]))
     array([1., 3.])
     """
@@ -54,6 +69,10 @@ def real(val):
 @public(array_api=True)
 def imag(val):
     """Return the imaginary parts as a new array; zeros for real elements.
+
+    val: an array or a number.
+
+    A view cannot be returned: real and imaginary parts alternate in memory.
 
     >>> gpuarray.imag(gpuarray.array([1 + 2j, 3]))
     array([2., 0.])
@@ -65,6 +84,10 @@ def imag(val):
 def isrealobj(x) -> bool:
     """Test whether the dtype is not complex. Returns a bool of the host.
 
+    x: an array or a number.
+
+    The elements are not read, so the call does not wait for the device. :func:`isreal` tests each element.
+
     >>> gpuarray.isrealobj(gpuarray.array([1 + 0j]))
     False
     """
@@ -74,6 +97,10 @@ def isrealobj(x) -> bool:
 @public()
 def iscomplexobj(x) -> bool:
     """Test whether the dtype is complex. Returns a bool of the host.
+
+    x: an array or a number; for a list, the dtype that numpy.asarray gives it.
+
+    :func:`iscomplex` tests each element instead.
 
     >>> gpuarray.iscomplexobj(gpuarray.array([1 + 0j]))
     True

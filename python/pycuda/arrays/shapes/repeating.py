@@ -186,6 +186,11 @@ def _on_host(index):
 def resize(a, new_shape):
     """Repeat the elements of an array, in C order, until a new shape is full.
 
+    a: an array.
+    new_shape: the extents of the result, an int or a tuple.
+
+    Returns a new array. One without elements gives zeros. Raises ValueError for a negative extent.
+
     >>> gpuarray.resize(gpuarray.array([1, 2, 3]), (2, 2))
     array([[1, 2],
            [3, 1]])

@@ -60,6 +60,11 @@ def array_split(ary, indices_or_sections, axis: int = 0) -> list:
 def hsplit(ary, indices_or_sections) -> list:
     """Split an array along the second axis, a vector along its only axis; see :func:`split`.
 
+    ary: an array of at least one axis; ValueError for none.
+    indices_or_sections: the number of equal parts, or the indices at which parts begin.
+
+    Returns a list of views.
+
     >>> gpuarray.hsplit(gpuarray.array([[1, 2], [3, 4]]), 2)
     [array([[1],
            [3]]), array([[2],
@@ -74,6 +79,11 @@ def hsplit(ary, indices_or_sections) -> list:
 def vsplit(ary, indices_or_sections) -> list:
     """Split an array along the first axis; see :func:`split`. Raises ValueError for a vector.
 
+    ary: an array of at least two axes.
+    indices_or_sections: the number of equal parts, or the indices at which parts begin.
+
+    Returns a list of views.
+
     >>> gpuarray.vsplit(gpuarray.array([[1, 2], [3, 4]]), 2)
     [array([[1, 2]]), array([[3, 4]])]
     """
@@ -86,6 +96,11 @@ def vsplit(ary, indices_or_sections) -> list:
 def dsplit(ary, indices_or_sections) -> list:
     """Split an array along the third axis; see :func:`split`. Raises ValueError for fewer than three axes.
 
+    ary: an array of at least three axes.
+    indices_or_sections: the number of equal parts, or the indices at which parts begin.
+
+    Returns a list of views.
+
     >>> [part.shape for part in gpuarray.dsplit(gpuarray.zeros((1, 2, 4)), 2)]
     [(1, 2, 2), (1, 2, 2)]
     """
@@ -97,6 +112,11 @@ def dsplit(ary, indices_or_sections) -> list:
 @public(array_api=True)
 def unstack(x, /, *, axis: int = 0) -> tuple:
     """View each part of an array along an axis; the views do not have the axis. Returns a tuple.
+
+    x: an array of at least one axis; ValueError for none.
+    axis: the axis, by default the first one.
+
+    The views share memory with ``x``. :func:`stack` is the inverse.
 
     >>> gpuarray.unstack(gpuarray.array([[1, 2], [3, 4]]))
     (array([1, 2]), array([3, 4]))

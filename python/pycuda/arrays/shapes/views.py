@@ -57,6 +57,11 @@ def transpose(a, axes=None):
 def permute_dims(a, axes=None):
     """View an array with its axes in another order; :func:`transpose` by the array API's name.
 
+    a: an array.
+    axes: for each axis of the view, that of ``a``; None reverses their order.
+
+    Nothing is copied. Raises ValueError unless ``axes`` names each axis once.
+
     >>> gpuarray.permute_dims(gpuarray.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
@@ -67,6 +72,10 @@ def permute_dims(a, axes=None):
 @public("linalg")
 def matrix_transpose(x):
     """View matrices with rows and columns exchanged, that is the last two axes. ValueError for fewer than two axes.
+
+    x: an array (..., m, n); the view is (..., n, m).
+
+    Nothing is copied, and complex elements are not conjugated.
 
     >>> gpuarray.matrix_transpose(gpuarray.array([[1, 2], [3, 4]]))
     array([[1, 3],
@@ -80,6 +89,11 @@ def matrix_transpose(x):
 @public()
 def swapaxes(a, axis1: int, axis2: int):
     """View an array with two axes exchanged.
+
+    a: an array.
+    axis1, axis2: the axes; negative ones count from the end.
+
+    Nothing is copied. Raises numpy.exceptions.AxisError for an axis that ``a`` does not have.
 
     >>> gpuarray.swapaxes(gpuarray.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
@@ -114,6 +128,12 @@ def moveaxis(a, source, destination):
 @public()
 def rollaxis(a, axis: int, start: int = 0):
     """View an array with ``axis`` moved in front of the axis ``start``. :func:`moveaxis` is easier to read.
+
+    a: an array.
+    axis: the axis to move.
+    start: the axis in front of which it is put, by default the first one.
+
+    Nothing is copied. Raises numpy.exceptions.AxisError for an axis that ``a`` does not have.
 
     >>> gpuarray.rollaxis(gpuarray.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
@@ -206,6 +226,10 @@ def broadcast_arrays(*args, subok: bool = False) -> tuple:
 def atleast_1d(*arys):
     """View arrays with at least one axis. Returns one array, or a tuple for several.
 
+    arys: arrays, or anything that numpy.asarray takes.
+
+    Nothing is copied but numbers and arrays of the host. Only numbers and arrays without axes get one, of extent 1.
+
     >>> gpuarray.atleast_1d(gpuarray.array(5))
     array([5])
     """
@@ -216,6 +240,10 @@ def atleast_1d(*arys):
 def atleast_2d(*arys):
     """View arrays with at least two axes; new ones are put in front. Returns one array, or a tuple for several.
 
+    arys: arrays, or anything that numpy.asarray takes.
+
+    Nothing is copied but numbers and arrays of the host. A vector of n elements becomes (1, n).
+
     >>> gpuarray.atleast_2d(gpuarray.array([5, 6]))
     array([[5, 6]])
     """
@@ -225,6 +253,10 @@ def atleast_2d(*arys):
 @public()
 def atleast_3d(*arys):
     """View arrays with at least three axes: (1, n, 1) for a vector, (m, n, 1) for a matrix.
+
+    arys: arrays, or anything that numpy.asarray takes.
+
+    Nothing is copied but numbers and arrays of the host. Returns one array, or a tuple for several.
 
     >>> gpuarray.atleast_3d(gpuarray.zeros((2, 3))).shape
     (2, 3, 1)
@@ -247,6 +279,11 @@ def _each(function, arys):
 def flip(m, axis=None):
     """View an array with the order of the elements reversed along an axis, several, or all (None).
 
+    m: an array.
+    axis: an int, several, or None.
+
+    The view has negative strides; ``.copy()`` makes a contiguous array of it.
+
     >>> gpuarray.flip(gpuarray.array([1, 2, 3]))
     array([3, 2, 1])
     """
@@ -257,6 +294,10 @@ def flip(m, axis=None):
 @public()
 def fliplr(m):
     """View an array with the second axis reversed. ValueError for fewer than two axes.
+
+    m: an array of at least two axes: the columns of a matrix, from left to right, are reversed.
+
+    Nothing is copied: the view has a negative stride.
 
     >>> gpuarray.fliplr(gpuarray.array([[1, 2], [3, 4]]))
     array([[2, 1],
@@ -270,6 +311,8 @@ def fliplr(m):
 @public()
 def flipud(m):
     """View an array with the first axis reversed. ValueError for an array without axes.
+
+    m: an array of at least one axis. The rows of a matrix are reversed, from top to bottom; a vector is reversed as a whole.
 
     >>> gpuarray.flipud(gpuarray.array([[1, 2], [3, 4]]))
     array([[3, 4],

@@ -18,6 +18,11 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 def union1d(ar1, ar2):
     """Find the elements that are in at least one of two arrays: sorted, each once, a vector.
 
+    ar1, ar2: arrays of any shapes, whose elements can be sorted.
+
+    The result has the common type of both. The number of its elements is known only when the device is done, so the call
+    waits for it.
+
     >>> gpuarray.union1d(gpuarray.array([3, 1]), gpuarray.array([2, 3]))
     array([1, 2, 3])
     """

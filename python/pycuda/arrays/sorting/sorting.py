@@ -80,6 +80,14 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, st
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, stream=None):  # fmt: skip
     """Return the indices (int64) that sort an array; parameters as of :func:`sort`.
 
+    axis: the axis to sort along, by default the last one; None sorts all elements, in C order.
+    kind, order: as of NumPy; kinds are accepted by name, and all give the same result. ``order`` must be None.
+    stable: accepted as NumPy does; sorts are always stable.
+    descending: whether the largest element comes first; equal ones keep their order.
+    stream: the stream of the work, by default the current one.
+
+    NaN comes last. Complex numbers are sorted by real part, then by imaginary part.
+
     >>> gpuarray.argsort(gpuarray.array([3, 1, 2]))
     array([1, 2, 0])
     """
@@ -93,6 +101,11 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False,
 @public()
 def sort_complex(a):
     """Return the elements as complex numbers, sorted along the last axis by real part, then by imaginary part.
+
+    a: an array of numbers.
+
+    Returns complex64 for integers of up to 16 bits, floats of up to 32 bits and complex64, else complex128. NaN
+    comes last.
 
     >>> gpuarray.sort_complex(gpuarray.array([2 + 1j, 1 + 5j, 2 - 1j]))
     array([1.+5.j, 2.-1.j, 2.+1.j])
@@ -175,6 +188,12 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
 @public()
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     """Return the indices (int64) of the elements in the order of :func:`partition`, with its parameters.
+
+    kth: the places that have the element of a sorted array; smaller elements come before, larger ones after.
+    axis: the axis, by default the last one; None takes all elements, in C order.
+    kind, order: as of NumPy; ``order`` must be None.
+
+    Raises ValueError for a place outside of the axis.
 
     >>> gpuarray.argpartition(gpuarray.array([4, 2, 3, 1]), 0)[0]
     array(3)

@@ -150,6 +150,11 @@ def _unique_parts(a, axis, return_index, return_inverse, return_counts):
 def unique_values(x, /):
     """Find the distinct elements, sorted. NaNs are all distinct, as in the array API.
 
+    x: an array of any shape.
+
+    Returns a vector of the dtype of ``x``. The number of its elements is known only when the device is done, so the call
+    waits for it.
+
     >>> gpuarray.unique_values(gpuarray.array([3, 1, 3]))
     array([1, 3])
     """
@@ -160,6 +165,11 @@ def unique_values(x, /):
 def unique_counts(x, /):
     """Find the distinct elements and how often each occurs: a named tuple (values, counts).
 
+    x: an array of any shape.
+
+    The values are a sorted vector of the dtype of ``x``, the counts a vector of int64. NaNs are all distinct. The call
+    waits for the device.
+
     >>> gpuarray.unique_counts(gpuarray.array([3, 1, 3])).counts
     array([1, 2])
     """
@@ -169,6 +179,11 @@ def unique_counts(x, /):
 @public(array_api=True)
 def unique_inverse(x, /):
     """Find the distinct elements and each element's number among them: a named tuple (values, inverse_indices).
+
+    x: an array of any shape.
+
+    The values are a sorted vector of the dtype of ``x``; the indices are int64 of the shape of ``x``, so that
+    ``values[inverse_indices]`` is ``x``. NaNs are all distinct. The call waits for the device.
 
     >>> gpuarray.unique_inverse(gpuarray.array([3, 1, 3])).inverse_indices
     array([1, 0, 1])

@@ -273,6 +273,13 @@ def _values_and_weights(a, weights):
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
     """Compute the edges of the bins of :func:`histogram`, with its parameters.
 
+    a: an array of any shape.
+    bins: the number of bins, the edges, or the name of one of NumPy's rules.
+    range: the lower and the upper end, by default the smallest and the largest element.
+    weights: an array of the shape of ``a``, as of :func:`histogram`.
+
+    Returns a vector of one edge more than there are bins. Raises ValueError for a range that is not finite or falls.
+
     >>> gpuarray.histogram_bin_edges(gpuarray.array([0.0, 4.0]), bins=2)
     array([0., 2., 4.])
     """

@@ -207,6 +207,10 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
     """Compute quantiles for shares ``q`` from 0 to 100; the other parameters are those of :func:`quantile`.
 
+    q: a number or an array of numbers from 0 to 100; ValueError for others.
+
+    ``percentile(a, q)`` is ``quantile(a, q / 100)``, with its parameters, shapes, types and errors.
+
     >>> gpuarray.percentile(gpuarray.array([1.0, 2.0, 3.0]), 25)
     array(1.5)
     """
@@ -249,6 +253,9 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
     """Compute :func:`quantile` of the elements that are not NaN. NaN if all are NaN.
 
+    All parameters, shapes, types and errors are those of :func:`quantile`. Elements are sorted, NaN last, so that the
+    numbers of each row come first.
+
     >>> gpuarray.nanquantile(gpuarray.array([1.0, np.nan, 3.0]), 0.5)
     array(2.)
     """
@@ -260,6 +267,10 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
     """Compute :func:`percentile` of the elements that are not NaN. NaN if all are NaN.
 
+    q: a number or an array of numbers from 0 to 100.
+
+    All else is as of :func:`nanquantile`.
+
     >>> gpuarray.nanpercentile(gpuarray.array([1.0, np.nan, 3.0]), 50)
     array(2.)
     """
@@ -270,6 +281,14 @@ def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="line
 @public()
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """Compute :func:`median` of the elements that are not NaN. NaN if all are NaN.
+
+    a: an array of real numbers.
+    axis: an int, several, or None for all axes.
+    out: an array for the result.
+    overwrite_input: accepted as NumPy does; ``a`` is not changed.
+    keepdims: whether reduced axes stay, with extent 1.
+
+    The mean of the two middle elements for an even count. Integers give float64.
 
     >>> gpuarray.nanmedian(gpuarray.array([1.0, np.nan, 3.0]))
     array(2.)

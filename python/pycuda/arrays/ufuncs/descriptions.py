@@ -416,7 +416,10 @@ where: an array of bool: the elements to write; others stay as they are in ``out
 dtype: the type to compute in, by default NumPy's (NEP 50).
 casting: which casts of types are allowed, as in NumPy; others raise TypeError.
 stream: the stream of the work, by default the current one.
-allocator: a function that returns the result's memory, by default the allocator of the first array."""
+allocator: a function that returns the result's memory, by default the allocator of the first array.
+
+Returns an array of the common shape. Raises ValueError for shapes that do not broadcast, TypeError for types that the
+function has no loop for or that cannot be cast."""
 
 
 def docstring(name: str, nin: int) -> str:

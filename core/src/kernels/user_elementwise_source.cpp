@@ -81,7 +81,8 @@ bool may_skip_elements(std::string_view text) {
     constexpr std::string_view words[] = {"if",    "for",  "while", "switch",
                                           "break", "goto", "return"};
     constexpr std::string_view operators[] = {"?", "&&", "||"};
-    return std::ranges::any_of(words, [&](std::string_view word) { return mentions(text, word); }) ||
+    return std::ranges::any_of(words,
+                               [&](std::string_view word) { return mentions(text, word); }) ||
            std::ranges::any_of(operators, [&](std::string_view operation) {
                return text.find(operation) != std::string_view::npos;
            });

@@ -67,8 +67,8 @@ class Ring {
     bool useful() const noexcept { return useful_; }
     std::mutex &mutex() noexcept { return mutex_; }
 
-    /// Makes the slots at least `piece` bytes large. Uses the current context. False if the device or
-    /// the host has no memory for them.
+    /// Makes the slots at least `piece` bytes large. Uses the current context. False if the device
+    /// or the host has no memory for them.
     [[nodiscard]] bool has_slots(std::size_t piece) {
         for (CUevent &event : events_)
             if (event == nullptr &&

@@ -13,8 +13,9 @@ function(precompile_standard_headers target)
     return()
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # False alarm on "text" + std::string, which GCC 12 has in precompiled headers only.
-    target_compile_options(${target} PRIVATE -Wno-array-bounds)
+    # False alarms on "text" + std::string, which GCC 12 has with precompiled headers only.
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow
+      -Wno-stringop-overread)
   endif()
   cmake_parse_arguments(PCH "" "REUSE_FROM" "" ${ARGN})
   if(PCH_REUSE_FROM)

@@ -52,8 +52,7 @@ def check_driver_setting(refuse: Callable[[str], None]) -> None:
         refuse("check modes need softcuda, but PYCUDA_DRIVER is nvidia")
 
 
-def main(arguments: list[str]) -> int:
-    """``python -m pycuda check``; returns the exit status."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pycuda check", usage=USAGE)
     parser.add_argument(
         "--modes",
@@ -63,6 +62,12 @@ def main(arguments: list[str]) -> int:
     )
     add_options(parser)
     add_program(parser)
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    """``python -m pycuda check``; returns the exit status."""
+    parser = _parser()
     options = parser.parse_args(arguments)
     program = program_of(options, parser)
     check_driver_setting(parser.error)

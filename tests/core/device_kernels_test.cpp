@@ -67,10 +67,10 @@ TEST_F(DeviceKernels, ElementwiseMismatchIsAnError) {
     const std::array<std::int64_t, 1> four = {4};
     const std::array<std::int64_t, 1> five = {5};
     const DeviceMemory memory = to_device(ramp(5));
-    const ArrayView z{memory.get(), 4, four, {}};
-    const ArrayView x{memory.get(), 4, five, {}};
+    const ArrayView z{memory.get(), 4, five, {}};
+    const ArrayView x{memory.get(), 4, four, {}};
     EXPECT_THAT(message_of<std::invalid_argument>([&] { copy_kernel({}, z, x); }),
-                HasSubstr("array 'x' has 5 elements, but the first array has 4"));
+                HasSubstr("array 'x' has 4 elements, but the first array has 5"));
     EXPECT_THROW(copy_kernel({}, z), std::invalid_argument);
     EXPECT_THROW(ElementwiseKernel("int n", "n"), std::invalid_argument);
 }

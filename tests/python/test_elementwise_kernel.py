@@ -5,6 +5,7 @@ import pytest
 from foreign_array import ForeignArray
 
 import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.elementwise import ElementwiseKernel, ScalarArg, VectorArg, parse_arguments
 from pycuda.reduction import ReductionKernel
 from pycuda.tools import get_or_register_dtype
@@ -308,6 +309,27 @@ def test_what_is_refused(device):
         cuda.CompileError, match=r'kernel.operation\(1\).*"nope" is undefined'
     ):
         ElementwiseKernel("float *x", "x[i] = nope")(x)
+
+
+def test_arrays_of_different_sizes(device):
+    """As in PyCUDA, where the first array or the range says how many elements there are."""
+    copy = ElementwiseKernel("float *z, float *x", "z[i] = x[i]")
+    x = gpuarray.to_gpu(np.arange(24, dtype=np.float32))
+    for longer in (x, x.reshape(4, 6), x[::2], x[1:]):
+        z = zeros(10)
+        copy(z, longer)
+        np.testing.assert_array_equal(z.get(), longer.get().ravel()[:10])
+    z = gpuarray.zeros(36, np.float32)
+    diagonal = ElementwiseKernel("float *z, float *v, int n", "z[i * (n + 1)] = v[i]")
+    diagonal(z, x[1:7], 6, slice=slice(0, 6))
+    np.testing.assert_array_equal(z.reshape(6, 6).get(), np.diag(np.arange(1.0, 7)))
+    guarded = ElementwiseKernel("float *z, float *x, int m", "z[i] = i < m ? x[i] : -1")
+    guarded(z, x, 24)
+    np.testing.assert_array_equal(z.get(), [*range(24), *[-1] * 12])
+    with pytest.raises(
+        ValueError, match="array 'x' has 24 elements, but the range needs 25"
+    ):
+        copy(z, x, range=slice(24, 0, -3))
 
 
 def test_wrong_element_type_is_noticed(device):

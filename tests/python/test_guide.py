@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from pycuda import _check_command, _profile_command
+
 GUIDE = Path(__file__).parents[2] / "docs" / "user_guide.md"
 PROGRAMS = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 
@@ -96,3 +98,24 @@ def test_names_in_the_text_exist(document):
         and f"cupy.cuda.{name}" not in text
     }
     assert not missing
+
+
+PAGES = [GUIDE.parents[1] / "README.md", *sorted(GUIDE.parent.glob("*.md"))]
+COMMANDS = sorted(
+    {
+        command
+        for page in PAGES
+        for command in re.findall(
+            r"-m pycuda ((?:check|profile) [^`\n]+)", page.read_text()
+        )
+    }
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_come_before_the_program(command):
+    """The words after the program are the program's own arguments."""
+    name, *words = command.split()
+    options = {"check": _check_command, "profile": _profile_command}[name]._parser()
+    program = options.parse_args(words).program
+    assert program and not any(word.startswith("-") for word in program), command

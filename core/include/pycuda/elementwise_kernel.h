@@ -41,6 +41,8 @@ struct IndexRange {
 
     /// The number of indices.
     std::uint64_t size() const noexcept;
+    /// One more than the largest index; 0 if there is none.
+    std::uint64_t end() const noexcept;
 };
 
 /// A kernel over the elements of arrays. A variant is compiled at its first use: one for contiguous

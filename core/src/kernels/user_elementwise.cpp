@@ -82,6 +82,12 @@ template <class Arrays> unsigned vector_length(const Arrays &arrays) {
     return vector_bytes % largest == 0 ? static_cast<unsigned>(vector_bytes / largest) : 1;
 }
 
+/// A walk over all elements reads whole vectors: none must end early.
+bool have_one_size(std::span<const ArrayView> arrays) {
+    const std::size_t size = arrays.front().size();
+    return std::ranges::all_of(arrays, [&](const ArrayView &view) { return view.size() == size; });
+}
+
 } // namespace
 
 std::uint64_t IndexRange::size() const noexcept {
@@ -95,6 +101,14 @@ std::uint64_t IndexRange::size() const noexcept {
     return 0;
 }
 
+std::uint64_t IndexRange::end() const noexcept {
+    const std::uint64_t count = size();
+    if (count == 0)
+        return 0;
+    const std::int64_t last = start + static_cast<std::int64_t>(count - 1) * step;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(std::max(start, last) + 1, 0));
+}
+
 struct ElementwiseKernel::State {
     std::vector<KernelArgument> arguments;
     ElementwiseText text;
@@ -103,6 +117,7 @@ struct ElementwiseKernel::State {
         false; ///< the text does not depend on threads, and some array is used only as x[i]
     bool all_walked = true;  ///< all arrays are used only as x[i]
     bool uses_index = false; ///< `i` is used outside of x[i]
+    bool may_skip = false;   ///< a condition decides whether an element is used
     VariantCache variants;
 };
 
@@ -139,6 +154,7 @@ ElementwiseKernel::ElementwiseKernel(std::vector<KernelArgument> arguments, Elem
     state_->walks &=
         !minds_threads(own.operation) && own.loop_prep.empty() && own.after_loop.empty();
     state_->uses_index = count_word(all, "i") != as_index;
+    state_->may_skip = may_skip_elements(all);
 }
 
 ElementwiseKernel::ElementwiseKernel(std::string_view arguments, std::string operation)
@@ -187,7 +203,7 @@ bool ElementwiseKernel::Call::try_strides(const State &state) {
 
 /// Chooses a walk, if the text and the arrays allow one.
 bool ElementwiseKernel::Call::try_walk(State &state) {
-    if (!state.walks || range_)
+    if (!state.walks || range_ || !have_one_size(arrays_))
         return false;
     ElementWalk walk{.walk = Walk::Elements, .rolled = is_rolled(KernelForm::Chosen)};
     LaunchConfig config;
@@ -233,8 +249,11 @@ void ElementwiseKernel::Call::run_threads(State &state) {
 ElementwiseKernel::Call ElementwiseKernel::prepare(std::span<const ArrayView> arrays,
                                                    StreamRef stream,
                                                    std::optional<IndexRange> range) {
+    NeededElements needed = {state_->may_skip};
+    if (range)
+        needed.by_range = range->end();
     check_array_sizes("elementwise kernel", state_->text.name, state_->arguments, state_->at_i_only,
-                      arrays);
+                      arrays, needed);
     Call call(arrays, stream);
     call.range_ = range;
     call.elements_ = arrays.front().size();

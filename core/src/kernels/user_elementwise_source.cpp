@@ -77,6 +77,17 @@ std::string write_loop(const ElementwiseText &text, const ElementwiseForm &form)
 
 } // namespace
 
+bool may_skip_elements(std::string_view text) {
+    constexpr std::string_view words[] = {"if",    "for",  "while", "switch",
+                                          "break", "goto", "return"};
+    constexpr std::string_view operators[] = {"?", "&&", "||"};
+    return std::ranges::any_of(words,
+                               [&](std::string_view word) { return mentions(text, word); }) ||
+           std::ranges::any_of(operators, [&](std::string_view operation) {
+               return text.find(operation) != std::string_view::npos;
+           });
+}
+
 bool mentions(std::string_view text, std::string_view word) {
     bool found = false;
     for_each_word(text, word, [&](std::size_t, std::size_t) {

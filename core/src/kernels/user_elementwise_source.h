@@ -54,6 +54,8 @@ std::string form_key(bool wide, bool aligned, const OperandForms *operands);
 
 /// True where `word` occurs in `text` as a whole identifier.
 bool mentions(std::string_view text, std::string_view word);
+/// Whether conditions or loops may skip the use of an element.
+bool may_skip_elements(std::string_view text);
 /// True where `name` occurs in `text`, and only as `name[i]`.
 bool only_at_i(std::string_view text, std::string_view name);
 /// How often `word` occurs in `text` as a whole identifier.

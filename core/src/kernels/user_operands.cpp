@@ -68,22 +68,25 @@ std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> views) {
 
 void check_array_sizes(const char *kind, const std::string &name,
                        const std::vector<KernelArgument> &declared,
-                       const std::vector<bool> &at_i_only, std::span<const ArrayView> arrays) {
+                       const std::vector<bool> &at_i_only, std::span<const ArrayView> arrays,
+                       const NeededElements &needed) {
     const auto refuse = [&](const std::string &why) {
         throw std::invalid_argument(kind + (" '" + name) + "'" + why);
     };
     if (arrays.size() != at_i_only.size())
         refuse(" takes " + std::to_string(at_i_only.size()) + " arrays, got " +
                std::to_string(arrays.size()));
-    const std::size_t size = arrays.front().size();
+    const std::uint64_t least =
+        needed.may_skip ? 0 : needed.by_range.value_or(arrays.front().size());
     std::size_t array = 0;
     for (const KernelArgument &argument : declared) {
         if (!argument.is_vector())
             continue;
         const ArrayView &view = arrays[array];
-        if (at_i_only[array] && view.size() != size) [[unlikely]]
+        if (at_i_only[array] && view.size() < least) [[unlikely]]
             refuse(": array '" + argument.name + "' has " + std::to_string(view.size()) +
-                   " elements, but the first array has " + std::to_string(size));
+                   " elements, but the " + (needed.by_range ? "range needs " : "first array has ") +
+                   std::to_string(least));
         if (argument.size != 0 && view.item_size != argument.size && !is_c_contiguous(view))
             [[unlikely]]
             refuse(": array '" + argument.name + "' has elements of " +

@@ -65,12 +65,20 @@ bool is_c_contiguous(const ArrayView &view) noexcept;
 /// The forms; null if all arrays are flat.
 std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> arrays);
 
+/// How many elements a text uses of each array that it uses as x[i] alone: as many as the first
+/// array has, if nothing else is said.
+struct NeededElements {
+    bool may_skip = false; ///< a condition of the text decides
+    std::optional<std::uint64_t> by_range = {};
+};
+
 /// Throws std::invalid_argument in three cases: the number of arrays differs from the declaration,
-/// an array with `at_i_only` has another size than the first array, or the elements of a strided
-/// array differ from the declaration. The message begins with `kind` and `name` of the kernel.
+/// an array with `at_i_only` has fewer elements than needed, or the elements of a strided array
+/// differ from the declaration. The message begins with `kind` and `name` of the kernel.
 void check_array_sizes(const char *kind, const std::string &name,
                        const std::vector<KernelArgument> &declared,
-                       const std::vector<bool> &at_i_only, std::span<const ArrayView> arrays);
+                       const std::vector<bool> &at_i_only, std::span<const ArrayView> arrays,
+                       const NeededElements &needed);
 
 /// True if all arrays start at multiples of `bytes`.
 bool all_aligned(std::span<const ArrayView> arrays, std::size_t bytes) noexcept;

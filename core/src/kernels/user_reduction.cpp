@@ -58,6 +58,7 @@ struct ReductionKernel::State {
     std::vector<KernelArgument> arguments;
     ReductionText text;
     std::vector<bool> at_i_only; ///< for each array: whether it is used only as x[i]
+    bool may_skip = false;       ///< a condition decides whether an element is used
     VariantCache variants;
 
     Tile tile() const;
@@ -141,6 +142,7 @@ ReductionKernel::ReductionKernel(std::vector<KernelArgument> arguments, Reductio
     for (const KernelArgument &argument : state_->arguments)
         if (argument.is_vector())
             state_->at_i_only.push_back(only_at_i(state_->text.map_expr, argument.name));
+    state_->may_skip = may_skip_elements(state_->text.map_expr);
     if (state_->at_i_only.empty())
         throw std::invalid_argument("reduction kernel '" + state_->text.name +
                                     "' needs at least one array among its arguments");
@@ -167,7 +169,7 @@ std::shared_ptr<const KernelVariant> ReductionKernel::compile_flat() {
 ReductionKernel::Call ReductionKernel::prepare(std::span<const ArrayView> arrays,
                                                StreamRef stream) {
     check_array_sizes("reduction kernel", state_->text.name, state_->arguments, state_->at_i_only,
-                      arrays);
+                      arrays, {state_->may_skip});
     Call call(arrays);
     call.elements_ = arrays.front().size();
     call.out_size_ = state_->text.out_size;

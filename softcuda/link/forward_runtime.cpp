@@ -29,6 +29,8 @@ struct Record {
     const char *name;
 };
 
+using ErrorFunction = int (*)();
+
 struct ChannelDesc {
     int x, y, z, w, kind;
 };
@@ -65,8 +67,53 @@ void *substitute(const char *name) {
 
 } // namespace
 
+extern "C" {
+
+/// The address of a function of libcudart.so, or of what stands for it.
+__attribute__((visibility("hidden"))) void *softcudart_find_function(Record *record);
+
+/// A function has returned an error to this program or shared object.
+__attribute__((visibility("hidden"))) int softcudart_note_error(int error);
+
+} // extern "C"
+
+namespace {
+
+Record shared_peek{nullptr, "cudaPeekAtLastError"};
+Record shared_get{nullptr, "cudaGetLastError"};
+__thread int last_error;
+
+int call(Record &record) {
+    void *function = __atomic_load_n(&record.function, __ATOMIC_ACQUIRE);
+    if (!function)
+        function = softcudart_find_function(&record);
+    return reinterpret_cast<ErrorFunction>(function)();
+}
+
+} // namespace
+
+// Not all errors are kept: libcudart.so decides.
+int softcudart_note_error(int error) {
+    if (call(shared_peek) == error)
+        last_error = error;
+    return error;
+}
+
+extern "C" __attribute__((visibility("hidden"))) int cudaPeekAtLastError() { return last_error; }
+
+// An error of the context stays the last one.
+extern "C" __attribute__((visibility("hidden"))) int cudaGetLastError() {
+    const int error = last_error;
+    if (error != 0) {
+        call(shared_get);
+        if (call(shared_peek) != error)
+            last_error = 0;
+    }
+    return error;
+}
+
 /// Called by first_call below. Two threads may come at the same time: both find the same function.
-extern "C" __attribute__((visibility("hidden"))) void *softcudart_find_function(Record *record) {
+void *softcudart_find_function(Record *record) {
     void *function = nullptr;
     if (void *library = dlopen(library_name, RTLD_LAZY | RTLD_LOCAL)) {
         function = dlsym(library, record->name);
@@ -126,7 +173,7 @@ asm(R"(
     .size   .Lfirst_call, . - .Lfirst_call
     .popsection
 
-    .macro  forward name
+    .macro  begin_function name
     .pushsection .text
     .globl  \name
     .hidden \name
@@ -135,7 +182,9 @@ asm(R"(
 \name:
     .cfi_startproc
     endbr64
-    jmp     *.Lrecord_\name(%rip)
+    .endm
+
+    .macro  end_function name
 .Lfirst_\name:
     endbr64
     leaq    .Lrecord_\name(%rip), %r11
@@ -152,6 +201,67 @@ asm(R"(
 .Lrecord_\name:
     .quad   .Lfirst_\name, .Lname_\name
     .popsection
+    .endm
+
+    .macro  jump_to name
+    begin_function \name
+    jmp     *.Lrecord_\name(%rip)
+    end_function \name
+    .endm
+
+    # Up to eight words of arguments are on the stack: two structures of cudaMemset3D are seven.
+    .macro  call_of name
+    begin_function \name
+    pushq   %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbp, -16
+    movq    %rsp, %rbp
+    .cfi_def_cfa_register %rbp
+    .irp    offset, 72, 64, 56, 48, 40, 32, 24, 16
+    pushq   \offset(%rbp)
+    .endr
+    call    *.Lrecord_\name(%rip)
+    leave
+    .cfi_def_cfa %rsp, 8
+    testl   %eax, %eax
+    jnz     1f
+    ret
+1:  movl    %eax, %edi
+    jmp     softcudart_note_error
+    end_function \name
+    .endm
+
+    .macro  forward name
+    .set    .Lreturns_error, 1
+    .irp    other, __cudaInitModule, __cudaRegisterFatBinary, __cudaRegisterFatBinaryEnd
+    .ifc    \name, \other
+    .set    .Lreturns_error, 0
+    .endif
+    .endr
+    .irp    other, __cudaRegisterFunction, __cudaRegisterHostVar, __cudaRegisterManagedVar
+    .ifc    \name, \other
+    .set    .Lreturns_error, 0
+    .endif
+    .endr
+    .irp    other, __cudaRegisterUnifiedTable, __cudaRegisterVar, __cudaUnregisterFatBinary
+    .ifc    \name, \other
+    .set    .Lreturns_error, 0
+    .endif
+    .endr
+    .irp    other, cudaCreateChannelDesc, cudaGetErrorName, cudaGetErrorString
+    .ifc    \name, \other
+    .set    .Lreturns_error, 0
+    .endif
+    .endr
+    .ifnc   \name, cudaGetLastError
+    .ifnc   \name, cudaPeekAtLastError
+    .if     .Lreturns_error
+    call_of \name
+    .else
+    jump_to \name
+    .endif
+    .endif
+    .endif
     .endm
 )");
 

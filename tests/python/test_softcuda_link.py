@@ -44,6 +44,9 @@ int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 int cudaFree(void *memory);
 const char *cudaGetErrorString(int error);
 struct channel { int x, y, z, w, kind; };
+struct pitched { void *memory; size_t pitch, width, height; };
+struct extent { size_t width, height, depth; };
+int cudaMemset3D(struct pitched to, int value, struct extent size); // arguments on the stack
 struct channel cudaCreateChannelDesc(int x, int y, int z, int w, int kind);
 int main(void) {
     int version = 0, number = 42, back = 0;
@@ -57,7 +60,12 @@ int main(void) {
     cudaMalloc(&memory, sizeof number);
     cudaMemcpy(memory, &number, sizeof number, 1);
     cudaMemcpy(&back, memory, sizeof number, 2);
-    printf("%d %d %d\\n", version, back, cudaFree(memory));
+    printf("%d %d ", version, back);
+    struct pitched place = {memory, 2, 2, 2};
+    struct extent size = {2, 1, 1};
+    printf("%d ", cudaMemset3D(place, 1, size));
+    cudaMemcpy(&back, memory, sizeof number, 2);
+    printf("%d %d\\n", back, cudaFree(memory));
     return 0;
 }
 """
@@ -115,7 +123,7 @@ def test_a_program_in_c_needs_no_runtime_until_its_first_call(tmp_path, major, v
         *("-Wl,-Bstatic", "-lcudart_static", "-Wl,-Bdynamic", "-ldl"),
     )
     assert not [line for line in needed_by(tmp_path / "calls") if "cuda" in line]
-    assert run_on_softcuda(tmp_path, tmp_path / "calls") == f"{version} 42 0\n"
+    assert run_on_softcuda(tmp_path, tmp_path / "calls") == f"{version} 42 0 257 0\n"
 
 
 @pytest.mark.skipif(
@@ -149,6 +157,43 @@ def test_a_shared_object_exports_nothing_of_the_archive(tmp_path):
     )
     names = output_of(tmp_path, "nm", "-D", "--defined-only", "calls.so")
     assert "main" in names and "cuda" not in names
+
+
+# CUB gives up its work where there is a last error; with NVIDIA's archive it is only its own object's.
+@needs_cc
+def test_each_shared_object_has_a_last_error_of_its_own(tmp_path):
+    (tmp_path / "part.c").write_text(
+        """
+        int cudaFree(void *memory);
+        int cudaGetLastError(void);
+        int cudaPeekAtLastError(void);
+        int free_nothing(void) { return cudaFree((void *)1); }
+        int peek(void) { return cudaPeekAtLastError(); }
+        int get(void) { return cudaGetLastError(); }
+        """
+    )
+    flags = config(tmp_path, "--ldflags")
+    for name in ("one.so", "other.so"):
+        output_of(
+            tmp_path,
+            *("cc", "-shared", "-fPIC", "-o", name, "part.c", flags),
+            *("-lcudart_static", "-ldl"),
+        )
+    (tmp_path / "program.py").write_text(
+        textwrap.dedent(
+            """
+            import ctypes
+
+            one, other = ctypes.CDLL("./one.so"), ctypes.CDLL("./other.so")
+            print(one.free_nothing(), one.peek(), other.peek(), other.get())
+            print(one.get(), one.get(), other.free_nothing(), one.peek(), other.get())
+            """
+        )
+    )
+    printed = output_of(
+        tmp_path, sys.executable, "-m", "softcuda.exec", sys.executable, "program.py"
+    )
+    assert printed == "1 1 0 0\n1 0 1 0 1\n"
 
 
 @needs_cc

@@ -162,3 +162,25 @@ def test_a_folder_has_the_names_of_nvidias_libraries(tmp_path):
 def test_pycuda_uses_the_packages_library():
     if "softcuda" in cuda.get_driver_path():
         assert cuda.get_driver_path() == softcuda.LIBRARY
+
+
+LARGE_MODULE = """
+import numpy, pycuda.autoinit, pycuda.driver as cuda
+ptx = ".version 7.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() { ret; }\\n//" + "x" * 1_000_000
+cuda.module_from_buffer(ptx.encode()).get_function("k")(block=(1, 1, 1))
+pycuda.autoinit.context.synchronize()
+"""
+
+
+@needs_library
+def test_the_cache_keeps_kernels_without_their_modules_text(tmp_path):
+    """Each kernel of a large module has an entry; with the text they would fill the cache."""
+    done = run(
+        "-c",
+        LARGE_MODULE,
+        PYCUDA_DRIVER="softcuda",
+        SOFTCUDA_CACHE_DIR=str(tmp_path),
+    )
+    assert done.returncode == 0, done.stderr
+    (entry,) = tmp_path.glob("*.object")
+    assert entry.stat().st_size < 100_000

@@ -207,7 +207,8 @@ std::string write_operands(const Form &form, const Modifiers &modifiers, std::si
 }
 
 std::string header(const Form &form, unsigned least_version) {
-    unsigned version = std::max(form.ptx_version, least_version);
+    const unsigned version =
+        form.names_no_rounding() ? 30 : std::max(form.ptx_version, least_version);
     const unsigned least_sm = form.names_no_members() ? 60 : 75;
     return ".version " + std::to_string(version / 10) + "." + std::to_string(version % 10) +
            "\n.target sm_" + std::to_string(std::max(form.sm, least_sm)) +

@@ -11,6 +11,7 @@
 #include "ir/lower.h"
 #include "jit/code.h"
 #include "jit/debugger.h"
+#include "jit/digest.h"
 #include "jit/frame_bytes.h"
 #include "jit/line_table.h"
 #include "jit/object_cache.h"
@@ -158,7 +159,7 @@ std::vector<AccessedVariable> accessed_variables(const ir::Module &module,
 class PtxProgram final : public Program {
   public:
     PtxProgram(std::string_view ptx, std::unique_ptr<ir::Module> module, unsigned architecture)
-        : ptx_(ptx), module_(std::move(module)) {
+        : digest_(jit::digest(ptx)), module_(std::move(module)) {
         for (const auto &function : module_->functions)
             if (function->kernel) {
                 kernels_.push_back(describe(*function));
@@ -299,7 +300,7 @@ class PtxProgram final : public Program {
             key += ' ' + std::string(warp::text(*tier));
         if (const std::string skipped = skipped_passes(); !skipped.empty())
             key += " without " + skipped;
-        return key + '\n' + ptx_;
+        return key + '\n' + digest_;
     }
 
     /// The name in the source of a function in the kernel's object; codegen makes the names.
@@ -339,7 +340,7 @@ class PtxProgram final : public Program {
         return kernel;
     }
 
-    std::string ptx_;
+    std::string digest_;                       ///< of the PTX, which may be large
     std::shared_ptr<const ir::Module> module_; ///< running code may outlive the program
     std::vector<KernelInfo> kernels_;
     std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order

@@ -42,10 +42,6 @@ class Array {
     [[nodiscard]] bool is_cube() const noexcept {
         return (description_.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
     }
-    /// True if surface objects may use the array. A level of a mipmapped array needs no flag.
-    [[nodiscard]] bool takes_surfaces() const noexcept {
-        return role_ == Role::Level || (description_.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0;
-    }
     /// 1 to 3; layers and faces do not count.
     [[nodiscard]] unsigned dimensions() const noexcept;
 

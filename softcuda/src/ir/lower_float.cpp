@@ -131,6 +131,9 @@ void lower_float(FunctionLowering &f, const ptx::Instruction &i) {
         return classify(f, i);
     Opcode opcode = opcode_of(i.opcode);
     Attributes a = attributes(i);
+    // Before sm_20 there were no subnormal singles.
+    const unsigned sm = f.module().source().target.sm;
+    a.ftz |= a.type == Scalar::F32 && sm != 0 && sm < 20;
     const bool mixed = i.modifiers.type_count > 1;
     if (i.modifiers.oob)
         return f.error(

@@ -70,6 +70,11 @@ class FormChecker {
                                                        " or newer, the module's .version is " +
                                                        std::to_string(module_.version_major) + "." +
                                                        std::to_string(module_.version_minor)};
+        if (form_.names_no_rounding() && version >= 31)
+            return Mismatch{
+                instruction_.location,
+                in_backticks(instruction_.spelling) +
+                    " lacks `.rn`, `.rz`, `.rm` or `.rp`, which PTX 3.1 or newer needs"};
         if (form_.names_no_members() && version >= 64 && module_.target.sm >= 70)
             return Mismatch{instruction_.location,
                             in_backticks(instruction_.spelling) +

@@ -98,6 +98,11 @@ struct Form {
                (opcode == Opcode::Shfl && operands.size() == 4);
     }
 
+    /// mad.f32 without a rounding: what PTX had before 3.1. All others of sm_10 begin with a part.
+    [[nodiscard]] bool names_no_rounding() const {
+        return opcode == Opcode::Mad && sm == 0 && modifiers.front().optional;
+    }
+
     /// How many operands an instruction with these modifiers has.
     struct Count {
         std::size_t least, most;

@@ -49,6 +49,21 @@ TEST_F(GraphTest, CapturedWorkRunsAgain) {
     EXPECT_OK(cudaStreamDestroy(stream));
 }
 
+// As an H200 with driver 580 does: the capture ends, and its graph is lost.
+TEST_F(GraphTest, ACaptureEndsWithoutAPlaceForItsGraph) {
+    cudaStream_t stream = nullptr;
+    ASSERT_OK(cudaStreamCreate(&stream));
+    EXPECT_EQ(cudaStreamEndCapture(stream, nullptr), cudaErrorIllegalState);
+    ASSERT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    EXPECT_OK(cudaStreamEndCapture(stream, nullptr));
+    cudaStreamCaptureStatus status{};
+    ASSERT_OK(cudaStreamIsCapturing(stream, &status));
+    EXPECT_EQ(status, cudaStreamCaptureStatusNone);
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState);
+    EXPECT_EQ(graph, nullptr);
+}
+
 TEST_F(GraphTest, NodesOfEachKindRunInOrder) {
     int *values = make({1, 1, 1, 1});
     int seen = 0;

@@ -44,6 +44,16 @@ TEST_F(TextureTest, ATextureDescribesItself) {
     EXPECT_OK(cudaDestroySurfaceObject(surface));
 }
 
+// As an H200 with driver 580 does.
+TEST_F(TextureTest, SurfacesNeedNoFlagOfTheArray) {
+    ASSERT_OK(cudaMallocArray(&resource_.res.array.array, &format_, 8, 8, cudaArrayDefault));
+    cudaSurfaceObject_t surface = 0;
+    ASSERT_OK(cudaCreateSurfaceObject(&surface, &resource_));
+    EXPECT_OK(cudaDestroySurfaceObject(surface));
+    resource_.resType = cudaResourceTypeLinear;
+    EXPECT_EQ(cudaCreateSurfaceObject(&surface, &resource_), cudaErrorInvalidChannelDescriptor);
+}
+
 TEST_F(TextureTest, IntegersAreNotBlended) {
     cudaTextureObject_t object = 0;
     texture_.readMode = cudaReadModeElementType;

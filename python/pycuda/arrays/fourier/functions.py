@@ -151,6 +151,12 @@ def _shape_and_axes(a, s, axes, inverse_real: bool = False):
     return [length_of(n, 0) for n in lengths], axes
 
 
+def _over_axes(a, s, axes, norm, out, inverse: bool):
+    a = as_array(a)
+    lengths, axes = _shape_and_axes(a, s, axes)
+    return complex_transform(a, lengths, axes, norm, inverse, out)
+
+
 @public("fft")
 def fftn(a, s=None, axes=None, norm=None, out=None):
     """Compute the Fourier transform over several axes.
@@ -163,9 +169,7 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
     array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
     """
-    a = as_array(a)
-    lengths, axes = _shape_and_axes(a, s, axes)
-    return complex_transform(a, lengths, axes, norm, False, out)
+    return _over_axes(a, s, axes, norm, out, inverse=False)
 
 
 @public("fft")
@@ -183,9 +187,7 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
     array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
     """
-    a = as_array(a)
-    lengths, axes = _shape_and_axes(a, s, axes)
-    return complex_transform(a, lengths, axes, norm, True, out)
+    return _over_axes(a, s, axes, norm, out, inverse=True)
 
 
 @public("fft")

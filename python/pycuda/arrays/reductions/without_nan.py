@@ -56,9 +56,7 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
     >>> gpuarray.nansum(gpuarray.array([1.0, np.nan, 2.0]))
     array(3.)
     """
-    return _nan_reduction(
-        "nansum", "add", a, axis, dtype, out, keepdims, initial, where, stream
-    )
+    return _joined("nansum", a, axis, dtype, out, keepdims, initial, where, stream)
 
 
 @public()
@@ -71,9 +69,7 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, wh
     >>> gpuarray.nanprod(gpuarray.array([3.0, np.nan, 2.0]))
     array(6.)
     """
-    return _nan_reduction(
-        "nanprod", "multiply", a, axis, dtype, out, keepdims, initial, where, stream
-    )
+    return _joined("nanprod", a, axis, dtype, out, keepdims, initial, where, stream)
 
 
 @public()
@@ -89,9 +85,7 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, 
     >>> gpuarray.nanmin(gpuarray.array([3.0, np.nan, 2.0]))
     array(2.)
     """
-    return _nan_reduction(
-        "nanmin", "fmin", a, axis, None, out, keepdims, initial, where, stream
-    )
+    return _joined("nanmin", a, axis, None, out, keepdims, initial, where, stream)
 
 
 @public()
@@ -103,13 +97,15 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, 
     >>> gpuarray.nanmax(gpuarray.array([3.0, np.nan, 2.0]))
     array(3.)
     """
-    return _nan_reduction(
-        "nanmax", "fmax", a, axis, None, out, keepdims, initial, where, stream
-    )
+    return _joined("nanmax", a, axis, None, out, keepdims, initial, where, stream)
 
 
-def _nan_reduction(name, ufunc, a, axis, dtype, out, keepdims, initial, where, stream):
-    a = as_array(a)
+# The universal function that joins two results.
+_UFUNCS = {"nansum": "add", "nanprod": "multiply", "nanmin": "fmin", "nanmax": "fmax"}
+
+
+def _joined(name, a, axis, dtype, out, keepdims, initial, where, stream):
+    a, ufunc = as_array(a), _UFUNCS[name]
     if ufunc in ("fmin", "fmax"):
         check_first_value(ufunc, initial, where)
     kind = name if _is_float(a) else name[3:]

@@ -303,24 +303,28 @@ def fliplr(m):
     array([[2, 1],
            [4, 3]])
     """
-    if m.ndim < 2:
-        raise ValueError("fliplr() expects an array of at least two axes")
-    return flip(m, 1)
+    return _flipped("fliplr", m, 1)
 
 
 @public()
 def flipud(m):
     """View an array with the first axis reversed. ValueError for an array without axes.
 
-    m: an array of at least one axis. The rows of a matrix are reversed, from top to bottom; a vector is reversed as a whole.
+    m: an array of at least one axis. The rows of a matrix are reversed, from top to bottom; a vector is reversed as a
+        whole.
 
     >>> gpuarray.flipud(gpuarray.array([[1, 2], [3, 4]]))
     array([[3, 4],
            [1, 2]])
     """
-    if m.ndim < 1:
-        raise ValueError("flipud() expects an array of at least one axis")
-    return flip(m, 0)
+    return _flipped("flipud", m, 0)
+
+
+def _flipped(name: str, m, axis: int):
+    if m.ndim <= axis:
+        least = "two axes" if axis else "one axis"
+        raise ValueError(f"{name}() expects an array of at least {least}")
+    return flip(m, axis)
 
 
 @public()

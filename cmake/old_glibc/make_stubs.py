@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Make libraries to link against, with no more than an older glibc has.
+"""Make libraries to link against, with only the symbols of an older glibc.
 
     make_stubs.py VERSION FOLDER        e.g. make_stubs.py 2.28 build/glibc-2.28
 
 glibc never drops a symbol: a newer one has all versions of all symbols of an older one. So the
-older one's table of symbols is this machine's without the versions after VERSION. Of a symbol
-with several versions the newest that is left is the one that programs were linked to then.
-libgcc_s, which glibc's own thread functions need, is cut at the version of those years. Its symbols
-without a default version (one @) are for programs of GCC 4 alone: GCC has them in libgcc.a since then, and they
+older one's table of symbols is this machine's without the versions after VERSION. For a symbol
+with several versions the newest remaining one is the one that programs were linked to then.
+libgcc_s, which glibc's thread functions need, is limited to the version of those years. Its symbols
+without a default version (one @) are only for programs of GCC 4: since then GCC has them in libgcc.a, and they
 must come from there. The resolvers of target_clones call __cpu_indicator_init before the loader has bound any call
 to another library.
 
 The libraries in FOLDER have these symbols and no code. A library that is linked with
-`-L FOLDER` asks for nothing that glibc VERSION does not have: what it lacks is an error of the
+`-L FOLDER` needs nothing that glibc VERSION does not have: a missing symbol is an error of the
 linker. Needs a C compiler and readelf, and x86-64.
 """
 
@@ -36,8 +36,8 @@ LIBRARIES = {
     "ld": "ld-linux-x86-64.so.2",
     "gcc_s": "libgcc_s.so.1",
 }
-NEWEST_GCC = (7, 0, 0)  # what later ones added is in libgcc.a as well
-# What belongs to a library and stands in an archive beside it, such as atexit().
+NEWEST_GCC = (7, 0, 0)  # symbols of later ones are also in libgcc.a
+# Symbols of a library that are in an archive next to it, such as atexit().
 ARCHIVES = {"c": "libc_nonshared.a", "gcc_s": "libgcc.a"}
 # The last three columns of `readelf --dyn-syms`: size, type, and name@version or name@@version.
 SYMBOL = re.compile(
@@ -48,7 +48,7 @@ SYMBOL = re.compile(
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol in the version that the older glibc's linker would choose."""
+    """A symbol in the version that the older glibc's linker would select."""
 
     name: str
     family: str  # GLIBC or GCC
@@ -62,7 +62,7 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 
 def symbols_until(table: str, newest_glibc: tuple[int, ...]) -> list[Symbol]:
-    """The symbols in readelf's `table`, each in its newest version of those that are allowed."""
+    """The symbols in readelf's `table`, each in its newest allowed version."""
     newest = {"GLIBC": newest_glibc, "GCC": NEWEST_GCC}
     found: dict[str, Symbol] = {}
     for line in table.splitlines():
@@ -97,7 +97,7 @@ def assembly(symbols: list[Symbol]) -> str:
 
 
 def version_script(symbols: list[Symbol]) -> str:
-    """For the linker: which symbol has which version."""
+    """A version script for the linker: the version of each symbol."""
     versions: dict[str, list[str]] = defaultdict(list)
     for symbol in symbols:
         version = ".".join(map(str, symbol.version))
@@ -109,7 +109,7 @@ def version_script(symbols: list[Symbol]) -> str:
 
 
 def path_of(library: str) -> str:
-    """Where the C compiler finds a library of this machine."""
+    """The path at which the C compiler finds a library of this machine."""
     command = ["cc", f"-print-file-name={library}"]
     return subprocess.run(
         command, check=True, capture_output=True, text=True

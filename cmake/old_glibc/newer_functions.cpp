@@ -1,9 +1,9 @@
 // newer_functions.cpp -- functions of newer glibcs, for libraries that must run with an older one.
 //
-// Part of a library that is linked for an older glibc (OldGlibc.cmake). This machine's headers,
-// its libstdc++.a and LLVM's archives call functions that the older glibc lacks. Each function
-// here does the same by means that are in all versions, so that one library runs with all of them.
-// None is exported.
+// Part of a library that is linked for an older glibc (OldGlibc.cmake). This machine's headers, its
+// libstdc++.a and LLVM's archives call functions that the older glibc does not have. Each function
+// here does the same with functions that are in all versions, so that one library runs with all of
+// them. None is exported.
 
 #include <algorithm>
 #include <cerrno>
@@ -22,7 +22,8 @@
 
 extern "C" {
 
-// What stat() and its like called before 2.33; the first argument is the structure's version.
+// The functions that stat() and similar functions called before 2.33; the first argument is the
+// structure's version.
 int __xstat(int version, const char *path, struct stat *result);
 int __lxstat(int version, const char *path, struct stat *result);
 int __fxstat(int version, int descriptor, struct stat *result);
@@ -42,9 +43,9 @@ static timespec now(clockid_t clock) {
     return time;
 }
 
-/// Without the real function, waits by the clock of the wall, which a person may set meanwhile:
-/// so in pieces of at most a second. The end of a piece before the deadline is a spurious wake-up,
-/// which each caller of such a function must expect.
+/// Without the real function, waits with the wall clock, which may be changed meanwhile: so in
+/// pieces of at most a second. The end of a piece before the deadline is a spurious wake-up, which
+/// each caller of such a function must expect.
 int wait_for_a_piece(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                      const timespec *deadline) {
     constexpr std::int64_t second = 1'000'000'000;
@@ -71,12 +72,12 @@ pid_t gettid() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 // ---- 2.32
 
-/// A hint to leave out atomic instructions. False is right for every process.
+/// A hint to skip atomic instructions. False is right for every process.
 char __libc_single_threaded = 0;
 
 // ---- 2.33
 
-static constexpr int stat_version = 1; // of x86-64, the only one there has ever been
+static constexpr int stat_version = 1; // of x86-64, which has only this one
 
 int stat(const char *path, struct stat *result) { return __xstat(stat_version, path, result); }
 int lstat(const char *path, struct stat *result) { return __lxstat(stat_version, path, result); }
@@ -97,9 +98,9 @@ int fstat64(int descriptor, struct stat64 *result) {
 }
 static_assert(sizeof(struct stat) == sizeof(struct stat64));
 
-struct mallinfo old_mallinfo() __asm__("mallinfo"); // the header warns of its own name
+struct mallinfo old_mallinfo() __asm__("mallinfo"); // the header warns of this name
 
-/// LLVM's statistics ask for it. The older function counts in int.
+/// LLVM's statistics use it. The older function counts in int.
 struct mallinfo2 mallinfo2() {
     const struct mallinfo old = old_mallinfo();
     const auto wide = [](int count) {
@@ -115,11 +116,11 @@ struct mallinfo2 mallinfo2() {
 std::uint32_t arc4random() {
     std::uint32_t value = 0;
     if (getentropy(&value, sizeof value) != 0)
-        std::abort(); // as glibc's own does: there is no random number to give
+        std::abort(); // like glibc: there is no random number
     return value;
 }
 
-// ---- 2.38: the same functions; what the newer ones add is "0b" before binary numbers
+// ---- 2.38: the same functions; only the newer ones accept "0b" before binary numbers
 
 long old_strtol(const char *, char **, int) __asm__("strtol");
 unsigned long old_strtoul(const char *, char **, int) __asm__("strtoul");

@@ -1,4 +1,4 @@
-"""Folders with which a build links programs to softcuda: for a linker alone, and in a toolkit's form."""
+"""Folders with which a build links programs to softcuda: for a linker, and in the form of a toolkit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from softcuda import library
 from softcuda._loader import make_folder
 
-# Libraries that softcuda has in the place of a toolkit's. A toolkit's own file of this form is left out.
+# Libraries of softcuda that replace a toolkit's. The toolkit's files with these names are skipped.
 OWN = re.compile(r"lib(cudart(_static)?|cuda|nvidia-ml)\.(a|so(\.\d+)*)")
 VERSIONED = re.compile(r"(lib.+\.so)\.\d+")
 
 
 def link_libraries(driver: Path, major: int) -> dict[str, Path]:
-    """The file for each name that a linker asks for. ``major`` is the version of CUDA."""
+    """The file for each name that a linker uses. ``major`` is the version of CUDA."""
     folder = driver.parent
     return {
         "libcudart_static.a": folder / f"libcudart_static_{major}.a",
@@ -31,9 +31,9 @@ def link_libraries(driver: Path, major: int) -> dict[str, Path]:
 def link_folder(major: int = 13) -> str:
     """The path of a folder for a linker's option ``-L``: with it, programs use softcuda's runtime.
 
-    The folder has ``libcudart_static.a``, which compilers take by default, ``libcudart.so``, ``libcuda.so``
+    The folder has ``libcudart_static.a``, which compilers use by default, ``libcudart.so``, ``libcuda.so``
     and ``libnvidia-ml.so``. major: the version of CUDA of the compiler's headers, 12 or 13. The folder is
-    in the user's cache folder, as :func:`softcuda.loader_folder` is. Raises FileNotFoundError if one
+    in the user's cache folder, like that of :func:`softcuda.loader_folder`. Raises FileNotFoundError if one
     of the libraries is missing.
     """
     return make_folder("link", _checked(link_libraries(_driver(), major)))
@@ -43,9 +43,9 @@ def toolkit_folder(toolkit: str | None = None) -> str:
     """The path of a folder in the form of a CUDA toolkit, in which the runtime is softcuda's.
 
     All other files are links to those of ``toolkit``, by default the one to which nvcc belongs, or the
-    packages of NVIDIA in this Python. Build systems take the folder as ``CUDA_PATH``, ``CUDA_HOME`` or
+    packages of NVIDIA in this Python. Build systems accept the folder as ``CUDA_PATH``, ``CUDA_HOME`` or
     ``CUDAToolkit_ROOT``. Its ``bin/nvcc`` links with softcuda's runtime by default. Each library
-    with a version in its name has the name without it as well, which the packages on PyPI lack. Raises
+    with a version in its name also has the name without it, which the packages on PyPI do not have. Raises
     FileNotFoundError if there is no toolkit, or if it has no cuda.h.
     """
     root = Path(toolkit).absolute() if toolkit else _find_toolkit()
@@ -55,7 +55,7 @@ def toolkit_folder(toolkit: str | None = None) -> str:
     for path in root.iterdir():
         if path.name not in ("lib", "lib64", "bin", "targets"):
             files[path.name] = path
-    # nvcc looks for its parts beside the name by which it was started.
+    # nvcc searches for its parts in the folder of the name with which it was started.
     for path in (root / "bin").iterdir():
         files[f"bin/{path.name}"] = path
     for path in _libraries_in(root):
@@ -80,7 +80,7 @@ def _checked(libraries: dict[str, Path]) -> dict[str, Path]:
 
 
 def _find_toolkit() -> Path:
-    """The toolkit of the environment's, of nvcc on the path, of this Python's packages, of the system."""
+    """The toolkit from the environment, of nvcc on the path, of this Python's packages, or of the system."""
     on_path = shutil.which("nvcc")
     candidates = (
         *(os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")),
@@ -88,7 +88,7 @@ def _find_toolkit() -> Path:
         *(*_package_folders(), "/usr/local/cuda"),
     )
     for candidate in candidates:
-        # Links lead out of a folder that toolkit_folder() made. /usr has more than a toolkit.
+        # The links in a folder of toolkit_folder() point outside it. /usr has more than a toolkit.
         if candidate and (nvcc := Path(candidate) / "bin/nvcc").is_file():
             root = nvcc.resolve().parents[1]
             if root != Path("/usr"):

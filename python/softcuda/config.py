@@ -1,18 +1,18 @@
-"""Print what a build needs to link programs to softcuda.
+"""Print the options and folders with which a build links programs to softcuda.
 
     softcuda-config --ldflags       -LFOLDER, for a linker or for nvcc
     softcuda-config --libdir        FOLDER: it has libcudart_static.a, libcudart.so, libcuda.so
-    softcuda-config --toolkit       a folder in the form of a CUDA toolkit, for CUDA_PATH and its like
+    softcuda-config --toolkit       a folder in the form of a CUDA toolkit, for CUDA_PATH and similar variables
 
 nvcc links programs with the static CUDA runtime by default, and NVIDIA's does not work with softcuda. In
-these folders libcudart_static.a is softcuda's, so programs work which were compiled with
+these folders libcudart_static.a is softcuda's, so programs work that were compiled with
 
     nvcc $(softcuda-config --ldflags) -arch=compute_80 program.cu
     NVCC_PREPEND_FLAGS=$(softcuda-config --ldflags) make
     CUDA_PATH=$(softcuda-config --toolkit) pip install --no-binary=cupy cupy
     cmake -DCMAKE_CUDA_COMPILER=$(softcuda-config --toolkit)/bin/nvcc ...
 
-A program that is linked so finds the runtime, libcudart.so, when it starts: softcuda's under softcuda-exec.
+Such a program finds the runtime, libcudart.so, when it starts: softcuda's under softcuda-exec.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from softcuda import _link
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says; returns the exit status."""
+    """Run the command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="softcuda-config",
         description=__doc__,

@@ -15,7 +15,7 @@
 namespace pycuda::python {
 namespace {
 
-/// The maximum number of useful indices: one for each axis, and a new axis beside each.
+/// The maximum number of useful indices: one for each axis, and a new axis next to each.
 constexpr std::size_t kMostIndices = 2 * Layout::max_dimensions;
 
 class BasicIndices {

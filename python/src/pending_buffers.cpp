@@ -30,7 +30,7 @@ void PendingBuffers::keep(HostBuffer buffer, StreamRef stream) {
 
 bool PendingBuffers::is_over(const Driver &driver, const Event &copied) noexcept {
     // A context that was destroyed took its events with it: NVIDIA's driver reads freed memory when
-    // it is asked about one of them.
+    // it queries one of them.
     return !copied.context().usable() ||
            driver.cuEventQuery.status(copied.get()) != CUDA_ERROR_NOT_READY;
 }

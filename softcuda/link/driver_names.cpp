@@ -1,8 +1,7 @@
-// driver_names.cpp -- libcuda.so for linkers: the driver's names without code, as the stubs of a
-// toolkit.
+// driver_names.cpp -- libcuda.so for linkers: the driver's names without code, like a toolkit's
+// stubs.
 //
-// A program that is linked with it wants libcuda.so.1: softcuda's or NVIDIA's, whichever the loader
-// finds.
+// A program that is linked with it needs libcuda.so.1: the loader finds softcuda's or NVIDIA's.
 
 #define PYCUDA_FUNCTION(name, symbol, version)                                                     \
     extern "C" __attribute__((visibility("default"))) void symbol() { __builtin_trap(); }

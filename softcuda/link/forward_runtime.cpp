@@ -1,20 +1,20 @@
 // forward_runtime.cpp -- libcudart_static.a: the runtime API, forwarded to libcudart.so at the
 // first call.
 //
-// A compiler links programs with the static CUDA runtime by default. With this archive in the place
-// of NVIDIA's, the program still contains no runtime. Each function of cudart.def is a jump through
-// a record of its own:
+// A compiler links programs with the static CUDA runtime by default. With this archive instead of
+// NVIDIA's, the program still contains no runtime. Each function of cudart.def is a jump through
+// its own record:
 //
 //     cudaMalloc:  jmp *record.function       a record: { function, "cudaMalloc" }
 //
-// At first the record leads to find_function(), which opens libcudart.so by its name and keeps the
-// function's address in the record. The program has no dependency on the library. If the loader
-// does not find the library, the functions return cudaErrorInsufficientDriver, as they do on a
-// machine without a driver. All names are hidden: a shared object that contains the archive exports
-// none of them.
+// At first the record points to find_function(), which opens libcudart.so by its name and stores
+// the function's address in the record. The program has no dependency on the library. If the loader
+// does not find the library, the functions return cudaErrorInsufficientDriver, as on a machine
+// without a driver. All names are hidden: a shared object that contains the archive exports none of
+// them.
 //
-// The file needs nothing of the C++ library, since C programs are linked with the archive as well.
-// NVIDIA's headers must not be seen here: these functions have no parameters.
+// The file does not use the C++ library, because C programs are linked with the archive as well.
+// NVIDIA's headers must not be included here: these functions have no parameters.
 #include <dlfcn.h>
 
 #define LIBRARY_NAMED(major) "libcudart.so." #major
@@ -54,7 +54,7 @@ bool equal(const char *one, const char *other) {
     return *one == *other;
 }
 
-/// What stands for a function where there is no library.
+/// The replacement of a function if there is no library.
 void *substitute(const char *name) {
     if (equal(name, "cudaGetErrorName"))
         return reinterpret_cast<void *>(error_name);
@@ -69,7 +69,7 @@ void *substitute(const char *name) {
 
 extern "C" {
 
-/// The address of a function of libcudart.so, or of what stands for it.
+/// The address of a function of libcudart.so, or of its replacement.
 __attribute__((visibility("hidden"))) void *softcudart_find_function(Record *record);
 
 /// A function has returned an error to this program or shared object.
@@ -92,7 +92,7 @@ int call(Record &record) {
 
 } // namespace
 
-// Not all errors are kept: libcudart.so decides.
+// libcudart.so decides which errors are stored.
 int softcudart_note_error(int error) {
     if (call(shared_peek) == error)
         last_error = error;
@@ -112,7 +112,8 @@ extern "C" __attribute__((visibility("hidden"))) int cudaGetLastError() {
     return error;
 }
 
-/// Called by first_call below. Two threads may come at the same time: both find the same function.
+/// Called by first_call below. Two threads may call it at the same time: both find the same
+/// function.
 void *softcudart_find_function(Record *record) {
     void *function = nullptr;
     if (void *library = dlopen(library_name, RTLD_LAZY | RTLD_LOCAL)) {
@@ -126,8 +127,8 @@ void *softcudart_find_function(Record *record) {
     return function;
 }
 
-// A call arrives here with the record's address in r11 and the caller's arguments in place. They
-// are kept while the function is looked for.
+// A call arrives here with the record's address in r11 and the caller's arguments in their
+// registers, which are saved while the function is searched.
 asm(R"(
     .pushsection .text
     .p2align 4

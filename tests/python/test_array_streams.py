@@ -40,7 +40,7 @@ def delay(stream):
 
 
 def delay_by_python(stream):
-    """As delay(), by a host function that needs the GIL."""
+    """Like delay(), with a host function that needs the GIL."""
     cuda.launch_host_func(lambda: time.sleep(DELAY), stream)
 
 

@@ -34,7 +34,7 @@ int main() {
 }
 """
 
-# A program in C that knows the functions' names alone, so that no toolkit is needed.
+# A program in C that uses only the functions' names, so that no toolkit is needed.
 CALLS = """
 #include <stdio.h>
 #include <string.h>
@@ -116,7 +116,7 @@ def needed_by(program):
 def test_a_program_in_c_needs_no_runtime_until_its_first_call(tmp_path, major, version):
     (tmp_path / "calls.c").write_text(CALLS)
     flags = config(tmp_path, "--ldflags", f"--cuda={major}")
-    # As compilers link: an archive, with other libraries static as well.
+    # Like compilers: an archive, with other libraries static as well.
     output_of(
         tmp_path,
         *("cc", "-o", "calls", "calls.c", flags),
@@ -159,7 +159,7 @@ def test_a_shared_object_exports_nothing_of_the_archive(tmp_path):
     assert "main" in names and "cuda" not in names
 
 
-# CUB gives up its work where there is a last error; with NVIDIA's archive it is only its own object's.
+# CUB stops if there is a last error; with NVIDIA's archive this is only the error of its own object.
 @needs_cc
 def test_each_shared_object_has_a_last_error_of_its_own(tmp_path):
     (tmp_path / "part.c").write_text(
@@ -246,7 +246,7 @@ def test_the_nvcc_of_a_toolkit_folder(tmp_path):
 
 
 def make_toolkit(folder, version=13000):
-    """The files of a toolkit, as the packages on PyPI lay them out."""
+    """The files of a toolkit, in the layout of the packages on PyPI."""
     for name in ("bin/nvcc", "include/cuda.h", "lib/libcudart_static.a"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("NVIDIA's")

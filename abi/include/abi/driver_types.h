@@ -4,7 +4,7 @@
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
-// In a header that comes with the toolkit, but not with the nvidia-cuda-runtime wheel.
+// In a header of the toolkit that the nvidia-cuda-runtime wheel does not have.
 using PFN_cuProfilerStart_v4000 = CUresult (*)();
 using PFN_cuProfilerStop_v4000 = CUresult (*)();
 using PFN_cuProfilerInitialize_v4000 = CUresult (*)(const char *, const char *, int);

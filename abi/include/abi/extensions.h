@@ -1,4 +1,4 @@
-// extensions.h -- what a driver library may export beyond NVIDIA's functions. All optional.
+// extensions.h -- functions that a driver library may export in addition to NVIDIA's. All optional.
 #pragma once
 
 #include <abi/driver_types.h>
@@ -7,54 +7,54 @@
 #include <cstdint>
 #include <pthread.h>
 
-/// const char *scuImageKind(void): the form of device code that the driver takes, "ptx" or
-/// "cubin". A library without it takes cubins.
+/// const char *scuImageKind(void): the form of device code that the driver loads, "ptx" or "cubin".
+/// A library without this function loads cubins.
 using PFN_scuImageKind = const char *(*)();
 
-/// CUresult scuCtxInterrupt(CUcontext): ends the kernels that run in a context as soon as they can
-/// be ended; waits on them return. A library without it cannot end a running kernel.
+/// CUresult scuCtxInterrupt(CUcontext): ends the kernels that run in a context as soon as possible;
+/// waits for them return. A library without this function cannot end a running kernel.
 using PFN_scuCtxInterrupt = CUresult (*)(CUcontext);
 
 /// void scuAskWhileWaiting(int (*keep_waiting)(void), pthread_t thread): calls of the driver in
-/// that thread that wait for work ask every few milliseconds whether to go on. 0 is
-/// scuCtxInterrupt() of the context that is waited for; the call then ends as it would have, or is
-/// not done and returns CUDA_ERROR_NOT_READY where more than kernels holds it up. Null asks nobody.
-/// A library without it waits in its calls unasked.
+/// this thread that wait for work call `keep_waiting` every few milliseconds. If it returns 0, the
+/// driver calls scuCtxInterrupt() for the context of the work; then the call ends as usual, or, if
+/// not only kernels delay it, has no effect and returns CUDA_ERROR_NOT_READY. Null removes the
+/// function. A library without this function never calls one.
 using PFN_scuAskWhileWaiting = void (*)(int (*keep_waiting)(), pthread_t thread);
 
-/// int scuKnowsAddress(CUdeviceptr): 1 where kernels of this driver may reach memory at an address,
-/// 0 where it belongs to another driver of this process, or to nobody. A library without it knows
-/// all addresses that other libraries hand on.
+/// int scuKnowsAddress(CUdeviceptr): 1 if kernels of this driver may access memory at an address, 0
+/// if it belongs to another driver of this process, or is not in use. For a library without this
+/// function, all addresses from other libraries are valid.
 using PFN_scuKnowsAddress = int (*)(CUdeviceptr);
 
-/// size_t scuLastFaultMessage(char *buffer, size_t size): what went wrong in the last kernel that
-/// failed, as text: kernel, block, thread, address. Writes at most `size` bytes with the final
-/// zero; returns the text's length, 0 where no kernel has failed.
+/// size_t scuLastFaultMessage(char *buffer, size_t size): a text about the failure of the last
+/// kernel that failed: kernel, block, thread, address. Writes at most `size` bytes including the
+/// final zero; returns the text's length, 0 if no kernel has failed.
 using PFN_scuLastFaultMessage = std::size_t (*)(char *buffer, std::size_t size);
 
-/// What a kernel did when it failed. Texts end with a zero; longer ones are cut off.
+/// The action of a kernel at its failure. Texts end with a zero; longer ones are truncated.
 struct ScuFault {
-    CUresult result;   ///< what the driver's functions return since then
+    CUresult result;   ///< the result of the driver's functions since then
     char kernel[1024]; ///< its name for the linker
-    char file[1024];   ///< of the source; "" where the line is not known
+    char file[1024];   ///< of the source; "" if the line is not known
     unsigned line;
     unsigned block[3];
-    int thread[3]; ///< -1 where it is not known
+    int thread[3]; ///< -1 if it is not known
     int has_address;
     CUdeviceptr address;
     int access; ///< 1 a read, 2 a write, 0 not known
     int has_allocation;
-    CUdeviceptr allocation; ///< nearest to the address, which may be before or behind it
+    CUdeviceptr allocation; ///< the nearest one to the address, which may be before or after it
     std::size_t allocation_bytes;
-    char variable[256]; ///< the array or pointer that was used; "" where it is not known
-    int parameter;      ///< the number of the kernel's parameter that the pointer is, or -1
-    char message[2048]; ///< all of this in words
+    char variable[256]; ///< the accessed array or pointer; "" if it is not known
+    int parameter;      ///< the number of the kernel's parameter with the pointer, or -1
+    char message[2048]; ///< all of this as a text
 };
 
-/// int scuLastFault(ScuFault *fault): the last kernel that failed. 0 where none has.
+/// int scuLastFault(ScuFault *fault): the last kernel that failed. 0 if none has failed.
 using PFN_scuLastFault = int (*)(ScuFault *fault);
 
-/// A device, and what this process uses of it.
+/// A device, and its use by this process.
 struct ScuDevice {
     int count; ///< of all devices
     char name[256];
@@ -64,69 +64,70 @@ struct ScuDevice {
     unsigned multiprocessors;
     std::size_t memory_bytes;
     std::size_t used_bytes;
-    int in_use;                     ///< 1 where there is memory or a primary context
+    int in_use;                     ///< 1 if there is memory or a primary context
     std::uint64_t busy_nanoseconds; ///< in which kernels have run
 };
 
-/// CUresult scuDescribeDevice(int ordinal, ScuDevice *device): also before cuInit(), which the call
-/// does not do, and in a child that was forked after cuInit(). CUDA_ERROR_INVALID_DEVICE where
-/// there are not so many.
+/// CUresult scuDescribeDevice(int ordinal, ScuDevice *device): works also before cuInit(), which
+/// the call does not do, and in a child that was forked after cuInit(). CUDA_ERROR_INVALID_DEVICE
+/// if there are fewer devices.
 using PFN_scuDescribeDevice = CUresult (*)(int ordinal, ScuDevice *device);
 
-// Check modes: what the driver watches in kernels. A library without these functions has none.
-// Modes are bits: 1 mem (accesses outside of memory), 2 race, 4 init (reads of memory that nobody
-// wrote), 8 sync (barriers and member masks).
+// Check modes: errors in kernels that the driver checks. A library without these functions has
+// none. Modes are bits: 1 mem (accesses outside of memory), 2 race, 4 init (reads of uninitialised
+// memory), 8 sync (barriers and member masks).
 
 /// unsigned scuCheckModes(void): the modes that are on.
 using PFN_scuCheckModes = unsigned (*)();
 
 /// CUresult scuSetCheckModes(unsigned modes): for kernels that are launched from now on.
-/// CUDA_ERROR_INVALID_VALUE for a bit that is no mode.
+/// CUDA_ERROR_INVALID_VALUE for a bit that is not a mode.
 using PFN_scuSetCheckModes = CUresult (*)(unsigned modes);
 
 /// size_t scuCheckReport(char *json, size_t size): all findings so far as JSON text. Writes at most
-/// `size` bytes with the final zero; returns the text's length.
+/// `size` bytes including the final zero; returns the text's length.
 using PFN_scuCheckReport = std::size_t (*)(char *json, std::size_t size);
 
 /// void scuMarkFindingsTold(const uint64_t *numbers, size_t count): the program has read these
-/// findings, which the JSON text numbers. They are not printed again when the process ends.
+/// findings; the numbers are those in the JSON text. They are not printed again when the process
+/// ends.
 using PFN_scuMarkFindingsTold = void (*)(const std::uint64_t *numbers, std::size_t count);
 
 /// void scuForgetFindings(void): empties the list of findings.
 using PFN_scuForgetFindings = void (*)();
 
-/// void scuMarkBlock(CUdeviceptr block, size_t bytes, int taken): a pool hands out a piece of an
-/// allocation (1: only these bytes may be used, their contents are undefined), or takes the piece
-/// back (0: none of them may be used; not a leak). Kernels that were launched before may still use
-/// what is taken back: the call waits for them, also while a stream is being captured.
+/// void scuMarkBlock(CUdeviceptr block, size_t bytes, int taken): a pool allocates a piece of an
+/// allocation (1: only these bytes may be used, their contents are undefined), or frees the piece
+/// (0: none of them may be used; not a leak). Kernels that were launched before may still use a
+/// freed piece: the call waits for them, also while a stream is being captured.
 using PFN_scuMarkBlock = void (*)(CUdeviceptr block, std::size_t bytes, int taken);
 
 /// void scuMarkWritten(CUdeviceptr address, size_t bytes): the host has written there, or may have,
-/// other than by a call of the driver. Does nothing unless reads are checked.
+/// without a call of the driver. Does nothing unless reads are checked.
 using PFN_scuMarkWritten = void (*)(CUdeviceptr address, std::size_t bytes);
 
-/// void scuNoteAllocation(CUdeviceptr address, const char *where): the place in the program that
-/// allocated, "file:line". The driver copies the text.
+/// void scuNoteAllocation(CUdeviceptr address, const char *where): the position in the program of
+/// the allocation, "file:line". The driver copies the text.
 using PFN_scuNoteAllocation = void (*)(CUdeviceptr address, const char *where);
 
-// The profile: what kernels did, line by line, and when. A library without these functions has
-// none. Modes are bits: 1 timeline (when kernels, copies and waits began and ended), 2 counters
-// (what kernels executed and accessed).
+// The profile: the work of kernels, by line, and its times. A library without these functions has
+// none. Modes are bits: 1 timeline (begin and end of kernels, copies and waits), 2 counters (the
+// instructions and accesses of kernels).
 
 /// unsigned scuProfileModes(void): the modes that are on.
 using PFN_scuProfileModes = unsigned (*)();
 
-/// CUresult scuSetProfileModes(unsigned modes): for what is launched from now on.
-/// CUDA_ERROR_INVALID_VALUE for a bit that is no mode.
+/// CUresult scuSetProfileModes(unsigned modes): for work that is launched from now on.
+/// CUDA_ERROR_INVALID_VALUE for a bit that is not a mode.
 using PFN_scuSetProfileModes = CUresult (*)(unsigned modes);
 
-/// size_t scuProfileReport(char *json, size_t size): all that was recorded so far as JSON text.
-/// Writes at most `size` bytes with the final zero; returns the text's length.
+/// size_t scuProfileReport(char *json, size_t size): the record so far as JSON text. Writes at most
+/// `size` bytes including the final zero; returns the text's length.
 using PFN_scuProfileReport = std::size_t (*)(char *json, std::size_t size);
 
 /// void scuNoteWait(const char *function, uint64_t begin, uint64_t end): the calling thread has
-/// waited for work by asking again and again, in place of this function. Nanoseconds of
-/// CLOCK_MONOTONIC. Does nothing unless there is a timeline.
+/// waited for work by repeated queries instead of this function. Nanoseconds of CLOCK_MONOTONIC.
+/// Does nothing unless there is a timeline.
 using PFN_scuNoteWait = void (*)(const char *function, std::uint64_t begin, std::uint64_t end);
 
 /// void scuForgetProfile(void): empties the record.

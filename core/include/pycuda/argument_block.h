@@ -90,7 +90,7 @@ class ArgumentBlock {
         return try_push(&address, sizeof address, ValueKind::Pointer);
     }
 
-    /// A number without a size of its own, such as a Python int: converted to the parameter's type.
+    /// A number without a fixed size, such as a Python int: converted to the parameter's type.
     /// False if the parameter's kind is unknown, or if the value does not fit.
     [[nodiscard]] bool try_push_integer(std::int64_t value) noexcept;
     [[nodiscard]] bool try_push_integer(std::uint64_t value) noexcept;

@@ -65,7 +65,7 @@ class Array {
     /// operations on arrays ask; a kernel of the user gets an address.
     bool is_writable() const noexcept { return writable_; }
     void set_writable(bool writable) noexcept { writable_ = writable; }
-    /// Throws ReadOnlyArray, which says what the array was to be ("out"), if it is read-only.
+    /// Throws ReadOnlyArray with the array's role ("out") if it is read-only.
     void require_writable(std::string_view role) const {
         if (!writable_) [[unlikely]]
             throw_read_only(role);

@@ -68,7 +68,7 @@ class Fusion {
     std::vector<int> results_;
     std::vector<Scalar> constants_;
     std::vector<std::uint64_t> depends_on_; ///< of each value: bit k for input k
-    std::string text_;                      ///< tells programs apart
+    std::string text_;                      ///< identifies a program
     std::shared_ptr<Known> known_;
 };
 

@@ -81,7 +81,7 @@ void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Arra
 /// NVIDIA's. The type is float32, float64, or one of their complex types.
 bool fourier_takes(ScalarType type);
 
-/// Whether the array is C-contiguous once its first axis is made the last one.
+/// Whether the array is C-contiguous after its first axis becomes the last one.
 bool is_in_rows(const Array &array);
 
 enum class FourierDirection : int { Forward = -1, Inverse = 1 };
@@ -91,7 +91,7 @@ enum class FourierDirection : int { Forward = -1, Inverse = 1 };
 /// transformed axis has n elements, and that of the complex array has n / 2 + 1. A transform from
 /// complex to real overwrites `in`. `in` and `out` may be the same complex array. Does not wait for
 /// the device. Along axis 0, `out` may also be an array whose axis 0 is the last one in memory
-/// (is_in_rows()); it is another array than `in` then.
+/// (is_in_rows()); then it is not the array `in`.
 void fourier_transform(const Array &in, const Array &out, int first, int rank,
                        FourierDirection direction, StreamRef stream);
 

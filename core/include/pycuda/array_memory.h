@@ -61,7 +61,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     const Context &context() const noexcept { return context_; }
     /// The pool of the default stream.
     MemoryPool &pool() noexcept { return pool_; }
-    /// The pool of another stream; null if `stream` has no pool of its own.
+    /// The pool of another stream; null if `stream` has no pool.
     std::shared_ptr<detail::StreamPool> pool_of(StreamRef stream);
     KernelTable &kernels() noexcept { return *kernels_; }
     LibraryHandles &libraries() noexcept { return *libraries_; }

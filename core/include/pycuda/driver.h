@@ -81,7 +81,7 @@ extern std::atomic<const Driver *> loaded_driver;
 const Driver &load_driver();
 } // namespace detail
 
-/// The driver, opened on the first call as PYCUDA_DRIVER says: auto (NVIDIA's where it reports a
+/// The driver, opened on the first call as PYCUDA_DRIVER selects: auto (NVIDIA's if it reports a
 /// device, else softcuda), nvidia, softcuda, or a path. This does not initialise the driver; init()
 /// does. Before init(), "auto" looks for device files of the operating system. Throws
 /// DriverNotFound; an Error in a process that was forked after init(). Any thread may call.

@@ -91,8 +91,8 @@ class ElementwiseKernel {
         bool try_strides(const State &state);
 
         std::span<const ArrayView> arrays_;
-        std::unique_ptr<Walked> walked_;      ///< null where no walk needs strides
-        std::unique_ptr<OperandForms> forms_; ///< null where all are flat or walked
+        std::unique_ptr<Walked> walked_;      ///< null if no walk needs strides
+        std::unique_ptr<OperandForms> forms_; ///< null if all are flat or walked
         std::shared_ptr<const KernelVariant> variant_;
         std::optional<IndexRange> range_;
         std::uint64_t count_ = 0;

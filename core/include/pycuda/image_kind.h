@@ -1,4 +1,4 @@
-// image_kind.h -- the forms that device code comes in.
+// image_kind.h -- the forms of device code.
 #pragma once
 
 #include <optional>

@@ -116,7 +116,7 @@ constexpr bool any_staged = (std::is_same_v<std::remove_cvref_t<Args>, StagedArg
 } // namespace detail
 
 /// Launches with C++ arguments: device memory, In/Out/InOut of host data, numbers and structs of
-/// exactly the kernel's type. Waits for the kernel only where host data is staged.
+/// exactly the kernel's type. Waits for the kernel only if host data is staged.
 template <class... Args>
     requires(sizeof...(Args) != 1 ||
              !(std::is_same_v<std::remove_cvref_t<Args>, ArgumentBlock> && ...))

@@ -8,7 +8,7 @@
 
 namespace pycuda {
 
-/// Optional attributes of a launch, beside its LaunchConfig.
+/// Optional attributes of a launch, in addition to its LaunchConfig.
 struct LaunchAttributes {
     /// All blocks run at once and may wait for each other (cooperative_groups::this_grid()).
     bool cooperative = false;

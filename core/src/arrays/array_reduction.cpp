@@ -259,8 +259,8 @@ void choose_chunks(Reducing &work) {
     work.variant.split = work.chunks > 1;
 }
 
-/// Whether a thread has several columns, of dense rows. States with an index or three numbers have
-/// too much code for copies.
+/// Whether a thread processes several columns of dense rows. For states with an index or three
+/// numbers, several copies of the code would be too long.
 bool can_use_wide_columns(const Reducing &work) {
     const ReductionVariant &variant = work.variant;
     const ReductionRule rule = reduction_row(variant.reduction).rule;

@@ -36,7 +36,7 @@ template <class To, class From> __device__ __forceinline__ To array_convert(From
 }
 )__";
 
-/// What array_half and array_bfloat16 share.
+/// The common part of array_half and array_bfloat16.
 constexpr const char *small_float = R"__(
 struct array_small_float {
     unsigned short bits;
@@ -259,9 +259,9 @@ REAL_OF_TWO(array_floor_divide, array_real_floor_divide(a, b))
 REAL_OF_TWO(array_fmod, array_real_fmod(a, b))
 //: array_float_power
 __device__ __noinline__ float array_any_power(float x, float y) { return pow(x, y); }
-// x ** y by log2(x) in two floats, to 1.1 units in the last place. With x = 2^e (1 + f) and
-// s = 2 f / (2 + f), log2(1 + f) = log2(e) (s + s^3 / 12 + s^5 / 80 + ...), after Gal and Bachelis.
-// Powers that are not positive normal numbers, and numbers x that are not, are left to pow().
+// x ** y through log2(x) in two floats, to 1.1 units in the last place. With x = 2^e (1 + f) and s
+// = 2 f / (2 + f), log2(1 + f) = log2(e) (s + s^3 / 12 + s^5 / 80 + ...), after Gal and Bachelis.
+// pow() computes results, and numbers x, that are not positive normal numbers.
 __device__ __forceinline__ float array_float_power(float x, float y) {
     const int bits = __float_as_int(x), exponent = (bits - 0x3f3504f3) & 0xff800000;
     const float f = __int_as_float(bits - exponent) - 1.0f, e = exponent * 0x1p-23f;

@@ -61,7 +61,8 @@ COMPLEX(log)(array_complex<T> x) {
     const T size = hypot(x.re, x.im), angle = atan2(x.im, x.re);
     if (!(size > T(0.7) && size < T(1.4)))
         return {log(size), angle};
-    // Near 1 of size * size - 1, whose terms cancel: with what their products round off.
+    // Near 1, for size * size - 1, whose terms cancel: includes the rounding errors of the
+    // products.
     const T a = fmax(fabs(x.re), fabs(x.im)), b = fmin(fabs(x.re), fabs(x.im));
     const T high = (a - 1) * (a + 1), low = b * b;
     const T lost = fma(a - 1, a + 1, -high) + fma(b, b, -low);
@@ -153,7 +154,7 @@ COMPLEX(cos)(array_complex<T> x) { return cosh(times_i(x)); }
 COMPLEX(tan)(array_complex<T> x) { return over_i(tanh(times_i(x))); }
 //: asin
 COMPLEX(asin)(array_complex<T> x) {
-    if (!array_finite_parts(x)) // of C's rules, these are what atan2() makes of infinities
+    if (!array_finite_parts(x)) // atan2() follows these of C's rules for infinities
         return {x.re == 0 ? x.re : atan2(x.re, fabs(x.im)),
                 array_infinite(x) ? copysign(hypot(x.re, x.im), x.im) : x.re - x.im};
     array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));

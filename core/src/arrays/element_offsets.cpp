@@ -77,7 +77,7 @@ struct Ends {
     const Array *base = nullptr;
 };
 
-/// `outside`: where the kernel says on which axes an index is outside. Null if it need not.
+/// `outside`: the kernel writes here on which axes an index is outside. Null if it need not.
 void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &ends,
             const Array *outside, StreamUse &use) {
     std::vector<Layout> layouts;

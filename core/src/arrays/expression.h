@@ -58,7 +58,7 @@ struct Expression {
 struct InPlaceExpression {
     std::string kernel;     ///< its name
     std::string before;     ///< includes and declarations
-    std::string statements; ///< with line numbers of their own
+    std::string statements; ///< with separate line numbers
     std::span<const KernelArgument> parameters;
     /// Of each array among the parameters: whether it is accessed element by element. Others are
     /// pointers.
@@ -137,7 +137,7 @@ std::string expression_source(const Expression &expression, const ElementWalk &w
 /// multiples of 16 bytes, and share no bytes.
 std::string expression_source(const InPlaceExpression &expression, const ElementWalk &walk);
 
-/// A few bytes that tell the walks of one expression apart.
+/// A few bytes that identify a walk of the expression.
 std::string walk_key(const ElementWalk &walk);
 
 } // namespace pycuda

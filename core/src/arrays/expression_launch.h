@@ -32,14 +32,14 @@ struct ElementOperands {
     const Array *mask = nullptr;
 };
 
-/// What the index of an element is.
+/// The meaning of an element's index.
 enum class IndexOrder : std::uint8_t {
     Any,
     Memory, ///< its place in memory if all arrays have one order and no gaps, else as C
     C,      ///< its index in C order
 };
 
-/// What the choice depends on beside the arrays.
+/// The data for the choice, in addition to the arrays.
 struct WalkOptions {
     bool rolled = false;
     bool is_long = false; ///< some step is (is_long())

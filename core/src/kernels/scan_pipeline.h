@@ -14,7 +14,7 @@ namespace pycuda {
 /// The parameters of scan_pipeline.cuh. Its text needs shuffle.cuh and scan.cuh before it.
 struct ScanPipeline {
     static constexpr unsigned threads = 32 * (8 + 4 + 3 + 2); ///< as the roles are counted there
-    static constexpr std::size_t alignment = 16;              ///< of what is read
+    static constexpr std::size_t alignment = 16;              ///< of the input
     /// For each processor. A single tile need not ask the device.
     static constexpr std::int64_t fewest_tiles = 2;
 

@@ -20,7 +20,7 @@ constexpr std::uint64_t wide_threshold = 1ull << 31;
 constexpr std::size_t vector_bytes = 16;
 
 /// Words that show that the text depends on neighbouring threads, or that it ends a loop early.
-/// Then each thread processes its elements one after the other.
+/// Then each thread processes its elements one after another.
 constexpr std::string_view thread_words[] = {
     "threadIdx", "blockIdx", "blockDim", "gridDim", "tid",    "cta_start", "total_threads",
     "break",     "return",   "goto",     "asm",     "static", "__shared__"};
@@ -82,7 +82,7 @@ template <class Arrays> unsigned vector_length(const Arrays &arrays) {
     return vector_bytes % largest == 0 ? static_cast<unsigned>(vector_bytes / largest) : 1;
 }
 
-/// A walk over all elements reads whole vectors: none must end early.
+/// A walk over all elements reads whole vectors: no array may be shorter.
 bool have_one_size(std::span<const ArrayView> arrays) {
     const std::size_t size = arrays.front().size();
     return std::ranges::all_of(arrays, [&](const ArrayView &view) { return view.size() == size; });

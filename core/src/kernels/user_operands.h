@@ -7,7 +7,7 @@
 //
 //     z (C order, 6 x 4)          flat
 //     x (6 x 4 out of 6 x 8)      strided, 2 axes  \ one group: equal shapes share their extents,
-//     y (transposed of 4 x 6)     strided, 2 axes  / so that the index is taken apart once
+//     y (transposed of 4 x 6)     strided, 2 axes  / so the index is split once
 #pragma once
 
 #include <pycuda/argument_block.h>
@@ -59,14 +59,14 @@ class OperandForms {
 /// The arrays of one call. Their memory belongs to the caller, their elements are bytes.
 std::vector<Array> arrays_of(std::span<const ArrayView> views);
 
-/// True where the elements lie one after the other, the last index running fastest.
+/// True if the elements are adjacent and in order of the last index.
 bool is_c_contiguous(const ArrayView &view) noexcept;
 
 /// The forms; null if all arrays are flat.
 std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> arrays);
 
-/// How many elements a text uses of each array that it uses as x[i] alone: as many as the first
-/// array has, if nothing else is said.
+/// The number of elements of each array that a text uses only as x[i]: as many as the first array
+/// has, by default.
 struct NeededElements {
     bool may_skip = false; ///< a condition of the text decides
     std::optional<std::uint64_t> by_range = {};

@@ -7,8 +7,8 @@
 // A plan has no memory for intermediate results. Each call takes a workspace from the arrays' pool,
 // so that one plan can run in several streams at the same time.
 //
-// Results of transforms along the first axis may go to rows: to an array whose first axis is the
-// last one in memory. Writing columns takes a tenth longer on an H200.
+// Results of transforms along the first axis may be written to rows: to an array whose first axis
+// is the last one in memory. Writing columns takes a tenth longer on an H200.
 #include <pycuda/array_libraries.h>
 #include <pycuda/copy.h>
 
@@ -98,7 +98,7 @@ class Plan {
     void make() {
         PlanKey plan = key_;
         const int rank = plan.rank;
-        // cuFFT wants the complex one of the two types as the type to compute in.
+        // cuFFT uses the complex one of the two types as the type of the computation.
         const int compute = std::max(plan.in_type, plan.out_type);
         cufft()->set_auto_allocation(handle_, 0);
         cufft()->make_plan(handle_, rank, plan.lengths.data(), plan.in.data(), plan.in_step,

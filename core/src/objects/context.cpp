@@ -72,7 +72,7 @@ std::shared_ptr<ContextOwner> make_owner(CUcontext handle, CUdevice device,
     return owner;
 }
 
-/// The context of threads that have no context of their own.
+/// The context of threads without a current context.
 struct DefaultContext {
     std::mutex mutex;
     std::optional<Context> context;

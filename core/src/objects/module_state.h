@@ -17,9 +17,9 @@ CUresult unload_module(CUmodule module);
 
 struct ModuleState {
     Handle<CUmodule, unload_module> handle;
-    std::mutex mutex; // guards what is below
+    std::mutex mutex; // guards the members below
     std::map<std::string, std::vector<ParameterDescription>> descriptions;
-    std::map<std::string, ParameterLayout> ptx_layouts;        // where the driver cannot tell
+    std::map<std::string, ParameterLayout> ptx_layouts;        // if the driver has no layouts
     std::vector<std::weak_ptr<const FunctionState>> functions; // all that may still be launched
 };
 

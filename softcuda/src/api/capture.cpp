@@ -85,7 +85,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph,
 
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *result) {
     return with_stream(handle, [&](Stream &stream) {
-        if (!result) { // the graph is lost, unless the program captured into one of its own
+        if (!result) { // the graph is lost, unless it is the program's own
             static_cast<void>(capture::end(stream));
             return;
         }

@@ -150,7 +150,7 @@ struct LineAccess {
 /// Up to four accesses replace the cells of the line's words, until there are too many writes. At
 /// least three of the latest reads are kept. All writes of a word among them have the same warp and
 /// clock, and are older than the reads.
-struct alignas(64) LineMarks { // the first access is in one cache line with what is before it
+struct alignas(64) LineMarks { // the first access shares a cache line with the data before it
     std::uint32_t run = 0;     ///< as in Cell
     bool by_words = false;     ///< the accesses are recorded in the cells of the words
     std::uint8_t oldest = 0;   ///< the next access to replace
@@ -235,7 +235,7 @@ struct MarkedWindow {
     void begin_run() {
         if (++run != 0)
             return;
-        std::fill(lines.begin(), lines.end(), LineMarks{}); // none has a number that comes again
+        std::fill(lines.begin(), lines.end(), LineMarks{}); // no old number may be used again
         std::fill(cells.begin(), cells.end(), Cell{});
         run = 1;
     }

@@ -1,7 +1,7 @@
 // lines.cpp -- checks a warp's access to a line of 32 words as a whole, if that is sufficient.
 //
 // Nearly every access of a warp is to few lines, and nothing is wrong with it. Then a line keeps
-// which words it was, by which lanes. Where order is in doubt, or too many warps share a line, its
+// which words it was, by which lanes. If the order is unknown, or too many warps share a line, its
 // words are looked at one by one (races.cpp).
 #include "check/block_checks.h"
 
@@ -19,10 +19,10 @@ struct AccessedWords {
     std::uint32_t all = 0, several = 0, whole = 0;
 };
 
-/// As std::has_single_bit(), which is a call where the processor may have no instruction for it.
+/// As std::has_single_bit(), which is a call if the processor may not have this instruction.
 constexpr bool has_one_bit(std::uint32_t bits) { return bits != 0 && (bits & (bits - 1)) == 0; }
 
-/// Byte by byte, where `lanes` have parts of words or share them.
+/// Byte by byte, if `lanes` have parts of words or share them.
 AccessedWords words_by_bytes(std::uint32_t lanes, std::uint32_t bytes, const PlacesInLine &places) {
     AccessedWords found;
     std::array<std::uint8_t, kLineWords> seen{};
@@ -156,7 +156,7 @@ std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const Pla
                      all ? now.lanes : lanes_of_words(now.lanes, now.bytes, places, words), places);
 }
 
-/// False where the words have to be looked at one by one.
+/// False if the words must be checked one by one.
 [[gnu::always_inline]] inline bool BlockChecks::marks_line(const Mark &mark, const LinePart &now,
                                                            const PlacesInLine &list,
                                                            LineMarks &marks, Space space) {

@@ -50,7 +50,7 @@ void BlockChecks::synchronize(const WarpAccess &access) {
     }
 }
 
-// What a strong read has seen is known when it is over: a write in between counts, too.
+// The value of a strong read is known at its end: a write in between counts, too.
 void BlockChecks::acquire_reads(std::uint32_t warp) {
     StrongRead &read = strong_reads_[warp];
     for (std::uint32_t left = order_.may_acquire() ? read.mask : 0; left != 0;) {
@@ -125,7 +125,7 @@ void BlockChecks::mark_bytes(const WarpAccess &access) {
     }
 }
 
-/// What a lane accesses of a line, from the byte at `offset` of the space on.
+/// The part of a line that a lane accesses, from the byte at `offset` of the space on.
 void BlockChecks::mark_words(const WarpAccess &access, const Line &line, Space space,
                              std::uint32_t lane, std::uint64_t offset, std::uint64_t bytes) {
     Cell *cells = words_of(line, space);
@@ -235,7 +235,7 @@ void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, M
                             std::uint64_t address) {
     const rt::WatchSite &site = access.site;
     const std::uint32_t bytes = now.bytes, lane = now.lane(bytes);
-    // Also not where the order is plain: that is most of what is asked.
+    // Not called either if the order is obvious, which is the most common case.
     const auto meets = [&](const Mark &before) {
         return before.site != 0 && (before.bytes & bytes) != 0 &&
                !(before.block == block_ &&

@@ -78,7 +78,7 @@ void check_against_launches(const Range &range, MemoryMap &memory) {
             const std::shared_ptr<const Accessor> launch = mark ? launch_of(cell.run) : nullptr;
             if (told || !launch || !is_unordered(launch->order, range.by->order))
                 return;
-            told = true; // one is enough of a transfer
+            told = true; // one report for each transfer is enough
             tell(mark == &cell.write, range, launch->what,
                  access_of(mark->site, mark->block,
                            mark->warp * rt::kWarpSize + mark->lane(mark->bytes), kWordBytes,

@@ -6,7 +6,7 @@
 //
 //     barrier                 those who leave know what those who arrived knew
 //     __syncwarp              lanes of one warp know each other's accesses
-//     __threadfence           what is known now may be passed on
+//     __threadfence           present knowledge may be passed on
 //     atomic, volatile write  passes it on to those who read the place later (SyncPlace)
 //
 // There are too many blocks for vector clocks over all blocks. For other blocks, a warp keeps

@@ -237,7 +237,7 @@ std::uint64_t make_texture_object(Context &context, const CUDA_RESOURCE_DESC &re
 
 std::uint64_t make_surface_object(Context &context, const CUDA_RESOURCE_DESC &resource) {
     require(resource.resType == CU_RESOURCE_TYPE_ARRAY, CUDA_ERROR_INVALID_VALUE);
-    // As on a GPU, an array without CUDA_ARRAY3D_SURFACE_LDST will do.
+    // As on a GPU, an array without CUDA_ARRAY3D_SURFACE_LDST is accepted.
     auto surface = std::make_unique<rt::Texture>();
     use_resource(*surface, resource);
     surface->is_surface = true;

@@ -139,7 +139,7 @@ std::string content_of(const FatEntry &entry) {
                               ? std::string(reinterpret_cast<const char *>(entry.payload.data()),
                                             entry.payload.size())
                               : unpack(entry);
-    if (entry.kind == FatEntry::Kind::Ptx) // ends at a NUL, where padding begins
+    if (entry.kind == FatEntry::Kind::Ptx) // ends at a NUL, at the start of the padding
         content.resize(std::min(content.size(), content.find('\0')));
     return content;
 }

@@ -44,7 +44,7 @@ std::size_t decimal(std::string_view field) {
     return value;
 }
 
-/// A part of a file. Throws FormatError where the file ends earlier.
+/// A part of a file. Throws FormatError if the file ends earlier.
 Bytes part(Bytes file, std::uint64_t begin, std::uint64_t bytes) {
     if (begin > file.size() || bytes > file.size() - begin)
         throw FormatError("the file is truncated");
@@ -57,7 +57,7 @@ template <class T> T read(Bytes file, std::uint64_t at) {
     return value;
 }
 
-/// GNU's names end with a slash, or say where in the table of long names they are.
+/// GNU's names end with a slash, or give their offset in the table of long names.
 std::string member_name(std::string_view field, std::string_view long_names) {
     if (field.size() > 1 && field.front() == '/') {
         const std::size_t begin = decimal(field.substr(1));

@@ -14,7 +14,7 @@ using warp::Place;
 namespace {
 
 constexpr std::size_t kMostOperands = 4; ///< of an exchange
-constexpr unsigned kRandomTurns = 32;    ///< one of so many goes to a random place
+constexpr unsigned kRandomTurns = 32;    ///< on average one of this many selects a random place
 
 template <typename Body> void for_lanes(std::uint32_t lanes, Body body) {
     for (; lanes != 0; lanes &= lanes - 1)

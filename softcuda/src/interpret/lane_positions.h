@@ -1,4 +1,5 @@
-// lane_positions.h -- where the lanes of a warp are in the tier lanes, and which go on next.
+// lane_positions.h -- the places of a warp's lanes in the tier lanes, and which lanes continue
+// next.
 #pragma once
 
 #include "interpret/barriers.h"
@@ -41,7 +42,7 @@ class LanePositions {
     [[nodiscard]] std::uint32_t arrive(std::uint32_t number, std::uint32_t lanes);
     /// Those of the lanes that vote yes at their barrier.
     [[nodiscard]] std::uint32_t votes(std::uint32_t lanes) const;
-    /// What the last barrier gave.
+    /// The result of the last barrier.
     Barriers::Passed passed;
 
   private:

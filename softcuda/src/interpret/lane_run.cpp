@@ -1,4 +1,4 @@
-// lane_run.cpp -- a warp whose lanes are at places of their own, as the plan of lanes has them.
+// lane_run.cpp -- a warp whose lanes are at separate places, according to the plan of lanes.
 #include "interpret/outcome.h"
 #include "interpret/warp_run.h"
 #include "ir/exchange.h"

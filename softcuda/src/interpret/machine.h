@@ -1,7 +1,7 @@
 // machine.h -- the memory and the launch that both interpreters run on.
 //
 // Memory is a set of ranges of bytes at device addresses. Shared and local memory are windows at
-// addresses of their own, so that a generic address tells which memory it means.
+// separate addresses, so that a generic address determines its memory.
 #pragma once
 
 #include "ir/ir.h"

@@ -32,7 +32,7 @@ struct Frame {
     const Block *block = nullptr;
     std::size_t next = 0; ///< instruction
     std::vector<std::uint64_t> values;
-    std::uint64_t depth = 0; ///< where its local variables begin
+    std::uint64_t depth = 0; ///< the start of its local variables
     std::uint64_t taken = 0; ///< the end of the allocas
 };
 

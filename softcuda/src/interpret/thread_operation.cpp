@@ -156,7 +156,7 @@ void store(const Instruction &i, const Thread &t, Inputs operands) {
         std::memcpy(to + (n - 1) * bytes, &operands[n], bytes);
 }
 
-/// What an operation of the table makes of the old value.
+/// The new value that an operation of the table computes from the old one.
 std::uint64_t by_table(const Instruction &i, Opcode opcode, std::uint64_t old, std::uint64_t b) {
     static thread_local ir::Function holder;
     const ir::Type type = ir::register_class(i.attributes.type);
@@ -230,7 +230,7 @@ void update(const Instruction &i, const Thread &t, Inputs operands, Outputs resu
         results[0] = old;
 }
 
-/// A piece of the thread's local memory, aligned, and where the next one may begin.
+/// A piece of the thread's local memory, aligned, and the start of the next one.
 void allocate(const Instruction &i, const Thread &t, Inputs operands, Outputs results) {
     const std::uint64_t align = i.attributes.immediate, room = t.block.local_stride;
     results[0] = (operands[0] + align - 1) & ~(align - 1);

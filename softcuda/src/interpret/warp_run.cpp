@@ -277,7 +277,7 @@ WarpRun::Copies WarpRun::read_edge(const Edge &edge, std::uint32_t lanes) {
 
 void WarpRun::take(const Edge &edge, std::uint32_t lanes, const Copies &copies) {
     Frame &f = frame();
-    for (const Join &join : edge.joins) // what is undefined is not lost
+    for (const Join &join : edge.joins) // undefined values are not removed
         if (join.how == Join::How::Keep)
             f.now.lost[join.phi->id] = false;
     for (const auto &[join, value] : copies) {
@@ -294,7 +294,7 @@ void WarpRun::take(const Edge &edge, std::uint32_t lanes, const Copies &copies) 
         f.now.arrivals[edge.to->id] = lanes;
 }
 
-/// All lanes are at the end of the function. Its caller goes on without those that have ended.
+/// All lanes are at the end of the function. Its caller continues without the ended ones.
 void WarpRun::finish() {
     if (frames_.size() == 1) {
         status_ = Status::Ended;

@@ -13,7 +13,7 @@
 
 namespace softcuda::interpret {
 
-/// A plan with what is derived from it once for all warps.
+/// A plan with data that is derived from it once for all warps.
 struct CheckedPlan {
     const warp::KernelPlan *plan = nullptr;
     Claims claims;

@@ -51,7 +51,7 @@ LaneValues WarpRun::read(const Value *value) {
     return f.now.values[value->id];
 }
 
-/// What is made again at each use: all lanes, active or not.
+/// Values that are computed again at each use: all lanes, active or not.
 LaneValues WarpRun::compute_again(const Value *value) {
     Frame &f = frame();
     const Instruction &i = *value->definition;
@@ -78,7 +78,7 @@ void WarpRun::define(const Instruction &i, std::vector<LaneValues> results) {
         for (std::uint64_t &lane : results[n])
             lane = cut(lane, result->type);
         f.checked->claims.check_value(result, results[n], here());
-        // Lanes elsewhere may have values of their own.
+        // Lanes at other places may have other values.
         const bool blends = f.place && f.plan().divergence.of(result).divergent();
         for_lanes(blends ? f.lanes : kAllLanes,
                   [&](unsigned lane) { f.now.values[result->id][lane] = results[n][lane]; });
@@ -116,7 +116,7 @@ void WarpRun::run_own(const Instruction &i) {
             f.taken = std::max(f.taken, out[1]);
     });
     define(i, std::move(results));
-    // Some of the times only, for warps may block each other by where they give way.
+    // Only sometimes, because warps may block each other if they always yield.
     gives_way_ = f.plan().waits.preemption_points.contains(&i) && random_() % kPreemptions == 0;
 }
 
@@ -176,7 +176,7 @@ void WarpRun::run_barrier(const Instruction &i) {
         status_ = Status::AtBarrier; // run_warps.cpp lets an arrival go on at once
         return;
     }
-    if (program_.kernel->has_regions()) // the warp waits where the region ends
+    if (program_.kernel->has_regions()) // the warp waits at the region's end
         return;
     if (program_.kernel->launch.warps() > 1)
         wrong("a barrier of several warps is not the end of a region");

@@ -47,7 +47,7 @@ struct DebugType {
     std::uint32_t encoding = 0; ///< of a Base: a DW_ATE number
     std::string name;
     std::uint64_t bytes = 0;
-    std::uint32_t target = kNoDebugIndex; ///< what it points to or consists of; none: void
+    std::uint32_t target = kNoDebugIndex; ///< the type that it points to or consists of; none: void
     std::vector<DebugMember> members;
     std::vector<DebugEnumerator> enumerators;
     std::vector<std::uint64_t> extents; ///< of an Array, outermost first

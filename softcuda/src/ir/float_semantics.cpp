@@ -370,7 +370,7 @@ Found on_half(const Instruction &i, Scalar type, Inputs bits) {
     default:
         return std::nullopt;
     }
-    // Eleven bits without a lower end of the exponents make 2^-14 of what is this close to it.
+    // Eleven bits without a lower limit of the exponents round such a number to 2^-14.
     if (ftz && std::fabs(result) < 0x1p-14 * (1 - 0x1p-12))
         result = std::copysign(0.0, result);
     if (a.relu && result <= 0)

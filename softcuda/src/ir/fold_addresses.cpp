@@ -29,7 +29,7 @@ const Value *constant_addend(const Instruction *sum) {
     return adds && sum->operand(1)->constant ? sum->operand(1) : nullptr;
 }
 
-/// Only 64-bit addresses: one of 32 bits wraps where the sum would not.
+/// Only 64-bit addresses: one of 32 bits may wrap although the sum does not.
 void take_addends(Instruction &access) {
     for (;;) {
         const Instruction *sum = access.operand(0)->definition;

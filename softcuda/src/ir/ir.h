@@ -181,7 +181,7 @@ struct Function {
     bool uses_dynamic_shared = false;
     std::uint32_t registers = 0; ///< estimate: the largest number of live 32-bit registers
     std::vector<Block *> blocks; ///< entry first
-    /// Set where the module is compiled for a debugger.
+    /// Set if the module is compiled for a debugger.
     std::shared_ptr<const DebugFunction> debug;
 
     Function() = default;

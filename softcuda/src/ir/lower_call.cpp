@@ -80,7 +80,7 @@ Value *read_argument(FunctionLowering &f, const ptx::Operand &argument, const Pi
                                    piece.type);
     ParamSlots &slots = f.slots(argument.symbol);
     if (piece.offset + bits(piece.type) / 8 > slots.bytes)
-        return f.constant(piece.type, 0); // the caller passes less than is asked for
+        return f.constant(piece.type, 0); // the caller passes fewer pieces
     return f.load_slots(slots, piece.offset, piece.type);
 }
 
@@ -250,7 +250,7 @@ void call_own(FunctionLowering &f, const ptx::Instruction &call, const OwnFuncti
         write_result(f, results[0], {0, register_class(own.result)}, made->result());
 }
 
-/// cudaGraphSetConditional(handle, value): the handle is where the value is.
+/// cudaGraphSetConditional(handle, value): the handle is the address of the value.
 void set_conditional(FunctionLowering &f, const ptx::Instruction &call) {
     auto arguments = call.operand(2).elements;
     if (arguments.size() != 2)

@@ -15,7 +15,7 @@ struct Piece {
 };
 
 /// A scalar is one piece, a struct is cut into words of its alignment, of 8 bytes at most. An open
-/// parameter is one piece: the address of what the caller passes.
+/// parameter is one piece: the address of the caller's argument.
 [[nodiscard]] std::vector<Piece> pieces_of(const ptx::Variable &variable);
 
 /// A piece of an argument: a part of a .param variable, a register or a number.

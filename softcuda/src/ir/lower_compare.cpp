@@ -152,7 +152,7 @@ void select(FunctionLowering &f, const ptx::Instruction &i) {
             type);
 }
 
-/// slct: a where c >= 0, else b; a NaN is not >= 0.
+/// slct: a if c >= 0, else b; a NaN is not >= 0.
 void select_by_sign(FunctionLowering &f, const ptx::Instruction &i) {
     Scalar type = scalar(i.modifiers.types[0]);
     Attributes a;

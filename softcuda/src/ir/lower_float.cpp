@@ -131,7 +131,7 @@ void lower_float(FunctionLowering &f, const ptx::Instruction &i) {
         return classify(f, i);
     Opcode opcode = opcode_of(i.opcode);
     Attributes a = attributes(i);
-    // Before sm_20 there were no subnormal singles.
+    // Before sm_20, f32 had no subnormal numbers.
     const unsigned sm = f.module().source().target.sm;
     a.ftz |= a.type == Scalar::F32 && sm != 0 && sm < 20;
     const bool mixed = i.modifiers.type_count > 1;

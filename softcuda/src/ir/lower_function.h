@@ -170,7 +170,7 @@ class FunctionLowering {
     std::unordered_map<const Block *, std::size_t> placed_;
     std::uint32_t statement_ = 0;        ///< of the function's own body
     std::vector<std::uint32_t> written_; ///< SSA variables that the present statement has set
-    /// Where a variable of the source is in a register: by the SSA variable.
+    /// The register of a variable of the source: by the SSA variable.
     struct DebugRegister {
         std::uint32_t variable = 0; ///< in DebugFunction::variables
         std::uint32_t begin = 0, end = 0;

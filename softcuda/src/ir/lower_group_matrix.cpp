@@ -100,7 +100,7 @@ void GroupProduct::negate(std::vector<Value *> &registers) {
         reg = f_.emit(Opcode::Xor, Scalar::B32, {reg, f_.constant(Type::I32, signs)});
 }
 
-/// What the products are added to: zero where scale-d is false.
+/// The value to which the products are added: zero if scale-d is false.
 Value *GroupProduct::sum(const ptx::Operand &reg, Value *keeps) {
     Value *value = f_.read(reg, sum_register());
     return f_.builder().select(keeps, value, f_.constant(value->type, 0));

@@ -129,9 +129,9 @@ void lower_integer(FunctionLowering &f, const ptx::Instruction &i) {
 
 /// The carry flag is a variable like others: add.cc and its like set it, addc and its like use it.
 ///
-/// A subtraction is a + ~b + 1, so it carries where it does not borrow, and subc subtracts 1 more
-/// where the flag is clear. (The manual calls the flag the borrow; but the compiler's own division
-/// of 128-bit numbers reads it with addc after subc.cc, which tells the difference.)
+/// A subtraction is a + ~b + 1, so it carries if it does not borrow, and subc subtracts 1 more
+/// if the flag is clear. (The manual calls the flag the borrow; but the compiler's own division
+/// of 128-bit numbers reads it with addc after subc.cc, which shows the difference.)
 void lower_carry(FunctionLowering &f, const ptx::Instruction &i) {
     using ptx::Opcode;
     Scalar type = scalar(i.modifiers.type());

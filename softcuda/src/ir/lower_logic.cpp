@@ -21,7 +21,7 @@ void shift(FunctionLowering &f, const ptx::Instruction &i, Opcode opcode) {
     f.write(i.operand(0), f.emit(opcode, type, {value, amount}), type);
 }
 
-/// cnot: 1 where the operand is 0, else 0.
+/// cnot: 1 if the operand is 0, else 0.
 void logical_not(FunctionLowering &f, const ptx::Instruction &i) {
     Scalar type = scalar(i.modifiers.type());
     Type as = register_class(type);

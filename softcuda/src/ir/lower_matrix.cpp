@@ -164,7 +164,7 @@ unsigned elements_per_register(Scalar element) {
     return element == Scalar::TF32 || element == Scalar::F64 ? 1 : 32 / bits(element);
 }
 
-/// The place of an element of a fragment in its matrix: what all lanes share, and what they add:
+/// The position of an element of a fragment in its matrix: the common part, and the lanes' offsets:
 /// row = row + lane / 4, column = column + lane % 4 * step (the other way round for B).
 struct Place {
     unsigned row, column, step;
@@ -235,7 +235,7 @@ class FragmentMover {
     Value *lane_, *group_, *member_, *stride_;
 };
 
-/// Where none is given, rows (or columns) follow each other.
+/// By default, rows (or columns) are adjacent.
 std::uint64_t FragmentMover::default_stride() {
     const Sizes &s = tiling_.whole;
     unsigned rows = is_b() ? s.k : s.m;

@@ -15,7 +15,7 @@ class MatrixMover {
         : f_(f), lane_(f.special(Special::LaneId)), group_(logic(Opcode::Shr, lane_, 2)),
           member_(logic(Opcode::And, lane_, 3)) {}
 
-    /// Where matrices begin: a shared address in each lane.
+    /// The starts of matrices: a shared address in each lane.
     void set_address(const ptx::Instruction &i, const ptx::Operand &operand) {
         Address address = shared_address(f_, operand, space(i.modifiers.space));
         address_ = address.base;

@@ -1,6 +1,6 @@
 // lower_mbarrier.cpp -- mbarrier: a barrier that is an object in shared memory.
 //
-// support/mbarrier.h says what its bits are. An arrival is an atomic operation that counts down,
+// support/mbarrier.h describes its bits. An arrival is an atomic operation that counts down,
 // and at zero begins the next phase; the state that it returns is the old value. Transactions,
 // which are bytes of bulk copies, are counted by the same operation. A phase is over when its
 // number has changed. Whoever waits does so in a loop of test_wait, whose load makes it one that
@@ -103,7 +103,7 @@ void arrive_after_copies(FunctionLowering &f, const ptx::Instruction &i) {
         (void)subtract(f, i, i.operand(0), f.constant(Type::I64, 1), false);
 }
 
-/// True where the phase of a state, or that of a parity, is over.
+/// True if the phase of a state, or that of a parity, is over.
 void test(FunctionLowering &f, const ptx::Instruction &i) {
     Address address = shared_address(f, i.operand(1), space(i.modifiers.space));
     Attributes a = access(Order::Acquire);

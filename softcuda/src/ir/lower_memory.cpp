@@ -93,7 +93,7 @@ void store_slot(FunctionLowering &f, const ptx::Instruction &i, const Attributes
 }
 
 /// The address of a parameter in a register is a generic one of a kernel's parameter, and one in
-/// local memory in a function, where such parameters live.
+/// local memory in a function, which has such parameters.
 Space memory_space(FunctionLowering &f, const ptx::Instruction &i, Space space) {
     if (space != Space::Param)
         return space;

@@ -58,7 +58,7 @@ ParamUses::ParamUses(const ptx::Module &module, const ptx::Function &function)
     }
 }
 
-/// What a call passes as `rest[]` is in memory: the callee has only its address.
+/// The arguments of `rest[]` are in memory: the callee gets only their address.
 void ParamUses::note_call(const ptx::Instruction &call) {
     const auto arguments = call.operand(2).elements;
     const ptx::Operand &callee = call.operand(1), &prototype = call.operand(3);

@@ -48,7 +48,7 @@ struct SharedLayout {
 
 class ModuleLowering {
   public:
-    /// `target.debug` says for what the module is lowered.
+    /// `target.debug`: whether the module is lowered for a debugger.
     ModuleLowering(const ptx::Module &source, Module &target, Diagnostics &diagnostics);
     void run();
 
@@ -84,7 +84,7 @@ class ModuleLowering {
         dynamic_shared_align_ = std::max(dynamic_shared_align_, align);
     }
     [[nodiscard]] std::uint32_t dynamic_shared_align() const { return dynamic_shared_align_; }
-    /// Null where the module is not lowered for a debugger.
+    /// Null if the module is not lowered for a debugger.
     [[nodiscard]] std::shared_ptr<const DebugFunction>
     debug_function(const ptx::Function &function);
 

@@ -78,7 +78,7 @@ std::optional<std::uint64_t> constant_special(ptx::SpecialRegister special, unsi
     case ptx::SpecialRegister::ClusterNctaid:
         return component == 3 ? std::optional<std::uint64_t>(1) : std::nullopt;
     case ptx::SpecialRegister::CurrentGraphExec:
-    case ptx::SpecialRegister::Pm: // performance counters that nobody has started
+    case ptx::SpecialRegister::Pm: // performance counters that are not started
     case ptx::SpecialRegister::Pm64:
     case ptx::SpecialRegister::ReservedSmemOffset:
         return 0;
@@ -239,7 +239,7 @@ Value *FunctionLowering::special(Special special, std::uint32_t number) {
     return in_entry(Opcode::Special, attributes);
 }
 
-/// Makes an operation without operands once, where all can use it.
+/// Makes an operation without operands once, at a position where all can use it.
 Value *FunctionLowering::in_entry(Opcode opcode, const Attributes &a) {
     std::uint32_t index = opcode == Opcode::Special
                               ? static_cast<std::uint32_t>(a.special) << 8 | a.immediate

@@ -28,7 +28,7 @@ Space FunctionLowering::space_of(ptx::SymbolRef symbol) const {
     return found ? space(found->space) : Space::Generic;
 }
 
-/// True for .param variables of calls, which have no address of their own.
+/// True for .param variables of calls, which have no address.
 bool FunctionLowering::is_slot(ptx::SymbolRef symbol) const {
     switch (symbol.kind) {
     case ptx::SymbolKind::Parameter:
@@ -91,12 +91,12 @@ std::uint32_t FunctionLowering::shared_variable(const ptx::Function *owner, std:
     made.space = Space::Shared;
     made.size = v.bytes();
     made.align = std::max<std::uint32_t>(v.alignment, 1);
-    // With a size it has memory of its own, also where it is .extern and defined nowhere: ptxas
+    // With a size it has separate memory, also if it is .extern and not defined: ptxas
     // does the same, and taichi's kernels rely on that.
     if (made.size == 0) {
         made.align = std::max<std::uint32_t>(made.align, 16);
         dynamic_shared_.push_back(found->second);
-        if (!top_.is_entry()) { // where it begins, the kernel says
+        if (!top_.is_entry()) { // the kernel determines its start
             made.size = 0;
             module_.use_dynamic_shared(made.align);
         }
@@ -147,7 +147,7 @@ std::uint32_t FunctionLowering::local_variable(std::string name, std::uint64_t s
     return static_cast<std::uint32_t>(function_.variables.size() - 1);
 }
 
-/// What the register in `buffer[%r1]` adds to the address of the first element.
+/// The offset that the register in `buffer[%r1]` adds to the address of the first element.
 Value *FunctionLowering::subscript_bytes(const ptx::Operand &operand, Type type) {
     ptx::Operand index = operand;
     index.kind = ptx::OperandKind::Register;

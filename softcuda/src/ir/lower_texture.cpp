@@ -73,7 +73,7 @@ TextureOperation::Operator reduction(ptx::Operation operation) {
     }
 }
 
-/// The operation that the modifiers name; none where the device lacks it.
+/// The operation that the modifiers select; none if the device does not support it.
 std::optional<TextureOperation> operation_of(const ptx::Instruction &i, Kind kind) {
     TextureOperation made;
     made.kind = kind;

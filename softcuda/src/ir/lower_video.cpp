@@ -39,7 +39,7 @@ class Video {
         return i_.opcode == Opcode::Vset || i_.opcode == Opcode::Vset2 ||
                i_.opcode == Opcode::Vset4;
     }
-    /// vset names no type of its own.
+    /// vset has no type in its name.
     [[nodiscard]] bool is_signed_type(unsigned slot) const {
         if (is_set())
             return slot > 0 && i_.modifiers.types[slot - 1] == ptx::ScalarType::S32;
@@ -242,7 +242,7 @@ void Video::run() {
 void Video::run_lanes(unsigned lanes) {
     const unsigned width = 32 / lanes;
     const ptx::Operand &destination = i_.operand(0);
-    unsigned wanted = 0; // a bit for each lane that the mask names; all where there is none
+    unsigned wanted = 0; // a bit for each lane in the mask; all bits without a mask
     for (unsigned n = 0; n < destination.lane_count; ++n)
         wanted |= 1u << (destination.lanes >> (4 * n) & 15);
     if (destination.component >= Component::B0 && destination.component <= Component::B3)

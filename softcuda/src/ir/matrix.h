@@ -15,7 +15,7 @@ struct MatrixForm {
     bool column_a = false;    ///< of those, how lanes hold A
     bool row_b = false;       ///< and B
     bool conjunction = false; ///< of single bits: and instead of xor
-    bool sparse = false;      ///< half of A's elements are given, and where they belong
+    bool sparse = false;      ///< half of A's elements are given, with their positions
     unsigned selector = 0;    ///< of mma.sp: which lanes know
     bool coarse = false;      ///< wgmma of 8-bit floats: sums of 14 bits
 };

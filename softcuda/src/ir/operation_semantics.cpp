@@ -73,7 +73,7 @@ Bits distance_added(Wide a, Wide b, Wide c) {
     return static_cast<Bits>(c + (a < b ? b - a : a - b));
 }
 
-/// What saturates, and what is too wide for integer_semantics.cpp.
+/// Saturating operations, and those too wide for integer_semantics.cpp.
 Found on_numbers(const Instruction &i, Inputs x) {
     const Attributes &a = i.attributes;
     if (a.type == Scalar::None || bits(a.type) > 64 || packed_element(a.type) != Scalar::None)

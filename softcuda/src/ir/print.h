@@ -13,9 +13,10 @@
 //     }
 //
 // Words after the opcode stand in a fixed order: the operation of its kind (an atomic's, a
-// comparison's), then what is not at its default: order, scope, space, rounding, precision, flags,
-// vector width, type, source type. A result's class follows it (`%5:i32`) where the opcode and its
-// type do not tell. Constants carry their class: `i32 -1`, `f32 0.5`, `f64 0x7ff8000000000000`.
+// comparison's), then attributes that differ from the default: order, scope, space, rounding,
+// precision, flags, vector width, type, source type. A result's class follows it (`%5:i32`) where
+// the opcode and its type do not tell. Constants carry their class: `i32 -1`, `f32 0.5`, `f64
+// 0x7ff8000000000000`.
 #pragma once
 
 #include "ir/ir.h"

@@ -1,6 +1,6 @@
 // promote_locals.cpp -- converts variables in local memory to values if they do not need memory.
 //
-// Compilers leave such variables behind in code for debugging, and where a struct is passed on:
+// Compilers leave such variables behind in code for debugging, and for structs that are passed on:
 //
 //     %1 = symbol_address.local.b64 @0
 //     store.local.u32 [%1 + 4], %x

@@ -5,7 +5,7 @@
 //     %5 = bitcast.f32 %3
 //     %6 = add.rn.f32 %1, %5
 //
-// As bits they would have to be those of the hardware's NaN, which nobody looks at here.
+// As bits they would have to be those of the hardware's NaN, which no instruction uses here.
 #include "ir/clean_up.h"
 #include "ir/replacements.h"
 

@@ -74,7 +74,7 @@ std::vector<std::string> Verifier::run() {
     return messages_;
 }
 
-/// What all other checks, and to_text(), take for granted.
+/// The conditions that all other checks, and to_text(), require.
 void Verifier::check_structure() {
     if (function_.blocks.empty())
         return fail("has no blocks");

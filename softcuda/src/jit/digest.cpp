@@ -1,4 +1,4 @@
-// digest.cpp -- SHA-256, as LLVM has it.
+// digest.cpp -- SHA-256, from LLVM.
 #include "jit/digest.h"
 
 #include <llvm/ADT/StringExtras.h>

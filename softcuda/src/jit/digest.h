@@ -6,7 +6,7 @@
 
 namespace softcuda::jit {
 
-/// SHA-256 in hexadecimal: 64 characters, by which texts of any length are told apart.
+/// SHA-256 in hexadecimal: 64 characters, which identify texts of any length.
 [[nodiscard]] std::string digest(std::string_view text);
 
 } // namespace softcuda::jit

@@ -63,7 +63,7 @@ unsigned active_lanes(const WarpAccess &access) {
     return static_cast<unsigned>(std::popcount(access.mask));
 }
 
-/// Of all 32 lanes: the loop becomes vector code.
+/// For all 32 lanes, so that the loop becomes vector code.
 SCU_CLONES bool have_stride(const std::uint64_t *addresses, std::uint64_t step) {
     std::uint64_t differs = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)

@@ -186,7 +186,7 @@ void BlockCounts::access(const rt::CountTable &table, std::uint32_t number, std:
 }
 
 /// The addresses as a GPU has them: from the beginning of shared memory, and local memory by lanes.
-/// `moved` holds them where they are others than the host's.
+/// `moved` contains them if they differ from the host's.
 const std::uint64_t *BlockCounts::in_space(Space space, std::uint32_t lanes,
                                            const std::uint64_t *addresses,
                                            std::array<std::uint64_t, kLanes> &moved) const {

@@ -117,7 +117,7 @@ struct Register {
     ScalarType type = ScalarType::None;
     std::uint8_t vector = 1;
     std::uint32_t scope = 0; ///< 0: the function's own; others: some inner scope
-    SourceLocation location; ///< where it is declared
+    SourceLocation location; ///< of its declaration
 
     std::string name() const;
 };

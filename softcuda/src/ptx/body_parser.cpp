@@ -193,7 +193,7 @@ void BodyParser::branch_targets(const Token &name) {
     for (std::size_t i = 0; i < labels.size(); ++i)
         scope_.refer_to_label(labels[i], &list.targets[i]);
     auto index = static_cast<std::uint32_t>(function_.target_lists.size());
-    function_.target_lists.push_back(std::move(list)); // the numbers stay where they are
+    function_.target_lists.push_back(std::move(list)); // the numbers do not move
     scope_.declare(name, {Meaning::Kind::BranchTargets, {}, index});
 }
 

@@ -45,7 +45,7 @@ bool has_own_form(const Modifiers &modifiers) {
     return !is_ordinary(modifiers.types[0]) || !is_ordinary(modifiers.types[1]);
 }
 
-/// cvt names a rounding exactly where the result may be inexact.
+/// cvt has a rounding modifier if and only if the result may be inexact.
 std::string check_conversion(const Modifiers &modifiers) {
     ScalarType to = modifiers.types[0], from = modifiers.types[1];
     if (!is_float(to) && !is_float(from))

@@ -17,7 +17,7 @@ bool is_integer(TypeClass type_class) {
 
 std::string dotted(ScalarType type) { return "." + std::string(name_of(type)); }
 
-/// What a register of a vector's element type, or a matrix's, is in registers: tf32 is .b32.
+/// The register type of a vector's or a matrix's element type: tf32 is .b32.
 bool is_packed(TypeClass type_class) {
     return type_class == TypeClass::PackedFloat || type_class == TypeClass::PackedInteger ||
            type_class == TypeClass::NarrowFloat;
@@ -448,7 +448,7 @@ std::optional<Mismatch> OperandChecker::check_coordinates(const Operand &operand
         wanted = 2;
         break;
     default:
-        break; // the fourth is not looked at where three are enough
+        break; // the fourth is not checked if three are enough
     }
     std::size_t count = operand.is(OperandKind::Vector) ? operand.elements.size() : 1;
     if (operand.is(OperandKind::Register) && operand.component == Component::None)

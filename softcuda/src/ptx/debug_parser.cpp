@@ -37,7 +37,7 @@ void DebugParser::section() {
     }
 }
 
-/// Any section. What is not understood ends its bytes: debug data never keep a program from
+/// Any section. Unknown text ends its bytes: debug data never keep a program from
 /// running.
 void DebugParser::data() {
     DebugSection &section = context_.module.debug_sections.back();

@@ -1,4 +1,4 @@
-// forms.cpp -- reads instructions.def once, when first asked.
+// forms.cpp -- reads instructions.def once, at the first use.
 //
 // The rows are text, so that they are readable and can be compared with NVIDIA's manual. This file
 // converts them to arrays. A row that does not parse is a defect of the table; a unit test reads
@@ -22,7 +22,7 @@ struct Row {
     unsigned sm;
 };
 
-/// Of a row's target: added where its suffix `a` is needed.
+/// For a row's target: added if its suffix `a` is required.
 constexpr unsigned kOneArchitecture = 1000;
 
 constexpr Row rows[] = {
@@ -40,12 +40,12 @@ constexpr Refusal refusals[] = {
 #include "ptx/instructions.def"
 };
 
-/// A group of modifiers.def: where its value is kept and what can be written.
+/// A group of modifiers.def: the member for its value, and its possible words.
 struct Group {
     std::string_view name;
     std::uint8_t field;
     std::vector<ModifierRule::Choice> choices;
-    std::size_t alias_count = 0; ///< the last of `choices`: taken only where a row names them
+    std::size_t alias_count = 0; ///< the last of `choices`: used only in rows that name them
 };
 
 std::vector<Group> make_groups() {

@@ -98,7 +98,8 @@ struct Form {
                (opcode == Opcode::Shfl && operands.size() == 4);
     }
 
-    /// mad.f32 without a rounding: what PTX had before 3.1. All others of sm_10 begin with a part.
+    /// mad.f32 without a rounding, the form before PTX 3.1. The other forms of sm_10 begin with a
+    /// modifier.
     [[nodiscard]] bool names_no_rounding() const {
         return opcode == Opcode::Mad && sm == 0 && modifiers.front().optional;
     }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t max_nesting = 200;
 
-/// `%r12` apart into `%r` and 12; a number of its own form only (no leading zeros).
+/// Splits `%r12` into `%r` and 12; only for numbers in normal form (no leading zeros).
 struct NumberedName {
     std::string_view stem;
     std::uint32_t number = no_index;

@@ -14,11 +14,11 @@ struct LinkInput {
     std::string text;
 };
 
-/// Resolves external functions and variables by name. What is internal to a module stays apart from
-/// others of the same name; of weak and common symbols the first counts. Nothing on failure; `log`
-/// has the messages of the parser, or which symbol is defined twice or with another size.
-/// The result has no line information. Symbols that remain external are left so. Kernels get
-/// `.maxnreg` where `most_registers` is not 0 and they have no lower one.
+/// Resolves external functions and variables by name. Internal symbols of a module stay separate
+/// from others of the same name; of weak and common symbols the first counts. Nothing on failure;
+/// `log` has the messages of the parser, or which symbol is defined twice or with another size. The
+/// result has no line information. Symbols that remain external are left so. Kernels get
+/// `.maxnreg` if `most_registers` is not 0 and they have no lower one.
 [[nodiscard]] std::optional<std::string> link(std::span<const LinkInput> inputs, std::string &log,
                                               std::uint32_t most_registers);
 

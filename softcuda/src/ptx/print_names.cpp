@@ -9,7 +9,7 @@ std::string PrintNames::choose(std::string name, Taken &taken) const {
     auto [known, is_new] = taken.try_emplace(name, 2);
     if (is_new)
         return name;
-    unsigned &suffix = known->second; // stays where it is when the table grows
+    unsigned &suffix = known->second; // does not move when the table grows
     std::string chosen;
     do
         chosen = name + "$" + std::to_string(suffix++);

@@ -11,7 +11,7 @@ namespace softcuda::rt {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
-/// Pieces go upwards, so that a copy that runs out of an allocation faults where that ends.
+/// Pieces are copied upwards, so that a copy past the end of an allocation faults at its end.
 constexpr std::uint32_t kPiece = 4096;
 
 void copy_masked(std::byte *to, const std::byte *from, std::uint32_t bytes, std::uint32_t mask) {

@@ -11,8 +11,8 @@
 // sides have called from the same point, at the same call depth, so the processor predicts this
 // return and the following ones correctly.
 //
-// scu_begin_fiber: where a new stack's first switch returns to; calls the body that start() left
-// in registers.
+// scu_begin_fiber: the return address of a new stack's first switch; calls the body that start()
+// left in registers.
 #if defined(__x86_64__)
 asm(R"(
 .text

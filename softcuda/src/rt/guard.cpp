@@ -1,6 +1,6 @@
 // guard.cpp -- signal handlers that turn faults in kernels into return values.
 //
-// The handlers run on a stack of their own, since a fault may be the overflow of the thread's
+// The handlers run on a separate stack, because a fault may be the overflow of the thread's
 // stack. They touch nothing but the thread's guard: `current_guard` is in static TLS, so that
 // reading it in a handler allocates nothing even in a thread that never called this library.
 #undef _FORTIFY_SOURCE // its longjmp check does not know of signal stacks
@@ -128,8 +128,9 @@ __attribute__((no_sanitize("address", "thread"))) bool is_behind_call(std::uint6
 #endif
 }
 
-/// Where generated code called what runs now: the first address behind a call above `stack`. Words
-/// of a live stack are read as they are, whatever a sanitizer thinks of the frames between.
+/// The position at which generated code called the running function: the first address behind a
+/// call above `stack`. Words of a live stack are read as they are, whatever a sanitizer thinks of
+/// the frames between.
 __attribute__((no_sanitize("address", "thread"))) std::uint64_t
 find_caller(std::uint64_t stack, const Guard *guard) noexcept {
     constexpr std::uint64_t kMostBytes = std::uint64_t{64} * 1024;
@@ -272,7 +273,7 @@ struct SignalHandlers {
         return a.sa_sigaction == b.sa_sigaction && a.sa_flags == b.sa_flags;
     }
 
-    /// Puts ours in again where the program has installed its own.
+    /// Installs our handlers again if the program has installed its own.
     static void keep() {
         struct sigaction present{};
         if (sigaction(SIGSEGV, nullptr, &present) != 0 || is_ours(present))

@@ -21,7 +21,7 @@
 
 namespace softcuda::rt {
 
-/// What is known about a fault.
+/// The known facts about a fault.
 struct FaultReport {
     enum class Direction { Unknown, Read, Write };
 
@@ -113,7 +113,7 @@ class Guard {
 };
 
 /// Installs the handlers, and gives the calling thread a stack for them. Call before run(), each
-/// time: programs and libraries install handlers of their own at any time, which know nothing of
+/// time: programs and libraries install their own handlers at any time, which know nothing of
 /// guards and may need the stack that has overflowed. Throws std::bad_alloc.
 void prepare_thread_for_guards();
 

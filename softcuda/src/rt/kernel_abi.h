@@ -52,9 +52,8 @@ struct WorkerState {
     std::uint64_t block_index; ///< linear index of the block being run, for reports; code stores it
     std::uint32_t barrier_sum; ///< bar.red: the sum over the warps that have arrived
     std::uint32_t
-        barrier_result; ///< bar.red: the sum of the whole block, after all warps have arrived
-    std::uint32_t
-        warp_index; ///< the warp being run, for reports; code stores it where it may fault
+        barrier_result;       ///< bar.red: the sum of the whole block, after all warps have arrived
+    std::uint32_t warp_index; ///< the running warp, for reports; code stores it before it may fault
     void *resident; ///< the runtime's record of the block, in the tiers that run warps as fibers
     void *watch;    ///< the block's rt::BlockWatch, if the kernel is checked
     void *counter;  ///< the block's rt::BlockCounter, if the kernel is profiled
@@ -105,7 +104,7 @@ enum class Exchange : std::uint8_t {
     Matrix,
 };
 
-/// Where the lanes of one warp are, in the lane tier. Generated code keeps it on its stack.
+/// The places of a warp's lanes, in the lane tier. Generated code keeps it on its stack.
 struct LaneState {
     std::uint32_t *waiting;        ///< by place: the lanes that are there
     std::uint32_t *since;          ///< by place: the turn in which it was last empty or run
@@ -233,7 +232,7 @@ void scu_free(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
 
 /// Waits at barrier `number` of the block until `threads` threads have arrived (0: all of the
 /// block; else a multiple of the warp size). Each arrival counts for a whole warp. Returns the sum
-/// of what all of them brought as `part`.
+/// of all their values of `part`.
 std::uint32_t scu_barrier(softcuda::rt::WorkerState *, std::uint32_t number, std::uint32_t threads,
                           std::uint32_t part, const char *place);
 

@@ -1,7 +1,7 @@
 // kernel_calls.cpp -- the functions of kernel_abi.h, which generated code calls by name.
 //
 // A fault must not jump out of code that holds a lock or memory, so these functions check addresses
-// first, or read them under a guard of their own, and fail at the end.
+// first, or read them under a separate guard, and fail at the end.
 #include "rt/cluster.h"
 #include "rt/device_call_abi.h"
 #include "rt/guard.h"
@@ -57,7 +57,7 @@ bool is_reachable(const WorkerState *worker, const LaunchFrame *frame, std::uint
     return services(frame).is_registered(address, size);
 }
 
-/// What the device runtime writes for a lane counts as written by it.
+/// Writes of the device runtime for a lane count as writes of the lane.
 void tell_of_reply(WorkerState *worker, unsigned lane, const DeviceReply &reply) {
     static WatchSite site = [] {
         WatchSite place{};

@@ -1,7 +1,7 @@
 // matrix_descriptor.h -- the layout of a matrix in shared memory that wgmma multiplies.
 //
 // Of A or B an instruction takes rows (of B columns) of 32 bytes, which is all of its k. The 64
-// bits of a descriptor say where they are:
+// bits of a descriptor give their addresses:
 //
 //     bits 0-13    begin, in units of 16 bytes, as the following offsets are
 //     bits 16-29   leading offset
@@ -9,7 +9,7 @@
 //     bits 49-51   base offset: the line of 128 bytes, of eight, in which a swizzle's pattern
 //     begins bits 62-63   swizzle: 0 none, 1 of 128 bytes, 2 of 64, 3 of 32
 //
-// Where k is what lies together, eight rows are a group, and groups are the stride offset apart.
+// If elements of k are adjacent, eight rows are a group, and groups are the stride offset apart.
 // Without a swizzle a row's two chunks of 16 bytes are the leading offset apart, and the rows of a
 // group 16 bytes; with one its span.
 //

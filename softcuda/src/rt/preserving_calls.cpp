@@ -3,14 +3,15 @@
 // Generated code asks for a look at suspicious addresses, or for an access lane by lane, in the
 // middle of its hot loops, and hardly ever does. A usual call would let every vector register be
 // overwritten, so that the caller had to be compiled with saves and reloads around each such place,
-// and values would live in memory beside it. These save all registers themselves.
+// and values would be in memory meanwhile. These save all registers themselves.
 #include "rt/kernel_abi.h"
 
 #if defined(__x86_64__)
 
-// XSAVE's standard layout ends at 2688 bytes with the AVX-512 state; what the processor has not, or
-// the system has not switched on, it leaves out. 0xe6: SSE, AVX, mask registers, the upper halves
-// of zmm0-15, zmm16-31 (Intel SDM volume 1, chapter 13). The header at 512 has to be zero at first.
+// XSAVE's standard layout ends at 2688 bytes with the AVX-512 state; parts that the processor does
+// not have, or the system has not switched on, it leaves out. 0xe6: SSE, AVX, mask registers, the
+// upper halves of zmm0-15, zmm16-31 (Intel SDM volume 1, chapter 13). The header at 512 has to be
+// zero at first.
 __asm__(R"(
     .macro scu_preserving function
     .globl \function\()_preserving

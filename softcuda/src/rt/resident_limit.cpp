@@ -9,7 +9,7 @@ namespace softcuda::rt {
 
 namespace {
 
-/// What a warp touches of its stack before it waits for the first time, the page tables included.
+/// The part of its stack that a warp uses before its first wait, including page tables.
 constexpr std::uint64_t kBytesOfWarp = std::uint64_t{20} << 10;
 /// A warp's stack and its guard; both windows of a block, each with the reserved addresses around
 /// it.

@@ -22,7 +22,7 @@ struct TensorPlace {
 /// rank, where the form has one.
 void load_box(const LaneCaller &lane, const BulkForm &form, const TensorPlace &place,
               std::uint64_t to, std::uint64_t barrier, std::uint32_t mask);
-/// Stores a box, or combines it with what is there; nothing outside the tensor is written.
+/// Stores a box, or combines it with the old contents; nothing outside the tensor is written.
 void store_box(const LaneCaller &lane, const BulkForm &form, const TensorPlace &place,
                std::uint64_t from);
 

@@ -264,7 +264,7 @@ void add_linear(Sums &sums, const Texture &texture, const Image &image, const Sa
     }
 }
 
-/// What is read at one level: how much it weighs of 256 when it is mixed with another.
+/// A read in one level, and its weight (of 256) if it is mixed with another.
 struct Place {
     const Image &image;
     SamplePoint point;

@@ -119,7 +119,7 @@ Texel read_texel(const Texture &texture, const std::byte *place) noexcept {
 
 namespace {
 
-/// The border's colour goes through the texels' own format; halves go down.
+/// The border's colour goes through the texels' own format; halves are rounded down.
 float border_float(TexelType type, float value) noexcept {
     const auto steps = [&](float low, float count) {
         return (std::ceil(std::clamp(value, low, 1.0F) * count - 0.5F) + 0.0F) / count;

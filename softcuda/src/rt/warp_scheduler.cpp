@@ -63,7 +63,7 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
             return End::Done;
         if (begun == 0 && stuck())
             relax();
-        if (ready_.empty()) // a block that nobody of could go on ended the launch
+        if (ready_.empty()) // no warp can continue: ends the launch
             resident_.back()->cluster().report_deadlock();
         WarpFiber &next = ready_.pop();
         set_current(next);
@@ -178,7 +178,7 @@ void WarpScheduler::retire() {
         return;
     const Cluster &cluster = std::exchange(finished_, nullptr)->cluster();
     if (!cluster.done())
-        return; // its blocks are where the others look for them
+        return; // other threads search its blocks
     starved_since_ = 0;
     const auto rest =
         std::stable_partition(resident_.begin(), resident_.end(),

@@ -85,7 +85,7 @@ template <class Tell> void tell_watch(BlockWatch &watch, Tell tell) {
     try {
         tell(watch);
         done = true;
-    } catch (const std::bad_alloc &) { // the launch is ended where nothing is alive any more
+    } catch (const std::bad_alloc &) { // ends the launch below, after all destructors
     }
     if (!done)
         fail_for_memory_of_checks();

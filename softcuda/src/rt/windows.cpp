@@ -31,7 +31,7 @@ class CommonRange {
     static constexpr std::uint64_t kSlots = kGigabyte / 2;
     static constexpr std::uint64_t kBytes = kBelow + kAbove + kSlots + kAbove + kSlack;
 
-    /// Null where the system refuses even this one.
+    /// Null if the system refuses even this one.
     static CommonRange *get() noexcept {
         static const std::unique_ptr<CommonRange> range = make();
         return range.get();
@@ -111,8 +111,8 @@ bool addresses_are_few() noexcept {
     return few;
 }
 
-/// How many blocks may have ranges of their own, which take half of the addresses at most: stacks,
-/// and everything else of the process, need some.
+/// The number of blocks that may have separate ranges, which use half of the addresses at most:
+/// stacks, and everything else of the process, need some.
 std::int64_t most_own_ranges() noexcept {
     constexpr std::uint64_t kBytesOfBlock = 2 * (kBelow + kAbove + kSlack), kMost = 2048;
     static const std::uint64_t most = std::min(kMost, addresses_left() / 2 / kBytesOfBlock);

@@ -12,7 +12,7 @@ unsigned bytes_of(TensorType type) {
 
 namespace {
 
-/// What an H100 does with elements of a type; it calls all else an illegal instruction.
+/// What an H100 does with elements of a type; anything else is an illegal instruction there.
 struct Combination {
     TensorType type;
     ElementType element;

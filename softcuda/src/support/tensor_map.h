@@ -61,7 +61,7 @@ struct TensorMap {
     std::uint8_t rank = 0;
     TensorType type{};
     TensorSwizzle swizzle{};
-    std::uint8_t fills_with_nan = 0; ///< where the box is outside the tensor
+    std::uint8_t fills_with_nan = 0; ///< outside the tensor
     std::array<std::uint8_t, 41> unused{};
 
     /// The reason why the map is unusable; null if it is usable.

@@ -49,7 +49,7 @@ TEST_F(GraphTest, CapturedWorkRunsAgain) {
     EXPECT_OK(cudaStreamDestroy(stream));
 }
 
-// As an H200 with driver 580 does: the capture ends, and its graph is lost.
+// As on an H200 with driver 580: the capture ends, and its graph is lost.
 TEST_F(GraphTest, ACaptureEndsWithoutAPlaceForItsGraph) {
     cudaStream_t stream = nullptr;
     ASSERT_OK(cudaStreamCreate(&stream));

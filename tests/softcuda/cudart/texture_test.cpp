@@ -44,7 +44,7 @@ TEST_F(TextureTest, ATextureDescribesItself) {
     EXPECT_OK(cudaDestroySurfaceObject(surface));
 }
 
-// As an H200 with driver 580 does.
+// As on an H200 with driver 580.
 TEST_F(TextureTest, SurfacesNeedNoFlagOfTheArray) {
     ASSERT_OK(cudaMallocArray(&resource_.res.array.array, &format_, 8, 8, cudaArrayDefault));
     cudaSurfaceObject_t surface = 0;

@@ -7,7 +7,7 @@
 //   OFFSETS, GATHER, SCATTER    1 for one of the tasks: writes the offsets to `dense`, writes
 //                    elements to `dense`, or writes elements of `dense` (`dense_step` bytes apart).
 //                    If all are 0, it only sets `outside[k]` if an index of array k is outside;
-//                    elements are written after such a kernel, and only where indices are inside
+//                    elements are written after such a kernel, and only if indices are inside
 //
 // Several elements in flight in each thread were slower on an H200.
 #pragma once

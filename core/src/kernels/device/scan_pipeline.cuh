@@ -11,8 +11,8 @@
 //
 //     a stage:  empty -> full -> summed -> told -> known -> empty     (barriers in shared memory)
 //
-// All lanes of a warp arrive, not one for all after __syncwarp(): this is no slower, and
-// compute-sanitizer knows no other order between their reads and the next copy.
+// All lanes of a warp arrive, not one lane after __syncwarp(): this is no slower, and
+// compute-sanitizer recognises no other order between their reads and the next copy.
 //
 // Tiles, and the order of operations within and between them, are those of scan_tile(), so results
 // have the same bits. Blocks claim tiles in rising order and finish them in that order, so the
@@ -181,7 +181,7 @@ struct ScanPipeline {
             stage.summed.arrive();
         });
     }
-    /// In lane 0: the total that scan_rows() computes, by the same operations.
+    /// In lane 0: the total that scan_rows() computes, with the same operations.
     __device__ T total_of_warp(int number, int warp) const {
         T values[Rows][Neighbours], totals[Rows];
         read_rows(number, warp, values);

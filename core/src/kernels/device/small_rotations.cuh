@@ -53,7 +53,7 @@ __device__ __forceinline__ R squared_length(const T (&x)[side]) {
     return real_part(sum);
 }
 
-/// The largest value of the lanes of a matrix; NaN is lost.
+/// The largest value in the lanes of a matrix; NaN is ignored.
 __device__ __forceinline__ R largest_of(const Lane &lane, R value) {
 #pragma unroll
     for (int distance = side / 2; distance > 0; distance /= 2)
@@ -61,7 +61,8 @@ __device__ __forceinline__ R largest_of(const Lane &lane, R value) {
     return value;
 }
 
-/// How many of the first n lanes of the matrix come before this one when `value` falls.
+/// The number of the first n lanes of the matrix that precede this one in descending order of
+/// `value`.
 __device__ __forceinline__ int rank_of(const Lane &lane, R value, int n) {
     int rank = 0;
 #pragma unroll
@@ -72,14 +73,14 @@ __device__ __forceinline__ int rank_of(const Lane &lane, R value, int n) {
     return rank;
 }
 
-/// A power of two near 1 / size, which brings numbers near to 1 without rounding.
+/// A power of two near 1 / size; products with it are near 1 and exact.
 __device__ __forceinline__ R scale_for(R size) {
     constexpr int least = sizeof(R) == 4 ? -120 : -1000;
     const int exponent = size > R(0) ? ilogb(size) : 0;
     return ldexp(R(1), -(exponent > least ? exponent : least));
 }
 
-/// The rotation of a pair of columns x, y of squared lengths `mine` and `theirs`.
+/// The rotation of a pair of columns x, y with squared lengths `mine` and `theirs`.
 struct Turn {
     R cosine, change; ///< `change`: of `mine`
     T factor;         ///< x becomes cosine x + factor y
@@ -88,7 +89,7 @@ struct Turn {
     __device__ __forceinline__ Turn(const Lane &lane, int partner, T product, R mine, R theirs,
                                     R tolerance) {
         const bool is_first = lane.row < partner;
-        // Both lanes take the first one's product: theirs may be rounded in different ways.
+        // Both lanes use the first one's product, because the other's may be rounded differently.
         product = lane.from(product, is_first ? lane.row : partner);
         const R size = absolute(product);
         is_needed = size > tolerance * sqrt(mine) * sqrt(theirs);
@@ -104,7 +105,7 @@ struct Turn {
 };
 
 /// Makes the columns x of each matrix orthogonal, and turns the columns v with them if `Vectors`.
-/// False if some pair still turns in the last sweep.
+/// False if a pair still turns in the last sweep.
 template <bool Vectors>
 __device__ __forceinline__ bool make_orthogonal(T (&x)[side], T (&v)[side], const Lane &lane,
                                                 int rows) {
@@ -143,8 +144,8 @@ __device__ __forceinline__ bool make_orthogonal(T (&x)[side], T (&v)[side], cons
 
 /// U, S and V^H of matrices a, (matrices, m, n); u: (matrices, m, k), vh: (matrices, k, n), with k
 /// the smaller extent, not used without `Vectors`. Of a wide matrix, the columns of a^H are turned.
-/// `failed` is set to 1 where a matrix is not finite or has not full rank, whose vectors a lane
-/// cannot find.
+/// Sets `failed` to 1 if a matrix is not finite, or does not have full rank: its vectors cannot be
+/// computed here.
 template <bool Vectors>
 __device__ __forceinline__ void decompose_small(const T *a, T *u, R *s, T *vh, int *failed, int m,
                                                 int n, long long count) {
@@ -193,7 +194,7 @@ __device__ __forceinline__ void decompose_small(const T *a, T *u, R *s, T *vh, i
     }
 }
 
-/// Hermitian matrices of which one triangle is read.
+/// Hermitian matrices, of which one triangle is read.
 struct Hermitian {
     const T *a;
     int n;
@@ -235,10 +236,10 @@ struct Hermitian {
     }
 };
 
-/// Eigenvalues, rising, and eigenvectors as columns (unless null) of Hermitian matrices, (matrices,
-/// n, n). The matrix is scaled and shifted so that its eigenvalues are from 1 to 5: then its
-/// columns turn into its eigenvectors. Their quotients give the eigenvalues. `failed` is set to 1
-/// where a matrix is not finite.
+/// Eigenvalues in ascending order, and eigenvectors as columns (unless null), of Hermitian
+/// matrices, (matrices, n, n). The matrix is scaled and shifted so that its eigenvalues are from 1
+/// to 5: then its columns turn into its eigenvectors. Their quotients give the eigenvalues. Sets
+/// `failed` to 1 if a matrix is not finite.
 __device__ __forceinline__ void diagonalize_small(const T *a, R *values, T *vectors, int *failed,
                                                   int n, long long count, int upper) {
     const Lane lane;

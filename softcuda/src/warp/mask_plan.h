@@ -5,10 +5,11 @@
 // changes of masks and values. Code generation emits the plan line by line.
 //
 //     a:  mask active                        all lanes of the warp
-//         starts d                           no lane waits at d yet: its arrivals are cleared
+//         starts c                           no lane waits at c yet: its arrivals are cleared
 //         edge b: condition                  the lanes of a whose condition is true ...
 //         edge c: not condition, next b      ... and the others; then the warp visits b
 //     b:  mask arrivals, skip to c           the lanes that arrived; if none, continues at c
+//         starts d
 //         edge d: all, add, next c           they wait at d, together with earlier arrivals
 //     c:  mask arrivals, skip to d
 //         edge d: all, add

@@ -1,11 +1,13 @@
 """Times of the first use of an array operation: compiling its kernels without caches and with the caches on disk.
 
-    ./run benchmarks/first_use.py [--processes 5] [NAME ...]
+    ./run benchmarks/first_use.py [--processes 5] [--processor-time] [NAME ...]
 
 Each figure is the median over new processes, in milliseconds, of the first call minus the second call. An
 operation of another kind runs before, so that the compilers are already loaded; the time to load them has a row
 of its own. A process runs three times: with no cache; with the compiler's output cached but without the
 driver's code for it, which separates the two parts; with both. On a GPU the compiler makes the machine code.
+`--processor-time` is for a machine with other work: it counts the processor time of all threads, so the times of
+kernels that are compiled in parallel add up.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ def operands() -> dict[str, object]:
     }
 
 
-def first_use(expression: str) -> float:
+def first_use(expression: str, clock: Callable[[], float]) -> float:
     """Milliseconds of the first call minus those of the second, in this process."""
     names = operands()
     if expression != OPENING:
@@ -103,17 +105,17 @@ def first_use(expression: str) -> float:
     work = compile(expression, "<operation>", "eval")
 
     def milliseconds() -> float:
-        start = time.perf_counter()
+        start = clock()
         kept = eval(work, names)
         cuda.Context.synchronize()
         del kept
-        return (time.perf_counter() - start) * 1e3
+        return (clock() - start) * 1e3
 
     first = milliseconds()
     return first - min(milliseconds() for _ in range(3))
 
 
-def in_process(expression: str, folder: str) -> float:
+def in_process(expression: str, folder: str, options: list[str]) -> float:
     """first_use() in a process with its caches below `folder`."""
     caches = {
         "PYCUDA_CACHE_DIR": os.path.join(folder, "compiler"),
@@ -121,7 +123,7 @@ def in_process(expression: str, folder: str) -> float:
         "CUDA_CACHE_PATH": os.path.join(folder, "nvidia"),
     }
     child = subprocess.run(
-        [sys.executable, __file__, "--child", expression],
+        [sys.executable, __file__, "--child", expression, *options],
         env={**os.environ, **caches},
         capture_output=True,
         text=True,
@@ -131,13 +133,13 @@ def in_process(expression: str, folder: str) -> float:
     return float(child.stdout)
 
 
-def times_of(expression: str) -> tuple[float, float, float]:
+def times_of(expression: str, options: list[str]) -> tuple[float, float, float]:
     """Milliseconds cold, with the compiler's output cached, and with all cached."""
     with tempfile.TemporaryDirectory() as folder:
-        cold = in_process(expression, folder)
+        cold = in_process(expression, folder, options)
         shutil.rmtree(os.path.join(folder, "driver"), ignore_errors=True)
-        compiled = in_process(expression, folder)
-        return cold, compiled, in_process(expression, folder)
+        compiled = in_process(expression, folder, options)
+        return cold, compiled, in_process(expression, folder, options)
 
 
 def medians(sample: Callable[[], tuple[float, ...]], count: int) -> list[float]:
@@ -162,11 +164,16 @@ def main() -> None:
         "names", nargs="*", metavar="NAME", help="operations; default: all"
     )
     parser.add_argument("--processes", type=int, default=3, help="samples of each")
+    parser.add_argument(
+        "--processor-time", action="store_true", help="count processor time"
+    )
     parser.add_argument("--child", metavar="EXPRESSION", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
-        print(first_use(arguments.child))
+        clock = time.process_time if arguments.processor_time else time.perf_counter
+        print(first_use(arguments.child, clock))
         return
+    options = ["--processor-time"] if arguments.processor_time else []
     if unknown := [name for name in arguments.names if name not in OPERATIONS]:
         parser.error(f"no operation {unknown[0]!r}; there are {', '.join(OPERATIONS)}")
     chosen = {name: OPERATIONS[name] for name in arguments.names} or {
@@ -175,7 +182,8 @@ def main() -> None:
     }
     rows = {
         name: medians(
-            lambda expression=expression: times_of(expression), arguments.processes
+            lambda expression=expression: times_of(expression, options),
+            arguments.processes,
         )
         for name, expression in chosen.items()
     }

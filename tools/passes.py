@@ -2,7 +2,8 @@
 """Measure the cost and the benefit of each pass of softcuda's compiler.
 
     ./run tools/passes.py write docs/passes.md      writes the table
-    ./run tools/passes.py lines docs/passes.md      updates the table without measurements
+    ./run tools/passes.py lines docs/passes.md      updates the list and the lines of code, and keeps
+                                                    the recorded times
     tools/passes.py check LIST RUN_TESTS LIBRARY FOLDER
                                                     runs the run tests without each optional pass
 
@@ -150,7 +151,36 @@ def mean(values: dict[str, float]) -> float:
     return math.exp(sum(map(math.log, values.values())) / len(values))
 
 
-def table(passes: list[Pass], figures: Figures | None) -> str:
+Cells = dict[str, list[str]]  # by pass: the cells of its times
+
+
+def measured_cells(passes: list[Pass], figures: Figures) -> Cells:
+    """The times of optional passes, for the table."""
+    cells = {}
+    for row in passes:
+        if not row.optional:
+            continue
+        run = ratios(figures.run, row.name)
+        most = max(run, key=run.__getitem__)
+        cells[row.name] = [
+            f"{mean(ratios(figures.compile, row.name)):.2f}",
+            f"{mean(run):.2f}",
+            f"{most} {run[most]:.2f}",
+        ]
+    return cells
+
+
+def recorded_cells(document: str) -> Cells:
+    """The times in a table that was made before."""
+    rows = [line.split("|")[1:-1] for line in document.splitlines()]
+    return {
+        row[0].strip(" `"): [cell.strip() for cell in row[3:]]
+        for row in rows
+        if len(row) == 6 and row[0].startswith(" `")
+    }
+
+
+def table(passes: list[Pass], times: Cells) -> str:
     """The document."""
     text = [
         "# The passes of softcuda's compiler",
@@ -158,37 +188,26 @@ def table(passes: list[Pass], figures: Figures | None) -> str:
         "Made by `./run tools/passes.py write docs/passes.md`. `softcuda/src/compiler/pipeline.cpp` lists the passes",
         "in their order; some passes run more than once. `SOFTCUDA_DUMP=name,...` prints a kernel after these passes.",
         "`SOFTCUDA_SKIP=name,...` skips optional passes. `SOFTCUDA_VERIFY=1` checks the IR after each pass over the IR.",
+        "`SOFTCUDA_TIMES=1` prints the processor time of each pass.",
         "",
         "The column lines counts the lines of the pass's own source files. The other columns are times without the pass",
         "divided by times with all passes, over the kernels of `benchmarks/softcuda`: the geometric means of compile times",
-        "and of run times, and the kernel with the largest change of its run time. Passes without figures are required.",
-        "Run times of one kernel differ by up to a tenth between runs.",
+        "and of run times, and the kernel with the largest change of its run time. Passes without figures are required,",
+        "or newer than the last measurement. Run times of one kernel differ by up to a tenth between runs.",
     ]
-    if figures is None:
-        text += ["", "Times have not been recorded for this version."]
     for layer in dict.fromkeys(row.layer for row in passes):
         text += ["", f"## {layer}", ""]
         text += ["| pass | what it does | lines | compile | run | most |"]
         text += ["|---|---|---|---|---|---|"]
         for row in passes:
             if row.layer == layer:
-                text.append(table_row(row, figures))
+                text.append(table_row(row, times.get(row.name, ["", "", ""])))
     return "\n".join(text) + "\n"
 
 
-def table_row(row: Pass, figures: Figures | None) -> str:
+def table_row(row: Pass, times: list[str]) -> str:
     lines = row.lines()
-    cells = [f"`{row.name}`", row.what, "LLVM" if lines is None else str(lines)]
-    if figures is None or not row.optional:
-        cells += ["", "", ""]
-    else:
-        run = ratios(figures.run, row.name)
-        most = max(run, key=run.__getitem__)
-        cells += [
-            f"{mean(ratios(figures.compile, row.name)):.2f}",
-            f"{mean(run):.2f}",
-            f"{most} {run[most]:.2f}",
-        ]
+    cells = [f"`{row.name}`", row.what, "LLVM" if lines is None else str(lines), *times]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -220,9 +239,13 @@ def main() -> int:
         print(__doc__)
         return 2
     passes = read_passes(LIST)
-    settings = ["", *(row.name for row in passes if row.optional)]
-    figures = measure(settings) if sys.argv[1] == "write" else None
-    Path(sys.argv[2]).write_text(table(passes, figures))
+    document = Path(sys.argv[2])
+    if sys.argv[1] == "write":
+        settings = ["", *(row.name for row in passes if row.optional)]
+        times = measured_cells(passes, measure(settings))
+    else:
+        times = recorded_cells(document.read_text())
+    document.write_text(table(passes, times))
     return 0
 
 

@@ -121,6 +121,69 @@ void test_halves_are_compared_as_floats() {
     CHECK(floats == 1 && of_halves == 1);
 }
 
+/// Runs promote-slots alone over a function with one loop and a branch in it:
+///
+///     do { if (c) changed = 20; swap(first, second); } while (c);
+///     return changed + kept + first + second;
+///
+/// `kept` needs no phi, although it is live in the loop.
+void test_slots_become_values() {
+    llvm::LLVMContext context;
+    llvm::Module module("test", context);
+    const jit::Target target;
+    target.apply(module);
+    llvm::IRBuilder<> b(context);
+    llvm::Type *word = b.getInt32Ty();
+    auto *type = llvm::FunctionType::get(word, {b.getInt1Ty()}, false);
+    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "f", module);
+    const auto block = [&](const char *name) {
+        return llvm::BasicBlock::Create(context, name, function);
+    };
+    llvm::BasicBlock *entry = block("entry"), *loop = block("loop"), *then = block("then"),
+                     *join = block("join"), *end = block("end"), *unreachable = block("no");
+    b.SetInsertPoint(entry);
+    llvm::AllocaInst *changed = b.CreateAlloca(word), *kept = b.CreateAlloca(word),
+                     *first = b.CreateAlloca(word), *second = b.CreateAlloca(word),
+                     *passed_on = b.CreateAlloca(word);
+    unsigned number = 1;
+    for (llvm::AllocaInst *slot : {changed, kept, first, second, passed_on})
+        b.CreateStore(b.getInt32(number++), slot);
+    b.CreateBr(loop);
+    b.SetInsertPoint(loop);
+    b.CreateCondBr(function->getArg(0), then, join);
+    b.SetInsertPoint(then);
+    b.CreateStore(b.getInt32(20), changed);
+    b.CreateBr(join);
+    b.SetInsertPoint(join);
+    llvm::Value *old = b.CreateLoad(word, first);
+    b.CreateStore(b.CreateLoad(word, second), first);
+    b.CreateStore(old, second);
+    b.CreateCondBr(function->getArg(0), loop, end);
+    b.SetInsertPoint(unreachable);
+    b.CreateStore(b.getInt32(7), kept);
+    b.CreateBr(end);
+    b.SetInsertPoint(end);
+    llvm::Value *sum = b.CreateLoad(word, changed);
+    for (llvm::AllocaInst *slot : {kept, first, second})
+        sum = b.CreateAdd(sum, b.CreateLoad(word, slot));
+    const llvm::FunctionCallee use = module.getOrInsertFunction("use", b.getVoidTy(), b.getPtrTy());
+    b.CreateCall(use, {passed_on});
+    b.CreateRet(sum);
+
+    const jit::LlvmPass pass{"promote-slots", jit::add_promote_slots};
+    jit::optimize(module, target, std::span(&pass, 1));
+    CHECK(!llvm::verifyModule(module));
+    unsigned slots = 0, phis = 0;
+    for (const llvm::BasicBlock &one : *function)
+        for (const llvm::Instruction &i : one) {
+            slots += llvm::isa<llvm::AllocaInst>(i) ? 1 : 0;
+            phis += llvm::isa<llvm::PHINode>(i) ? 1 : 0;
+        }
+    CHECK(slots == 1); // whose address is passed on
+    // Of `changed` in the loop and at the join, of `first` and `second` in the loop.
+    CHECK(phis == 4);
+}
+
 // Instruction selection must see, in the gather's basic block, that the offsets are small.
 void test_constant_offsets_stay_with_their_gather() {
     llvm::LLVMContext context;
@@ -341,6 +404,7 @@ void test_cache_environment() {
 int main() {
     test_sizes_of_frames_are_known();
     test_halves_are_compared_as_floats();
+    test_slots_become_values();
     test_constant_offsets_stay_with_their_gather();
     test_every_instruction_set();
     test_bad_objects();

@@ -82,6 +82,8 @@ class WarpEmitter {
     /// Writes a value to its slot; blend: only the lanes of `lanes_mask`.
     void store(const ir::Value *value, const Lanes &lanes);
     void blend(const ir::Value *value, Lanes lanes, llvm::Value *lanes_mask);
+    /// Writes zero to its slot.
+    void start_from_zero(const ir::Value *value) { clear(slot(value)); }
     /// Emits any instruction except phis and terminators: the reports and counters before the
     /// instruction, then the instruction itself.
     void emit_instruction(const ir::Instruction &i);

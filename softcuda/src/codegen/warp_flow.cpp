@@ -25,6 +25,7 @@ class WarpFlow {
 
   private:
     void emit_block(const ir::Block *block);
+    void start_waiting(const ir::Block *block);
     void arrive(const ir::Block *block);
     void leave(const ir::Block *block);
     void leave_uniform(const ir::Block *block);
@@ -98,8 +99,22 @@ void WarpFlow::emit_block(const ir::Block *block) {
     leave(block);
 }
 
+// Lanes will arrive at `block` later, and none has arrived yet.
+void WarpFlow::start_waiting(const ir::Block *block) {
+    if (plan_.masks.of(block).mask.collects)
+        b_.CreateStore(llvm::Constant::getNullValue(w_.active->getType()), arrival_slot(block));
+    for (const ir::Instruction *i : block->instructions) {
+        if (!i->is(Opcode::Phi))
+            break;
+        if (plan_.masks.starts_zero[i->result()->id])
+            w_.start_from_zero(i->result());
+    }
+}
+
 // Takes the lanes that arrive here, and continues elsewhere if there are none.
 void WarpFlow::arrive(const ir::Block *block) {
+    for (const ir::Block *waiting : plan_.masks.of(block).starts)
+        start_waiting(waiting);
     const warp::BlockMask &plan = plan_.masks.of(block).mask;
     if (kernel_.debug_frame()) // the arriving lanes have no line
         b_.SetCurrentDebugLocation(kernel_.code.lines.nowhere());

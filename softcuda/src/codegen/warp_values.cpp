@@ -122,8 +122,12 @@ WarpEmitter::Slot &WarpEmitter::slot(const ir::Value *value) {
             at.wrapped = kernel.frame.stack_slot(b.getInt1Ty());
             at.correction = kernel.frame.stack_slot(type(value->type, kLanes));
         }
-        if (kernel.plan.masks.starts_zero[value->id])
+        if (kernel.plan.masks.starts_zero[value->id]) {
+            llvm::IRBuilder<>::InsertPointGuard guard(b);
+            b.SetInsertPoint(prologue_);
+            b.SetCurrentDebugLocation(kernel.code.lines.nowhere());
             clear(at);
+        }
     }
     return at;
 }
@@ -131,9 +135,6 @@ WarpEmitter::Slot &WarpEmitter::slot(const ir::Value *value) {
 // A value that no side of a join has defined yet must be some number: LLVM may do anything with an
 // undefined one.
 void WarpEmitter::clear(const Slot &at) {
-    llvm::IRBuilder<>::InsertPointGuard guard(b);
-    b.SetInsertPoint(prologue_);
-    b.SetCurrentDebugLocation(kernel.code.lines.nowhere());
     for (llvm::AllocaInst *place : {at.base, at.wrapped, at.correction})
         if (place)
             b.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);

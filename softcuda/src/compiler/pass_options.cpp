@@ -64,17 +64,26 @@ void report_unknown(const char *variable, const std::string &name, const std::st
 
 } // namespace
 
+namespace {
+
+bool is_set(const char *variable) {
+    const char *text = std::getenv(variable);
+    return text && *text && *text != '0';
+}
+
+} // namespace
+
 PassOptions PassOptions::from_environment(std::span<const PassInfo> passes,
                                           std::span<const std::string_view> stages) {
     PassOptions options;
-    const char *verify = std::getenv("SOFTCUDA_VERIFY");
 #ifdef NDEBUG
-    options.verify = verify && *verify && *verify != '0';
+    options.verify = is_set("SOFTCUDA_VERIFY");
 #else
+    const char *verify = std::getenv("SOFTCUDA_VERIFY");
     options.verify = !verify || *verify != '0';
 #endif
-    const char *debug = std::getenv("SOFTCUDA_DEBUG");
-    options.debug = debug && *debug && *debug != '0';
+    options.debug = is_set("SOFTCUDA_DEBUG");
+    options.times = is_set("SOFTCUDA_TIMES") ? PassTimes::Print::Yes : PassTimes::Print::No;
     for (const std::string &name : names_in("SOFTCUDA_DUMP")) {
         if (find(passes, name) || std::ranges::find(stages, name) != stages.end())
             options.dump.insert(name);

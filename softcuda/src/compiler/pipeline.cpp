@@ -12,8 +12,8 @@
 
 #include "compiler/pipeline.h"
 
-#include "codegen/supported.h"
 #include "compiler/pass_options.h"
+#include "compiler/refuse_unsupported.h"
 #include "ir/clean_up.h"
 #include "ir/clone.h"
 #include "ir/lower.h"
@@ -179,8 +179,7 @@ constexpr AnalysisPass kAnalyses[] = {
      "Finds floats that are never denormal, and floats that may be a NaN that an operation made.",
      warp::find_float_bits, warp::print_float_bits},
     {"parted-exchanges", Required, "transform/find_parted_exchange.cpp",
-     "Finds exchanges between lanes whose members may come from several places.",
-     warp::find_parted_exchange, warp::print_parted_exchange},
+     "Finds exchanges whose members may come from several places.", warp::find_parted_exchange, warp::print_parted_exchange},
     {"tier", Required, "warp/choose_tier.cpp",
      "Chooses how the kernel runs: regions, fibers or lanes.",
      warp::choose_tier, warp::print_tier},
@@ -204,8 +203,7 @@ constexpr AnalysisPass kAnalyses[] = {
      "Decides which values and masks a warp keeps at each barrier and fetches behind it.",
      warp::plan_crossings, warp::print_crossings, warp::verify_regions},
     {"active-warps", Optional, "warp/active_warps.cpp",
-     "Finds the warps that do anything between two barriers.",
-     warp::find_active_warps, warp::print_active_warps, warp::verify_regions},
+     "Finds the warps that do anything between two barriers.", warp::find_active_warps, warp::print_active_warps, warp::verify_regions},
     {"counted", Optional, "warp/find_counted.cpp codegen/tally.cpp",
      "Finds regions that only count in a variable of shared memory: code generation spreads the counts over several tables.",
      warp::find_counted, warp::print_counted, warp::verify_regions},
@@ -216,8 +214,7 @@ constexpr AnalysisPass kAnalyses[] = {
      "Decides how each access to memory is made, and what is checked before it.",
      warp::plan_accesses, warp::print_access_plans},
     {"outliving", Required, "warp/kernel_plan.cpp",
-     "Finds values that are used outside their basic block.",
-     warp::find_outliving, warp::print_outliving},
+     "Finds values that are used outside their basic block.", warp::find_outliving, warp::print_outliving},
 };
 
 // ---- on LLVM IR after code generation ----------------------------------------------------------
@@ -227,7 +224,9 @@ constexpr LlvmStep kSimplifyCfg{
     "simplify-cfg", Optional, "LLVM", "Joins and drops LLVM basic blocks.", jit::add_simplify_cfg};
 
 constexpr LlvmStep kLlvm[] = {
-    {"sroa", Optional, "LLVM", "Turns allocas into registers.", jit::add_sroa},
+    {"promote-slots", Optional, "jit/promote_slots.cpp",
+     "Turns stack slots that are loaded and stored as a whole into registers.", jit::add_promote_slots},
+    {"sroa", Optional, "LLVM", "Turns other allocas into registers.", jit::add_sroa},
     {"early-cse", Optional, "LLVM", "Drops common subexpressions, addresses and masks above all.", jit::add_early_cse},
     kInstCombine,
     kSimplifyCfg,
@@ -293,8 +292,9 @@ void require_none(std::string_view pass, const char *what, const std::vector<std
 
 class Runner {
   public:
-    Runner(const PassOptions &options, const ir::Module *module, analysis::LaunchShape launch = {})
-        : options_(options), module_(module), launch_(launch) {}
+    Runner(const PassOptions &options, PassTimes &times, const ir::Module *module,
+           analysis::LaunchShape launch = {})
+        : options_(options), times_(times), module_(module), launch_(launch) {}
 
     /// Runs the passes until one of them has nothing to do; returns false then.
     bool run(std::span<const IrPass> passes, ir::Function &function) const {
@@ -307,6 +307,7 @@ class Runner {
                 continue;
             }
             const bool changed = pass.run(function, launch_);
+            times_.passed(pass.name);
             if (options_.verify)
                 verify(pass, function);
             if (options_.dumps(pass.name))
@@ -335,6 +336,7 @@ class Runner {
         for (const AnalysisPass &pass : kAnalyses) {
             if (pass.run && !options_.skips(pass.name))
                 pass.run(plan);
+            times_.passed(pass.name);
             if (pass.check && options_.verify)
                 require_none(pass.name, "what was found", pass.check(plan));
             if (options_.dumps(pass.name))
@@ -348,34 +350,10 @@ class Runner {
     }
 
     const PassOptions &options_;
+    PassTimes &times_;
     const ir::Module *module_;
     analysis::LaunchShape launch_;
 };
-
-// The position of an instruction: its line in the PTX, or the line of the user's source.
-SourceLocation place_of(const ir::Location &location, const SourceText &source) {
-    if (location.file != 0 || location.line == 0)
-        return {};
-    std::string_view line = source.line(location.line);
-    std::size_t start = static_cast<std::size_t>(line.data() - source.text().data());
-    return {static_cast<std::uint32_t>(start + (location.column ? location.column - 1 : 0))};
-}
-
-std::string user_place(const ir::Location &location, const ir::Module &module) {
-    if (location.file == 0)
-        return {};
-    return module.files.at(location.file) + ":" + std::to_string(location.line) + ": ";
-}
-
-void refuse_unsupported(const ir::Module &module, const SourceText &source,
-                        Diagnostics &diagnostics) {
-    for (const auto &function : module.functions)
-        if (auto found = codegen::find_unsupported(*function)) {
-            const ir::Location &where = found->instruction->location;
-            diagnostics.error(place_of(where, source), user_place(where, module) + "in kernel `" +
-                                                           function->name + "`: " + found->reason);
-        }
-}
 
 // A called function's variables in shared memory belong to the module. Their offsets were
 // determined for the module, but dynamic shared memory begins after the kernel's own variables.
@@ -412,6 +390,17 @@ warp::Machine machine_of(const jit::Target &target) {
 
 } // namespace
 
+namespace {
+
+void clean_up(ir::Module &module, PassTimes &times) {
+    const PassOptions options = options_from_environment();
+    const Runner runner(options, times, &module);
+    for (const auto &function : module.functions)
+        runner.run(kCleanUp, *function);
+}
+
+} // namespace
+
 // ---- the stages ---------------------------------------------------------------------------------
 
 std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
@@ -422,14 +411,17 @@ std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
     if (options.dumps("ptx"))
         print("ptx", std::string(source->text()));
     std::unique_ptr<ir::Module> module;
+    PassTimes times(options.times, "reading PTX");
     if (std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics)) {
+        times.passed("parse");
         const bool debug = parsed->target.debug || options.debug;
         module =
             ir::lower(*parsed, diagnostics, debug ? ir::Purpose::Debugging : ir::Purpose::Speed);
         if (architecture)
             *architecture = parsed->target.sm;
+        times.passed("lower");
         if (module) {
-            clean_up(*module);
+            clean_up(*module, times);
             refuse_unsupported(*module, *source, diagnostics);
         }
     }
@@ -442,17 +434,16 @@ std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
 }
 
 void clean_up(ir::Module &module) {
-    const PassOptions options = options_from_environment();
-    const Runner runner(options, &module);
-    for (const auto &function : module.functions)
-        runner.run(kCleanUp, *function);
+    PassTimes times(PassTimes::Print::No, "");
+    clean_up(module, times);
 }
 
 PlannedKernel plan_kernel(const ir::Module &module, const ir::Function &kernel,
                           const analysis::LaunchShape &launch, const warp::TierRequest &request,
                           const jit::Target &target) {
     const PassOptions options = options_from_environment();
-    const Runner runner(options, &module, launch);
+    PassTimes times(options.times, "planning `" + kernel.name + "`");
+    const Runner runner(options, times, &module, launch);
     PlannedKernel made;
     made.functions.push_back(prepare(kernel, runner, kernel.static_shared_bytes));
     const ir::Function &prepared = *made.functions.front();
@@ -486,7 +477,9 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
     const PassOptions options = options_from_environment();
     const PlannedKernel planned = plan_kernel(module, kernel, launch, request, target);
     const KernelPlan &plan = *planned.plan;
+    PassTimes times(options.times, "generating `" + kernel.name + "`");
     codegen::Generated generated = codegen::generate(plan, planned.callees, target);
+    times.passed("code generation");
     if (options.dumps("llvm"))
         print("llvm", generated.module.text());
     return {.module = std::move(generated.module),
@@ -511,9 +504,11 @@ GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &ker
                                const warp::TierRequest &request, const jit::Target &target) {
     const PassOptions options = options_from_environment();
     LlvmKernel made = make_llvm(module, kernel, launch, request, target);
+    PassTimes times(options.times, "optimising `" + kernel.name + "`");
     jit::AfterPass show;
-    if (!options.dump.empty())
+    if (!options.dump.empty() || options.times == PassTimes::Print::Yes)
         show = [&](std::string_view name, const std::function<std::string()> &text) {
+            times.passed(name);
             if (options.dumps(name))
                 print(name, text());
         };
@@ -521,7 +516,9 @@ GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &ker
                   llvm_passes(kernel.debug ? ir::Purpose::Debugging : ir::Purpose::Speed), show);
     if (options.dumps("optimized"))
         print("optimized", made.module.text());
-    return {.object = jit::emit_object(made.module.get(), target),
+    std::vector<char> object = jit::emit_object(made.module.get(), target);
+    times.passed("machine code");
+    return {.object = std::move(object),
             .tier = made.tier,
             .scratch_bytes = made.scratch_bytes,
             .instructions_per_block = made.instructions_per_block,
@@ -552,7 +549,8 @@ bool wants_dumps() { return !options_from_environment().dump.empty(); }
 bool run_ir_pass(std::string_view name, ir::Function &function,
                  const analysis::LaunchShape &launch) {
     const PassOptions options{.dump = {}, .skip = {}, .verify = true};
-    const Runner runner(options, nullptr, launch);
+    PassTimes times(options.times, "");
+    const Runner runner(options, times, nullptr, launch);
     if (name == "specialization") {
         runner.specialize(function);
         return true;
@@ -575,7 +573,8 @@ bool run_ir_pass(std::string_view name, ir::Function &function,
 
 void analyze(KernelPlan &plan) {
     const PassOptions options;
-    Runner(options, nullptr, plan.launch).analyze(plan);
+    PassTimes times(options.times, "");
+    Runner(options, times, nullptr, plan.launch).analyze(plan);
 }
 
 std::optional<std::string> print_analysis(std::string_view name, ir::Function &function,
@@ -583,7 +582,8 @@ std::optional<std::string> print_analysis(std::string_view name, ir::Function &f
     if (std::ranges::find(kAnalyses, name, &AnalysisPass::name) == std::end(kAnalyses))
         return std::nullopt;
     const PassOptions options;
-    Runner(options, nullptr, launch).run(kPreparation, function);
+    PassTimes times(options.times, "");
+    Runner(options, times, nullptr, launch).run(kPreparation, function);
     function.renumber_values();
     KernelPlan plan(function, launch, {}, {});
     for (const AnalysisPass &pass : kAnalyses) {

@@ -118,6 +118,8 @@ void WarpRun::enter(const Block *block) {
             plan.regions[f.plan().function.kernel ? region_ : 0].blocks;
         if (!known.empty() && !known[block->id])
             wrong("is none of the region's");
+        for (const Block *waiting : plan.masks.of(block).starts)
+            start_waiting(waiting);
         f.lanes = arrive(block);
         const BlockMask &mask = plan.masks.of(block).mask;
         if (!mask.guarded || f.lanes != 0)
@@ -125,6 +127,20 @@ void WarpRun::enter(const Block *block) {
         block = mask.skip_to;
     }
     finish();
+}
+
+void WarpRun::start_waiting(const Block *block) {
+    Frame &f = frame();
+    f.now.arrivals[block->id] = 0;
+    for (const Instruction *i : block->instructions) {
+        if (!i->is(Opcode::Phi))
+            return;
+        const std::uint32_t id = i->result()->id;
+        if (!f.plan().masks.starts_zero[id])
+            continue;
+        f.now.values[id] = LaneValues{};
+        f.now.lost[id] = false;
+    }
 }
 
 std::uint32_t WarpRun::arrive(const Block *block) {

@@ -89,6 +89,7 @@ class WarpRun {
     void start(const CheckedPlan &checked, std::uint32_t active, std::uint64_t depth);
     void step();
     void enter(const ir::Block *block);
+    void start_waiting(const ir::Block *block);
     std::uint32_t arrive(const ir::Block *block);
     void leave();
     void leave_together(const warp::BlockFlow &flow);

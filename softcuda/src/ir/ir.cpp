@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace softcuda::ir {
 
@@ -167,8 +168,18 @@ bool has_space(Opcode opcode) {
 Block *Function::add_block(std::string name) {
     name = legal_name(std::move(name));
     std::string unique = name;
-    for (unsigned n = 1; !block_names_.insert(unique).second; n++)
-        unique = name + "." + std::to_string(n);
+    if (!block_names_.insert(unique).second) {
+        // Numbers are given in turn, so the first free one is found by halves.
+        const auto numbered = [&](unsigned n) { return name + "." + std::to_string(n); };
+        unsigned used = 0, free = 1;
+        while (block_names_.contains(numbered(free)))
+            used = std::exchange(free, 2 * free);
+        while (free - used > 1) {
+            const unsigned middle = used + (free - used) / 2;
+            (block_names_.contains(numbered(middle)) ? used : free) = middle;
+        }
+        block_names_.insert(unique = numbered(free));
+    }
     Block &block = block_storage_.emplace_back();
     block.id = static_cast<std::uint32_t>(blocks.size());
     block.name = std::move(unique);

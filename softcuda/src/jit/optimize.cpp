@@ -12,6 +12,7 @@
 #include "jit/flow_kept.h"
 #include "jit/interleave_warps.h"
 #include "jit/llvm.h"
+#include "jit/promote_slots.h"
 #include "jit/sink_cold.h"
 #include "jit/target.h"
 #include "jit/widen_half_compares.h"
@@ -160,6 +161,7 @@ void add_gvn(PassList &list) { list.passes.addPass(llvm::GVNPass()); }
 void add_dead_stores(PassList &list) { list.passes.addPass(llvm::DSEPass()); }
 void add_sink(PassList &list) { list.passes.addPass(llvm::SinkingPass()); }
 void add_dead_code(PassList &list) { list.passes.addPass(llvm::ADCEPass()); }
+void add_promote_slots(PassList &list) { list.passes.addPass(PromoteSlotsPass()); }
 void add_sink_cold(PassList &list) { list.passes.addPass(SinkColdPass()); }
 void add_find_extremes(PassList &list) { list.passes.addPass(FindExtremesPass()); }
 void add_interleave_warps(PassList &list) { list.passes.addPass(InterleaveWarpsPass(list.target)); }
@@ -197,11 +199,23 @@ void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPa
 
 namespace {
 
+/// With so many basic blocks, constants stay where they are used. The loop over the warps contains
+/// all basic blocks, and MachineLICM moves every constant in front of it: as many values as
+/// constants are then live everywhere, and register allocation takes quadratic time.
+constexpr std::size_t kManyBasicBlocks = 1000;
+
+std::size_t count_basic_blocks(const llvm::Module &module) {
+    std::size_t count = 0;
+    for (const llvm::Function &function : module)
+        count += function.size();
+    return count;
+}
+
 // As TargetMachine::addPassesToEmitMC(), without one analysis: it looks for the locations of
 // variables in all machine code with lines, though there are no variables, and takes 3 per cent of
 // the time.
 void add_machine_passes(llvm::legacy::PassManager &passes, const Target &target,
-                        llvm::raw_pwrite_stream &out) {
+                        const llvm::Module &module, llvm::raw_pwrite_stream &out) {
     auto &machine = static_cast<llvm::LLVMTargetMachine &>(target.machine());
     auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
     llvm::TargetPassConfig *config = machine.createPassConfig(passes);
@@ -210,6 +224,8 @@ void add_machine_passes(llvm::legacy::PassManager &passes, const Target &target,
     passes.add(info);
     if (!target.is_for_debugging())
         config->disablePass(&llvm::LiveDebugValuesID);
+    if (count_basic_blocks(module) > kManyBasicBlocks)
+        config->disablePass(&llvm::EarlyMachineLICMID);
     if (config->addISelPasses())
         throw std::logic_error("the target cannot select instructions");
     config->addMachinePasses();
@@ -226,7 +242,7 @@ std::vector<char> emit_object(llvm::Module &module, const Target &target) {
     llvm::SmallVector<char, 0> object;
     llvm::raw_svector_ostream out(object);
     llvm::legacy::PassManager passes;
-    add_machine_passes(passes, target, out);
+    add_machine_passes(passes, target, module, out);
     passes.run(module);
     return {object.begin(), object.end()};
 }

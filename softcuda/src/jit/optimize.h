@@ -44,6 +44,7 @@ void add_find_extremes(PassList &list);
 void add_interleave_warps(PassList &list);
 void add_keep_indices(PassList &list);
 void add_widen_half_compares(PassList &list);
+void add_promote_slots(PassList &list);
 
 /// Runs the passes in order over each function, and `after` after each pass. Throws
 /// std::logic_error if the module is invalid before the first pass.

@@ -114,14 +114,51 @@ void split_edge(Function &function, Block *from, Block *to) {
     }
 }
 
+/// By value: the instructions that have it as an operand, and some that had it.
+class Users {
+  public:
+    explicit Users(const Function &function) {
+        for (const Block *block : function.blocks)
+            for (Instruction *user : block->instructions)
+                for (const Value *operand : user->operands)
+                    add(operand, user);
+    }
+
+    void add(const Value *value, Instruction *user) {
+        if (!value->constant)
+            users_[value].push_back(user);
+    }
+    /// In the order of their basic blocks.
+    [[nodiscard]] std::vector<Instruction *> outside(const Value *value,
+                                                     const std::vector<bool> &inside) const {
+        std::vector<Instruction *> found;
+        const auto known = users_.find(value);
+        if (known == users_.end())
+            return found;
+        for (Instruction *user : known->second)
+            for (std::size_t i = 0; i < user->operands.size(); ++i) {
+                const Block *where = user->is(Opcode::Phi) ? user->blocks[i] : user->block;
+                if (user->operands[i] == value && !inside[where->id]) {
+                    found.push_back(user);
+                    break;
+                }
+            }
+        std::ranges::stable_sort(found, {}, [](const Instruction *i) { return i->block->id; });
+        return found;
+    }
+
+  private:
+    std::unordered_map<const Value *, std::vector<Instruction *>> users_;
+};
+
 // Replaces the uses of a value outside of its loop by phis in the loop's exits, and adds joining
 // phis if necessary.
 class ValueCloser {
   public:
     ValueCloser(Function &function, Value *value, const Loop &loop, const DominatorTree &dominators,
-                const LoopForest &forest, const std::vector<bool> &inside)
+                const LoopForest &forest, const std::vector<bool> &inside, Users &users)
         : function_(function), value_(value), home_(value->definition->block), forest_(forest),
-          inside_(inside) {
+          inside_(inside), users_(users) {
         for (Block *exit : loop.exits) {
             Block *source = exit->predecessors.front();
             if (dominators.dominates(home_, source))
@@ -134,8 +171,10 @@ class ValueCloser {
             if (user->operands[i] != value_)
                 continue;
             Block *where = user->is(Opcode::Phi) ? user->blocks[i] : user->block;
-            if (!inside_[where->id] && !is_own_phi(user))
-                user->operands[i] = at_end_of(where);
+            if (inside_[where->id] || is_own_phi(user))
+                continue;
+            user->operands[i] = at_end_of(where);
+            users_.add(user->operands[i], user);
         }
     }
 
@@ -162,6 +201,7 @@ class ValueCloser {
             Value *incoming = at_end_of(predecessor);
             joined->definition->operands.push_back(incoming);
             joined->definition->blocks.push_back(predecessor);
+            users_.add(incoming, joined->definition);
         }
         return joined;
     }
@@ -192,6 +232,7 @@ class ValueCloser {
         for (auto &[source, value] : incoming) {
             phi->operands.push_back(value);
             phi->blocks.push_back(source);
+            users_.add(value, phi);
         }
         block->instructions.insert(block->instructions.begin(), phi);
         return phi->result();
@@ -210,35 +251,9 @@ class ValueCloser {
     const Block *home_;
     const LoopForest &forest_;
     const std::vector<bool> &inside_;
+    Users &users_;
     std::map<Block *, Value *> at_start_;
 };
-
-/// A value of a loop, and its users outside of the loop.
-struct Escape {
-    Value *value = nullptr;
-    std::vector<Instruction *> users;
-};
-
-/// In the order of the function's values, which is equal in every process.
-std::vector<Escape> escapes(const Function &function, const std::vector<bool> &inside) {
-    std::unordered_map<const Value *, std::vector<Instruction *>> users;
-    for (const Block *block : function.blocks)
-        for (Instruction *user : block->instructions)
-            for (std::size_t i = 0; i < user->operands.size(); ++i) {
-                const Value *operand = user->operands[i];
-                const Block *where = user->is(Opcode::Phi) ? user->blocks[i] : user->block;
-                if (operand->definition && inside[operand->definition->block->id] &&
-                    !inside[where->id])
-                    users[operand].push_back(user);
-            }
-    std::vector<Escape> found;
-    for (const Block *block : function.blocks)
-        for (const Instruction *i : block->instructions)
-            for (Value *result : i->results)
-                if (const auto used = users.find(result); used != users.end())
-                    found.push_back({.value = result, .users = std::move(used->second)});
-    return found;
-}
 
 } // namespace
 
@@ -267,12 +282,15 @@ void simplify_loops(Function &function) {
     DominatorTree dominators(function, DominatorTree::Direction::Forward);
     LoopForest forest(function, dominators);
     std::vector<std::pair<Block *, Block *>> exits;
-    for (Block *block : function.blocks)
+    for (Block *block : function.blocks) {
+        const auto first = static_cast<std::ptrdiff_t>(exits.size());
         for (Block *successor : block->successors())
             if (forest.innermost(block) != -1 &&
                 !forest.contains(forest.innermost(block), successor) &&
-                std::ranges::find(exits, std::pair{block, successor}) == exits.end())
+                std::find(exits.begin() + first, exits.end(), std::pair{block, successor}) ==
+                    exits.end())
                 exits.emplace_back(block, successor);
+    }
     for (auto [from, to] : exits)
         split_edge(function, from, to);
     refresh(function);
@@ -281,16 +299,29 @@ void simplify_loops(Function &function) {
 void close_loops(Function &function) {
     DominatorTree dominators(function, DominatorTree::Direction::Forward);
     LoopForest forest(function, dominators);
+    Users users(function);
+    std::vector<bool> inside(function.blocks.size(), false);
     // Inner loops first, because their phis may leave an outer loop.
     for (auto loop = forest.loops().rbegin(); loop != forest.loops().rend(); ++loop) {
-        std::vector<bool> inside(function.blocks.size(), false);
-        for (const Block *block : loop->blocks)
+        // In the order of the function, which is the same in every process.
+        std::vector<Block *> blocks = loop->blocks;
+        std::ranges::sort(blocks, {}, &Block::id);
+        for (const Block *block : blocks)
             inside[block->id] = true;
-        for (const auto &[value, users] : escapes(function, inside)) {
-            ValueCloser closer(function, value, *loop, dominators, forest, inside);
-            for (Instruction *user : users)
+        std::vector<Value *> values;
+        for (const Block *block : blocks)
+            for (const Instruction *i : block->instructions)
+                values.insert(values.end(), i->results.begin(), i->results.end());
+        for (Value *value : values) {
+            const std::vector<Instruction *> escaped = users.outside(value, inside);
+            if (escaped.empty())
+                continue;
+            ValueCloser closer(function, value, *loop, dominators, forest, inside, users);
+            for (Instruction *user : escaped)
                 closer.rewrite(user);
         }
+        for (const Block *block : blocks)
+            inside[block->id] = false;
     }
 }
 

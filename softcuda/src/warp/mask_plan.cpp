@@ -5,6 +5,7 @@
 #include "warp/kernel_plan.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace softcuda::warp {
 
@@ -88,6 +89,12 @@ class Planner {
             flow(block).mask = mask(block);
         for (const Block *block : plan_.function.blocks)
             plan_edges(block);
+        if (masks_.independent_lanes)
+            return;
+        number_dominators();
+        for (const Block *block : plan_.schedule.order)
+            if (flow(block).mask.collects || starts_phis(block))
+                plan_start(block);
     }
 
   private:
@@ -120,7 +127,7 @@ class Planner {
             made.from = BlockMask::From::Owner;
             made.owner = here.mask_owner;
         } else {
-            made.clears = here.waited;
+            made.collects = made.clears = here.waited;
         }
         return made;
     }
@@ -182,7 +189,7 @@ class Planner {
         const BlockMask &mask = flow(to).mask;
         if (mask.from != BlockMask::From::Arrivals || masks_.independent_lanes)
             return Edge::Arrive::Nothing;
-        return mask.clears ? Edge::Arrive::Add : Edge::Arrive::Set;
+        return mask.collects ? Edge::Arrive::Add : Edge::Arrive::Set;
     }
 
     std::vector<Join> joins(const Block *from, const Block *to) {
@@ -209,8 +216,67 @@ class Planner {
         return made;
     }
 
+    // ---- where waiting begins ----
+
+    [[nodiscard]] bool starts_phis(const Block *block) const {
+        for (const Instruction *i : block->instructions)
+            if (!i->is(Opcode::Phi))
+                return false;
+            else if (masks_.starts_zero[i->result()->id])
+                return true;
+        return false;
+    }
+
+    // Numbers the tree of dominators, so that those of one subtree are a range.
+    void number_dominators() {
+        const std::vector<const Block *> &order = plan_.schedule.order;
+        std::vector<unsigned> sizes(plan_.function.blocks.size(), 1);
+        for (const Block *block : std::views::reverse(order))
+            if (const Block *up = plan_.schedule.of(block).dominator)
+                sizes[up->id] += sizes[block->id];
+        numbers_.assign(plan_.function.blocks.size(), 0);
+        std::vector<unsigned> next = numbers_; // free number below each block
+        for (const Block *block : order) {
+            if (const Block *up = plan_.schedule.of(block).dominator) {
+                numbers_[block->id] = next[up->id];
+                next[up->id] += sizes[block->id];
+            }
+            next[block->id] = numbers_[block->id] + 1;
+        }
+        ends_.assign(numbers_.size(), 0);
+        for (const Block *block : order)
+            ends_[block->id] = numbers_[block->id] + sizes[block->id];
+    }
+
+    // The last dominator of the block and of all that lead to it where no lane waits for it yet.
+    void plan_start(const Block *block) {
+        unsigned first = numbers_[block->id], last = first;
+        for (const Block *before : block->predecessors) {
+            if (plan_.schedule.of(before).next.empty())
+                continue; // no warp comes there
+            first = std::min(first, numbers_[before->id]);
+            last = std::max(last, numbers_[before->id]);
+        }
+        const Block *at = plan_.schedule.of(block).dominator;
+        while (at && (numbers_[at->id] > first || ends_[at->id] <= last ||
+                      std::ranges::find(plan_.schedule.of(at).pending, block) !=
+                          plan_.schedule.of(at).pending.end()))
+            at = plan_.schedule.of(at).dominator;
+        if (!at)
+            return; // the start of the function does it
+        flow(at).starts.push_back(block);
+        // Within one loop, each way from the block to itself leads round the loop.
+        const int loop = plan_.loops.innermost(block);
+        if (loop == plan_.loops.innermost(at) &&
+            (loop == -1 || plan_.loops.loops()[static_cast<std::size_t>(loop)].header != block))
+            flow(block).mask.clears = false;
+    }
+
     KernelPlan &plan_;
     MaskPlan &masks_;
+    /// By Block::id: the number in the tree of the schedule's dominators, and one more than the
+    /// last number below.
+    std::vector<unsigned> numbers_, ends_;
 };
 
 } // namespace

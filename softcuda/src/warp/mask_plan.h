@@ -5,9 +5,11 @@
 // changes of masks and values. Code generation emits the plan line by line.
 //
 //     a:  mask active                        all lanes of the warp
+//         starts c                           no lane waits at c yet: its arrivals are cleared
 //         edge b: condition                  the lanes of a whose condition is true ...
 //         edge c: not condition, next b      ... and the others; then the warp visits b
 //     b:  mask arrivals, skip to c           the lanes that arrived; if none, continues at c
+//         starts d
 //         edge d: all, add, next c           they wait at d, together with earlier arrivals
 //     c:  mask arrivals, skip to d
 //         edge d: all, add
@@ -47,7 +49,10 @@ struct BlockMask {
     /// The lanes that reach this basic block, if only the thread's index decides it. Code for a
     /// single warp then needs no arrivals.
     LanesByWarp lanes;
-    /// The arrivals are cleared: lanes may wait here while the warp is elsewhere.
+    /// Lanes may wait here while the warp is elsewhere: the arrivals add up.
+    bool collects = false;
+    /// The arrivals are cleared, because the warp may come here again before it visits the basic
+    /// block that starts them.
     bool clears = false;
     /// The warp may reach this basic block with an empty mask. It then continues at `skip_to`.
     bool guarded = false;
@@ -83,6 +88,10 @@ struct BlockFlow {
     BlockMask mask;
     bool parts = false; ///< lanes may take different edges
     std::vector<Edge> edges;
+    /// Basic blocks at which no lane waits when the warp comes here, and which it visits only after
+    /// this one. Their arrivals start from none here, and their phis from zero where starts_zero
+    /// says so. Thus neither is live longer than lanes may wait.
+    std::vector<const ir::Block *> starts;
     /// The next basic block after a divergent branch, or if there is no edge.
     const ir::Block *next = nullptr;
 };

@@ -292,7 +292,7 @@ std::string to_text(const BlockMask &mask) {
         out = mask.lanes.empty() ? "arrivals" : "arrivals, " + to_text(mask.lanes);
         break;
     }
-    out += mask.clears ? ", clears" : "";
+    out += mask.clears ? ", clears" : mask.collects ? ", collects" : "";
     return mask.guarded ? out + ", skip to " + (mask.skip_to ? mask.skip_to->name : "the end")
                         : out;
 }
@@ -335,6 +335,8 @@ std::string print_masks(const KernelPlan &plan) {
         const BlockFlow &flow = plan.masks.of(block);
         out += block->name + ": " + to_text(flow.mask) +
                (flow.next ? ", next " + flow.next->name : "") + "\n";
+        for (const Block *waiting : flow.starts)
+            out += "  starts " + waiting->name + "\n";
         for (const Edge &edge : flow.edges)
             out += edge_text(flow, edge);
     }

@@ -46,8 +46,16 @@ class Verifier {
 
     void check_mask(const Block *block) {
         const BlockMask &mask = masks_.of(block).mask;
-        require(!mask.clears || mask.from == From::Arrivals, block,
-                "clears arrivals that are not its mask");
+        require(!mask.clears || mask.collects, block, "clears arrivals that do not add up");
+        require(!mask.collects || mask.from == From::Arrivals, block,
+                "collects arrivals that are not its mask");
+        for (const Block *waiting : masks_.of(block).starts) {
+            const std::vector<const Block *> &pending = plan_.schedule.of(block).pending;
+            require(plan_.schedule.always_visits(block, waiting) && waiting != block, block,
+                    "starts " + waiting->name + ", which a warp may visit before");
+            require(std::ranges::find(pending, waiting) == pending.end(), block,
+                    "starts " + waiting->name + ", at which lanes wait");
+        }
         if (mask.from != From::Owner)
             return;
         require(mask.owner && masks_.keeps_mask(mask.owner), block,
@@ -84,9 +92,9 @@ class Verifier {
     void check_edge(const Block *block, const Edge &edge) {
         const BlockMask &target = masks_.of(edge.to).mask;
         const bool arrives = target.from == From::Arrivals && !masks_.independent_lanes;
-        const Edge::Arrive wanted = !arrives        ? Edge::Arrive::Nothing
-                                    : target.clears ? Edge::Arrive::Add
-                                                    : Edge::Arrive::Set;
+        const Edge::Arrive wanted = !arrives          ? Edge::Arrive::Nothing
+                                    : target.collects ? Edge::Arrive::Add
+                                                      : Edge::Arrive::Set;
         require(edge.arrive == wanted, block,
                 "its lanes do not arrive at " + edge.to->name + " as its mask wants them");
         std::size_t count = 0;

@@ -97,6 +97,8 @@ class Walk {
         const std::vector<bool> &known = plan_.regions[region_].blocks;
         if (!known.empty() && !known[block->id])
             fail(block, "is none of the region's");
+        for (const Block *waiting : flow.starts)
+            start(waiting);
         const std::uint32_t lanes = arrive(block);
         if (flow.mask.guarded && lanes == 0)
             return flow.mask.skip_to;
@@ -114,6 +116,15 @@ class Walk {
                 define(result, lanes, ~std::uint32_t{0});
         }
         return leave(block, flow, lanes);
+    }
+
+    void start(const Block *block) {
+        now_.arrivals[block->id] = 0;
+        for (const Instruction *i : block->instructions)
+            if (!i->is(Opcode::Phi))
+                return;
+            else if (plan_.masks.starts_zero[i->result()->id])
+                now_.values[i->result()->id] = all(kUndefined);
     }
 
     std::uint32_t arrive(const Block *block) {

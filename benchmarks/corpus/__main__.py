@@ -1,6 +1,7 @@
 """Compares CUDA kernels of public collections on the device with their OpenMP versions ("twins") on all cores.
 
     ./run python benchmarks/corpus --hecbench CHECKOUT [--only NAME ...] [--runs N] [--one-core]
+        [--driver LIBRARY] [--build FOLDER]
 
 The collections are not part of this repository. CHECKOUT is the path of a collection, such as a clone of
 https://github.com/zjin-lcf/HeCBench. Each program's host code runs unchanged on runtime/, which implements as
@@ -13,6 +14,10 @@ lacks. The ratio is the twin's time divided by the kernels' time: above 1, the k
 
 --one-core is for machines with other work: both programs run with one thread, and their clocks count the
 process's own processor time (runtime/processor_time.cpp).
+
+--driver names the driver's library; without it, pycuda finds one. What is in --build is used again as long
+as no source is newer, so a folder that was built elsewhere, and --driver, need no pycuda and no NVRTC. Only
+the twins are compiled again on another kind of processor.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ import re
 import statistics
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +56,10 @@ class Result:
     twin: float
     kernels: int
 
+    @property
+    def ratio(self) -> float:
+        return self.twin / self.ours
+
 
 @dataclass
 class Output:
@@ -62,66 +72,84 @@ class Output:
 def main() -> int:
     options = parse()
     checkouts = {"hecbench": options.hecbench}
-    rows = [row for row in ROWS if not options.only or row.name in options.only]
-    ratios, kernels, broken = [], 0, []
-    print(f"{'program':24} {'kernels':>7} {'device':>11} {'OpenMP':>11} {'ratio':>6}")
+    rows = [
+        row
+        for row in ROWS
+        if checkouts.get(row.collection)
+        and (not options.only or row.name in options.only)
+    ]
+    results, broken = {}, []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        builds = {
+            row.name: pool.submit(build, row, checkouts[row.collection], options.build)
+            for row in rows
+        }
     for row in rows:
-        if not checkouts.get(row.collection):
-            continue
         try:
-            result = measure(row, checkouts[row.collection], options)
+            builds[row.name].result()
+            results[row.name] = measure(row, checkouts[row.collection], options)
+            print(table_row(row.name, results[row.name]), file=sys.stderr)
         except (BrokenError, ValueError) as error:
             broken.append(row.name)
-            print(f"{row.name:24} {error}", flush=True)
-            continue
-        ratio = result.twin / result.ours
-        ratios.append(ratio)
-        kernels += result.kernels
-        print(
-            f"{row.name:24} {result.kernels:7} {seconds(result.ours)} {seconds(result.twin)} {ratio:6.2f}",
-            flush=True,
-        )
-    if ratios:
-        mean = math.exp(statistics.fmean(map(math.log, ratios)))
-        print(
-            f"{len(ratios)} programs, {kernels} kernels: geometric mean {mean:.2f}, "
-            f"{sum(ratio < 0.5 for ratio in ratios)} under 0.5; not run: {len(broken)}"
-        )
+            print(f"{row.name}: {error}", file=sys.stderr)
+    if results:
+        print_table(results)
     return 1 if broken else 0
+
+
+def print_table(results: dict[str, Result]) -> None:
+    """The table of docs/benchmarks.md: the slowest rows first."""
+    ratios = [result.ratio for result in results.values()]
+    mean = math.exp(statistics.fmean(map(math.log, ratios)))
+    print(
+        f"{len(results)} programs with {sum(r.kernels for r in results.values())} kernels; "
+        f"geometric mean {mean:.2f}; {sum(r < 0.5 for r in ratios)} below 0.5, "
+        f"{sum(r < 1 for r in ratios)} below 1.0:\n\n"
+        "| program | kernels | device | OpenMP | ratio |\n|---|---:|---:|---:|---:|"
+    )
+    for name in sorted(results, key=lambda name: results[name].ratio):
+        print(table_row(name, results[name]))
+
+
+def table_row(name: str, r: Result) -> str:
+    times = f"{seconds(r.ours)} | {seconds(r.twin)}"
+    return f"| {name} | {r.kernels} | {times} | {r.ratio:.2f} |"
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--hecbench", type=Path, help="a checkout of HeCBench")
+    parser.add_argument("--hecbench", type=path, help="a checkout of HeCBench")
     parser.add_argument("--only", nargs="+", metavar="NAME")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--one-core", action="store_true")
-    parser.add_argument("--build", type=Path, default=HERE.parents[1] / "build/corpus")
+    parser.add_argument("--driver", type=path, help="the driver's library")
+    parser.add_argument("--build", type=path, default=HERE.parents[1] / "build/corpus")
     return parser.parse_args()
+
+
+def path(text: str) -> Path:
+    return Path(text).resolve()
 
 
 def seconds(value: float) -> str:
     unit = next((u for u in ("s", "ms", "us") if value >= UNITS[u]), "ns")
-    return f"{value / UNITS[unit]:8.2f} {unit:2}"
+    return f"{value / UNITS[unit]:.2f} {unit}"
 
 
 def measure(row: Row, checkout: Path, options) -> Result:
     folder = options.build / row.collection / row.name
-    folder.mkdir(parents=True, exist_ok=True)
-    if not is_built(row, checkout, folder):
-        build_program(row, checkout, folder, options.build)
-        build_twin(row, checkout, folder)
     times = folder / "times"
     common = {**os.environ, **(one_core(options.build) if options.one_core else {})}
     environment = {
         **common,
-        "CORPUS_DRIVER": driver_path(),
+        "CORPUS_DRIVER": str(options.driver or driver_path()),
         "CORPUS_IMAGE": str(folder / "image"),
         "CORPUS_SYMBOLS": str(folder / "symbols"),
     }
     source, twin = (checkout / row.source).parent, (checkout / row.twin).parent
-    ours_command = [folder / "program", *row.arguments.split()]
-    twin_command = [folder / "twin", *(row.twin_arguments or row.arguments).split()]
+    ours_command = [folder / "program", *arguments(row.arguments, folder)]
+    twin_arguments = row.twin_arguments or row.arguments
+    twin_command = [folder / "twin", *arguments(twin_arguments, folder)]
     # The first run compiles; it also counts the kernels.
     first = run(row, ours_command, source, {**environment, "CORPUS_TIMES": str(times)})
     ours, twins = [], []
@@ -135,6 +163,10 @@ def measure(row: Row, checkout: Path, options) -> Result:
     measured = len({label for label, _ in labels})
     kernels = launched if len(labels) == len(ours[0].times) else min(launched, measured)
     return Result(median(ours, labels), median(twins, labels), kernels)
+
+
+def arguments(text: str, folder: Path) -> list[str]:
+    return [str(folder / "input") if a == "INPUT" else a for a in text.split()]
 
 
 def common_labels(ours: Output, twin: Output) -> list[tuple[str, int]]:
@@ -228,29 +260,55 @@ def read_output(row: Row, output: str) -> Output:
 # ---- building ------------------------------------------------------------------------------
 
 
-def is_built(row: Row, checkout: Path, folder: Path) -> bool:
-    """Whether ``folder`` has both programs, built from the current sources."""
-    twin = folder / "twin"  # is made last
-    folders = [(checkout / row.source).parent, (checkout / row.twin).parent, HERE]
-    sources = [file for f in folders for file in f.rglob("*.*") if file.is_file()]
-    own = (HERE / "__main__.py", HERE / "programs.py")
-    return twin.exists() and all(
-        file in own or file.stat().st_mtime < twin.stat().st_mtime for file in sources
+def build(row: Row, checkout: Path, shared: Path) -> None:
+    """Build both programs, unless they are newer than all sources."""
+    folder = shared / row.collection / row.name
+    folder.mkdir(parents=True, exist_ok=True)
+    own = [HERE / "translate.py", HERE / "runtime"]
+    source, twin = (checkout / row.source).parent, (checkout / row.twin).parent
+    edits, made_for = folder / "edits", folder / "processor"
+    if not edits.exists() or edits.read_text() != repr(row.edits):
+        (folder / "image").unlink(missing_ok=True)
+        made_for.unlink(missing_ok=True)
+        edits.write_text(repr(row.edits))
+    if is_older(folder / "image", [source, *own]):
+        build_program(row, checkout, folder)
+    if is_older(made_for, [source, twin, own[0]]) or (
+        made_for.read_text() != processor()
+    ):
+        build_twin(row, checkout, folder)
+        made_for.write_text(processor())  # is made last
+    if row.input and is_older(folder / "input", [HERE / "inputs.py"]):
+        row.input(folder / "input")
+
+
+def edited(text: str, row: Row) -> str:
+    for old, new in row.edits:
+        if old not in text:
+            raise BrokenError(f"{old!r} is not in the source")
+        text = text.replace(old, new)
+    return text
+
+
+def is_older(made: Path, sources: list[Path]) -> bool:
+    files = [f for s in sources for f in (s.rglob("*.*") if s.is_dir() else [s])]
+    return not made.exists() or any(
+        file.stat().st_mtime > made.stat().st_mtime for file in files if file.is_file()
     )
 
 
-def build_program(row: Row, checkout: Path, folder: Path, build: Path) -> None:
+def processor() -> str:
+    """The model that -march=native compiles for."""
+    text = Path("/proc/cpuinfo").read_text()
+    return re.search(r"model name.*(?=\n)", text)[0]
+
+
+def build_program(row: Row, checkout: Path, folder: Path) -> None:
     """Build ``program`` (its host code), ``symbols`` (its names and addresses) and ``image`` (its kernels)."""
     file = checkout / row.source
-    (folder / "twin").unlink(missing_ok=True)
-    text = translate.read_with_includes(file)
+    text = edited(translate.read_with_includes(file), row)
     (folder / "host.cpp").write_text(translate.host_source(text))
-    runtime = build / "runtime.o"
-    if (
-        not runtime.exists()
-        or runtime.stat().st_mtime < (HERE / "runtime/runtime.cpp").stat().st_mtime
-    ):
-        call([*HOST, "-c", HERE / "runtime/runtime.cpp", "-o", runtime])
+    runtime = HERE / "runtime/runtime.cpp"
     call(
         [
             *HOST,
@@ -264,12 +322,12 @@ def build_program(row: Row, checkout: Path, folder: Path, build: Path) -> None:
     device = translate.device_source(text)
     device += translate.instances(device, readable)
     (folder / "device.cu").write_text(device)
-    (folder / "image").write_bytes(compile_device(device))
+    (folder / "image").write_bytes(compile_device(device))  # is made last
 
 
-def one_core(build: Path) -> dict[str, str]:
+def one_core(shared: Path) -> dict[str, str]:
     """The environment of programs that run on one core and measure their processor time."""
-    library = build / "processor_time.so"
+    library = shared / "processor_time.so"
     call(
         ["g++", "-O2", "-shared", "-fPIC", HERE / "runtime/processor_time.cpp"]
         + ["-o", library]
@@ -303,7 +361,7 @@ def compile_device(text: str) -> bytes:
 
 def build_twin(row: Row, checkout: Path, folder: Path) -> None:
     file = checkout / row.twin
-    text = translate.openmp_source(translate.read_with_includes(file))
+    text = translate.openmp_source(edited(translate.read_with_includes(file), row))
     (folder / "twin.cpp").write_text(text)
     ours = (checkout / row.source).parent
     call(

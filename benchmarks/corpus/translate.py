@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 _TOKEN = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL
+    r"//(?:\\\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL
 )
 
 
@@ -18,17 +18,31 @@ def without_comments(text: str) -> str:
     return _TOKEN.sub(lambda m: " " if m[0].startswith("/") else m[0], text)
 
 
-def read_with_includes(file: Path, seen: set[Path] | None = None) -> str:
+def include_folders(file: Path) -> list[Path]:
+    """The folders with the program's own headers: its folder, the folder of the CUDA program, and the
+    folders in its Makefile."""
+    makefile = file.parent / "Makefile"
+    text = makefile.read_text() if makefile.exists() else ""
+    named = re.findall(r"-I(\.\S*)", text)
+    cuda = file.parent.with_name(file.parent.name.replace("-omp", "-cuda"))
+    return [file.parent, cuda, *((file.parent / name).resolve() for name in named)]
+
+
+def read_with_includes(file: Path) -> str:
     """The file's text, in which the program's own headers replace their #include lines."""
-    seen = seen if seen is not None else set()
+    return _read(file, include_folders(file), set())
+
+
+def _read(file: Path, folders: list[Path], seen: set[Path]) -> str:
     seen.add(file.resolve())
     text = without_comments(file.read_text(errors="replace"))
 
     def include(match: re.Match) -> str:
-        header = (file.parent / match[1]).resolve()
-        if not header.exists():
+        places = [(folder / match[1]).resolve() for folder in [file.parent, *folders]]
+        header = next((place for place in places if place.exists()), None)
+        if not header:
             return match[0]
-        return "" if header in seen else read_with_includes(header, seen)
+        return "" if header in seen else _read(header, folders, seen)
 
     return re.sub(
         r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$',
@@ -119,6 +133,8 @@ def matching(text: str, opening: int) -> int:
 def device_source(text: str) -> str:
     """What NVRTC compiles: kernels, device functions, types and constants; no host functions."""
     kept = []
+    macros = re.findall(r"#[ \t]*define[ \t]+(\w+)[^\n]*__device__", text)
+    marks = "|".join(["__global__", "__device__", "__constant__", *macros])
     for piece in top_level(text):
         if piece.lstrip().startswith("#"):
             directive = piece.strip()
@@ -130,7 +146,7 @@ def device_source(text: str) -> str:
                     kept.append(piece)
                 continue
             kept.append(piece)
-        elif is_for_device(piece):
+        elif is_for_device(piece, marks):
             kept.append(piece)
     return DEVICE_START + "".join(kept)
 
@@ -197,9 +213,10 @@ def top_level(text: str) -> list[str]:
     return [piece for piece in pieces if piece.strip()]
 
 
-def is_for_device(piece: str) -> bool:
+def is_for_device(piece: str, marks: str) -> bool:
+    """``marks``: what a declaration for the device has before its body, as a regular expression."""
     head = piece.split("{")[0]
-    if re.search(r"__global__|__device__|__constant__", head):
+    if re.search(rf"\b({marks})\b", head):
         return True
     if "std::" in piece or re.search(
         r"\b(FILE|ifstream|vector<|string|chrono)\b", piece
@@ -229,7 +246,7 @@ def openmp_source(text: str) -> str:
     g++ would run `target teams` on the host one team after another. This removes clauses about a device and the
     directives that only move data.
     """
-    text = re.sub(r"\\\r?\n", " ", text)
+    text = re.sub(r"\\[ \t]*\r?\n", " ", text)
     return re.sub(
         r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+([^\n]*)$",
         _directive,

@@ -28,21 +28,51 @@ llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
     return w.b.CreatePtrToInt(pointer, w.b.getInt64Ty());
 }
 
-// Local memory of thread t starts at t * stride: a pattern over the lanes.
-Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
-    std::uint64_t stride = w.kernel.plan.local_stride;
+// The place of an offset in interleaved memory. Offsets far outside of a thread's own memory are
+// clamped to inaccessible addresses, so that they do not wrap into another thread's memory. Offsets
+// have 32 bits, see window_offset().
+llvm::Value *spread_offset(WarpEmitter &w, llvm::Value *offset, std::int64_t granule) {
+    constexpr std::int64_t kReach = (std::int64_t{1} << 31) / kLanes;
+    llvm::Type *wide = offset->getType(), *words = wide->getWithNewBitWidth(32);
+    auto everywhere = [&](std::int64_t n) { return llvm::ConstantInt::getSigned(words, n); };
+    offset = w.b.CreateTrunc(offset, words);
+    llvm::Value *inside = w.b.CreateAnd(offset, everywhere(granule - 1));
+    llvm::Value *piece = w.b.CreateAnd(offset, everywhere(-granule));
+    piece = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, piece, everywhere(kReach - granule));
+    piece = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, piece, everywhere(-kReach));
+    piece = w.b.CreateMul(piece, everywhere(kLanes));
+    return w.b.CreateSExt(w.b.CreateAdd(piece, inside), wide);
+}
+
+// Offsets from the begin of the warp's memory, if local memory is interleaved.
+Lanes spread(WarpEmitter &w, const Lanes &offset, std::int64_t extra) {
+    const std::int64_t granule = w.kernel.plan.function.local_granule;
+    if (granule == 0)
+        return offset;
+    Lanes result =
+        warp::keeps_shape(offset.shape, extra, granule)
+            ? offset
+            : Lanes{.base = all_lanes(w.b, offset), .shape = analysis::Shape{.groups = kLanes}};
+    result.base = spread_offset(w, result.base, granule);
+    return result;
+}
+
+// The start of a lane's local memory is a pattern over the lanes.
+Lanes add_thread_frames(WarpEmitter &w, const Lanes &given, std::int64_t extra) {
+    const warp::KernelPlan &plan = w.kernel.plan;
     llvm::Value *first =
-        w.b.CreateMul(w.b.CreateZExt(w.warp, w.b.getInt64Ty()), w.i64(stride * kLanes));
+        w.b.CreateMul(w.b.CreateZExt(w.warp, w.b.getInt64Ty()), w.i64(plan.local_stride * kLanes));
     llvm::Value *window = w.b.CreateAdd(integer_of(w, w.kernel.frame.invariants.local), first);
+    const Lanes offset = spread(w, given, extra);
     unsigned groups = offset.shape.groups;
     analysis::LanePattern pattern;
     llvm::SmallVector<llvm::Constant *, kLanes> first_frames;
     unsigned size = offset.shape.group_size();
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-        pattern[lane] =
-            offset.shape.offset(lane) + static_cast<std::int64_t>(stride * (lane % size));
+        pattern[lane] = warp::place_in_warp(plan, offset.shape.offset(lane), lane % size);
         if (lane % size == 0)
-            first_frames.push_back(w.i64(stride * lane));
+            first_frames.push_back(
+                w.i64(static_cast<std::uint64_t>(warp::place_in_warp(plan, 0, lane))));
     }
     Lanes result{.shape = offset.shape};
     result.shape.align = 0;
@@ -102,7 +132,7 @@ Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int
     Lanes address = w.lanes(value);
     if (is_window(space)) {
         Lanes offset = window_offset(w, address, extra);
-        return space == Space::Local ? add_thread_frames(w, offset) : offset;
+        return space == Space::Local ? add_thread_frames(w, offset, extra) : offset;
     }
     if (!address.base->getType()->getScalarType()->isIntegerTy(64))
         address = Lanes{
@@ -473,7 +503,7 @@ void emit_from_generic(WarpEmitter &w, const ir::Instruction &i) {
     if (is_window(space)) {
         if (space == Space::Local) {
             Lanes frames = add_thread_frames(
-                w, Lanes{.base = w.i64(0), .shape = analysis::Shape{.groups = 1}});
+                w, Lanes{.base = w.i64(0), .shape = analysis::Shape{.groups = 1}}, 0);
             llvm::Value *offset = w.b.CreateSub(all_lanes(w.b, address), all_lanes(w.b, frames));
             w.define_full(result, w.b.CreateTrunc(offset, w.type(result->type, kLanes)));
             return;

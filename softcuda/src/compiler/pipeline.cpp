@@ -12,6 +12,7 @@
 
 #include "compiler/pipeline.h"
 
+#include "compiler/called_functions.h"
 #include "compiler/pass_options.h"
 #include "compiler/refuse_unsupported.h"
 #include "ir/clean_up.h"
@@ -20,6 +21,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ptx/parse.h"
+#include "transform/interleave_locals.h"
 #include "transform/prepare.h"
 #include "transform/specialize.h"
 #include "transform/split_pointers.h"
@@ -28,7 +30,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <set>
 #include <stdexcept>
 
 namespace softcuda::compiler {
@@ -151,6 +152,9 @@ constexpr IrPass kPreparation[] = {
     {"close-loops", Required, "transform/prepare.cpp",
      "Routes every value that leaves a loop through a phi behind the loop (loop-closed SSA).",
      plain<transform::close_loops>},
+    {"interleave-locals", Optional, "transform/interleave_locals.cpp",
+     "Interleaves the local memory of the lanes of a warp, so that elements with the same index are adjacent.",
+     transform::interleave_locals},
 };
 
 // ---- analyses of the prepared function ---------------------------------------------------------
@@ -252,8 +256,11 @@ constexpr LlvmStep kLlvm[] = {
 // clang-format on
 
 /// Skipped for a debugger, because they move variables or remove lines.
-constexpr std::string_view kHidesFromDebugger[] = {"promote-locals", "specialize",
-                                                   "split-pointers"};
+constexpr std::string_view kHidesFromDebugger[] = {"promote-locals", "specialize", "split-pointers",
+                                                   "interleave-locals"};
+/// Skipped for check modes and profiles, which need each thread's local memory to be contiguous,
+/// and for narrow windows, whose limit for offsets is smaller than the memory of a warp.
+constexpr std::string_view kMovesLocals = "interleave-locals";
 
 /// Stages that can be printed in addition to the passes.
 constexpr std::string_view kStages[] = {"ptx", "ir", "prepared", "llvm", "optimized"};
@@ -293,15 +300,17 @@ void require_none(std::string_view pass, const char *what, const std::vector<std
 class Runner {
   public:
     Runner(const PassOptions &options, PassTimes &times, const ir::Module *module,
-           analysis::LaunchShape launch = {})
-        : options_(options), times_(times), module_(module), launch_(launch) {}
+           analysis::LaunchShape launch = {}, bool may_move_locals = true)
+        : options_(options), times_(times), module_(module), launch_(launch),
+          may_move_locals_(may_move_locals) {}
 
     /// Runs the passes until one of them has nothing to do; returns false then.
     bool run(std::span<const IrPass> passes, ir::Function &function) const {
         for (const IrPass &pass : passes) {
             const bool hides = function.debug && std::ranges::find(kHidesFromDebugger, pass.name) !=
                                                      std::end(kHidesFromDebugger);
-            if (hides || options_.skips(pass.name)) {
+            const bool moves = !may_move_locals_ && pass.name == kMovesLocals;
+            if (hides || moves || options_.skips(pass.name)) {
                 if (pass.run == transform::specialize)
                     return false;
                 continue;
@@ -353,6 +362,7 @@ class Runner {
     PassTimes &times_;
     const ir::Module *module_;
     analysis::LaunchShape launch_;
+    bool may_move_locals_;
 };
 
 // A called function's variables in shared memory belong to the module. Their offsets were
@@ -365,21 +375,6 @@ std::unique_ptr<ir::Function> prepare(const ir::Function &function, const Runner
             variable.offset = dynamic_shared;
     runner.prepare(*prepared);
     return prepared;
-}
-
-/// All functions that `kernel` calls, directly or not, as indices into Module::functions.
-std::set<std::uint32_t> called_functions(const ir::Module &module, const ir::Function &kernel) {
-    std::set<std::uint32_t> found;
-    std::vector<const ir::Function *> work{&kernel};
-    while (!work.empty()) {
-        const ir::Function *function = work.back();
-        work.pop_back();
-        for (const ir::Block *block : function->blocks)
-            for (const ir::Instruction *i : block->instructions)
-                if (i->is(ir::Opcode::Call) && found.insert(i->attributes.symbol).second)
-                    work.push_back(module.functions[i->attributes.symbol].get());
-    }
-    return found;
 }
 
 warp::Machine machine_of(const jit::Target &target) {
@@ -443,7 +438,9 @@ PlannedKernel plan_kernel(const ir::Module &module, const ir::Function &kernel,
                           const jit::Target &target) {
     const PassOptions options = options_from_environment();
     PassTimes times(options.times, "planning `" + kernel.name + "`");
-    const Runner runner(options, times, &module, launch);
+    const bool may_move_locals =
+        request.watch == 0 && !request.counts && !target.has_narrow_windows();
+    const Runner runner(options, times, &module, launch, may_move_locals);
     PlannedKernel made;
     made.functions.push_back(prepare(kernel, runner, kernel.static_shared_bytes));
     const ir::Function &prepared = *made.functions.front();

@@ -161,11 +161,13 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     work.warps =
         static_cast<std::uint32_t>((product(request.block) + rt::kWarpSize - 1) / rt::kWarpSize);
     work.blocks = product(request.grid);
-    // There may be a gap for alignment between the static and the dynamic part.
+    const std::uint64_t local_per_thread = info.local_bytes_per_thread + code_->call_stack;
+    const std::uint64_t local = local_per_thread * product(request.block);
+    // There may be a gap for alignment between the static and the dynamic part. Local memory is
+    // interleaved for whole warps.
     work.memory = {.shared = std::uint64_t{info.static_shared_bytes} + kSharedGap +
                              request.dynamic_shared_bytes,
-                   .local = std::uint64_t{info.local_bytes_per_thread + code_->call_stack} *
-                            product(request.block),
+                   .local = local_per_thread * work.warps * rt::kWarpSize,
                    .scratch = code_->scratch_bytes,
                    .stack = stack_of(*code_)};
     work.cooperative = request.cooperative;
@@ -177,14 +179,12 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     if (code_->checked) {
         checks_ = std::make_unique<check::LaunchChecks>(
             check_modes_of(function, request), info.name, frame_, work.memory.shared - kSharedGap,
-            work.memory.local, checked_memory::map());
+            local, checked_memory::map());
         work.watch = checks_.get();
     }
     if (code_->counted) {
         counts_ = std::make_unique<profile::LaunchCounts>(profile::WindowSizes{
-            .shared = work.memory.shared,
-            .local = work.memory.local,
-            .local_per_thread = info.local_bytes_per_thread + code_->call_stack});
+            .shared = work.memory.shared, .local = local, .local_per_thread = local_per_thread});
         work.counter = counts_.get();
     }
     grid_.set_work(work, &frame_);

@@ -114,7 +114,8 @@ void Claims::check_places(const Instruction &access, const AccessPlan &made,
                                : addresses[lane];
         offsets[lane] += static_cast<std::uint64_t>(access.attributes.offset);
         if (space == ir::Space::Local) // as the plan's shape has it
-            offsets[lane] += lane * plan_.local_stride;
+            offsets[lane] = static_cast<std::uint64_t>(
+                warp::place_in_warp(plan_, static_cast<std::int64_t>(offsets[lane]), lane));
     }
     auto require = [&](const Shape &shape, const char *which) {
         if (!shape.known() || shape.divergent() || made.may_wrap || shape.checked)

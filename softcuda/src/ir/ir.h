@@ -176,7 +176,10 @@ struct Function {
     };
     ClusterRule cluster;
     std::vector<LocalVariable> variables;
-    std::uint32_t local_bytes = 0;         ///< local memory per thread
+    std::uint32_t local_bytes = 0; ///< local memory per thread
+    /// 0: the local memory of each thread is contiguous. Otherwise the local memory of a warp is
+    /// interleaved in pieces of this many bytes (transform/interleave_locals.h).
+    std::uint32_t local_granule = 0;
     std::uint32_t static_shared_bytes = 0; ///< dynamic shared memory starts there, 16-aligned
     bool uses_dynamic_shared = false;
     std::uint32_t registers = 0; ///< estimate: the largest number of live 32-bit registers

@@ -396,6 +396,8 @@ void ModuleReader::header(TextCursor &cursor, std::string_view word) {
         function_->static_shared_bytes = static_cast<std::uint32_t>(cursor.number());
     else if (word == "local_bytes")
         function_->local_bytes = static_cast<std::uint32_t>(cursor.number());
+    else if (word == "local_granule")
+        function_->local_granule = static_cast<std::uint32_t>(cursor.number());
     else if (word == "registers")
         function_->registers = static_cast<std::uint32_t>(cursor.number());
     else

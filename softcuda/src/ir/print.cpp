@@ -187,6 +187,8 @@ void add_kernel_header(std::string &out, const Function &function) {
 void add_frame(std::string &out, const Function &function) {
     if (function.local_bytes)
         out += "  .local_bytes " + std::to_string(function.local_bytes) + "\n";
+    if (function.local_granule)
+        out += "  .local_granule " + std::to_string(function.local_granule) + "\n";
     if (function.registers)
         out += "  .registers " + std::to_string(function.registers) + "\n";
     for (const LocalVariable &v : function.variables) {

@@ -45,7 +45,8 @@ struct LaunchFrame {
 /// address faults and cannot access other memory.
 struct WorkerState {
     std::byte *shared;  ///< the block's shared memory: static variables, then the dynamic part
-    std::byte *local;   ///< local memory: thread t of the block at t * local_bytes_per_thread
+    /// Local memory: thread t of the block at t * local_bytes_per_thread, unless it is interleaved.
+    std::byte *local;
     std::byte *scratch; ///< values that are live across block barriers; scratch_bytes, 64-aligned
     std::uint32_t worker_id;    ///< %smid
     std::uint32_t worker_count; ///< %nsmid

@@ -6,6 +6,7 @@
 #include "vector_math/rounding.h"
 #include "vector_math/small_float.h"
 
+#include <cassert>
 #include <cmath>
 
 namespace softcuda::vector_math {
@@ -161,16 +162,48 @@ Value *single_to_word(Emitter &e, Value *value, Sign sign) {
     return e.ir.CreateSelect(e.is_nan(value), e.integer(result, 0), result);
 }
 
+/// The processor's conversion of doubles to 32-bit integers, in registers.
+Value *convert_doubles(Emitter &e, Value *value, Sign sign) {
+    if (!e.target.has_avx512())
+        return e.by_chunks(4, value, [&](llvm::ArrayRef<Value *> pieces) {
+            return e.call(llvm::Intrinsic::x86_avx_cvtt_pd2dq_256, pieces);
+        });
+    const auto conversion = sign == Sign::Signed ? llvm::Intrinsic::x86_avx512_mask_cvttpd2dq_512
+                                                 : llvm::Intrinsic::x86_avx512_mask_cvttpd2udq_512;
+    return e.by_chunks(8, value, [&](llvm::ArrayRef<Value *> pieces) {
+        Value *none = e.integer(pieces[0], 32, 0);
+        return e.call(conversion, {pieces[0], none, e.ir.getInt8(0xff), e.ir.getInt32(4)});
+    });
+}
+
+/// The same of doubles, whose NaN become 0x80000000. That is what the signed conversion gives for
+/// them and for what is below the range.
+Value *double_to_word(Emitter &e, Value *value, Sign sign) {
+    if (sign == Sign::Signed) {
+        Value *largest = e.real(value, 0x7fff'ffff);
+        Value *above = e.ir.CreateFCmpOGT(value, largest);
+        return convert_doubles(e, e.ir.CreateSelect(above, largest, value), sign);
+    }
+    Value *zero = e.real(value, 0);
+    Value *positive = e.ir.CreateSelect(e.ir.CreateFCmpOGT(value, zero), value, zero);
+    Value *result = convert_doubles(e, positive, sign);
+    return e.ir.CreateSelect(e.is_nan(value), e.integer(result, 0x8000'0000), result);
+}
+
 bool has_word_conversion(Emitter &e, Value *value, unsigned bits, Sign sign) {
-    return Emitter::lanes(value) && Emitter::bits(value) == 32 && bits == 32 &&
+    const bool has_doubles = e.target.has_avx2();
+    return Emitter::lanes(value) && bits == 32 && (Emitter::bits(value) == 32 || has_doubles) &&
            (sign == Sign::Signed || e.target.has_avx512());
 }
 
 /// Floats, truncated, as integers of `bits` bits, the nearest ones if they are out of range. NaN
 /// gives the hardware's result: zero, or only the top bit if 64-bit values are involved.
 Value *integral_to_integer(Emitter &e, Value *value, unsigned bits, Sign sign, bool nan_is_zero) {
-    if (has_word_conversion(e, value, bits, sign))
-        return single_to_word(e, value, sign);
+    if (has_word_conversion(e, value, bits, sign)) {
+        assert(nan_is_zero == (Emitter::bits(value) == 32));
+        return Emitter::bits(value) == 32 ? single_to_word(e, value, sign)
+                                          : double_to_word(e, value, sign);
+    }
     const bool is_signed = sign == Sign::Signed;
     const unsigned work = std::max(bits, 32u); // the processor's conversions start at 32 bits
     llvm::Type *type = e.int_type(value, work);

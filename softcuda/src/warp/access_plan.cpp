@@ -116,12 +116,13 @@ class Planner {
         return value->constant ? Shape{.groups = 1} : kernel_.divergence.of(value);
     }
 
-    // The local memory of thread t starts at t * stride, which is a pattern over the lanes.
-    Shape in_thread_frames(const Shape &offset) {
-        const auto stride = static_cast<std::int64_t>(kernel_.local_stride);
+    // The start of a lane's local memory is a pattern over the lanes.
+    Shape in_thread_frames(const Shape &offset, std::int64_t extra) {
+        if (!keeps_shape(offset, extra, kernel_.function.local_granule))
+            return kDivergent;
         analysis::LanePattern pattern;
         for (unsigned lane = 0; lane < kLanes; ++lane)
-            pattern[lane] = offset.offset(lane) + stride * (lane % offset.group_size());
+            pattern[lane] = place_in_warp(kernel_, offset.offset(lane), lane % offset.group_size());
         Shape result = offset;
         result.align = 0;
         result.offsets = kernel_.divergence.patterns.intern(pattern);
@@ -137,7 +138,8 @@ class Planner {
             if (kernel_.machine.narrow_windows && !stays_near(found))
                 found = kDivergent;
             found.checked = false;
-            return i.attributes.space == Space::Local ? in_thread_frames(found) : found;
+            return i.attributes.space == Space::Local ? in_thread_frames(found, i.attributes.offset)
+                                                      : found;
         }
         return ir::bits(address->type) == 64 ? found : kDivergent;
     }
@@ -372,6 +374,23 @@ bool stays_near(const Shape &shape) {
         if (std::abs(shape.offset(lane)) > static_cast<std::int64_t>(rt::kNarrowReach / 2))
             return false;
     return !shape.checked;
+}
+
+std::int64_t place_in_warp(const KernelPlan &kernel, std::int64_t offset, unsigned lane) {
+    const std::int64_t granule = kernel.function.local_granule;
+    if (granule == 0)
+        return offset + static_cast<std::int64_t>(kernel.local_stride) * lane;
+    const std::int64_t inside = offset & (granule - 1);
+    return (offset - inside) * kLanes + granule * lane + inside;
+}
+
+bool keeps_shape(const Shape &shape, std::int64_t extra, std::int64_t granule) {
+    if (granule == 0 || !shape.offsets)
+        return true;
+    if (extra % granule != 0 || shape.align < std::countr_zero(static_cast<unsigned>(granule)))
+        return false;
+    return std::ranges::all_of(*shape.offsets,
+                               [&](std::int64_t offset) { return offset % granule == 0; });
 }
 
 bool is_in_static_memory(const KernelPlan &kernel, const Instruction &i) {

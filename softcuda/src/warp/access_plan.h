@@ -106,6 +106,15 @@ struct AccessPlan {
 /// offset to a narrow window (rt/windows.h) is correct for all of them.
 [[nodiscard]] bool stays_near(const analysis::Shape &shape);
 
+/// The place of byte `offset` of a lane's local memory, from the begin of its warp's memory.
+[[nodiscard]] std::int64_t place_in_warp(const KernelPlan &kernel, std::int64_t offset,
+                                         unsigned lane);
+
+/// True if offsets of this shape, plus `extra` bytes, keep their shape in local memory that is
+/// interleaved in pieces of `granule` bytes: the lanes differ by whole pieces.
+[[nodiscard]] bool keeps_shape(const analysis::Shape &shape, std::int64_t extra,
+                               std::int64_t granule);
+
 /// True if the access is to static shared memory, and known to be valid, in every thread of the
 /// block.
 [[nodiscard]] bool is_in_static_memory(const KernelPlan &kernel, const ir::Instruction &access);

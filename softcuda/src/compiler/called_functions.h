@@ -1,0 +1,15 @@
+// called_functions.h -- the functions of a module that a kernel needs.
+#pragma once
+
+#include "ir/ir.h"
+
+#include <cstdint>
+#include <set>
+
+namespace softcuda::compiler {
+
+/// All that `kernel` calls, directly or not, as indices into Module::functions.
+[[nodiscard]] std::set<std::uint32_t> called_functions(const ir::Module &module,
+                                                       const ir::Function &kernel);
+
+} // namespace softcuda::compiler

@@ -44,7 +44,7 @@ struct LaunchFrame {
 /// unused part is inaccessible. Shared and local addresses are 32-bit offsets into them, so a wrong
 /// address faults and cannot access other memory.
 struct WorkerState {
-    std::byte *shared;  ///< the block's shared memory: static variables, then the dynamic part
+    std::byte *shared; ///< the block's shared memory: static variables, then the dynamic part
     /// Local memory: thread t of the block at t * local_bytes_per_thread, unless it is interleaved.
     std::byte *local;
     std::byte *scratch; ///< values that are live across block barriers; scratch_bytes, 64-aligned

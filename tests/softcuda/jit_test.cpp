@@ -64,6 +64,41 @@ std::vector<char> compile_frame(const jit::Target &target, std::uint64_t bytes) 
     return jit::emit_object(module, target);
 }
 
+/// void kernel(float *p): adds p[32..63] to p[0..31], `count` times.
+std::vector<char> compile_many(const jit::Target &target, int count) {
+    llvm::LLVMContext context;
+    llvm::Module module("test", context);
+    target.apply(module);
+    llvm::IRBuilder<> builder(context);
+    auto *type = llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false);
+    auto *kernel = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "kernel", module);
+    target.apply(*kernel);
+    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernel));
+    auto *vector = llvm::FixedVectorType::get(builder.getFloatTy(), 32);
+    llvm::Value *x = builder.CreateAlignedLoad(vector, kernel->getArg(0), llvm::Align(4));
+    llvm::Value *y = builder.CreateAlignedLoad(
+        vector, builder.CreateConstGEP1_32(vector, kernel->getArg(0), 1), llvm::Align(4));
+    for (int i = 0; i < count; ++i)
+        x = builder.CreateFAdd(x, y);
+    builder.CreateAlignedStore(x, kernel->getArg(0), llvm::Align(4));
+    builder.CreateRetVoid();
+    return jit::emit_object(module, target);
+}
+
+void test_large_functions_are_compiled_without_optimisation() {
+    constexpr int kMany = 110'000;
+    const jit::Target target = jit::Target::from_environment();
+    const jit::Code code(compile_many(target, kMany), {});
+    float values[64] = {};
+    for (int i = 0; i < 32; ++i) {
+        values[i] = static_cast<float>(i);
+        values[32 + i] = 2;
+    }
+    code.find_as<void (*)(float *)>("kernel")(values);
+    for (int i = 0; i < 32; ++i)
+        CHECK(values[i] == static_cast<float>(i + 2 * kMany));
+}
+
 void test_sizes_of_frames_are_known() {
     const jit::Target target = jit::Target::from_environment();
     constexpr std::uint64_t kLarge = 3 << 20, kSmall = 100;
@@ -402,6 +437,7 @@ void test_cache_environment() {
 } // namespace
 
 int main() {
+    test_large_functions_are_compiled_without_optimisation();
     test_sizes_of_frames_are_known();
     test_halves_are_compared_as_floats();
     test_slots_become_values();

@@ -34,6 +34,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/Sink.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace softcuda::jit {
@@ -236,13 +237,24 @@ void add_machine_passes(llvm::legacy::PassManager &passes, const Target &target,
     passes.add(llvm::createFreeMachineFunctionPass());
 }
 
+/// Of whole warps, so each becomes several of the processor's. Above this, the optimising register
+/// allocator and liveness take minutes: their time grows faster than linearly.
+constexpr std::size_t kMostOptimised = 100'000;
+
+bool is_too_large(const llvm::Module &module) {
+    return std::ranges::any_of(module, [](const llvm::Function &function) {
+        return function.getInstructionCount() > kMostOptimised;
+    });
+}
+
 } // namespace
 
 std::vector<char> emit_object(llvm::Module &module, const Target &target) {
     llvm::SmallVector<char, 0> object;
     llvm::raw_svector_ostream out(object);
     llvm::legacy::PassManager passes;
-    add_machine_passes(passes, target, module, out);
+    add_machine_passes(passes, is_too_large(module) ? target.without_optimisation() : target,
+                       module, out);
     passes.run(module);
     return {object.begin(), object.end()};
 }

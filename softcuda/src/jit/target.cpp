@@ -130,7 +130,15 @@ Target Target::with_narrow_windows() const {
 Target Target::for_debugging() const {
     Target result = *this;
     result.debugging_ = true;
+    result.optimising_ = false;
     result.key_ += "/debug";
+    return result;
+}
+
+Target Target::without_optimisation() const {
+    Target result = *this;
+    result.optimising_ = false;
+    result.key_ += "/large";
     return result;
 }
 
@@ -144,7 +152,7 @@ std::unique_ptr<llvm::TargetMachine> Target::make_machine() const {
     options.EmitStackSizeSection = true;                // for frame_bytes()
     return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
         triple_, cpu_, features_, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-        debugging_ ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+        optimising_ ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None, /*JIT=*/true));
 }
 
 llvm::TargetMachine &Target::machine() const {

@@ -50,6 +50,10 @@ class Target {
     [[nodiscard]] Target for_debugging() const;
     [[nodiscard]] bool is_for_debugging() const { return debugging_; }
 
+    /// The same processor, for a function that is too large to be optimised: with instruction
+    /// selection and register allocation in a time about linear in its size.
+    [[nodiscard]] Target without_optimisation() const;
+
     [[nodiscard]] bool is_x86_64() const { return triple_.starts_with("x86_64"); }
     [[nodiscard]] bool has_avx512() const { return avx512_; } ///< F, BW, DQ and VL together
     [[nodiscard]] bool has_avx2() const { return avx2_; }
@@ -65,7 +69,7 @@ class Target {
     Isa isa_;
     std::string triple_, cpu_, features_, data_layout_, key_;
     bool avx512_ = false, avx2_ = false, fma_ = false, f16c_ = false, fp16_ = false;
-    bool narrow_windows_ = false, debugging_ = false;
+    bool narrow_windows_ = false, debugging_ = false, optimising_ = true;
 };
 
 } // namespace softcuda::jit

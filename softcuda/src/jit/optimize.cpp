@@ -14,6 +14,7 @@
 #include "jit/llvm.h"
 #include "jit/promote_slots.h"
 #include "jit/sink_cold.h"
+#include "jit/split_blocks.h"
 #include "jit/target.h"
 #include "jit/widen_half_compares.h"
 
@@ -253,8 +254,10 @@ std::vector<char> emit_object(llvm::Module &module, const Target &target) {
     llvm::SmallVector<char, 0> object;
     llvm::raw_svector_ostream out(object);
     llvm::legacy::PassManager passes;
-    add_machine_passes(passes, is_too_large(module) ? target.without_optimisation() : target,
-                       module, out);
+    const bool too_large = is_too_large(module);
+    if (too_large)
+        split_blocks(module);
+    add_machine_passes(passes, too_large ? target.without_optimisation() : target, module, out);
     passes.run(module);
     return {object.begin(), object.end()};
 }

@@ -52,7 +52,8 @@ void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPa
               const AfterPass &after = {});
 
 /// Machine code of an optimised module, as a relocatable ELF object. Of a function with more than
-/// 100,000 instructions, the code is not optimised for the processor, so that compilation ends soon.
+/// 100,000 instructions, the code is not optimised for the processor, so that compilation ends
+/// soon.
 std::vector<char> emit_object(llvm::Module &module, const Target &target);
 
 } // namespace softcuda::jit

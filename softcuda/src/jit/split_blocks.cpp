@@ -1,0 +1,39 @@
+// split_blocks.cpp -- splits very long basic blocks, for instruction selection.
+#include "jit/split_blocks.h"
+
+#include <vector>
+
+namespace softcuda::jit {
+
+namespace {
+
+constexpr std::size_t kLong = 1000, kPart = 400;
+
+void split(llvm::BasicBlock &block) {
+    std::vector<llvm::Instruction *> starts;
+    std::size_t length = 0;
+    for (llvm::Instruction &instruction : block) {
+        if (++length <= kPart || llvm::isa<llvm::PHINode>(instruction) ||
+            llvm::isa<llvm::AllocaInst>(instruction))
+            continue;
+        starts.push_back(&instruction);
+        length = 1;
+    }
+    // From the end, so that each instruction moves once.
+    for (auto start = starts.rbegin(); start != starts.rend(); ++start)
+        block.splitBasicBlock(*start, "part");
+}
+
+} // namespace
+
+void split_blocks(llvm::Module &module) {
+    std::vector<llvm::BasicBlock *> blocks;
+    for (llvm::Function &function : module)
+        for (llvm::BasicBlock &block : function)
+            if (block.size() > kLong)
+                blocks.push_back(&block);
+    for (llvm::BasicBlock *block : blocks)
+        split(*block);
+}
+
+} // namespace softcuda::jit

@@ -23,17 +23,30 @@ namespace {
 
 float doubled(float x) { return x + x; }
 
+/// A module with one function, `kernel`, and a builder at the start of its only basic block.
+struct TestKernel {
+    TestKernel(const jit::Target &target, bool has_pointer) : builder(context) {
+        target.apply(module);
+        llvm::SmallVector<llvm::Type *, 1> parameters;
+        if (has_pointer)
+            parameters.push_back(builder.getPtrTy());
+        kernel =
+            llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), parameters, false),
+                                   llvm::Function::ExternalLinkage, "kernel", module);
+        target.apply(*kernel);
+        builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernel));
+    }
+    llvm::LLVMContext context;
+    llvm::Module module{"test", context};
+    llvm::IRBuilder<> builder;
+    llvm::Function *kernel;
+};
+
 /// void kernel(float *p): p[0..31] = fma(p, p, doubled(1.5)).
 std::vector<char> compile_kernel(const jit::Target &target) {
-    llvm::LLVMContext context;
-    llvm::Module module("test", context);
-    target.apply(module);
-    llvm::IRBuilder<> builder(context);
+    TestKernel made(target, /*has_pointer=*/true);
+    auto &[context, module, builder, kernel] = made;
     llvm::Type *f32 = builder.getFloatTy();
-    auto *type = llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false);
-    auto *kernel = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "kernel", module);
-    target.apply(*kernel);
-    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernel));
     const llvm::FunctionCallee callee = module.getOrInsertFunction("doubled", f32, f32);
     llvm::Value *three = builder.CreateCall(callee, {llvm::ConstantFP::get(f32, 1.5)});
     auto *vector = llvm::FixedVectorType::get(f32, 32);
@@ -48,14 +61,8 @@ std::vector<char> compile_kernel(const jit::Target &target) {
 
 /// void kernel(): a local variable of `bytes` bytes.
 std::vector<char> compile_frame(const jit::Target &target, std::uint64_t bytes) {
-    llvm::LLVMContext context;
-    llvm::Module module("test", context);
-    target.apply(module);
-    llvm::IRBuilder<> builder(context);
-    auto *kernel = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), false),
-                                          llvm::Function::ExternalLinkage, "kernel", module);
-    target.apply(*kernel);
-    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernel));
+    TestKernel made(target, /*has_pointer=*/false);
+    auto &[context, module, builder, kernel] = made;
     llvm::Value *variable = builder.CreateAlloca(llvm::ArrayType::get(builder.getInt8Ty(), bytes));
     builder.CreateCall(module.getOrInsertFunction("use", builder.getVoidTy(), builder.getPtrTy()),
                        {variable});
@@ -66,14 +73,8 @@ std::vector<char> compile_frame(const jit::Target &target, std::uint64_t bytes) 
 
 /// void kernel(float *p): adds p[32..63] to p[0..31], `count` times.
 std::vector<char> compile_many(const jit::Target &target, int count) {
-    llvm::LLVMContext context;
-    llvm::Module module("test", context);
-    target.apply(module);
-    llvm::IRBuilder<> builder(context);
-    auto *type = llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false);
-    auto *kernel = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "kernel", module);
-    target.apply(*kernel);
-    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernel));
+    TestKernel made(target, /*has_pointer=*/true);
+    auto &[context, module, builder, kernel] = made;
     auto *vector = llvm::FixedVectorType::get(builder.getFloatTy(), 32);
     llvm::Value *x = builder.CreateAlignedLoad(vector, kernel->getArg(0), llvm::Align(4));
     llvm::Value *y = builder.CreateAlignedLoad(

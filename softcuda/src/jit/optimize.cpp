@@ -238,8 +238,8 @@ void add_machine_passes(llvm::legacy::PassManager &passes, const Target &target,
     passes.add(llvm::createFreeMachineFunctionPass());
 }
 
-/// Of whole warps, so each becomes several of the processor's. Above this, the optimising register
-/// allocator and liveness take minutes: their time grows faster than linearly.
+/// In LLVM instructions of one function. With more, liveness and the optimising register allocator
+/// take minutes, because their time grows faster than linearly.
 constexpr std::size_t kMostOptimised = 100'000;
 
 bool is_too_large(const llvm::Module &module) {

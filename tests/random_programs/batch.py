@@ -30,6 +30,8 @@ HOST_OPTIONS = [
 #: machine has other work, it may take many times as long.
 PATIENCE = 10
 MOST_WAITING = 20
+#: A process that waits for a GPU uses no processor time, and the GPU has no other work than these programs.
+MOST_WAITING_FOR_GPU = 2
 
 
 #: The places where a program may run: softcuda's tiers, the tier that softcuda chooses, and a GPU.
@@ -251,14 +253,12 @@ class Workshop:
         symptom, done = None, first
         pending = b""
         used, since = 0.0, time.monotonic()
+        most = patience * (MOST_WAITING_FOR_GPU if tier == "gpu" else MOST_WAITING)
         while symptom is None:
             ready, _, _ = select.select([child.stdout], [], [], 1.0)
             if not ready:
                 waited = time.monotonic() - since
-                if (
-                    processor_seconds(child.pid) - used > patience
-                    or waited > patience * MOST_WAITING
-                ):
+                if processor_seconds(child.pid) - used > patience or waited > most:
                     symptom = f"hangs: no result in {patience} s"
                     child.kill()
                 continue

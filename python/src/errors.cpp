@@ -68,7 +68,7 @@ const char *advice(const Error &error) noexcept {
 }
 
 /// Whether the program has been informed of a kernel's failure.
-std::atomic<bool> told_of_kernel = false;
+std::atomic<bool> reported_kernel_failure = false;
 
 /// Attributes of an error with details of a kernel's failure; None in other errors.
 constexpr const char *fault_attributes[] = {"file",     "line",     "kernel", "block",
@@ -107,7 +107,7 @@ void set_fault(nb::object &instance, const KernelFault &fault) {
 void set_driver_error(PyObject *type, const Error &error) {
     std::optional<KernelFault> fault;
     if (is_left_by_kernel(error.result())) {
-        told_of_kernel = true;
+        reported_kernel_failure = true;
         fault = last_kernel_fault(error.result());
     }
     const std::string more = fault ? " - " + fault->message : advice(error);
@@ -188,7 +188,7 @@ void set_python_error() noexcept {
 
 void bind_errors(nb::module_ &module) {
     module.def(
-        "_told_of_kernel", [] { return told_of_kernel.load(); },
+        "_reported_kernel_failure", [] { return reported_kernel_failure.load(); },
         "Whether an exception has said that a kernel failed.");
     nb::handle exception = PyExc_Exception;
     classes.error = define(

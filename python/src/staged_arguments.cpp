@@ -2,11 +2,11 @@
 #include "staged_arguments.h"
 
 #include "allocate.h"
+#include "argument_pool.h"
 #include "device_pointer.h"
 #include "interruptible.h"
 #include "names.h"
 #include "python_object.h"
-#include "stand_in_pool.h"
 
 #include <pycuda/check_modes.h>
 #include <pycuda/copy.h>
@@ -23,8 +23,8 @@ namespace {
 /// one stream.
 nb::object allocate(std::size_t bytes, StreamRef queue) {
     return allocate_or_collect([&] {
-        return queue.get() == nullptr && bytes <= StandInPool::most_bytes
-                   ? nb::cast(StandInPool::instance().allocate(bytes))
+        return queue.get() == nullptr && bytes <= ArgumentPool::most_bytes
+                   ? nb::cast(ArgumentPool::instance().allocate(bytes))
                    : nb::cast(DeviceMemory(bytes));
     });
 }
@@ -53,7 +53,7 @@ constexpr std::size_t rounded(std::size_t bytes) {
 
 /// The device memory of the array, kept in the handler for its next call. An array without elements
 /// has none, because a kernel must not access it.
-nb::object stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
+nb::object argument_memory(nb::handle handler, std::size_t bytes, StreamRef queue) {
     nb::object allocation = attribute(handler, names.dev_alloc);
     if (!allocation.is_none() || bytes == 0)
         return allocation;
@@ -104,7 +104,7 @@ CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
     const bool in_slab = queue_.get() == nullptr && rounded(bytes) <= slab_bytes - slab_used_ &&
                          bytes != 0 && is_temporary(handler) &&
                          attribute(handler, names.dev_alloc).is_none() && check_modes() == 0;
-    nb::object allocation = in_slab ? nb::none() : stand_in(handler, bytes, queue_);
+    nb::object allocation = in_slab ? nb::none() : argument_memory(handler, bytes, queue_);
     const CUdeviceptr address = in_slab                ? place_in_slab(bytes)
                                 : allocation.is_none() ? 0
                                                        : device_address(allocation, "dev_alloc");
@@ -118,7 +118,7 @@ CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
 CUdeviceptr StagedArguments::place_in_slab(std::size_t bytes) {
     if (!slab_)
         slab_.emplace(
-            allocate_or_collect([] { return StandInPool::instance().allocate(slab_bytes); }));
+            allocate_or_collect([] { return ArgumentPool::instance().allocate(slab_bytes); }));
     return slab_->get() + std::exchange(slab_used_, slab_used_ + rounded(bytes));
 }
 
@@ -155,7 +155,7 @@ void StagedArguments::allocate_pinned() {
     if (total == 0)
         return;
     pinned_.emplace(
-        allocate_or_collect([&] { return StandInPool::instance().allocate_pinned(total); }));
+        allocate_or_collect([&] { return ArgumentPool::instance().allocate_pinned(total); }));
     auto *const image = static_cast<std::byte *>(pinned_->data());
     std::byte *next = image + slab_used_;
     for (Stage &stage : stages_)
@@ -244,7 +244,7 @@ void StagedArguments::after_launch(const Function &function, nb::handle stream) 
 /// If a wait was interrupted, a copy may still be running.
 StagedArguments::~StagedArguments() {
     if (pinned_ && in_flight_)
-        StandInPool::instance().abandon(*std::move(pinned_));
+        ArgumentPool::instance().abandon(*std::move(pinned_));
 }
 
 void wait_for_kernel(const Function &function, StreamRef queue) {

@@ -57,13 +57,13 @@ bool is_left_by_kernel(CUresult result) noexcept {
 const char *advice(const Error &error) noexcept {
     const CUresult result = error.result();
     if (is_left_by_kernel(result) && error.extra().find("kernel '") == std::string::npos)
-        return " (left by a kernel before this call; PYCUDA_LAUNCH_BLOCKING=1 tells which)";
+        return " (left by a kernel before this call; PYCUDA_LAUNCH_BLOCKING=1 finds the kernel)";
     const bool wants_context =
         error.extra().empty() || error.function() == "explicit_context_dependent";
     if (result == CUDA_ERROR_INVALID_CONTEXT && wants_context)
         return " (import pycuda.autoinit, or make a context and push it in this thread)";
     if (result == CUDA_ERROR_NOT_INITIALIZED && error.function() != "driver") // except after a fork
-        return " (call pycuda.driver.init() first)";
+        return " (import pycuda.autoinit, or call pycuda.driver.init() first)";
     return "";
 }
 

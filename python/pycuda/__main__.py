@@ -137,12 +137,17 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("what", nargs="?", choices=["cache"])
+    parser.add_argument(
+        "command",
+        nargs="?",
+        choices=["cache", "check", "profile", "gdb"],
+        help="none: show what PyCUDA finds",
+    )
     parser.add_argument("--clear", action="store_true", help="empty the cache")
     options = parser.parse_args(arguments)
-    if options.clear and options.what != "cache":
+    if options.clear and options.command != "cache":
         parser.error("--clear goes with cache")
-    return _cache(options.clear) if options.what == "cache" else _show()
+    return _cache(options.clear) if options.command == "cache" else _show()
 
 
 if __name__ == "__main__":

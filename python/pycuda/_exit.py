@@ -26,7 +26,7 @@ def finish_at_exit(context: driver.Context) -> None:
 def _finish(context: driver.Context, owner: int) -> None:
     if os.getpid() != owner:
         return clear_context_caches()  # a forked child, which must not use the context
-    told = _driver._told_of_kernel()
+    is_reported = _driver._reported_kernel_failure()
     try:
         if _driver._synchronize_for(context, PATIENCE):
             clear_context_caches()
@@ -39,7 +39,7 @@ def _finish(context: driver.Context, owner: int) -> None:
     except driver.Error as error:
         # The program has not asked for the result, so a kernel's failure must be reported. After
         # the program has called detach() there is nothing to wait for.
-        if context.is_attached and not told:
+        if context.is_attached and not is_reported:
             print(f"pycuda: unfinished work failed at exit: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         pass

@@ -6,6 +6,7 @@ import argparse
 import os
 
 from pycuda._check_command import add_program, command_of, program_of
+from softcuda._output_file import output_path
 from softcuda._profiled_run import run_profiled
 
 USAGE = """\
@@ -19,12 +20,17 @@ Without -o and --trace the report is printed to stderr when the program has ende
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pycuda profile", usage=USAGE)
-    parser.add_argument("-o", "--output", metavar="PATH", help="write a page of HTML")
+    parser.add_argument(
+        "-o", "--output", type=output_path, metavar="PATH", help="write a page of HTML"
+    )
     parser.add_argument(
         "--text", action="store_true", help="print the report as text, also with -o"
     )
     parser.add_argument(
-        "--trace", metavar="PATH", help="write the timeline for Perfetto"
+        "--trace",
+        type=output_path,
+        metavar="PATH",
+        help="write the timeline for Perfetto",
     )
     parser.add_argument(
         "--timeline",

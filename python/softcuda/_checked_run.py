@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from softcuda import _findings
+from softcuda._output_file import output_path, write_or_explain
 
 
 def modes_in(text: str) -> tuple[str, ...]:
@@ -37,7 +38,10 @@ def modes_argument(text: str) -> tuple[str, ...]:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that all programs with check modes have."""
     parser.add_argument(
-        "--json", metavar="PATH", help="write the findings as JSON, too"
+        "--json",
+        type=output_path,
+        metavar="PATH",
+        help="write the findings as JSON, too",
     )
     parser.add_argument(
         "--suppress",
@@ -88,7 +92,10 @@ def run_checked(
         return status
     findings = _findings.merge(map(_findings.parse, reports))
     if options.json:
-        Path(options.json).write_text(_findings.as_json(modes, findings) + "\n")
+        is_written = write_or_explain(
+            options.json, _findings.as_json(modes, findings) + "\n"
+        )
+        status = status or (0 if is_written else 2)
     print(_findings.report(findings, colour=has_colours(sys.stderr)), file=sys.stderr)
     return options.error_exitcode or status if findings else status
 

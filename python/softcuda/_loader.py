@@ -12,6 +12,8 @@ from softcuda import library
 # The driver's names. The other libraries search the last one in their own folder.
 DRIVER_NAMES = ("libcuda.so.1", "libcuda.so", "libsoftcuda.so")
 OTHER_NAMES = ("libcudart.so.12", "libcudart.so.13", "libnvidia-ml.so.1")
+# Programs that load the runtime by hand, such as scikit-cuda, use the name without a version.
+RUNTIME_NAME, RUNTIME = "libcudart.so", "libcudart.so.13"
 
 
 def libraries_of(driver: Path) -> dict[str, Path]:
@@ -20,6 +22,8 @@ def libraries_of(driver: Path) -> dict[str, Path]:
     for name in OTHER_NAMES:
         if (driver.parent / name).is_file():
             libraries[name] = driver.parent / name
+    if RUNTIME in libraries:
+        libraries[RUNTIME_NAME] = libraries[RUNTIME]
     return libraries
 
 
@@ -27,8 +31,8 @@ def loader_folder() -> str:
     """The path of a folder in which softcuda's libraries have the names of NVIDIA's.
 
     The folder is in the user's cache folder, or is a temporary one if the cache cannot be written. It has
-    ``libcuda.so.1``, ``libcudart.so.12``, ``libcudart.so.13`` and ``libnvidia-ml.so.1``. Raises FileNotFoundError if there is no
-    libsoftcuda.so.
+    ``libcuda.so.1``, ``libcudart.so.12``, ``libcudart.so.13``, ``libnvidia-ml.so.1``, and names without a version. Raises
+    FileNotFoundError if there is no libsoftcuda.so.
     """
     return make_folder("loader", libraries_of(Path(library()).resolve()))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from softcuda import _profile_data, _profile_html, _profile_text, _profile_trace
 from softcuda._checked_run import has_colours, run
+from softcuda._output_file import write_or_explain
 from softcuda._profile_data import Record
 
 
@@ -24,16 +25,22 @@ def _read(folder: Path) -> list[Record]:
     return records
 
 
-def _write(record: Record, options: argparse.Namespace) -> None:
-    if options.output:
-        _profile_html.write(record, options.output)
-        print(f"softcuda: {options.output}", file=sys.stderr)
-    if options.trace:
-        _profile_trace.write(record, options.trace)
-        print(f"softcuda: {options.trace}", file=sys.stderr)
-    if options.text or not (options.output or options.trace):
+def _write(record: Record, options: argparse.Namespace) -> bool:
+    """Write the files and the text. If a file cannot be written, print the text instead and return False."""
+    files = (
+        (options.output, _profile_html.page),
+        (options.trace, _profile_trace.as_json),
+    )
+    wanted = [(path, text_of) for path, text_of in files if path]
+    written = []
+    for path, text_of in wanted:
+        if write_or_explain(path, text_of(record)):
+            written.append(path)
+            print(f"softcuda: {path}", file=sys.stderr)
+    if options.text or not written:
         text = _profile_text.report(record, colour=has_colours(sys.stderr))
         print(text, file=sys.stderr)
+    return len(written) == len(wanted)
 
 
 def run_profiled(
@@ -59,5 +66,5 @@ def run_profiled(
             file=sys.stderr,
         )
         return status or 2
-    _write(_profile_data.merge(records), options)
-    return status
+    is_written = _write(_profile_data.merge(records), options)
+    return status or (0 if is_written else 2)

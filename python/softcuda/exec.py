@@ -25,6 +25,7 @@ import sys
 
 from softcuda import _checked_run, _profiled_run
 from softcuda._loader import loader_path
+from softcuda._output_file import output_path
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -39,7 +40,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--check", type=_checked_run.modes_argument, metavar="MODES", default=()
     )
     _checked_run.add_options(parser)
-    parser.add_argument("--profile", metavar="PATH")
+    parser.add_argument(
+        "--profile",
+        type=lambda text: text if text == "-" else output_path(text),
+        metavar="PATH",
+    )
     parser.add_argument("program", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
     if not options.program:

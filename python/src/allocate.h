@@ -3,8 +3,8 @@
 
 #include "bindings.h"
 
+#include "argument_pool.h"
 #include "pending_buffers.h"
-#include "stand_in_pool.h"
 
 #include <pycuda/error.h>
 
@@ -13,7 +13,7 @@ namespace pycuda::python {
 /// Runs the garbage collector, which frees device memory that unreachable objects hold.
 inline void collect_garbage() {
     PendingBuffers::instance().release_finished();
-    StandInPool::instance().free_held();
+    ArgumentPool::instance().free_held();
     nb::module_::import_("gc").attr("collect")();
 }
 

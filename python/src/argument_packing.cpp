@@ -138,7 +138,7 @@ void check_elements_of_handler(nb::handle handler, std::size_t index, Packing &p
 
 void pack_handler(const ArgumentType &type, PyObject *value, Packing &packing) {
     const std::size_t index = packing.block.count();
-    const CUdeviceptr address = packing.staged.add(value, type.direction);
+    const CUdeviceptr address = packing.staged.add(value, type.direction, index);
     const Parameter *wanted = packing.block.next_parameter();
     if (wanted && wanted->element_size != 0)
         check_elements_of_handler(value, index, packing);

@@ -1,8 +1,8 @@
 // compiler.cpp -- run-time compilation for pycuda.compiler.
 #include "bindings.h"
 
+#include "bool_like.h"
 #include "python_object.h"
-#include "truth.h"
 
 #include <pycuda/compiler.h>
 #include <pycuda/context.h>
@@ -64,7 +64,7 @@ std::optional<ComputeCapability> current_capability() {
 }
 
 CompileResult compile_source(std::string source, const std::string &nvcc,
-                             std::vector<std::string> options, Truth keep, Truth no_extern_c,
+                             std::vector<std::string> options, BoolLike keep, BoolLike no_extern_c,
                              std::string arch, std::string code, nb::handle cache_dir,
                              std::vector<std::string> include_dirs, const std::string &target,
                              std::vector<std::string> name_expressions) {

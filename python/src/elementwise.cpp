@@ -1,10 +1,10 @@
 // elementwise.cpp -- the C++ part of pycuda.elementwise.ElementwiseKernel, which runs in each call.
 #include "bindings.h"
 
+#include "bool_like.h"
 #include "device_pointer.h"
 #include "device_scope.h"
 #include "python_object.h"
-#include "truth.h"
 #include "user_kernel.h"
 
 #include <pycuda/elementwise_kernel.h>
@@ -125,7 +125,7 @@ void bind_elementwise(nb::module_ &module) {
             "__init__",
             [](BoundElementwise *self, const std::vector<ArgumentTuple> &arguments,
                std::string operation, std::string name, std::string preamble, std::string loop_prep,
-               std::string after_loop, std::vector<std::string> options, Truth keep) {
+               std::string after_loop, std::vector<std::string> options, BoolLike keep) {
                 new (self) BoundElementwise(arguments, {std::move(operation),
                                                         std::move(name),
                                                         std::move(preamble),

@@ -57,18 +57,18 @@ bool is_left_by_kernel(CUresult result) noexcept {
 const char *advice(const Error &error) noexcept {
     const CUresult result = error.result();
     if (is_left_by_kernel(result) && error.extra().find("kernel '") == std::string::npos)
-        return " (left by a kernel before this call; PYCUDA_LAUNCH_BLOCKING=1 tells which)";
+        return " (left by a kernel before this call; PYCUDA_LAUNCH_BLOCKING=1 finds the kernel)";
     const bool wants_context =
         error.extra().empty() || error.function() == "explicit_context_dependent";
     if (result == CUDA_ERROR_INVALID_CONTEXT && wants_context)
         return " (import pycuda.autoinit, or make a context and push it in this thread)";
     if (result == CUDA_ERROR_NOT_INITIALIZED && error.function() != "driver") // except after a fork
-        return " (call pycuda.driver.init() first)";
+        return " (import pycuda.autoinit, or call pycuda.driver.init() first)";
     return "";
 }
 
 /// Whether the program has been informed of a kernel's failure.
-std::atomic<bool> told_of_kernel = false;
+std::atomic<bool> reported_kernel_failure = false;
 
 /// Attributes of an error with details of a kernel's failure; None in other errors.
 constexpr const char *fault_attributes[] = {"file",     "line",     "kernel", "block",
@@ -107,7 +107,7 @@ void set_fault(nb::object &instance, const KernelFault &fault) {
 void set_driver_error(PyObject *type, const Error &error) {
     std::optional<KernelFault> fault;
     if (is_left_by_kernel(error.result())) {
-        told_of_kernel = true;
+        reported_kernel_failure = true;
         fault = last_kernel_fault(error.result());
     }
     const std::string more = fault ? " - " + fault->message : advice(error);
@@ -188,7 +188,7 @@ void set_python_error() noexcept {
 
 void bind_errors(nb::module_ &module) {
     module.def(
-        "_told_of_kernel", [] { return told_of_kernel.load(); },
+        "_reported_kernel_failure", [] { return reported_kernel_failure.load(); },
         "Whether an exception has said that a kernel failed.");
     nb::handle exception = PyExc_Exception;
     classes.error = define(

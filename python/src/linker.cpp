@@ -1,9 +1,9 @@
 // linker.cpp -- pycuda.driver.Linker: links several images of device code to one module.
 #include "bindings.h"
 
+#include "bool_like.h"
 #include "host_buffer.h"
 #include "python_object.h"
-#include "truth.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/jit_linker.h>
@@ -289,7 +289,7 @@ void bind_linker(nb::module_ &module) {
                        "['nop']")
         .def(
             "__init__",
-            [](Linker *self, nb::object message_handler, nb::handle options, Truth log_verbose) {
+            [](Linker *self, nb::object message_handler, nb::handle options, BoolLike log_verbose) {
                 new (self) Linker(std::move(message_handler), options, log_verbose);
             },
             nb::arg("message_handler") = nb::none(), nb::arg("options") = nb::none(),

@@ -2,10 +2,10 @@
 #include "bindings.h"
 
 #include "array_object.h"
+#include "bool_like.h"
 #include "device_pointer.h"
 #include "device_scope.h"
 #include "python_object.h"
-#include "truth.h"
 #include "user_kernel.h"
 
 #include <pycuda/reduction_kernel.h>
@@ -125,7 +125,7 @@ void bind_reduction(nb::module_ &module) {
             [](BoundReduction *self, const std::vector<ArgumentTuple> &arguments, nb::object dtype,
                std::string out_type, std::string neutral, std::string reduce_expr,
                std::string map_expr, std::string name, std::string preamble,
-               std::vector<std::string> options, Truth keep) {
+               std::vector<std::string> options, BoolLike keep) {
                 const std::size_t out_size = dtype_of(dtype).item_size();
                 new (self) BoundReduction(arguments, std::move(dtype),
                                           {std::move(out_type),

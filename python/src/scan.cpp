@@ -2,9 +2,9 @@
 #include "bindings.h"
 
 #include "array_operand.h"
+#include "bool_like.h"
 #include "device_pointer.h"
 #include "device_scope.h"
-#include "truth.h"
 #include "user_kernel.h"
 
 #include <pycuda/scan_kernel.h>
@@ -50,7 +50,7 @@ void bind_scan(nb::module_ &module) {
         .def(
             "__init__",
             [](BoundScan *self, std::string type, std::size_t size, std::string scan_expr,
-               std::string neutral, Truth exclusive, std::string name, std::string preamble,
+               std::string neutral, BoolLike exclusive, std::string name, std::string preamble,
                std::vector<std::string> options) {
                 new (self) BoundScan({std::move(type),
                                       size,

@@ -2,14 +2,15 @@
 #include "staged_arguments.h"
 
 #include "allocate.h"
+#include "argument_pool.h"
 #include "device_pointer.h"
 #include "interruptible.h"
 #include "names.h"
 #include "python_object.h"
-#include "stand_in_pool.h"
 
 #include <pycuda/check_modes.h>
 #include <pycuda/copy.h>
+#include <pycuda/kernel_fault.h>
 
 #include <algorithm>
 #include <array>
@@ -23,8 +24,8 @@ namespace {
 /// one stream.
 nb::object allocate(std::size_t bytes, StreamRef queue) {
     return allocate_or_collect([&] {
-        return queue.get() == nullptr && bytes <= StandInPool::most_bytes
-                   ? nb::cast(StandInPool::instance().allocate(bytes))
+        return queue.get() == nullptr && bytes <= ArgumentPool::most_bytes
+                   ? nb::cast(ArgumentPool::instance().allocate(bytes))
                    : nb::cast(DeviceMemory(bytes));
     });
 }
@@ -53,7 +54,7 @@ constexpr std::size_t rounded(std::size_t bytes) {
 
 /// The device memory of the array, kept in the handler for its next call. An array without elements
 /// has none, because a kernel must not access it.
-nb::object stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
+nb::object argument_memory(nb::handle handler, std::size_t bytes, StreamRef queue) {
     nb::object allocation = attribute(handler, names.dev_alloc);
     if (!allocation.is_none() || bytes == 0)
         return allocation;
@@ -80,14 +81,16 @@ void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
     });
 }
 
-/// Calls `body`; adds the name of the last launched kernel to its error.
-template <class Body> void naming_kernel(const Function &function, Body &&body) {
+/// Calls `body`; adds the name of the last launched kernel and describe(result) to its error.
+template <class Body, class Describe>
+void naming_kernel(const Function &function, Body &&body, Describe &&describe) {
     try {
         body();
     } catch (const Interrupted &) {
         throw;
     } catch (const Error &error) {
-        const std::string extra = "after the launch of kernel '" + function.name() + "'";
+        const std::string extra =
+            "after the launch of kernel '" + function.name() + "'" + describe(error.result());
         throw Error(error.function(), error.result(),
                     error.extra().empty() ? extra : error.extra() + ", " + extra);
     }
@@ -95,7 +98,7 @@ template <class Body> void naming_kernel(const Function &function, Body &&body) 
 
 } // namespace
 
-CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
+CUdeviceptr StagedArguments::add(nb::handle handler, int direction, std::size_t index) {
     const nb::object array = attribute(handler, names.array);
     HostBuffer buffer = direction & Out ? HostBuffer::to_write(array, "the array of Out or InOut")
                                         : HostBuffer::to_read(array, "the array of In");
@@ -104,28 +107,28 @@ CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
     const bool in_slab = queue_.get() == nullptr && rounded(bytes) <= slab_bytes - slab_used_ &&
                          bytes != 0 && is_temporary(handler) &&
                          attribute(handler, names.dev_alloc).is_none() && check_modes() == 0;
-    nb::object allocation = in_slab ? nb::none() : stand_in(handler, bytes, queue_);
+    nb::object allocation = in_slab ? nb::none() : argument_memory(handler, bytes, queue_);
     const CUdeviceptr address = in_slab                ? place_in_slab(bytes)
                                 : allocation.is_none() ? 0
                                                        : device_address(allocation, "dev_alloc");
     if (stages_.empty())
         stages_.reserve(4);
-    stages_.push_back({handler, std::move(allocation), direction, address, std::move(buffer), false,
-                       in_slab, nullptr});
+    stages_.push_back({handler, std::move(allocation), direction, address, std::move(buffer), index,
+                       false, in_slab, nullptr});
     return address;
 }
 
 CUdeviceptr StagedArguments::place_in_slab(std::size_t bytes) {
     if (!slab_)
         slab_.emplace(
-            allocate_or_collect([] { return StandInPool::instance().allocate(slab_bytes); }));
+            allocate_or_collect([] { return ArgumentPool::instance().allocate(slab_bytes); }));
     return slab_->get() + std::exchange(slab_used_, slab_used_ + rounded(bytes));
 }
 
 CUdeviceptr StagedArguments::add_custom(nb::handle handler) {
     const CUdeviceptr address =
         device_address(nb::object(handler.attr("get_device_alloc")()), "get_device_alloc()");
-    stages_.push_back({handler, {}, 0, address, HostBuffer(), true, false, nullptr});
+    stages_.push_back({handler, {}, 0, address, HostBuffer(), 0, true, false, nullptr});
     return address;
 }
 
@@ -155,7 +158,7 @@ void StagedArguments::allocate_pinned() {
     if (total == 0)
         return;
     pinned_.emplace(
-        allocate_or_collect([&] { return StandInPool::instance().allocate_pinned(total); }));
+        allocate_or_collect([&] { return ArgumentPool::instance().allocate_pinned(total); }));
     auto *const image = static_cast<std::byte *>(pinned_->data());
     std::byte *next = image + slab_used_;
     for (Stage &stage : stages_)
@@ -216,20 +219,44 @@ bool StagedArguments::anything_after() const {
     });
 }
 
+/// Where the address of a failed access is, relative to the array that the kernel accessed. The
+/// driver knows only the block of a pool, in which several arrays may be.
+std::string StagedArguments::describe_fault(CUresult result) const {
+    const std::optional<KernelFault> fault = last_kernel_fault(result);
+    if (!fault || !fault->address || !fault->parameter)
+        return "";
+    for (const Stage &stage : stages_) {
+        if (stage.custom || stage.index != *fault->parameter)
+            continue;
+        const CUdeviceptr end = stage.address + stage.buffer.size();
+        if (*fault->address >= stage.address && *fault->address < end)
+            return "";
+        const std::string where =
+            *fault->address >= end
+                ? std::to_string(*fault->address - end) + " bytes after its end"
+                : std::to_string(stage.address - *fault->address) + " bytes before it";
+        return ", whose argument " + std::to_string(stage.index) + " is an array of " +
+               std::to_string(stage.buffer.size()) + " bytes; the address is " + where;
+    }
+    return "";
+}
+
 void StagedArguments::after_launch(const Function &function, nb::handle stream) {
     if (stages_.empty() || !anything_after())
         return;
     auto is_pinned_out = [](const Stage &stage) { return stage.pinned && stage.direction & Out; };
     in_flight_ = true;
-    naming_kernel(function, [&] {
+    auto copy_and_wait = [&] {
         if (const Span span = slab_span(Out); span.size() != 0)
             copy_to_host_async(static_cast<std::byte *>(pinned_->data()) + span.begin,
                                slab_->get() + span.begin, span.size(), queue_);
         for (const Stage &stage : stages_)
             if (is_pinned_out(stage) && !stage.in_slab)
                 copy_to_host_async(stage.pinned, stage.address, stage.buffer.size(), queue_);
-    });
-    wait_for_kernel(function, queue_);
+        wait_without_gil(
+            [&](const KeepWaiting &keep_waiting) { synchronize(queue_, keep_waiting); });
+    };
+    naming_kernel(function, copy_and_wait, [&](CUresult result) { return describe_fault(result); });
     in_flight_ = false;
     for (Stage &stage : stages_) {
         if (stage.custom && nb::hasattr(stage.handler, "post_call"))
@@ -244,14 +271,15 @@ void StagedArguments::after_launch(const Function &function, nb::handle stream) 
 /// If a wait was interrupted, a copy may still be running.
 StagedArguments::~StagedArguments() {
     if (pinned_ && in_flight_)
-        StandInPool::instance().abandon(*std::move(pinned_));
+        ArgumentPool::instance().abandon(*std::move(pinned_));
 }
 
 void wait_for_kernel(const Function &function, StreamRef queue) {
-    naming_kernel(function, [&] {
+    auto wait = [&] {
         wait_without_gil(
             [&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
-    });
+    };
+    naming_kernel(function, wait, [](CUresult) { return std::string(); });
 }
 
 } // namespace pycuda::python

@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace pycuda::python {
@@ -38,9 +39,9 @@ class StagedArguments {
     /// The driver does not put more than this into the command queue at once.
     static constexpr std::size_t most_queued_bytes = std::size_t{16} << 10;
 
-    /// Adds an In, Out or InOut; returns the address of its device memory. Borrows the handler,
-    /// which must outlive this object.
-    CUdeviceptr add(nb::handle handler, int direction);
+    /// Adds an In, Out or InOut, which is the argument of this number; returns the address of its
+    /// device memory. Borrows the handler, which must outlive this object.
+    CUdeviceptr add(nb::handle handler, int direction, std::size_t index);
     /// Adds an object with get_device_alloc(), pre_call() and perhaps post_call().
     CUdeviceptr add_custom(nb::handle handler);
 
@@ -61,6 +62,7 @@ class StagedArguments {
         int direction;
         CUdeviceptr address;
         HostBuffer buffer; ///< empty for custom handlers
+        std::size_t index; ///< of the argument
         bool custom;
         bool in_slab = false;
         std::byte *pinned = nullptr; ///< its part of pinned_; null if it has none
@@ -75,6 +77,7 @@ class StagedArguments {
     void copy_slab_in();
     void allocate_pinned();
     bool anything_after() const;
+    std::string describe_fault(CUresult result) const;
 
     StreamUse use_;
     StreamRef queue_;

@@ -7,10 +7,10 @@
 #include "texture.h"
 
 #include "argument_types.h"
+#include "bool_like.h"
 #include "cuda_array.h"
 #include "device_pointer.h"
 #include "python_object.h"
-#include "truth.h"
 #include "with_block.h"
 
 #include <pycuda/copy.h>
@@ -44,7 +44,7 @@ class TextureReference {
           channels_(declared.channels), declared_(declared) {}
 
     void set_array(nb::object array);
-    std::size_t set_address(nb::object memory, std::size_t bytes, Truth allow_offset);
+    std::size_t set_address(nb::object memory, std::size_t bytes, BoolLike allow_offset);
     void set_address_2d(nb::object memory, nb::handle descriptor, std::size_t pitch);
     void set_format(int format, int channels);
     void set_address_mode(int dimension, int mode);
@@ -125,7 +125,7 @@ void TextureReference::set_array(nb::object array) {
 }
 
 std::size_t TextureReference::set_address(nb::object memory, std::size_t bytes,
-                                          Truth allow_offset) {
+                                          BoolLike allow_offset) {
     const CUdeviceptr address = device_address(memory, "devptr");
     const auto alignment = static_cast<std::size_t>(
         Context::require_current().device().attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT));
@@ -320,7 +320,7 @@ CUDA_TEXTURE_DESC describe(const TextureOptions &options, bool integers) {
 
 /// nanobind's keep_alive keeps the bound memory alive.
 void make_texture(TextureObject *self, nb::handle memory, nb::handle address_mode, int filter_mode,
-                  Truth normalized_coordinates, Truth normalized_float, Truth srgb,
+                  BoolLike normalized_coordinates, BoolLike normalized_float, BoolLike srgb,
                   unsigned max_anisotropy, std::size_t size, int format, unsigned channels) {
     const CUDA_RESOURCE_DESC resource = resource_of(memory, size, format, channels);
     const MipmappedArray *mipmap = nullptr;

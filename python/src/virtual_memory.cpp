@@ -1,8 +1,8 @@
 // virtual_memory.cpp -- pycuda.driver.PhysicalMemory and VirtualMemory.
 #include "bindings.h"
 
+#include "bool_like.h"
 #include "python_object.h"
-#include "truth.h"
 #include "with_block.h"
 
 #include <pycuda/virtual_memory.h>
@@ -15,7 +15,7 @@
 namespace pycuda::python {
 namespace {
 
-PhysicalMemory::Sharing sharing(Truth shareable) {
+PhysicalMemory::Sharing sharing(BoolLike shareable) {
     return shareable ? PhysicalMemory::Sharing::FileDescriptor : PhysicalMemory::Sharing::None;
 }
 
@@ -43,7 +43,8 @@ void bind_physical_memory(nb::module_ &module) {
             ">>> memory = cuda.PhysicalMemory(cuda.mem_get_allocation_granularity(device), device)")
             .def(
                 "__init__",
-                [](PhysicalMemory *self, std::size_t size, const Device &device, Truth shareable) {
+                [](PhysicalMemory *self, std::size_t size, const Device &device,
+                   BoolLike shareable) {
                     new (self) PhysicalMemory(size, device, sharing(shareable));
                 },
                 nb::arg("size"), nb::arg("device"), nb::arg("shareable") = false)
@@ -82,7 +83,7 @@ void bind_virtual_memory(nb::module_ &module) {
 
     module.def(
         "mem_get_allocation_granularity",
-        [](const Device &device, Truth recommended) {
+        [](const Device &device, BoolLike recommended) {
             return granularity(device,
                                recommended ? Granularity::Recommended : Granularity::Minimum);
         },

@@ -130,7 +130,7 @@ TEST_F(DeviceLaunch, CxxNamesAreExplained) {
     Module module = Module::load(std::as_bytes(std::span(compiled.image)));
     module.describe_from_source(source);
     EXPECT_THAT(message_of([&] { module.function("f"); }),
-                HasSubstr("; _Z1fPfi is what C++ calls \"f\""));
+                HasSubstr("; _Z1fPfi is the C++ name of \"f\""));
     EXPECT_EQ(module.function("_Z1fPfi").layout().type(0), "float *");
 }
 

@@ -374,6 +374,38 @@ def test_libraries_in_contexts_that_are_created_and_destroyed():
             context.detach()
 
 
+def test_handles_and_plans_end_with_a_detached_context(run_program):
+    """Also those of a context with live arrays."""
+    if not (is_softcuda() and FAKES.is_dir()):
+        pytest.skip("stand-ins are built for softcuda alone")
+    done = run_program(
+        """
+        import ctypes, os
+        import numpy as np
+        import pycuda.driver as cuda
+        from pycuda import fft, gpuarray, linalg
+
+        def handles():
+            names = ("cublas.so.13", "cusolver.so.12", "cufft.so.12")
+            files = (os.path.join(os.environ["PYCUDA_LIBRARIES"], "lib" + n) for n in names)
+            return [ctypes.CDLL(file).fake_live_handles() for file in files]
+
+        cuda.init()
+        for _ in range(2):
+            context = cuda.Device(0).make_context()
+            x = gpuarray.to_gpu(np.eye(40))
+            (x @ x, linalg.inv(x), fft.fft(x, 37))
+            print(handles())
+            context.pop()
+            context.detach()
+            print(handles())
+        """,
+        PYCUDA_LIBRARIES=str(FAKES),
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[1, 1, 1]", "[0, 0, 0]"] * 2
+
+
 def test_the_host_waits_for_queued_work():
     """Kernels before a call write its operand; kernels after it read its result."""
     n = 256

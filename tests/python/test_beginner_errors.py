@@ -207,9 +207,34 @@ def test_launch_blocking_names_the_kernel(run_program, blocking):
         expected = (
             "kernel `wild` failed"
             if is_softcuda()
-            else "PYCUDA_LAUNCH_BLOCKING=1 tells which"
+            else "PYCUDA_LAUNCH_BLOCKING=1 finds the kernel"
         )
         assert expected in done.stdout
+
+
+def test_a_template_without_an_instance(device):
+    module = SourceModule(
+        "template <class T> __global__ void zero(T *a) { *a = 0; }", no_extern_c=True
+    )
+    with pytest.raises(cuda.LogicError, match='such as "zero<float>"'):
+        module.get_function("zero")
+    assert module.get_function("zero<float>")
+
+
+def test_a_template_in_extern_c(device):
+    with pytest.raises(cuda.CompileError, match="no_extern_c=True"):
+        SourceModule("template <class T> __global__ void zero(T *a) { *a = 0; }")
+
+
+def test_forgotten_autoinit(run_program):
+    done = run_program("""
+        from pycuda import gpuarray
+        try:
+            gpuarray.zeros(4, "f4")
+        except Exception as error:
+            print(error)
+        """)
+    assert "import pycuda.autoinit" in done.stdout, done.stderr
 
 
 def test_forgotten_context(run_program):

@@ -332,6 +332,11 @@ def test_json_and_suppressions_of_the_command(command, tmp_path):
     assert [finding["kind"] for finding in report["findings"]] == ["out-of-bounds"]
     missing = command("pycuda", "check", "--suppress=none", "program.py")
     assert missing.returncode == 2 and "no file of suppressions" in missing.stderr
+    nowhere = command("pycuda", "check", "--json=missing/out.json", "program.py")
+    assert nowhere.returncode == 2 and "there is no folder" in nowhere.stderr
+    full = command("pycuda", "check", "--json=/dev/full", "program.py", "clean")
+    assert full.returncode == 2 and "No space left on device" in full.stderr
+    assert "0 findings" in full.stderr and "Traceback" not in full.stderr
 
 
 @needs_softcuda

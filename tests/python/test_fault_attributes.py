@@ -149,6 +149,35 @@ def test_the_parameters_name_is_known_from_debug_data():
     assert "through `out` (parameter 0)" in error["text"]
 
 
+@pytest.mark.parametrize("queue", ["None", "driver.Stream()"])
+def test_an_array_of_in_out_is_named_by_its_argument(queue, run_program):
+    """Small arrays share a block of memory, so the nearest allocation does not say which array it was."""
+    done = run_program(
+        f"""
+        import numpy as np
+        import pycuda.autoinit
+        from pycuda import driver
+        from pycuda.compiler import SourceModule
+
+        module = SourceModule(
+            "__global__ void fill(float *a, int n, float *b) {{ b[n + threadIdx.x] = *a; }}"
+        )
+        a, b = np.zeros(100, np.float32), np.zeros(50, np.float32)
+        try:
+            module.get_function("fill")(
+                driver.In(a), 1_000_050, driver.InOut(b), block=(1, 1, 1), stream={queue}
+            )
+        except driver.LogicError as error:
+            print(error)
+        """,
+        PYCUDA_DRIVER="softcuda",
+    )
+    assert (
+        "after the launch of kernel 'fill', whose argument 2 is an array of 200 bytes; "
+        "the address is 4000000 bytes after its end" in done.stdout
+    ), done.stdout + done.stderr
+
+
 def test_other_errors_have_no_attributes():
     with pytest.raises(driver.LogicError) as caught:
         driver.Device(99)

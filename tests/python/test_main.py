@@ -53,6 +53,15 @@ def test_cache(tmp_path, monkeypatch, capsys):
     assert command.cache_directory().parent == tmp_path / "pycuda"
 
 
+def test_an_unknown_command_gets_the_names_of_the_commands(capsys):
+    with pytest.raises(SystemExit):
+        command.main(["banana"])
+    error = capsys.readouterr().err
+    assert "argument command: invalid choice: 'banana'" in error
+    for name in ("cache", "check", "profile", "gdb"):
+        assert f"'{name}'" in error
+
+
 class FakeShell:
     def register_magic_function(self, function, magic_kind, magic_name):
         assert magic_kind == "cell" and magic_name == function.__name__

@@ -329,6 +329,26 @@ def test_the_commands_errors(command):
 
 
 @needs_softcuda
+def test_a_report_that_cannot_be_written_is_refused_before_the_program_runs(command):
+    program = ("-c", "print('the program ran')")
+    for path, reason in (
+        ("missing/out.html", "there is no folder"),
+        (".", "is a folder"),
+    ):
+        done = command("-o", path, *program)
+        assert done.returncode == 2 and reason in done.stderr
+        assert "the program ran" not in done.stdout
+
+
+@needs_softcuda
+def test_a_full_disk_gets_the_text_of_the_report(command):
+    done = command("-o", "/dev/full", "program.py", "copy")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "cannot write /dev/full: No space left on device" in done.stderr
+    assert "kernel copy: grid 1, block 32, 1 launch" in done.stderr
+
+
+@needs_softcuda
 def test_environment_is_validated(run_program):
     done = run_program(
         "import pycuda.driver as cuda\ncuda.init()\n",

@@ -146,6 +146,7 @@ def test_a_folder_has_the_names_of_nvidias_libraries(tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == [
         "libcuda.so",
         "libcuda.so.1",
+        "libcudart.so",
         "libcudart.so.12",
         "libcudart.so.13",
         "libnvidia-ml.so.1",

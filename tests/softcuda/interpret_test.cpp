@@ -112,7 +112,7 @@ int main() {
     CHECK(finds("lanes part at a branch",
                 [](KernelPlan &plan) { flow(plan, "entry").parts = false; }));
     CHECK(finds("thread 20 leaves another number", [](KernelPlan &plan) {
-        flow(plan, "few").edges[0].joins[0].how = warp::Join::How::Set;
+        flow(plan, "few").edges[0].joins[0].write = warp::Join::Write::Set;
     }));
     CHECK(finds("which was not kept", [](KernelPlan &plan) { plan.regions[1].fetches.clear(); }));
     CHECK(finds("differs between its warps", [](KernelPlan &plan) {

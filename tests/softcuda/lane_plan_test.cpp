@@ -100,23 +100,24 @@ const ir::Value *result_of(const KernelPlan &plan, const std::string &block) {
 
 int main() {
     CHECK(wrong_after(warp::verify_lanes, [](KernelPlan &) {}).empty());
-    CHECK(finds("places of no basic block",
+    CHECK(finds("belong to no basic block",
                 [](KernelPlan &plan) { plan.lanes.places.push_back(plan.lanes.places.front()); }));
-    CHECK(finds("is not where lanes enter",
-                [](KernelPlan &plan) { plan.lanes.of_block.back() += 1; }));
-    CHECK(finds("leaves out instructions", [](KernelPlan &plan) { ++waiting(plan).first; }));
-    CHECK(finds("does not end it", [](KernelPlan &plan) { --plan.lanes.places.back().end; }));
+    CHECK(finds("is not the entry of", [](KernelPlan &plan) { plan.lanes.of_block.back() += 1; }));
+    CHECK(finds("omits instructions", [](KernelPlan &plan) { ++waiting(plan).first; }));
+    CHECK(finds("does not end with its terminator",
+                [](KernelPlan &plan) { --plan.lanes.places.back().end; }));
     CHECK(finds("does not wait at an exchange",
                 [](KernelPlan &plan) { waiting(plan).kind = rt::PlaceKind::Plain; }));
-    CHECK(finds("waits for nothing",
+    CHECK(finds("has nothing to wait for",
                 [](KernelPlan &plan) { plan.lanes.places.front().kind = rt::PlaceKind::Members; }));
-    CHECK(finds("of another kind",
+    CHECK(finds("has another kind",
                 [](KernelPlan &plan) { waiting(plan).kind = rt::PlaceKind::Barrier; }));
-    CHECK(finds("name something else", [](KernelPlan &plan) { waiting(plan).named = nullptr; }));
-    CHECK(finds("is another exchange",
+    CHECK(finds("names another value", [](KernelPlan &plan) { waiting(plan).named = nullptr; }));
+    CHECK(finds("has another exchange",
                 [](KernelPlan &plan) { waiting(plan).exchange = rt::Exchange::Elect; }));
-    CHECK(finds("go nowhere", [](KernelPlan &plan) { plan.lanes.places.front().next.pop_back(); }));
-    CHECK(finds("does not lead to high",
+    CHECK(finds("without a next place",
+                [](KernelPlan &plan) { plan.lanes.places.front().next.pop_back(); }));
+    CHECK(finds("has no edge to high",
                 [](KernelPlan &plan) { plan.lanes.places.front().next[1] = 0; }));
 
     CHECK(wrong_after(run, [](KernelPlan &) {}).empty());
@@ -124,7 +125,7 @@ int main() {
         for (warp::BlockFlow &flow : plan.masks.blocks)
             for (warp::Edge &edge : flow.edges)
                 for (warp::Join &join : edge.joins)
-                    join.how = warp::Join::How::Set;
+                    join.write = warp::Join::Write::Set;
     }));
     CHECK(finds_in_run("which was not kept", [](KernelPlan &plan) {
         plan.outlives_block[result_of(plan, "low")->id] = false;

@@ -55,30 +55,30 @@ bool finds(const char *what, const test::Spoil &spoil) {
 int main() {
     CHECK(wrong_after([](KernelPlan &) {}).empty());
     CHECK(finds("on 0 edges", [](KernelPlan &plan) { flow(plan, "entry").edges.pop_back(); }));
-    CHECK(finds("do not arrive at join",
+    CHECK(finds("do not match the mask of join",
                 [](KernelPlan &plan) { flow(plan, "left").edges[0].arrive = Edge::Arrive::Set; }));
-    CHECK(finds("hands nothing to a phi of join",
+    CHECK(finds("has no value for a phi of join",
                 [](KernelPlan &plan) { flow(plan, "left").edges[0].joins.pop_back(); }));
-    CHECK(finds("the value of another way", [](KernelPlan &plan) {
+    CHECK(finds("has the value of another edge", [](KernelPlan &plan) {
         flow(plan, "left").edges[0].joins[1].value = flow(plan, "right").edges[0].joins[1].value;
     }));
     CHECK(finds("writes an undefined value", [](KernelPlan &plan) {
-        flow(plan, "right").edges[0].joins[0].how = Join::How::Set;
+        flow(plan, "right").edges[0].joins[0].write = Join::Write::Set;
     }));
-    CHECK(finds("without a value",
+    CHECK(finds("in too few lanes",
                 [](KernelPlan &plan) { plan.masks.starts_zero.assign(100, false); }));
     CHECK(finds("overwrites values of lanes that wait", [](KernelPlan &plan) {
-        flow(plan, "right").edges[0].joins[1].how = Join::How::Set;
+        flow(plan, "right").edges[0].joins[1].write = Join::Write::Set;
     }));
-    CHECK(finds("may run without a lane",
+    CHECK(finds("may run without an active lane",
                 [](KernelPlan &plan) { flow(plan, "left").mask.guarded = false; }));
-    CHECK(finds("keeps none", [](KernelPlan &plan) {
+    CHECK(finds("keeps no mask", [](KernelPlan &plan) {
         BlockMask &mask = flow(plan, "join").mask;
         mask.from = BlockMask::From::Owner;
         mask.owner = plan.function.entry();
     }));
     // Found by the simulation of a warp.
-    CHECK(finds("a lane is left there",
+    CHECK(finds("a lane never leaves this basic block",
                 [](KernelPlan &plan) { flow(plan, "right").edges[0].next = nullptr; }));
     return test::status();
 }

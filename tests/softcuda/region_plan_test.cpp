@@ -64,29 +64,31 @@ void drop_fetch(KernelPlan &plan, std::size_t number) {
 
 int main() {
     CHECK(wrong_after([](KernelPlan &) {}).empty());
-    CHECK(finds("should end once at each of its barriers",
+    CHECK(finds("must end once at each of its barriers",
                 [](KernelPlan &plan) { plan.regions[1].ends.clear(); }));
-    CHECK(finds("goes on elsewhere", [](KernelPlan &plan) { plan.regions[1].ends[0].region = 0; }));
-    CHECK(finds("for nobody", [](KernelPlan &plan) { plan.regions[1].fetches.pop_back(); }));
+    CHECK(finds("does not continue after",
+                [](KernelPlan &plan) { plan.regions[1].ends[0].region = 0; }));
+    CHECK(finds("which no region fetches",
+                [](KernelPlan &plan) { plan.regions[1].fetches.pop_back(); }));
     CHECK(finds("twice", [](KernelPlan &plan) {
         plan.regions[1].fetches.push_back(plan.regions[1].fetches.front());
     }));
-    CHECK(finds("which nobody keeps", [](KernelPlan &plan) {
+    CHECK(finds("which no region keeps", [](KernelPlan &plan) {
         const ir::Block *entry = plan.function.entry();
         plan.regions[1].fetches.push_back({.value = entry->instructions.front()->result()});
     }));
-    CHECK(finds("though it does not define it", [](KernelPlan &plan) {
+    CHECK(finds("a region sets exactly", [](KernelPlan &plan) {
         Fetch &fetch = plan.regions[1].fetches.front();
         fetch.set = !fetch.set;
     }));
-    CHECK(finds("which may differ in it", [](KernelPlan &plan) {
+    CHECK(finds("may differ between warps", [](KernelPlan &plan) {
         plan.regions[1].fetches.front().from = Fetch::From::Block;
     }));
-    CHECK(finds("is run by no warp",
+    CHECK(finds("has no active warp",
                 [](KernelPlan &plan) { plan.regions[0].active_warps = std::uint64_t{1} << 2; }));
-    CHECK(finds("in lockstep, which they are not",
+    CHECK(finds("they are not in lockstep",
                 [](KernelPlan &plan) { plan.regions[0].active_warps = 1; }));
-    CHECK(finds("does not start behind its barrier",
+    CHECK(finds("does not start after its barrier",
                 [](KernelPlan &plan) { plan.regions[1].barrier = nullptr; }));
     // Found by the simulation of a warp.
     for (std::size_t number = 0; number < 3; ++number)
@@ -94,10 +96,11 @@ int main() {
                     [&](KernelPlan &plan) { drop_fetch(plan, number); }));
     CHECK(finds("which the region does not fetch",
                 [](KernelPlan &plan) { plan.regions[0].ends[0].keeps.clear(); }));
-    CHECK(finds("of another way", [](KernelPlan &plan) { plan.regions[1].ends[0].keeps.clear(); }));
-    CHECK(finds("is not there", [](KernelPlan &plan) { plan.regions[1].masks.clear(); }));
-    CHECK(finds("is not there", [](KernelPlan &plan) { plan.regions[0].ends[0].masks.clear(); }));
-    CHECK(finds("is none of the region's", [](KernelPlan &plan) {
+    CHECK(finds("is that of another path",
+                [](KernelPlan &plan) { plan.regions[1].ends[0].keeps.clear(); }));
+    CHECK(finds("does not exist", [](KernelPlan &plan) { plan.regions[1].masks.clear(); }));
+    CHECK(finds("does not exist", [](KernelPlan &plan) { plan.regions[0].ends[0].masks.clear(); }));
+    CHECK(finds("does not belong to the region", [](KernelPlan &plan) {
         for (const ir::Block *block : plan.function.blocks)
             if (block->name == "end")
                 plan.regions[1].blocks[block->id] = false;

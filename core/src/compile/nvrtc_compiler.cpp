@@ -283,8 +283,10 @@ class NvrtcCompilation {
                                        "> is a header for host code, which only nvcc can compile",
                                    outcome);
         if (says(outcome.log, "may not have extern \"C\" linkage"))
-            message += ": the source is wrapped in extern \"C\", where templates are not allowed; "
-                       "pass no_extern_c (Linkage::Cxx), and write extern \"C\" before each kernel";
+            message +=
+                ": the source is wrapped in extern \"C\", where templates are not allowed; "
+                "pass no_extern_c=True (in C++: Linkage::Cxx), and write extern \"C\" before "
+                "each kernel that is not a template";
         throw_error<CompileError>(message, outcome);
     }
 

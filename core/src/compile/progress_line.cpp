@@ -24,8 +24,8 @@ void put(int descriptor, const std::string &text) noexcept {
 
 } // namespace
 
-ProgressLine::ProgressLine(std::string what, int descriptor, std::chrono::milliseconds patience)
-    : what_(std::move(what)), descriptor_(descriptor), patience_(patience) {
+ProgressLine::ProgressLine(std::string task, int descriptor, std::chrono::milliseconds patience)
+    : task_(std::move(task)), descriptor_(descriptor), patience_(patience) {
     if (!is_terminal(descriptor))
         return;
     try {
@@ -55,7 +55,7 @@ void ProgressLine::show() noexcept {
     while (!is_ended_) {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start);
         put(descriptor_,
-            to_line_start + "pycuda: " + what_ + " ... " + std::to_string(seconds.count()) + " s");
+            to_line_start + "pycuda: " + task_ + " ... " + std::to_string(seconds.count()) + " s");
         ended_.wait_for(lock, std::chrono::seconds(1), [this] { return is_ended_; });
     }
     put(descriptor_, to_line_start);

@@ -9,13 +9,13 @@
 
 namespace pycuda::compile_detail {
 
-/// For a scope: after the time `patience`, the terminal shows the line "pycuda: WHAT ... 3 s",
+/// For a scope: after the time `patience`, the terminal shows the line "pycuda: TASK ... 3 s",
 /// which is erased at the end. Prints nothing if the descriptor is not a terminal, or if TERM is
 /// "dumb".
 class ProgressLine {
   public:
     static constexpr int standard_error = 2;
-    explicit ProgressLine(std::string what, int descriptor = standard_error,
+    explicit ProgressLine(std::string task, int descriptor = standard_error,
                           std::chrono::milliseconds patience = std::chrono::seconds(1));
     ~ProgressLine();
     ProgressLine(const ProgressLine &) = delete;
@@ -24,7 +24,7 @@ class ProgressLine {
   private:
     void show() noexcept;
 
-    std::string what_;
+    std::string task_;
     int descriptor_;
     std::chrono::milliseconds patience_;
     std::mutex mutex_;

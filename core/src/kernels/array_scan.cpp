@@ -36,7 +36,7 @@ constexpr std::int64_t many_rows = 64;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-enum class Way : std::uint8_t { Columns, Warps, Tiles, Pipeline };
+enum class ScanMethod : std::uint8_t { Columns, Warps, Tiles, Pipeline };
 
 struct ScanRow {
     std::string_view name;
@@ -54,8 +54,8 @@ struct Scanning {
     Scan kind;
     ScalarType stored;
     ScalarType type; ///< of the result
-    Way way = Way::Columns;
-    ScanPipeline pipeline = {}; ///< for Way::Pipeline
+    ScanMethod method = ScanMethod::Columns;
+    ScanPipeline pipeline = {}; ///< for ScanMethod::Pipeline
     bool vectors = false, rolled = false;
     int axes = 1; ///< axes that are not scanned
     std::array<Layout, 2> kept = {};
@@ -71,16 +71,16 @@ struct Scanning {
 
     /// One block for each tile, or one thread or warp for each scan.
     std::int64_t blocks() const noexcept {
-        return way == Way::Columns ? divide_up(rows, block)
-               : way == Way::Warps ? divide_up(rows, block / 32)
-                                   : rows * tiles();
+        return method == ScanMethod::Columns ? divide_up(rows, block)
+               : method == ScanMethod::Warps ? divide_up(rows, block / 32)
+                                             : rows * tiles();
     }
     KernelKey key() const noexcept {
         KernelKey key = 4; // 4: a scan
         for (auto [value, bits] : {std::pair<unsigned, int>{static_cast<unsigned>(kind), 2},
                                    {static_cast<unsigned>(stored), 4},
                                    {static_cast<unsigned>(type), 4},
-                                   {static_cast<unsigned>(way), 2},
+                                   {static_cast<unsigned>(method), 2},
                                    {vectors, 1},
                                    {rolled, 1},
                                    {static_cast<unsigned>(axes), 6},
@@ -108,28 +108,28 @@ std::string source_of(const Scanning &work) {
             compute_name(work.type) + " T;\n#define ARRAY_SCAN_AXES " + std::to_string(work.axes) +
             "\n#define ARRAY_SCAN_TILE " + (work.rolled ? "scan_tile_rolled" : "scan_tile") + "\n" +
             std::string(device_code::axes_cuh) + std::string(device_code::array_scan_cuh);
-    if (work.way == Way::Pipeline)
+    if (work.method == ScanMethod::Pipeline)
         code += device_code::scan_pipeline_cuh;
     code += "struct Join {\n    __device__ T operator()(T a, T b) const { return T(" +
             std::string(operation_expression(scans[static_cast<int>(work.kind)].join)) +
             "); }\n};\nextern \"C\" __global__ void __launch_bounds__(" +
-            (work.way == Way::Pipeline ? std::to_string(ScanPipeline::threads) + ", 1"
-                                       : std::to_string(block)) +
+            (work.method == ScanMethod::Pipeline ? std::to_string(ScanPipeline::threads) + ", 1"
+                                                 : std::to_string(block)) +
             ") run(const A *in, O *out,\n"
             "        unsigned long long *nodes, pycuda::ArrayScanGeometry g) {\n    pycuda::";
-    switch (work.way) {
-    case Way::Columns:
+    switch (work.method) {
+    case ScanMethod::Columns:
         code += "scan_columns(in, out, g, Join());\n}\n";
         break;
-    case Way::Warps:
+    case ScanMethod::Warps:
         code += "scan_warps(in, out, g, Join());\n}\n";
         break;
-    case Way::Tiles:
+    case ScanMethod::Tiles:
         code += "scan_tiles<" + std::to_string(work.tile_rows()) + ", " +
                 std::to_string(work.neighbours()) + ", " + (work.vectors ? "true" : "false") +
                 ">(in, out, g, nodes, Join());\n}\n";
         break;
-    case Way::Pipeline:
+    case ScanMethod::Pipeline:
         code += "scan_pipeline<T, " + std::to_string(work.tile_rows()) + ", " +
                 std::to_string(work.neighbours()) + ", " + std::to_string(work.pipeline.stages) +
                 ", false>(\n        pycuda::ArrayScans{in, out, g, nodes + 1}, nodes, T(0), "
@@ -161,7 +161,7 @@ void choose_pipeline(Scanning &work, const Array &in, const Array &out) {
         ScanPipeline::plan(out.context()->context().device(), tile_bytes, work.rows * work.tiles());
     if (!pipeline)
         return;
-    work.way = Way::Pipeline;
+    work.method = ScanMethod::Pipeline;
     work.pipeline = *pipeline;
 }
 
@@ -189,13 +189,13 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis, KernelForm
     const std::int64_t neighbour = work.kept[1].stride(work.axes - 1);
     if (work.rows >= many_columns &&
         (std::abs(neighbour) < std::abs(work.out_step) || work.length <= 8))
-        work.way = Way::Columns;
+        work.method = ScanMethod::Columns;
     else if (work.length <= warp_length && work.rows >= many_rows)
-        work.way = Way::Warps;
+        work.method = ScanMethod::Warps;
     else
-        work.way = Way::Tiles;
-    work.vectors = work.way == Way::Tiles && can_use_vectors(work, in, out);
-    work.rolled = work.way == Way::Tiles && is_rolled(form);
+        work.method = ScanMethod::Tiles;
+    work.vectors = work.method == ScanMethod::Tiles && can_use_vectors(work, in, out);
+    work.rolled = work.method == ScanMethod::Tiles && is_rolled(form);
     if (form == KernelForm::Chosen)
         choose_pipeline(work, in, out);
     return work;
@@ -241,7 +241,7 @@ unsigned grid_extent(std::int64_t blocks) {
 }
 
 void run(const Scanning &work, const Array &in, const Array &out, StreamRef stream) {
-    const bool tiled = work.way == Way::Tiles || work.way == Way::Pipeline;
+    const bool tiled = work.method == ScanMethod::Tiles || work.method == ScanMethod::Pipeline;
     const std::int64_t tiles = tiled ? work.tiles() : 1;
     const std::size_t state = std::max<std::size_t>(item_size(work.type), 4);
     const std::int64_t row_nodes = tiled ? scan_node_words(tiles, state) : 0;
@@ -260,7 +260,7 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
          {work.rows, work.length, tiles, row_nodes, work.in_step, work.out_step})
         arguments.add(value);
     arguments.add_axes(work.kept);
-    if (work.way == Way::Pipeline)
+    if (work.method == ScanMethod::Pipeline)
         arguments.launch(kernel, work.pipeline.configure(kernel, stream));
     else
         arguments.launch(kernel, {.grid = {grid_extent(work.blocks())}, .block = {block}});

@@ -4,6 +4,7 @@
 #include <pycuda/driver.h>
 
 #include <exception>
+#include <new>
 
 namespace pycuda {
 
@@ -11,24 +12,27 @@ std::shared_ptr<LibraryHandles> LibraryHandles::make(const Context &context) {
     std::shared_ptr<LibraryHandles> handles(new LibraryHandles(context));
     handles->is_ours_ = context.before_release([weak = std::weak_ptr(handles)] {
         if (std::shared_ptr<LibraryHandles> alive = weak.lock())
-            alive->close();
+            alive->destroy();
     });
     return handles;
 }
 
-void LibraryHandles::close() noexcept {
+LibraryHandles::~LibraryHandles() {
+    if (blas == nullptr && solver == nullptr && fourier == nullptr)
+        return;
+    if (driver_for_cleanup() != nullptr && is_ours_ && context_.usable()) {
+        destroy();
+        return;
+    }
+    // The process ends, or the context may be destroyed: calls to the libraries are not allowed.
+    new (std::nothrow) std::shared_ptr<BlasState>(std::move(blas));
+    new (std::nothrow) std::shared_ptr<SolverState>(std::move(solver));
+    new (std::nothrow) std::shared_ptr<FourierState>(std::move(fourier));
+}
+
+void LibraryHandles::destroy() noexcept {
     try {
         std::scoped_lock lock(blas_mutex, solver_mutex, fourier_mutex);
-        if (blas == nullptr && solver == nullptr && fourier == nullptr)
-            return;
-        if (driver_for_cleanup() == nullptr || !is_ours_ || !context_.usable()) {
-            // The process ends, or the context may be destroyed: calls to the libraries are not
-            // allowed.
-            new std::shared_ptr<BlasState>(std::move(blas));
-            new std::shared_ptr<SolverState>(std::move(solver));
-            new std::shared_ptr<FourierState>(std::move(fourier));
-            return;
-        }
         ScopedContext current(context_);
         fourier.reset();
         solver.reset();

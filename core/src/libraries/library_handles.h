@@ -28,7 +28,7 @@ struct FourierState; // cufft.cpp
 class LibraryHandles {
   public:
     static std::shared_ptr<LibraryHandles> make(const Context &context);
-    ~LibraryHandles() { close(); }
+    ~LibraryHandles();
     LibraryHandles(const LibraryHandles &) = delete;
     LibraryHandles &operator=(const LibraryHandles &) = delete;
 
@@ -39,7 +39,8 @@ class LibraryHandles {
 
   private:
     explicit LibraryHandles(const Context &context) : context_(context) {}
-    void close() noexcept;
+    /// The context is usable, or its release has begun and it is current.
+    void destroy() noexcept;
 
     Context context_;
     bool is_ours_ = false; ///< no other code destroys the context

@@ -89,12 +89,13 @@ std::string explain_unknown(const char *what, const std::string &name) {
 
 std::string explain_unknown_kernel(const std::string &name, const std::vector<std::string> &known) {
     std::string text = explain_unknown("kernel", name);
-    if (!known.empty())
-        text += ", which has: " + list_names(known);
+    if (known.empty())
+        return text + "; of a template, look up an instance, such as \"" + name + "<float>\"";
+    text += ", which has: " + list_names(known);
     for (const std::string &other : known)
         if (other != name && plain_name(other) == name)
-            return text + "; " + other + " is what C++ calls \"" + name +
-                   "\": declare it extern \"C\", or ask for that name";
+            return text + "; " + other + " is the C++ name of \"" + name +
+                   "\": declare the kernel extern \"C\", or look up this name";
     return text;
 }
 

@@ -36,7 +36,7 @@ SCU_EXPORT std::size_t scuCheckReport(char *json, std::size_t size) {
 SCU_EXPORT void scuMarkFindingsTold(const std::uint64_t *numbers, std::size_t count) {
     static_cast<void>(api::guarded([&] {
         if (numbers)
-            check::mark_told({numbers, count});
+            check::mark_read({numbers, count});
     }));
 }
 

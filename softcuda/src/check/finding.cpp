@@ -187,12 +187,12 @@ void forget_findings() {
     all.places.clear();
 }
 
-void mark_told(std::span<const std::uint64_t> numbers) {
+void mark_read(std::span<const std::uint64_t> numbers) {
     List &all = list();
     std::lock_guard lock(all.mutex);
     for (const std::uint64_t number : numbers)
         if (number < all.findings.size())
-            all.findings[number].told = true;
+            all.findings[number].is_read = true;
 }
 
 std::string to_json() {
@@ -212,7 +212,7 @@ std::string to_text() {
     std::lock_guard lock(all.mutex);
     std::string text;
     for (const Finding &finding : all.findings)
-        if (!finding.told)
+        if (!finding.is_read)
             text += text_of(finding);
     return text;
 }

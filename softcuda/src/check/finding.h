@@ -51,7 +51,7 @@ struct Finding {
     std::string detail; ///< a sentence that explains it
     std::vector<FoundAccess> accesses;
     std::uint64_t count = 1;
-    bool told = false; ///< the program has read this finding
+    bool is_read = false; ///< the program has read this finding
 };
 
 /// Adds a finding, or increments the count of an equal one: the same kind at the same lines of a
@@ -60,7 +60,7 @@ void add(const Finding &finding);
 void forget_findings();
 /// Marks findings as read by the program, by their numbers in to_json(): to_text() leaves them out.
 /// Unknown numbers are ignored.
-void mark_told(std::span<const std::uint64_t> numbers);
+void mark_read(std::span<const std::uint64_t> numbers);
 [[nodiscard]] std::string to_json();
 /// A report for a person of the findings that the program has not read. Empty if there are none.
 [[nodiscard]] std::string to_text();

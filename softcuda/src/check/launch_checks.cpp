@@ -116,7 +116,7 @@ void LaunchChecks::give_back(MarkedWindow &&marks) noexcept try {
 
 bool LaunchChecks::is_known(Kind kind, std::uint32_t first, std::uint32_t second) {
     std::lock_guard lock(mutex_);
-    const auto [found, is_new] = told_.try_emplace(key_of(kind, first, second));
+    const auto [found, is_new] = found_.try_emplace(key_of(kind, first, second));
     if (is_new)
         found->second.count = 0;
     ++found->second.count;
@@ -191,7 +191,7 @@ void LaunchChecks::learn(std::uint32_t earlier) {
 
 void LaunchChecks::tell(Kind kind, std::uint32_t first, std::uint32_t second, Finding finding) {
     std::lock_guard lock(mutex_);
-    Finding &place = told_[key_of(kind, first, second)];
+    Finding &place = found_[key_of(kind, first, second)];
     finding.count = place.count;
     finding.kind = kind;
     finding.kernel = kernel;
@@ -200,10 +200,10 @@ void LaunchChecks::tell(Kind kind, std::uint32_t first, std::uint32_t second, Fi
 
 void LaunchChecks::finish() {
     std::lock_guard lock(mutex_);
-    for (const auto &[key, finding] : told_)
+    for (const auto &[key, finding] : found_)
         if (!finding.kernel.empty())
             add(finding);
-    told_.clear();
+    found_.clear();
 }
 
 } // namespace softcuda::check

@@ -113,7 +113,7 @@ class LaunchChecks final : public rt::LaunchWatch {
     std::shared_ptr<const Accessor> accessor_;
     std::unordered_map<std::uint32_t, std::shared_ptr<const Accessor>> unordered_; ///< by run
     std::unordered_map<std::uint64_t, Finding>
-        told_; ///< an entry without a kernel is not reported yet
+        found_; ///< an entry without a kernel is not reported yet
 };
 
 /// A number that no other launch has.

@@ -66,19 +66,19 @@ const Mark *conflict(const Cell &cell, const Range &range) {
 }
 
 void check_against_launches(const Range &range, MemoryMap &memory) {
-    bool told = false;
+    bool is_reported = false;
     Memory::of_process().marks.for_each_cell(
         range.begin, range.end,
         [&](std::uint32_t run) { // of a page: whether to look at its cells
             const std::shared_ptr<const Accessor> launch = launch_of(run);
-            return !told && launch && is_unordered(launch->order, range.by->order);
+            return !is_reported && launch && is_unordered(launch->order, range.by->order);
         },
         [&](const Cell &cell, std::uint64_t address) {
             const Mark *mark = conflict(cell, range);
             const std::shared_ptr<const Accessor> launch = mark ? launch_of(cell.run) : nullptr;
-            if (told || !launch || !is_unordered(launch->order, range.by->order))
+            if (is_reported || !launch || !is_unordered(launch->order, range.by->order))
                 return;
-            told = true; // one report for each transfer is enough
+            is_reported = true; // one report for each transfer is enough
             tell(mark == &cell.write, range, launch->what,
                  access_of(mark->site, mark->block,
                            mark->warp * rt::kWarpSize + mark->lane(mark->bytes), kWordBytes,

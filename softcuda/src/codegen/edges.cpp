@@ -54,11 +54,11 @@ llvm::SmallVector<llvm::Value *, 4> edge_masks(WarpEmitter &w, const ir::Block *
 void join_values(WarpEmitter &w, const warp::Edge &edge, llvm::Value *edge_mask) {
     std::vector<std::pair<const warp::Join *, Lanes>> copies; // all are read before any is written
     for (const warp::Join &join : edge.joins)
-        if (join.how != warp::Join::How::Keep)
+        if (join.write != warp::Join::Write::Keep)
             copies.emplace_back(&join, w.lanes(join.value));
     for (const auto &[join, incoming] : copies) {
         const Lanes value = at_phi(w, join->phi, incoming);
-        if (join->how == warp::Join::How::Blend)
+        if (join->write == warp::Join::Write::Blend)
             w.blend(join->phi, value, edge_mask);
         else
             w.store(join->phi, value);

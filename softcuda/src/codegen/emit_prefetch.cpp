@@ -24,7 +24,7 @@ llvm::Value *bytes_of(WarpEmitter &w, const warp::Step &step) {
 } // namespace
 
 void emit_prefetch(WarpEmitter &w, const warp::PrefetchPlan &plan, const Address &address) {
-    if (plan.what == warp::PrefetchPlan::What::Nothing)
+    if (plan.target == warp::PrefetchPlan::Target::Nothing)
         return;
     llvm::Value *ahead = bytes_of(w, plan.ahead);
     for (unsigned group = 0; group < address.lanes.shape.groups; ++group)

@@ -18,8 +18,8 @@ double thread_milliseconds() {
 
 } // namespace
 
-PassTimes::PassTimes(Print print, std::string what)
-    : prints_(print == Print::Yes), what_(std::move(what)) {
+PassTimes::PassTimes(Print print, std::string title)
+    : prints_(print == Print::Yes), title_(std::move(title)) {
     if (prints_)
         last_ = thread_milliseconds();
 }
@@ -27,7 +27,7 @@ PassTimes::PassTimes(Print print, std::string what)
 PassTimes::~PassTimes() {
     if (!prints_)
         return;
-    std::string line = "softcuda: times of " + what_ + ":";
+    std::string line = "softcuda: times of " + title_ + ":";
     for (const auto &[name, milliseconds] : times_) {
         std::array<char, 32> text{};
         std::snprintf(text.data(), text.size(), " %.2f", milliseconds);

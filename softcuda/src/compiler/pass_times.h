@@ -15,7 +15,7 @@ namespace softcuda::compiler {
 class PassTimes {
   public:
     enum class Print : bool { No, Yes };
-    PassTimes(Print print, std::string what);
+    PassTimes(Print print, std::string title);
     ~PassTimes();
     PassTimes(const PassTimes &) = delete;
     PassTimes &operator=(const PassTimes &) = delete;
@@ -25,7 +25,7 @@ class PassTimes {
 
   private:
     bool prints_;
-    std::string what_;
+    std::string title_;
     double last_ = 0;
     std::vector<std::pair<std::string, double>> times_;
 };

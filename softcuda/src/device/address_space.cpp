@@ -73,7 +73,7 @@ std::uint64_t AddressSpace::allocate(const Request &request) {
     allocation.context = request.context;
     allocation.flags = request.flags;
     allocation.pool = request.pool;
-    allocation.residence = request.residence;
+    allocation.client_memory = request.client_memory;
     allocation.file = request.file;
 
     const bool counts = allocation.counts();

@@ -43,9 +43,9 @@ enum class MemoryKind {
     Shared,     ///< another process's memory: cuIpcOpenMemHandle
 };
 
-/// The kind of memory that a pool or a graph's node has for its client. It is always the same
-/// memory.
-enum class Residence : std::uint8_t { Device, Host, Managed };
+/// The kind of memory that the client requested for a pool or for a graph's node. All kinds are
+/// allocated in the same memory.
+enum class ClientMemory : std::uint8_t { Device, Host, Managed };
 
 /// A range of bytes with one owner. `address` and `size` are what the client requested.
 struct Allocation {
@@ -55,9 +55,9 @@ struct Allocation {
     Device *device = nullptr;
     Context *context =
         nullptr; ///< not dereferenced here: it may be destroyed while a copy of this struct exists
-    const MemoryPool *pool = nullptr;        ///< likewise; for MemoryKind::Pool
-    Residence residence = Residence::Device; ///< for MemoryKind::Pool and Graph
-    unsigned flags = 0;                      ///< as given to the allocating call
+    const MemoryPool *pool = nullptr;                  ///< likewise; for MemoryKind::Pool
+    ClientMemory client_memory = ClientMemory::Device; ///< for MemoryKind::Pool and Graph
+    unsigned flags = 0;                                ///< as given to the allocating call
     std::uint64_t id = 0;        ///< unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID
     std::uint64_t run = 0;       ///< the pages of the allocation
     std::uint64_t run_bytes = 0; ///< 0: part of a slab, or not in the arena
@@ -72,12 +72,12 @@ struct Allocation {
     /// The driver's or the client's page-locked host memory.
     [[nodiscard]] bool is_host() const noexcept {
         return kind == MemoryKind::Host || kind == MemoryKind::Registered ||
-               residence == Residence::Host;
+               client_memory == ClientMemory::Host;
     }
     /// Whether `size` counts as used memory of the device in this process.
     [[nodiscard]] bool counts() const noexcept;
     [[nodiscard]] bool is_managed() const noexcept {
-        return kind == MemoryKind::Managed || residence == Residence::Managed;
+        return kind == MemoryKind::Managed || client_memory == ClientMemory::Managed;
     }
 };
 
@@ -95,7 +95,7 @@ class AddressSpace {
         Context *context = nullptr;
         unsigned flags = 0;
         const MemoryPool *pool = nullptr;
-        Residence residence = Residence::Device;
+        ClientMemory client_memory = ClientMemory::Device;
         std::shared_ptr<PoolFile> file = nullptr; ///< null: private pages
         std::uint64_t offset_in_other = 0; ///< offset of the memory in a file of another process
     };

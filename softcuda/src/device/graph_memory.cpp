@@ -34,11 +34,12 @@ void add(std::uint64_t &now, std::uint64_t &high, std::uint64_t bytes) {
 
 std::shared_ptr<GraphMemory> GraphMemory::make(const PoolPlace &place, Context &context,
                                                std::uint64_t bytes) {
-    const std::uint64_t address = System::get().memory().allocate({.size = bytes,
-                                                                   .kind = MemoryKind::Graph,
-                                                                   .device = &place.device(),
-                                                                   .context = &context,
-                                                                   .residence = place.residence()});
+    const std::uint64_t address =
+        System::get().memory().allocate({.size = bytes,
+                                         .kind = MemoryKind::Graph,
+                                         .device = &place.device(),
+                                         .context = &context,
+                                         .client_memory = place.client_memory()});
     std::shared_ptr<GraphMemory> made(new GraphMemory(address, bytes));
     std::lock_guard lock(table().mutex);
     table().known[address] = made;

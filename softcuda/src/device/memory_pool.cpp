@@ -64,7 +64,7 @@ std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
                                    .context = &stream.context(),
                                    .flags = 0,
                                    .pool = this,
-                                   .residence = place_.residence(),
+                                   .client_memory = place_.client_memory(),
                                    .file = file_,
                                    .offset_in_other = 0});
     } catch (...) {
@@ -76,15 +76,16 @@ std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
 std::uint64_t MemoryPool::open(Context &context, std::uint64_t offset, std::uint64_t bytes) {
     require(file_ && !file_->is_own() && bytes > 0 && file_->contains(offset, bytes),
             CUDA_ERROR_INVALID_VALUE);
-    const std::uint64_t address = System::get().memory().allocate({.size = bytes,
-                                                                   .kind = MemoryKind::Pool,
-                                                                   .device = &device_,
-                                                                   .context = &context,
-                                                                   .flags = 0,
-                                                                   .pool = this,
-                                                                   .residence = place_.residence(),
-                                                                   .file = file_,
-                                                                   .offset_in_other = offset});
+    const std::uint64_t address =
+        System::get().memory().allocate({.size = bytes,
+                                         .kind = MemoryKind::Pool,
+                                         .device = &device_,
+                                         .context = &context,
+                                         .flags = 0,
+                                         .pool = this,
+                                         .client_memory = place_.client_memory(),
+                                         .file = file_,
+                                         .offset_in_other = offset});
     take(bytes);
     return address;
 }

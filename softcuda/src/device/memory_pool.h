@@ -32,7 +32,7 @@ struct PoolPlace {
         return a.type == b.type && a.location.type == b.location.type &&
                a.location.id == b.location.id;
     }
-    [[nodiscard]] Residence residence() const noexcept;
+    [[nodiscard]] ClientMemory client_memory() const noexcept;
     /// The device of the location; the first device for host memory and for no location.
     [[nodiscard]] Device &device() const;
 };

@@ -74,10 +74,10 @@ PoolPlace PoolPlace::of(const Device &device) noexcept {
     return place;
 }
 
-Residence PoolPlace::residence() const noexcept {
+ClientMemory PoolPlace::client_memory() const noexcept {
     if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
-        return Residence::Managed;
-    return is_device_memory() ? Residence::Device : Residence::Host;
+        return ClientMemory::Managed;
+    return is_device_memory() ? ClientMemory::Device : ClientMemory::Host;
 }
 
 Device &PoolPlace::device() const {

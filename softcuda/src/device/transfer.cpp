@@ -10,10 +10,10 @@
 namespace softcuda::device {
 namespace {
 
-template <class What>
+template <class Operation>
 void run_entry(const rt::LaunchFrame *frame, rt::WorkerState *, std::uint64_t first,
                std::uint64_t count) {
-    run_pieces(*reinterpret_cast<const What *>(frame->params), first, count);
+    run_pieces(*reinterpret_cast<const Operation *>(frame->params), first, count);
 }
 
 /// The description that is nearest to the client's, for cuGraphMemcpyNodeGetParams.
@@ -65,14 +65,14 @@ void put(Stream &stream, const std::shared_ptr<Transfer> &transfer, Wait wait) {
 
 } // namespace
 
-Transfer::Transfer(Context &context, const Copy &copy) : Command(context), what_(copy) {
+Transfer::Transfer(Context &context, const Copy &copy) : Command(context), operation_(copy) {
     prepare(run_entry<Copy>, piece_count(copy));
-    frame_.params = reinterpret_cast<const std::byte *>(&std::get<Copy>(what_));
+    frame_.params = reinterpret_cast<const std::byte *>(&std::get<Copy>(operation_));
 }
 
-Transfer::Transfer(Context &context, const Fill &fill) : Command(context), what_(fill) {
+Transfer::Transfer(Context &context, const Fill &fill) : Command(context), operation_(fill) {
     prepare(run_entry<Fill>, piece_count(fill));
-    frame_.params = reinterpret_cast<const std::byte *>(&std::get<Fill>(what_));
+    frame_.params = reinterpret_cast<const std::byte *>(&std::get<Fill>(operation_));
 }
 
 void Transfer::prepare(rt::KernelEntry entry, std::uint64_t pieces) {
@@ -106,19 +106,19 @@ void Transfer::run_here() noexcept {
 }
 
 void Transfer::tell_checks() const noexcept try {
-    if (const auto *copy = std::get_if<Copy>(&what_))
+    if (const auto *copy = std::get_if<Copy>(&operation_))
         checked_memory::copied(*copy, order());
     else
-        checked_memory::filled(std::get<Fill>(what_), order());
+        checked_memory::filled(std::get<Fill>(operation_), order());
 } catch (const std::bad_alloc &) { // then some of it counts as not written, or as ordered
 }
 
 profile::Event Transfer::described() const {
-    if (const auto *fill = std::get_if<Fill>(&what_))
+    if (const auto *fill = std::get_if<Fill>(&operation_))
         return {.activity = profile::Activity::Fill,
                 .name = "fill",
                 .bytes = fill->width * fill->element_bytes * fill->height};
-    const auto &copy = std::get<Copy>(what_);
+    const auto &copy = std::get<Copy>(operation_);
     return {.activity = profile::Activity::Copy,
             .name = direction(copy),
             .bytes = copy.width * copy.height * copy.depth};

@@ -45,7 +45,7 @@ class Transfer final : public Command {
     void help() override;
     [[nodiscard]] profile::Event described() const override;
 
-    std::variant<Copy, Fill> what_;
+    std::variant<Copy, Fill> operation_;
     rt::LaunchFrame frame_{};
     Pieces grid_{*this};
     bool is_waited_for_ = false;

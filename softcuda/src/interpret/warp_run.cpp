@@ -26,7 +26,7 @@ CheckedPlan::CheckedPlan(const KernelPlan &of)
     for (const BlockFlow &flow : of.masks.blocks)
         for (const Edge &edge : flow.edges)
             for (const Join &join : edge.joins)
-                if (join.how == Join::How::Keep)
+                if (join.write == Join::Write::Keep)
                     partly_undefined[join.phi->id] = true;
 }
 
@@ -281,7 +281,7 @@ WarpRun::Copies WarpRun::read_edge(const Edge &edge, std::uint32_t lanes) {
     Frame &f = frame();
     Copies copies;
     for (const Join &join : edge.joins) {
-        if (join.how == Join::How::Keep)
+        if (join.write == Join::Write::Keep)
             continue;
         LaneValues value = read(join.value);
         if (lanes != 0)
@@ -294,12 +294,12 @@ WarpRun::Copies WarpRun::read_edge(const Edge &edge, std::uint32_t lanes) {
 void WarpRun::take(const Edge &edge, std::uint32_t lanes, const Copies &copies) {
     Frame &f = frame();
     for (const Join &join : edge.joins) // undefined values are not removed
-        if (join.how == Join::How::Keep)
+        if (join.write == Join::Write::Keep)
             f.now.lost[join.phi->id] = false;
     for (const auto &[join, value] : copies) {
         LaneValues &phi = f.now.values[join->phi->id];
         f.now.lost[join->phi->id] = false;
-        const std::uint32_t written = join->how == Join::How::Set ? ~std::uint32_t{0} : lanes;
+        const std::uint32_t written = join->write == Join::Write::Set ? ~std::uint32_t{0} : lanes;
         for (unsigned lane = 0; lane < kLanes; ++lane)
             if ((written >> lane & 1) != 0)
                 phi[lane] = value[lane];

@@ -45,10 +45,10 @@ void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::u
                 std::uint64_t bytes) {
     ResidentBlock *const owner =
         is_in_cluster(worker) ? other_owner(worker, address, bytes) : nullptr;
-    WorkerState *const told = owner ? &owner->state() : worker;
-    const std::uint32_t warp = std::exchange(told->warp_index, worker->warp_index);
-    ::tell_watch(told, [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes); });
-    told->warp_index = warp;
+    WorkerState *const receiver = owner ? &owner->state() : worker;
+    const std::uint32_t warp = std::exchange(receiver->warp_index, worker->warp_index);
+    ::tell_watch(receiver, [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes); });
+    receiver->warp_index = warp;
 }
 
 void fail_for_memory_of_checks() {
@@ -78,12 +78,12 @@ void scu_watch_access(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite
                 other_owner(worker, addresses[one], bytes) == owner)
                 together |= 1u << one;
         mask &= ~together;
-        softcuda::rt::WorkerState *const told = owner ? &owner->state() : worker;
-        const std::uint32_t warp = std::exchange(told->warp_index, worker->warp_index);
-        tell_watch(told, [&](BlockWatch &watch) {
+        softcuda::rt::WorkerState *const receiver = owner ? &owner->state() : worker;
+        const std::uint32_t warp = std::exchange(receiver->warp_index, worker->warp_index);
+        tell_watch(receiver, [&](BlockWatch &watch) {
             watch.access(*site, together, addresses, values, piece);
         });
-        told->warp_index = warp;
+        receiver->warp_index = warp;
     }
 }
 

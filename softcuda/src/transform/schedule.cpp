@@ -334,9 +334,9 @@ class Planner {
                     continue;
                 if (!schedule_.divergent_barrier)
                     schedule_.divergent_barrier = i;
-                if (!schedule_.parted_barrier && i->attributes.apart &&
+                if (!schedule_.split_barrier && i->attributes.apart &&
                     leads_to_barrier(plan(block).pending))
-                    schedule_.parted_barrier = i;
+                    schedule_.split_barrier = i;
             }
     }
 

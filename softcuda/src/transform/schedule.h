@@ -49,7 +49,7 @@ struct Schedule {
     /// A barrier that some lanes of a warp may not reach when others do, if there is one.
     const ir::Instruction *divergent_barrier = nullptr;
     /// A barrier at which lanes wait for other lanes, which may be before a barrier, too.
-    const ir::Instruction *parted_barrier = nullptr;
+    const ir::Instruction *split_barrier = nullptr;
 
     [[nodiscard]] const BlockPlan &of(const ir::Block *block) const { return plans[block->id]; }
     /// True if a warp that visits `block` has visited `earlier`. This is dominance among the paths

@@ -93,15 +93,15 @@ std::vector<std::uint32_t> find_ending(std::span<const Callee> callees) {
 
 TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
                        const analysis::LoopForest &loops, const transform::Schedule &schedule,
-                       const transform::Waits &waits, const ir::Instruction *parted_exchange,
+                       const transform::Waits &waits, const ir::Instruction *split_exchange,
                        const TierRequest &request) {
     TierChoice needed = find_obstacle(function, launch, schedule, request);
-    if (function.kernel && schedule.parted_barrier)
+    if (function.kernel && schedule.split_barrier)
         needed = {Tier::Lanes, "a barrier to which the lanes of a warp come one by one",
-                  schedule.parted_barrier};
-    if (parted_exchange)
+                  schedule.split_barrier};
+    if (split_exchange)
         needed = {Tier::Lanes, "an exchange whose members may come from several places",
-                  parted_exchange};
+                  split_exchange};
     if (const ir::Instruction *call = call_that_ends(function, request))
         needed = {Tier::Lanes, "a call of a function in which threads end", call};
     if (!function.kernel && ends_threads(function))

@@ -54,7 +54,7 @@ struct TierChoice {
 [[nodiscard]] TierChoice
 choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
             const analysis::LoopForest &loops, const transform::Schedule &schedule,
-            const transform::Waits &waits, const ir::Instruction *parted_exchange,
+            const transform::Waits &waits, const ir::Instruction *split_exchange,
             const TierRequest &request);
 
 [[nodiscard]] std::string_view text(rt::Tier tier);

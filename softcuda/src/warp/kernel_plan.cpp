@@ -2,7 +2,7 @@
 #include "warp/kernel_plan.h"
 
 #include "analysis/coordinates.h"
-#include "transform/find_parted_exchange.h"
+#include "transform/find_split_exchange.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -105,14 +105,14 @@ void find_coordinates(KernelPlan &plan) {
 
 void find_float_bits(KernelPlan &plan) { plan.float_bits = analysis::FloatBits(plan.function); }
 
-void find_parted_exchange(KernelPlan &plan) {
-    plan.parted_exchange = transform::find_parted_exchange(
+void find_split_exchange(KernelPlan &plan) {
+    plan.split_exchange = transform::find_split_exchange(
         plan.function, plan.launch, plan.divergence, plan.schedule, plan.thread_values);
 }
 
 void choose_tier(KernelPlan &plan) {
     plan.tier = choose_tier(plan.function, plan.launch, plan.loops, plan.schedule, plan.waits,
-                            plan.parted_exchange, plan.request);
+                            plan.split_exchange, plan.request);
 }
 
 void find_shapes_of_lanes(KernelPlan &plan) {

@@ -54,7 +54,7 @@ struct KernelPlan {
     analysis::ThreadValues thread_values;
     analysis::FloatBits float_bits;
     /// An exchange whose members may come from several places; null: none.
-    const ir::Instruction *parted_exchange = nullptr;
+    const ir::Instruction *split_exchange = nullptr;
     TierChoice tier;
     /// By Value::id: used outside its basic block, by a phi, or, in the tier lanes, at another
     /// place than the defining one. Code stores such values in memory.
@@ -94,7 +94,7 @@ void plan_schedule(KernelPlan &plan);
 void find_waits(KernelPlan &plan);
 void find_coordinates(KernelPlan &plan);
 void find_float_bits(KernelPlan &plan);
-void find_parted_exchange(KernelPlan &plan);
+void find_split_exchange(KernelPlan &plan);
 void choose_tier(KernelPlan &plan);
 /// In the tier lanes: computes the shapes again, for lanes that run the program independently.
 void find_shapes_of_lanes(KernelPlan &plan);

@@ -205,10 +205,10 @@ class Planner {
             // A scalar that the analysis shares between lanes may already contain the values of
             // other lanes (divergence.cpp).
             if (is_undefined(join.value)) {
-                join.how = Join::How::Keep;
+                join.write = Join::Write::Keep;
                 masks_.starts_zero[join.phi->id] = true;
             } else if (others_are_there && plan_.divergence.of(join.phi).divergent()) {
-                join.how = Join::How::Blend;
+                join.write = Join::Write::Blend;
                 masks_.starts_zero[join.phi->id] = true;
             }
             made.push_back(join);

@@ -61,13 +61,13 @@ struct BlockMask {
 
 /// The change of a phi on an edge.
 struct Join {
-    enum class How : std::uint8_t {
+    enum class Write : std::uint8_t {
         Set,   ///< replaces the phi's value
         Blend, ///< replaces the value in the edge's lanes
         Keep,  ///< the value is undefined: nothing is written
     };
     const ir::Value *phi = nullptr, *value = nullptr;
-    How how = How::Set;
+    Write write = Write::Set;
 };
 
 /// An edge from a basic block to another one. Equal successors share one edge.

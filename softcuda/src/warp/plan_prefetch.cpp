@@ -206,7 +206,7 @@ PrefetchPlan for_next_block(const KernelPlan &kernel, const Instruction &access,
     const std::optional<Step> step = Steps(kernel, kBlocks).of(access.operand(0));
     if (!step || known(*step) == 0)
         return {};
-    made.what = PrefetchPlan::What::Block;
+    made.target = PrefetchPlan::Target::Block;
     made.ahead = *step;
     made.for_store = access.is(Opcode::Store);
     made.level = made.for_store ? kFirstLevel : kSecondLevel;
@@ -224,7 +224,7 @@ PrefetchPlan for_iteration(const KernelPlan &kernel, int loop, const Instruction
     if (const auto number = known(*step); number && std::abs(*number) < kShortStep)
         return {};
     const Lead lead = lead_of(kernel, loop, bytes);
-    made.what = PrefetchPlan::What::Iteration;
+    made.target = PrefetchPlan::Target::Iteration;
     made.ahead = times(*step, lead.iterations);
     made.level = lead.level;
     return made;
@@ -270,7 +270,7 @@ PrefetchPlan at_cursor(const KernelPlan &kernel, const Instruction &store) {
     const Instruction *cursor = index_load(store.operand(0));
     if (!cursor || cursor->block != store.block || !is_advanced(*cursor))
         return {};
-    return {.what = PrefetchPlan::What::Cursor,
+    return {.target = PrefetchPlan::Target::Cursor,
             .ahead = {.constant = kLine, .terms = {}},
             .first = 0,
             .end = 1,
@@ -301,7 +301,7 @@ PrefetchPlan plan_prefetch(const KernelPlan &kernel, const Instruction &access,
 
 std::string to_text(const PrefetchPlan &plan) {
     constexpr std::array<const char *, 4> kNames = {"", "next iteration", "next block", "cursor"};
-    return kNames.at(static_cast<std::size_t>(plan.what));
+    return kNames.at(static_cast<std::size_t>(plan.target));
 }
 
 } // namespace softcuda::warp

@@ -24,13 +24,13 @@ struct Step {
 
 /// The prefetch of an access, if there is one.
 struct PrefetchPlan {
-    enum class What : std::uint8_t {
+    enum class Target : std::uint8_t {
         Nothing,
         Iteration, ///< the accesses of the innermost loop some iterations later
         Block,     ///< the accesses of the worker's next thread block
         Cursor,    ///< the next line after a cursor in memory
     };
-    What what = What::Nothing;
+    Target target = Target::Nothing;
     Step ahead;                      ///< from the access's address
     std::int64_t first = 0, end = 0; ///< bytes from a group's first lane
     bool for_store = false;

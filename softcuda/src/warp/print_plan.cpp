@@ -194,8 +194,8 @@ std::string print_schedule(const KernelPlan &plan) {
     }
     if (plan.schedule.divergent_barrier)
         out += "divergent barrier: " + instruction_or_none(plan.schedule.divergent_barrier) + "\n";
-    if (plan.schedule.parted_barrier)
-        out += "parted barrier: " + instruction_or_none(plan.schedule.parted_barrier) + "\n";
+    if (plan.schedule.split_barrier)
+        out += "split barrier: " + instruction_or_none(plan.schedule.split_barrier) + "\n";
     return out;
 }
 
@@ -210,7 +210,7 @@ std::string print_waits(const KernelPlan &plan) {
     for (const auto &[instruction, number] : plan.waits.preemption_points)
         points.emplace(number, instruction);
     for (const auto &[number, instruction] : points)
-        out += "preemption point " + std::to_string(number) + ": behind " +
+        out += "preemption point " + std::to_string(number) + ": after " +
                instruction_or_none(instruction) + "\n";
     return out;
 }
@@ -231,8 +231,8 @@ std::string print_float_bits(const KernelPlan &plan) {
     });
 }
 
-std::string print_parted_exchange(const KernelPlan &plan) {
-    return "parted exchange: " + instruction_or_none(plan.parted_exchange) + "\n";
+std::string print_split_exchange(const KernelPlan &plan) {
+    return "split exchange: " + instruction_or_none(plan.split_exchange) + "\n";
 }
 
 std::string print_tier(const KernelPlan &plan) {
@@ -302,7 +302,7 @@ namespace {
 std::string edge_text(const BlockFlow &flow, const Edge &edge) {
     std::string out = "  edge " + edge.to->name;
     if (flow.parts) {
-        out += " of ways";
+        out += " of successors";
         for (unsigned i : edge.successors)
             out += ' ' + std::to_string(i);
     }
@@ -313,8 +313,8 @@ std::string edge_text(const BlockFlow &flow, const Edge &edge) {
     constexpr std::array<const char *, 3> kJoin = {"set", "blend", "keep"};
     for (const Join &join : edge.joins) {
         out += "\n    " + ir::to_text(*join.phi) + ": ";
-        out += kJoin.at(static_cast<std::size_t>(join.how));
-        if (join.how != Join::How::Keep)
+        out += kJoin.at(static_cast<std::size_t>(join.write));
+        if (join.write != Join::Write::Keep)
             out += ' ' + ir::to_text(*join.value);
     }
     return out + "\n";

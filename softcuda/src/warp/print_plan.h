@@ -21,7 +21,7 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_waits(const KernelPlan &plan);
 [[nodiscard]] std::string print_coordinates(const KernelPlan &plan);
 [[nodiscard]] std::string print_float_bits(const KernelPlan &plan);
-[[nodiscard]] std::string print_parted_exchange(const KernelPlan &plan);
+[[nodiscard]] std::string print_split_exchange(const KernelPlan &plan);
 /// The line: kernel `name`: tier, reason (place).
 [[nodiscard]] std::string print_tier(const KernelPlan &plan);
 [[nodiscard]] std::string print_outliving(const KernelPlan &plan);

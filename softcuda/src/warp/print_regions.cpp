@@ -11,7 +11,7 @@ namespace {
 std::string title(const KernelPlan &plan, std::size_t number) {
     const Region &region = plan.regions[number];
     std::string out = "region " + std::to_string(number) + ": " + region.entry->name;
-    return region.barrier ? out + " behind " + region.barrier->block->name : out;
+    return region.barrier ? out + " after " + region.barrier->block->name : out;
 }
 
 std::string masks_text(const std::vector<const ir::Block *> &owners) {

@@ -19,14 +19,14 @@ class Verifier {
     std::vector<std::string> run() {
         if (!plan_.masks.independent_lanes) {
             if (!places_.empty())
-                wrong_.emplace_back("there are places, but lanes run together");
+                wrong_.emplace_back("the plan has places, but lanes run together");
             return std::move(wrong_);
         }
         std::size_t number = 0;
         for (const Block *block : ir::reverse_postorder(plan_.function))
             number = check_block(block, number);
         if (number != places_.size())
-            wrong_.emplace_back("there are places of no basic block");
+            wrong_.emplace_back("the plan has places that belong to no basic block");
         for (number = 0; number < places_.size() && wrong_.empty(); ++number) {
             check_wait(number);
             check_next(number);
@@ -43,15 +43,14 @@ class Verifier {
     /// Checks that the places from `number` on cover the block, and returns the next number.
     std::size_t check_block(const Block *block, std::size_t number) {
         require(plan_.lanes.of_block.at(block->id) == number, number,
-                "is not where lanes enter " + block->name);
+                "is not the entry of " + block->name);
         std::uint32_t covered = 0;
         for (; number < places_.size() && places_[number].block == block; ++number) {
-            require(places_[number].first == covered, number,
-                    "leaves out instructions, or has them twice");
+            require(places_[number].first == covered, number, "omits instructions or repeats them");
             covered = places_[number].end;
         }
         require(covered == block->instructions.size(), number - 1,
-                "is the last one of " + block->name + ", but does not end it");
+                "is the last place of " + block->name + ", but does not end with its terminator");
         return number;
     }
 
@@ -61,30 +60,31 @@ class Verifier {
             const Instruction &i = *place.block->instructions[n];
             const bool waits = n == place.first && place.waits_for_lanes();
             require(ir::waits_for_lanes(i) == waits, number,
-                    waits ? "waits for nothing" : "does not wait at an exchange or a barrier");
+                    waits ? "has nothing to wait for"
+                          : "does not wait at an exchange or a barrier");
         }
         const Instruction *awaited = place.awaited();
         if (!awaited)
             return;
         const bool barrier = ir::is_block_barrier(*awaited);
         require(barrier == (place.kind == PlaceKind::Barrier), number,
-                "is of another kind than its instruction");
+                "has another kind than its instruction");
         require(place.named == (barrier ? ir::barrier_number(*awaited) : ir::members_of(*awaited)),
-                number, "has lanes name something else than the instruction does");
+                number, "names another value than the instruction");
         require(barrier || place.exchange == exchange_of(*awaited), number,
-                "is another exchange than its instruction");
+                "has another exchange than its instruction");
     }
 
     void check_next(std::size_t number) {
         const Place &place = places_[number];
         if (!place.ends_block())
             return require(place.next.size() == 1 && place.next[0] == number + 1, number,
-                           "does not lead to the next one of its basic block");
+                           "does not continue at the next place of its basic block");
         const std::vector<Edge> &edges = plan_.masks.of(place.block).edges;
-        require(place.next.size() == edges.size(), number, "has lanes that go nowhere");
+        require(place.next.size() == edges.size(), number, "has lanes without a next place");
         for (std::size_t n = 0; n < edges.size() && n < place.next.size(); ++n)
             require(place.next[n] == plan_.lanes.of_block[edges[n].to->id], number,
-                    "does not lead to " + edges[n].to->name);
+                    "has no edge to " + edges[n].to->name);
     }
 
     const KernelPlan &plan_;

@@ -46,20 +46,20 @@ class Verifier {
 
     void check_mask(const Block *block) {
         const BlockMask &mask = masks_.of(block).mask;
-        require(!mask.clears || mask.collects, block, "clears arrivals that do not add up");
+        require(!mask.clears || mask.collects, block, "clears arrivals that it does not collect");
         require(!mask.collects || mask.from == From::Arrivals, block,
-                "collects arrivals that are not its mask");
+                "collects arrivals, but has another mask");
         for (const Block *waiting : masks_.of(block).starts) {
             const std::vector<const Block *> &pending = plan_.schedule.of(block).pending;
             require(plan_.schedule.always_visits(block, waiting) && waiting != block, block,
-                    "starts " + waiting->name + ", which a warp may visit before");
+                    "starts " + waiting->name + ", which a warp may visit earlier");
             require(std::ranges::find(pending, waiting) == pending.end(), block,
-                    "starts " + waiting->name + ", at which lanes wait");
+                    "starts " + waiting->name + ", although lanes wait there");
         }
         if (mask.from != From::Owner)
             return;
         require(mask.owner && masks_.keeps_mask(mask.owner), block,
-                "has the mask of a basic block that keeps none");
+                "has the mask of a basic block that keeps no mask");
         require(mask.owner && plan_.schedule.always_visits(mask.owner, block), block,
                 "has the mask of a basic block that the warp may not have visited");
     }
@@ -77,7 +77,7 @@ class Verifier {
         for (const Edge &edge : flow.edges)
             for (unsigned i : edge.successors) {
                 require(i < times.size() && block->successors()[i] == edge.to, block,
-                        "has an edge to what is no successor");
+                        "has an edge to a basic block that is not a successor");
                 ++times.at(i);
             }
         for (std::size_t i = 0; i < times.size(); ++i) {
@@ -96,19 +96,20 @@ class Verifier {
                                     : target.collects ? Edge::Arrive::Add
                                                       : Edge::Arrive::Set;
         require(edge.arrive == wanted, block,
-                "its lanes do not arrive at " + edge.to->name + " as its mask wants them");
+                "the arrivals of its lanes do not match the mask of " + edge.to->name);
         std::size_t count = 0;
         for (const Instruction *phi : edge.to->instructions) {
             if (!phi->is(Opcode::Phi))
                 break;
             const auto join = std::ranges::find(edge.joins, phi->result(), &Join::phi);
-            require(join != edge.joins.end(), block, "hands nothing to a phi of " + edge.to->name);
+            require(join != edge.joins.end(), block, "has no value for a phi of " + edge.to->name);
             if (join == edge.joins.end())
                 continue;
             ++count;
             check_join(block, edge, *phi, *join);
         }
-        require(count == edge.joins.size(), block, "joins what is no phi of " + edge.to->name);
+        require(count == edge.joins.size(), block,
+                "joins a value that is not a phi of " + edge.to->name);
     }
 
     void check_join(const Block *block, const Edge &edge, const Instruction &phi,
@@ -116,16 +117,17 @@ class Verifier {
         bool is_operand = false;
         for (std::size_t i = 0; i < phi.blocks.size(); ++i)
             is_operand |= phi.blocks[i] == block && phi.operands[i] == join.value;
-        require(is_operand, block, "hands a phi of " + edge.to->name + " the value of another way");
+        require(is_operand, block, "has the value of another edge for a phi of " + edge.to->name);
         const bool undefined = join.value->definition && join.value->definition->is(Opcode::Undef);
-        require(undefined == (join.how == Join::How::Keep), block,
-                "writes an undefined value to " + edge.to->name + ", or drops one that is defined");
-        require(join.how == Join::How::Set || masks_.starts_zero[phi.result()->id], block,
-                "leaves a phi of " + edge.to->name + " without a value in some lanes");
+        require(undefined == (join.write == Join::Write::Keep), block,
+                "writes an undefined value to " + edge.to->name + ", or drops a defined value");
+        require(join.write == Join::Write::Set || masks_.starts_zero[phi.result()->id], block,
+                "writes a phi of " + edge.to->name + " in too few lanes");
         // Lanes that wait at the target have their values in the phi.
         const bool others = masks_.independent_lanes || (plan_.schedule.of(edge.to).waited &&
                                                          !plan_.loops.back_edge(block, edge.to));
-        require(!others || join.how != Join::How::Set || !plan_.divergence.of(join.phi).divergent(),
+        require(!others || join.write != Join::Write::Set ||
+                    !plan_.divergence.of(join.phi).divergent(),
                 block, "overwrites values of lanes that wait at " + edge.to->name);
     }
 
@@ -147,7 +149,7 @@ class Verifier {
             return i->is(Opcode::Store) || i == block->terminator();
         });
         require(mask.from != From::Arrivals || mask.guarded || only_stores, block,
-                "may run without a lane");
+                "may run without an active lane");
     }
 
     const KernelPlan &plan_;

@@ -46,7 +46,7 @@ class Verifier {
     void check_start(const Region &region) {
         const std::vector<Block *> &before = region.entry->predecessors;
         require(before.size() == 1 && barrier_at_end(before.front()) == region.barrier, region,
-                "does not start behind its barrier");
+                "does not start after its barrier");
         require(!region.entry->instructions.front()->is(Opcode::Phi), region, "starts with a phi");
     }
 
@@ -55,13 +55,14 @@ class Verifier {
         const ir::Instruction *made = fetch.value->definition;
         require(made && made != region.barrier && !is_rematerialized(fetch.value) &&
                     !is_recomputed(plan_, fetch.value),
-                region, "fetches " + name + ", which nobody keeps");
+                region, "fetches " + name + ", which no region keeps");
         require(made && fetch.set == region.blocks[made->block->id], region,
-                "sets " + name + " though it does not define it, or the other way round");
+                "sets " + name + ", but a region sets exactly the values that it defines");
         require(fetch.from != Fetch::From::Block ||
                     (plan_.lockstep.holds && plan_.lockstep.same[fetch.value->id] &&
                      plan_.divergence.of(fetch.value).uniform()),
-                region, "fetches " + name + " for all warps, which may differ in it");
+                region,
+                "fetches " + name + " for all warps, but its value may differ between warps");
         require(std::ranges::count(region.fetches, fetch.value, &Fetch::value) == 1, region,
                 "fetches " + name + " twice");
     }
@@ -71,24 +72,24 @@ class Verifier {
             const bool ends =
                 plan_.has_regions() && region.blocks[block->id] && barrier_at_end(block);
             require(std::ranges::count(region.ends, block, &RegionEnd::block) == (ends ? 1 : 0),
-                    region, "should end once at each of its barriers, see " + block->name);
+                    region, "must end once at each of its barriers: " + block->name);
         }
         for (const RegionEnd &end : region.ends) {
             const Region &next = plan_.regions.at(end.region);
             require(barrier_at_end(end.block) == next.barrier, region,
-                    "goes on elsewhere than behind the barrier of " + end.block->name);
+                    "does not continue after the barrier of " + end.block->name);
             for (const ir::Value *value : end.keeps)
                 require(std::ranges::count(next.fetches, value, &Fetch::value) == 1, region,
-                        "keeps " + ir::to_text(*value) + " for nobody");
+                        "keeps " + ir::to_text(*value) + ", which no region fetches");
         }
     }
 
     void check_warps(const Region &region) {
         const std::uint64_t all = ~std::uint64_t{0} >> (64 - plan_.launch.warps());
-        require((region.active_warps & all) != 0, region, "is run by no warp");
+        require((region.active_warps & all) != 0, region, "has no active warp");
         const bool special = (region.active_warps & all) != all || region.quiet || region.counted;
         require(!special || plan_.lockstep.holds, region,
-                "is planned for warps in lockstep, which they are not");
+                "is planned for warps in lockstep, but they are not in lockstep");
     }
 
     const KernelPlan &plan_;

@@ -67,7 +67,7 @@ class Walk {
         }
         for_lanes(active_, [&](unsigned lane) {
             if (stands_at_[lane])
-                fail(stands_at_[lane], "a lane is left there");
+                fail(stands_at_[lane], "a lane never leaves this basic block");
         });
         return wrong_;
     }
@@ -96,7 +96,7 @@ class Walk {
         const BlockFlow &flow = plan_.masks.of(block);
         const std::vector<bool> &known = plan_.regions[region_].blocks;
         if (!known.empty() && !known[block->id])
-            fail(block, "is none of the region's");
+            fail(block, "does not belong to the region");
         for (const Block *waiting : flow.starts)
             start(waiting);
         const std::uint32_t lanes = arrive(block);
@@ -106,7 +106,8 @@ class Walk {
         for (unsigned lane = 0; lane < kLanes && !transform::only_exits(block); ++lane)
             if ((stands_at_[lane] == block) != ((lanes >> lane & 1) != 0))
                 fail(block, "lane " + std::to_string(lane) +
-                                (stands_at_[lane] == block ? " is left out" : " did not come"));
+                                (stands_at_[lane] == block ? " is not active"
+                                                           : " is active, but did not arrive"));
         for (const Instruction *i : block->instructions) {
             if (i->is(Opcode::Phi))
                 continue;
@@ -136,7 +137,7 @@ class Walk {
             return active_ & mask.lanes.at(warp_);
         case BlockMask::From::Owner:
             if (!now_.masks[mask.owner->id])
-                fail(block, "the mask of " + mask.owner->name + " is not there");
+                fail(block, "the mask of " + mask.owner->name + " does not exist");
             return now_.masks[mask.owner->id].value_or(0);
         case BlockMask::From::Arrivals:
             break;
@@ -144,7 +145,7 @@ class Walk {
         const std::uint32_t lanes = now_.arrivals[block->id];
         now_.masks[block->id] = lanes;
         if (!mask.lanes.empty() && lanes != (active_ & mask.lanes.at(warp_)))
-            fail(block, "other lanes have come than were known");
+            fail(block, "the lanes that arrived differ from the known lanes");
         if (mask.clears)
             now_.arrivals[block->id] = 0;
         return lanes;
@@ -191,7 +192,7 @@ class Walk {
             return;
         const auto end = std::ranges::find(region.ends, block, &RegionEnd::block);
         if (end == region.ends.end()) {
-            fail(block, "the region should not end here");
+            fail(block, "the region must not end here");
             return;
         }
         region_ = end->region;
@@ -222,17 +223,17 @@ class Walk {
 
     void read(const Edge &edge, std::uint32_t lanes) {
         for (const Join &join : edge.joins)
-            if (join.how != Join::How::Keep)
+            if (join.write != Join::Write::Keep)
                 use(join.value, lanes, *join.phi->definition);
     }
 
     void pass(const Edge &edge, std::uint32_t lanes) {
         for_lanes(lanes, [&](unsigned lane) { stands_at_[lane] = edge.to; });
         for (const Join &join : edge.joins) {
-            if (join.how == Join::How::Keep)
+            if (join.write == Join::Write::Keep)
                 leave_undefined(join.phi, lanes);
             else
-                define(join.phi, lanes, join.how == Join::How::Set ? ~std::uint32_t{0} : lanes);
+                define(join.phi, lanes, join.write == Join::Write::Set ? ~std::uint32_t{0} : lanes);
         }
         if (edge.arrive == Edge::Arrive::Add)
             now_.arrivals[edge.to->id] |= lanes;
@@ -267,7 +268,8 @@ class Walk {
                                    std::to_string(value->id) + ", which the region does not fetch");
             else if (own && wanted != kUndefined && held[lane] != wanted)
                 fail(by.block, "lane " + std::to_string(lane) + " reads %" +
-                                   std::to_string(value->id) + " of another way");
+                                   std::to_string(value->id) +
+                                   ", whose value is that of another path");
         });
     }
 

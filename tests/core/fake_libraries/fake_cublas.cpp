@@ -42,6 +42,8 @@ FAKE cublasDestroy_v2(Handle *handle) {
     delete handle;
     return 0;
 }
+/// For tests.
+FAKE fake_live_handles() { return fake::Handle::live; }
 FAKE cublasSetStream_v2(Handle *handle, CUstream stream) {
     handle->stream = stream;
     return 0;

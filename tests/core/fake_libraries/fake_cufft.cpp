@@ -177,6 +177,11 @@ FAKE cufftDestroy(int handle) {
     std::lock_guard lock(mutex);
     return plans.erase(handle) == 1 ? 0 : 1;
 }
+/// For tests.
+FAKE fake_live_handles() {
+    std::lock_guard lock(mutex);
+    return static_cast<int>(plans.size());
+}
 FAKE cufftSetStream(int handle, CUstream stream) {
     std::lock_guard lock(mutex);
     Plan *plan = find(handle);

@@ -67,6 +67,8 @@ FAKE cusolverDnDestroy(Handle *handle) {
     delete handle;
     return 0;
 }
+/// For tests.
+FAKE fake_live_handles() { return fake::Handle::live; }
 FAKE cusolverDnSetStream(Handle *handle, CUstream stream) {
     handle->stream = stream;
     return 0;

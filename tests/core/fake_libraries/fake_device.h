@@ -4,13 +4,20 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <complex>
 
 namespace fake {
 
 /// A library's handle: the stream of its calls. A call waits for the stream, then computes.
 struct Handle {
+    Handle() { ++live; }
+    ~Handle() { --live; }
+    Handle(const Handle &) = delete;
+    Handle &operator=(const Handle &) = delete;
+
     CUstream stream = nullptr;
+    inline static std::atomic<int> live{0}; ///< handles that were created and not destroyed
     int wait() const { return cuStreamSynchronize(stream) == CUDA_SUCCESS ? 0 : 6; }
 };
 

@@ -1,5 +1,5 @@
-// find_parted_exchange.cpp -- proves that the members of an exchange execute it together.
-#include "transform/find_parted_exchange.h"
+// find_split_exchange.cpp -- proves that the members of an exchange execute it together.
+#include "transform/find_split_exchange.h"
 
 #include "ir/exchange.h"
 #include "transform/may_reach.h"
@@ -181,11 +181,11 @@ class Proof {
 
 } // namespace
 
-const Instruction *find_parted_exchange(const ir::Function &function,
-                                        const analysis::LaunchShape &launch,
-                                        const analysis::Divergence &divergence,
-                                        const Schedule &schedule,
-                                        const analysis::ThreadValues &thread_values) {
+const Instruction *find_split_exchange(const ir::Function &function,
+                                       const analysis::LaunchShape &launch,
+                                       const analysis::Divergence &divergence,
+                                       const Schedule &schedule,
+                                       const analysis::ThreadValues &thread_values) {
     Proof proof(function, launch, divergence, schedule, thread_values);
     for (const Block *block : function.blocks)
         for (const Instruction *i : block->instructions)

@@ -1,12 +1,12 @@
-// stand_in_pool.cpp -- pools of device memory for In, Out and InOut, which are allocated in each
+// argument_pool.cpp -- pools of device memory for In, Out and InOut, which are allocated in each
 // call.
-#include "stand_in_pool.h"
+#include "argument_pool.h"
 
 namespace pycuda::python {
 
-StandInPool &StandInPool::instance() {
+ArgumentPool &ArgumentPool::instance() {
     static auto *instance =
-        new StandInPool; // never destroyed: it may be used until the process ends
+        new ArgumentPool; // never destroyed: it may be used until the process ends
     return *instance;
 }
 
@@ -24,7 +24,7 @@ MemoryPool current_pool(std::optional<MemoryPool> &pool, MemoryPool (*make)()) {
 // Allocation may wait for the driver or for other memory to be freed; the mutex is not locked
 // meanwhile.
 
-PooledMemory StandInPool::allocate(std::size_t bytes) {
+PooledMemory ArgumentPool::allocate(std::size_t bytes) {
     MemoryPool pool = [&] {
         nb::ft_lock_guard guard(mutex_);
         return current_pool(pool_, MemoryPool::device);
@@ -32,7 +32,7 @@ PooledMemory StandInPool::allocate(std::size_t bytes) {
     return pool.allocate(bytes);
 }
 
-PooledMemory StandInPool::allocate_pinned(std::size_t bytes) {
+PooledMemory ArgumentPool::allocate_pinned(std::size_t bytes) {
     MemoryPool pool = [&] {
         nb::ft_lock_guard guard(mutex_);
         return current_pool(pinned_pool_, [] { return MemoryPool::pinned(); });
@@ -40,12 +40,12 @@ PooledMemory StandInPool::allocate_pinned(std::size_t bytes) {
     return pool.allocate(bytes);
 }
 
-void StandInPool::abandon(PooledMemory memory) {
+void ArgumentPool::abandon(PooledMemory memory) {
     nb::ft_lock_guard guard(mutex_);
     abandoned_.push_back(std::move(memory));
 }
 
-void StandInPool::free_held() {
+void ArgumentPool::free_held() {
     nb::ft_lock_guard guard(mutex_);
     for (std::optional<MemoryPool> *pool : {&pool_, &pinned_pool_})
         if (*pool)

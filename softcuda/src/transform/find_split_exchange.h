@@ -1,4 +1,4 @@
-// find_parted_exchange.h -- exchanges between lanes that may have to wait for lanes elsewhere.
+// find_split_exchange.h -- exchanges between lanes that may have to wait for lanes elsewhere.
 //
 // Since sm_70, the lanes in a member mask meet wherever in the program each of them is:
 //
@@ -26,8 +26,8 @@ namespace softcuda::transform {
 
 /// The first exchange for which there is no proof; null if there is none.
 [[nodiscard]] const ir::Instruction *
-find_parted_exchange(const ir::Function &function, const analysis::LaunchShape &launch,
-                     const analysis::Divergence &divergence, const Schedule &schedule,
-                     const analysis::ThreadValues &thread_values);
+find_split_exchange(const ir::Function &function, const analysis::LaunchShape &launch,
+                    const analysis::Divergence &divergence, const Schedule &schedule,
+                    const analysis::ThreadValues &thread_values);
 
 } // namespace softcuda::transform

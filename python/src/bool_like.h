@@ -1,4 +1,4 @@
-// truth.h -- parameters that accept any truth value, like Python's own functions.
+// bool_like.h -- parameters that accept any truth value, like Python's own functions.
 #pragma once
 
 #include "bindings.h"
@@ -6,7 +6,7 @@
 namespace pycuda::python {
 
 /// The truth value of any object that has one: bool, 1, None, numpy.bool_.
-struct Truth {
+struct BoolLike {
     bool value = false;
     operator bool() const noexcept { return value; } // NOLINT: used like a bool
 };
@@ -15,10 +15,10 @@ struct Truth {
 
 namespace nanobind::detail {
 
-template <> struct has_arg_defaults<pycuda::python::Truth> : std::true_type {}; // None is false
+template <> struct has_arg_defaults<pycuda::python::BoolLike> : std::true_type {}; // None is false
 
-template <> struct type_caster<pycuda::python::Truth> {
-    NB_TYPE_CASTER(pycuda::python::Truth, const_name("bool"))
+template <> struct type_caster<pycuda::python::BoolLike> {
+    NB_TYPE_CASTER(pycuda::python::BoolLike, const_name("bool"))
 
     bool from_python(handle source, std::uint8_t, cleanup_list *) noexcept {
         const int truth = PyObject_IsTrue(source.ptr());
@@ -27,7 +27,7 @@ template <> struct type_caster<pycuda::python::Truth> {
         value.value = truth > 0;
         return truth >= 0;
     }
-    static handle from_cpp(pycuda::python::Truth truth, rv_policy, cleanup_list *) noexcept {
+    static handle from_cpp(pycuda::python::BoolLike truth, rv_policy, cleanup_list *) noexcept {
         return PyBool_FromLong(truth.value);
     }
 };

@@ -1,4 +1,4 @@
-// stand_in_pool.h -- pools of device memory for In, Out and InOut, which are allocated in each
+// argument_pool.h -- pools of device memory for In, Out and InOut, which are allocated in each
 // call.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace pycuda::python {
 
 /// Pools for small device arrays of handlers, and for the page-locked memory of their copies, in
 /// the context that was used last. Use it only in threads of Python.
-class StandInPool {
+class ArgumentPool {
   public:
-    static StandInPool &instance();
+    static ArgumentPool &instance();
 
     /// Larger arrays take so long to copy that the time of an allocation does not matter.
     static constexpr std::size_t most_bytes = std::size_t{32} << 20;

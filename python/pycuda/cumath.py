@@ -23,12 +23,39 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.gpuarray import GPUArray
 
-# Our name, and numpy's name.
+# For each function: numpy's name, the first sentence of the docstring, and the array and the result of an example.
 _FUNCTIONS = {
-    **{name: name for name in "fabs ceil floor exp log log10 sqrt".split()},
-    **{name: name for name in "sin cos tan sinh cosh tanh".split()},
-    **{"asin": "arcsin", "acos": "arccos", "atan": "arctan"},
-}
+    "fabs": ("fabs", "Compute the absolute value", "[-1.5, 2.0]", "[1.5, 2. ]"),
+    "ceil": ("ceil", "Round up to an integral value", "[-1.5, 1.2]", "[-1.,  2.]"),
+    "floor": ("floor", "Round down to an integral value", "[-1.5, 1.2]", "[-2.,  1.]"),
+    "exp": ("exp", "Compute e to the power", "[0.0, 1.0]", "[1.        , 2.71828183]"),
+    "log": ("log", "Compute the natural logarithm", "[1.0, np.e]", "[0., 1.]"),
+    "log10": ("log10", "Compute the logarithm to base 10", "[1.0, 100.0]", "[0., 2.]"),
+    "sqrt": ("sqrt", "Compute the square root", "[4.0, 9.0]", "[2., 3.]"),
+    "sin": ("sin", "Compute the sine, of radians,", "[0.0, np.pi / 2]", "[0., 1.]"),
+    "cos": ("cos", "Compute the cosine, of radians,", "[0.0, np.pi]", "[ 1., -1.]"),
+    "tan": ("tan", "Compute the tangent, of radians,", "[0.0, 1.0]", "[0.        , 1.55740772]"),
+    "asin": ("arcsin", "Compute the inverse sine, in radians,", "[0.0, 1.0]", "[0.        , 1.57079633]"),
+    "acos": ("arccos", "Compute the inverse cosine, in radians,", "[0.0, 1.0]", "[1.57079633, 0.        ]"),
+    "atan": ("arctan", "Compute the inverse tangent, in radians,", "[0.0, 1.0]", "[0.        , 0.78539816]"),
+    "sinh": ("sinh", "Compute the hyperbolic sine", "[0.0, 1.0]", "[0.        , 1.17520119]"),
+    "cosh": ("cosh", "Compute the hyperbolic cosine", "[0.0, 1.0]", "[1.        , 1.54308063]"),
+    "tanh": ("tanh", "Compute the hyperbolic tangent", "[0.0, 1.0]", "[0.        , 0.76159416]"),
+}  # fmt: skip
+
+_DOCSTRING = """{first} of each element, as ``numpy.{numpy}`` does.
+
+array: a GPUArray of any shape and layout.
+out: an array for the result, of its shape and dtype.
+stream: the stream of the work, by default the current one.
+stream_or_out: ``out`` or ``stream`` by position. Deprecated; a DeprecationWarning is issued.
+
+Returns a new array, or ``out``. The dtype is that of numpy's result: float64 for int32, float16 for float16.
+Raises TypeError for a dtype that numpy's function refuses, ValueError if ``out`` does not fit.
+
+>>> cumath.{name}(gpuarray.array({array}))
+array({result})
+"""
 
 
 def _like(array: GPUArray, dtype: np.dtype) -> GPUArray:
@@ -46,7 +73,7 @@ def _check_array(name: str, array: object) -> None:
 def _result_dtype(name: str, dtype: np.dtype) -> np.dtype:
     """numpy's type of the result. Raises TypeError if the function does not support the dtype."""
     try:
-        return getattr(np, _FUNCTIONS[name])(np.ones(1, dtype)).dtype
+        return getattr(np, _FUNCTIONS[name][0])(np.ones(1, dtype)).dtype
     except TypeError:
         raise TypeError(f"{name}() does not support arrays of {dtype}") from None
 
@@ -73,7 +100,7 @@ def _unary(name: str, array: GPUArray, stream_or_out, out, stream) -> GPUArray:
     _check_array(name, array)
     if out is not None:
         _check_out(out, array.shape, _result_dtype(name, array.dtype))
-    return UFUNCS[_FUNCTIONS[name]](array, out=out, stream=stream)
+    return UFUNCS[_FUNCTIONS[name][0]](array, out=out, stream=stream)
 
 
 def _make_function(name: str):
@@ -88,10 +115,9 @@ def _make_function(name: str):
         return _unary(name, array, stream_or_out, out, stream)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"numpy's ``{_FUNCTIONS[name]}`` of each element."
-        "\n\nReturns a new array, or ``out``, which must have the result's shape and dtype; "
-        "else ValueError is raised."
+    numpy_name, first, example, result = _FUNCTIONS[name]
+    function.__doc__ = _DOCSTRING.format(
+        name=name, numpy=numpy_name, first=first, array=example, result=result
     )
     return function
 
@@ -143,7 +169,9 @@ def fmod(
 ) -> GPUArray:
     """Compute the remainder of ``arg / mod``, an array or a number, with the sign of ``arg``.
 
-    Raises ValueError if shapes or dtypes differ, TypeError if ``arg`` is not a GPUArray.
+    stream: the stream of the work, by default the current one.
+
+    Returns a new array. Raises ValueError if shapes or dtypes differ, TypeError if ``arg`` is not a GPUArray.
 
     >>> cumath.fmod(gpuarray.array([5.5, -5.5]), 2)
     array([ 1.5, -1.5])
@@ -159,7 +187,9 @@ def frexp(
 ) -> tuple[GPUArray, GPUArray]:
     """Split numbers into significands, of magnitude 0.5 to 1, and exponents to base 2, both of arg's dtype.
 
-    ``arg == significand * 2**exponent``. Raises TypeError for elements that are not floating-point numbers.
+    stream: the stream of the work, by default the current one.
+
+    Returns two new arrays, for which ``arg == significand * 2**exponent``. Raises TypeError for elements that are not floating-point numbers.
 
     >>> cumath.frexp(gpuarray.array([8], np.float32))
     (array([0.5], dtype=float32), array([4.], dtype=float32))
@@ -177,7 +207,9 @@ def ldexp(
 ) -> GPUArray:
     """Compute ``significand * 2**exponent``; both arrays have the same shape and floating-point dtype.
 
-    Raises ValueError if they differ, TypeError for another dtype.
+    stream: the stream of the work, by default the current one.
+
+    Returns a new array. Raises ValueError if they differ, TypeError for another dtype.
 
     >>> cumath.ldexp(gpuarray.array([0.5]), gpuarray.array([4.0]))
     array([8.])

@@ -6,7 +6,9 @@ import importlib
 import inspect
 import io
 import pkgutil
+import re
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -181,7 +183,73 @@ def test_each_array_function_has_an_example():
         for entry in registry.ENTRIES
         if ">>>" not in (entry.function.__doc__ or "")
     }
+    missing |= {
+        f"cumath.{name}"
+        for name, value in vars(cumath).items()
+        if inspect.isfunction(value)
+        and value.__module__ == "pycuda.cumath"
+        and name[0] != "_"
+        if ">>>" not in (value.__doc__ or "") or missing_words(value)
+    }
     assert not missing
+
+
+def prose(function):
+    """The docstring of a function in front of its example."""
+    return (inspect.getdoc(function) or "").partition(">>>")[0]
+
+
+# PyCUDA's functions and those of NumPy share names, and their docstrings refer to each other.
+DESCRIBED = defaultdict(str)
+for entry in registry.ENTRIES:
+    for name in entry.names:
+        DESCRIBED[name] += prose(entry.function)
+REFERENCE = re.compile(r":(?:func|meth|class):`~?([\w.]+)`")
+RESULT = re.compile(
+    r"\b(returns?|results?|views?|gives|bool|tuple|list|in place|arrays?|vectors?|matrix)\b",
+    re.IGNORECASE,
+)
+
+
+def describes(text, parameter, seen=frozenset()):
+    """Whether a docstring names a parameter, or names another function whose docstring does."""
+    if re.search(rf"\b{re.escape(parameter)}\b", text):
+        return True
+    others = {name.rpartition(".")[2] for name in REFERENCE.findall(text)}
+    return any(
+        describes(DESCRIBED[name], parameter, seen | others) for name in others - seen
+    )
+
+
+def missing_words(function):
+    """What a docstring does not describe: parameters but for the first one, the result, anything beyond one line."""
+    text = prose(function)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    named = [one.name for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]  # fmt: skip
+    missing = [name for name in named if not describes(text, name)]
+    missing += [] if RESULT.search(text) else ["the result"]
+    return missing + ([] if "\n" in text.strip() else ["more than one line"])
+
+
+def test_each_array_function_describes_its_parameters_and_its_result():
+    missing = {
+        f"{entry.namespace or 'gpuarray'}.{entry.name}": missing_words(entry.function)
+        for entry in registry.ENTRIES
+    }
+    assert len(missing) > 300
+    assert {name: words for name, words in missing.items() if words} == {}
+
+
+def test_a_missing_word_is_found():
+    def total(a, axis=None, stream=None):
+        """Add up elements.
+
+        axis: as of :func:`cumsum`.
+        """
+
+    assert missing_words(total) == ["the result"]
+    total.__doc__ = "Add up an array."
+    assert missing_words(total) == ["axis", "stream", "more than one line"]
 
 
 @pytest.mark.parametrize("name", [name for name in UFUNCS])

@@ -207,6 +207,11 @@ bool can_use_words(const Reducing &work) {
     return work.variant.rolled && is_of_bytes(work.variant) && is_dense(work, work.reduced);
 }
 
+bool can_use_pieces(const Reducing &work) {
+    return work.variant.rolled && !can_use_words(work) && is_free_of_order(work.variant) &&
+           is_dense(work, work.reduced);
+}
+
 bool needs_wide_index(const Reducing &work) {
     constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() / 2;
     std::int64_t reach = static_cast<std::int64_t>(work.outputs * work.length);
@@ -221,7 +226,7 @@ bool needs_wide_index(const Reducing &work) {
 }
 
 // How the work is divided. The division depends on the shape only, so that all devices give equal
-// results. An exception is words of bytes, whose result does not depend on the order.
+// results. Exceptions are words and pieces, whose results do not depend on the order.
 
 std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
@@ -230,8 +235,10 @@ void choose_team(Reducing &work) {
         work.outputs >= 16 && work.variant.kept > 0 &&
         smallest_step(work.kept[0]) < smallest_step(work.reduced[0]);
     work.variant.words = can_use_words(work) && !outputs_are_neighbours;
+    work.variant.pieces = can_use_pieces(work) && !outputs_are_neighbours;
     const std::size_t enough_for_a_warp = work.variant.words ? 8192 : 1024;
-    const bool fill_warps = work.length <= enough_for_a_warp && work.outputs >= 64;
+    const bool fill_warps = (work.length <= enough_for_a_warp && work.outputs >= 64) ||
+                            (work.variant.pieces && work.outputs >= 256);
     work.variant.team = outputs_are_neighbours ? Team::Columns
                         : fill_warps           ? Team::Warp
                                                : Team::Block;
@@ -241,9 +248,10 @@ void choose_chunks(Reducing &work) {
     constexpr std::size_t wanted_blocks = 2048, unsplit = 8192;
     const auto per_block = static_cast<std::size_t>(work.variant.outputs_per_block());
     const std::size_t blocks = divide_up(work.outputs, per_block);
-    const bool long_chunks = work.variant.words || work.variant.team == Team::Block;
+    const bool any_order = work.variant.words || work.variant.pieces;
+    const bool long_chunks = any_order || work.variant.team == Team::Block;
     const std::size_t largest = long_chunks ? 65536 : 2048;
-    const std::size_t smallest = work.variant.words ? largest : long_chunks ? 4096 : 256;
+    const std::size_t smallest = any_order ? largest : long_chunks ? 4096 : 256;
     work.chunk = work.length;
     if (work.length > (long_chunks ? unsplit : largest / 2) && blocks < wanted_blocks) {
         const std::size_t even = divide_up(work.length, divide_up(wanted_blocks, blocks));
@@ -259,27 +267,47 @@ void choose_chunks(Reducing &work) {
     work.variant.split = work.chunks > 1;
 }
 
-/// Whether a thread processes several columns of dense rows. For states with an index or three
-/// numbers, several copies of the code would be too long.
-bool can_use_wide_columns(const Reducing &work) {
+/// Whether neighbouring outputs always have neighbouring elements.
+bool has_dense_columns(const Reducing &work) {
+    const Layout &kept = work.kept[0];
+    const int last = kept.dimensions() - 1;
+    return has_dense_rows(work, work.kept) && (last == 0 || kept.extent(last) % 32 == 0);
+}
+
+/// The number of columns of a thread: with several, a core reads a long piece of each row. A warp's
+/// states must fit the cache of the first level, and all processors need blocks.
+int choose_column_groups(const Reducing &work, int processors) {
+    constexpr std::size_t most_bytes = 16 << 10;
     const ReductionVariant &variant = work.variant;
     const ReductionRule rule = reduction_row(variant.reduction).rule;
-    return variant.team == Team::Columns && variant.dense && variant.reduced == 1 &&
-           !variant.partials && work.outputs % 32 == 0 &&
-           work.outputs >= 32u * wide_column_groups && rule != ReductionRule::Index &&
-           rule != ReductionRule::Moments;
+    if (variant.team != Team::Columns || !variant.dense || variant.reduced != 1 ||
+        variant.partials || rule == ReductionRule::Index || rule == ReductionRule::Moments)
+        return 1;
+    const Layout &kept = work.kept[0];
+    const std::int64_t row = kept.extent(kept.dimensions() - 1);
+    const auto wanted_blocks = 2 * static_cast<std::size_t>(processors);
+    for (int groups = most_column_groups; groups > 1; groups /= 2) {
+        const auto columns = 32 * static_cast<std::size_t>(groups);
+        const bool fits = kept.dimensions() == 1 ? row % 32 == 0 : row % (32 * groups) == 0;
+        if (fits && work.outputs / columns * work.chunks >= wanted_blocks &&
+            2 * columns * state_size(variant) <= most_bytes)
+            return groups;
+    }
+    return 1;
 }
 
 /// Rolled kernels with many outputs use no vectors if a chunk is shorter than one step of vector
 /// accesses. Only the loop for the remaining elements would then run, which is the slower one.
-void choose_access(Reducing &work) {
+void choose_access(Reducing &work, int processors) {
     ReductionVariant &variant = work.variant;
-    variant.vectors = !variant.words && variant.team != Team::Columns && can_use_vectors(work);
+    variant.vectors =
+        !variant.words && !variant.pieces && variant.team != Team::Columns && can_use_vectors(work);
     if (!variant.rolled)
         return;
-    variant.dense = is_dense(work, variant.team == Team::Columns ? work.kept : work.reduced) ||
-                    has_whole_rows(work);
-    variant.wide_columns = can_use_wide_columns(work);
+    variant.dense = variant.team == Team::Columns
+                        ? has_dense_columns(work)
+                        : is_dense(work, work.reduced) || has_whole_rows(work);
+    variant.column_groups = static_cast<std::uint8_t>(choose_column_groups(work, processors));
     const auto step = static_cast<std::size_t>(reduction_step(variant));
     if (work.outputs >= 64 && std::min(work.chunk, work.length) < step)
         variant.vectors = false;
@@ -345,7 +373,8 @@ Reducing second_stage(const Reducing &first, const Array &states) {
     work.variant.partials = true;
     work.variant.split = false;
     work.variant.masked = false;
-    work.variant.vectors = work.variant.dense = work.variant.words = false;
+    work.variant.vectors = work.variant.dense = work.variant.words = work.variant.pieces = false;
+    work.variant.column_groups = 1;
     work.variant.kept = work.variant.reduced = 1;
     work.variant.team = first.chunks <= 64 && first.outputs >= 64 ? Team::Warp : Team::Block;
     work.walkers = 1;
@@ -420,7 +449,7 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     choose_team(work);
     work.variant.wide_index = needs_wide_index(work);
     choose_chunks(work);
-    choose_access(work);
+    choose_access(work, context->processors());
     run(work, result, options.stream);
     return result;
 }

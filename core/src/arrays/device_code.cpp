@@ -179,9 +179,9 @@ FUNCTION T array_imag(T) { return T(0); }
 FUNCTION T array_invert(T x) { return ~x; }
 __device__ __forceinline__ bool array_invert(bool x) { return !x; }
 //: array_maximum
-FUNCTION T array_maximum(T a, T b) { return array_nan(a) || b < a || a == b ? a : b; }
+FUNCTION T array_maximum(T a, T b) { return a < b || array_nan(b) ? b : a; }
 //: array_minimum
-FUNCTION T array_minimum(T a, T b) { return array_nan(a) || a < b || a == b ? a : b; }
+FUNCTION T array_minimum(T a, T b) { return b < a || array_nan(b) ? b : a; }
 //: array_is_integer
 template <class T> struct array_is_integer { static const bool value = false; };
 #define INTEGER(T) template <> struct array_is_integer<T> { static const bool value = true; };

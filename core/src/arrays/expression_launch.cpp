@@ -25,6 +25,14 @@ bool is_single(const Array &array, std::size_t size) noexcept {
     return array.size() == 1 && size != 1;
 }
 
+/// Moves an axis to a later place; the axes between move up.
+void move_axis(Layout &layout, int axis, int place) {
+    const std::int64_t extent = layout.extent(axis), stride = layout.stride(axis);
+    for (int k = axis; k < place; ++k)
+        layout.set(k, layout.extent(k + 1), layout.stride(k + 1));
+    layout.set(place, extent, stride);
+}
+
 void add_number(KernelArguments &arguments, const Scalar &number, ScalarType type) {
     alignas(16) std::byte value[16];
     number.write(type, value);
@@ -123,6 +131,9 @@ void ElementPlan::choose_strided(const WalkOptions &options) {
             layout.append(1, 0);
     const int axes = layouts_[0].dimensions();
     walk_.axes = static_cast<std::uint8_t>(axes);
+    if (options.rolled && options.order == IndexOrder::Any &&
+        layouts_[0].extent(axes - 1) < long_axis)
+        find_longer_axis();
     walk_.walk = layouts_[0].extent(axes - 1) >= long_axis ? Walk::Rows : Walk::Flat;
     walk_.wide_index = needs_wide_index();
     walk_.unit_steps = walk_.walk == Walk::Rows && has_unit_steps();
@@ -135,27 +146,43 @@ void ElementPlan::choose_strided(const WalkOptions &options) {
     }
 }
 
-/// Whether all arrays that are not contiguous along the last axis have one known step there.
-void ElementPlan::find_steps() noexcept {
-    std::uint64_t unit = 0;
+/// The step, in elements, of all arrays that are not contiguous along an axis: 1 if there are none,
+/// nothing if they differ or if kernels are not compiled for the step.
+std::optional<std::int8_t> ElementPlan::step_along(int axis) const noexcept {
     std::int64_t step = 1;
-    if (layouts_.size() > 64)
-        return;
     for (std::size_t k = 0; k < layouts_.size(); ++k) {
         const auto size = static_cast<std::int64_t>(arrays_[k]->item_size());
-        const std::int64_t bytes = layouts_[k].stride(walk_.axes - 1), own = bytes / size;
+        const std::int64_t bytes = layouts_[k].stride(axis), own = bytes / size;
         if (bytes % size != 0 || (own != 1 && step != 1 && own != step))
-            return;
-        if (own == 1)
-            unit |= std::uint64_t{1} << k;
-        else
-            step = own;
+            return {};
+        step = own == 1 ? step : own;
     }
-    if (std::ranges::find(known_steps, step) == std::end(known_steps))
+    const bool known = step == 1 || std::ranges::find(known_steps, step) != std::end(known_steps);
+    return known ? std::optional(static_cast<std::int8_t>(step)) : std::nullopt;
+}
+
+/// If the last axis is short: puts the longest axis behind it, if the steps along that axis allow
+/// vectors. Example: a vector whose elements are repeated, seen as (n, 2), is written as (2, n).
+void ElementPlan::find_longer_axis() noexcept {
+    const auto shape = layouts_[0].shape();
+    const auto axis = static_cast<int>(std::ranges::max_element(shape) - shape.begin());
+    if (axis == walk_.axes - 1 || !step_along(axis))
+        return;
+    for (Layout &layout : layouts_.get())
+        move_axis(layout, axis, walk_.axes - 1);
+}
+
+/// Whether all arrays that are not contiguous along the last axis have one known step there.
+void ElementPlan::find_steps() noexcept {
+    const std::optional<std::int8_t> step = step_along(walk_.axes - 1);
+    if (!step || layouts_.size() > 64)
         return;
     walk_.has_step = true;
-    walk_.step = static_cast<std::int8_t>(step);
-    walk_.unit = unit;
+    walk_.step = *step;
+    for (std::size_t k = 0; k < layouts_.size(); ++k)
+        if (layouts_[k].stride(walk_.axes - 1) ==
+            static_cast<std::int64_t>(arrays_[k]->item_size()))
+            walk_.unit |= std::uint64_t{1} << k;
 }
 
 /// An axis along which some operand is contiguous, while its stride along the last axis is large
@@ -195,12 +222,8 @@ void ElementPlan::find_crossed() noexcept {
     const std::size_t side = widest <= 2 ? 64 : 32;
     if (crossed == 0 || bytes * side * (side + 1) > shared_bytes)
         return;
-    for (Layout &layout : layouts_.get()) {
-        const std::int64_t extent = layout.extent(axis), stride = layout.stride(axis);
-        for (int k = axis; k < walk_.axes - 2; ++k)
-            layout.set(k, layout.extent(k + 1), layout.stride(k + 1));
-        layout.set(walk_.axes - 2, extent, stride);
-    }
+    for (Layout &layout : layouts_.get())
+        move_axis(layout, axis, walk_.axes - 2);
     walk_.tile_side = static_cast<std::uint8_t>(side);
     if (tile_count() > std::numeric_limits<std::int32_t>::max())
         return; // Rows supports every order of the axes
@@ -273,8 +296,11 @@ LaunchConfig ElementPlan::config() const noexcept {
         return config;
     }
     const auto inner = static_cast<std::size_t>(layouts_[0].extent(walk_.axes - 1));
+    // A few rows of interleaved elements share cache lines, so a block computes all of them.
+    const std::size_t lines = size_ / inner;
+    const std::size_t shared_rows = walk_.has_step && lines < 8 ? lines : 1;
     std::size_t width = 32;
-    while (width < block && width * per_thread < inner)
+    while (width < block && width * per_thread < inner && block / width > shared_rows)
         width *= 2;
     config.block = {static_cast<unsigned>(width), static_cast<unsigned>(block / width)};
     const unsigned columns = divide_up(inner, width * per_thread);

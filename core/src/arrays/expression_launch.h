@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -96,6 +97,8 @@ class ElementPlan {
     void choose_strided(const WalkOptions &options);
     void add_walkers();
     void find_kept() noexcept;
+    std::optional<std::int8_t> step_along(int axis) const noexcept;
+    void find_longer_axis() noexcept;
     void find_steps() noexcept;
     void find_crossed() noexcept;
     int crossing_axis() const noexcept;

@@ -223,9 +223,9 @@ WalkTraits traits_of(const Expression &expression, const ElementWalk &walk) {
 std::string walk_code(const ElementWalk &walk, const WalkTraits &traits) {
     std::string code = walk.is_strided() ? strided_names(walk) + std::string(device_code::axes_cuh)
                                          : std::string();
-    code += constant("IN_TURN", traits.in_turn) + constant("ONE_LOOP", traits.one_loop) +
-            "#define LENGTH " + std::to_string(walk.vector_length) + "\n" +
-            std::string(device_code::walk_cuh);
+    code += constant("IN_TURN", traits.in_turn) + constant("ROLLED", walk.rolled) +
+            constant("ONE_LOOP", traits.one_loop) + "#define LENGTH " +
+            std::to_string(walk.vector_length) + "\n" + std::string(device_code::walk_cuh);
     if (walk.walk == Walk::Tiles)
         return code + "#define TILE " + std::to_string(walk.tile_side) + "\n" +
                std::string(device_code::walk_tiles_cuh);

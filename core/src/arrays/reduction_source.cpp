@@ -192,9 +192,7 @@ std::string words_names(const ReductionVariant &variant) {
     return code + define("ADD_WORD", "even += x & even_bytes, odd += x >> 8 & even_bytes") +
            define("OF_WORDS",
                   "S(array_sum_of_16(even) + array_sum_of_16(odd)" +
-                      std::string(is_signed ? " - 1024 * ((to - from + team_size - 1) / team_size)"
-                                            : "") +
-                      ")");
+                      std::string(is_signed ? " - 1024 * ((to - from + 31) / 32)" : "") + ")");
 }
 
 /// The names that reduction.cuh requires.
@@ -220,8 +218,10 @@ std::string names_code(const ReductionVariant &variant) {
            define("GROUPED", is_grouped(variant)) + define("VECTORS", variant.vectors) +
            define("LENGTH", length) + define("STEPS", vectors_per_step) + define("TURN", turn) +
            define("GROUP", std::clamp(16 / length, 1, vectors_per_step)) +
-           define("STATES", is_of_moments(variant) ? 1 : turn) +
-           define("COLUMN_GROUPS", variant.wide_columns ? wide_column_groups : 1) +
+           define("STATES", is_of_moments(variant) ? 1
+                            : columns              ? 2
+                                                   : turn) +
+           define("COLUMN_GROUPS", variant.column_groups) + define("PIECES", variant.pieces) +
            define("ROLLED",
                   variant.rolled && (variant.vectors || variant.words || variant.partials)) +
            define("ROLLED_JOIN", variant.rolled && joins_in_loops) +
@@ -265,7 +265,8 @@ KernelKey ReductionVariant::key() const noexcept {
     add(partials, 1);
     add(wide_index, 1);
     add(rolled, 1);
-    add(wide_columns, 1);
+    add(pieces, 1);
+    add(column_groups, 7);
     add(static_cast<std::uint64_t>(kept), 6);
     add(static_cast<std::uint64_t>(reduced), 6);
     return key;
@@ -273,7 +274,7 @@ KernelKey ReductionVariant::key() const noexcept {
 
 int ReductionVariant::outputs_per_block() const noexcept {
     if (team == Team::Columns)
-        return wide_columns ? 32 * wide_column_groups : 32;
+        return 32 * column_groups;
     return team == Team::Warp ? 8 : 1;
 }
 
@@ -288,6 +289,28 @@ bool is_of_bytes(const ReductionVariant &variant) noexcept {
     case Reduction::Sum: // exact: the sum of a chunk fits a double's mantissa
         return variant.type == ScalarType::Int64 || variant.type == ScalarType::UInt64 ||
                variant.type == ScalarType::Float64;
+    default:
+        return false;
+    }
+}
+
+bool is_free_of_order(const ReductionVariant &variant) noexcept {
+    switch (variant.reduction) {
+    case Reduction::Any:
+    case Reduction::All:
+    case Reduction::CountNonzero:
+        return true;
+    case Reduction::Min:
+    case Reduction::Max:
+    case Reduction::NanMin:
+    case Reduction::NanMax:
+    case Reduction::ArgMin:
+    case Reduction::ArgMax:
+        return !is_complex(variant.type);
+    case Reduction::Sum:
+    case Reduction::Prod:
+    case Reduction::Dot:
+        return is_integer(variant.type);
     default:
         return false;
     }

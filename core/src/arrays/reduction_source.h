@@ -54,11 +54,13 @@ struct ReductionVariant {
     bool split = false;    ///< several blocks compute one output: they write states, which a second
                            ///< launch reduces
     bool partials = false; ///< the input is such states
-    bool wide_index = false;   ///< 64-bit
-    bool rolled = false;       ///< loops instead of a copy of the code for each element
-    bool wide_columns = false; ///< a thread of Columns has several, for long pieces of each row
-    int kept = 0;              ///< kept axes, after merging
-    int reduced = 1;           ///< reduced axes, after merging
+    bool wide_index = false; ///< 64-bit
+    bool rolled = false;     ///< loops instead of a copy of the code for each element
+    bool pieces = false; ///< rolled, and the order does not change the result: a warp has one piece
+                         ///< of a chunk, which it reads in the order of memory
+    std::uint8_t column_groups = 1; ///< of rolled Columns: a thread has so many, 32 apart
+    int kept = 0;                   ///< kept axes, after merging
+    int reduced = 1;                ///< reduced axes, after merging
 
     int inputs() const noexcept { return reduction_row(reduction).inputs; }
     int walkers() const noexcept { return inputs() + masked; }
@@ -68,12 +70,16 @@ struct ReductionVariant {
 };
 
 inline constexpr int reduction_block = 256;
-inline constexpr int wide_column_groups = 4; ///< columns of a thread, if wide_columns
+inline constexpr int most_column_groups = 64;
 int team_size(Team team) noexcept;
 
 /// Whether this variant can process bytes in words of eight: for counts, sums and tests, whose
 /// results do not depend on the order.
 bool is_of_bytes(const ReductionVariant &variant) noexcept;
+
+/// Whether the order of the elements does not change the result, except for the sign of a zero and
+/// the bits of a NaN.
+bool is_free_of_order(const ReductionVariant &variant) noexcept;
 
 /// Whether the kernel of a split reduction can also reduce the states that it wrote: the states
 /// have the type of its elements, and the output has the type of the result.

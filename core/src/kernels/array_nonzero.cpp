@@ -5,9 +5,10 @@
 //     scan   3         4         6              the last value is the total
 //     write  0 2 3     7         8 9            a block starts where the block before it ends
 //
-// A warp processes 512 neighbouring elements of a tile. Before it writes, it counts them again;
-// after all warps have counted, it knows its first position in the output. An element's position is
-// that number plus the number of elements in the ballots so far.
+// On a GPU, a warp processes 512 neighbouring elements of a tile. Before it writes, it counts them
+// again; after all warps have counted, it knows its first position in the output. An element's
+// position is that number plus the number of elements in the ballots so far. On a CPU, one thread
+// writes a tile.
 #include <pycuda/array_nonzero.h>
 
 #include "arrays/device_code.h"
@@ -15,6 +16,8 @@
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
 #include "kernels/compact.h"
+
+#include "kernels/device/nonzero.cuh.h"
 
 #include <pycuda/array_operation.h>
 #include <pycuda/array_scan.h>
@@ -42,7 +45,7 @@ struct Finding {
     ScalarType type; ///< of the searched array
     unsigned axes = 1;
     std::size_t word = 1, words = 1; ///< of the values to write; an element has `words` words
-    bool packed = false;             ///< counts sixteen bytes at a time
+    bool packed = false;             ///< bytes that start at a multiple of 16
 
     KernelKey key() const noexcept {
         KernelKey key = 9;
@@ -57,88 +60,6 @@ struct Finding {
     }
 };
 
-/// `warps[w]`: the number of elements that warp w found.
-constexpr const char *count_warps = R"__(
-    __shared__ unsigned warps[8];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const long long first = blockIdx.x * 4096ll + warp * 512 + lane;
-    unsigned mine = 0;
-UNROLL
-    for (int row = 0; row < 16; ++row) {
-        const long long i = first + row * 32;
-        mine += __popc(__ballot_sync(0xffffffffu, i < n && array_true(array_convert<C>(in[i]))));
-    }
-    if (lane == 0)
-        warps[warp] = mine;
-    __syncthreads();
-)__";
-
-/// As count_warps, for bytes that start at a multiple of 16: reads sixteen at a time.
-constexpr const char *count_packed = R"__(
-    __shared__ unsigned warps[8];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const long long first = blockIdx.x * 4096ll + warp * 512 + lane;
-    const long long from = blockIdx.x * 4096ll + threadIdx.x * 16;
-    unsigned mine = 0;
-    if (from + 16 <= n) {
-        const uint4 bytes = *reinterpret_cast<const uint4 *>(in + from);
-        const unsigned words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
-#pragma unroll
-        for (unsigned word : words) // the upper bit of each byte that is not zero
-            mine += __popc((((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u);
-    } else {
-        for (long long i = from; i < n && i < from + 16; ++i)
-            mine += array_true(array_convert<C>(in[i]));
-    }
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2)
-        mine += __shfl_xor_sync(0xffffffffu, mine, distance);
-    if (lane == 0)
-        warps[warp] = mine;
-    __syncthreads();
-)__";
-
-/// `here`: the position in the output of the found element `i`.
-constexpr const char *write_found = R"__(
-    long long before = blockIdx.x == 0 ? 0 : ends[blockIdx.x - 1];
-    for (int w = 0; w < warp; ++w)
-        before += warps[w];
-UNROLL
-    for (int row = 0; row < 16; ++row) {
-        const long long i = first + row * 32;
-        const bool found = i < n && array_true(array_convert<C>(in[i]));
-        const unsigned votes = __ballot_sync(0xffffffffu, found);
-        const long long here = before + __popc(votes & ((1u << lane) - 1));
-        if (found) {
-WRITE
-        }
-        before += __popc(votes);
-    }
-)__";
-
-std::string replaced(std::string text, const std::string &name, const std::string &value) {
-    return text.replace(text.find(name), name.size(), value);
-}
-
-std::string write_places(unsigned axes) {
-    std::string code = "            long long rest = i;\n";
-    for (unsigned axis = axes; axis-- > 0;) {
-        const std::string number = std::to_string(axis), extent = "g.extent[" + number + "]";
-        code += "            out[" + number +
-                " * total + here] = " + (axis == 0 ? "rest" : "rest % " + extent) + ";\n";
-        if (axis > 0)
-            code += "            rest /= " + extent + ";\n";
-    }
-    return code;
-}
-
-std::string write_values(const Finding &finding) {
-    const std::string words = std::to_string(finding.words);
-    return "            for (long long word = 0; word < " + words +
-           "; ++word)\n                out[here * " + words + " + word] = values[i * " + words +
-           " + word];\n";
-}
-
 std::string parameters(const Finding &finding) {
     switch (finding.step) {
     case Step::Count:
@@ -150,37 +71,33 @@ std::string parameters(const Finding &finding) {
     }
 }
 
-std::string source_of(const Finding &finding) {
+std::string define(const char *name, const std::string &text) {
+    return "#define " + std::string(name) + " " + text + "\n";
+}
+
+std::string source_of(const Finding &finding, bool rolled) {
     const std::array types = {finding.type};
-    const std::string unroll =
-        is_rolled(KernelForm::Chosen) ? "#pragma unroll 1" : "#pragma unroll";
-    std::string code = "typedef " + std::string(cuda_name(finding.type)) + " A;\ntypedef " +
-                       compute_name(finding.type) + " C;\ntypedef " + word_name(finding.word) +
-                       " Word;\nstruct Geometry { long long extent[" +
-                       std::to_string(finding.axes) +
-                       "]; };\nextern \"C\" __global__ void __launch_bounds__(256) run(const A "
-                       "*__restrict__ in, " +
-                       parameters(finding) + ") {" +
-                       (finding.packed ? count_packed : replaced(count_warps, "UNROLL", unroll));
-    if (finding.step == Step::Count)
-        code += "    if (threadIdx.x != 0)\n        return;\n"
-                "    for (int w = 1; w < 8; ++w)\n        mine += warps[w];\n"
-                "    counts[blockIdx.x] = mine;\n}\n";
-    else
-        code += replaced(replaced(write_found, "UNROLL", unroll), "WRITE",
-                         finding.step == Step::WritePlaces ? write_places(finding.axes)
-                                                           : write_values(finding)) +
-                "}\n";
+    const auto number = [](bool value) { return std::string(value ? "1" : "0"); };
+    const std::string code =
+        "typedef " + std::string(cuda_name(finding.type)) + " A;\ntypedef " +
+        compute_name(finding.type) + " C;\ntypedef " + word_name(finding.word) + " Word;\n" +
+        define("PARAMETERS", parameters(finding)) + define("WORDS", std::to_string(finding.words)) +
+        define("AXES", std::to_string(finding.axes)) +
+        define("COUNT", number(finding.step == Step::Count)) +
+        define("PLACES", number(finding.step == Step::WritePlaces)) +
+        define("PACKED", number(finding.packed)) + define("ROLLED", number(rolled)) +
+        std::string(device_code::nonzero_cuh);
     return device_prelude(types, code) + code;
 }
 
 void launch_step(Finding finding, const Array &in, KernelArguments &arguments) {
-    finding.packed =
-        in.item_size() == 1 && in.misalignment() % 16 == 0 && !is_rolled(KernelForm::Chosen);
+    const bool rolled = is_rolled(KernelForm::Chosen);
+    const bool serial = rolled && finding.step != Step::Count;
+    finding.packed = !serial && in.item_size() == 1 && in.misalignment() % 16 == 0;
     const Function &kernel =
-        in.context()->kernels().find(finding.key(), [&] { return source_of(finding); });
+        in.context()->kernels().find(finding.key(), [&] { return source_of(finding, rolled); });
     LaunchConfig config;
-    config.block = {256};
+    config.block = {serial ? 1u : 256u};
     config.grid = {static_cast<unsigned>((static_cast<std::int64_t>(in.size()) + tile - 1) / tile)};
     arguments.launch(kernel, config);
 }

@@ -19,9 +19,10 @@
 //   VECTORS, WORDS            1 for accesses of 16 bytes, 1 for bytes in words of eight
 //   LENGTH, STEPS, GROUP, TURN    elements of an access, accesses in flight, accesses of a group,
 //                             elements in flight
-//   STATES                    of a thread
+//   STATES                    of a thread; TURN is a multiple
 //   COLUMN_GROUPS             above 1, a thread of TEAM_COLUMNS has so many columns, 32 apart, of
 //                             DENSE_COLUMNS. A CPU fetches long pieces of a row ahead
+//   PIECES                    1 if the order does not matter: each warp has one piece of the chunk
 //   ROLLED                    1 if the loops over accesses in flight are rolled
 //   ROLLED_JOIN               1 if the loops of the tree are rolled
 #pragma once
@@ -36,11 +37,8 @@ struct Geometry {
 };
 
 #define BASE(name) const char *base_##name = reinterpret_cast<const char *>(name);
-#if DENSE_COLUMNS
-#define MOVE_BASE(name) base_##name += at * Index(sizeof(type_##name));
-#else
 #define MOVE_BASE(name) base_##name += at * g.kept_stride[axis][walker_##name];
-#endif
+#define MOVE_COLUMN(name) base_##name += column * Index(sizeof(type_##name));
 
 #define BEGIN_AT(name) const char *at_##name = base_##name;
 #define ADD_DENSE(name) at_##name += r * Index(sizeof(type_##name));
@@ -50,6 +48,11 @@ struct Geometry {
 #define BEGIN_ROW(name) const char *at_##name = base_##name + r * g.stride[0][walker_##name];
 #define NEXT_COLUMN(name) at_##name += 32 * sizeof(type_##name);
 #define ELEMENT(name) *reinterpret_cast<const type_##name *>(at_##name)
+
+#define FIRST_OF_PIECE(name)                                                                       \
+    const type_##name *piece_##name = reinterpret_cast<const type_##name *>(base_##name) + at;
+#define IN_PIECE(name) piece_##name[32 * u]
+#define NEXT_OF_PIECE(name) piece_##name += step;
 
 #define PACK(name) Pack<type_##name, LENGTH>
 #define PACKS(name) PACK(name) packs_##name[STEPS];
@@ -77,10 +80,15 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
     const int team_size = 8, lane = threadIdx.x >> 5, distance = 32;
     const Index m = Index(blockIdx.x) * (32 * COLUMN_GROUPS) + (threadIdx.x & 31);
 #endif
+    const int apart = TEAM_COLUMNS ? 1 : team_size; // of a thread's elements
 
     // The first element of output m.
     WALKERS(BASE);
-#if KEPT_AXES > 0
+#if DENSE_COLUMNS
+    const Index column = threadIdx.x & 31;
+    FOR_EACH_AXIS(m - column, KEPT_AXES - 1, g.kept, WALKERS(MOVE_BASE))
+    WALKERS(MOVE_COLUMN);
+#elif KEPT_AXES > 0
     FOR_EACH_AXIS(m, KEPT_AXES - 1, g.kept, WALKERS(MOVE_BASE))
 #endif
 #if GROUPED
@@ -147,35 +155,43 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
     Index end = m < g.outputs ? begin + g.chunk : begin;
     if (end > g.length)
         end = m < g.outputs ? g.length : begin;
+#if TEAM_COLUMNS
+    // Each thread of a column has consecutive rows, which a CPU reads in the order of memory.
+    const Index piece = (end - begin + team_size - 1) / team_size;
+    const Index first_row = min(begin + lane * piece, end);
+    end = min(first_row + piece, end);
+#endif
 #if COLUMN_GROUPS > 1
     S wide[COLUMN_GROUPS][STATES];
     // Outputs are a multiple of 32, so that all threads of the block have as many columns.
     const int columns = min(Index(COLUMN_GROUPS), g.outputs / 32 - blockIdx.x * COLUMN_GROUPS);
-#pragma unroll
-    for (int column = 0; column < COLUMN_GROUPS; ++column)
+#pragma unroll 1
+    for (int k = 0; k < columns; ++k)
 #pragma unroll
         for (int u = 0; u < STATES; ++u)
-            wide[column][u] = identity();
+            wide[k][u] = identity();
     auto add_row = [&](Index r, int u) {
         WALKERS(BEGIN_ROW);
-#pragma unroll
-        for (int column = 0; column < COLUMN_GROUPS; ++column) {
-            if (column < columns)
-                wide[column][u] = append(wide[column][u], MAP(ELEMENT, r));
+#pragma unroll 1
+        for (int k = 0; k < columns; ++k) {
+            wide[k][u] = append(wide[k][u], MAP(ELEMENT, r));
             WALKERS(NEXT_COLUMN);
         }
     };
-    Index r = begin + lane;
-    for (; r + (STATES - 1) * team_size < end; r += STATES * team_size)
+    Index r = first_row;
+    // The states in turn, as below.
+    const Index turns = r + (end - r) / TURN * TURN;
+#pragma unroll 1
+    for (; r < turns; r += STATES)
 #pragma unroll
         for (int u = 0; u < STATES; ++u)
-            add_row(r + u * team_size, u);
-    for (; r < end; r += team_size)
+            add_row(r + u, u);
+    for (; r < end; ++r)
         add_row(r, 0);
-#pragma unroll
-    for (int column = 0; column < COLUMN_GROUPS; ++column) {
+#pragma unroll 1
+    for (int k = 0; k < columns; ++k) {
         __syncthreads(); // the states of the column before have been read
-        join_team(wide[column], m + 32 * column);
+        join_team(wide[k], m + 32 * k);
     }
 #else
     S state[STATES];
@@ -183,7 +199,23 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
     for (int u = 0; u < STATES; ++u)
         state[u] = identity();
 
-#if WORDS
+#if PIECES
+    {
+        const Index step = 32 * STATES, warps = team_size / 32;
+        const Index piece = (end - begin) / (step * warps) * step;
+        Index at = begin + lane / 32 * piece + lane % 32;
+        WALKERS(FIRST_OF_PIECE);
+#pragma unroll 1
+        for (Index left = piece; left > 0; left -= step) {
+#pragma unroll
+            for (int u = 0; u < STATES; ++u)
+                state[u] = append(state[u], MAP(IN_PIECE, at + 32 * u));
+            WALKERS(NEXT_OF_PIECE);
+            at += step;
+        }
+        begin += piece * warps;
+    }
+#elif WORDS
     // Single elements up to the beginning of a word, then words.
     {
         Index first = begin + Index(-reinterpret_cast<long long>(base_p0 + begin) & 7);
@@ -193,12 +225,15 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
             state[0] = append(state[0], element(begin + lane));
         const Index count = (end - first) / 8;
         const Word *words = reinterpret_cast<const Word *>(base_p0 + first);
+        // Each warp has one piece of the words.
+        const Index piece = (count + team_size - 1) / team_size * 32;
+        const Index last = min(count, (lane / 32 + 1) * piece);
 #pragma unroll 1
-        for (Index from = lane; from < count; from += 255 * team_size) {
-            const Index to = min(count, from + 255 * team_size);
+        for (Index from = lane / 32 * piece + lane % 32; from < last; from += 255 * 32) {
+            const Index to = min(last, from + 255 * 32);
             Word even = 0, odd = 0;
-#pragma unroll 1
-            for (Index at = from; at < to; at += team_size) {
+#pragma unroll 4
+            for (Index at = from; at < to; at += 32) {
                 const Word x = WORD(words[at]);
                 ADD_WORD;
             }
@@ -281,7 +316,11 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
 
     // The remaining elements, one at a time: as long as there are enough, added to each of the
     // states in turn, or combined as groups; then added to the first state.
+#if TEAM_COLUMNS
+    Index r = first_row;
+#else
     Index r = begin + lane;
+#endif
 #if ROLLED && (GROUPED || STATES > 1)
     // One copy of the code for an element. The states rotate after each element, so that the code
     // always uses the first. Elements of a group are kept until the group is complete.
@@ -324,22 +363,22 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
 #endif
 #else
 #if GROUPED
-    for (; r + (TURN - 1) * team_size < end; r += TURN * team_size) {
+    for (; r + (TURN - 1) * apart < end; r += TURN * apart) {
         T x[TURN];
 #pragma unroll
         for (int u = 0; u < TURN; ++u)
-            x[u] = element(r + u * team_size).mean;
+            x[u] = element(r + u * apart).mean;
         state[0] = append(state[0], array_group(x));
     }
 #elif STATES > 1
-    for (; r + (STATES - 1) * team_size < end; r += STATES * team_size) {
+    for (; r + (TURN - 1) * apart < end; r += TURN * apart) {
 #pragma unroll
-        for (int u = 0; u < STATES; ++u)
-            state[u] = append(state[u], element(r + u * team_size));
+        for (int u = 0; u < TURN; ++u)
+            state[u % STATES] = append(state[u % STATES], element(r + u * apart));
     }
 #endif
 #pragma unroll 1
-    for (; r < end; r += team_size)
+    for (; r < end; r += apart)
         state[0] = append(state[0], element(r));
 #endif
 

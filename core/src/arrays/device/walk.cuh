@@ -20,6 +20,7 @@
 //   IF_MASK(x)                       "if (x(mask))", or nothing
 //   LENGTH                           elements of a pack
 //   IN_TURN                          1 if a thread computes its elements in a loop
+//   ROLLED                           1 if warps are vectors of a CPU
 //   ONE_LOOP                         of walk_rolled.cuh
 //   Index, AXES, ROWS, UNIT_STEPS, HAS_STEP, STEP_p0, KEPT(X), NOT_KEPT(X), ANY_KEPT    of
 //                                    walk_strided.cuh

@@ -2,10 +2,11 @@
 //
 // Packs would have to be split into vectors of first, second, ... elements. The processor overlaps
 // the iterations of a loop as well as copies of its body, and copies take time to compile. So
-// neighbouring threads process neighbouring elements, and advance by the width of a block.
+// neighbouring threads process neighbouring elements. Warps run one after another, and each warp
+// has one piece of the tile: then a core reads memory in order, which its prefetcher needs.
 #pragma once
 
-#define TILE_LOOP for (unsigned u = 0; u < block * per_thread; u += blockDim.x)
+#define TILE_LOOP for (unsigned u = 0; u < 32 * per_thread; u += 32)
 #define DECLARE_ZERO(name) type_##name value_##name = type_##name();
 #define LOAD_INSIDE(name)                                                                          \
     if (inside)                                                                                    \
@@ -14,14 +15,15 @@
 
 extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned long long n) {
     BEGIN;
-    const unsigned long long first = blockIdx.x * (256ull * per_thread);
+    const unsigned long long tile = blockIdx.x * (256ull * per_thread);
+    const unsigned long long first = tile + threadIdx.x / 32 * (32 * per_thread) + threadIdx.x % 32;
 #if ONE_LOOP
     // One copy of long code for whole tiles and for the last tile. Elements past the end are
     // computed from zeros, without a test. The asm hides that the tests are equal: otherwise the
     // compiler would make one branch around all of the code.
 #pragma unroll 1
     TILE_LOOP {
-        const unsigned long long i = first + u + threadIdx.x;
+        const unsigned long long i = first + u;
         int inside = i < n;
         OPERANDS(DECLARE_ZERO);
         OPERANDS(LOAD_INSIDE);
@@ -33,16 +35,16 @@ extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned 
     }
 #else
     // A whole tile has its own loop, without the test for the end.
-    if (first + block * per_thread <= n) {
+    if (tile + block * per_thread <= n) {
 #pragma unroll 1
         TILE_LOOP {
-            const unsigned long long i = first + u + threadIdx.x;
+            const unsigned long long i = first + u;
             COMPUTE_I;
         }
     } else {
 #pragma unroll 1
         TILE_LOOP {
-            const unsigned long long i = first + u + threadIdx.x;
+            const unsigned long long i = first + u;
             if (i < n)
                 COMPUTE_I;
         }

@@ -1,7 +1,8 @@
 // walk_strided.cuh -- strided and broadcast elements, whose addresses are computed from indices.
 //
 // Rows: each block computes the outer indices once for all of its threads; the threads advance
-// along the last axis. Flat: each thread computes all indices of an element.
+// along the last axis. ROLLED: each warp has one piece of the row, as in walk_rolled.cuh.
+// Flat: each thread computes all indices of an element.
 #pragma once
 
 #define WALKER(name) walker_##name,
@@ -31,10 +32,17 @@ struct Geometry {
 #define ARRAY(name) type_##name array_##name[per_thread];
 #define LOAD(name) array_##name[u] = ELEMENT_X(name);
 #define LOADED(name) array_##name[u]
+#if ROLLED
+#define FIRST_OF_ROW (threadIdx.x / 32 * (32 * per_thread) + threadIdx.x % 32)
+#define NEXT_IN_ROW 32
+#else
+#define FIRST_OF_ROW threadIdx.x
+#define NEXT_IN_ROW Index(blockDim.x)
+#endif
 /// Runs its arguments for each element `x` of a row that a thread has.
 #define EACH_ELEMENT(...)                                                                          \
     _Pragma("unroll") for (int u = 0; u < per_thread; ++u) {                                       \
-        const Index x = first + u * Index(blockDim.x);                                             \
+        const Index x = first + u * NEXT_IN_ROW;                                                   \
         if (x < inner) {                                                                           \
             __VA_ARGS__                                                                            \
         }                                                                                          \
@@ -43,7 +51,7 @@ struct Geometry {
 extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, Geometry g) {
     BEGIN;
     const Index inner = g.extent[AXES - 1], rows = g.rows;
-    const Index first = blockIdx.x * (blockDim.x * per_thread) + threadIdx.x;
+    const Index first = blockIdx.x * (blockDim.x * per_thread) + FIRST_OF_ROW;
 #if ANY_KEPT
     WALKED(OFFSET);
     KEPT(ARRAY);
@@ -58,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, Geometry 
 #if IN_TURN
 #pragma unroll 1
         for (int u = 0; u < per_thread; ++u) {
-            const Index x = first + u * Index(blockDim.x);
+            const Index x = first + u * NEXT_IN_ROW;
             if (x < inner)
                 EVALUATE((unsigned long long)row * inner + x, ELEMENT_X, PLACE_X, STORE_X)
         }

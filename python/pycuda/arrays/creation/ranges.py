@@ -30,6 +30,7 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None, stream=None, al
     start, stop, step: numbers. A single number is ``stop``, and ``start`` is 0 then.
     dtype: the type of the elements, by default NumPy's type for the numbers.
     device: None, or the current context's device, as "cuda:0".
+    stream, allocator: the stream of the work, by default the current one, and a function that returns the memory.
 
     >>> np.arange(3, like=gpuarray.zeros(0))
     array([0, 1, 2])
@@ -73,6 +74,7 @@ def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = 
     retstep: True returns (elements, distance between two of them).
     dtype: the type of the elements, by default float64 or complex128. Integers are rounded down.
     axis: 0, the axis of the vector.
+    device: None, or the current context's device, as "cuda:0".
 
     >>> gpuarray.linspace(0, 1, 5)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])

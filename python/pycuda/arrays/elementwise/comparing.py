@@ -59,6 +59,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> bool:
 def array_equal(a1, a2, equal_nan: bool = False) -> bool:
     """Test whether two arrays have the same shape and equal elements. Returns a bool of the host.
 
+    a1, a2: arrays of any shapes and dtypes, which are compared in their common type.
     equal_nan: whether NaN equals NaN.
 
     >>> gpuarray.array_equal(gpuarray.array([1, 2]), gpuarray.array([1, 3]))

@@ -166,7 +166,7 @@ def angle(z, deg: bool = False):
 def sinc(x):
     """Compute sin(pi x) / (pi x) for each element, and 1 at 0.
 
-    Integers and bool are converted to float64.
+    Returns a new array of the shape of ``x``. Integers and bool are converted to float64.
 
     >>> gpuarray.sinc(gpuarray.array([0.0, 0.5]))
     array([1.        , 0.63661977])

@@ -68,8 +68,8 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
 def rfft(a, n=None, axis=-1, norm=None, out=None):
     """Compute the first n // 2 + 1 elements of the Fourier transform of real numbers.
 
-    The other elements are conjugates of these. Parameters are those of :func:`fft`. Raises TypeError for complex
-    numbers.
+    Returns complex64 for float16 and float32, else complex128. The other elements are conjugates of these.
+    Parameters are those of :func:`fft`. Raises TypeError for complex numbers.
 
     >>> fft.rfft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
     array([4.+0.j, 0.+0.j, 0.+0.j])
@@ -106,7 +106,8 @@ def _swapped(norm):
 def hfft(a, n=None, axis=-1, norm=None, out=None):
     """Compute the Fourier transform, which is real, of a Hermitian signal of which the first half is given.
 
-    Parameters are those of :func:`irfft`.
+    Returns ``n`` real numbers along the axis, by default 2 (m - 1) for m elements. Parameters are those of
+    :func:`irfft`.
 
     >>> fft.hfft(gpuarray.array([1.0, 1.0, 1.0])).get().round(6)
     array([4., 0., 0., 0.])
@@ -165,6 +166,9 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
     axes: the axes; None takes all, or the last ones if ``s`` is given.
     norm, out: as of :func:`fft`, with the number of all elements of a transform as n.
 
+    Returns complex64 for float16, float32 and complex64, else complex128. Raises ValueError if ``s`` and ``axes`` have
+    different lengths.
+
     >>> fft.fftn(gpuarray.ones((2, 2))).get().round(6)
     array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
@@ -194,7 +198,8 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
 def rfftn(a, s=None, axes=None, norm=None, out=None):
     """Compute the Fourier transform of real numbers over several axes: :func:`rfft` over the last, then :func:`fft`.
 
-    Parameters are those of :func:`fftn`. Raises TypeError for complex numbers, IndexError for no axes.
+    The result has s // 2 + 1 elements along the last axis. Parameters are those of :func:`fftn`. Raises TypeError
+    for complex numbers, IndexError for no axes.
 
     >>> fft.rfftn(gpuarray.ones((2, 4))).shape
     (2, 3)
@@ -252,8 +257,8 @@ def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     """Compute :func:`ifftn` over two axes, by default the last ones.
 
-    The inverse of :func:`fft2`, with its parameters. ``norm`` None or "backward" divides by the number of elements along both
-    axes.
+    Returns complex64 for float16, float32 and complex64, else complex128. The inverse of :func:`fft2`, with its
+    parameters. ``norm`` None or "backward" divides by the number of elements along both axes.
 
     >>> fft.ifft2(gpuarray.ones((2, 2))).get().round(6)
     array([[1.+0.j, 0.+0.j],

@@ -40,6 +40,8 @@ def put(a, ind, v, mode: str = "raise") -> None:
     v: the values, repeated if there are too few.
     mode: for indices outside: "raise" IndexError, "wrap" around, or "clip" to the first and last element.
 
+    ``a`` is changed in place; nothing is returned.
+
     >>> x = gpuarray.zeros(4, np.int32)
     >>> np.put(x, [0, -1], [5, 6])
     >>> x
@@ -136,6 +138,8 @@ def putmask(a, mask, values) -> None:
 def copyto(dst, src, casting: str = "same_kind", where=True) -> None:
     """Copy an array or number into an array, with broadcasting.
 
+    dst: the array to write.
+    src: an array of the device or of the host, or a number.
     casting: which casts of types are allowed, as in NumPy; others raise TypeError.
     where: an array of bool: the places to write.
 

@@ -87,6 +87,8 @@ def tril_indices(n: int, k: int = 0, m=None) -> tuple:
     n, m: the number of rows and of columns; m is n by default.
     k: which diagonal: 0 is the main one, positive ones are above it.
 
+    Returns two vectors of int64, in C order.
+
     >>> gpuarray.tril_indices(2)
     (array([0, 1, 1]), array([0, 0, 1]))
     """

@@ -32,6 +32,8 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     keepdims: whether reduced axes stay, with extent 1.
     ord: the order: a number, inf for the largest magnitude, -inf for the smallest, 0 to count nonzero elements.
 
+    Returns real numbers: float32 for complex64, float64 for integers.
+
     >>> linalg.vector_norm(gpuarray.array([3.0, 4.0]))
     array(5.)
     """
@@ -122,8 +124,8 @@ def cond(x, p=None):
 
     p: the norm, as ``ord`` of :func:`matrix_norm`. None takes 2, also for matrices that are not square.
 
-    A condition number of 10**k costs about k digits when a system of equations is solved. It is infinite for
-    singular matrices.
+    Returns an array (...) for matrices (..., n, n). A condition number of 10**k costs about k digits when a system
+    of equations is solved. It is infinite for singular matrices.
 
     >>> round(float(linalg.cond(gpuarray.array([[4.0, 0.0], [0.0, 2.0]]))), 6)
     2.0

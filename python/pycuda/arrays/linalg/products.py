@@ -125,6 +125,8 @@ def vdot(a, b):
 def inner(a, b):
     """Sum products over the last axes of both arrays; of numbers, their product.
 
+    a, b: arrays whose last axes have the same extent. The other axes of ``a``, then those of ``b``, are the result's.
+
     Raises ValueError if the extents of the last axes differ.
 
     >>> gpuarray.inner(gpuarray.array([1, 2]), gpuarray.array([3, 4]))
@@ -141,6 +143,7 @@ def inner(a, b):
 def vecdot(x1, x2, /, *, axis=-1):
     """Sum the products over one axis of two arrays that are broadcast; elements of ``x1`` are conjugated.
 
+    x1, x2: arrays of the same extent along the axis; ValueError for others.
     axis: the axis, by default the last one.
 
     >>> gpuarray.vecdot(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))
@@ -156,6 +159,7 @@ def vecdot(x1, x2, /, *, axis=-1):
 def matvec(x1, x2, /, out=None):
     """Multiply matrices (..., n, k) and vectors (..., k), which are broadcast. Returns an array (..., n).
 
+    x1, x2: the matrices and the vectors.
     out: an array for the result. Raises ValueError for shapes that do not fit.
 
     >>> gpuarray.matvec(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))
@@ -173,6 +177,7 @@ def matvec(x1, x2, /, out=None):
 def vecmat(x1, x2, /, out=None):
     """Multiply vectors (..., k), conjugated, and matrices (..., k, m), which are broadcast. Returns (..., m).
 
+    x1, x2: the vectors and the matrices.
     out: an array for the result. Raises ValueError for shapes that do not fit.
 
     >>> gpuarray.vecmat(gpuarray.array([1, 1]), gpuarray.array([[1, 2], [3, 4]]))
@@ -206,7 +211,8 @@ def matrix_power(a, n: int):
 
     n: the power; the inverse is taken for a negative one.
 
-    Raises LinAlgError for matrices that are not square, and for a singular one with a negative power.
+    Returns matrices of the shape and dtype of ``a``; of float64 for integers with a negative power. Raises
+    LinAlgError for matrices that are not square, and for a singular one with a negative power.
 
     >>> gpuarray.matrix_power(gpuarray.array([[1, 1], [0, 1]]), 3)
     array([[1, 3],

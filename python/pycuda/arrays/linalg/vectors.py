@@ -54,6 +54,8 @@ def outer(a, b, out=None):
 def outer_of_vectors(x1, x2, /):
     """Multiply each element of one vector with each element of another one.
 
+    x1, x2: the vectors. The result has their common type.
+
     Returns an array of shape (n, m) for vectors of n and m elements. Raises ValueError for arrays that are
     no vectors; :func:`pycuda.gpuarray.outer` flattens them.
 
@@ -91,6 +93,8 @@ def trace_of_matrices(x, /, *, offset=0, dtype=None):
 
     offset: which diagonal: 0 is the main one, positive ones are above it.
     dtype: the type of the sums, by default that of :meth:`GPUArray.sum`.
+
+    Returns an array (...) for matrices (..., m, n).
 
     >>> linalg.trace(gpuarray.array([[1, 2], [3, 4]]))
     array(5)

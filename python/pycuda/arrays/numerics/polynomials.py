@@ -151,6 +151,8 @@ def polyval(p, x):
 
     p: the coefficients, highest power first.
 
+    Returns an array of the shape of ``x``, of the common type of ``p`` and ``x``.
+
     >>> gpuarray.polyval(gpuarray.array([1, 0, -1]), gpuarray.array([2, 3]))
     array([3, 8])
     """

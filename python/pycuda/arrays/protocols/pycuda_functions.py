@@ -124,6 +124,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
     This is PyCUDA's function, whose result is a number for all shapes. ``numpy.dot`` and :meth:`GPUArray.dot`
     multiply matrices.
 
+    a, b: arrays of one shape, or numbers.
     dtype: the type of the products and sums, by default the common type of both arrays.
     stream, allocator: the stream of the work, and where the result's memory comes from.
 
@@ -208,7 +209,7 @@ def subset_min(subset, a, stream=None) -> GPUArray:
 def subset_max(subset, a, stream=None) -> GPUArray:
     """Find the largest of the elements of ``a`` at the flat indices ``subset``.
 
-    Parameters and errors are those of :func:`subset_min`.
+    Returns an array without axes of the dtype of ``a``. Parameters and errors are those of :func:`subset_min`.
 
     >>> gpuarray.subset_max(gpuarray.array([0, 2]), gpuarray.array([1, 5, 3]))
     array(3)
@@ -220,6 +221,8 @@ def subset_max(subset, a, stream=None) -> GPUArray:
 @public(numpy=False)
 def put(a, indices, values, stream=None) -> None:
     """Set the elements of ``a`` at flat ``indices`` to ``values``, a number or an array of as many elements.
+
+    stream: the stream of the work, by default the current one.
 
     Raises ValueError for an array with gaps, IndexError for an index outside of the array.
 
@@ -262,6 +265,7 @@ def multi_take_put(
         are not set.
     out: as many arrays for the results.
     src_offsets: an int for each array, by default 0.
+    stream: the stream of the work, by default the current one.
 
     >>> places = gpuarray.array([1, 0])
     >>> gpuarray.multi_take_put([gpuarray.array([5, 6, 7])], places, gpuarray.array([0, 2]))

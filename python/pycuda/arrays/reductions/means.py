@@ -153,7 +153,8 @@ def _less(count, ddof):
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None, stream=None, allocator=None):  # fmt: skip
     """Compute the standard deviation over axes, the square root of :func:`var`; parameters as there.
 
-    The deviation of 16-bit floats has a value even if their variance overflows.
+    Returns real numbers: float32 for complex64, float64 for integers. The deviation of 16-bit floats has a value
+    even if their variance overflows.
 
     >>> gpuarray.std(gpuarray.array([1.0, 3.0]), correction=1) ** 2
     array(2.)

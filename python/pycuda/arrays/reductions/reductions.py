@@ -52,7 +52,17 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
     """Multiply the elements over axes; parameters and types as of ``numpy.sum`` here.
 
-    A product of no elements is 1.
+    axis: an int, several, or None for all axes. Negative axes count from the end.
+    dtype: the type of the products. By default integers below 64 bits are multiplied in 64 bits, all other types
+        in their own.
+    out: an array for the result, which is cast to the array's dtype.
+    keepdims: whether reduced axes stay, with extent 1.
+    initial: a number by which the product is multiplied.
+    where: an array of bool that broadcasts to ``a``; elements where it is False are left out.
+    stream: the stream of the work, by default the current one.
+    allocator: a function that returns the result's memory, by default the allocator of ``a``.
+
+    The order of the multiplications depends on the shape alone. A product of no elements is 1.
 
     >>> gpuarray.prod(gpuarray.array([[1, 2], [3, 4]]), axis=1)
     array([ 2, 12])
@@ -214,7 +224,8 @@ def _index(name: str, a, axis, out, keepdims):
 def ptp(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
     """Subtract the smallest element over axes from the largest: the range of the values.
 
-    Parameters and errors are those of :func:`min`. Integers overflow as in NumPy.
+    Returns an array of the dtype of ``a``. Parameters and errors are those of :func:`min`. Integers overflow as in
+    NumPy.
 
     >>> gpuarray.ptp(gpuarray.array([3, 9, 4]))
     array(6)
@@ -232,6 +243,8 @@ def count_nonzero(a, axis=None, *, keepdims=False, stream=None):
     axis: an int, several, or None for all axes.
     keepdims: whether reduced axes stay, with extent 1.
     stream: the stream of the work, by default the current one.
+
+    Returns an array of int64. Raises numpy.exceptions.AxisError for an axis that ``a`` does not have.
 
     >>> gpuarray.count_nonzero(gpuarray.array([[0, 7], [1, 7]]), axis=0)
     array([1, 2])

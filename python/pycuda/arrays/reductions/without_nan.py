@@ -63,8 +63,8 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
     """Multiply the elements that are not NaN; parameters as of :meth:`GPUArray.prod`. A product of no numbers is 1.
 
-    All parameters are those of :func:`nansum`; the product is multiplied by ``initial``. Small integers are multiplied in
-    64 bits by default.
+    Returns an array. All parameters are those of :func:`nansum`; the product is multiplied by ``initial``. Small
+    integers are multiplied in 64 bits by default.
 
     >>> gpuarray.nanprod(gpuarray.array([3.0, np.nan, 2.0]))
     array(6.)
@@ -204,7 +204,7 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
 def nanargmax(a, axis=None, out=None, *, keepdims=False):
     """Find the index of the first largest number; parameters as of :func:`argmin`. ValueError if all are NaN.
 
-    Parameters and errors are those of :func:`nanargmin`.
+    Returns an array of int64. Parameters and errors are those of :func:`nanargmin`.
 
     >>> gpuarray.nanargmax(gpuarray.array([3.0, np.nan, 2.0]))
     array(0)
@@ -240,7 +240,8 @@ def nancumsum(a, axis=None, dtype=None, out=None):
 def nancumprod(a, axis=None, dtype=None, out=None):
     """Multiply the elements up to each one, with NaN as one; parameters as of :func:`cumsum`.
 
-    The parameters are those of :func:`nancumsum`, the types those of :func:`cumprod`.
+    Returns an array of the shape of ``a``, a vector for ``axis=None``. The parameters are those of
+    :func:`nancumsum`, the types those of :func:`cumprod`.
 
     >>> gpuarray.nancumprod(gpuarray.array([3.0, np.nan, 2.0]))
     array([3., 3., 6.])

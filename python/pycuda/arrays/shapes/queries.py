@@ -112,6 +112,7 @@ def iscomplexobj(x) -> bool:
 def may_share_memory(a, b, max_work=None) -> bool:
     """Test whether the address ranges of two arrays overlap. Returns a bool of the host.
 
+    a, b: arrays of the device.
     max_work: accepted for NumPy's signature. The test is of ranges alone, as in NumPy with ``max_work=0``.
 
     >>> x = gpuarray.zeros(4)

@@ -98,6 +98,7 @@ def setdiff1d(ar1, ar2, assume_unique=False):
 def setxor1d(ar1, ar2, assume_unique=False):
     """Find the elements that are in exactly one of two arrays: sorted, each once, a vector.
 
+    ar1, ar2: arrays of any shapes; the result has their common type.
     assume_unique: whether neither array has an element twice, which saves a pass.
 
     >>> gpuarray.setxor1d(gpuarray.array([3, 1]), gpuarray.array([2, 3]))

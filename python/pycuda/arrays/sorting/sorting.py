@@ -213,6 +213,7 @@ def _partitioned(a, kth, axis, kind, order, places: bool):
 def topk(a, k: int, axis=-1, largest: bool = True, stream=None):
     """Find the ``k`` largest elements along an axis, the largest first, and their indices (int64).
 
+    k: how many elements. The axis has this extent in both results.
     largest: False finds the smallest elements, the smallest first.
     stream: the stream of the work, by default the current one.
 

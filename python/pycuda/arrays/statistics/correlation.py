@@ -45,6 +45,7 @@ def _correlation(a, v, mode: str, what: str):
 def convolve(a, v, mode: str = "full"):
     """Compute the discrete convolution of two vectors.
 
+    a, v: vectors of n and m elements; the result has their common type.
     mode: "full" gives n + m - 1 elements, "same" as many as the longer vector has, "valid" those that depend on
         no element outside.
 
@@ -73,7 +74,8 @@ def convolve(a, v, mode: str = "full"):
 def correlate(a, v, mode: str = "valid"):
     """Compute the cross-correlation of two vectors: sums of products, those of ``v`` conjugated.
 
-    Parameters are those of :func:`convolve`, but ``mode`` is "valid" by default.
+    Returns a vector of the common type of ``a`` and ``v``. Parameters are those of :func:`convolve`, but ``mode``
+    is "valid" by default.
 
     >>> gpuarray.correlate(gpuarray.array([1, 2, 3]), gpuarray.array([1, 1]))
     array([3, 5])

@@ -408,6 +408,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     left, right: the values outside, by default the first and the last of ``fp``.
     period: the period of ``xp``; ``left`` and ``right`` do not count then.
 
+    Returns an array of float64 of the shape of ``x``, complex128 for complex ``fp``.
+
     >>> gpuarray.interp(gpuarray.array([0.5, 5.0]), gpuarray.array([0.0, 1.0]), gpuarray.array([0.0, 10.0]))
     array([ 5., 10.])
     """

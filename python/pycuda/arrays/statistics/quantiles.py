@@ -222,7 +222,8 @@ def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear"
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """Compute the median: the middle element in sorted order, or the mean of the two middle ones.
 
-    Parameters are those of :func:`quantile`. NaN if an element is NaN.
+    Returns float64 for integers, else the dtype of ``a``. Parameters are those of :func:`quantile`. NaN if an
+    element is NaN.
 
     >>> gpuarray.median(gpuarray.array([3, 9, 4, 1]))
     array(3.5)
@@ -253,8 +254,8 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
     """Compute :func:`quantile` of the elements that are not NaN. NaN if all are NaN.
 
-    All parameters, shapes, types and errors are those of :func:`quantile`. Elements are sorted, NaN last, so that the
-    numbers of each row come first.
+    Returns an array. All parameters, shapes, types and errors are those of :func:`quantile`. Elements are sorted,
+    NaN last, so that the numbers of each row come first.
 
     >>> gpuarray.nanquantile(gpuarray.array([1.0, np.nan, 3.0]), 0.5)
     array(2.)

@@ -183,8 +183,12 @@ def _two_results(name: str, first: str, second: str, nin: int, about: str):
 
     out: a tuple of two arrays or None for the results.
     where: an array of bool: the elements of both results to write.
+    dtype: the type of the computation and of both results.
+    casting: which casts of types are allowed, as in NumPy.
+    stream: the stream of the work, by default the current one.
+    allocator: a function that returns the memory of the results.
 
-    The other parameters are those of the universal functions. Returns a tuple of two arrays.
+    Returns a tuple of two arrays.
 
     """
         + about.partition("\n")[2].lstrip()

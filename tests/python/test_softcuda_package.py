@@ -125,17 +125,28 @@ def test_the_command_runs_a_program_of_the_driver_api():
 
 @needs_library
 @pytest.mark.parametrize(
-    "name",
+    ("name", "symbol"),
     [
-        "cuGraphicsGLRegisterBuffer",
-        "cuGLGetDevices_v2",
-        "cuGraphicsVDPAURegisterVideoSurface",
-        "cuEGLStreamConsumerConnect",
+        ("cuGraphicsGLRegisterBuffer", "cuGraphicsGLRegisterBuffer"),
+        ("cuGLGetDevices", "cuGLGetDevices_v2"),
+        ("cuGraphicsVDPAURegisterVideoSurface",) * 2,
+        ("cuEGLStreamConsumerConnect", "cuEGLStreamConsumerConnect"),
     ],
 )
-def test_functions_of_displays_are_there_and_not_supported(name):
-    # Dr.Jit searches for them when it starts.
-    assert getattr(ctypes.CDLL(softcuda.LIBRARY), name)() == 801
+def test_functions_of_displays_are_there_and_not_supported(name, symbol):
+    # Dr.Jit searches for the symbols when it starts, Warp asks cuGetProcAddress.
+    library = ctypes.CDLL(softcuda.LIBRARY)
+    function = getattr(library, symbol)
+    assert function() == 801
+    found, status = ctypes.c_void_p(), ctypes.c_int()
+    assert 0 == library.cuGetProcAddress_v2(
+        name.encode(),
+        ctypes.byref(found),
+        12000,
+        ctypes.c_uint64(0),
+        ctypes.byref(status),
+    )
+    assert found.value == ctypes.cast(function, ctypes.c_void_p).value
 
 
 @needs_library

@@ -71,11 +71,14 @@ std::vector<char> compile_frame(const jit::Target &target, std::uint64_t bytes) 
     return jit::emit_object(module, target);
 }
 
-/// void kernel(float *p): adds p[32..63] to p[0..31], `count` times.
-std::vector<char> compile_many(const jit::Target &target, int count) {
+/// void kernel(float *p): adds p[32..63] to p[0..31], `count` times. Before this it sets
+/// `variables` local variables of 128 bytes.
+std::vector<char> compile_many(const jit::Target &target, int count, int variables) {
     TestKernel made(target, /*has_pointer=*/true);
     auto &[context, module, builder, kernel] = made;
     auto *vector = llvm::FixedVectorType::get(builder.getFloatTy(), 32);
+    for (int i = 0; i < variables; ++i)
+        builder.CreateStore(llvm::Constant::getNullValue(vector), builder.CreateAlloca(vector));
     llvm::Value *x = builder.CreateAlignedLoad(vector, kernel->getArg(0), llvm::Align(4));
     llvm::Value *y = builder.CreateAlignedLoad(
         vector, builder.CreateConstGEP1_32(vector, kernel->getArg(0), 1), llvm::Align(4));
@@ -87,9 +90,11 @@ std::vector<char> compile_many(const jit::Target &target, int count) {
 }
 
 void test_large_functions_are_compiled_without_optimisation() {
-    constexpr int kMany = 110'000;
+    constexpr int kMany = 110'000, kVariables = 1000;
     const jit::Target target = jit::Target::from_environment();
-    const jit::Code code(compile_many(target, kMany), {});
+    const std::vector<char> object = compile_many(target, kMany, kVariables);
+    CHECK(jit::frame_bytes(object) >= std::uint64_t{kVariables} * 128);
+    const jit::Code code(object, {});
     float values[64] = {};
     for (int i = 0; i < 32; ++i) {
         values[i] = static_cast<float>(i);

@@ -13,7 +13,7 @@ struct Export {
     bool per_thread; ///< whether the null stream is the calling thread's per-thread stream
 };
 
-/// All rows of driver.def. Versions of one function may have any order.
+/// All rows of driver.def, then those of graphics.def. Versions of one function may have any order.
 std::span<const Export> exports();
 
 } // namespace softcuda::api

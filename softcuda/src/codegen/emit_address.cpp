@@ -22,6 +22,8 @@ namespace {
 
 using ir::Space;
 
+/// A hardware gather or scatter takes the time of about this many single accesses.
+constexpr unsigned kFewLanes = 8;
 constexpr std::uint64_t kWideWindow = std::uint64_t{1} << 32;
 
 llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
@@ -405,13 +407,16 @@ llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned grou
 FewLanes few_lanes(WarpEmitter &w, const Address &address) {
     const analysis::Shape &shape = address.lanes.shape;
     auto *mask = llvm::dyn_cast<llvm::Constant>(w.mask());
+    const unsigned most = w.kernel.code.target.has_fast_gather() || w.kernel.plan.wants_short_code
+                              ? kFewLanes
+                              : kLanes;
     FewLanes lanes;
     if (!mask || shape.groups != 1 || shape.checked)
         return lanes;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
         if (!mask->getAggregateElement(lane)->isOneValue())
             continue;
-        if (lanes.size() == kFewLanes)
+        if (lanes.size() == most)
             return {};
         lanes.push_back(lane);
     }

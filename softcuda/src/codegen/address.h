@@ -11,6 +11,7 @@ struct Address {
     Lanes lanes;                   ///< i64
     bool needs_check;              ///< may be any address: compare with the arena before the access
     unsigned bytes;                ///< that one lane accesses
+    unsigned checked_bytes;        ///< a power of two is the alignment that is checked
     unsigned alignment = 1;        ///< shared, local: to be checked before the access
     llvm::Value *window = nullptr; ///< base of `lanes`, a pointer; null: zero
     // For divergent lanes with such addresses: `window` and `scale` times a signed <32 x i32>.

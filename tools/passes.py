@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Measure the cost and the benefit of each pass of softcuda's compiler.
 
-    ./run tools/passes.py write docs/passes.md      writes the table
+    ./run tools/passes.py write docs/passes.md [PASS...]
+                                                    writes the table; with names of passes, measures
+                                                    these and keeps the recorded times of the others
     ./run tools/passes.py lines docs/passes.md      updates the list and the lines of code, and keeps
                                                     the recorded times
     tools/passes.py check LIST RUN_TESTS LIBRARY FOLDER
@@ -10,7 +12,8 @@
 The passes come from ``softcuda_passes``, which the build makes with the tests; LIST is its
 path. Each optional pass is skipped with SOFTCUDA_SKIP, while the kernels of ``benchmarks/softcuda``
 are compiled and run. All settings are timed in turn in one process, so that a change of the machine's
-speed affects all of them; ratios are those of the fastest runs.
+speed affects all of them; ratios are those of the fastest runs. Kernels run on one thread, and times are
+processor times, so that other work on the machine hardly matters.
 """
 
 from __future__ import annotations
@@ -71,6 +74,7 @@ def keep_least(times: Times, setting: str, kernel: str, seconds: float) -> None:
 def measure(settings: list[str]) -> Figures:
     """Compiles and runs every kernel with every setting."""
     os.environ["SOFTCUDA_DISABLE_CACHE"] = "1"
+    os.environ["SOFTCUDA_THREADS"] = "1"
     os.environ.setdefault("PYCUDA_DRIVER", "softcuda")
     sys.path.insert(0, str(ROOT / "benchmarks/softcuda"))
     import cases
@@ -113,13 +117,13 @@ def measure(settings: list[str]) -> Figures:
         for _ in range(ROUNDS):
             for setting in settings:
                 os.environ["SOFTCUDA_SKIP"] = setting
-                start = time.perf_counter()
+                start = time.process_time()
                 run = runner(*few, ptx)
                 run()
-                first = time.perf_counter() - start
-                start = time.perf_counter()
+                first = time.process_time() - start
+                start = time.process_time()
                 run()
-                second = time.perf_counter() - start
+                second = time.process_time() - start
                 keep_least(figures.compile, setting, name, first - second)
         runs = {}
         for setting in settings:
@@ -127,15 +131,15 @@ def measure(settings: list[str]) -> Figures:
             runs[setting] = runner(*many, ptx)
             runs[setting]()
         os.environ["SOFTCUDA_SKIP"] = ""
-        start = time.perf_counter()
+        start = time.process_time()
         runs[""]()
-        repeats = max(1, math.ceil(SECONDS / (time.perf_counter() - start)))
+        repeats = max(1, math.ceil(SECONDS / (time.process_time() - start)))
         for _ in range(ROUNDS):
             for setting in settings:
-                start = time.perf_counter()
+                start = time.process_time()
                 for _ in range(repeats):
                     runs[setting]()
-                seconds = (time.perf_counter() - start) / repeats
+                seconds = (time.process_time() - start) / repeats
                 keep_least(figures.run, setting, name, seconds)
         print(f"{name}: measured", file=sys.stderr, flush=True)
     return figures
@@ -235,17 +239,23 @@ def check(run_tests: str, library: str, folder: str, passes: list[Pass]) -> int:
 def main() -> int:
     if len(sys.argv) == 6 and sys.argv[1] == "check":
         return check(*sys.argv[3:6], passes=read_passes(Path(sys.argv[2])))
-    if len(sys.argv) != 3 or sys.argv[1] not in ("write", "lines"):
+    passes = read_passes(LIST)
+    optional = [row.name for row in passes if row.optional]
+    command, document, *named = sys.argv[1:] if len(sys.argv) > 2 else ("", "")
+    if (
+        command not in ("write", "lines")
+        or (command == "lines" and named)
+        or not set(named) <= set(optional)
+    ):
         print(__doc__)
         return 2
-    passes = read_passes(LIST)
-    document = Path(sys.argv[2])
-    if sys.argv[1] == "write":
-        settings = ["", *(row.name for row in passes if row.optional)]
-        times = measured_cells(passes, measure(settings))
-    else:
-        times = recorded_cells(document.read_text())
-    document.write_text(table(passes, times))
+    recorded = Path(document).read_text() if named or command == "lines" else ""
+    times = recorded_cells(recorded)
+    if command == "write":
+        chosen = [row for row in passes if row.name in (named or optional)]
+        figures = measure(["", *(row.name for row in chosen)])
+        times |= measured_cells(chosen, figures)
+    Path(document).write_text(table(passes, times))
     return 0
 
 

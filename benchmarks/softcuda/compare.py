@@ -2,13 +2,16 @@
 
     ./run ninja -C build/release hand_written
     ./run pip install -r benchmarks/requirements.txt        # optional: for PoCL's column
-    ./run benchmarks/softcuda/compare.py [KERNEL...]
+    ./run benchmarks/softcuda/compare.py [--processor-time] [KERNEL...]
 
 For each kernel the results of all sides are compared, then all are timed in turn, so that a change of the
 machine's speed affects all of them equally. The table is Markdown: medians in milliseconds, the worst ratio first. A
 ratio is the time of the other side divided by softcuda's: 1 means equally fast. ``≈`` marks a ratio
 whose times were unsteady: the interquartile range is more than a quarter of the median. On a
 busy machine look at the ratio of the fastest runs.
+
+``--processor-time`` is for a machine with much other work: all sides use one thread, and the table has processor
+times instead of the time that passes.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from dataclasses import dataclass
 # reads this when the library is opened.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("PYCUDA_DRIVER", "softcuda")
+if "--processor-time" in sys.argv:
+    os.environ |= {"OMP_NUM_THREADS": "1", "SOFTCUDA_THREADS": "1"}
 
 import cases
 from sides import HandWritten, Pocl, SoftCuda
@@ -33,6 +38,8 @@ import pycuda.autoinit
 
 ROUNDS, LEAST_ROUNDS, SECONDS = 21, 5, 15.0
 SHORT = 10.0  # milliseconds
+PROCESSOR_TIME = "--processor-time" in sys.argv
+CLOCK = time.process_time if PROCESSOR_TIME else time.perf_counter
 Side = HandWritten | SoftCuda | Pocl
 
 
@@ -97,9 +104,9 @@ def measure(case: cases.Case, sides: list[Side], rounds: int) -> Row:
         for side in sides:
             if done == 0 or samples[side.name][-1] < SHORT:
                 side.run()
-            start = time.perf_counter()
+            start = CLOCK()
             side.run()
-            samples[side.name].append((time.perf_counter() - start) * 1e3)
+            samples[side.name].append((CLOCK() - start) * 1e3)
         if done + 1 >= LEAST_ROUNDS and time.perf_counter() > end:
             break
     return Row(case, {name: Times(values) for name, values in samples.items()})
@@ -172,6 +179,9 @@ def main() -> None:
     parser.add_argument(
         "--rounds", type=int, default=ROUNDS, help="at most so many each"
     )
+    parser.add_argument(
+        "--processor-time", action="store_true", help="of one thread for each side"
+    )
     arguments = parser.parse_args()
     for name in arguments.kernels:
         if name not in cases.NAMES:
@@ -184,7 +194,7 @@ def main() -> None:
         f"{pycuda.autoinit.device.name()}, {len(os.sched_getaffinity(0))} cores",
         file=sys.stderr,
     )
-    pocl = pocl_or_none()
+    pocl = None if PROCESSOR_TIME else pocl_or_none()  # it has no setting for threads
     rows = []
     for name in arguments.kernels or cases.NAMES:
         case = cases.make(name)

@@ -11,6 +11,7 @@ struct Address {
     Lanes lanes;                   ///< i64
     bool needs_check;              ///< may be any address: compare with the arena before the access
     unsigned bytes;                ///< that one lane accesses
+    unsigned checked_bytes;        ///< a power of two is the alignment that is checked
     unsigned alignment = 1;        ///< shared, local: to be checked before the access
     llvm::Value *window = nullptr; ///< base of `lanes`, a pointer; null: zero
     // For divergent lanes with such addresses: `window` and `scale` times a signed <32 x i32>.
@@ -38,11 +39,11 @@ struct Address {
 /// <32 x ptr>, in the form for hardware gathers: offsets from one pointer if possible.
 [[nodiscard]] llvm::Value *all_pointers(WarpEmitter &w, const Address &address);
 
-/// The active lanes, if they and the distances between their addresses are known at compile time,
-/// and they are few; otherwise none. Accesses to single lanes are faster than the processor's
-/// gathers and scatters, and their stores can be loaded at once.
-inline constexpr unsigned kFewLanes = 8;
-using FewLanes = llvm::SmallVector<unsigned, kFewLanes>;
+/// The active lanes, if they and the distances between their addresses are known at compile time;
+/// otherwise none. Accesses to single lanes are faster than the processor's gathers and scatters,
+/// and their stores can be loaded at once. If the processor gathers fast, or the code must be
+/// short: only up to eight lanes.
+using FewLanes = llvm::SmallVector<unsigned, kLanes>;
 [[nodiscard]] FewLanes few_lanes(WarpEmitter &w, const Address &address);
 /// The address of one of them, plus `extra` bytes.
 [[nodiscard]] llvm::Value *lane_pointer(WarpEmitter &w, const Address &address, unsigned lane,

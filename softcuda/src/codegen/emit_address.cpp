@@ -22,6 +22,8 @@ namespace {
 
 using ir::Space;
 
+/// A hardware gather or scatter takes the time of about this many single accesses.
+constexpr unsigned kFewLanes = 8;
 constexpr std::uint64_t kWideWindow = std::uint64_t{1} << 32;
 
 llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
@@ -197,12 +199,12 @@ llvm::Value *answer_from(WarpEmitter &w, llvm::BasicBlock *asked, llvm::BasicBlo
 // If any lane is suspect: whether it is a relevant one.
 llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
     auto one_that_matters = [&] {
-        llvm::Value *found = suspects(w, address.lanes.base, address.bytes);
+        llvm::Value *found = suspects(w, address.lanes.base, address.checked_bytes);
         return w.any(w.b.CreateAnd(found, w.mask()));
     };
     if (w.kernel.code.target.has_avx512())
         return one_that_matters();
-    llvm::Value *any = any_suspect(w, address.lanes.base, address.bytes);
+    llvm::Value *any = any_suspect(w, address.lanes.base, address.checked_bytes);
     if (w.mask_is_full())
         return any;
     llvm::BasicBlock *rare = w.new_block("suspects"), *after = w.new_block("suspected");
@@ -228,8 +230,8 @@ llvm::Value *suspect_indices(WarpEmitter &w, const Address &address) {
     auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, kLanes); };
     llvm::Value *outside = w.b.CreateICmpUGE(w.b.CreateSub(address.index, everywhere(first)),
                                              everywhere(w.b.CreateSub(last, first)), "suspect");
-    llvm::Value *misaligned =
-        w.b.CreateICmpNE(w.b.CreateAnd(pointer, w.i64(std::bit_ceil(address.bytes) - 1)), w.i64(0));
+    llvm::Value *misaligned = w.b.CreateICmpNE(
+        w.b.CreateAnd(pointer, w.i64(std::bit_ceil(address.checked_bytes) - 1)), w.i64(0));
     return w.b.CreateOr(w.any(w.b.CreateAnd(outside, w.mask())), misaligned);
 }
 
@@ -245,9 +247,10 @@ void check_all(WarpEmitter &w, const Address &address, unsigned access) {
     llvm::Value *all = all_addresses(w, address),
                 *places = w.kernel.frame.call_slot(all->getType());
     w.b.CreateStore(all, places);
-    touches_nothing(call_rarely(w, "scu_check_addresses",
-                                {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame,
-                                 places, w.mask_bits(), w.i32(address.bytes), w.i32(access)}));
+    touches_nothing(
+        call_rarely(w, "scu_check_addresses",
+                    {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame, places,
+                     w.mask_bits(), w.i32(address.checked_bytes), w.i32(access)}));
 }
 
 // An rt::LanePlaces.
@@ -255,8 +258,9 @@ llvm::Value *lane_places(WarpEmitter &w, const Address &address, unsigned access
     llvm::SmallVector<std::uint64_t, kLanes> offsets;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         offsets.push_back(static_cast<std::uint64_t>(address.lanes.shape.offset(lane)));
-    llvm::Constant *places = llvm::ConstantStruct::getAnon(
-        {llvm::ConstantDataArray::get(w.context, offsets), w.i32(address.bytes), w.i32(access)});
+    llvm::Constant *places =
+        llvm::ConstantStruct::getAnon({llvm::ConstantDataArray::get(w.context, offsets),
+                                       w.i32(address.checked_bytes), w.i32(access)});
     return w.kernel.code.constant(places, "places");
 }
 
@@ -327,9 +331,11 @@ llvm::Value *if_last_fits(WarpEmitter &w, llvm::Value *all, unsigned bytes, Whol
 
 Address find_address(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan) {
     const Space space = i.attributes.space;
-    Address address{.lanes = host_address(w, i.operand(0), space, i.attributes.offset),
+    const std::int64_t offset = plan.offset_of(i);
+    Address address{.lanes = host_address(w, i.operand(0), space, offset),
                     .needs_check = plan.check == warp::Check::Range,
                     .bytes = plan.lane_bytes(),
+                    .checked_bytes = plan.checked_bytes(),
                     .alignment = plan.alignment};
     assert(address.lanes.shape.groups == plan.shape.groups && "planned for another shape");
     if (space == Space::Shared)
@@ -337,7 +343,7 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, const warp::Acces
     if (plan.line)
         address.lanes.base = place_on(w, *plan.line);
     if (plan.indexed.pointer)
-        return with_index(w, plan.indexed, i.attributes.offset, address);
+        return with_index(w, plan.indexed, offset, address);
     return address;
 }
 
@@ -353,7 +359,7 @@ llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
     if (address.window && !address.index) // the offsets have 32 bits
         all = w.b.CreateTrunc(all, with_lanes(w.b.getInt32Ty(), kLanes));
     llvm::Value *first = w.b.CreateExtractElement(all, std::uint64_t{0});
-    const unsigned bytes = address.index ? 1 : address.bytes;
+    const unsigned bytes = address.index ? address.bytes / address.scale : address.bytes;
     return if_last_fits(w, all, bytes, [&] {
         const analysis::LanePattern pattern = adjacent_places(bytes);
         const analysis::Shape shape{.groups = 1, .offsets = &pattern};
@@ -405,13 +411,16 @@ llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned grou
 FewLanes few_lanes(WarpEmitter &w, const Address &address) {
     const analysis::Shape &shape = address.lanes.shape;
     auto *mask = llvm::dyn_cast<llvm::Constant>(w.mask());
+    const unsigned most = w.kernel.code.target.has_fast_gather() || w.kernel.plan.wants_short_code
+                              ? kFewLanes
+                              : kLanes;
     FewLanes lanes;
     if (!mask || shape.groups != 1 || shape.checked)
         return lanes;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
         if (!mask->getAggregateElement(lane)->isOneValue())
             continue;
-        if (lanes.size() == kFewLanes)
+        if (lanes.size() == most)
             return {};
         lanes.push_back(lane);
     }
@@ -454,7 +463,7 @@ llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
         return suspect_indices(w, address);
     if (address.lanes.shape.groups == kLanes)
         return suspect_lanes(w, address);
-    llvm::Value *found = suspects(w, address.lanes.base, address.bytes);
+    llvm::Value *found = suspects(w, address.lanes.base, address.checked_bytes);
     return found->getType()->isVectorTy() ? w.any(found) : found;
 }
 

@@ -398,6 +398,7 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
                                           .shape = analysis::Shape{.groups = kLanes}},
                                 .needs_check = address.needs_check,
                                 .bytes = plan.bytes,
+                                .checked_bytes = plan.bytes,
                                 .alignment = address.alignment}
                       : address,
                   static_cast<unsigned>(rt::Access::Atomic));

@@ -18,7 +18,6 @@ namespace softcuda::codegen {
 namespace {
 
 using warp::How;
-using Values = llvm::SmallVector<llvm::Value *, 4>;
 
 struct Element {
     llvm::Type *type; ///< in memory
@@ -165,6 +164,8 @@ Values gather_few(WarpEmitter &w, const Address &address, const Element &element
 Values gather(WarpEmitter &w, const Address &address, const Element &element) {
     if (const auto lanes = few_lanes(w, address); !lanes.empty())
         return gather_few(w, address, element, lanes);
+    if (has_lane_rows(w, element.bytes, element.count))
+        return gather_rows(w, address, element.type, element.count);
     Values values;
     llvm::Type *type = with_lanes(element.type, kLanes);
     for (unsigned e = 0; e < element.count; ++e) {
@@ -491,6 +492,8 @@ bool is_ordered(const ir::Instruction &i) { return i.attributes.order != ir::Ord
 
 void emit_load(WarpEmitter &w, const ir::Instruction &i) {
     const warp::AccessPlan &plan = w.kernel.plan.accesses.at(&i);
+    if (plan.joined_by)
+        return;
     const Element element = element_of(w, plan, i.result()->type);
     const Address address = find_address(w, i, plan);
     watch_access(w, i, address);
@@ -506,7 +509,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
         values = load_all_lanes(w, plan, address, element);
     }
     for (unsigned e = 0; e < element.count; ++e) {
-        const ir::Value *result = i.result(e);
+        const ir::Value *result = plan.joined.empty() ? i.result(e) : plan.joined[e]->result();
         llvm::Value *value = to_register(w, i, values[e], result->type);
         if (uniform)
             w.define(result, repeat(w.b, value, 1, w.shape(result).groups));

@@ -69,6 +69,133 @@ llvm::Value *gather_singly(WarpEmitter &w, const Address &address, llvm::Type *e
     return values;
 }
 
+namespace {
+
+constexpr unsigned kPiece = 16; ///< bytes of the vectors within which permutations are fastest
+
+/// Adjacent elements of all lanes as vectors over the lanes, by loads of `count` elements of a lane
+/// and a transposition within pieces of 16 bytes:
+///
+///     lane 0 | lane 4     a0 b0 c0 d0 | a4 b4 c4 d4     a0 a1 a2 a3 | a4 a5 a6 a7
+///     lane 1 | lane 5     a1 b1 c1 d1 | a5 b5 c5 d5     b0 b1 b2 b3 | b4 b5 b6 b7
+///     lane 2 | lane 6     a2 b2 c2 d2 | a6 b6 c6 d6     c0 c1 c2 c3 | c4 c5 c6 c7
+///     lane 3 | lane 7     a3 b3 c3 d3 | a7 b7 c7 d7     d0 d1 d2 d3 | d4 d5 d6 d7
+class RowGather {
+  public:
+    /// `addresses`: of all lanes, which may all be read.
+    RowGather(WarpEmitter &w, llvm::Value *addresses, llvm::Type *element, unsigned count)
+        : w_(w), addresses_(addresses), element_(element), count_(count),
+          pieces_(w.kernel.code.target.vector_bits() / 8 / kPiece) {}
+
+    /// From `extra` bytes after the addresses.
+    Values whole_pieces(std::uint64_t extra) {
+        std::vector<llvm::SmallVector<llvm::Value *, 8>> parts(count_);
+        for (unsigned first = 0; first < kLanes; first += count_ * pieces_) {
+            llvm::SmallVector<llvm::Value *, 4> rows;
+            for (unsigned row = 0; row < count_; ++row) {
+                llvm::SmallVector<llvm::Value *, 4> loaded;
+                for (unsigned piece = 0; piece < pieces_; ++piece)
+                    loaded.push_back(load(first + piece * count_ + row, extra));
+                rows.push_back(concatenate(w_.b, loaded));
+            }
+            for (unsigned done = 1; done < count_; done *= 2)
+                rows = interleaved(rows);
+            for (unsigned e = 0; e < count_; ++e)
+                parts[e].push_back(rows[e]);
+        }
+        return joined(parts);
+    }
+
+    /// Two elements of half a piece.
+    Values half_pieces() {
+        std::vector<llvm::SmallVector<llvm::Value *, 8>> parts(2);
+        for (unsigned first = 0; first < kLanes; first += 4 * pieces_) {
+            llvm::SmallVector<llvm::Value *, 4> rows;
+            for (unsigned row = 0; row < 2; ++row) {
+                llvm::SmallVector<llvm::Value *, 8> loaded;
+                for (unsigned half = 0; half < 2 * pieces_; ++half)
+                    loaded.push_back(load(first + half / 2 * 4 + row * 2 + half % 2, 0));
+                rows.push_back(concatenate(w_.b, loaded));
+            }
+            for (unsigned e = 0; e < 2; ++e)
+                parts[e].push_back(in_pieces(rows[0], rows[1], [e](unsigned k) {
+                    return k / 2 * 4 + k % 2 * 2 + e; // of four elements of each row
+                }));
+        }
+        return joined(parts);
+    }
+
+  private:
+    llvm::Value *load(unsigned lane, std::uint64_t extra) {
+        llvm::Value *at = place_of(w_, addresses_, lane);
+        return w_.b.CreateAlignedLoad(llvm::FixedVectorType::get(element_, count_),
+                                      w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), at, extra),
+                                      llvm::Align(1));
+    }
+
+    /// Permutes within the pieces of two vectors. `from(k)` is the source of element k of a piece
+    /// of the result: an element of the first vector's piece, or, beyond, of the second's.
+    template <typename From> llvm::Value *in_pieces(llvm::Value *a, llvm::Value *b, From from) {
+        const unsigned width =
+            llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements() / pieces_;
+        llvm::SmallVector<int, kLanes> places;
+        for (unsigned k = 0; k < width * pieces_; ++k) {
+            const unsigned source = from(k % width);
+            places.push_back(static_cast<int>(k / width * width + source % width +
+                                              source / width * width * pieces_));
+        }
+        return w_.b.CreateShuffleVector(a, b, places);
+    }
+
+    /// One step of a transposition; as many steps as the binary logarithm of the rows complete it.
+    llvm::SmallVector<llvm::Value *, 4> interleaved(llvm::ArrayRef<llvm::Value *> rows) {
+        const auto width = static_cast<unsigned>(rows.size());
+        llvm::SmallVector<llvm::Value *, 4> result;
+        for (unsigned row = 0; row < width / 2; ++row)
+            for (const unsigned start : {0u, width / 2})
+                result.push_back(in_pieces(rows[row], rows[row + width / 2], [&](unsigned k) {
+                    return start + k / 2 + k % 2 * width;
+                }));
+        return result;
+    }
+
+    Values joined(std::vector<llvm::SmallVector<llvm::Value *, 8>> &parts) {
+        Values values;
+        for (auto &part : parts)
+            values.push_back(concatenate(w_.b, part));
+        return values;
+    }
+
+    WarpEmitter &w_;
+    llvm::Value *addresses_;
+    llvm::Type *element_;
+    unsigned count_;  ///< elements of a load
+    unsigned pieces_; ///< in a vector register
+};
+
+} // namespace
+
+bool has_lane_rows(const WarpEmitter &w, unsigned bytes, unsigned count) {
+    const unsigned row = bytes * count;
+    if (w.kernel.plan.wants_short_code || count < 2 || (bytes != 4 && bytes != 8))
+        return false;
+    return row % kPiece == 0 || (row == kPiece / 2 && !w.kernel.code.target.has_fast_gather());
+}
+
+Values gather_rows(WarpEmitter &w, const Address &address, llvm::Type *element, unsigned count) {
+    const auto bytes = static_cast<unsigned>(element->getPrimitiveSizeInBits() / 8);
+    const unsigned of_load = std::min(count, kPiece / bytes);
+    llvm::Type *row = llvm::ArrayType::get(element, count);
+    llvm::Value *zeros = w.kernel.code.constant(llvm::Constant::getNullValue(row), "zeros");
+    RowGather gather(w, addresses_or(w, address, 0, zeros), element, of_load);
+    if (bytes * count < kPiece)
+        return gather.half_pieces();
+    Values values;
+    for (unsigned done = 0; done < count; done += of_load)
+        values.append(gather.whole_pieces(std::uint64_t{done} * bytes));
+    return values;
+}
+
 // A word at a multiple of its size does not cross a page boundary.
 llvm::Value *gather_from_words(WarpEmitter &w, const Address &address, llvm::Type *element,
                                unsigned extra) {

@@ -17,7 +17,18 @@ inline constexpr unsigned kLeastGathered = 4;
 [[nodiscard]] llvm::Value *gather_singly(WarpEmitter &w, const Address &address,
                                          llvm::Type *element, unsigned extra);
 
-/// The same for elements of 1 and 2 bytes, extracted from the aligned words that contain them.
+using Values = llvm::SmallVector<llvm::Value *, 4>;
+
+/// Whether gather_rows() supports such elements, and is faster than gathers of single elements.
+[[nodiscard]] bool has_lane_rows(const WarpEmitter &w, unsigned bytes, unsigned count);
+
+/// `count` vectors <32 x element>: the adjacent elements that the active lanes read at their
+/// addresses, with one or two loads for each lane; 0 in the others.
+[[nodiscard]] Values gather_rows(WarpEmitter &w, const Address &address, llvm::Type *element,
+                                 unsigned count);
+
+/// The same as gather_singly() for elements of 1 and 2 bytes, extracted from the aligned words that
+/// contain them.
 [[nodiscard]] llvm::Value *gather_from_words(WarpEmitter &w, const Address &address,
                                              llvm::Type *element, unsigned extra);
 

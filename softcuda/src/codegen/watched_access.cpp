@@ -132,7 +132,8 @@ class WrittenBytes {
     Address address() {
         return {.lanes = {.base = all_lanes(w_.b, lanes_), .shape = {.groups = kLanes}},
                 .needs_check = false,
-                .bytes = site_.bytes * site_.count};
+                .bytes = site_.bytes * site_.count,
+                .checked_bytes = site_.bytes * site_.count};
     }
 
     /// `missing` has `count` bits for each lane.

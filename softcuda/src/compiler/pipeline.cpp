@@ -25,6 +25,7 @@
 #include "transform/prepare.h"
 #include "transform/specialize.h"
 #include "transform/split_pointers.h"
+#include "warp/join_loads.h"
 #include "warp/print_plan.h"
 
 #include <algorithm>
@@ -219,6 +220,9 @@ constexpr AnalysisPass kAnalyses[] = {
      warp::plan_accesses, warp::print_access_plans},
     {"outliving", Required, "warp/kernel_plan.cpp",
      "Finds values that are used outside their basic block.", warp::find_outliving, warp::print_outliving},
+    {"join-loads", Optional, "warp/join_loads.cpp",
+     "Joins loads of adjacent elements by lanes whose addresses have no pattern: each lane loads all its elements at once.",
+     warp::join_loads, warp::print_access_plans},
 };
 
 // ---- on LLVM IR after code generation ----------------------------------------------------------
@@ -380,12 +384,9 @@ std::unique_ptr<ir::Function> prepare(const ir::Function &function, const Runner
 warp::Machine machine_of(const jit::Target &target) {
     return {.has_avx2 = target.has_avx2(),
             .vector_bits = target.vector_bits(),
+            .fast_gather = target.has_fast_gather(),
             .narrow_windows = target.has_narrow_windows()};
 }
-
-} // namespace
-
-namespace {
 
 void clean_up(ir::Module &module, PassTimes &times) {
     const PassOptions options = options_from_environment();

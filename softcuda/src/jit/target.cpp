@@ -106,6 +106,7 @@ Target::Target(Isa isa) : isa_(isa) {
     fma_ = has("+fma");
     f16c_ = has("+f16c");
     fp16_ = has("+avx512fp16");
+    fast_gather_ = avx512_ && has("+fast-gather");
     key_ = triple_ + '/' + cpu_ + '/' + features_ + "/llvm" LLVM_VERSION_STRING;
 }
 

@@ -60,6 +60,8 @@ class Target {
     [[nodiscard]] bool has_fma() const { return fma_; }
     [[nodiscard]] bool has_f16c() const { return f16c_; }
     [[nodiscard]] bool has_fp16() const { return fp16_; } ///< AVX512-FP16
+    /// AVX-512, and a gather takes less time than a load for each lane.
+    [[nodiscard]] bool has_fast_gather() const { return fast_gather_; }
     /// Bits of the widest vector register.
     [[nodiscard]] unsigned vector_bits() const { return avx512_ ? 512 : avx2_ ? 256 : 128; }
 
@@ -68,7 +70,8 @@ class Target {
 
     Isa isa_;
     std::string triple_, cpu_, features_, data_layout_, key_;
-    bool avx512_ = false, avx2_ = false, fma_ = false, f16c_ = false, fp16_ = false;
+    bool avx512_ = false, avx2_ = false, fma_ = false, f16c_ = false, fp16_ = false,
+         fast_gather_ = false;
     bool narrow_windows_ = false, debugging_ = false, optimising_ = true;
 };
 

@@ -468,6 +468,10 @@ std::string to_text(const AccessPlan &plan) {
     if (plan.check == Check::Range)
         out += ", check range";
     out += plan.may_wrap ? ", check wrap" : "";
+    if (!plan.joined.empty())
+        out += ", joined " + std::to_string(plan.joined.size());
+    if (plan.joined_by)
+        out += ", loaded with " + ir::to_text(*plan.joined_by->result());
     if (plan.variable)
         out += ", in " + plan.variable->name;
     const std::string prefetch = to_text(plan.prefetch);

@@ -32,6 +32,7 @@ struct KernelPlan;
 struct Machine {
     bool has_avx2 = true;
     unsigned vector_bits = 256;  ///< of the largest register
+    bool fast_gather = false;    ///< a gather takes less time than a load for each lane
     bool narrow_windows = false; ///< rt/windows.h
 };
 
@@ -76,6 +77,10 @@ struct WarpLine {
 struct AccessPlan {
     unsigned bytes = 0; ///< of an element
     unsigned count = 1; ///< elements that each lane accesses
+    /// Loads of adjacent elements that this load makes, too (warp/join_loads.h): all of them, this
+    /// one included, in the order of their addresses. Empty: none.
+    std::vector<const ir::Instruction *> joined;
+    const ir::Instruction *joined_by = nullptr; ///< the load that makes this one; null: none
 
     /// The shape of the address, and its shape with as few groups as make it contiguous or grouped.
     analysis::Shape shape, grouped;
@@ -100,6 +105,12 @@ struct AccessPlan {
 
     [[nodiscard]] How how(bool mask_is_full) const { return mask_is_full ? full : masked; }
     [[nodiscard]] unsigned lane_bytes() const { return bytes * count; }
+    /// Bytes whose alignment is required.
+    [[nodiscard]] unsigned checked_bytes() const { return joined.empty() ? lane_bytes() : bytes; }
+    /// Bytes from the address operand of `access`, which has this plan, to the first element.
+    [[nodiscard]] std::int64_t offset_of(const ir::Instruction &access) const {
+        return (joined.empty() ? access : *joined.front()).attributes.offset;
+    }
 };
 
 /// Whether all lanes of a group access addresses near that of the first lane. Then limiting an

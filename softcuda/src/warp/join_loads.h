@@ -1,0 +1,22 @@
+// join_loads.h -- loads of adjacent elements become one access.
+#pragma once
+
+namespace softcuda::warp {
+
+struct KernelPlan;
+
+/// Joins loads in a basic block whose addresses differ by constants only, if each lane's elements
+/// are adjacent and the lanes' addresses have no pattern. Each lane then loads all its elements at
+/// once, and permutations put them in order. A gather loads one element for each lane, in the time
+/// of a load for each lane.
+///
+///     a = load [p]             a, b, c, d = load 16 bytes [p]
+///     b = load [p + 4]
+///     c = load [p + 8]                              p = rows of a sparse matrix, structures
+///     d = load [p + 12]
+///
+/// The first of them in the program loads all. No instruction in between writes memory or waits.
+/// Needs the plans of all accesses.
+void join_loads(KernelPlan &plan);
+
+} // namespace softcuda::warp

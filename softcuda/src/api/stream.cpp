@@ -109,11 +109,11 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int f
         device::require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
         if (flags == CU_EVENT_WAIT_DEFAULT)
             return event->hold(stream);
-        device::require(device::capture::any() &&
-                            device::capture::add(
-                                stream,
-                                device::EventWork{.event = std::move(event), .records = false}),
-                        CUDA_ERROR_INVALID_VALUE);
+        device::require(
+            device::capture::any() &&
+                device::capture::add(
+                    stream, device::EventWork{.event = std::move(event), .records = false}),
+            CUDA_ERROR_INVALID_VALUE);
     });
 }
 

@@ -52,7 +52,7 @@ cudaError_t launch(const void *symbol, const dim3 &grid, const dim3 &block, void
                    std::size_t shared_bytes, cudaStream_t stream) {
     return with_context([&] {
         check_launch(cuLaunchKernel(function_of(symbol), grid.x, grid.y, grid.z, block.x, block.y,
-                                    block.z, static_cast<unsigned>(shared_bytes), stream_of(stream),
+                                    block.z, driver_bytes(shared_bytes), stream_of(stream),
                                     arguments, nullptr),
                      grid, block);
     });
@@ -98,9 +98,9 @@ CUDART_DEFINE_PER_THREAD(__cudaLaunchKernel, __cudaLaunchKernel_ptsz)
 cudaError_t cudaLaunchCooperativeKernel(const void *symbol, dim3 grid, dim3 block, void **arguments,
                                         std::size_t shared_bytes, cudaStream_t stream) {
     return with_context([&] {
-        check_launch(cuLaunchCooperativeKernel(
-                         function_of(symbol), grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                         static_cast<unsigned>(shared_bytes), stream_of(stream), arguments),
+        check_launch(cuLaunchCooperativeKernel(function_of(symbol), grid.x, grid.y, grid.z, block.x,
+                                               block.y, block.z, driver_bytes(shared_bytes),
+                                               stream_of(stream), arguments),
                      grid, block);
     });
 }

@@ -37,7 +37,7 @@ struct Sample {
     std::uint64_t busy = 0;
 };
 
-std::mutex mutex;
+std::mutex samples_mutex;
 std::map<int, std::deque<Sample>> samples; ///< by ordinal, the oldest first
 
 /// Stores a sample, and removes those that no later query needs.
@@ -50,7 +50,7 @@ void keep(std::deque<Sample> &kept, const Sample &sample) {
 
 /// In percent.
 unsigned utilization(int ordinal, std::uint64_t busy) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(samples_mutex);
     std::deque<Sample> &kept = samples[ordinal];
     const Sample now{Clock::now(), busy};
     keep(kept, now);
@@ -116,7 +116,7 @@ unsigned long long wall_time() {
 } // namespace
 
 void begin_samples(int devices) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(samples_mutex);
     samples.clear();
     for (int ordinal = 0; ordinal < devices; ordinal++)
         keep(samples[ordinal], {Clock::now(), describe(ordinal).busy_nanoseconds});

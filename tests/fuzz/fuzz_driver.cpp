@@ -13,34 +13,19 @@
 // correct, but a crash, a hang or a sanitizer's report is an error.
 #define __CUDA_API_VERSION_INTERNAL // also the types of the functions' older forms
 
-#include "fuzz_driver_arguments.h"
+#include "fuzz_calls.h"
 
 #include "abi/driver_types.h"
 #include "api/exports.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <map>
 #include <string>
-#include <thread>
 
 using namespace fuzz;
 
 namespace {
 
-/// Calls `function` with random arguments.
-using Caller = void (*)(void *function, Choices &choices, Handles &handles);
-
-template <class Function> struct CallOf;
-
-template <class Result, class... Arguments> struct CallOf<Result (*)(Arguments...)> {
-    static void call(void *function, Choices &choices, Handles &handles) {
-        Draw draw(choices, handles);
-        // Braces keep the order of the draws.
-        std::tuple<Arguments...> drawn{draw_argument<Arguments>(draw)...};
-        std::apply(reinterpret_cast<Result (*)(Arguments...)>(function), drawn);
-        draw.collect();
-    }
+struct DriverArguments {
+    template <class T> static T draw(Draw &draw) { return draw_argument<T>(draw); }
 };
 
 struct Row {
@@ -54,7 +39,7 @@ struct Row {
 // type's name is concatenated at once, before cuda.h's macros can change the function's name.
 #define FUZZ_SECOND(first, second, ...) second
 #define FUZZ_IS_UNKNOWN(...) FUZZ_SECOND(__VA_ARGS__, 0, 0)
-#define FUZZ_CALLER_0(type) &CallOf<type>::call
+#define FUZZ_CALLER_0(type) &CallOf<DriverArguments, type>::call
 #define FUZZ_CALLER_1(type) nullptr
 #define FUZZ_PASTE(unknown, type) FUZZ_CALLER_##unknown(type)
 #define FUZZ_CHOOSE(unknown, type) FUZZ_PASTE(unknown, type)
@@ -115,12 +100,6 @@ bool is_left_out(std::string_view name) {
     return false;
 }
 
-struct Target {
-    const char *symbol;
-    void *function;
-    Caller call;
-};
-
 const std::vector<Target> &targets() {
     static const std::vector<Target> all = [] {
         std::vector<Target> made;
@@ -133,29 +112,11 @@ const std::vector<Target> &targets() {
     return all;
 }
 
-void run(Choices choices, Handles &handles) {
-    static const bool trace = std::getenv("FUZZ_TRACE") != nullptr;
-    while (!choices.empty()) {
-        const Target &target = targets()[choices.word() % targets().size()];
-        if (trace)
-            std::fprintf(stderr, "%s\n", target.symbol);
-        target.call(target.function, choices, handles);
-    }
-}
-
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
     Handles handles;
-    const std::span<const std::uint8_t> bytes(data, size);
-    // The first thread has the first half of the bytes, the second the rest.
-    std::thread other([&] {
-        handles.make_context_current();
-        run(Choices(bytes.subspan(size / 2)), handles);
-    });
-    handles.make_context_current();
-    run(Choices(bytes.first(size / 2)), handles);
-    other.join();
+    call_from_two_threads(targets(), handles, {data, size});
     handles.tear_down();
     return 0;
 }

@@ -54,7 +54,14 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned int fl
     return api::with_context_of(stream, [&](Context &context) {
         device::require(flags == CU_EVENT_RECORD_DEFAULT || flags == CU_EVENT_RECORD_EXTERNAL,
                         CUDA_ERROR_INVALID_VALUE);
-        find_event(handle)->record(*api::find_stream(context, stream));
+        std::shared_ptr<Event> event = find_event(handle);
+        const std::shared_ptr<device::Stream> in = api::find_stream(context, stream);
+        if (flags == CU_EVENT_RECORD_DEFAULT)
+            return event->record(*in);
+        device::require(device::capture::any() &&
+                            device::capture::add(
+                                *in, device::EventWork{.event = std::move(event), .records = true}),
+                        CUDA_ERROR_INVALID_VALUE);
     });
 }
 
@@ -65,6 +72,7 @@ CUresult cuEventRecord(CUevent handle, CUstream stream) {
 CUresult cuEventQuery(CUevent handle) {
     return api::with_system([&](device::System &) {
         const std::shared_ptr<Event> event = find_event(handle);
+        device::capture::forbid(*event);
         if (!event->query())
             return api::not_ready_yet();
         event->context().collect_output();
@@ -76,6 +84,7 @@ CUresult cuEventQuery(CUevent handle) {
 CUresult cuEventSynchronize(CUevent handle) {
     return api::with_system([&](device::System &) {
         const std::shared_ptr<Event> event = find_event(handle);
+        device::capture::forbid(*event);
         event->synchronize();
         event->context().collect_output();
         event->context().throw_error();

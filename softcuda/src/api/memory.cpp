@@ -86,10 +86,11 @@ CUresult cuMemFree(CUdeviceptr address) {
         wait_for_users(allocation, context);
         if (allocation.kind == MemoryKind::Graph)
             return device::require(device::GraphMemory::end_use(address), CUDA_ERROR_INVALID_VALUE);
-        // Also frees memory of cuMemAllocAsync, but not, for example, a module's variables.
-        const bool other =
-            allocation.kind == MemoryKind::Managed || allocation.kind == MemoryKind::Pool;
-        memory().free(address, other ? allocation.kind : MemoryKind::Device);
+        if (allocation.kind == MemoryKind::Pool) // of cuMemAllocAsync
+            return device::MemoryPool::free_now(allocation);
+        // Not, for example, a module's variables.
+        const bool managed = allocation.kind == MemoryKind::Managed;
+        memory().free(address, managed ? MemoryKind::Managed : MemoryKind::Device);
     });
 }
 

@@ -105,9 +105,15 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int f
     return with_stream(handle, [&](Stream &stream) {
         device::require(flags == CU_EVENT_WAIT_DEFAULT || flags == CU_EVENT_WAIT_EXTERNAL,
                         CUDA_ERROR_INVALID_VALUE);
-        const auto event = device::registry<device::Event>().find(event_handle);
+        auto event = device::registry<device::Event>().find(event_handle);
         device::require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
-        event->hold(stream);
+        if (flags == CU_EVENT_WAIT_DEFAULT)
+            return event->hold(stream);
+        device::require(
+            device::capture::any() &&
+                device::capture::add(
+                    stream, device::EventWork{.event = std::move(event), .records = false}),
+            CUDA_ERROR_INVALID_VALUE);
     });
 }
 
@@ -168,6 +174,7 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void *a
                              unsigned int flags) {
     return with_stream(handle, [&](Stream &stream) {
         device::require(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        device::capture::forbid(stream); // no node of a graph calls a callback
         device::enqueue_host_function(
             stream, [=](CUresult status) { callback(handle, status, argument); },
             HostFunction::OnError::Call);
@@ -176,7 +183,8 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void *a
 
 CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, std::size_t,
                                 unsigned int flags) {
-    return with_stream(handle, [&](Stream &) {
+    return with_stream(handle, [&](Stream &stream) {
+        device::capture::forbid(stream);
         const auto allocation = device::System::get().memory().find(address);
         device::require(allocation && allocation->is_managed() &&
                             flags <=

@@ -215,6 +215,17 @@ void forbid(const Context &context) {
     require(!found, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 }
 
+void forbid(const Event &event) {
+    if (!any())
+        return;
+    std::lock_guard lock(graph_mutex());
+    const auto mark = by_event().find(&event);
+    if (mark == by_event().end())
+        return;
+    mark->second.session->spoiled = true;
+    throw Error(CUDA_ERROR_CAPTURED_EVENT);
+}
+
 State state(const Stream &stream) {
     std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Session> session = session_of(stream);

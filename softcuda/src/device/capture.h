@@ -36,6 +36,9 @@ void begin(Stream &stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> grap
 /// calls that wait. The second function: if any stream of the context captures.
 void forbid(const Stream &stream);
 void forbid(const Context &context);
+/// Throws Error(captured event) and invalidates the capture, if the latest record of `event` is
+/// part of a capture: for calls that ask whether this record was reached.
+void forbid(const Event &event);
 
 struct State {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

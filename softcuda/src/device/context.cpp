@@ -9,6 +9,7 @@
 #include "device/error.h"
 #include "device/event.h"
 #include "device/fault_log.h"
+#include "device/memory_pool.h"
 #include "device/module.h"
 #include "device/registry.h"
 #include "device/system.h"
@@ -116,6 +117,7 @@ void Context::tear_down(Pending pending) {
         std::lock_guard lock(mutex_);
         per_thread_.clear();
     }
+    MemoryPool::free_all(*this);
     System::get().memory().free_all(this);
 }
 

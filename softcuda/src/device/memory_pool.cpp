@@ -113,16 +113,11 @@ void MemoryPool::free(Stream &stream, std::uint64_t address) {
     const std::optional<Allocation> allocation = system.memory().find(address);
     require(allocation && allocation->address == address && allocation->kind == MemoryKind::Pool,
             CUDA_ERROR_INVALID_VALUE);
-    // The client may have destroyed the pool.
-    auto pool = registry<MemoryPool>().find(allocation->pool);
     auto pending = std::make_shared<PendingFree>();
     auto action = std::make_shared<Action>(
-        stream.context(), [&system, address, pool = std::move(pool), size = allocation->size,
-                           pending = std::move(pending)]() mutable {
+        stream.context(), [freed = *allocation, pending = std::move(pending)]() mutable {
             try {
-                system.memory().free(address, MemoryKind::Pool);
-                if (pool)
-                    pool->used_ -= size;
+                free_now(freed);
             } catch (const Error &) {
                 // Freed twice: the second free finds no allocation.
             }
@@ -130,6 +125,23 @@ void MemoryPool::free(Stream &stream, std::uint64_t address) {
         });
     if (system.timeline().append(stream, action))
         action->start();
+}
+
+void MemoryPool::free_now(const Allocation &allocation) {
+    System::get().memory().free(allocation.address, MemoryKind::Pool);
+    // The client may have destroyed the pool.
+    if (const auto pool = registry<MemoryPool>().find(allocation.pool))
+        pool->used_ -= allocation.size;
+}
+
+void MemoryPool::free_all(const Context &context) {
+    for (const Allocation &allocation : System::get().memory().allocations(&context))
+        if (allocation.kind == MemoryKind::Pool)
+            try {
+                free_now(allocation);
+            } catch (const Error &) {
+                // Another thread has freed it since.
+            }
 }
 
 std::uint64_t allocate_patiently(const AddressSpace::Request &request) {

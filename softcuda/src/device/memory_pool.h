@@ -63,6 +63,10 @@ class MemoryPool {
 
     /// Frees memory of any pool after the earlier work of `stream`. Throws Error(invalid value).
     static void free(Stream &stream, std::uint64_t address);
+    /// Frees an allocation of any pool at once. Throws Error(invalid value) if it was freed before.
+    static void free_now(const Allocation &allocation);
+    /// Frees all memory that pools allocated in a context.
+    static void free_all(const Context &context);
 
     /// CU_MEMPOOL_ATTR_*. Throws Error(invalid value).
     [[nodiscard]] std::uint64_t attribute(CUmemPool_attribute attribute) const;

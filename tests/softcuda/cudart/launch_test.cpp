@@ -70,6 +70,9 @@ TEST_F(LaunchTest, ImpossibleLaunchesAreNamed) {
               cudaErrorInvalidConfiguration);
     EXPECT_EQ(cudaLaunchKernel(&add_stub, {0, 1, 1}, {1, 1, 1}, arguments, 0, nullptr),
               cudaErrorInvalidConfiguration);
+    const std::size_t too_many = (std::size_t{1} << 32) + 16;
+    EXPECT_EQ(cudaLaunchKernel(&add_stub, {1, 1, 1}, {1, 1, 1}, arguments, too_many, nullptr),
+              cudaErrorInvalidValue);
     EXPECT_EQ(cudaLaunchKernel(&wait_stub, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr),
               cudaErrorInvalidDeviceFunction);
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDeviceFunction);

@@ -272,6 +272,69 @@ TEST_F(GraphTest, InvalidCapturesAreErrors) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
+TEST_F(GraphTest, ExternalEventsBecomeNodesOfTheirCapture) {
+    CUstream stream = nullptr;
+    CUevent before = nullptr, after = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&before, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&after, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuEventRecordWithFlags(after, stream, CU_EVENT_RECORD_EXTERNAL),
+              CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuStreamWaitEvent(stream, before, CU_EVENT_WAIT_EXTERNAL), CUDA_ERROR_INVALID_VALUE);
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamWaitEvent(stream, before, CU_EVENT_WAIT_EXTERNAL), CUDA_SUCCESS);
+    ASSERT_EQ(launch("append", 1, 1, stream, list_, 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventRecordWithFlags(after, stream, CU_EVENT_RECORD_EXTERNAL), CUDA_SUCCESS);
+    EXPECT_EQ(cuEventQuery(after), CUDA_SUCCESS) << "the graph has not run";
+    ASSERT_EQ(cuStreamEndCapture(stream, &graph_), CUDA_SUCCESS);
+    CUgraphNode nodes[3] = {};
+    std::size_t count = 3;
+    ASSERT_EQ(cuGraphGetNodes(graph_, nodes, &count), CUDA_SUCCESS);
+    ASSERT_EQ(count, 3u);
+    const CUgraphNodeType wanted[] = {CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_KERNEL,
+                                      CU_GRAPH_NODE_TYPE_EVENT_RECORD};
+    for (std::size_t i = 0; i < count; i++) {
+        CUgraphNodeType type{};
+        ASSERT_EQ(cuGraphNodeGetType(nodes[i], &type), CUDA_SUCCESS);
+        EXPECT_EQ(type, wanted[i]);
+    }
+    EXPECT_EQ(run(instantiate()), (List{1}));
+    float milliseconds = -1;
+    ASSERT_EQ(cuEventRecord(before, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuEventElapsedTime(&milliseconds, after, before), CUDA_SUCCESS);
+    EXPECT_GE(milliseconds, 0) << "the graph recorded the event";
+}
+
+TEST_F(GraphTest, CapturedEventsCannotBeAskedFor) {
+    CUstream stream = nullptr;
+    CUevent event = nullptr;
+    CUgraph graph = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&event, 0), CUDA_SUCCESS);
+    for (const auto ask : {cuEventQuery, cuEventSynchronize}) {
+        ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+        ASSERT_EQ(launch("append", 1, 1, stream, list_, 1), CUDA_SUCCESS);
+        ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
+        EXPECT_EQ(ask(event), CUDA_ERROR_CAPTURED_EVENT);
+        EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
+        EXPECT_EQ(cuEventSynchronize(event), CUDA_SUCCESS);
+    }
+}
+
+TEST_F(GraphTest, CallbacksAreNotCaptured) {
+    CUstream stream = nullptr;
+    CUgraph graph = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+    int calls = 0;
+    const auto count = [](CUstream, CUresult, void *counter) { ++*static_cast<int *>(counter); };
+    EXPECT_EQ(cuStreamAddCallback(stream, count, &calls, 0), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    EXPECT_EQ(calls, 0);
+}
+
 TEST_F(GraphTest, CaptureInfoHasAnEdgeForEachDependency) {
     CUstream stream = nullptr;
     ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);

@@ -337,6 +337,34 @@ TEST_F(MemoryTest, APoolAllocatesNoMoreThanItsMaximum) {
     EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
 }
 
+TEST_F(MemoryTest, APoolCountsWhatIsFreedWithoutAStream) {
+    CUmemPoolProps properties{};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.maxSize = 4096;
+    CUmemoryPool pool = nullptr;
+    ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+    CUdeviceptr memory = 0;
+    for (int i = 0; i < 2; i++) {
+        ASSERT_EQ(cuMemAllocFromPoolAsync(&memory, 4096, pool, nullptr), CUDA_SUCCESS);
+        ASSERT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+    }
+    EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE) << "freed twice";
+    // The end of a context frees its memory.
+    CUcontext context = nullptr;
+#if CUDA_VERSION >= 13000
+    ASSERT_EQ(cuCtxCreate(&context, nullptr, 0, 0), CUDA_SUCCESS);
+#else
+    ASSERT_EQ(cuCtxCreate(&context, 0, 0), CUDA_SUCCESS);
+#endif
+    ASSERT_EQ(cuMemAllocFromPoolAsync(&memory, 4096, pool, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxDestroy(context), CUDA_SUCCESS);
+    cuuint64_t used = 1;
+    EXPECT_EQ(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used), CUDA_SUCCESS);
+    EXPECT_EQ(used, 0U);
+    EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+}
+
 /// An attribute of a range of managed memory.
 int range_number(CUmem_range_attribute attribute, CUdeviceptr memory, std::size_t bytes) {
     int number = -77;

@@ -11,6 +11,8 @@ version = release = re.findall(
 extensions = ["myst_parser"]
 myst_heading_anchors = 3
 html_theme = "furo"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_title = f"PyCUDA {version}"
 html_show_sphinx = False
 html_copy_source = False

@@ -28,9 +28,13 @@ SHOWN = (
     "tutorial",
     "gallery",
     "benchmarks",
+    "packages",
+    "ptx_instructions",
     "reference/cumath",
     "reference/gpuarray",
 )
+WIDE_TABLES = """[...document.querySelectorAll(".table-wrapper")]
+    .some(wrapper => wrapper.scrollWidth > wrapper.clientWidth + 1)"""
 RAW_MARKUP = re.compile(r":(?:py:)?(?:class|meth|func|mod|data|attr|exc):`")
 
 
@@ -106,6 +110,8 @@ def browse(folder: Path, chromium: str, shots: Path | None) -> list[str]:
                 f"{name}: the picture {src} does not show"
                 for src in page.evaluate(empty)
             ]
+            if page.evaluate(WIDE_TABLES):
+                wrong.append(f"{name}: a table is wider than the page")
             if shots:
                 page.screenshot(path=shots / f"{name.replace('/', '_')}.png")
         page.goto(f"{site}/search.html?q=hypot")

@@ -390,7 +390,8 @@ def made_functions(module: str) -> Functions:
 
 def index(sources: Sources) -> str:
     text = "Reference\n=========\n\nMade of the signatures and docstrings in the sources.\n\n"
-    text += ".. toctree::\n   :maxdepth: 1\n\n"
+    # For the navigation; the page has a list with descriptions.
+    text += ".. toctree::\n   :hidden:\n   :maxdepth: 1\n\n"
     text += "".join(f"   {module}\n" for module in MODULES) + "\n"
     for module in MODULES:
         tree = sources.tree(module) or ast.Module([], [])

@@ -69,6 +69,23 @@ TEST_F(NvccTest, GencodeOfTheOptionsIsKept) {
     EXPECT_EQ(compile(request).arch, "sm_80");
 }
 
+TEST_F(NvccTest, SourcesWithTheSameHostCodeGoToNvccAtOnce) {
+    write("half.h", "#ifndef PLAIN\n__host__ inline int host() { return 1; }\n#endif\n");
+    const std::string include = "#include <half.h>\n";
+    const std::string kernel = "__global__ void f(int *a) { a[0] = 1; }";
+    CompileRequest plain = request_for("#define PLAIN\n" + kernel);
+    CompileRequest first = request_for(include + kernel);
+    CompileRequest next = request_for("#define PLAIN\n" + include + kernel);
+    for (CompileRequest *request : {&plain, &first, &next})
+        request->include_dirs = {folder()};
+    EXPECT_EQ(compile(next).command_line.front(), "nvrtc"); // as long as nothing is known
+    clear_memory_cache();
+    EXPECT_THAT(compile(first).command_line.front(), testing::EndsWith("nvcc"));
+    next.source += " // not in the cache";
+    EXPECT_THAT(compile(next).command_line.front(), testing::EndsWith("nvcc"));
+    EXPECT_EQ(compile(plain).command_line.front(), "nvrtc"); // other includes
+}
+
 TEST_F(NvccTest, ChangedHeaderOfNvccsIsNoticed) {
     write("value.h", "#define VALUE 1\n");
     CompileRequest request =

@@ -135,7 +135,7 @@ std::string state_of(const Row &row) {
 }
 
 void print_rows(std::ostream &out, const Table &table, bool newer) {
-    out << "| instruction | operands | ways to write it | since | runs |\n|---|---|---|---|---|\n";
+    out << "| instruction | operands | variants | since | supported |\n|---|---|---|---|---|\n";
     for (const Row &row : table.rows) {
         const ptx::Form &form = *row.form;
         if ((form.sm > kDeviceTarget) != newer || row.total == 0)
@@ -152,24 +152,27 @@ void print_rows(std::ostream &out, const Table &table, bool newer) {
 
 std::string to_markdown(const Table &table) {
     std::ostringstream out;
-    out << "# Instructions of PTX\n\n"
-           "What the software device does with each instruction. This file is made by\n"
-           "`softcuda_coverage_table write docs/ptx_instructions.md` from\n"
-           "`softcuda/src/ptx/instructions.def`, by writing each row in PTX in all its\n"
-           "combinations of modifiers and compiling that; a test checks that it is current.\n\n"
-           "- `yes`: all of them run.\n"
-           "- `refused`: a module with it is not loaded; the error names instruction and line.\n"
-           "- Operands: `=` is a destination, `T` `U` `V` `X` the first to fourth type, `W` one\n"
-           "  twice as wide as `T`, `[m]` an address, `p` a predicate; the rest is explained at "
-           "the\n"
-           "  top of `instructions.def`.\n\n"
-           "## Up to sm_86, which is what the device says it is\n\n"
-        << table.supported << " of " << table.total << " ways to write an instruction run.\n\n";
+    out << "# PTX instructions in softcuda\n\n"
+           "Made by `softcuda_coverage_table write docs/ptx_instructions.md` from\n"
+           "`softcuda/src/ptx/instructions.def`. The program writes each instruction in PTX with "
+           "all\n"
+           "combinations of its modifiers (its *variants*), and compiles them. A test checks that "
+           "the table is current.\n\n"
+           "- `yes`: softcuda runs all variants.\n"
+           "- `refused`: a module with this instruction is not loaded. The error names the "
+           "instruction and the line.\n"
+           "- Operands: `=` is a destination. `T` `U` `V` `X` are the first to the fourth type, "
+           "and `W` is a\n"
+           "  type twice as wide as `T`. `[m]` is an address, and `p` a predicate. The top of\n"
+           "  `instructions.def` explains the other letters.\n\n"
+           "## Up to sm_86, the default compute capability of the device\n\n"
+        << table.supported << " of " << table.total << " variants run.\n\n";
     print_rows(out, table, false);
-    out << "\n## Newer instructions\n\nA module needs a newer `.target` to contain these, and "
-           "compilers are asked for such a target\nonly where `SOFTCUDA_ARCH` names one.\n\n";
+    out << "\n## Newer instructions\n\nThese need a `.target` above sm_86. Compilers use such a "
+           "target only if `SOFTCUDA_ARCH` selects it.\n\n";
     print_rows(out, table, true);
-    out << "\n## Known by name only\n\nRefused, with this reason:\n\n| instruction | reason "
+    out << "\n## Refused instructions\n\nsoftcuda knows only the names of these, and reports the "
+           "reason:\n\n| instruction | reason "
            "|\n|---|---|\n";
 #define REFUSED(prefix, reason) out << "| `" prefix "` | " reason " |\n";
 #include "ptx/instructions.def"

@@ -13,6 +13,7 @@
 #include "compile_job.h"
 #include "compiler_search.h"
 #include "disk_cache.h"
+#include "host_code_includes.h"
 #include "kernel_pack.h"
 #include "memory_cache.h"
 #include "progress_line.h"
@@ -210,19 +211,30 @@ void refuse_what_nvrtc_lacks(const CompileRequest &request, const CompilerOption
                            "', only nvcc has");
 }
 
+/// Compiles with nvcc a job whose key was made for NVRTC, so nvcc is not part of the key. The
+/// dependency on nvcc is compared by its stamp; nvcc is not hashed.
+CompileOutcome compile_with_nvcc_instead(const CompileJob &job, const std::string &nvcc) {
+    CompileOutcome outcome = compile_with_nvcc(job, nvcc);
+    if (std::optional<FileStamp> stamp = stamp_file(nvcc))
+        outcome.dependencies.files.push_back({nvcc, false, *stamp, {}});
+    return outcome;
+}
+
 /// Compiles with NVRTC, then with nvcc if NVRTC's failure is one that nvcc may not have.
 CompileOutcome compile_in_process(const CompileJob &job) {
+    std::optional<std::string> nvcc;
+    if (job.request.compiler != CompilerChoice::Nvrtc && is_known_host_code(job))
+        nvcc = find_nvcc(job.request.nvcc);
+    if (nvcc)
+        return compile_with_nvcc_instead(job, *nvcc);
     try {
         return compile_with_nvrtc(job);
-    } catch (const NeedsNvcc &) {
-        std::optional<std::string> nvcc = find_nvcc(job.request.nvcc);
+    } catch (const NeedsNvcc &failure) {
+        nvcc = find_nvcc(job.request.nvcc);
         if (job.request.compiler == CompilerChoice::Nvrtc || !nvcc)
             throw;
-        CompileOutcome outcome = compile_with_nvcc(job, *nvcc);
-        // nvcc is not part of the key, which was made for NVRTC. The dependency is compared by its
-        // stamp; nvcc is not hashed.
-        if (std::optional<FileStamp> stamp = stamp_file(*nvcc))
-            outcome.dependencies.files.push_back({*nvcc, false, *stamp, {}});
+        CompileOutcome outcome = compile_with_nvcc_instead(job, *nvcc);
+        remember_host_code(job, failure);
         return outcome;
     }
 }

@@ -1,0 +1,68 @@
+// host_code_includes.cpp -- the includes of sources that only nvcc compiles.
+#include "host_code_includes.h"
+
+#include "source_text.h"
+
+#include <mutex>
+#include <set>
+#include <string_view>
+
+namespace pycuda::compile_detail {
+namespace {
+
+struct Known {
+    std::mutex mutex;
+    std::set<std::string> keys;
+};
+
+/// Never destroyed: a compilation may run after main() returns.
+Known &known() {
+    static auto *known = new Known;
+    return *known;
+}
+
+/// The includes of the source, the folders and the options; empty if the source has no includes.
+std::string key_of(const CompileJob &job) {
+    const std::string &source = job.request.source;
+    std::string key;
+    for (const IncludeDirective &include :
+         find_includes(source, blank_comments_and_strings(source)))
+        if (!include.only_asks)
+            key += source.substr(include.line_begin, include.line_end - include.line_begin) + '\n';
+    if (key.empty())
+        return key;
+    for (const IncludeDirectory &directory : job.include_path)
+        key += directory.path + '\n';
+    for (const std::string &option : job.options.nvrtc)
+        key += option + '\n';
+    return key + job.source_directory;
+}
+
+/// The file of the first error in NVRTC's log: `file(line): error: ...`.
+std::string_view file_of_error(std::string_view log) {
+    const std::size_t error = log.find("): error");
+    if (error == std::string_view::npos)
+        return {};
+    const std::size_t line_begin = log.rfind('\n', error) + 1; // 0 if there is no earlier line
+    const std::string_view line = log.substr(line_begin, error - line_begin);
+    return line.substr(0, line.rfind('('));
+}
+
+} // namespace
+
+void remember_host_code(const CompileJob &job, const CompileError &failure) {
+    const std::string_view file = file_of_error(failure.standard_error());
+    std::string key = key_of(job);
+    if (file.empty() || file == job.request.name || key.empty())
+        return;
+    std::scoped_lock lock(known().mutex);
+    known().keys.insert(std::move(key));
+}
+
+bool is_known_host_code(const CompileJob &job) {
+    std::string key = key_of(job);
+    std::scoped_lock lock(known().mutex);
+    return known().keys.contains(key);
+}
+
+} // namespace pycuda::compile_detail

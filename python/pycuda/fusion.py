@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+import pycuda.gpuarray  # noqa: F401 -- results are GPUArrays
 from pycuda import _driver
 from pycuda._driver import ArrayBase
 from pycuda.arrays.ufuncs.tracing import FusionError as FusionError

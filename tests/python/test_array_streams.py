@@ -362,10 +362,8 @@ def test_memory_of_a_stream_that_was_closed(device):
         gc.collect()
 
 
-@pytest.mark.skipif(may_wait_for_all(), reason="streams wait for each other")
-def test_streams_do_not_wait_for_each_other(stream):
+def check_that_streams_do_not_wait(stream, second):
     """Arrays are created and freed in one stream while another one is busy."""
-    second = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
     x = gpuarray.zeros(SIZE, np.float32)
     cuda.Context.synchronize()
     gate = threading.Event()
@@ -383,6 +381,23 @@ def test_streams_do_not_wait_for_each_other(stream):
         assert not stream.is_done()
     finally:
         gate.set()
+
+
+@pytest.mark.skipif(may_wait_for_all(), reason="streams wait for each other")
+def test_streams_do_not_wait_for_each_other(stream):
+    second = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
+    check_that_streams_do_not_wait(stream, second)
+
+
+@pytest.mark.skipif(may_wait_for_all(), reason="streams wait for each other")
+def test_streams_of_a_context_that_was_retained_twice_do_not_wait(device):
+    """The streams belong to the second owner of the context, the arrays to the first."""
+    gpuarray.zeros(SIZE, np.float32)
+    again = device.retain_primary_context()
+    streams = [cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING) for _ in range(2)]
+    check_that_streams_do_not_wait(*streams)
+    cuda.Context.synchronize()
+    del streams, again
 
 
 def test_a_stream_of_other_code(stream):

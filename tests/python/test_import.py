@@ -69,3 +69,17 @@ def test_auto_decides_at_init(run_program):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "True True\n"
+
+
+@pytest.mark.parametrize(
+    "module", ["array_api", "fft", "linalg", "random", "sparse", "fusion", "scan"]
+)
+def test_each_module_of_arrays_works_alone(run_program, module):
+    """Arrays have their methods, whichever module a program imports first."""
+    done = run_program(f"""
+        import pycuda.autoprimaryctx
+        import pycuda.{module}
+        from pycuda.arrays.creation.filled import zeros
+        print(zeros(2).fill(1).get(), type(zeros(2)).__name__)
+    """)
+    assert (done.stdout, done.stderr) == ("[1. 1.] GPUArray\n", "")

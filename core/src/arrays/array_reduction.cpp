@@ -280,15 +280,15 @@ int choose_column_groups(const Reducing &work, int processors) {
     constexpr std::size_t most_bytes = 16 << 10;
     const ReductionVariant &variant = work.variant;
     const ReductionRule rule = reduction_row(variant.reduction).rule;
-    if (variant.team != Team::Columns || !variant.dense || variant.reduced != 1 ||
-        variant.partials || rule == ReductionRule::Index || rule == ReductionRule::Moments)
+    if (!variant.whole_columns || !variant.dense || variant.reduced != 1 || variant.partials ||
+        rule == ReductionRule::Index || rule == ReductionRule::Moments)
         return 1;
     const Layout &kept = work.kept[0];
     const std::int64_t row = kept.extent(kept.dimensions() - 1);
     const auto wanted_blocks = 2 * static_cast<std::size_t>(processors);
     for (int groups = most_column_groups; groups > 1; groups /= 2) {
         const auto columns = 32 * static_cast<std::size_t>(groups);
-        const bool fits = kept.dimensions() == 1 ? row % 32 == 0 : row % (32 * groups) == 0;
+        const bool fits = kept.dimensions() == 1 || row % (32 * groups) == 0;
         if (fits && work.outputs / columns * work.chunks >= wanted_blocks &&
             2 * columns * state_size(variant) <= most_bytes)
             return groups;
@@ -307,6 +307,7 @@ void choose_access(Reducing &work, int processors) {
     variant.dense = variant.team == Team::Columns
                         ? has_dense_columns(work)
                         : is_dense(work, work.reduced) || has_whole_rows(work);
+    variant.whole_columns = variant.team == Team::Columns && work.outputs % 32 == 0;
     variant.column_groups = static_cast<std::uint8_t>(choose_column_groups(work, processors));
     const auto step = static_cast<std::size_t>(reduction_step(variant));
     if (work.outputs >= 64 && std::min(work.chunk, work.length) < step)
@@ -374,6 +375,7 @@ Reducing second_stage(const Reducing &first, const Array &states) {
     work.variant.split = false;
     work.variant.masked = false;
     work.variant.vectors = work.variant.dense = work.variant.words = work.variant.pieces = false;
+    work.variant.whole_columns = false;
     work.variant.column_groups = 1;
     work.variant.kept = work.variant.reduced = 1;
     work.variant.team = first.chunks <= 64 && first.outputs >= 64 ? Team::Warp : Team::Block;

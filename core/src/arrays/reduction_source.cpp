@@ -222,6 +222,7 @@ std::string names_code(const ReductionVariant &variant) {
                             : columns              ? 2
                                                    : turn) +
            define("COLUMN_GROUPS", variant.column_groups) + define("PIECES", variant.pieces) +
+           define("WHOLE_COLUMNS", variant.whole_columns) +
            define("ROLLED",
                   variant.rolled && (variant.vectors || variant.words || variant.partials)) +
            define("ROLLED_JOIN", variant.rolled && joins_in_loops) +
@@ -266,6 +267,7 @@ KernelKey ReductionVariant::key() const noexcept {
     add(wide_index, 1);
     add(rolled, 1);
     add(pieces, 1);
+    add(whole_columns, 1);
     add(column_groups, 7);
     add(static_cast<std::uint64_t>(kept), 6);
     add(static_cast<std::uint64_t>(reduced), 6);

@@ -58,6 +58,7 @@ struct ReductionVariant {
     bool rolled = false;     ///< loops instead of a copy of the code for each element
     bool pieces = false; ///< rolled, and the order does not change the result: a warp has one piece
                          ///< of a chunk, which it reads in the order of memory
+    bool whole_columns = false;     ///< rolled Columns, and the outputs are a multiple of 32
     std::uint8_t column_groups = 1; ///< of rolled Columns: a thread has so many, 32 apart
     int kept = 0;                   ///< kept axes, after merging
     int reduced = 1;                ///< reduced axes, after merging

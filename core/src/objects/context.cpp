@@ -21,25 +21,46 @@
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace pycuda {
 namespace {
 
 using detail::ContextOwner;
 
+/// The owners of each context. A primary context has several owners if it was retained several
+/// times; each owner releases it once.
 class Registry {
   public:
-    void add(const std::shared_ptr<ContextOwner> &owner) {
+    std::shared_ptr<ContextOwner> make(CUcontext handle, CUdevice device, ContextOwner::Hold hold) {
+        Owners others; // released after the lock: the end of an owner takes the lock
         std::lock_guard lock(mutex_);
-        owners_[owner->handle] = owner;
-        retired_.erase(owner->handle);
+        others = owners_of(handle);
+        const auto alive =
+            std::ranges::find_if(others, [](const auto &owner) { return !owner->gone; });
+        auto made = std::make_shared<ContextOwner>(
+            handle, device, hold,
+            alive != others.end() ? (*alive)->streams : std::make_shared<detail::StreamSet>());
+        owners_[handle].push_back(made);
+        retired_.erase(handle);
+        return made;
     }
+    /// The newest owner that was not detached.
     std::shared_ptr<ContextOwner> find(CUcontext handle) {
+        const auto usable = [](const auto &owner) { return owner->attached && !owner->gone; };
+        std::shared_ptr<ContextOwner> newest;
+        Owners owners;
         std::lock_guard lock(mutex_);
-        auto found = owners_.find(handle);
-        std::shared_ptr<ContextOwner> owner =
-            found == owners_.end() ? nullptr : found->second.lock();
-        return owner && owner->attached && !owner->gone ? owner : nullptr;
+        const auto known = owners_.find(handle);
+        if (known == owners_.end())
+            return nullptr;
+        if (!known->second.empty())
+            newest = known->second.back().lock();
+        if (newest && usable(newest)) [[likely]]
+            return newest;
+        owners = owners_of(handle);
+        const auto found = std::find_if(owners.rbegin(), owners.rend(), usable);
+        return found == owners.rend() ? nullptr : *found;
     }
     void retire(CUcontext handle) noexcept {
         try {
@@ -54,8 +75,20 @@ class Registry {
     }
 
   private:
+    using Owners = std::vector<std::shared_ptr<ContextOwner>>;
+
+    /// The owners that exist, in the order in which they were made. Forgets the others.
+    Owners owners_of(CUcontext handle) {
+        Owners owners;
+        for (const std::weak_ptr<ContextOwner> &one : owners_[handle])
+            if (auto owner = one.lock())
+                owners.push_back(std::move(owner));
+        owners_[handle].assign(owners.begin(), owners.end());
+        return owners;
+    }
+
     std::mutex mutex_;
-    std::unordered_map<CUcontext, std::weak_ptr<ContextOwner>> owners_;
+    std::unordered_map<CUcontext, std::vector<std::weak_ptr<ContextOwner>>> owners_;
     std::unordered_set<CUcontext> retired_;
 };
 
@@ -67,9 +100,7 @@ Registry &registry() {
 
 std::shared_ptr<ContextOwner> make_owner(CUcontext handle, CUdevice device,
                                          ContextOwner::Hold hold) {
-    auto owner = std::make_shared<ContextOwner>(handle, device, hold);
-    registry().add(owner);
-    return owner;
+    return registry().make(handle, device, hold);
 }
 
 /// The context of threads without a current context.
@@ -288,7 +319,9 @@ std::uint64_t detail::ContextOwner::next_serial() noexcept {
     return ++last;
 }
 
-detail::StreamSet *Context::streams() const noexcept { return owner_ ? &owner_->streams : nullptr; }
+detail::StreamSet *Context::streams() const noexcept {
+    return owner_ ? owner_->streams.get() : nullptr;
+}
 
 bool Context::usable() const noexcept { return owner_ && !owner_->gone; }
 
@@ -339,8 +372,9 @@ void Context::detach() {
     if (owner_->hold == ContextOwner::Hold::Own && owner_->holds == 0)
         check(owner_->give_back(), "cuCtxDestroy");
     // From here, this object holds only the name of the context, not a reference.
-    auto name = std::make_shared<ContextOwner>(owner_->handle, owner_->device,
-                                               ContextOwner::Hold::Borrowed);
+    auto name =
+        std::make_shared<ContextOwner>(owner_->handle, owner_->device, ContextOwner::Hold::Borrowed,
+                                       std::make_shared<detail::StreamSet>());
     name->attached = false;
     name->gone = true;
     owner_ = std::move(name);
@@ -348,7 +382,7 @@ void Context::detach() {
 }
 
 bool Context::before_stream_ends(CUstream stream, std::function<void()> action) const {
-    return usable() && owner_->streams.before_end(stream, std::move(action));
+    return usable() && owner_->streams->before_end(stream, std::move(action));
 }
 
 bool Context::before_release(std::function<void()> action) const {
@@ -367,7 +401,7 @@ void Context::synchronize(const KeepWaiting &keep_waiting) const {
         // be interrupted.
         constexpr const char *function = "cuCtxSynchronize";
         detail::wait_loop(function, keep_waiting, detail::StreamPoll(nullptr));
-        for (const Event &mark : owner_->streams.mark_busy(*this))
+        for (const Event &mark : owner_->streams->mark_busy(*this))
             detail::wait_loop(function, keep_waiting,
                               [&] { return driver().cuEventQuery.status(mark.get()); });
     }

@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace pycuda::detail {
@@ -47,8 +49,8 @@ struct ContextOwner {
         Borrowed, // someone else's
     };
 
-    ContextOwner(CUcontext handle, CUdevice device, Hold hold) noexcept
-        : handle(handle), device(device), hold(hold) {}
+    ContextOwner(CUcontext handle, CUdevice device, Hold hold, std::shared_ptr<StreamSet> streams)
+        : handle(handle), device(device), hold(hold), streams(std::move(streams)) {}
     ~ContextOwner();
     ContextOwner(const ContextOwner &) = delete;
     ContextOwner &operator=(const ContextOwner &) = delete;
@@ -61,8 +63,8 @@ struct ContextOwner {
     const CUdevice device;
     const Hold hold;
     const std::uint64_t serial = next_serial();
-    StreamSet streams;
-    std::atomic<int> holds{0}; // host memory that would be freed with the context
+    const std::shared_ptr<StreamSet> streams; ///< all owners of a context have the same
+    std::atomic<int> holds{0};                // host memory that would be freed with the context
     std::atomic<bool> attached{true};
     std::atomic<bool> gone{false}; // destroyed or released: the context cannot be used any more
 

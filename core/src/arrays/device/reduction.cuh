@@ -20,7 +20,11 @@
 //   LENGTH, STEPS, GROUP, TURN    elements of an access, accesses in flight, accesses of a group,
 //                             elements in flight
 //   STATES                    of a thread; TURN is a multiple
-//   COLUMN_GROUPS             above 1, a thread of TEAM_COLUMNS has so many columns, 32 apart, of
+//   WHOLE_COLUMNS             1 if the outputs are a multiple of the 32 columns, so that each
+//   thread
+//                             has work: the compiler then knows that warps do not diverge
+//   COLUMN_GROUPS             above 1, with WHOLE_COLUMNS, a thread of TEAM_COLUMNS has so many
+//   columns, 32 apart, of
 //                             DENSE_COLUMNS. A CPU fetches long pieces of a row ahead
 //   PIECES                    1 if the order does not matter: each warp has one piece of the chunk
 //   ROLLED                    1 if the loops over accesses in flight are rolled
@@ -152,9 +156,13 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
     };
 
     Index begin = Index(blockIdx.y) * g.chunk;
+#if WHOLE_COLUMNS
+    Index end = min(begin + g.chunk, g.length);
+#else
     Index end = m < g.outputs ? begin + g.chunk : begin;
     if (end > g.length)
         end = m < g.outputs ? g.length : begin;
+#endif
 #if TEAM_COLUMNS
     // Each thread of a column has consecutive rows, which a CPU reads in the order of memory.
     const Index piece = (end - begin + team_size - 1) / team_size;
@@ -163,7 +171,6 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
 #endif
 #if COLUMN_GROUPS > 1
     S wide[COLUMN_GROUPS][STATES];
-    // Outputs are a multiple of 32, so that all threads of the block have as many columns.
     const int columns = min(Index(COLUMN_GROUPS), g.outputs / 32 - blockIdx.x * COLUMN_GROUPS);
 #pragma unroll 1
     for (int k = 0; k < columns; ++k)

@@ -28,6 +28,10 @@
 
 constexpr int block = 256, per_thread = 4;
 
+/// The first element of thread x, if each warp has a piece of 32 * per_thread elements. Written as
+/// x plus a number that is the same for a warp.
+#define FIRST_IN_PIECE(x) ((x) + (x) / 32 * (32 * (per_thread - 1)))
+
 #define READ_SINGLE(name) const type_##name single_##name = *name;
 #if SINGLE_MASK
 #define BEGIN                                                                                      \

@@ -16,7 +16,7 @@
 extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned long long n) {
     BEGIN;
     const unsigned long long tile = blockIdx.x * (256ull * per_thread);
-    const unsigned long long first = tile + threadIdx.x / 32 * (32 * per_thread) + threadIdx.x % 32;
+    const unsigned long long first = tile + FIRST_IN_PIECE(threadIdx.x);
 #if ONE_LOOP
     // One copy of long code for whole tiles and for the last tile. Elements past the end are
     // computed from zeros, without a test. The asm hides that the tests are equal: otherwise the

@@ -33,7 +33,7 @@ struct Geometry {
 #define LOAD(name) array_##name[u] = ELEMENT_X(name);
 #define LOADED(name) array_##name[u]
 #if ROLLED
-#define FIRST_OF_ROW (threadIdx.x / 32 * (32 * per_thread) + threadIdx.x % 32)
+#define FIRST_OF_ROW FIRST_IN_PIECE(threadIdx.x)
 #define NEXT_IN_ROW 32
 #else
 #define FIRST_OF_ROW threadIdx.x

@@ -14,19 +14,27 @@ template <class T, int Neighbours, class Elements> struct ScanRows {
     const Elements &elements;
     const ScanSpan &span;
     const T &filler; ///< replaces elements past the end; results do not depend on it
+    const int lane;
 
     __device__ unsigned long long first(int row) const {
         return span.first + row * (32 * Neighbours);
     }
+    /// Whether no element of the row is past the end, and whether all are.
+    __device__ bool whole(int row) const {
+        return span.whole || first(row) - lane * Neighbours + 32 * Neighbours <= span.count;
+    }
+    __device__ bool empty(int row) const {
+        return !span.whole && first(row) - lane * Neighbours >= span.count;
+    }
     __device__ void read(int row, T (&values)[Neighbours]) const {
-        if (span.whole)
+        if (whole(row))
             return elements.load(first(row), values);
 #pragma unroll
         for (int k = 0; k < Neighbours; ++k)
             values[k] = first(row) + k < span.count ? elements.get(first(row) + k) : filler;
     }
     __device__ void write(int row, const T (&values)[Neighbours]) const {
-        if (span.whole)
+        if (whole(row))
             return elements.store(first(row), values);
 #pragma unroll
         for (int k = 0; k < Neighbours; ++k)
@@ -44,11 +52,11 @@ __device__ void scan_tile_rolled(const Elements &elements, unsigned long long co
     const ScanPart<Rows, Neighbours, Threads> part(tile, count);
     const int lane = part.lane, warp = part.warp;
     const T filler = elements.get(part.start);
-    const ScanRows<T, Neighbours, Elements> rows{elements, part.span, filler};
+    const ScanRows<T, Neighbours, Elements> rows{elements, part.span, filler, lane};
 
     T carry = filler; // in lane 0 the total of the rows so far
 #pragma unroll 1
-    for (int row = 0; row < Rows; ++row) {
+    for (int row = 0; row < Rows && !rows.empty(row); ++row) {
         T values[Neighbours];
         rows.read(row, values);
         T total = values[0];
@@ -65,7 +73,7 @@ __device__ void scan_tile_rolled(const Elements &elements, unsigned long long co
     const bool anything = tile != 0 || warp != 0;
 
 #pragma unroll 1
-    for (int row = 0; row < Rows; ++row) {
+    for (int row = 0; row < Rows && !rows.empty(row); ++row) {
         T values[Neighbours], result[Neighbours];
         rows.read(row, values);
 #pragma unroll

@@ -15,6 +15,7 @@ float16, float32 and complex64 are transformed in complex64, all other types in 
   over memory for each; if a length has a larger prime factor, Bluestein's algorithm converts it to a convolution.
 """
 
+from pycuda import gpuarray as _gpuarray
 from pycuda.arrays import registry as _registry
 from pycuda.arrays.protocols import all_functions as _all_functions
 from pycuda.arrays.fourier.functions import fft as fft

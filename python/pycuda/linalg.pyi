@@ -22,6 +22,7 @@ their own type, integers and bool in float64.
 """
 
 from numpy.linalg import LinAlgError
+from pycuda import gpuarray as _gpuarray
 from pycuda.arrays import registry as _registry
 from pycuda.arrays.linalg.eigen import EigResult as EigResult
 from pycuda.arrays.linalg.factoring import QRResult as QRResult

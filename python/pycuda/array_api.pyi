@@ -65,7 +65,7 @@ from pycuda.arrays.shapes.views import broadcast_to as broadcast_to
 from pycuda.arrays.protocols.array_api_functions import can_cast as can_cast
 
 ceil: _UniversalFunction
-from pycuda.arrays.elementwise.elementwise import clip as clip
+from pycuda.arrays.protocols.array_api_functions import clip as clip
 
 copysign: _UniversalFunction
 cos: _UniversalFunction

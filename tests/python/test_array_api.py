@@ -88,6 +88,8 @@ def test_signature(name):
             own = by_place[place]
         else:
             own = mine[one.name]
+        if one.kind is one.POSITIONAL_OR_KEYWORD:
+            assert by_place[place].name == one.name
         if one.kind is one.VAR_POSITIONAL:
             assert own.kind is own.VAR_POSITIONAL
         if one.kind is one.KEYWORD_ONLY:

@@ -17,7 +17,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS, array_of_where
 _absent = np._NoValue
 
 
-@public(array_api=True)
+@public()
 def clip(
     a, a_min=_absent, a_max=_absent, out=None, *, min=_absent, max=_absent, where=True, dtype=None,
     casting="same_kind", stream=None,

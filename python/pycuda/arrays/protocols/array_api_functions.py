@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pycuda._driver import ArrayBase
+from pycuda.arrays.elementwise import elementwise
 from pycuda.arrays.indexing import grids, selecting, triangles
 from pycuda.arrays.own_device import check_device
 from pycuda.arrays.registry import public
@@ -27,6 +28,20 @@ def astype(x, dtype, /, *, copy=True, device=None):
     if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
         raise TypeError(f"{x.dtype} cannot be converted to {dtype}: use real() first")
     return x.astype(dtype, copy=copy)
+
+
+@public(numpy=False, module=False, array_api=True)
+def clip(x, /, min=None, max=None):
+    """Limit the elements to the interval from ``min`` to ``max``.
+
+    min, max: arrays or numbers that are broadcast; None is no bound.
+
+    Returns a new array. NaN stays NaN. Where ``min`` exceeds ``max``, the result is ``max``.
+
+    >>> array_api.clip(gpuarray.array([1, 5, 9]), max=5)
+    array([1, 5, 5])
+    """
+    return elementwise.clip(x, min, max)
 
 
 def _type_of(value):

@@ -55,6 +55,14 @@ TEST_F(NvccTest, HostCodeAndFatbinsAreCompiledByNvcc) {
     EXPECT_EQ(compile(request).kind, ImageKind::Fatbin);
 }
 
+TEST_F(NvccTest, ErrorAfterNvrtcHasBothReasons) {
+    const CompileError error =
+        failure_of(request_for("#include <nowhere.h>\n__global__ void f() {}\n"));
+    EXPECT_THAT(error.message(), StartsWith("nvcc compilation of "));
+    EXPECT_THAT(error.message(), HasSubstr("header 'nowhere.h' was not found"));
+    EXPECT_THAT(error.command_line().front(), testing::EndsWith("nvcc"));
+}
+
 TEST_F(NvccTest, NewerDeviceGetsPtx) {
     CompileRequest request = nvcc_request(doublify);
     request.device = ComputeCapability{99, 0};

@@ -220,6 +220,14 @@ CompileOutcome compile_with_nvcc_instead(const CompileJob &job, const std::strin
     return outcome;
 }
 
+/// nvcc's failure, with the reason why NVRTC failed before.
+[[noreturn]] void throw_both(const CompileError &second, const CompileError &first) {
+    CompileError both(second.message() + " (before, " + first.message() + ")",
+                      second.command_line(), second.standard_output(), second.standard_error());
+    both.kept_in = second.kept_in;
+    throw both;
+}
+
 /// Compiles with NVRTC, then with nvcc if NVRTC's failure is one that nvcc may not have.
 CompileOutcome compile_in_process(const CompileJob &job) {
     std::optional<std::string> nvcc;
@@ -233,9 +241,13 @@ CompileOutcome compile_in_process(const CompileJob &job) {
         nvcc = find_nvcc(job.request.nvcc);
         if (job.request.compiler == CompilerChoice::Nvrtc || !nvcc)
             throw;
-        CompileOutcome outcome = compile_with_nvcc_instead(job, *nvcc);
-        remember_host_code(job, failure);
-        return outcome;
+        try {
+            CompileOutcome outcome = compile_with_nvcc_instead(job, *nvcc);
+            remember_host_code(job, failure);
+            return outcome;
+        } catch (const CompileError &second) {
+            throw_both(second, failure);
+        }
     }
 }
 

@@ -33,8 +33,14 @@ void *find_function(const char *name) {
 }
 
 /// A function of the driver for OpenGL.
+/// softcuda, which loads PTX, has the functions, but no display: they are not supported.
+bool have_opengl() {
+    return driver_for_cleanup() && driver().image_kind() != ImageKind::Ptx &&
+           find_function("cuGraphicsGLRegisterBuffer") != nullptr;
+}
+
 template <class Function> Function opengl_function(const char *name) {
-    if (void *function = find_function(name))
+    if (void *function = have_opengl() ? find_function(name) : nullptr)
         return reinterpret_cast<Function>(function);
     throw Error(name, CUDA_ERROR_NOT_SUPPORTED,
                 "the driver " + driver().path() +
@@ -143,10 +149,6 @@ std::shared_ptr<RegisteredImage> register_image(unsigned handle, unsigned target
                                                                       flags),
           "cuGraphicsGLRegisterImage", [&] { return "OpenGL's image " + std::to_string(handle); });
     return std::make_shared<RegisteredImage>(handle, resource);
-}
-
-bool have_opengl() {
-    return driver_for_cleanup() && find_function("cuGraphicsGLRegisterBuffer") != nullptr;
 }
 
 void bind_registered(nb::module_ &module) {

@@ -1,6 +1,6 @@
 # StandardHeaders.cmake -- the C++ library's headers, compiled once for many sources.
 #
-# Each source still includes the headers that it needs: builds with sanitizers and debug builds
+# Each source still includes the headers that it needs: the build with ThreadSanitizer and debug builds
 # compile without this, and find missing ones.
 
 set(PYCUDA_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <chrono> <cstddef> <cstdint> <cstdio>
@@ -9,7 +9,8 @@ set(PYCUDA_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <chrono> <cstddef
 
 # precompile_standard_headers(TARGET [REUSE_FROM OTHER] [HEADER...])
 function(precompile_standard_headers target)
-  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS OR NOT (CMAKE_BUILD_TYPE STREQUAL "Release" OR
+                                              PYCUDA_SANITIZE MATCHES "address"))
     return()
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -81,6 +81,10 @@ void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
     });
 }
 
+void wait_for(StreamRef queue) {
+    wait_without_gil([&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
+}
+
 /// Calls `body`; adds the name of the last launched kernel and describe(result) to its error.
 template <class Body, class Describe>
 void naming_kernel(const Function &function, Body &&body, Describe &&describe) {
@@ -253,8 +257,7 @@ void StagedArguments::after_launch(const Function &function, nb::handle stream) 
         for (const Stage &stage : stages_)
             if (is_pinned_out(stage) && !stage.in_slab)
                 copy_to_host_async(stage.pinned, stage.address, stage.buffer.size(), queue_);
-        wait_without_gil(
-            [&](const KeepWaiting &keep_waiting) { synchronize(queue_, keep_waiting); });
+        wait_for(queue_);
     };
     naming_kernel(function, copy_and_wait, [&](CUresult result) { return describe_fault(result); });
     in_flight_ = false;
@@ -275,11 +278,7 @@ StagedArguments::~StagedArguments() {
 }
 
 void wait_for_kernel(const Function &function, StreamRef queue) {
-    auto wait = [&] {
-        wait_without_gil(
-            [&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
-    };
-    naming_kernel(function, wait, [](CUresult) { return std::string(); });
+    naming_kernel(function, [&] { wait_for(queue); }, [](CUresult) { return std::string(); });
 }
 
 } // namespace pycuda::python

@@ -1,6 +1,8 @@
 // fuzz_driver_arguments.cpp -- the initial handles, and structs that point to the caller's memory.
 #include "fuzz_driver_arguments.h"
 
+#include "fuzz_graph_node.h"
+
 #include "../softcuda/driver/fake_program.h"
 
 #include <unistd.h>
@@ -71,9 +73,6 @@ void no_host_function(void *) {}
 void no_stream_callback(CUstream, CUresult, void *) {}
 
 namespace {
-
-template <class T> T small(Draw &draw) { return static_cast<T>(draw.number()); }
-template <class T> T handle(Draw &draw) { return reinterpret_cast<T>(draw.handle()); }
 
 template <class Params> void fill_kernel(Draw &draw, Params &params) {
     params.gridDimX = params.gridDimY = params.gridDimZ = small<unsigned>(draw);
@@ -149,50 +148,13 @@ void fill(Draw &draw, CUlaunchConfig &config) {
 }
 
 void fill(Draw &draw, CUgraphNodeParams &params) {
-    params.type = static_cast<CUgraphNodeType>(draw.byte() & 15);
-    switch (params.type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-        fill_kernel(draw, params.kernel);
-        params.kernel.func = handle<CUfunction>(draw);
-        break;
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-        fill_volume(draw, params.memcpy.copyParams);
-        break;
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-        params.memset.dst = draw.address();
-        params.memset.elementSize = small<unsigned>(draw);
-        params.memset.width = draw.number();
-        params.memset.height = draw.number();
-        break;
-    case CU_GRAPH_NODE_TYPE_HOST:
-        params.host.fn = draw.byte() < 16 ? nullptr : &no_host_function;
-        break;
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-        params.graph.graph = handle<CUgraph>(draw);
-        break;
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-        params.eventWait.event = handle<CUevent>(draw);
-        break;
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        params.eventRecord.event = handle<CUevent>(draw);
-        break;
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        params.alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-        params.alloc.poolProps.location.type = small<CUmemLocationType>(draw);
-        params.alloc.poolProps.location.id = small<int>(draw);
-        params.alloc.bytesize = draw.number();
-        break;
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        params.free.dptr = draw.address();
-        break;
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        params.conditional.handle = draw.address();
-        params.conditional.type = small<CUgraphConditionalNodeType>(draw);
-        params.conditional.size = small<unsigned>(draw);
-        break;
-    default: // the others have no memory, or point to the caller's
-        break;
-    }
+    const auto fill_node_kernel = [&](auto &kernel) {
+        fill_kernel(draw, kernel);
+        kernel.func = handle<CUfunction>(draw);
+    };
+    fill_graph_node(
+        draw, params, fill_node_kernel, [&](auto &copy) { fill_volume(draw, copy); },
+        [&] { return draw.address(); });
 }
 
 } // namespace fuzz

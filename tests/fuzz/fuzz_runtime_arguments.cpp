@@ -1,6 +1,8 @@
 // fuzz_runtime_arguments.cpp -- the program, and structs that point to memory.
 #include "fuzz_runtime_arguments.h"
 
+#include "fuzz_graph_node.h"
+
 #include "../softcuda/driver/fake_program.h"
 
 extern "C" {
@@ -29,9 +31,6 @@ struct Wrapper {
     const void *file = nullptr;
 };
 Wrapper wrapper;
-
-template <class T> T small(Draw &draw) { return static_cast<T>(draw.number()); }
-template <class T> T handle(Draw &draw) { return reinterpret_cast<T>(draw.handle()); }
 
 void *caller_block(Draw &draw) {
     return draw.block([] { return 0; });
@@ -119,49 +118,9 @@ void fill(Draw &draw, cudaLaunchConfig_t &config) {
 }
 
 void fill(Draw &draw, cudaGraphNodeParams &params) {
-    params.type = static_cast<cudaGraphNodeType>(draw.byte() & 15);
-    switch (params.type) {
-    case cudaGraphNodeTypeKernel:
-        fill_kernel(draw, params.kernel);
-        break;
-    case cudaGraphNodeTypeMemcpy:
-        fill(draw, params.memcpy.copyParams);
-        break;
-    case cudaGraphNodeTypeMemset:
-        params.memset.dst = draw_memory(draw);
-        params.memset.elementSize = small<unsigned>(draw);
-        params.memset.width = draw.number();
-        params.memset.height = draw.number();
-        break;
-    case cudaGraphNodeTypeHost:
-        params.host.fn = draw.byte() < 16 ? nullptr : &no_host_function;
-        break;
-    case cudaGraphNodeTypeGraph:
-        params.graph.graph = handle<cudaGraph_t>(draw);
-        break;
-    case cudaGraphNodeTypeWaitEvent:
-        params.eventWait.event = handle<cudaEvent_t>(draw);
-        break;
-    case cudaGraphNodeTypeEventRecord:
-        params.eventRecord.event = handle<cudaEvent_t>(draw);
-        break;
-    case cudaGraphNodeTypeMemAlloc:
-        params.alloc.poolProps.allocType = cudaMemAllocationTypePinned;
-        params.alloc.poolProps.location.type = small<cudaMemLocationType>(draw);
-        params.alloc.poolProps.location.id = small<int>(draw);
-        params.alloc.bytesize = draw.number();
-        break;
-    case cudaGraphNodeTypeMemFree:
-        params.free.dptr = draw_memory(draw);
-        break;
-    case cudaGraphNodeTypeConditional:
-        params.conditional.handle = draw.address();
-        params.conditional.type = small<cudaGraphConditionalNodeType>(draw);
-        params.conditional.size = small<unsigned>(draw);
-        break;
-    default: // the others have no memory, or point to the caller's
-        break;
-    }
+    fill_graph_node(
+        draw, params, [&](auto &kernel) { fill_kernel(draw, kernel); },
+        [&](auto &copy) { fill(draw, copy); }, [&] { return draw_memory(draw); });
 }
 
 } // namespace fuzz

@@ -319,13 +319,17 @@ TEST_F(MemoryTest, InvalidPoolsAreErrors) {
     EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
 }
 
-TEST_F(MemoryTest, APoolAllocatesNoMoreThanItsMaximum) {
+static CUresult make_pool_of_4096_bytes(CUmemoryPool *pool) {
     CUmemPoolProps properties{};
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     properties.maxSize = 4096;
+    return cuMemPoolCreate(pool, &properties);
+}
+
+TEST_F(MemoryTest, APoolAllocatesNoMoreThanItsMaximum) {
     CUmemoryPool pool = nullptr;
-    ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+    ASSERT_EQ(make_pool_of_4096_bytes(&pool), CUDA_SUCCESS);
     CUdeviceptr first = 0, second = 0, nothing = 1;
     EXPECT_EQ(cuMemAllocFromPoolAsync(&first, 3000, pool, nullptr), CUDA_SUCCESS);
     EXPECT_EQ(cuMemAllocFromPoolAsync(&second, 1097, pool, nullptr), CUDA_ERROR_OUT_OF_MEMORY);
@@ -338,12 +342,8 @@ TEST_F(MemoryTest, APoolAllocatesNoMoreThanItsMaximum) {
 }
 
 TEST_F(MemoryTest, APoolCountsWhatIsFreedWithoutAStream) {
-    CUmemPoolProps properties{};
-    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    properties.maxSize = 4096;
     CUmemoryPool pool = nullptr;
-    ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+    ASSERT_EQ(make_pool_of_4096_bytes(&pool), CUDA_SUCCESS);
     CUdeviceptr memory = 0;
     for (int i = 0; i < 2; i++) {
         ASSERT_EQ(cuMemAllocFromPoolAsync(&memory, 4096, pool, nullptr), CUDA_SUCCESS);

@@ -9,6 +9,8 @@
 #include "jit/optimize.h"
 #include "jit/target.h"
 
+#include <llvm/IR/IntrinsicInst.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,8 @@
 // alias_scopes.cpp -- metadata `alias.scope` and `noalias` of accesses.
 #include "codegen/alias_scopes.h"
 
+#include <llvm/IR/IntrinsicInst.h>
+
 namespace softcuda::codegen {
 
 namespace {

@@ -8,6 +8,7 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
@@ -165,7 +166,7 @@ llvm::TargetMachine &Target::machine() const {
 }
 
 void Target::apply(llvm::Module &module) const {
-    set_triple(module, machine());
+    set_triple(module, machine().getTargetTriple());
     module.setDataLayout(data_layout_);
 }
 

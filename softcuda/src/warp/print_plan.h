@@ -31,6 +31,7 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_active_warps(const KernelPlan &plan);
 [[nodiscard]] std::string print_counted(const KernelPlan &plan);
 [[nodiscard]] std::string print_race_free(const KernelPlan &plan);
+[[nodiscard]] std::string print_warp_order(const KernelPlan &plan);
 [[nodiscard]] std::string print_lockstep(const KernelPlan &plan);
 
 /// The plan after each load, store and atomic.

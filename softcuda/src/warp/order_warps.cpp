@@ -99,60 +99,24 @@ class Orders {
     }
 
     void find_accesses() {
-        std::vector<std::uint64_t> warps(plan_.function.blocks.size(), 0); // that come to the block
-        find_visits(warps);
         for (const Block *block : order_)
             for (const Instruction *i : block->instructions)
                 if (is_plain_shared(*i) && accesses_.size() < kMostAccesses)
                     if (const analysis::PerThread *offsets = plan_.thread_values.of(i->operand(0)))
-                        accesses_.push_back({i, bytes_of(*i, *offsets, warps[block->id])});
-    }
-
-    // Follows each warp as far as the threads' indices decide its branches.
-    void find_visits(std::vector<std::uint64_t> &warps) const {
-        std::vector<const Block *> changed{region_.entry};
-        warps[region_.entry->id] = ~std::uint64_t{0};
-        while (!changed.empty()) {
-            const Block *block = changed.back();
-            changed.pop_back();
-            if (barrier_at_end(block))
-                continue;
-            for (std::size_t n = 0; n < block->successors().size(); ++n) {
-                const Block *to = block->successors()[n];
-                const std::uint64_t more = warps[block->id] & warps_taking(*block, n);
-                if ((more & ~warps[to->id]) == 0)
-                    continue;
-                warps[to->id] |= more;
-                changed.push_back(to);
-            }
-        }
-    }
-
-    [[nodiscard]] std::uint64_t warps_taking(const Block &block, std::size_t successor) const {
-        const Instruction &end = *block.terminator();
-        const analysis::PerThread *taken =
-            end.is(Opcode::Branch) ? plan_.thread_values.of(end.operand(0)) : nullptr;
-        if (!taken)
-            return ~std::uint64_t{0};
-        std::uint64_t warps = 0;
-        for (std::size_t thread = 0; thread < taken->size(); ++thread)
-            if ((((*taken)[thread] & 1) != 0) == (successor == 0))
-                warps |= std::uint64_t{1} << thread / analysis::kLanes;
-        return warps;
+                        accesses_.push_back({i, bytes_of(*i, *offsets)});
     }
 
     [[nodiscard]] std::vector<std::optional<Bytes>>
-    bytes_of(const Instruction &i, const analysis::PerThread &offsets, std::uint64_t warps) const {
+    bytes_of(const Instruction &i, const analysis::PerThread &offsets) const {
         const std::uint64_t bytes =
             std::uint64_t{ir::bits(i.attributes.type)} / 8 * i.attributes.vector;
         std::vector<std::optional<Bytes>> by_warp(plan_.launch.warps());
         for (std::size_t thread = 0; thread < offsets.size(); ++thread) {
-            const std::size_t warp = thread / analysis::kLanes;
-            if ((warps >> warp & 1) == 0)
+            if (!plan_.may_come_to(i.block, thread))
                 continue;
             const std::uint64_t first =
                 offsets[thread] + static_cast<std::uint64_t>(i.attributes.offset);
-            std::optional<Bytes> &all = by_warp[warp];
+            std::optional<Bytes> &all = by_warp[thread / analysis::kLanes];
             if (!all)
                 all = Bytes{first, first + bytes};
             all = Bytes{std::min(all->first, first), std::max(all->end, first + bytes)};

@@ -27,6 +27,7 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_outliving(const KernelPlan &plan);
 [[nodiscard]] std::string print_local_memory(const KernelPlan &plan);
 [[nodiscard]] std::string print_regions(const KernelPlan &plan);
+[[nodiscard]] std::string print_reaching_threads(const KernelPlan &plan);
 [[nodiscard]] std::string print_crossings(const KernelPlan &plan);
 [[nodiscard]] std::string print_active_warps(const KernelPlan &plan);
 [[nodiscard]] std::string print_counted(const KernelPlan &plan);

@@ -231,6 +231,8 @@ void add_machine_passes(llvm::legacy::PassManager &passes, const Target &target,
         config->disablePass(&llvm::LiveDebugValuesID);
     if (count_basic_blocks(module) > kManyBasicBlocks)
         config->disablePass(&llvm::EarlyMachineLICMID);
+    // Processors that reorder instructions gain nothing from a second schedule.
+    config->disablePass(&llvm::PostRASchedulerID);
     if (config->addISelPasses())
         throw std::logic_error("the target cannot select instructions");
     config->addMachinePasses();

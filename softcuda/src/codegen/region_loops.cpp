@@ -10,8 +10,9 @@
 //                            in lockstep: run the region of all warps, continue with the next one
 //
 // A region is the code of a warp from the start, or from after a barrier, to the next barrier or
-// the end. The barrier is passed when all warps have run one region. Values that a warp needs after
-// the barrier are saved in WorkerState::scratch, each in an array over the warps.
+// the end. The barrier is passed when all warps have run one region; the plan says whether the
+// first or the last warp begins. Values that a warp needs after the barrier are saved in
+// WorkerState::scratch, each in an array over the warps.
 
 #include "codegen/kernel_emitter.h"
 #include "codegen/warp_emitter.h"
@@ -234,15 +235,23 @@ void RegionLoops::emit_warps(unsigned region, llvm::BasicBlock *after, RunWarp r
     const unsigned warps = plan_.launch.warps();
     if (plan_.launch.threads() % kLanes == 0)
         return emit_full_warps(region, after, run);
-    if (warps > 1) {
-        llvm::BasicBlock *last = frame_.new_block("last.warp");
-        emit_warp_range(region, 0, warps - 1, last, run);
-        b_.SetInsertPoint(last);
+    auto run_last = [&](llvm::BasicBlock *behind) {
+        take_turn(
+            region,
+            {.warp = b_.getInt32(warps - 1), .active = kernel_.last_warps_lanes(), .after = behind},
+            run);
+    };
+    if (warps == 1)
+        return run_last(after);
+    llvm::BasicBlock *second = frame_.new_block("other.warps");
+    if (plan_.regions[region].descending) {
+        run_last(second);
+        b_.SetInsertPoint(second);
+        return emit_warp_range(region, 0, warps - 1, after, run);
     }
-    take_turn(
-        region,
-        {.warp = b_.getInt32(warps - 1), .active = kernel_.last_warps_lanes(), .after = after},
-        run);
+    emit_warp_range(region, 0, warps - 1, second, run);
+    b_.SetInsertPoint(second);
+    run_last(after);
 }
 
 // All warps, or those that have work.
@@ -272,14 +281,20 @@ void RegionLoops::emit_some_warps(unsigned region, std::uint64_t bits, llvm::Bas
     b_.SetInsertPoint(loop);
     llvm::PHINode *left = b_.CreatePHI(wide, 2, "warps.left");
     left->addIncoming(b_.getInt64(bits), before);
-    llvm::Value *warp = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b_.getTrue());
+    const bool descending = plan_.regions[region].descending;
+    llvm::Value *warp = b_.CreateBinaryIntrinsic(
+        descending ? llvm::Intrinsic::ctlz : llvm::Intrinsic::cttz, left, b_.getTrue());
+    if (descending)
+        warp = b_.CreateSub(b_.getInt64(63), warp);
     take_turn(region,
               {.warp = b_.CreateTrunc(warp, b_.getInt32Ty(), "w"),
                .active = kernel_.all_lanes_active(),
                .after = next},
               run);
     b_.SetInsertPoint(next);
-    llvm::Value *rest = b_.CreateAnd(left, b_.CreateSub(left, b_.getInt64(1)));
+    llvm::Value *rest = b_.CreateXor(left, b_.CreateShl(b_.getInt64(1), warp));
+    if (!descending)
+        rest = b_.CreateAnd(left, b_.CreateSub(left, b_.getInt64(1)));
     left->addIncoming(rest, next);
     b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt64(0)), loop, after);
 }
@@ -290,15 +305,19 @@ void RegionLoops::emit_warp_range(unsigned region, unsigned first, unsigned end,
     llvm::BasicBlock *loop = frame_.new_block("warp"), *next = frame_.new_block("warp.next");
     b_.CreateBr(loop);
     b_.SetInsertPoint(loop);
-    llvm::PHINode *warp = b_.CreatePHI(b_.getInt32Ty(), 2, "w");
-    warp->addIncoming(b_.getInt32(first), before);
+    const warp::Region &plan = plan_.regions[region];
+    llvm::PHINode *turn = b_.CreatePHI(b_.getInt32Ty(), 2, "w");
+    turn->addIncoming(b_.getInt32(first), before);
+    llvm::Value *warp = turn;
+    if (plan.descending)
+        warp = b_.CreateSub(b_.getInt32(first + end - 1), turn, "", true, true);
     take_turn(region, {.warp = warp, .active = kernel_.all_lanes_active(), .after = next}, run);
     b_.SetInsertPoint(next);
-    llvm::Value *following = b_.CreateAdd(warp, b_.getInt32(1), "", true, true);
-    warp->addIncoming(following, next);
+    llvm::Value *following = b_.CreateAdd(turn, b_.getInt32(1), "", true, true);
+    turn->addIncoming(following, next);
     llvm::BranchInst *latch =
         b_.CreateCondBr(b_.CreateICmpULT(following, b_.getInt32(end)), loop, after);
-    if (plan_.regions[region].quiet)
+    if (plan.quiet && !plan.descending)
         jit::mark_warp_loop(*latch);
 }
 

@@ -13,6 +13,7 @@
 #include "jit/interleave_warps.h"
 #include "jit/llvm.h"
 #include "jit/promote_slots.h"
+#include "jit/scalarize_lanes.h"
 #include "jit/sink_cold.h"
 #include "jit/split_blocks.h"
 #include "jit/target.h"
@@ -167,6 +168,7 @@ void add_dead_stores(PassList &list) { list.passes.addPass(llvm::DSEPass()); }
 void add_sink(PassList &list) { list.passes.addPass(llvm::SinkingPass()); }
 void add_dead_code(PassList &list) { list.passes.addPass(llvm::ADCEPass()); }
 void add_promote_slots(PassList &list) { list.passes.addPass(PromoteSlotsPass()); }
+void add_scalarize_lanes(PassList &list) { list.passes.addPass(ScalarizeLanesPass()); }
 void add_sink_cold(PassList &list) { list.passes.addPass(SinkColdPass()); }
 void add_find_extremes(PassList &list) { list.passes.addPass(FindExtremesPass()); }
 void add_interleave_warps(PassList &list) { list.passes.addPass(InterleaveWarpsPass(list.target)); }
@@ -231,6 +233,8 @@ void add_machine_passes(llvm::legacy::PassManager &passes, const Target &target,
         config->disablePass(&llvm::LiveDebugValuesID);
     if (count_basic_blocks(module) > kManyBasicBlocks)
         config->disablePass(&llvm::EarlyMachineLICMID);
+    // Processors that reorder instructions gain nothing from a second schedule.
+    config->disablePass(&llvm::PostRASchedulerID);
     if (config->addISelPasses())
         throw std::logic_error("the target cannot select instructions");
     config->addMachinePasses();

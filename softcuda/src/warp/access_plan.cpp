@@ -88,6 +88,16 @@ std::optional<StridedWindow> find_window(const Shape &shape, unsigned group, uns
     return window;
 }
 
+/// Whether a condition holds for the places of all threads that may come to the access.
+template <typename Test>
+bool holds_in_all(const KernelPlan &kernel, const Instruction &access,
+                  const analysis::PerThread &places, Test test) {
+    for (std::size_t thread = 0; thread < places.size(); ++thread)
+        if (kernel.may_come_to(access.block, thread) && !test(places[thread]))
+            return false;
+    return true;
+}
+
 class Planner {
   public:
     explicit Planner(KernelPlan &plan) : kernel_(plan) {}
@@ -178,16 +188,16 @@ class Planner {
         unsigned alignment = std::bit_ceil(made.lane_bytes());
         if (!shared)
             alignment = std::min(alignment, 1u << kLocalAlign);
-        if (!is_aligned(alignment)) {
+        if (!is_aligned(i, alignment)) {
             made.alignment = alignment;
             made.check = alignment > 1 ? Check::Alignment : Check::None;
         }
     }
 
-    [[nodiscard]] bool is_aligned(unsigned alignment) const {
+    [[nodiscard]] bool is_aligned(const Instruction &i, unsigned alignment) const {
         auto fits = [&](std::uint64_t place) { return place % alignment == 0; };
         if (places_)
-            return std::ranges::all_of(*places_, [&](std::uint64_t place) {
+            return holds_in_all(kernel_, i, *places_, [&](std::uint64_t place) {
                 return fits(place + static_cast<std::uint64_t>(extra_));
             });
         return alignment <= std::uint64_t{1} << std::min(low_bits_.count, 63u) &&
@@ -247,7 +257,7 @@ class Planner {
         }
         made.grouped = regrouped(plain, made.lane_bytes());
         made.windows = find_windows(i, made, plain);
-        made.windows_exist = exist_in_static_memory(made);
+        made.windows_exist = exist_in_static_memory(i, made);
         made.full = choose(i, made, plain, false);
         made.masked = choose(i, made, plain, i.attributes.space == Space::Shared);
     }
@@ -284,21 +294,49 @@ class Planner {
             if (!window)
                 return {};
             if (i.attributes.space == Space::Shared && plain.groups == 1)
-                align_to_vectors(bytes, *window);
+                align_to_vectors(i, bytes, *window);
             windows.push_back(std::move(*window));
         }
         return windows;
     }
 
+    [[nodiscard]] bool comes(const Instruction &i, unsigned first, unsigned count) const {
+        for (unsigned thread = first; thread < first + count; ++thread)
+            if (thread < kernel_.launch.threads() && kernel_.may_come_to(i.block, thread))
+                return true;
+        return false;
+    }
+
+    /// The address of lane 0 modulo a power of two, if it is the same in all warps.
+    [[nodiscard]] std::optional<std::uint64_t> first_lane_modulo(const Instruction &i,
+                                                                 std::uint64_t size) const {
+        if (!places_)
+            return size <= std::uint64_t{1} << low_bits_for_windows_.count
+                       ? std::optional(low_bits_for_windows_.lanes[0] & (size - 1))
+                       : std::nullopt;
+        std::optional<std::uint64_t> found;
+        for (unsigned thread = 0; thread < kernel_.launch.threads(); thread += kLanes) {
+            const std::uint64_t here =
+                ((*places_)[thread] + static_cast<std::uint64_t>(extra_)) & (size - 1);
+            if (!comes(i, thread, kLanes))
+                continue;
+            if (found && *found != here)
+                return std::nullopt;
+            found = here;
+        }
+        return found;
+    }
+
     // Widens a window of shared memory to whole vectors at multiples of their size, if its start is
     // known. Then windows of neighbours are the same vectors, and a load can be forwarded from an
     // earlier store.
-    void align_to_vectors(unsigned bytes, StridedWindow &window) const {
+    void align_to_vectors(const Instruction &i, unsigned bytes, StridedWindow &window) const {
         const unsigned size = kernel_.machine.vector_bits / 8;
-        const std::uint64_t lead =
-            (low_bits_for_windows_.lanes[0] + static_cast<std::uint64_t>(window.first)) &
-            (size - 1);
-        if (size > std::uint64_t{1} << low_bits_for_windows_.count || lead % bytes != 0)
+        const auto first = first_lane_modulo(i, size);
+        if (!first)
+            return;
+        const std::uint64_t lead = (*first + static_cast<std::uint64_t>(window.first)) & (size - 1);
+        if (lead % bytes != 0)
             return;
         const unsigned more = static_cast<unsigned>(lead) / bytes;
         window.first -= static_cast<std::int64_t>(lead);
@@ -308,14 +346,16 @@ class Planner {
         window.length = (window.length + more + count - 1) / count * count;
     }
 
-    // For all warps of the block.
-    [[nodiscard]] bool exist_in_static_memory(const AccessPlan &made) const {
+    // For all warps with a thread that may come to the access.
+    [[nodiscard]] bool exist_in_static_memory(const Instruction &i, const AccessPlan &made) const {
         const unsigned threads = kernel_.launch.threads();
         if (made.windows.empty() || made.check == Check::Range || !places_ || threads % kLanes != 0)
             return false;
         const auto size = static_cast<std::int64_t>(kernel_.function.static_shared_bytes);
         const unsigned lanes = kLanes / static_cast<unsigned>(made.windows.size());
         for (unsigned thread = 0; thread < threads; thread += lanes) {
+            if (!comes(i, thread, lanes))
+                continue;
             const StridedWindow &window = made.windows[thread % kLanes / lanes];
             const auto place = static_cast<std::int32_t>((*places_)[thread]);
             const std::int64_t first = place + extra_ + window.first;
@@ -403,7 +443,7 @@ bool is_in_static_memory(const KernelPlan &kernel, const Instruction &i) {
     const std::int64_t bytes = std::int64_t{std::max(ir::bits(i.attributes.type), 8u) / 8} *
                                std::max<unsigned>(i.attributes.vector, 1);
     const auto size = static_cast<std::int64_t>(kernel.function.static_shared_bytes);
-    return std::ranges::all_of(*places, [&](std::uint64_t place) {
+    return holds_in_all(kernel, i, *places, [&](std::uint64_t place) {
         const std::int64_t at =
             std::int64_t{static_cast<std::int32_t>(place)} + i.attributes.offset;
         return at >= 0 && at + bytes <= size;

@@ -73,6 +73,8 @@ struct KernelPlan {
     /// warps.
     std::vector<Region> regions;
     analysis::Lockstep lockstep; ///< if it holds, all warps are in the same region
+    /// By Block::id: the threads that may run the basic block. Empty: unknown.
+    std::vector<LanesByWarp> reaching_threads;
     MaskPlan masks;
     LanePlan lanes;       ///< the places of lanes; empty unless the tier is lanes
     AccessPlans accesses; ///< for every load, store and atomic
@@ -81,6 +83,8 @@ struct KernelPlan {
     [[nodiscard]] std::string place(const ir::Instruction &instruction) const;
     /// True for the source of a back edge on which a warp of the fiber tier yields to other warps.
     [[nodiscard]] bool yields_behind(const ir::Block *block) const;
+    /// False if the thread's index decides that the thread does not run the basic block.
+    [[nodiscard]] bool may_come_to(const ir::Block *block, std::size_t thread) const;
     /// False if no warp waits for another warp, or if warps wait as fibers.
     [[nodiscard]] bool has_regions() const { return regions.size() > 1; }
 };
@@ -98,6 +102,7 @@ void find_split_exchange(KernelPlan &plan);
 void choose_tier(KernelPlan &plan);
 /// In the tier lanes: computes the shapes again, for lanes that run the program independently.
 void find_shapes_of_lanes(KernelPlan &plan);
+void find_reaching_threads(KernelPlan &plan);
 void find_outliving(KernelPlan &plan);
 void lay_out_local_memory(KernelPlan &plan);
 void find_lockstep(KernelPlan &plan);

@@ -276,6 +276,13 @@ std::string to_text(const LanesByWarp &lanes) {
 
 } // namespace
 
+std::string print_reaching_threads(const KernelPlan &plan) {
+    std::string out;
+    for (const ir::Block *block : plan.function.blocks)
+        out += block->name + ": " + to_text(plan.reaching_threads[block->id]) + "\n";
+    return out;
+}
+
 std::string to_text(const BlockMask &mask) {
     std::string out;
     switch (mask.from) {

@@ -27,10 +27,12 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_outliving(const KernelPlan &plan);
 [[nodiscard]] std::string print_local_memory(const KernelPlan &plan);
 [[nodiscard]] std::string print_regions(const KernelPlan &plan);
+[[nodiscard]] std::string print_reaching_threads(const KernelPlan &plan);
 [[nodiscard]] std::string print_crossings(const KernelPlan &plan);
 [[nodiscard]] std::string print_active_warps(const KernelPlan &plan);
 [[nodiscard]] std::string print_counted(const KernelPlan &plan);
 [[nodiscard]] std::string print_race_free(const KernelPlan &plan);
+[[nodiscard]] std::string print_warp_order(const KernelPlan &plan);
 [[nodiscard]] std::string print_lockstep(const KernelPlan &plan);
 
 /// The plan after each load, store and atomic.

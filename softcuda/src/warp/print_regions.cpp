@@ -75,6 +75,13 @@ std::string print_race_free(const KernelPlan &plan) {
     return out;
 }
 
+std::string print_warp_order(const KernelPlan &plan) {
+    std::string out;
+    for (std::size_t number = 0; number < plan.regions.size(); ++number)
+        out += title(plan, number) + (plan.regions[number].descending ? ": descending\n" : "\n");
+    return out;
+}
+
 std::string print_counted(const KernelPlan &plan) {
     std::string out;
     for (std::size_t number = 0; number < plan.regions.size(); ++number)

@@ -73,6 +73,8 @@ struct Region {
     std::optional<CountedVariable> counted;
     /// Its accesses to shared memory cannot race: all of them are plain loads, or all are atomics.
     bool race_free = false;
+    /// The last warp runs first.
+    bool descending = false;
 };
 
 /// True for values that are recomputed at each use instead of being stored: constants of the
@@ -95,6 +97,7 @@ void plan_crossings(KernelPlan &plan);
 void find_active_warps(KernelPlan &plan);
 void find_counted(KernelPlan &plan);
 void find_race_free(KernelPlan &plan);
+void order_warps(KernelPlan &plan);
 
 /// The errors in the regions, one line each; empty if there are none.
 [[nodiscard]] std::vector<std::string> verify_regions(const KernelPlan &plan);

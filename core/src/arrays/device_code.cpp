@@ -361,6 +361,8 @@ FUNCTION T array_logaddexp2(T a, T b) {
     return a == b ? a + 1 : array_nan(a - b) ? a - b
            : b < a ? a + e * log1p(exp2(b - a)) : b + e * log1p(exp2(a - b));
 }
+//: array_exponent
+FUNCTION int array_exponent(T n) { return n < T(-9999) ? -9999 : n > T(9999) ? 9999 : int(n); }
 //: array_frexp_mantissa
 FUNCTION T array_frexp_mantissa(T x) { int e; return isinf(x) || array_nan(x) ? x : frexp(x, &e); }
 //: array_frexp_exponent

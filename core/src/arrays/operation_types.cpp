@@ -142,7 +142,9 @@ LoopTypes scale_types(Operation operation, std::span<const Operand> operands,
             : float_of(operation, common_type(operands.first(1), operation_name(operation)), true);
     if (!is_float(type))
         refuse_result(operation, type);
-    return {{type, ScalarType::Int32, type, type}, type};
+    const bool fits =
+        is_bool(exponent) || promote(exponent, ScalarType::Int32) == ScalarType::Int32;
+    return {{type, fits ? ScalarType::Int32 : ScalarType::Int64, type, type}, type};
 }
 
 /// Whether the type of the result is the same for all types of operands.

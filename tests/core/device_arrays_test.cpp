@@ -219,6 +219,42 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
     EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({3, 2051}), rows));
 }
 
+TEST_F(DeviceArrays, PackedAndRolledReductionsOfSteps) {
+    std::vector<float> numbers(100000);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = static_cast<float>(i % 97) * 1.37f - static_cast<float>(i % 13);
+    const Array all = array(numbers, {100000});
+    auto same = [&]<class Result>(Result, Reduction reduction,
+                                  std::initializer_list<std::array<std::int64_t, 2>> axes,
+                                  unsigned reduced) {
+        Layout layout;
+        for (const auto &[extent, step] : axes)
+            layout.append(extent, 4 * step);
+        const Array x = all.view(layout, 4 * 50000);
+        ReduceOptions options;
+        options.axes = reduced;
+        options.form = KernelForm::Packed;
+        const auto packed = values<Result>(reduce_one(reduction, x, options));
+        options.form = KernelForm::Rolled;
+        return packed == values<Result>(reduce_one(reduction, x, options));
+    };
+    for (std::int64_t step : {1, 2, 3, 4, 5, -1, -2}) {
+        // A thread of a team has up to four elements, or more with a rest; several chunks.
+        for (std::int64_t size : {3, 255, 1000, 1023, 1024, 1030, 2051, 9001}) {
+            EXPECT_TRUE(same(0.f, Reduction::Sum, {{size, step}}, 1)) << size << " by " << step;
+            EXPECT_TRUE(same(0.f, Reduction::Variation, {{size, step}}, 1)) << size;
+            EXPECT_TRUE(same(std::int64_t{}, Reduction::ArgMax, {{size, step}}, 1)) << size;
+        }
+        EXPECT_TRUE(same(0.f, Reduction::Sum, {{3, 5000}, {1051, step}}, 2))
+            << step; // one team a row
+        EXPECT_TRUE(same(0.f, Reduction::Sum, {{70, 300}, {70, step}}, 2)) << step; // a warp
+        EXPECT_TRUE(same(0.f, Reduction::Sum, {{70, 300}, {70, step}}, 1)) << step; // columns
+        EXPECT_TRUE(same(0.f, Reduction::Sum, {{70, 300}, {64, step}}, 1)) << step;
+        EXPECT_TRUE(same(0.f, Reduction::Sum, {{5, 8000}, {3, 2000}, {512, step}}, 5)) << step;
+        EXPECT_TRUE(same(0.f, Reduction::Sum, {{5, 8000}, {3, 2000}, {100, step}}, 5)) << step;
+    }
+}
+
 /// They process bytes in words, which begin at aligned addresses.
 TEST_F(DeviceArrays, RolledReductionsOfBytes) {
     auto reduced = [&]<class Result>(Result, Reduction reduction, const Array &x) {

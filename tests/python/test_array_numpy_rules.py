@@ -355,6 +355,28 @@ u1 | r = np.quantile(X, np.float32(0.5))
    | r = np.round(X)
    | r = np.round(X, 1)
    | r = np.quantile(X, 0.5)
+   | r = np.sort_complex(X)
+   | r = np.histogram2d(X, X, bins=4)
+f8 | r = np.ldexp(X, const([2**31 - 1, -(2**31), 2**32, -(2**40)] * 3, 'i8', (12,)))
+   | r = np.ldexp(X, const([2**31 - 1, -(2**31), 3, 1100] * 3, 'i4', (12,)))
+   | r = np.ldexp(X, 2**40)
+f4 | r = np.sort_complex(X)
+   | r = np.median(X[:3] * 3e37 + 3e38)
+   | r = np.median(X[:1] + 3e38, axis=0)
+i2 | r = np.sort_complex(X)
+   | r = np.median(X[:3])
+i4 | r = np.digitize(X, [11, 3, 1, 0])
+   | r = np.digitize(X, [11, 3, 1, 0], right=True)
+   | r = np.digitize(X, [5, 5, 2], right=True)
+   | r = np.digitize(X, [0, 1, 1, 3], right=True)
+   | r = np.pad(E, 1, 'mean')
+   | r = np.pad(E, 1, 'linear_ramp')
+   | r = np.pad(E, [(0, 0), (1, 2)], 'mean')
+   | r = M[None, [1, 2], ..., [0, 1]]
+   | r = M[None, [1, 2], ..., 1]
+   | r = M[None, [1, 2], [0, 1], ...]
+   | r = M[..., None, [1, 2], [0, 1]]
+   | M[None, [1, 2], ..., [0, 1]] = const([5, 6], 'i4', (2, 1))
 """
 
 

@@ -311,3 +311,69 @@ def test_negative_powers_of_integers():
         for array in (I4, gpuarray.to_gpu(I4)):
             with pytest.raises(ValueError, match="(?i)negative integer powers"):
                 call(array)
+
+
+@pytest.mark.parametrize(
+    "name", "equal not_equal less less_equal greater greater_equal".split()
+)
+def test_int64_and_uint64_compare_exactly(name):
+    """float64, the common type of the two, does not hold 2**63 - 1."""
+    compare = getattr(np, name)
+    signed = np.array([2**63 - 1, 2**63 - 1, -1, 0, -(2**63), 5])
+    unsigned = np.array([2**63, 2**63 - 1, 2**64 - 1, 0, 2**63, 4], np.uint64)
+    both(compare, signed, unsigned)
+    both(compare, unsigned, signed)
+    both(lambda x: compare(x, 2**63), signed)
+    both(lambda x: compare(2**63, x), signed)
+    both(lambda x: compare(x, np.uint64(2**63)), signed)
+    both(lambda x: compare(x, np.int64(2**63 - 1)), unsigned)
+    both(lambda x: compare(x, -1), unsigned)
+    both(lambda x: compare(x, -1, dtype=bool, casting="unsafe"), unsigned)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
+def test_divisors_of_the_least_integer(dtype):
+    least = np.iinfo(dtype).min
+    x = np.array([least, least, least, 0, 6, -6], dtype)
+    y = np.array([7, least, least // 2, least, least, 4], dtype)
+    both(np.gcd, x, y)
+    both(np.lcm, x, y)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_functions_near_the_limits_of_the_type(dtype):
+    """Steps between the operand and the result overflow or lose digits if they are not scaled."""
+
+    def parts_agree(name, x, rtol, atol=0.0):
+        call = getattr(np, name)
+        ours, theirs = call(gpuarray.to_gpu(x)).get(), call(x)
+        for part in ("real", "imag"):
+            one, other = getattr(ours, part), getattr(theirs, part)
+            np.testing.assert_allclose(one, other, rtol, atol, err_msg=name)
+
+    info = np.finfo(dtype)
+    large, small, ends = info.max / 2, info.tiny, np.log(info.max) + 0.5
+    x = [large + 1j, 1 + large * 1j, -large - large * 1j, large / 3 - 2j, 1e12j - 1e12]
+    x += [small + small * 1j, -small / 8 + small / 8 * 1j, small * 1j, 1 + small * 1j]
+    for name in (
+        "sqrt log log2 log10 arcsin arccos arcsinh arccosh arctan arctanh sign".split()
+    ):
+        parts_agree(name, np.array(x, dtype), 32 * info.eps, small / 4)
+    x = np.array([ends + 1e-3j, -ends + 1e-3j, ends - 1e-6j], dtype)
+    for name in "exp", "sinh", "cosh":
+        parts_agree(name, x, 400 * info.eps)
+    for name in "sin", "cos":
+        parts_agree(name, x * 1j, 400 * info.eps)
+
+
+def test_complex_powers_of_infinity():
+    x = np.array([complex(np.inf, 1e-300), complex(-3, np.inf)])
+    for exponent in (1, 2, 3):
+        ours = np.float_power(gpuarray.to_gpu(x), exponent).get()
+        np.testing.assert_array_equal(ours, np.float_power(x, exponent))
+
+
+def test_nextafter_of_zeros():
+    zeros = np.array([0.0, -0.0, 0.0], "f2")
+    ours = np.nextafter(gpuarray.to_gpu(zeros), gpuarray.to_gpu(-zeros)).get()
+    assert np.signbit(ours).tolist() == np.signbit(np.nextafter(zeros, -zeros)).tolist()

@@ -136,6 +136,22 @@ def test_pseudo_inverses_and_ranks():
     same(np.linalg.matrix_rank, np.float64(3)[None])
 
 
+@pytest.mark.parametrize("shape", [(0, 0), (3, 0), (0, 3), (4, 0, 0), (0, 3, 3)])
+@pytest.mark.parametrize("order", [1, 2, np.inf, "fro", "nuc"])
+def test_norms_of_empty_matrices(shape, order):
+    x = np.zeros(shape, np.float32)
+    ours, theirs = (
+        np.linalg.norm(one, order, axis=(-2, -1)) for one in (gpuarray.to_gpu(x), x)
+    )
+    assert (ours.dtype, ours.shape) == (theirs.dtype, np.shape(theirs))
+    assert np.array_equal(ours.get(), theirs)
+
+
+def test_no_matrices_have_no_condition_numbers():
+    assert np.linalg.cond(gpuarray.zeros((0, 3, 3))).shape == (0,)
+    assert np.linalg.norm(gpuarray.zeros(0), np.inf).get() == 0
+
+
 def test_conditions_and_norms():
     a = numbers((3, 4, 4), "c16")
     for p in (None, 2, -2, 1, -1, np.inf, -np.inf, "fro", "nuc"):

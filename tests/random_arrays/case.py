@@ -309,7 +309,7 @@ def _is_undefined(lines) -> bool:
     if wild and kinds & set("iu") and re.search(r"mean|average|var|std", statement):
         return True  # cancellation
     if wild and re.search(
-        r"lcm|gcd|isclose|allclose|round\(.*-\d|percentile|quantile|median", statement
+        r"isclose|allclose|round\(.*-\d|percentile|quantile|median", statement
     ):
         return True
     if wild and re.search(r"convolve|correlate", statement):
@@ -319,7 +319,13 @@ def _is_undefined(lines) -> bool:
     if (
         wild
         and kinds & set("fc")
-        and re.search(r"dtype=|out=|=|astype|reduceat|\.at\(|put|full|clip", statement)
+        and (
+            not statement.startswith("r = ")
+            or re.search(
+                r"dtype=|out=|weights=|astype|reduceat|\.at\(|put|full|clip|copyto",
+                statement,
+            )
+        )
     ):
         return bool(kinds & set("iu")) or bool(
             re.search(r"'[iu]\d'|np\.u?int", statement)

@@ -2,6 +2,7 @@
 #include <pycuda/array_reduction.h>
 
 #include "arrays/device_code.h"
+#include "arrays/expression.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/reduction_source.h"
@@ -161,27 +162,37 @@ std::int64_t smallest_step(const Layout &layout) {
     return smallest;
 }
 
-/// Whether elements are contiguous along the last reduced axis, or the last kept axis.
-bool has_dense_rows(const Reducing &work, std::span<const Layout> axes) {
+/// Whether elements are `step` elements apart along the last reduced axis, or the last kept axis.
+bool has_dense_rows(const Reducing &work, std::span<const Layout> axes, int step) {
     const int last = axes[0].dimensions() - 1;
     for (std::size_t k = 0; k < work.walkers; ++k)
-        if (axes[k].stride(last) != static_cast<std::int64_t>(work.arrays[k]->item_size()))
+        if (axes[k].stride(last) != step * static_cast<std::int64_t>(work.arrays[k]->item_size()))
             return false;
     return true;
 }
 
-/// Whether the only such axis is contiguous.
-bool is_dense(const Reducing &work, std::span<const Layout> axes) {
-    return axes[0].dimensions() == 1 && has_dense_rows(work, axes);
+/// Whether they are so along the only such axis.
+bool is_dense(const Reducing &work, std::span<const Layout> axes, int step = 1) {
+    return axes[0].dimensions() == 1 && has_dense_rows(work, axes, step);
+}
+
+/// A number of elements between neighbours for which kernels are compiled. The first input has it.
+std::int8_t known_step(const Reducing &work, std::span<const Layout> axes) {
+    const auto size = static_cast<std::int64_t>(work.arrays[0]->item_size());
+    const int last = axes[0].dimensions() - 1;
+    for (std::int8_t step : known_steps)
+        if (last >= 0 && axes[0].stride(last) == step * size)
+            return step;
+    return 1;
 }
 
 /// Whether neighbouring threads of a team are always in the same row.
-bool has_whole_rows(const Reducing &work) {
+bool has_whole_rows(const Reducing &work, int step) {
     const Layout &reduced = work.reduced[0];
     const auto team = static_cast<std::size_t>(team_size(work.variant.team));
     return work.variant.team != Team::Columns && reduced.dimensions() > 1 &&
            static_cast<std::size_t>(reduced.extent(reduced.dimensions() - 1)) % team == 0 &&
-           (work.chunks == 1 || work.chunk % team == 0) && has_dense_rows(work, work.reduced);
+           (work.chunks == 1 || work.chunk % team == 0) && has_dense_rows(work, work.reduced, step);
 }
 
 bool can_use_vectors(const Reducing &work) {
@@ -267,11 +278,12 @@ void choose_chunks(Reducing &work) {
     work.variant.split = work.chunks > 1;
 }
 
-/// Whether neighbouring outputs always have neighbouring elements.
-bool has_dense_columns(const Reducing &work) {
+/// Whether neighbouring outputs always have elements that are `step` elements apart.
+bool has_dense_columns(const Reducing &work, int step) {
     const Layout &kept = work.kept[0];
     const int last = kept.dimensions() - 1;
-    return has_dense_rows(work, work.kept) && (last == 0 || kept.extent(last) % 32 == 0);
+    return last >= 0 && has_dense_rows(work, work.kept, step) &&
+           (last == 0 || kept.extent(last) % 32 == 0);
 }
 
 /// The number of columns of a thread: with several, a core reads a long piece of each row. A warp's
@@ -304,13 +316,15 @@ void choose_access(Reducing &work, int processors) {
         !variant.words && !variant.pieces && variant.team != Team::Columns && can_use_vectors(work);
     if (!variant.rolled)
         return;
-    variant.dense = variant.team == Team::Columns
-                        ? has_dense_columns(work)
-                        : is_dense(work, work.reduced) || has_whole_rows(work);
+    const bool columns = variant.team == Team::Columns;
+    const std::int8_t step = known_step(work, columns ? work.kept : work.reduced);
+    variant.dense = columns ? has_dense_columns(work, step)
+                            : is_dense(work, work.reduced, step) || has_whole_rows(work, step);
+    variant.step = variant.dense ? step : std::int8_t{1};
     variant.whole_columns = variant.team == Team::Columns && work.outputs % 32 == 0;
     variant.column_groups = static_cast<std::uint8_t>(choose_column_groups(work, processors));
-    const auto step = static_cast<std::size_t>(reduction_step(variant));
-    if (work.outputs >= 64 && std::min(work.chunk, work.length) < step)
+    const auto vectors = static_cast<std::size_t>(reduction_step(variant));
+    if (work.outputs >= 64 && std::min(work.chunk, work.length) < vectors)
         variant.vectors = false;
 }
 
@@ -345,7 +359,7 @@ void launch_reduction(const Reducing &work, const Array &out, StreamUse &use) {
         add_geometry<std::int32_t>(arguments, work);
     const auto per_block = static_cast<std::size_t>(work.variant.outputs_per_block());
     LaunchConfig config;
-    config.block = {reduction_block};
+    config.block = {static_cast<unsigned>(work.variant.threads())};
     config.grid = {static_cast<unsigned>(divide_up(work.outputs, per_block)),
                    static_cast<unsigned>(work.chunks)};
     arguments.launch(kernel, config);
@@ -355,8 +369,8 @@ void launch_reduction(const Reducing &work, const Array &out, StreamUse &use) {
 bool is_own_second_stage(const Reducing &first, const Array &states) {
     const auto pack = reduction_vector_length(first.variant) * item_size(first.variant.stored[0]);
     return first.outputs == 1 && first.variant.kept == 0 && first.variant.reduced == 1 &&
-           first.variant.team == Team::Block && takes_own_states(first.variant) &&
-           states.misalignment() % pack == 0;
+           first.variant.team == Team::Block && first.variant.step == 1 &&
+           takes_own_states(first.variant) && states.misalignment() % pack == 0;
 }
 
 /// The second launch: reduces the states of each output's chunks to the result.
@@ -376,6 +390,7 @@ Reducing second_stage(const Reducing &first, const Array &states) {
     work.variant.masked = false;
     work.variant.vectors = work.variant.dense = work.variant.words = work.variant.pieces = false;
     work.variant.whole_columns = false;
+    work.variant.step = 1;
     work.variant.column_groups = 1;
     work.variant.kept = work.variant.reduced = 1;
     work.variant.team = first.chunks <= 64 && first.outputs >= 64 ? Team::Warp : Team::Block;

@@ -154,6 +154,9 @@ constexpr const char *functions = R"__(
 #define REAL_OF_TWO(name, expression)                                                \
     __device__ __forceinline__ float name(float a, float b) { return expression; }   \
     __device__ __forceinline__ double name(double a, double b) { return expression; }
+#define MIXED_SIGNS(name, of_signed, of_unsigned)                                             \
+    __device__ __forceinline__ bool name(long long a, unsigned long long b) { return of_signed; } \
+    __device__ __forceinline__ bool name(unsigned long long a, long long b) { return of_unsigned; }
 //: array_true
 FUNCTION bool array_true(T x) { return x != T(0); }
 //: array_nan
@@ -178,6 +181,18 @@ FUNCTION T array_imag(T) { return T(0); }
 //: array_invert
 FUNCTION T array_invert(T x) { return ~x; }
 __device__ __forceinline__ bool array_invert(bool x) { return !x; }
+//: array_equal
+FUNCTION bool array_equal(T a, T b) { return a == b; }
+MIXED_SIGNS(array_equal, a >= 0 && static_cast<unsigned long long>(a) == b,
+            b >= 0 && a == static_cast<unsigned long long>(b))
+//: array_less
+FUNCTION bool array_less(T a, T b) { return a < b; }
+MIXED_SIGNS(array_less, a < 0 || static_cast<unsigned long long>(a) < b,
+            b >= 0 && a < static_cast<unsigned long long>(b))
+//: array_less_equal
+FUNCTION bool array_less_equal(T a, T b) { return a <= b; }
+MIXED_SIGNS(array_less_equal, a < 0 || static_cast<unsigned long long>(a) <= b,
+            b >= 0 && a <= static_cast<unsigned long long>(b))
 //: array_maximum
 FUNCTION T array_maximum(T a, T b) { return a < b || array_nan(b) ? b : a; }
 //: array_minimum
@@ -303,19 +318,29 @@ FUNCTION T array_power(T a, T b) {
             result *= a;
     return result;
 }
-//: array_gcd
-FUNCTION T array_gcd(T a, T b) {
-    a = array_abs(a), b = array_abs(b);
-    while (b != T(0)) {
-        T r = a % b;
+//: array_magnitude
+template <int bytes> struct array_unsigned { typedef unsigned type; };
+template <> struct array_unsigned<8> { typedef unsigned long long type; };
+FUNCTION typename array_unsigned<sizeof(T)>::type array_magnitude(T x) {
+    const auto u = static_cast<typename array_unsigned<sizeof(T)>::type>(x);
+    return x < T(0) ? 0 - u : u; // T cannot represent the magnitude of its least value
+}
+//: array_unsigned_gcd
+FUNCTION T array_unsigned_gcd(T a, T b) {
+    while (b != 0) {
+        const T r = a % b;
         a = b, b = r;
     }
     return a;
 }
+//: array_gcd
+FUNCTION T array_gcd(T a, T b) {
+    return T(array_unsigned_gcd(array_magnitude(a), array_magnitude(b)));
+}
 //: array_lcm
 FUNCTION T array_lcm(T a, T b) {
-    T divisor = array_gcd(a, b);
-    return divisor == T(0) ? T(0) : array_abs(T(a / divisor * b));
+    const auto x = array_magnitude(a), y = array_magnitude(b), divisor = array_unsigned_gcd(x, y);
+    return T(divisor == 0 ? divisor : x / divisor * y);
 }
 //: array_left_shift
 FUNCTION T array_left_shift(T a, T b) {
@@ -336,6 +361,8 @@ FUNCTION T array_logaddexp2(T a, T b) {
     return a == b ? a + 1 : array_nan(a - b) ? a - b
            : b < a ? a + e * log1p(exp2(b - a)) : b + e * log1p(exp2(a - b));
 }
+//: array_exponent
+FUNCTION int array_exponent(T n) { return n < T(-9999) ? -9999 : n > T(9999) ? 9999 : int(n); }
 //: array_frexp_mantissa
 FUNCTION T array_frexp_mantissa(T x) { int e; return isinf(x) || array_nan(x) ? x : frexp(x, &e); }
 //: array_frexp_exponent
@@ -359,7 +386,7 @@ template <class H> __device__ __forceinline__ H array_nextafter(H from, H to) { 
     if (a != a || b != b)
         return H(a + b);
     if (a == b)
-        return to;
+        return from;
     H next = from;
     if (a == 0)
         next.bits = b < 0 ? 0x8001 : 1;

@@ -35,6 +35,8 @@ COMPLEX(array_conjugate)(array_complex<T> x) { return {x.re, -x.im}; }
 //: array_sign
 COMPLEX(array_sign)(array_complex<T> x) {
     T size = array_abs(x);
+    if (isinf(size) && array_finite_parts(x))
+        x = {x.re / 4, x.im / 4}, size = array_abs(x);
     if (isinf(size)) { // one infinite part is the direction, two have none
         if (isinf(x.re) && isinf(x.im))
             return {T(0) / T(0), T(0) / T(0)};
@@ -50,17 +52,37 @@ COMPLEX(array_scaled)(array_complex<T> x, T factor) { return {x.re * factor, x.i
 //: exp
 COMPLEX(exp)(array_complex<T> x) {
     T size = exp(x.re);
+    if (isinf(size) && x.im != 0 && array_finite_parts(x)) { // the product may be finite
+        size = exp(x.re / 2);
+        return {size * cos(x.im) * size, size * sin(x.im) * size};
+    }
     if (x.im == 0)
         return {size, x.im};
     if (isinf(x.re) && !array_finite(x.im))
         return {size, x.re < 0 ? copysign(T(0), x.im) : x.im - x.im};
     return {size * cos(x.im), size * sin(x.im)};
 }
+//: array_range_scale
+// A power of 4 by which to multiply numbers so that their squares neither overflow nor lose digits.
+FUNCTION T array_range_scale(T re, T im) {
+    const T a = fmax(fabs(re), fabs(im)), step = sizeof(T) == 4 ? T(0x1p60) : T(0x1p600);
+    return a > step ? 1 / step : a < 1 / step ? step : T(1);
+}
+//: array_log_size
+FUNCTION T array_log_size(T re, T im) {
+    const T scale = array_range_scale(re, im);
+    return log(hypot(re * scale, im * scale)) - log(scale);
+}
+//: array_far
+// Whether 1 + 1 / x is 1, so that inverse functions are logarithms.
+template <class T> __device__ __forceinline__ bool array_far(array_complex<T> x) {
+    return fmax(fabs(x.re), fabs(x.im)) > (sizeof(T) == 4 ? T(1e9) : T(1e18));
+}
 //: log
 COMPLEX(log)(array_complex<T> x) {
     const T size = hypot(x.re, x.im), angle = atan2(x.im, x.re);
     if (!(size > T(0.7) && size < T(1.4)))
-        return {log(size), angle};
+        return {array_log_size(x.re, x.im), angle};
     // Near 1, for size * size - 1, whose terms cancel: includes the rounding errors of the
     // products.
     const T a = fmax(fabs(x.re), fabs(x.im)), b = fmin(fabs(x.re), fabs(x.im));
@@ -77,7 +99,7 @@ COMPLEX(exp2)(array_complex<T> x) { return exp(array_scaled(x, T(0.6931471805599
 //: log1p
 COMPLEX(log1p)(array_complex<T> x) {
     const T more = x.re * (x.re + 2) + x.im * x.im, angle = atan2(x.im, x.re + 1);
-    return {fabs(more) < T(0.5) ? T(0.5) * log1p(more) : log(hypot(x.re + 1, x.im)), angle};
+    return {fabs(more) < T(0.5) ? T(0.5) * log1p(more) : array_log_size(x.re + 1, x.im), angle};
 }
 //: expm1
 COMPLEX(expm1)(array_complex<T> x) {
@@ -94,9 +116,11 @@ COMPLEX(sqrt)(array_complex<T> x) {
         return {T(0), x.im};
     if (isinf(x.im))
         return {fabs(x.im), x.im};
-    T size = sqrt((fabs(x.re) + hypot(x.re, x.im)) / 2), other = x.im / (2 * size);
-    return x.re >= 0 ? array_complex<T>(size, other)
-                     : array_complex<T>(fabs(other), copysign(size, x.im));
+    const T scale = array_range_scale(x.re, x.im), back = 1 / sqrt(scale); // powers of 2
+    x = {x.re * scale, x.im * scale};
+    const T size = sqrt((fabs(x.re) + hypot(x.re, x.im)) / 2), other = x.im / (2 * size);
+    return x.re >= 0 ? array_complex<T>(size * back, other * back)
+                     : array_complex<T>(fabs(other * back), copysign(size * back, x.im));
 }
 //: array_power
 COMPLEX(array_power)(array_complex<T> a, array_complex<T> b) {
@@ -106,6 +130,8 @@ COMPLEX(array_power)(array_complex<T> a, array_complex<T> b) {
         const T zero = b.re > 0 ? T(0) : T(0) / T(0);
         return {zero, zero};
     }
+    if (b.im == 0 && (b.re == 1 || b.re == 2 || b.re == 3)) // a factor of 1 would make NaN of inf
+        return b.re == 1 ? a : b.re == 2 ? a * a : a * (a * a);
     if (b.im == 0 && b.re == rint(b.re) && fabs(b.re) < 100) {
         array_complex<T> result(1), factor = a;
         for (int n = abs(int(b.re)); n > 0; n >>= 1, factor = factor * factor)
@@ -125,6 +151,10 @@ COMPLEX(sinh)(array_complex<T> x) {
         return {sinh(x.re), x.im};
     if (!array_finite(x.im))
         return {x.re == 0 || isinf(x.re) ? x.re : x.im - x.im, x.im - x.im};
+    if (array_finite(x.re) && isinf(cosh(x.re))) { // the products may be finite
+        const T root = exp(fabs(x.re) / 2);
+        return {copysign(root / 2, x.re) * cos(x.im) * root, root / 2 * sin(x.im) * root};
+    }
     return {sinh(x.re) * cos(x.im), cosh(x.re) * sin(x.im)};
 }
 //: cosh
@@ -133,6 +163,10 @@ COMPLEX(cosh)(array_complex<T> x) {
         return {cosh(x.re), x.im * copysign(T(1), x.re)};
     if (!array_finite(x.im))
         return {isinf(x.re) ? fabs(x.re) : x.im - x.im, x.re == 0 ? x.re : x.im - x.im};
+    if (array_finite(x.re) && isinf(cosh(x.re))) { // the products may be finite
+        const T root = exp(fabs(x.re) / 2);
+        return {root / 2 * cos(x.im) * root, copysign(root / 2, x.re) * sin(x.im) * root};
+    }
     return {cosh(x.re) * cos(x.im), sinh(x.re) * sin(x.im)};
 }
 //: tanh
@@ -157,6 +191,9 @@ COMPLEX(asin)(array_complex<T> x) {
     if (!array_finite_parts(x)) // atan2() follows these of C's rules for infinities
         return {x.re == 0 ? x.re : atan2(x.re, fabs(x.im)),
                 array_infinite(x) ? copysign(hypot(x.re, x.im), x.im) : x.re - x.im};
+    if (array_far(x))
+        return {atan2(x.re, fabs(x.im)),
+                copysign(array_log_size(x.re, x.im) + T(0.693147180559945309), x.im)};
     array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
     array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
     return {atan2(x.re, (below * above).re), asinh((array_conjugate(below) * above).im)};
@@ -166,6 +203,9 @@ COMPLEX(acos)(array_complex<T> x) {
     if (!array_finite_parts(x))
         return {x.re == 0 ? T(1.57079632679489662) : atan2(fabs(x.im), x.re),
                 array_infinite(x) ? copysign(hypot(x.re, x.im), -x.im) : x.re - x.im};
+    if (array_far(x))
+        return {atan2(fabs(x.im), x.re),
+                copysign(array_log_size(x.re, x.im) + T(0.693147180559945309), -x.im)};
     array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
     array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
     return {2 * atan2(below.re, above.re), asinh((array_conjugate(above) * below).im)};
@@ -184,8 +224,15 @@ COMPLEX(atanh)(array_complex<T> x) {
         return {x.re == 0 || far ? copysign(T(0), x.re) : x.re - x.im,
                 turned ? copysign(T(1.57079632679489662), x.im) : x.re - x.im};
     }
+    if (array_far(x)) { // the real part is that of 1 / x
+        const T a = fmax(fabs(x.re), fabs(x.im)), b = fmin(fabs(x.re), fabs(x.im)) / a;
+        return {x.re / a / (1 + b * b) / a, copysign(T(1.57079632679489662), x.im)};
+    }
     const T size = fabs(x.re), y2 = x.im * x.im, below = 1 - size; // as if it were positive: exact
-    return {copysign(T(0.25) * log1p(4 * size / (below * below + y2)), x.re),
+    const T twice = size == 1 && y2 < T(1e-20) // 4 / y2 may overflow
+                        ? T(0.693147180559945309) - log(fabs(x.im))
+                        : T(0.5) * log1p(4 * size / (below * below + y2));
+    return {copysign(T(0.5) * twice, x.re),
             T(0.5) * atan2(2 * x.im, below * (1 + size) - y2)};
 }
 //: atan

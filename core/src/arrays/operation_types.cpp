@@ -1,6 +1,7 @@
 // operation_types.cpp -- the type rules of NumPy's ufuncs.
 #include "arrays/operation_types.h"
 
+#include <algorithm>
 #include <string>
 
 namespace pycuda {
@@ -141,7 +142,9 @@ LoopTypes scale_types(Operation operation, std::span<const Operand> operands,
             : float_of(operation, common_type(operands.first(1), operation_name(operation)), true);
     if (!is_float(type))
         refuse_result(operation, type);
-    return {{type, ScalarType::Int32, type, type}, type};
+    const bool fits =
+        is_bool(exponent) || promote(exponent, ScalarType::Int32) == ScalarType::Int32;
+    return {{type, fits ? ScalarType::Int32 : ScalarType::Int64, type, type}, type};
 }
 
 /// Whether the type of the result is the same for all types of operands.
@@ -159,6 +162,26 @@ ScalarType widened_for_comparison(std::span<const Operand> operands, ScalarType 
     return type;
 }
 
+bool is_comparison(Operation operation) noexcept {
+    return operation >= Operation::Equal && operation <= Operation::GreaterEqual;
+}
+
+/// The loop of a comparison or logical operation on operands whose common type is `type`. No type
+/// holds both int64 and uint64 exactly, so comparisons of these two do not convert to a common
+/// type.
+LoopTypes comparison_loop(Operation operation, std::span<const Operand> operands, ScalarType type) {
+    type = widened_for_comparison(operands, type);
+    LoopTypes loop = loop_of_type(operation, type);
+    const bool of_integers = std::ranges::all_of(
+        operands, [](const Operand &operand) { return is_integer(type_of(operand)); });
+    if (is_integer(type) || !of_integers || !is_comparison(operation))
+        return loop;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        loop.in[i] =
+            type_of(operands[i]) == ScalarType::UInt64 ? ScalarType::UInt64 : ScalarType::Int64;
+    return loop;
+}
+
 /// The loop whose result has type `dtype`.
 LoopTypes loop_with_result(Operation operation, std::span<const Operand> operands,
                            ScalarType dtype) {
@@ -166,8 +189,6 @@ LoopTypes loop_with_result(Operation operation, std::span<const Operand> operand
     ScalarType type = dtype;
     if (has_one_result(rule)) {
         type = common_type(operands, operation_name(operation));
-        if (rule == TypeRule::Compare)
-            type = widened_for_comparison(operands, type);
     } else if (rule == TypeRule::RealPart && is_float(dtype)) {
         // NumPy chooses the loop of complex numbers only if it holds the operand; else it chooses
         // the real loop.
@@ -176,7 +197,8 @@ LoopTypes loop_with_result(Operation operation, std::span<const Operand> operand
         if (is_complex(given) && real_type(wide) == dtype && can_cast(given, wide, Casting::Safe))
             type = wide;
     }
-    const LoopTypes types = loop_of_type(operation, type);
+    const LoopTypes types = rule == TypeRule::Compare ? comparison_loop(operation, operands, type)
+                                                      : loop_of_type(operation, type);
     if (types.out != dtype)
         refuse_result(operation, dtype);
     return types;
@@ -230,8 +252,8 @@ LoopTypes loop_types(Operation operation, std::span<const Operand> operands,
         return loop_with_result(operation, operands, *dtype);
     ScalarType type = common_type(operands, operation_name(operation));
     if (rule == TypeRule::Compare)
-        type = widened_for_comparison(operands, type);
-    else if (rule == TypeRule::Float || rule == TypeRule::FloatReal)
+        return comparison_loop(operation, operands, type);
+    if (rule == TypeRule::Float || rule == TypeRule::FloatReal)
         type = common_float_type(operands, type);
     return loop_of_type(operation, type);
 }

@@ -17,6 +17,7 @@
 #include "arrays/reduction_source.h"
 
 #include "arrays/device_code.h"
+#include "arrays/expression.h"
 #include "arrays/operation_types.h"
 
 #include "arrays/device/axes.cuh.h"
@@ -73,6 +74,13 @@ std::string state_type(const ReductionVariant &variant) {
 /// Whether array_group() combines elements as groups first, and then their states.
 bool is_grouped(const ReductionVariant &variant) noexcept {
     return is_of_moments(variant) && !variant.masked && !variant.partials;
+}
+
+/// Whether one warp computes what the team does. Not with accesses of 16 bytes, with which a warp
+/// reads long pieces anyway. If the order does not matter, the warps of a block have a piece each.
+bool has_one_warp(const ReductionVariant &variant) noexcept {
+    return variant.rolled && variant.team == Team::Block && !variant.vectors && !variant.words &&
+           !variant.pieces && !is_grouped(variant);
 }
 
 /// Columns are read with accesses of about 4 bytes, so more of them must be in flight.
@@ -213,7 +221,7 @@ std::string names_code(const ReductionVariant &variant) {
            define("TEAM_BLOCK", variant.team == Team::Block) +
            define("TEAM_WARP", variant.team == Team::Warp) + define("TEAM_COLUMNS", columns) +
            define("KEPT_AXES", variant.kept) + define("REDUCED_AXES", variant.reduced) +
-           define("DENSE", variant.dense && !columns) +
+           define("DENSE", variant.dense && !columns) + define("STEP", variant.step) +
            define("DENSE_COLUMNS", variant.dense && columns) +
            define("GROUPED", is_grouped(variant)) + define("VECTORS", variant.vectors) +
            define("LENGTH", length) + define("STEPS", vectors_per_step) + define("TURN", turn) +
@@ -221,6 +229,7 @@ std::string names_code(const ReductionVariant &variant) {
            define("STATES", is_of_moments(variant) ? 1
                             : columns              ? 2
                                                    : turn) +
+           define("THREADS", variant.threads()) + define("ONE_WARP", has_one_warp(variant)) +
            define("COLUMN_GROUPS", variant.column_groups) + define("PIECES", variant.pieces) +
            define("WHOLE_COLUMNS", variant.whole_columns) +
            define("ROLLED",
@@ -269,10 +278,16 @@ KernelKey ReductionVariant::key() const noexcept {
     add(pieces, 1);
     add(whole_columns, 1);
     add(column_groups, 7);
+    add(step == 1 ? 0
+                  : 1 + static_cast<std::uint64_t>(std::ranges::find(known_steps, step) -
+                                                   std::begin(known_steps)),
+        3);
     add(static_cast<std::uint64_t>(kept), 6);
     add(static_cast<std::uint64_t>(reduced), 6);
     return key;
 }
+
+int ReductionVariant::threads() const noexcept { return has_one_warp(*this) ? 32 : 256; }
 
 int ReductionVariant::outputs_per_block() const noexcept {
     if (team == Team::Columns)

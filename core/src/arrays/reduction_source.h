@@ -48,8 +48,9 @@ struct ReductionVariant {
     bool masked = false;
     Team team = Team::Block;
     bool vectors = false;  ///< the reduced elements are contiguous: 16-byte accesses
-    bool dense = false;    ///< the elements of a team, or for Columns the outputs, are contiguous,
-                           ///< too; used by rolled kernels
+    bool dense = false;    ///< the elements of a team, or for Columns the outputs, are `step`
+                           ///< elements apart; used by rolled kernels
+    std::int8_t step = 1;  ///< of dense kernels: 1 or one of known_steps
     bool words = false;    ///< contiguous bytes are processed eight at a time
     bool split = false;    ///< several blocks compute one output: they write states, which a second
                            ///< launch reduces
@@ -66,11 +67,12 @@ struct ReductionVariant {
     int inputs() const noexcept { return reduction_row(reduction).inputs; }
     int walkers() const noexcept { return inputs() + masked; }
     KernelKey key() const noexcept;
+    /// How many threads a block has.
+    int threads() const noexcept;
     /// How many outputs a block computes.
     int outputs_per_block() const noexcept;
 };
 
-inline constexpr int reduction_block = 256;
 inline constexpr int most_column_groups = 64;
 int team_size(Team team) noexcept;
 

@@ -13,8 +13,9 @@
 //   PARAMETERS                of the kernel, except the last one
 //   TEAM_BLOCK, TEAM_WARP, TEAM_COLUMNS    1 for one of them (Team)
 //   KEPT_AXES, REDUCED_AXES   the numbers of axes
-//   DENSE_COLUMNS             1 if neighbouring outputs have neighbouring elements
-//   DENSE                     1 if a team's elements are contiguous; with several axes, in each row
+//   DENSE_COLUMNS             1 if neighbouring outputs have elements that are STEP elements apart
+//   DENSE                     1 if a team's elements are STEP elements apart; with several axes, in
+//                             each row. STEP is 1 with VECTORS, WORDS and PIECES
 //   GROUPED                   1 if elements are combined in groups, by array_group()
 //   VECTORS, WORDS            1 for accesses of 16 bytes, 1 for bytes in words of eight
 //   LENGTH, STEPS, GROUP, TURN    elements of an access, accesses in flight, accesses of a group,
@@ -26,6 +27,11 @@
 //   COLUMN_GROUPS             above 1, with WHOLE_COLUMNS, a thread of TEAM_COLUMNS has so many
 //   columns, 32 apart, of
 //                             DENSE_COLUMNS. A CPU fetches long pieces of a row ahead
+//   THREADS                   of a block
+//   ONE_WARP                  1 for a TEAM_BLOCK whose one warp has the states of all 256 threads.
+//   A CPU
+//                             runs the warps of a block one after another, so that several would
+//                             read memory in pieces that are far apart
 //   PIECES                    1 if the order does not matter: each warp has one piece of the chunk
 //   ROLLED                    1 if the loops over accesses in flight are rolled
 //   ROLLED_JOIN               1 if the loops of the tree are rolled
@@ -40,18 +46,26 @@ struct Geometry {
         kept_stride[kept_axes][walkers], stride[REDUCED_AXES][walkers];
 };
 
+#define STEP_OF(name) (STEP * int(sizeof(type_##name)))
 #define BASE(name) const char *base_##name = reinterpret_cast<const char *>(name);
 #define MOVE_BASE(name) base_##name += at * g.kept_stride[axis][walker_##name];
-#define MOVE_COLUMN(name) base_##name += column * Index(sizeof(type_##name));
+#define MOVE_COLUMN(name) base_##name += column * Index(STEP_OF(name));
 
 #define BEGIN_AT(name) const char *at_##name = base_##name;
-#define ADD_DENSE(name) at_##name += r * Index(sizeof(type_##name));
+#define ADD_DENSE(name) at_##name += r * Index(STEP_OF(name));
 #define ADD_ONE_AXIS(name) at_##name += r * g.stride[0][walker_##name];
 #define ADD_AXIS(name) at_##name += at * g.stride[axis][walker_##name];
-#define ADD_LANE(name) at_##name += lane * Index(sizeof(type_##name));
+#define ADD_LANE(name) at_##name += lane * Index(STEP_OF(name));
 #define BEGIN_ROW(name) const char *at_##name = base_##name + r * g.stride[0][walker_##name];
-#define NEXT_COLUMN(name) at_##name += 32 * sizeof(type_##name);
+#define NEXT_COLUMN(name) at_##name += 32 * STEP_OF(name);
 #define ELEMENT(name) *reinterpret_cast<const type_##name *>(at_##name)
+
+#define BEGIN_ROUND(name) const char *round_##name = base_##name;
+#define ADD_DENSE_ROUND(name) round_##name += first * Index(STEP_OF(name));
+#define ADD_STRIDED_ROUND(name) round_##name += first * g.stride[0][walker_##name];
+#define ADD_ROUND_AXIS(name) round_##name += at * g.stride[axis][walker_##name];
+#define AT_DENSE(name) const char *at_##name = round_##name + within * STEP_OF(name);
+#define AT_STRIDED(name) const char *at_##name = round_##name + within * g.stride[0][walker_##name];
 
 #define FIRST_OF_PIECE(name)                                                                       \
     const type_##name *piece_##name = reinterpret_cast<const type_##name *>(base_##name) + at;
@@ -73,7 +87,7 @@ struct Geometry {
 #define UNROLL_JOIN 8
 #endif
 
-extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
+extern "C" __global__ void __launch_bounds__(THREADS) run(PARAMETERS, Geometry g) {
 #if TEAM_BLOCK
     const int team_size = 256, lane = threadIdx.x, distance = 1;
     const Index m = blockIdx.x;
@@ -124,6 +138,16 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
 
     // The tree: within the thread; over the team through shared memory, down to one warp, or for
     // columns to one of the block's eight rows; over the lanes of the warp by shuffles.
+    auto join_lanes = [&](S total, Index m) {
+#if !TEAM_COLUMNS
+#pragma unroll UNROLL_JOIN
+        for (int half = 16; half > 0; half /= 2)
+            total = combine(total, array_from_above(total, half));
+#endif
+        if (lane == 0 && m < g.outputs)
+            out[m * gridDim.y + blockIdx.y] = finish(total);
+    };
+#if !ONE_WARP
     auto join_team = [&](S(&state)[STATES], Index m) {
 #pragma unroll
         for (int half = STATES / 2; half > 0; half /= 2)
@@ -146,14 +170,9 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
             return;
         total = shared.get(threadIdx.x, total);
 #endif
-#if !TEAM_COLUMNS
-#pragma unroll UNROLL_JOIN
-        for (int half = 16; half > 0; half /= 2)
-            total = combine(total, array_from_above(total, half));
-#endif
-        if (lane == 0 && m < g.outputs)
-            out[m * gridDim.y + blockIdx.y] = finish(total);
+        join_lanes(total, m);
     };
+#endif
 
     Index begin = Index(blockIdx.y) * g.chunk;
 #if WHOLE_COLUMNS
@@ -169,7 +188,72 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
     const Index first_row = min(begin + lane * piece, end);
     end = min(first_row + piece, end);
 #endif
-#if COLUMN_GROUPS > 1
+#if ONE_WARP
+    constexpr int warps = team_size / 32;
+    S state[warps][STATES];
+#pragma unroll 1
+    for (int w = 0; w < warps; ++w)
+#pragma unroll
+        for (int u = 0; u < STATES; ++u)
+            state[w][u] = identity();
+    // One element of each thread of the team, the first of which has element `first`, is added to
+    // the state with the number place(r).
+    auto add_round = [&](Index first, auto includes, auto place) {
+        WALKERS(BEGIN_ROUND);
+#if REDUCED_AXES == 1 && DENSE
+        WALKERS(ADD_DENSE_ROUND);
+#elif REDUCED_AXES == 1
+        WALKERS(ADD_STRIDED_ROUND);
+#elif DENSE
+        FOR_EACH_AXIS(first, REDUCED_AXES - 1, g.reduced, WALKERS(ADD_ROUND_AXIS))
+#endif
+#pragma unroll 1
+        for (int w = 0; w < warps; ++w) {
+            const int within = 32 * w + lane;
+            const Index r = first + within;
+            if (!includes(r))
+                continue;
+#if DENSE
+            WALKERS(AT_DENSE);
+#elif REDUCED_AXES == 1
+            WALKERS(AT_STRIDED);
+#else
+            WALKERS(BEGIN_AT);
+            FOR_EACH_AXIS(r, REDUCED_AXES - 1, g.reduced, WALKERS(ADD_AXIS))
+#endif
+            const int u = place(r);
+            state[w][u] = append(state[w][u], MAP(ELEMENT, r));
+        }
+    };
+    const Index length = end - begin, rounds = length / team_size / TURN * TURN;
+#pragma unroll 1
+    for (Index i = 0; i < rounds; ++i)
+        add_round(
+            begin + i * team_size, [](Index) { return true; },
+            [&](Index) { return int(i % STATES); });
+    // Threads with TURN more elements add them to the states in turn, the other threads to the
+    // first.
+#pragma unroll 1
+    for (Index i = rounds; i * team_size < length; ++i)
+        add_round(
+            begin + i * team_size, [&](Index r) { return r < end; },
+            [&](Index r) {
+                return r + (rounds + TURN - 1 - i) * team_size < end ? int(i % STATES) : 0;
+            });
+#pragma unroll 1
+    for (int w = 0; w < warps; ++w)
+#pragma unroll
+        for (int half = STATES / 2; half > 0; half /= 2)
+#pragma unroll
+            for (int u = 0; u < half; ++u)
+                state[w][u] = combine(state[w][u], state[w][u + half]);
+#pragma unroll 1
+    for (int half = warps / 2; half > 0; half /= 2)
+#pragma unroll 1
+        for (int w = 0; w < half; ++w)
+            state[w][0] = combine(state[w][0], state[w + half][0]);
+    join_lanes(state[0][0], m);
+#elif COLUMN_GROUPS > 1
     S wide[COLUMN_GROUPS][STATES];
     const int columns = min(Index(COLUMN_GROUPS), g.outputs / 32 - blockIdx.x * COLUMN_GROUPS);
 #pragma unroll 1

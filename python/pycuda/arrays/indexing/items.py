@@ -48,7 +48,10 @@ def _axes_used(item) -> int:
 
 
 def _expand(ary, items: tuple) -> list:
-    """Replaces the ellipsis, or adds one at the end, by slices of all axes that remain."""
+    """Replaces the ellipsis, or adds one at the end, by slices of all axes that remain.
+
+    An ellipsis of no axes stays: it separates the arrays on its sides, as a slice does.
+    """
     if sum(item is Ellipsis for item in items) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     used = sum(_axes_used(item) for item in items)
@@ -58,7 +61,7 @@ def _expand(ary, items: tuple) -> list:
             f"but {used} were indexed"
         )
     where = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
-    rest = [slice(None)] * (ary.ndim - used)
+    rest = [slice(None)] * (ary.ndim - used) or list(items[where : where + 1])
     return [*items[:where], *rest, *items[where + 1 :]]
 
 
@@ -197,7 +200,7 @@ class _AdvancedIndex:
                 axis += 1
             else:
                 basic.append(item)
-                axis += not _is_integer(item)
+                axis += item is not Ellipsis and not _is_integer(item)
         # An integer among arrays is an array, too; it only matters where the result's axes go.
         self.view = basic_view(ary, tuple(basic))
         self.arrays = arrays

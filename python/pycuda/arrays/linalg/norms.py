@@ -39,7 +39,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """
     x = _numbers(x)
     if ord == np.inf:
-        return UFUNCS["absolute"](x).max(axis, None, keepdims)
+        return UFUNCS["absolute"](x).max(axis, None, keepdims, 0)
     if ord == -np.inf:
         return UFUNCS["absolute"](x).min(axis, None, keepdims)
     if ord == 0:
@@ -77,14 +77,19 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
         return UFUNCS["sqrt"](_squares(x).sum((-2, -1), None, None, keepdims))
     if ord in (2, -2, "nuc"):
         values = svdvals(x)
-        name = {2: "max", -2: "min", "nuc": "sum"}[ord]
-        result = getattr(values, name)(-1)
+        result = (
+            values.max(-1, initial=0) if ord == 2
+            else values.min(-1) if ord == -2
+            else values.sum(-1)
+        )  # fmt: skip
         return result._reshape(*result.shape, 1, 1) if keepdims else result
     if ord not in (1, -1, np.inf, -np.inf):
         raise ValueError(f"Invalid norm order {ord!r} for matrices")
     sums = UFUNCS["absolute"](x).sum(-2 if abs(ord) == 1 else -1, None, None, True)
     last = (-2, -1)
-    return sums.max(last, None, keepdims) if ord > 0 else sums.min(last, None, keepdims)
+    if ord > 0:
+        return sums.max(last, None, keepdims, 0)
+    return sums.min(last, None, keepdims)
 
 
 @public("linalg")
@@ -132,7 +137,7 @@ def cond(x, p=None):
     """
     x = _numbers(x)
     check_matrices(x)
-    if x.size == 0:
+    if 0 in x.shape[-2:]:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p in (None, 2, -2):
         values = svdvals(x)

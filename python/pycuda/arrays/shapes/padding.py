@@ -54,6 +54,12 @@ def pad(array, pad_width, mode="constant", **kwargs):
         raise ValueError(f"pad() has no keyword {name!r} with mode {mode!r}")
     if kwargs.get("reflect_type", "even") != "even":
         raise TypeError("pad() of a GPUArray has only the reflect_type 'even'")
+    if mode not in ("constant", "empty"):
+        for axis, width in enumerate(widths):
+            if array.shape[axis] == 0 and width.any():
+                raise ValueError(
+                    f"mode {mode!r} cannot extend axis {axis}, which is empty; modes 'constant' and 'empty' can"
+                )
     if mode in _BY_PLACE:
         return _pad_by_place(array, widths, mode)
     return _pad_axes(array, widths, mode, kwargs)

@@ -104,18 +104,13 @@ def sort_complex(a):
 
     a: an array of numbers.
 
-    Returns complex64 for integers of up to 16 bits, floats of up to 32 bits and complex64, else complex128. NaN
-    comes last.
+    Returns complex64 for integers of 8 or 16 bits and complex64, else complex128, as NumPy. NaN comes last.
 
     >>> gpuarray.sort_complex(gpuarray.array([2 + 1j, 1 + 5j, 2 - 1j]))
     array([1.+5.j, 2.-1.j, 2.+1.j])
     """
     a = as_array(a)
-    kind = (
-        np.complex64
-        if a.dtype.itemsize <= 2 or a.dtype == np.float32
-        else np.complex128
-    )
+    kind = np.complex64 if a.dtype.char in "bhBH" else np.complex128
     return _sort(a if a.dtype.kind == "c" else a.astype(kind), a.ndim - 1)
 
 

@@ -127,8 +127,9 @@ def digitize(x, bins, right: bool = False):
         return searchsorted(bins, x, side="left" if right else "right")
     if not bool((steps <= 0).all()):
         raise ValueError("bins must be monotonically increasing or decreasing")
-    side = "right" if right else "left"
-    return bins.size - searchsorted(bins[::-1].copy(), x, side=side)
+    return bins.size - searchsorted(
+        bins[::-1].copy(), x, side="left" if right else "right"
+    )
 
 
 # Histograms
@@ -343,6 +344,9 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
         columns = [as_array(one) for one in sample]
         kind = np.result_type(*(one.dtype for one in columns))
         columns = [one.astype(kind, copy=False) for one in columns]
+    columns = [
+        one.astype(np.uint8) if one.dtype == np.bool_ else one for one in columns
+    ]
     axes = len(columns)
     bins = [bins] * axes if isinstance(bins, (int, np.integer)) else list(bins)
     if len(bins) != axes:

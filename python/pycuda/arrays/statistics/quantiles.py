@@ -238,7 +238,9 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         middle = _driver._array_select(
             rows, rows.ndim - 1, [(n - 1) // 2, n // 2, n - 1]
         )
-        result = middle[..., :2].mean(-1)
+        # Of an odd number of elements, the middle one itself: the sum of two may overflow.
+        kind = a.dtype if a.dtype.kind in "fV" else np.float64
+        result = middle[..., 0].astype(kind) if n % 2 else middle[..., :2].mean(-1)
         if a.dtype.kind == "f":
             broken = UFUNCS["isnan"](middle[..., 2])
             result = where(broken, result.dtype.type(np.nan), result)

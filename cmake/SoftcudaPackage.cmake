@@ -6,7 +6,8 @@
 
 set(_libraries)
 if(PYCUDA_PREBUILT)
-  foreach(_name IN ITEMS libsoftcuda.so libnccl.so.2 libnvidia-ml.so.1 libcudart.so.12 libcudart.so.13)
+  foreach(_name IN ITEMS libsoftcuda.so libnccl.so.2 libnvidia-ml.so.1 libcudart.so.12 libcudart.so.13
+      libnvJitLink.so.12 libnvJitLink.so.13 libsoftcuda_preload.so)
     list(APPEND _libraries ${PYCUDA_PREBUILT}/softcuda/portable/${_name})
   endforeach()
   foreach(_name IN ITEMS libcudart_static_12.a libcudart_static_13.a libcuda_names.so)
@@ -14,7 +15,8 @@ if(PYCUDA_PREBUILT)
   endforeach()
   install(FILES ${_libraries} DESTINATION softcuda COMPONENT softcuda)
 elseif(TARGET softcuda)
-  foreach(_target IN ITEMS softcuda softcuda_nccl softcuda_nvml softcuda_cudart_12 softcuda_cudart_13)
+  foreach(_target IN ITEMS softcuda softcuda_nccl softcuda_nvml softcuda_cudart_12 softcuda_cudart_13
+      softcuda_nvjitlink_12 softcuda_nvjitlink_13 softcuda_preload)
     install(TARGETS ${_target} LIBRARY DESTINATION softcuda COMPONENT softcuda NAMELINK_SKIP)
     list(APPEND _libraries $<TARGET_SONAME_FILE:${_target}>)
   endforeach()

@@ -108,6 +108,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "softcuda/nccl": {"abi"},
     "softcuda/nvml": {"abi"},
+    "softcuda/nvjitlink": {"abi"},
     "softcuda/cudart": {"abi"},
     "softcuda/link": {"abi", "softcuda/cudart"},
     "python/src": {"abi", "core"},

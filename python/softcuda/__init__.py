@@ -4,7 +4,7 @@ Start a program with ``softcuda-exec PROGRAM``. ``python -m softcuda`` prints th
 will find. The functions here are for tools that start programs themselves:
 
 >>> import os, subprocess, softcuda
->>> environment = {**os.environ, "LD_LIBRARY_PATH": softcuda.loader_path()}
+>>> environment = {**os.environ, **softcuda.loader_environment()}
 >>> subprocess.run(["./program"], env=environment)
 
 This package imports only the standard library.
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from softcuda._devices import devices as devices
     from softcuda._link import link_folder as link_folder
     from softcuda._link import toolkit_folder as toolkit_folder
+    from softcuda._loader import loader_environment as loader_environment
     from softcuda._loader import loader_folder as loader_folder
     from softcuda._loader import loader_path as loader_path
 
@@ -29,6 +30,7 @@ __all__ = [
     "devices",
     "library",
     "link_folder",
+    "loader_environment",
     "loader_folder",
     "loader_path",
     "toolkit_folder",
@@ -53,7 +55,7 @@ def library() -> str:
 
 def __getattr__(name: str) -> object:
     # Loaded at their first use: pycuda imports this package, and needs only the path.
-    if name in ("loader_folder", "loader_path"):
+    if name in ("loader_environment", "loader_folder", "loader_path"):
         from softcuda import _loader
 
         return getattr(_loader, name)

@@ -11,7 +11,7 @@ from softcuda import library
 from softcuda._loader import make_folder
 
 # Libraries of softcuda that replace a toolkit's. The toolkit's files with these names are skipped.
-OWN = re.compile(r"lib(cudart(_static)?|cuda|nvidia-ml)\.(a|so(\.\d+)*)")
+OWN = re.compile(r"lib(cudart(_static)?|cuda|nvidia-ml|nvJitLink)\.(a|so(\.\d+)*)")
 VERSIONED = re.compile(r"(lib.+\.so)\.\d+")
 
 
@@ -25,14 +25,16 @@ def link_libraries(driver: Path, major: int) -> dict[str, Path]:
         "libcuda.so": folder / "libcuda_names.so",
         "libsoftcuda.so": driver,  # which libcudart.so needs
         "libnvidia-ml.so": folder / "libnvidia-ml.so.1",
+        "libnvJitLink.so": folder / f"libnvJitLink.so.{major}",
+        f"libnvJitLink.so.{major}": folder / f"libnvJitLink.so.{major}",
     }
 
 
 def link_folder(major: int = 13) -> str:
     """The path of a folder for a linker's option ``-L``: with it, programs use softcuda's runtime.
 
-    The folder has ``libcudart_static.a``, which compilers use by default, ``libcudart.so``, ``libcuda.so``
-    and ``libnvidia-ml.so``. major: the version of CUDA of the compiler's headers, 12 or 13. The folder is
+    The folder has ``libcudart_static.a``, which compilers use by default, ``libcudart.so``, ``libcuda.so``,
+    ``libnvidia-ml.so`` and ``libnvJitLink.so``. major: the version of CUDA of the compiler's headers, 12 or 13. The folder is
     in the user's cache folder, like that of :func:`softcuda.loader_folder`. Raises FileNotFoundError if one
     of the libraries is missing.
     """

@@ -11,9 +11,18 @@ from softcuda import library
 
 # The driver's names. The other libraries search the last one in their own folder.
 DRIVER_NAMES = ("libcuda.so.1", "libcuda.so", "libsoftcuda.so")
-OTHER_NAMES = ("libcudart.so.12", "libcudart.so.13", "libnvidia-ml.so.1")
+OTHER_NAMES = (
+    "libcudart.so.12",
+    "libcudart.so.13",
+    "libnvidia-ml.so.1",
+    "libnvJitLink.so.12",
+    "libnvJitLink.so.13",
+    "libsoftcuda_preload.so",
+)
 # Programs that load the runtime by hand, such as scikit-cuda, use the name without a version.
 RUNTIME_NAME, RUNTIME = "libcudart.so", "libcudart.so.13"
+# It loads nvJitLink, which Python packages would otherwise find in their own environment.
+PRELOAD = "libsoftcuda_preload.so"
 
 
 def libraries_of(driver: Path) -> dict[str, Path]:
@@ -31,8 +40,8 @@ def loader_folder() -> str:
     """The path of a folder in which softcuda's libraries have the names of NVIDIA's.
 
     The folder is in the user's cache folder, or is a temporary one if the cache cannot be written. It has
-    ``libcuda.so.1``, ``libcudart.so.12``, ``libcudart.so.13``, ``libnvidia-ml.so.1``, and names without a version. Raises
-    FileNotFoundError if there is no libsoftcuda.so.
+    ``libcuda.so.1``, ``libcudart.so.12``, ``libcudart.so.13``, ``libnvidia-ml.so.1``, ``libnvJitLink.so.12``,
+    ``libnvJitLink.so.13``, and names without a version. Raises FileNotFoundError if there is no libsoftcuda.so.
     """
     return make_folder("loader", libraries_of(Path(library()).resolve()))
 
@@ -68,6 +77,30 @@ def loader_path() -> str:
     The folders of this process's own ``LD_LIBRARY_PATH`` follow. Raises FileNotFoundError if there is no
     libsoftcuda.so.
     """
+    return _after(loader_folder(), "LD_LIBRARY_PATH")
+
+
+def loader_environment() -> dict[str, str]:
+    """The environment variables with which a program finds softcuda's libraries first.
+
+    ``LD_LIBRARY_PATH`` is as from :func:`loader_path`. ``LD_PRELOAD`` names a small library that loads softcuda's
+    nvJitLink: Python packages look for nvJitLink in their environment, but before this among the libraries that are
+    loaded already. ``ASAN_OPTIONS`` lets a program of AddressSanitizer start with a preloaded library that has no
+    functions. Raises FileNotFoundError if there is no libsoftcuda.so.
+    """
     folder = loader_folder()
-    path = os.environ.get("LD_LIBRARY_PATH")
+    variables = {"LD_LIBRARY_PATH": _after(folder, "LD_LIBRARY_PATH")}
+    preload = Path(folder) / PRELOAD
+    if preload.is_file():
+        # The value is split at spaces and colons. The name alone is searched in LD_LIBRARY_PATH.
+        name = str(preload) if not set(" :") & set(folder) else PRELOAD
+        before = os.environ.get("LD_PRELOAD")
+        variables["LD_PRELOAD"] = f"{before}:{name}" if before else name
+        options = ("verify_asan_link_order=0", os.environ.get("ASAN_OPTIONS"))
+        variables["ASAN_OPTIONS"] = ":".join(filter(None, options))
+    return variables
+
+
+def _after(folder: str, variable: str) -> str:
+    path = os.environ.get(variable)
     return f"{folder}:{path}" if path else folder

@@ -7,8 +7,8 @@
 The program can be any program that uses the CUDA driver API through libcuda.so.1, or the CUDA runtime API through
 libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. softcuda-config prints the options with
 which a build links softcuda's runtime in place of the static one. NVML, libnvidia-ml.so.1, describes the same devices. The
-program is not changed. A folder in which softcuda's libraries have these names is the first one in the loader's path;
-nothing else changes.
+program is not changed. A folder in which softcuda's libraries have these names is the first one in the loader's path
+(LD_LIBRARY_PATH), and a small library that loads softcuda's nvJitLink is preloaded (LD_PRELOAD); nothing else changes.
 
 --check finds defects in the program's kernels. MODES are mem, race, init and sync, separated by commas, or
 all. The findings are printed at the end, and the exit status is 1 if there are any.
@@ -24,7 +24,7 @@ import os
 import sys
 
 from softcuda import _checked_run, _profiled_run
-from softcuda._loader import loader_path
+from softcuda._loader import loader_environment
 from softcuda._output_file import output_path
 
 
@@ -62,14 +62,11 @@ def main() -> None:
     """Replace this process by the program, or run the program and print the findings."""
     options = parse(sys.argv[1:])
     try:
-        path = loader_path()
+        loader = loader_environment()
     except FileNotFoundError as error:
         sys.exit(f"softcuda-exec: {error}")
     if options.check:
-        environment = {
-            "LD_LIBRARY_PATH": path,
-            "SOFTCUDA_CHECK": ",".join(options.check),
-        }
+        environment = {**loader, "SOFTCUDA_CHECK": ",".join(options.check)}
         sys.exit(
             _checked_run.run_checked(
                 options.program, options.check, options, environment
@@ -83,9 +80,8 @@ def main() -> None:
             trace=None,
             timeline=False,
         )
-        environment = {"LD_LIBRARY_PATH": path}
-        sys.exit(_profiled_run.run_profiled(options.program, wanted, environment))
-    os.environ["LD_LIBRARY_PATH"] = path
+        sys.exit(_profiled_run.run_profiled(options.program, wanted, loader))
+    os.environ.update(loader)
     try:
         os.execvp(options.program[0], options.program)
     except OSError as error:

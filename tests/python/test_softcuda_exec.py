@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -72,6 +73,21 @@ def test_the_program_must_exist(tmp_path):
     )
     assert done.returncode == 1
     assert "nothing: No such file or directory" in done.stderr
+
+
+@needs_softcuda
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+@pytest.mark.parametrize("sanitizer", ["address", "undefined"])
+def test_programs_with_a_sanitizer_start(tmp_path, sanitizer):
+    # AddressSanitizer refuses to start after another preloaded library by default.
+    (tmp_path / "a.c").write_text(
+        'int puts(const char *); int main(void) { return puts("well") < 0; }'
+    )
+    compiled = ("gcc", f"-fsanitize={sanitizer}", "a.c", "-o", "a")
+    if subprocess.run(compiled, cwd=tmp_path, capture_output=True).returncode:
+        pytest.skip(f"gcc has no library of the sanitizer {sanitizer}")
+    program = f"import subprocess; subprocess.run({str(tmp_path / 'a')!r}, check=True)"
+    assert run(tmp_path, program) == "well\n"
 
 
 @needs_softcuda

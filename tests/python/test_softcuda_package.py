@@ -160,8 +160,11 @@ def test_a_folder_has_the_names_of_nvidias_libraries(tmp_path):
         "libcudart.so",
         "libcudart.so.12",
         "libcudart.so.13",
+        "libnvJitLink.so.12",
+        "libnvJitLink.so.13",
         "libnvidia-ml.so.1",
         "libsoftcuda.so",
+        "libsoftcuda_preload.so",
     ]
 
 

@@ -132,3 +132,36 @@ using PFN_scuNoteWait = void (*)(const char *function, std::uint64_t begin, std:
 
 /// void scuForgetProfile(void): empties the record.
 using PFN_scuForgetProfile = void (*)();
+
+// Links without a device and without a context, for softcuda's nvJitLink. A library without these
+// functions has none.
+
+/// A text of a link: a message, PTX, a fat binary with LTO-IR (intermediate code for link-time
+/// optimisation), or a line about a kernel.
+enum ScuLinkText { SCU_LINK_LOG, SCU_LINK_PTX, SCU_LINK_LTO_IR, SCU_LINK_INFO };
+
+/// Receives texts. `name` names the text in messages; `data` is not valid after the call.
+using ScuTakeText = void (*)(void *client, ScuLinkText kind, const char *name, const void *data,
+                             std::size_t bytes);
+
+/// CUresult scuReadLinkInput(CUjitInputType type, const void *data, size_t bytes, const char *name,
+/// int architecture, int wants_lto_ir, ScuTakeText take, void *client): the programs in an input:
+/// PTX that was parsed, for devices of compute capability `architecture` (86 for 8.6). If
+/// `wants_lto_ir` is not 0, fat binaries with LTO-IR are passed as they are.
+using PFN_scuReadLinkInput = CUresult (*)(CUjitInputType type, const void *data, std::size_t bytes,
+                                          const char *name, int architecture, int wants_lto_ir,
+                                          ScuTakeText take, void *client);
+
+/// A PTX program to link, and its name in messages. Texts end with a zero.
+struct ScuLinkProgram {
+    const char *name;
+    const char *ptx;
+};
+
+/// CUresult scuLinkPtx(const ScuLinkProgram *programs, size_t count, unsigned most_registers, int
+/// keeps_undefined, ScuTakeText take, void *client): links programs to one, which `take` gets, with
+/// a line about each kernel. Kernels get the limit of registers if it is not 0. Symbols without a
+/// definition are errors if `keeps_undefined` is 0.
+using PFN_scuLinkPtx = CUresult (*)(const ScuLinkProgram *programs, std::size_t count,
+                                    unsigned most_registers, int keeps_undefined, ScuTakeText take,
+                                    void *client);

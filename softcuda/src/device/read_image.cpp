@@ -21,6 +21,10 @@ constexpr const char *kCubin = "the image is machine code for an NVIDIA GPU (a c
                                "virtual architecture to get PTX: -arch=compute_XX, or -gencode "
                                "arch=compute_XX,code=compute_XX";
 
+constexpr const char *kLtoIr = "the image is intermediate code for link-time optimisation "
+                               "(LTO-IR), which softcuda does not run; compile without -dlto and "
+                               "code=lto_XX to get PTX, or add code=compute_XX";
+
 /// The bytes of an image of which only the address is known.
 std::vector<Bytes> bytes_behind(const void *image) {
     const auto *begin = static_cast<const std::byte *>(image);
@@ -65,7 +69,8 @@ void add_candidates(std::vector<Candidate> &candidates, Bytes bytes, std::string
         if (entry.kind == image::FatEntry::Kind::Ptx)
             candidates.push_back({entry.architecture, image::content_of(entry)});
         else
-            log = std::string("there is no PTX in the fat binary; ") + kCubin;
+            log = std::string("there is no PTX in the fat binary; ") +
+                  (entry.kind == image::FatEntry::Kind::LtoIr ? kLtoIr : kCubin);
     }
 }
 
@@ -86,6 +91,8 @@ std::vector<Candidate> candidates_of(const std::vector<Bytes> &images, int archi
               " and newer; the device is of compute capability " +
               std::to_string(architecture / 10) + "." + std::to_string(architecture % 10) +
               " (SOFTCUDA_ARCH chooses another)";
+    if (!candidates.empty())
+        log.clear(); // of the other programs
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const auto &a, const auto &b) { return a.architecture > b.architecture; });
     return candidates;
@@ -176,26 +183,39 @@ namespace {
 
 constexpr std::string_view kDeviceRuntime = "cuda_device_runtime.o"; ///< in libcudadevrt.a
 
-void read_object(Bytes object, const std::string &name, int architecture, std::string &log,
-                 std::vector<Linkable> &found) {
-    for (const Bytes &binary : image::fat_binaries_in(object))
-        found.push_back({name, read_ptx_of(binary, architecture, log)});
+bool has_lto_ir(Bytes image) {
+    return image::form_of(image) == image::ImageForm::FatBinary &&
+           std::ranges::any_of(image::read_fat_binary(image), [](const image::FatEntry &entry) {
+               return entry.kind == image::FatEntry::Kind::LtoIr;
+           });
 }
 
 } // namespace
 
+Linkable read_linkable(Bytes image, const std::string &name, int architecture, std::string &log,
+                       LtoIr lto_ir) {
+    return reading(log, [&]() -> Linkable {
+        if (lto_ir == LtoIr::Preferred && has_lto_ir(image))
+            return {name, {}, image};
+        return {name, read_ptx_of(image, architecture, log), {}};
+    });
+}
+
 std::vector<Linkable> read_objects(Bytes file, const std::string &name, int architecture,
-                                   std::string &log) {
+                                   std::string &log, LtoIr lto_ir) {
     return reading(log, [&] {
         std::vector<Linkable> found;
+        const auto read = [&](Bytes object, const std::string &part) {
+            for (const Bytes &binary : image::fat_binaries_in(object))
+                found.push_back(read_linkable(binary, part, architecture, log, lto_ir));
+        };
         if (!image::is_archive(file)) {
-            read_object(file, name, architecture, log, found);
+            read(file, name);
             return found;
         }
         for (const image::ArchiveMember &member : image::members_of(file))
             if (member.name != kDeviceRuntime)
-                read_object(member.content, name + "(" + member.name + ")", architecture, log,
-                            found);
+                read(member.content, name + "(" + member.name + ")");
         return found;
     });
 }

@@ -25,18 +25,28 @@ namespace softcuda::device {
 [[nodiscard]] std::string read_ptx_of(std::span<const std::byte> image, int architecture,
                                       std::string &log);
 
-/// A PTX program to link with others.
+/// A program to link with others.
 struct Linkable {
     std::string name; ///< for messages
     std::string ptx;
+    /// Instead of PTX: a fat binary that contains LTO-IR. Points into the input.
+    std::span<const std::byte> lto_ir;
 };
 
-/// The PTX programs in an object file of nvcc, or in an archive of such files. Programs of NVIDIA's
+/// Whether the linker's client can convert LTO-IR, the intermediate code for link-time
+/// optimisation, to PTX. If so, a fat binary's LTO-IR is preferred to its PTX, as in nvJitLink.
+enum class LtoIr { Ignored, Preferred };
+
+/// The best program of an image, which is PTX text or a fat binary. Throws as above.
+[[nodiscard]] Linkable read_linkable(std::span<const std::byte> image, const std::string &name,
+                                     int architecture, std::string &log, LtoIr lto_ir);
+
+/// The programs in an object file of nvcc, or in an archive of such files. Programs of NVIDIA's
 /// device runtime (libcudadevrt.a) are not needed, because softcuda has its own. Throws as above if
 /// another object has no PTX.
 [[nodiscard]] std::vector<Linkable> read_objects(std::span<const std::byte> file,
                                                  const std::string &name, int architecture,
-                                                 std::string &log);
+                                                 std::string &log, LtoIr lto_ir = LtoIr::Ignored);
 
 /// The content of a file. Throws Error(file not found).
 [[nodiscard]] std::string read_file(const char *path);

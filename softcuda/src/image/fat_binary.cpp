@@ -40,6 +40,8 @@ FatEntry::Kind kind_of(std::uint16_t number) noexcept {
         return FatEntry::Kind::Ptx;
     case 2:
         return FatEntry::Kind::Cubin;
+    case 8:
+        return FatEntry::Kind::LtoIr;
     default:
         return FatEntry::Kind::Other;
     }

@@ -18,7 +18,7 @@ class FormatError : public std::runtime_error {
 
 /// One of the programs in a container.
 struct FatEntry {
-    enum class Kind { Ptx, Cubin, Other };
+    enum class Kind { Ptx, Cubin, LtoIr, Other };
     enum class Packing { None, Lz4, Zstd };
 
     Kind kind = Kind::Other;

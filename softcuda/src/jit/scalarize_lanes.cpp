@@ -4,6 +4,7 @@
 #include "jit/flow_kept.h"
 
 #include <llvm/ADT/SetVector.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include <map>

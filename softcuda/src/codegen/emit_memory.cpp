@@ -522,6 +522,8 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
 
 void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     const warp::AccessPlan &plan = w.kernel.plan.accesses.at(&i);
+    if (plan.joined_by)
+        return;
     const Element element = element_of(w, plan, i.operand(1)->type);
     const Address address = find_address(w, i, plan);
     watch_store(w, i, address, element);
@@ -535,7 +537,8 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     } else {
         Values values;
         for (unsigned e = 0; e < element.count; ++e) {
-            const ir::Value *operand = i.operand(1 + e);
+            const ir::Value *operand =
+                plan.joined.empty() ? i.operand(1 + e) : plan.joined[e]->operand(1);
             values.push_back(to_memory(w, w.with_hardware_nan(operand, w.full(operand)), element));
         }
         store_all_lanes(w, plan, address, element, values);

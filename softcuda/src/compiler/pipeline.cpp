@@ -227,7 +227,7 @@ constexpr AnalysisPass kAnalyses[] = {
     {"outliving", Required, "warp/kernel_plan.cpp",
      "Finds values that are used outside their basic block.", warp::find_outliving, warp::print_outliving},
     {"join-loads", Optional, "warp/join_loads.cpp",
-     "Joins loads of adjacent elements by lanes whose addresses have no pattern: each lane loads all its elements at once.",
+     "Joins loads of adjacent elements by lanes without a pattern, and accesses of the elements of adjacent structures.",
      warp::join_loads, warp::print_access_plans},
 };
 

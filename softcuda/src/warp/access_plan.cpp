@@ -53,15 +53,6 @@ LowBits low_bits_by_shape(const Shape &shape) {
     return known;
 }
 
-bool is_contiguous(const Shape &shape, unsigned bytes) {
-    if (shape.groups > kLanes / 4)
-        return false;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        if (shape.offset(lane) != std::int64_t{bytes} * (lane % shape.group_size()))
-            return false;
-    return true;
-}
-
 bool is_grouped(const Shape &shape) { return shape.groups <= 4 && !shape.offsets; }
 
 std::optional<StridedWindow> find_window(const Shape &shape, unsigned group, unsigned bytes,
@@ -409,6 +400,15 @@ LowBits Planner::low_bits(const Value *value, unsigned depth) const {
 
 } // namespace
 
+bool is_contiguous(const Shape &shape, unsigned bytes) {
+    if (shape.groups > kLanes / 4)
+        return false;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (shape.offset(lane) != std::int64_t{bytes} * (lane % shape.group_size()))
+            return false;
+    return true;
+}
+
 bool stays_near(const Shape &shape) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
         if (std::abs(shape.offset(lane)) > static_cast<std::int64_t>(rt::kNarrowReach / 2))
@@ -511,7 +511,9 @@ std::string to_text(const AccessPlan &plan) {
     if (!plan.joined.empty())
         out += ", joined " + std::to_string(plan.joined.size());
     if (plan.joined_by)
-        out += ", loaded with " + ir::to_text(*plan.joined_by->result());
+        out += plan.joined_by->results.empty()
+                   ? ", stored with a later one"
+                   : ", loaded with " + ir::to_text(*plan.joined_by->result());
     if (plan.variable)
         out += ", in " + plan.variable->name;
     const std::string prefetch = to_text(plan.prefetch);

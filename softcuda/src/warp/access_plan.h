@@ -77,10 +77,10 @@ struct WarpLine {
 struct AccessPlan {
     unsigned bytes = 0; ///< of an element
     unsigned count = 1; ///< elements that each lane accesses
-    /// Loads of adjacent elements that this load makes, too (warp/join_loads.h): all of them, this
-    /// one included, in the order of their addresses. Empty: none.
+    /// Accesses of adjacent elements that this access makes, too (warp/join_loads.h): all of them,
+    /// this one included, in the order of their addresses. Empty: none.
     std::vector<const ir::Instruction *> joined;
-    const ir::Instruction *joined_by = nullptr; ///< the load that makes this one; null: none
+    const ir::Instruction *joined_by = nullptr; ///< the access that makes this one; null: none
 
     /// The shape of the address, and its shape with as few groups as make it contiguous or grouped.
     analysis::Shape shape, grouped;
@@ -125,6 +125,9 @@ struct AccessPlan {
 /// interleaved in pieces of `granule` bytes: the lanes differ by whole pieces.
 [[nodiscard]] bool keeps_shape(const analysis::Shape &shape, std::int64_t extra,
                                std::int64_t granule);
+
+/// True if the lanes of each group access adjacent places of `bytes` each.
+[[nodiscard]] bool is_contiguous(const analysis::Shape &shape, unsigned bytes);
 
 /// True if the access is to static shared memory, and known to be valid, in every thread of the
 /// block.

@@ -1,10 +1,11 @@
-// join_loads.cpp -- finds loads with one base and adjacent offsets.
+// join_loads.cpp -- finds loads and stores with one base and adjacent offsets.
 #include "warp/join_loads.h"
 
 #include "warp/kernel_plan.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <functional>
 
 namespace softcuda::warp {
@@ -14,7 +15,7 @@ namespace {
 using ir::Instruction;
 using ir::Opcode;
 using ir::Value;
-using Loads = std::vector<const Instruction *>;
+using Accesses = std::vector<const Instruction *>;
 
 constexpr unsigned kMostBytes = 16; ///< of a lane
 /// A gather of two elements in hardware that gathers fast takes less time than single loads.
@@ -51,16 +52,20 @@ bool are_equal(const Value *a, const Value *b, unsigned depth) {
            });
 }
 
-/// Loads with equal bases, in the order of the program.
-struct Family {
-    Loads loads;
+/// The register type of the value that is loaded or stored.
+ir::Type type_of(const Instruction &access) {
+    return access.is(Opcode::Load) ? access.result()->type : access.operand(1)->type;
+}
 
-    [[nodiscard]] bool takes(const Instruction &load) const {
-        const ir::Attributes &mine = loads.front()->attributes, &other = load.attributes;
+/// Loads, or stores, with equal bases, in the order of the program.
+struct Family {
+    Accesses members;
+
+    [[nodiscard]] bool takes(const Instruction &access) const {
+        const ir::Attributes &mine = members.front()->attributes, &other = access.attributes;
         return mine.space == other.space && mine.type == other.type &&
-               mine.invariant == other.invariant &&
-               loads.front()->result()->type == load.result()->type &&
-               are_equal(loads.front()->operand(0), load.operand(0), kMostOperations);
+               mine.invariant == other.invariant && type_of(*members.front()) == type_of(access) &&
+               are_equal(members.front()->operand(0), access.operand(0), kMostOperations);
     }
 };
 
@@ -71,85 +76,180 @@ class Joiner {
 
     void join(const ir::Block &block) {
         for (const Instruction *i : block.instructions) {
-            if (ends_group(*i))
-                close();
-            else if (is_candidate(*i))
+            if (is_store(*i)) {
+                if (!stores_.members.empty() && !continues(*i))
+                    close_stores();
+                stores_.members.push_back(i);
+            } else if (hinders_stores(*i)) {
+                close_stores();
+            }
+            if (ends_loads(*i))
+                close_loads(*i);
+            else if (is_load(*i))
                 add(*i);
         }
-        close();
+        close_stores();
+        close_loads();
     }
 
   private:
     // Later loads must not be made before these.
-    [[nodiscard]] static bool ends_group(const Instruction &i) {
+    [[nodiscard]] static bool ends_loads(const Instruction &i) {
         return ir::info(i.opcode).writes || ir::info(i.opcode).convergent ||
                i.attributes.order != ir::Order::Weak;
     }
 
+    // Earlier stores must not be made after these.
+    [[nodiscard]] static bool hinders_stores(const Instruction &i) {
+        const bool elsewhere = i.is(Opcode::Load) && is_private_space(i.attributes.space);
+        return ends_loads(i) ||
+               (ir::info(i.opcode).reads && !elsewhere && !i.is(Opcode::LoadParam));
+    }
+
+    // Memory that no pointer to global memory leads to.
+    [[nodiscard]] static bool is_private_space(ir::Space space) {
+        return space == ir::Space::Shared || space == ir::Space::Local || space == ir::Space::Param;
+    }
+
     // The local memory of a lane may be interleaved with that of other lanes.
-    [[nodiscard]] bool is_candidate(const Instruction &i) const {
-        if (!i.is(Opcode::Load) || i.attributes.order != ir::Order::Weak ||
-            i.attributes.vector > 1 || i.attributes.space == ir::Space::Local ||
+    [[nodiscard]] bool is_plain(const Instruction &i) const {
+        if (i.attributes.order != ir::Order::Weak || i.attributes.vector > 1 ||
+            i.attributes.space == ir::Space::Local)
+            return false;
+        const AccessPlan &made = plan_.accesses.at(&i);
+        return made.masked == made.full && (made.bytes == 4 || made.bytes == 8);
+    }
+
+    [[nodiscard]] bool is_load(const Instruction &i) const {
+        if (!i.is(Opcode::Load) || !is_plain(i) ||
             (i.attributes.space == ir::Space::Shared && plan_.machine.narrow_windows))
             return false;
         const AccessPlan &made = plan_.accesses.at(&i);
         const bool without_pattern = made.full == How::Tested || made.full == How::Scattered;
-        return without_pattern && made.masked == made.full && !made.may_wrap &&
-               (made.bytes == 4 || made.bytes == 8);
+        return (without_pattern && !made.may_wrap) || is_strided(i);
+    }
+
+    [[nodiscard]] bool is_store(const Instruction &i) const {
+        return i.is(Opcode::Store) && is_plain(i) && is_strided(i);
+    }
+
+    // The lanes' elements are parts of adjacent structures: together they are one row.
+    [[nodiscard]] bool is_strided(const Instruction &i) const {
+        const AccessPlan &made = plan_.accesses.at(&i);
+        return i.attributes.space == ir::Space::Global && made.full == How::Windowed &&
+               parts(made) > 1;
+    }
+
+    /// The number of elements from one lane to the next one; 0 if it is another pattern.
+    [[nodiscard]] static unsigned parts(const AccessPlan &made) {
+        for (unsigned count = 2; count * made.bytes <= kMostBytes; count *= 2)
+            if (is_contiguous(made.shape, count * made.bytes))
+                return count;
+        return 0;
+    }
+
+    // Of two stores to one place, the second one must stay the second.
+    [[nodiscard]] bool continues(const Instruction &store) const {
+        return stores_.takes(store) &&
+               std::ranges::none_of(stores_.members, [&](const Instruction *other) {
+                   const std::int64_t bytes = plan_.accesses.at(other).bytes;
+                   return std::abs(other->attributes.offset - store.attributes.offset) < bytes;
+               });
     }
 
     void add(const Instruction &load) {
-        const std::size_t first = families_.size() - std::min(families_.size(), kMostFamilies);
-        for (std::size_t f = first; f < families_.size(); ++f)
-            if (families_[f].takes(load)) {
-                families_[f].loads.push_back(&load);
+        const std::size_t first = loads_.size() - std::min(loads_.size(), kMostFamilies);
+        for (std::size_t f = first; f < loads_.size(); ++f)
+            if (loads_[f].takes(load)) {
+                loads_[f].members.push_back(&load);
                 return;
             }
-        families_.push_back({{&load}});
+        loads_.push_back({{&load}});
     }
 
-    void close() {
-        for (const Family &family : families_)
-            if (family.loads.size() > 1)
-                join(family.loads);
-        families_.clear();
+    // A store to shared or local memory changes no other memory.
+    void close_loads(const Instruction &end) {
+        const bool in_private = end.is(Opcode::Store) && end.attributes.order == ir::Order::Weak &&
+                                is_private_space(end.attributes.space);
+        std::erase_if(loads_, [&](const Family &family) {
+            const ir::Space space = family.members.front()->attributes.space;
+            if (in_private && space == ir::Space::Global)
+                return false;
+            join(family);
+            return true;
+        });
     }
 
-    void join(const Loads &loads) {
-        const std::int64_t bytes = plan_.accesses.at(loads.front()).bytes;
-        const auto offset = [](const Instruction *load) { return load->attributes.offset; };
-        Loads sorted = loads;
+    void close_loads() {
+        for (const Family &family : loads_)
+            join(family);
+        loads_.clear();
+    }
+
+    void close_stores() {
+        join(stores_);
+        stores_.members.clear();
+    }
+
+    void join(const Family &family) {
+        const Accesses &all = family.members;
+        if (all.size() < 2)
+            return;
+        const AccessPlan &made = plan_.accesses.at(all.front());
+        const std::int64_t bytes = made.bytes;
+        const bool strided = is_strided(*all.front());
+        const std::size_t most = strided ? parts(made) : kMostBytes / made.bytes;
+        const std::size_t least = strided ? most : least_bytes_ / made.bytes;
+        const auto offset = [](const Instruction *access) { return access->attributes.offset; };
+        Accesses sorted = all;
         std::ranges::stable_sort(sorted, {}, offset);
         const auto repeated = std::ranges::unique(sorted, {}, offset);
         sorted.erase(repeated.begin(), repeated.end());
         for (std::size_t first = 0, count = 1; first < sorted.size(); first += count) {
-            const auto most = static_cast<std::size_t>(kMostBytes / bytes);
             for (count = 1; count < most && first + count < sorted.size() &&
                             offset(sorted[first + count]) ==
                                 offset(sorted[first]) + bytes * std::int64_t(count);)
                 ++count;
             count = std::bit_floor(count);
-            if (count > 1 && count * static_cast<std::size_t>(bytes) >= least_bytes_)
-                join(loads, std::span(sorted).subspan(first, count));
+            if (count > 1 && count >= least)
+                join(all, std::span(sorted).subspan(first, count));
         }
     }
 
-    /// `members`: in the order of their offsets.
-    void join(const Loads &in_program_order, std::span<const Instruction *const> members) {
-        const Instruction *leader = *std::ranges::find_if(in_program_order, [&](const auto *load) {
-            return std::ranges::find(members, load) != members.end();
-        });
-        for (const Instruction *member : members)
-            if (member != leader)
-                plan_.accesses.at(member).joined_by = leader;
+    /// `members`: in the order of their offsets. The first load makes all loads, the last store all
+    /// stores.
+    void join(const Accesses &in_program_order, std::span<const Instruction *const> members) {
+        const auto is_member = [&](const Instruction *access) {
+            return std::ranges::find(members, access) != members.end();
+        };
+        const bool loads = members.front()->is(Opcode::Load);
+        const Instruction *leader = loads
+                                        ? *std::ranges::find_if(in_program_order, is_member)
+                                        : *std::ranges::find_if(in_program_order.rbegin(),
+                                                                in_program_order.rend(), is_member);
         AccessPlan &made = plan_.accesses.at(leader);
+        const bool strided = is_strided(*leader);
+        for (const Instruction *member : members) {
+            AccessPlan &other = plan_.accesses.at(member);
+            if (member == leader)
+                continue;
+            other.joined_by = leader;
+            if (made.prefetch.target == PrefetchPlan::Target::Nothing)
+                made.prefetch = other.prefetch;
+        }
         made.joined.assign(members.begin(), members.end());
         made.count = static_cast<unsigned>(members.size());
+        if (!strided)
+            return;
+        made.full = made.masked = How::Contiguous;
+        made.grouped = made.shape;
+        made.grouped.checked = false;
     }
 
     KernelPlan &plan_;
     unsigned least_bytes_;
-    std::vector<Family> families_;
+    std::vector<Family> loads_;
+    Family stores_; ///< in global memory, with nothing between them that could observe their order
 };
 
 } // namespace

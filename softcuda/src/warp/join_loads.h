@@ -1,4 +1,4 @@
-// join_loads.h -- loads of adjacent elements become one access.
+// join_loads.h -- loads, and stores, of adjacent elements become one access.
 #pragma once
 
 namespace softcuda::warp {
@@ -15,7 +15,17 @@ struct KernelPlan;
 ///     c = load [p + 8]                              p = rows of a sparse matrix, structures
 ///     d = load [p + 12]
 ///
-/// The first of them in the program loads all. No instruction in between writes memory or waits.
+/// The first of them in the program loads all. No instruction in between writes the memory or
+/// waits.
+///
+/// In the same way, elements of adjacent structures in global memory become one row, also in
+/// stores:
+///
+///     p[2 * i] = a             row of all lanes at p = a0 b0 a1 b1 a2 b2 ...
+///     p[2 * i + 1] = b
+///
+/// The last of them in the program stores all. No instruction in between accesses the memory or
+/// waits.
 /// Needs the plans of all accesses.
 void join_loads(KernelPlan &plan);
 

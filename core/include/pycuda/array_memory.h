@@ -34,6 +34,7 @@
 namespace pycuda {
 
 class ArrayMemory;
+class ErrorFlags;
 class KernelTable;
 class LibraryHandles;
 class StreamUse;
@@ -65,6 +66,8 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     std::shared_ptr<detail::StreamPool> pool_of(StreamRef stream);
     KernelTable &kernels() noexcept { return *kernels_; }
     LibraryHandles &libraries() noexcept { return *libraries_; }
+    /// Flags that kernels of the library set if they find an error.
+    ErrorFlags &error_flags() noexcept { return *error_flags_; }
     int processors() const noexcept { return processors_; }
 
     /// Makes later work of the stream `later` wait for the work that is now in the stream
@@ -82,6 +85,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     std::vector<std::shared_ptr<detail::StreamPool>> pools_; ///< of streams that exist
     std::unique_ptr<KernelTable> kernels_;
     std::shared_ptr<LibraryHandles> libraries_;
+    std::unique_ptr<ErrorFlags> error_flags_;
     int processors_;
 };
 

@@ -1,6 +1,7 @@
 // array_memory.cpp -- allocates the memory of arrays, and decides when to free it.
 #include <pycuda/array_memory.h>
 
+#include "arrays/error_flags.h"
 #include "arrays/kernel_table.h"
 #include "arrays/stream_pool.h"
 #include "libraries/library_handles.h"
@@ -56,6 +57,7 @@ std::shared_ptr<ArrayContext> find_or_make(CUcontext handle) {
 ArrayContext::ArrayContext(Context context)
     : context_(std::move(context)), pool_(MemoryPool::device()),
       kernels_(std::make_unique<KernelTable>(context_)), libraries_(LibraryHandles::make(context_)),
+      error_flags_(std::make_unique<ErrorFlags>(context_)),
       processors_(context_.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)) {
     pool_.on_out_of_memory([this] { free_waiting_blocks(); });
 }

@@ -386,7 +386,7 @@ template <class H> __device__ __forceinline__ H array_nextafter(H from, H to) { 
     if (a != a || b != b)
         return H(a + b);
     if (a == b)
-        return from;
+        return to;
     H next = from;
     if (a == 0)
         next.bits = b < 0 ? 0x8001 : 1;

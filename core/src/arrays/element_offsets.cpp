@@ -2,6 +2,7 @@
 // and checks the indices.
 #include <pycuda/array_gather.h>
 
+#include "arrays/error_flags.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
@@ -77,9 +78,9 @@ struct Ends {
     const Array *base = nullptr;
 };
 
-/// `outside`: the kernel writes here on which axes an index is outside. Null if it need not.
+/// `outside`: of indexed.cuh.
 void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &ends,
-            const Array *outside, StreamUse &use) {
+            CUdeviceptr outside, StreamUse &use) {
     std::vector<Layout> layouts;
     for (const IndexedAxis &axis : axes)
         layouts.push_back(axis.indices->layout());
@@ -95,7 +96,7 @@ void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &en
     KernelArguments arguments(use);
     arguments.add(ends.dense);
     arguments.add(ends.step);
-    arguments.add(outside);
+    arguments.add_library_address(outside);
     arguments.add(ends.base);
     for (const IndexedAxis &axis : axes)
         arguments.add(axis.indices);
@@ -114,16 +115,10 @@ int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends 
     const Array &indices = *axes[0].indices;
     if (indices.size() == 0)
         return -1;
-    std::vector<std::int32_t> outside(axes.size());
-    const std::int64_t count[] = {static_cast<std::int64_t>(axes.size())};
-    const Array on_device = Array::scratch(indices.context(), count, ScalarType::Int32, stream);
     StreamUse use(stream);
-    fill_32_async(use.address(on_device), 0, outside.size(), use.stream());
-    launch(axes, indexing, ends, &on_device, use);
-    copy_to_host(outside.data(), use.address(on_device), outside.size() * sizeof(std::int32_t),
-                 use.stream());
-    const auto found = std::ranges::find(outside, 1);
-    return found == outside.end() ? -1 : static_cast<int>(found - outside.begin());
+    ErrorFlags::Call outside(indices.context()->error_flags(), use.stream());
+    launch(axes, indexing, ends, outside.address(), use);
+    return outside.wait(axes.size());
 }
 
 /// Copies elements between `dense` and `base` in words.
@@ -181,14 +176,19 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
         assign(copy, in, Casting::No, stream);
         return scatter_indexed(base, copy, axes, stream);
     }
-    const int outside = run(axes, {.task = Task::Check}, {}, stream);
-    if (outside >= 0 || in.size() == 0)
-        return outside;
+    if (axes[0].indices->size() == 0)
+        return -1;
+    // The second kernel is queued before the result of the check is known to the host.
+    const std::int64_t one[] = {1};
+    const Array failed = Array::scratch(base.context(), one, ScalarType::Int32, stream);
+    StreamUse use(stream);
+    ErrorFlags::Call outside(base.context()->error_flags(), use.stream());
+    fill_32_async(use.address(failed), 0, 1, use.stream());
+    launch(axes, {.task = Task::Check}, {.dense = &failed}, outside.address(), use);
     const std::int64_t step = is_one ? 0 : static_cast<std::int64_t>(in.item_size());
-    StreamUse use(stream); // the indices are checked: nothing to wait for
-    launch(axes, indexing_of(Task::Scatter, in, step, base, axes), {&in, step, &base}, nullptr,
-           use);
-    return -1;
+    launch(axes, indexing_of(Task::Scatter, in, step, base, axes), {&in, step, &base},
+           use.address(failed), use);
+    return outside.wait(axes.size());
 }
 
 } // namespace pycuda

@@ -41,6 +41,8 @@ class KernelArguments {
     /// The array's address, or a null pointer if there is no array.
     void add(const Array *array) { add_address(array == nullptr ? 0 : use_.address(*array)); }
     void add_null() noexcept { add_address(0); }
+    /// An address in memory of the library that stays valid until the launch is complete.
+    void add_library_address(CUdeviceptr address) noexcept { add_address(address); }
     /// The extents of layouts of one shape, then for each axis the strides of all layouts.
     void add_axes(std::span<const Layout> layouts) noexcept {
         for (std::int64_t extent : layouts[0].shape())

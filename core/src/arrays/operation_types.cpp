@@ -142,8 +142,8 @@ LoopTypes scale_types(Operation operation, std::span<const Operand> operands,
             : float_of(operation, common_type(operands.first(1), operation_name(operation)), true);
     if (!is_float(type))
         refuse_result(operation, type);
-    const bool fits =
-        is_bool(exponent) || promote(exponent, ScalarType::Int32) == ScalarType::Int32;
+    const bool fits = !is_strong(operands[1]) || is_bool(exponent) ||
+                      promote(exponent, ScalarType::Int32) == ScalarType::Int32;
     return {{type, fits ? ScalarType::Int32 : ScalarType::Int64, type, type}, type};
 }
 

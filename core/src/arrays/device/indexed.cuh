@@ -6,10 +6,12 @@
 //   WORDS, Word      the words of an element, and their type
 //   OFFSETS, GATHER, SCATTER    1 for one of the tasks: writes the offsets to `dense`, writes
 //                    elements to `dense`, or writes elements of `dense` (`dense_step` bytes apart).
-//                    If all are 0, it only sets `outside[k]` if an index of array k is outside;
-//                    elements are written after such a kernel, and only if indices are inside
+//                    If all are 0, it only checks the indices, and writes 1 to `dense` if one is
+//                    outside
 //
-// Several elements in flight in each thread were slower on an H200.
+// All but SCATTER set `outside[k]`, which is host memory, if an index of array k is outside.
+// SCATTER runs after a check: its `outside` is the `dense` of the check, and it writes nothing if
+// it is 1. Several elements in flight in each thread were slower on an H200.
 #pragma once
 
 struct Geometry {
@@ -22,6 +24,11 @@ extern "C" __global__ void __launch_bounds__(256)
     const long long place = blockIdx.x * 256ll + threadIdx.x;
     if (place >= g.n)
         return;
+#if SCATTER
+    const bool failed = *outside; // the loads of indices do not wait for it
+#else
+    const bool failed = false;
+#endif
     long long from[ARRAYS] = {}, offset = 0;
     FOR_EACH_AXIS(place, AXES - 1, g.extent, {
 #pragma unroll
@@ -38,6 +45,9 @@ extern "C" __global__ void __launch_bounds__(256)
 #if !SCATTER
             outside[k] = 1;
 #endif
+#if !(OFFSETS || GATHER || SCATTER)
+            *reinterpret_cast<int *>(dense) = 1;
+#endif
             inside = false;
         }
         offset += i * g.step[k];
@@ -45,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(256)
 #if OFFSETS
     reinterpret_cast<long long *>(dense)[place] = offset;
 #elif GATHER || SCATTER
-    if (!inside)
+    if (!inside || failed)
         return;
     dense += place * dense_step;
     base += offset;

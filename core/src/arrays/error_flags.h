@@ -1,0 +1,58 @@
+// error_flags.h -- page-locked flags that kernels set if they find an error.
+#pragma once
+
+#include <pycuda/context.h>
+#include <pycuda/host_range.h>
+#include <pycuda/stream.h>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace pycuda {
+
+/// Flags in host memory that kernels write. A kernel accesses them only for an error, so a call
+/// without errors needs neither a fill before the kernel nor a copy after it. Any thread may call.
+class ErrorFlags {
+  public:
+    static constexpr std::size_t flags_of_call = 64;
+
+    explicit ErrorFlags(Context context);
+
+    /// The flags of one call, all 0, for kernels in one stream.
+    class Call {
+      public:
+        Call(ErrorFlags &flags, StreamRef stream);
+        ~Call();
+        Call(const Call &) = delete;
+        Call &operator=(const Call &) = delete;
+
+        CUdeviceptr address() const noexcept;
+        /// Waits for the stream. Returns the number of the first flag of `count` that is set, or
+        /// -1.
+        int wait(std::size_t count);
+
+      private:
+        std::span<std::int32_t> values() const noexcept;
+
+        ErrorFlags &flags_;
+        StreamRef stream_;
+        std::size_t place_;
+        bool is_complete_ = false;
+    };
+
+  private:
+    static constexpr std::size_t calls_at_once = 64;
+
+    Context context_;
+    std::mutex mutex_;
+    std::vector<detail::HostRange> blocks_; ///< of calls_at_once calls each
+    std::vector<CUdeviceptr> addresses_;    ///< of the blocks, for kernels
+    std::vector<std::size_t> free_;
+};
+
+} // namespace pycuda

@@ -204,7 +204,8 @@ void GraphExec::run(Stream &stream, const Step &step) {
             [&](const FillWork &work) { enqueue(stream, work.fill, Wait::No); },
             [&](const HostWork &work) {
                 enqueue_host_function(
-                    stream, [work](CUresult) { work.function(work.argument); },
+                    stream,
+                    [work](CUresult) { run_host_function([&] { work.function(work.argument); }); },
                     HostFunction::OnError::Skip);
             },
             [&](const EventWork &work) {

@@ -26,6 +26,63 @@ def run(*command, timeout=200, **environment):
     return done.stdout
 
 
+GRAPH_OF_TWO_DEVICES = r"""
+import ctypes
+import pycuda.driver as cuda
+
+class Params(ctypes.Structure):  # CUDA_KERNEL_NODE_PARAMS
+    _fields_ = [("function", ctypes.c_void_p), ("shape", ctypes.c_uint * 7),
+                ("parameters", ctypes.c_void_p), ("extra", ctypes.c_void_p)]
+
+PTX = b".version 7.0\n.target sm_75\n.address_size 64\n" + b"".join(
+    b".visible .entry " + name + b"(.param .u64 p) { .reg .u64 %p; .reg .u32 %x; ld.param.u64 %p, [p];"
+    b" ld.global.u32 %x, [%p]; " + work + b" st.global.u32 [%p], %x; ret; }\n"
+    for name, work in ((b"add", b"add.u32 %x, %x, 5;"), (b"triple", b"mul.lo.u32 %x, %x, 3;")))
+driver = ctypes.CDLL(cuda.get_driver_path())
+def call(name, *arguments):
+    result = getattr(driver, name)(*arguments)
+    assert result == 0, (name, result)
+def made(name, *arguments):
+    value = ctypes.c_void_p()
+    call(name, ctypes.byref(value), *arguments)
+    return value
+
+call("cuInit", 0)
+contexts = [made("cuDevicePrimaryCtxRetain", device) for device in (0, 1)]
+functions = {}
+for device, context in enumerate(contexts):
+    call("cuCtxSetCurrent", context)
+    module = made("cuModuleLoadData", PTX)
+    for name in (b"add", b"triple"):
+        functions[device, name] = made("cuModuleGetFunction", module, name)
+address = made("cuMemAllocManaged", ctypes.c_size_t(4), 1)
+parameters = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(address), ctypes.c_void_p))
+graph = made("cuGraphCreate", 0)
+after = None
+for device, name in ((0, b"add"), (1, b"triple"), (0, b"add"), (1, b"add"), (0, b"triple")):
+    call("cuCtxSetCurrent", contexts[device])
+    params = Params(functions[device, name].value, (1, 1, 1, 1, 1, 1, 0),
+                    ctypes.cast(parameters, ctypes.c_void_p), None)
+    before = ctypes.byref(after) if after else None
+    after = made("cuGraphAddKernelNode", graph, before, ctypes.c_size_t(1 if after else 0), ctypes.byref(params))
+exec = made("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
+call("cuCtxSetCurrent", contexts[0])
+word = ctypes.c_uint.from_address(address.value)
+word.value = 1
+call("cuGraphLaunch", exec, None)
+call("cuCtxSynchronize")
+print(word.value)
+"""
+
+
+def test_a_graph_has_kernels_of_two_devices():
+    out = run(
+        *(sys.executable, "-c", GRAPH_OF_TWO_DEVICES),
+        SOFTCUDA_DEVICES="2", PYCUDA_DRIVER="softcuda",
+    )  # fmt: skip
+    assert out == f"{(((1 + 5) * 3 + 5) + 5) * 3}\n"
+
+
 def test_mpi_stencil():
     pytest.importorskip("mpi4py")
     if shutil.which("mpirun") is None:

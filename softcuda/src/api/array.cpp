@@ -1,5 +1,6 @@
 // array.cpp -- arrays and mipmapped arrays.
 #include "api/array.h"
+#include "device/capture.h"
 
 using namespace softcuda;
 using device::Array;
@@ -20,6 +21,7 @@ std::shared_ptr<MipmappedArray> find_mipmap(CUmipmappedArray handle) {
 
 CUresult create(CUarray *result, const CUDA_ARRAY3D_DESCRIPTOR &description) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(result);
         auto array = std::make_shared<Array>(context, description);
         device::registry<Array>().add(array);
@@ -77,6 +79,7 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *result, CU
 
 CUresult cuArrayDestroy(CUarray handle) {
     return api::with_context([&](Context &) {
+        device::capture::forbid_unsafe_calls();
         const std::shared_ptr<Array> array = api::find_array(handle);
         array->context().wait_for_all(); // kernels and copies may use it
         device::registry<Array>().remove(handle);
@@ -86,6 +89,7 @@ CUresult cuArrayDestroy(CUarray handle) {
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *result,
                                 const CUDA_ARRAY3D_DESCRIPTOR *description, unsigned int levels) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(result, description);
         auto mipmap = std::make_shared<MipmappedArray>(context, *description, levels);
         device::registry<MipmappedArray>().add(mipmap);
@@ -116,6 +120,7 @@ CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *r
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
     return api::with_context([&](Context &) {
+        device::capture::forbid_unsafe_calls();
         const std::shared_ptr<MipmappedArray> mipmap = find_mipmap(handle);
         mipmap->context().wait_for_all();
         for (const std::shared_ptr<Array> &level : mipmap->levels())

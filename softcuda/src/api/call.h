@@ -4,6 +4,7 @@
 
 #include "device/context.h"
 #include "device/error.h"
+#include "device/host_function.h"
 #include "device/system.h"
 
 #include <cuda.h>
@@ -42,17 +43,21 @@ template <class Body> CUresult with_system(Body &&body) noexcept {
     return guarded([&] { return body(device::System::get()); });
 }
 
-/// A call that requires a usable current context: body(context).
+/// A call that requires a usable current context: body(context). Not permitted in host functions.
 template <class Body> CUresult with_context(Body &&body) noexcept {
     return guarded([&] {
         device::System::get();
+        device::refuse_in_host_function();
         return body(device::current_context::require_usable());
     });
 }
 
-/// A call for one device: body(device).
+/// A call for one device: body(device). Not permitted in host functions.
 template <class Body> CUresult with_device(CUdevice ordinal, Body &&body) noexcept {
-    return guarded([&] { return body(device::System::get().device(ordinal)); });
+    return guarded([&] {
+        device::refuse_in_host_function();
+        return body(device::System::get().device(ordinal));
+    });
 }
 
 /// The result of a query that programs repeat. Yields, so that the device's threads can use the

@@ -16,10 +16,9 @@ namespace {
 
 /// A call for one stream: body(stream).
 template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcept {
-    return api::guarded([&] {
-        const api::ContextOfStream current(handle);
-        return api::with_graphs_in_context(
-            [&](Context &context) { return body(*api::find_stream(context, handle)); });
+    return api::with_context_of(handle, [&](Context &context) {
+        std::lock_guard lock(device::graph_mutex());
+        return body(*api::find_stream(context, handle));
     });
 }
 
@@ -103,12 +102,11 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
     return api::guarded([&] {
-        static thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
         api::require_non_null(mode);
         device::require(*mode >= CU_STREAM_CAPTURE_MODE_GLOBAL &&
                             *mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
                         CUDA_ERROR_INVALID_VALUE);
-        std::swap(current, *mode);
+        std::swap(capture::thread_mode(), *mode);
     });
 }
 

@@ -1,6 +1,7 @@
 // context.cpp -- contexts, and the calling thread's stack of contexts.
 #include "api/call.h"
 
+#include "device/capture.h"
 #include "device/green_context.h"
 #include "device/registry.h"
 
@@ -83,12 +84,14 @@ CUresult cuCtxDestroy(CUcontext handle) {
 
 CUresult cuCtxPushCurrent(CUcontext handle) {
     return api::with_system([&](device::System &) {
+        device::refuse_in_host_function();
         device::current_context::push(*find_context(handle), find_green(handle));
     });
 }
 
 CUresult cuCtxPopCurrent(CUcontext *result) {
     return api::with_system([&](device::System &) {
+        device::refuse_in_host_function();
         const CUcontext popped = current_handle();
         device::current_context::pop();
         if (result)
@@ -98,6 +101,7 @@ CUresult cuCtxPopCurrent(CUcontext *result) {
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
     return api::with_system([&](device::System &) {
+        device::refuse_in_host_function();
         device::current_context::set(handle ? find_context(handle).get() : nullptr,
                                      find_green(handle));
     });
@@ -105,6 +109,7 @@ CUresult cuCtxSetCurrent(CUcontext handle) {
 
 CUresult cuCtxGetCurrent(CUcontext *result) {
     return api::with_system([&](device::System &) {
+        device::refuse_in_host_function();
         api::require_non_null(result);
         *result = current_handle();
     });
@@ -153,7 +158,10 @@ CUresult cuCtxSynchronize() {
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
-    return api::with_context([&](Context &context) { context.set_limit(limit, value); });
+    return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
+        context.set_limit(limit, value);
+    });
 }
 
 CUresult cuCtxGetLimit(std::size_t *value, CUlimit limit) {
@@ -172,6 +180,7 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
     return api::with_context([&](Context &) {
+        device::capture::forbid_unsafe_calls();
         device::require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL,
                         CUDA_ERROR_INVALID_VALUE);
     });

@@ -40,11 +40,21 @@ class ContextOfStream {
     bool pushed_ = false;
 };
 
-/// A call with a stream: body(context), with the current context or the stream's context.
+/// A call with a stream: body(context), with the current context or the stream's context. Permitted
+/// in host functions for streams that the client created.
 template <class Body> CUresult with_context_of(CUstream stream, Body &&body) noexcept {
     return guarded([&] {
         const ContextOfStream current(stream);
-        return with_context(std::forward<Body>(body));
+        device::System::get();
+        return body(device::current_context::require_usable());
+    });
+}
+
+/// As above, but not permitted in host functions.
+template <class Body> CUresult outside_host_function(CUstream stream, Body &&body) noexcept {
+    return guarded([&] {
+        device::refuse_in_host_function();
+        return with_context_of(stream, std::forward<Body>(body));
     });
 }
 

@@ -44,6 +44,7 @@ CUresult cuDeviceGet(CUdevice *result, int ordinal) {
 
 CUresult cuDeviceGetCount(int *count) {
     return api::with_system([&](device::System &system) {
+        device::refuse_in_host_function();
         api::require_non_null(count);
         *count = system.device_count();
     });

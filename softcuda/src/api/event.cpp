@@ -20,7 +20,10 @@ std::shared_ptr<Event> find_event(CUevent handle) {
 CUresult elapsed_time(float *milliseconds, CUevent begin, CUevent end) {
     return api::with_system([&](device::System &) {
         api::require_non_null(milliseconds);
-        *milliseconds = find_event(end)->milliseconds_since(*find_event(begin));
+        const std::shared_ptr<Event> first = find_event(begin), last = find_event(end);
+        device::capture::require_not_captured(*first);
+        device::capture::require_not_captured(*last);
+        *milliseconds = last->milliseconds_since(*first);
     });
 }
 
@@ -61,7 +64,7 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned int fl
         device::require(device::capture::any() &&
                             device::capture::add(
                                 *in, device::EventWork{.event = std::move(event), .records = true}),
-                        CUDA_ERROR_INVALID_VALUE);
+                        CUDA_ERROR_ILLEGAL_STATE);
     });
 }
 
@@ -73,6 +76,7 @@ CUresult cuEventQuery(CUevent handle) {
     return api::with_system([&](device::System &) {
         const std::shared_ptr<Event> event = find_event(handle);
         device::capture::forbid(*event);
+        device::capture::forbid_unsafe_calls();
         if (!event->query())
             return api::not_ready_yet();
         event->context().collect_output();
@@ -85,6 +89,7 @@ CUresult cuEventSynchronize(CUevent handle) {
     return api::with_system([&](device::System &) {
         const std::shared_ptr<Event> event = find_event(handle);
         device::capture::forbid(*event);
+        device::capture::forbid_unsafe_calls();
         event->synchronize();
         event->context().collect_output();
         event->context().throw_error();

@@ -2,6 +2,7 @@
 #include "api/graph.h"
 
 #include "api/default_stream.h"
+#include "device/capture.h"
 
 using namespace softcuda;
 using device::Context;
@@ -103,12 +104,16 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
-    return api::with_graphs_in_context([&](Context &) { instantiate(result, graph, flags); });
+    return api::with_graphs_in_context([&](Context &) {
+        device::capture::forbid_unsafe_calls();
+        instantiate(result, graph, flags);
+    });
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec *result, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
     return api::with_graphs_in_context([&](Context &) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(params);
         params->hErrNode_out = nullptr;
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
@@ -135,18 +140,21 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
     return api::with_context_of(stream, [&](Context &context) {
         api::find_exec(exec);
-        api::find_stream(context, stream);
+        device::capture::forbid(*api::find_stream(context, stream));
     });
 }
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     return api::with_context_of(stream, [&](Context &context) {
-        api::find_exec(exec)->launch(*api::find_stream(context, stream));
+        const std::shared_ptr<device::Stream> in = api::find_stream(context, stream);
+        device::capture::forbid(*in); // a child node adds a graph to another one
+        api::find_exec(exec)->launch(*in);
     });
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec) {
     return api::with_graphs([&] {
+        device::capture::forbid_unsafe_calls();
         device::require(device::registry<GraphExec>().remove(exec) != nullptr,
                         CUDA_ERROR_INVALID_VALUE);
     });

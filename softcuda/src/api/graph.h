@@ -12,6 +12,7 @@ namespace softcuda::api {
 /// A call that reads graphs: body(), with the lock of all graphs.
 template <class Body> CUresult with_graphs(Body &&body) noexcept {
     return with_system([&](device::System &) {
+        device::refuse_in_host_function();
         std::lock_guard lock(device::graph_mutex());
         return body();
     });

@@ -10,7 +10,7 @@ using device::LaunchRequest;
 namespace {
 
 CUresult launch(CUfunction handle, const LaunchRequest &request, CUstream stream) {
-    return api::with_context_of(stream, [&](Context &context) {
+    return api::outside_host_function(stream, [&](Context &context) {
         const std::shared_ptr<device::Function> function = api::find_function(handle);
         device::launch(*api::find_stream(context, stream), *function, function, request);
     });

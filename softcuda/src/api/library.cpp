@@ -2,6 +2,7 @@
 #include "device/library.h"
 #include "api/handles.h"
 #include "api/jit_options.h"
+#include "device/capture.h"
 #include "device/read_image.h"
 #include "rt/grid.h"
 
@@ -81,6 +82,7 @@ CUresult cuLibraryLoadData(CUlibrary *result, const void *code, CUjit_option *op
                            void **values, unsigned int option_count, CUlibraryOption *, void **,
                            unsigned int) {
     return api::with_system([&](device::System &) {
+        device::refuse_in_host_function();
         api::require_non_null(code);
         return load(result, code, api::JitOptions(option_count, options, values));
     });
@@ -99,6 +101,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *result, const char *path, CUjit_option
 
 CUresult cuLibraryUnload(CUlibrary handle) {
     return api::with_system([&](device::System &) {
+        device::capture::forbid_unsafe_calls();
         const std::shared_ptr<Library> library = find_library(handle);
         for (const std::shared_ptr<device::Module> &module : library->modules()) {
             module->context().wait_for_all();

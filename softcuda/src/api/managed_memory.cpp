@@ -3,6 +3,8 @@
 // Host and devices share the same memory, so its location never matters. Hints are checked, stored
 // and returned.
 #include "api/call.h"
+#include "api/default_stream.h"
+#include "device/capture.h"
 #include "device/range_advice.h"
 
 #include <algorithm>
@@ -169,8 +171,10 @@ void check_places(const CUmemLocation *places, const std::size_t *first, std::si
 #undef cuMemPrefetchAsync
 SCU_EXPORT CUresult CUDAAPI cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes,
                                            CUmem_advise advice, CUmemLocation location) {
-    return api::with_system(
-        [&](device::System &system) { advise(system, address, bytes, advice, location); });
+    return api::with_system([&](device::System &system) {
+        device::capture::forbid_unsafe_calls();
+        advise(system, address, bytes, advice, location);
+    });
 }
 
 SCU_EXPORT CUresult CUDAAPI cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise advice,
@@ -180,10 +184,11 @@ SCU_EXPORT CUresult CUDAAPI cuMemAdvise(CUdeviceptr address, std::size_t bytes, 
 
 SCU_EXPORT CUresult CUDAAPI cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t bytes,
                                                   CUmemLocation location, unsigned int flags,
-                                                  CUstream) {
-    return api::with_system([&](device::System &system) {
+                                                  CUstream stream) {
+    return api::with_context_of(stream, [&](device::Context &context) {
+        device::capture::forbid(*api::find_stream(context, stream)); // no node moves memory
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
-        prefetch(system, address, bytes, location);
+        prefetch(device::System::get(), address, bytes, location);
     });
 }
 

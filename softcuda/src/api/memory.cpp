@@ -1,5 +1,6 @@
 // memory.cpp -- allocation of device, host and managed memory.
 #include "api/call.h"
+#include "device/capture.h"
 #include "device/checked_memory.h"
 #include "device/graph_memory.h"
 #include "device/memory_pool.h"
@@ -54,6 +55,7 @@ CUresult cuMemGetInfo(std::size_t *free, std::size_t *total) {
 
 CUresult cuMemAlloc(CUdeviceptr *result, std::size_t bytes) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(result);
         *result = allocate(context, bytes, MemoryKind::Device);
     });
@@ -62,6 +64,7 @@ CUresult cuMemAlloc(CUdeviceptr *result, std::size_t bytes) {
 CUresult cuMemAllocPitch(CUdeviceptr *result, std::size_t *pitch, std::size_t width,
                          std::size_t height, unsigned int element_bytes) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(result, pitch);
         device::require(element_bytes == 4 || element_bytes == 8 || element_bytes == 16,
                         CUDA_ERROR_INVALID_VALUE);
@@ -75,6 +78,7 @@ CUresult cuMemAllocPitch(CUdeviceptr *result, std::size_t *pitch, std::size_t wi
 
 CUresult cuMemFree(CUdeviceptr address) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         if (address == 0)
             return; // like free() and CUDA
         const auto known = memory().find(address);
@@ -107,6 +111,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr *base, std::size_t *size, CUdeviceptr 
 
 CUresult cuMemAllocManaged(CUdeviceptr *result, std::size_t bytes, unsigned int flags) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(result);
         device::require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST,
                         CUDA_ERROR_INVALID_VALUE);
@@ -116,6 +121,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *result, std::size_t bytes, unsigned int 
 
 CUresult cuMemHostAlloc(void **result, std::size_t bytes, unsigned int flags) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         constexpr unsigned known =
             CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
         api::require_non_null(result);
@@ -130,6 +136,7 @@ CUresult cuMemAllocHost(void **result, std::size_t bytes) {
 
 CUresult cuMemFreeHost(void *pointer) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         if (!pointer)
             return;
         const auto address = reinterpret_cast<std::uint64_t>(pointer);
@@ -162,6 +169,7 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer) {
 
 CUresult cuMemHostRegister(void *pointer, std::size_t bytes, unsigned int flags) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                                    CU_MEMHOSTREGISTER_READ_ONLY;
         device::require((flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0, CUDA_ERROR_NOT_SUPPORTED);
@@ -177,6 +185,7 @@ CUresult cuMemHostRegister(void *pointer, std::size_t bytes, unsigned int flags)
 
 CUresult cuMemHostUnregister(void *pointer) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         context.wait_for_all();
         memory().unregister_host(reinterpret_cast<std::uint64_t>(pointer));
     });

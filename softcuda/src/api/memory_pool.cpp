@@ -2,6 +2,7 @@
 #include "device/memory_pool.h"
 #include "api/call.h"
 #include "api/default_stream.h"
+#include "device/capture.h"
 #include "device/pool_file.h"
 #include "device/registry.h"
 
@@ -61,6 +62,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *result, CUdevice ordinal) {
 
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
     return api::with_device(ordinal, [&](device::Device &device) {
+        device::capture::forbid_unsafe_calls();
         const std::shared_ptr<MemoryPool> pool = find_pool(handle);
         device::require(pool->place().is_device_memory() && &pool->device() == &device,
                         CUDA_ERROR_INVALID_VALUE);
@@ -97,29 +99,36 @@ SCU_EXPORT CUresult CUDAAPI cuMemSetMemPool(CUmemLocation *location, CUmemAlloca
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *result, std::size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
-    return api::with_context_of(stream, [&](Context &context) {
+    return api::outside_host_function(stream, [&](Context &context) {
         api::require_non_null(result);
-        *result = find_pool(pool)->allocate(*api::find_stream(context, stream), bytes);
+        const std::shared_ptr<device::Stream> in = api::find_stream(context, stream);
+        device::capture::forbid_unsafe_calls(*in);
+        *result = find_pool(pool)->allocate(*in, bytes);
     });
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *result, std::size_t bytes, CUstream stream) {
-    return api::with_context_of(stream, [&](Context &context) {
+    return api::outside_host_function(stream, [&](Context &context) {
         api::require_non_null(result);
-        *result =
-            context.device().current_pool()->allocate(*api::find_stream(context, stream), bytes);
+        const std::shared_ptr<device::Stream> in = api::find_stream(context, stream);
+        device::capture::forbid_unsafe_calls(*in);
+        *result = context.device().current_pool()->allocate(*in, bytes);
     });
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-    return api::with_context_of(stream, [&](Context &context) {
+    return api::outside_host_function(stream, [&](Context &context) {
+        const std::shared_ptr<device::Stream> in = api::find_stream(context, stream);
+        device::capture::forbid_unsafe_calls(*in);
         if (address != 0)
-            MemoryPool::free(*api::find_stream(context, stream), address);
+            MemoryPool::free(*in, address);
     });
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties) {
     return api::with_system([&](device::System &) {
+        device::refuse_in_host_function();
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(result, properties);
         const auto place = PoolPlace::of(properties->allocType, properties->location);
         device::require(properties->usage == 0, CUDA_ERROR_NOT_SUPPORTED);
@@ -138,6 +147,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties)
 
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     return api::with_system([&](device::System &) {
+        device::capture::forbid_unsafe_calls();
         const std::shared_ptr<MemoryPool> pool = find_pool(handle);
         const PoolPlace &place = pool->place();
         device::require(pool != default_pool(place), CUDA_ERROR_INVALID_VALUE);
@@ -148,12 +158,16 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool handle, std::size_t) {
-    return api::with_system(
-        [&](device::System &) { find_pool(handle); }); // no unused memory is kept
+    return api::with_system([&](device::System &) {
+        device::refuse_in_host_function();
+        device::capture::forbid_unsafe_calls();
+        find_pool(handle); // no unused memory is kept
+    });
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value) {
     return api::with_system([&](device::System &) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(value);
         const std::uint64_t number = find_pool(handle)->attribute(attribute);
         const int narrow = static_cast<int>(number);
@@ -166,6 +180,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value) {
     return api::with_system([&](device::System &) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(value);
         std::uint64_t number = 0;
         int narrow = 0;

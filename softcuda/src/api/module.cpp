@@ -1,6 +1,7 @@
 // module.cpp -- modules.
 #include "api/handles.h"
 #include "api/jit_options.h"
+#include "device/capture.h"
 #include "device/library.h"
 #include "device/read_image.h"
 #include "rt/grid.h"
@@ -85,6 +86,7 @@ CUresult cuModuleLoad(CUmodule *result, const char *path) {
 
 CUresult cuModuleUnload(CUmodule handle) {
     return api::with_context([&](Context &) {
+        device::capture::forbid_unsafe_calls();
         const std::shared_ptr<Module> module = api::find_module(handle);
         module->context().wait_for_all(); // its kernels may be running
         device::unregister_module(*module);

@@ -22,7 +22,7 @@ CUresult set_parameter(CUfunction function, int offset, const void *from, std::s
 }
 
 CUresult launch(CUfunction handle, int width, int height, CUstream stream) {
-    return api::with_context_of(stream, [&](Context &context) {
+    return api::outside_host_function(stream, [&](Context &context) {
         device::require(width > 0 && height > 0, CUDA_ERROR_INVALID_VALUE);
         const std::shared_ptr<Function> function = api::find_function(handle);
         device::LaunchSetup::Described described = function->setup.described();

@@ -97,6 +97,7 @@ void write_unknown(void *to, CUpointer_attribute attribute) {
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer) {
     return api::with_system([&](device::System &system) {
+        device::refuse_in_host_function();
         api::require_non_null(data);
         const std::optional<Allocation> allocation = system.memory().find(pointer);
         device::require(allocation.has_value(), CUDA_ERROR_INVALID_VALUE);

@@ -30,6 +30,8 @@ std::shared_ptr<Stream> find_stream(Context &context, CUstream handle) {
 
 ContextOfStream::ContextOfStream(CUstream handle) {
     const bool is_default = !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+    if (is_default)
+        device::refuse_in_host_function();
     if (is_default || device::current_context::get())
         return;
     if (const std::shared_ptr<Stream> stream = device::registry<Stream>().find(handle)) {
@@ -89,6 +91,7 @@ CUresult cuStreamDestroy(CUstream handle) {
 CUresult cuStreamQuery(CUstream handle) {
     return with_stream(handle, [](Stream &stream) {
         device::capture::forbid(stream);
+        device::capture::forbid_unsafe_calls();
         if (!device::System::get().timeline().pending(stream).empty())
             return api::not_ready_yet();
         stream.context().collect_output();
@@ -98,7 +101,10 @@ CUresult cuStreamQuery(CUstream handle) {
 }
 
 CUresult cuStreamSynchronize(CUstream handle) {
-    return with_stream(handle, [](Stream &stream) { stream.context().synchronize(stream); });
+    return with_stream(handle, [](Stream &stream) {
+        device::capture::forbid_unsafe_calls();
+        stream.context().synchronize(stream);
+    });
 }
 
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags) {
@@ -113,7 +119,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int f
             device::capture::any() &&
                 device::capture::add(
                     stream, device::EventWork{.event = std::move(event), .records = false}),
-            CUDA_ERROR_INVALID_VALUE);
+            CUDA_ERROR_ILLEGAL_STATE);
     });
 }
 
@@ -166,7 +172,8 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *argument) {
             device::capture::add(stream, device::HostWork{function, argument}))
             return;
         device::enqueue_host_function(
-            stream, [=](CUresult) { function(argument); }, HostFunction::OnError::Skip);
+            stream, [=](CUresult) { device::run_host_function([&] { function(argument); }); },
+            HostFunction::OnError::Skip);
     });
 }
 
@@ -176,7 +183,10 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void *a
         device::require(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
         device::capture::forbid(stream); // no node of a graph calls a callback
         device::enqueue_host_function(
-            stream, [=](CUresult status) { callback(handle, status, argument); },
+            stream,
+            [=](CUresult status) {
+                device::run_host_function([&] { callback(handle, status, argument); });
+            },
             HostFunction::OnError::Call);
     });
 }

@@ -1,6 +1,7 @@
 // texture.cpp -- texture and surface objects.
 #include "device/texture.h"
 #include "api/call.h"
+#include "device/capture.h"
 
 using namespace softcuda;
 using device::Context;
@@ -8,14 +9,17 @@ using device::Context;
 CUresult cuTexObjectCreate(CUtexObject *result, const CUDA_RESOURCE_DESC *resource,
                            const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(result, resource, texture);
         *result = device::make_texture_object(context, *resource, *texture, view);
     });
 }
 
 CUresult cuTexObjectDestroy(CUtexObject handle) {
-    return api::with_context(
-        [&](Context &) { device::destroy_texture_object(handle, /*is_surface=*/false); });
+    return api::with_context([&](Context &) {
+        device::capture::forbid_unsafe_calls();
+        device::destroy_texture_object(handle, /*is_surface=*/false);
+    });
 }
 
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *result, CUtexObject handle) {
@@ -43,14 +47,17 @@ CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *result, CUtexOb
 
 CUresult cuSurfObjectCreate(CUsurfObject *result, const CUDA_RESOURCE_DESC *resource) {
     return api::with_context([&](Context &context) {
+        device::capture::forbid_unsafe_calls();
         api::require_non_null(result, resource);
         *result = device::make_surface_object(context, *resource);
     });
 }
 
 CUresult cuSurfObjectDestroy(CUsurfObject handle) {
-    return api::with_context(
-        [&](Context &) { device::destroy_texture_object(handle, /*is_surface=*/true); });
+    return api::with_context([&](Context &) {
+        device::capture::forbid_unsafe_calls();
+        device::destroy_texture_object(handle, /*is_surface=*/true);
+    });
 }
 
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *result, CUsurfObject handle) {

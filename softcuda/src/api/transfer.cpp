@@ -7,7 +7,7 @@ namespace softcuda::api {
 
 CUresult start_copy(const device::Copy &copy, device::Side destination, device::Side source,
                     CUstream stream, device::Wait wait) noexcept {
-    return with_context_of(stream, [&](device::Context &context) {
+    return outside_host_function(stream, [&](device::Context &context) {
         check_copy(device::System::get().memory(), copy, destination, source);
         enqueue(*find_stream(context, stream), copy, wait);
     });

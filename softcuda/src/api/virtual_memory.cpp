@@ -64,6 +64,7 @@ CUresult cuMemGetAllocationGranularity(std::size_t *granularity, const CUmemAllo
 CUresult cuMemAddressReserve(CUdeviceptr *result, std::size_t bytes, std::size_t align, CUdeviceptr,
                              unsigned long long flags) {
     return api::with_system([&](device::System &system) {
+        device::refuse_in_host_function();
         api::require_non_null(result);
         require_whole(bytes);
         device::require(flags == 0 && (align == 0 || std::has_single_bit(align)),

@@ -10,6 +10,7 @@
 
 #include "device/context.h"
 #include "device/error.h"
+#include "device/event.h"
 #include "device/registry.h"
 
 #include <algorithm>
@@ -137,11 +138,14 @@ std::shared_ptr<Graph> end(const Stream &stream) {
     std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Session> session = session_of(stream);
     require(session != nullptr, CUDA_ERROR_ILLEGAL_STATE);
-    require(session->origin == &stream, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+    if (session->origin != &stream) {
+        session->spoiled = true;
+        throw Error(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+    }
+    drop(session); // by any thread, even if it does not get the graph
     require(session->mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
                 session->thread == std::this_thread::get_id(),
             CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-    drop(session);
     require(!session->spoiled, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     require(is_joined(*session), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
     return session->graph;
@@ -173,8 +177,15 @@ bool wait(Stream &stream, const Event &event) {
     const auto mark = by_event().find(&event);
     const std::shared_ptr<Session> session = session_for_work(stream);
     if (mark == by_event().end()) {
+        if (event.captured()) { // in a capture that has ended
+            if (session)
+                session->spoiled = true;
+            throw Error(CUDA_ERROR_INVALID_VALUE);
+        }
         if (!session)
             return false;
+        if (!event.recorded())
+            return true;
         session->spoiled = true; // the graph would depend on work outside of it
         throw Error(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
     }
@@ -182,7 +193,10 @@ bool wait(Stream &stream, const Event &event) {
         session->spoiled = mark->second.session->spoiled = true;
         throw Error(CUDA_ERROR_STREAM_CAPTURE_MERGE);
     }
-    require(stream.kind() != Stream::Kind::Legacy, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    if (stream.kind() == Stream::Kind::Legacy) {
+        mark->second.session->spoiled = true;
+        throw Error(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    }
     by_stream()[&stream] = mark->second.session;
     std::vector<GraphNode *> &ends = mark->second.session->ends[&stream];
     for (GraphNode *node : mark->second.nodes)
@@ -213,6 +227,41 @@ void forbid(const Context &context) {
         found = true;
     }
     require(!found, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+CUstreamCaptureMode &thread_mode() noexcept {
+    static thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    return mode;
+}
+
+void forbid_unsafe_calls() {
+    const CUstreamCaptureMode mode = thread_mode();
+    if (!any() || mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+        return;
+    std::lock_guard lock(graph_mutex());
+    bool found = false;
+    for (const auto &[stream, session] : by_stream()) {
+        const bool is_own = session->thread == std::this_thread::get_id();
+        const bool is_global =
+            mode == CU_STREAM_CAPTURE_MODE_GLOBAL && session->mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+        if (session->mode == CU_STREAM_CAPTURE_MODE_RELAXED || !(is_own || is_global))
+            continue;
+        session->spoiled = true;
+        found = true;
+    }
+    require(!found, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+void forbid_unsafe_calls(const Stream &stream) {
+    if (any() && state(stream).status == CU_STREAM_CAPTURE_STATUS_NONE)
+        forbid_unsafe_calls();
+}
+
+void require_not_captured(const Event &event) {
+    if (!any())
+        return;
+    std::lock_guard lock(graph_mutex());
+    require(!by_event().contains(&event), CUDA_ERROR_CAPTURED_EVENT);
 }
 
 void forbid(const Event &event) {

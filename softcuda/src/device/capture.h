@@ -36,6 +36,19 @@ void begin(Stream &stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> grap
 /// calls that wait. The second function: if any stream of the context captures.
 void forbid(const Stream &stream);
 void forbid(const Context &context);
+/// Throws Error(stream capture unsupported) and invalidates the captures in question, if this
+/// thread captures, or any thread in the global mode: for calls that may synchronise with work that
+/// is recorded and does not run, such as allocations. thread_mode() can allow them. The second
+/// function: unless `stream` captures, which makes the call a node of its graph.
+void forbid_unsafe_calls();
+void forbid_unsafe_calls(const Stream &stream);
+
+/// The captures that forbid_unsafe_calls() considers in this thread: those of all threads, its own,
+/// or none.
+[[nodiscard]] CUstreamCaptureMode &thread_mode() noexcept;
+
+/// Throws Error(captured event) if the latest record of `event` is part of a capture.
+void require_not_captured(const Event &event);
 /// Throws Error(captured event) and invalidates the capture, if the latest record of `event` is
 /// part of a capture: for calls that ask whether this record was reached.
 void forbid(const Event &event);

@@ -23,15 +23,26 @@ std::shared_ptr<EventMark> Event::mark() const {
     return mark_;
 }
 
+bool Event::captured() const {
+    std::lock_guard lock(mutex_);
+    return captured_;
+}
+
+bool Event::recorded() const { return share_ || mark(); }
+
 void Event::record(Stream &stream) {
     require(&stream.context() == &context_, CUDA_ERROR_INVALID_HANDLE);
-    if (capture::any() && capture::record(stream, *this))
+    if (capture::any() && capture::record(stream, *this)) {
+        std::lock_guard lock(mutex_);
+        captured_ = true;
         return;
+    }
     auto mark = share_ ? std::make_shared<EventMark>(context_, share_)
                        : std::make_shared<EventMark>(context_);
     {
         std::lock_guard lock(mutex_);
         mark_ = mark;
+        captured_ = false;
     }
     if (System::get().timeline().append(stream, mark))
         mark->start();
@@ -40,6 +51,7 @@ void Event::record(Stream &stream) {
 void Event::hold(Stream &stream) const {
     if (capture::any() && capture::wait(stream, *this))
         return;
+    require(!captured(), CUDA_ERROR_INVALID_VALUE);
     if (share_) { // the latest record may be that of another process
         const std::uint64_t number = share_->latest();
         if (!share_->reached(number))
@@ -57,6 +69,7 @@ void Event::hold(Stream &stream) const {
 }
 
 bool Event::query() const {
+    require(!captured(), CUDA_ERROR_INVALID_VALUE);
     if (share_)
         return share_->reached(share_->latest());
     const std::shared_ptr<EventMark> latest = mark();
@@ -66,6 +79,7 @@ bool Event::query() const {
 }
 
 void Event::synchronize() const {
+    require(!captured(), CUDA_ERROR_INVALID_VALUE);
     if (const std::shared_ptr<EventMark> latest = mark())
         require(latest->wait_unless_given_up(), CUDA_ERROR_NOT_READY);
     if (share_)
@@ -73,6 +87,7 @@ void Event::synchronize() const {
 }
 
 float Event::milliseconds_since(const Event &earlier) const {
+    require(!captured() && !earlier.captured(), CUDA_ERROR_INVALID_VALUE);
     const std::shared_ptr<EventMark> end = mark();
     const std::shared_ptr<EventMark> begin = earlier.mark();
     require(begin && end && ((flags_ | earlier.flags_) & CU_EVENT_DISABLE_TIMING) == 0,

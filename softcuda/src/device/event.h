@@ -45,6 +45,12 @@ class Event {
     /// Makes later work of `stream` wait for the latest record.
     void hold(Stream &stream) const;
 
+    /// Whether the latest record is part of a capture, which may have ended.
+    [[nodiscard]] bool captured() const;
+    /// Whether the event was recorded outside of captures, or is shared.
+    [[nodiscard]] bool recorded() const;
+
+    /// These throw Error(invalid value) if captured().
     [[nodiscard]] bool query() const;
     void synchronize() const;
 
@@ -59,6 +65,7 @@ class Event {
     std::shared_ptr<EventShare> share_;
     mutable std::mutex mutex_;
     std::shared_ptr<EventMark> mark_;
+    bool captured_ = false;
 };
 
 } // namespace softcuda::device

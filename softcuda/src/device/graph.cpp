@@ -4,6 +4,7 @@
 #include "device/capture.h"
 #include "device/context.h"
 #include "device/error.h"
+#include "device/event.h"
 #include "device/host_function.h"
 #include "device/registry.h"
 #include "device/system.h"
@@ -33,6 +34,41 @@ void run_kernel(Stream &stream, const KernelWork &work) {
     LaunchRequest request = work.shape;
     request.extra = extra;
     launch(stream, *work.function, work.function, request);
+}
+
+/// A stream of another context for one kernel.
+class StreamThere {
+  public:
+    StreamThere(Context &context, int priority)
+        : stream_(std::make_shared<Stream>(context, Stream::Kind::NonBlocking, priority)) {
+        System::get().timeline().add_stream(stream_);
+    }
+    ~StreamThere() { System::get().timeline().remove_stream(stream_); }
+    StreamThere(const StreamThere &) = delete;
+    StreamThere &operator=(const StreamThere &) = delete;
+    [[nodiscard]] Stream &get() const noexcept { return *stream_; }
+
+  private:
+    std::shared_ptr<Stream> stream_;
+};
+
+/// Makes later work of `stream` wait for the earlier work of `other`.
+void join(Stream &stream, Stream &other) {
+    Event reached(other.context(), CU_EVENT_DISABLE_TIMING);
+    reached.record(other);
+    reached.hold(stream);
+}
+
+/// The kernels of a graph may belong to several devices: each runs in its own context, between the
+/// earlier and the later work of the graph.
+void run_in_own_context(Stream &stream, const KernelWork &work) {
+    Context &context = work.function->module().context();
+    if (&context == &stream.context())
+        return run_kernel(stream, work);
+    const StreamThere there(context, stream.priority());
+    join(there.get(), stream);
+    run_kernel(there.get(), work);
+    join(stream, there.get());
 }
 
 GraphWork copy_of(const GraphWork &work) {
@@ -199,12 +235,13 @@ void GraphExec::run(Stream &stream, const Step &step) {
     std::visit(
         Overloaded{
             [](const EmptyWork &) {},
-            [&](const KernelWork &work) { run_kernel(stream, work); },
+            [&](const KernelWork &work) { run_in_own_context(stream, work); },
             [&](const CopyWork &work) { enqueue_unwatched(stream, work.copy); },
             [&](const FillWork &work) { enqueue(stream, work.fill, Wait::No); },
             [&](const HostWork &work) {
                 enqueue_host_function(
-                    stream, [work](CUresult) { work.function(work.argument); },
+                    stream,
+                    [work](CUresult) { run_host_function([&] { work.function(work.argument); }); },
                     HostFunction::OnError::Skip);
             },
             [&](const EventWork &work) {

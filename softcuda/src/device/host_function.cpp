@@ -3,11 +3,25 @@
 
 #include "device/capture.h"
 #include "device/context.h"
+#include "device/error.h"
 #include "device/system.h"
 
 #include <thread>
 
 namespace softcuda::device {
+namespace {
+
+thread_local bool in_host_function = false;
+
+} // namespace
+
+void refuse_in_host_function() { require(!in_host_function, CUDA_ERROR_NOT_PERMITTED); }
+
+void run_host_function(const std::function<void()> &function) {
+    in_host_function = true; // on the host thread, which runs one function at a time
+    function();
+    in_host_function = false;
+}
 
 void HostThread::start() {
     std::lock_guard lock(mutex_);

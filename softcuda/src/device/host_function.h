@@ -13,6 +13,13 @@
 
 namespace softcuda::device {
 
+/// Throws Error(not permitted) in a function that a stream has called: there NVIDIA's driver
+/// permits only calls for one stream or event.
+void refuse_in_host_function();
+
+/// Runs a function of the client, in which refuse_in_host_function() throws.
+void run_host_function(const std::function<void()> &function);
+
 /// The thread that calls host functions, created at the first use. Host functions may block, so
 /// worker threads, which run kernels, must not call them.
 class HostThread {

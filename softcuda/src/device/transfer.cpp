@@ -158,7 +158,7 @@ void enqueue_unwatched(Stream &stream, const Copy &copy) {
 void enqueue(Stream &stream, const Fill &fill, Wait wait) {
     if (wait == Wait::UntilDone)
         capture::forbid(stream);
-    else if (capture::any() && capture::add(stream, FillWork{fill}))
+    else if (capture::any() && !fill.empty() && capture::add(stream, FillWork{fill}))
         return;
     put(stream, std::make_shared<Transfer>(stream.context(), fill), wait);
 }

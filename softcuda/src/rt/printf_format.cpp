@@ -53,6 +53,7 @@ class Arguments {
 struct Conversion {
     std::string spec = "%"; ///< for snprintf, without length and letter; stars already replaced
     bool is_long = false;   ///< l, ll, j, z or t: 8 bytes
+    int halves = 0;         ///< the number of letters h: 2 bytes of an int, or 1
     char letter = '\0';
 };
 
@@ -78,8 +79,12 @@ bool parse_number(std::string_view format, std::size_t &at, Arguments &arguments
         int number = 0;
         if (!arguments.take(number))
             return false;
-        to.spec += std::to_string(std::clamp(number, -kWidestField, kWidestField));
         at++;
+        // As in C, a negative width is a flag, and a negative precision is none.
+        if (number < 0 && to.spec.back() == '.')
+            to.spec.pop_back();
+        else
+            to.spec += std::to_string(std::clamp(number, -kWidestField, kWidestField));
         return true;
     }
     int number = -1;
@@ -91,11 +96,14 @@ bool parse_number(std::string_view format, std::size_t &at, Arguments &arguments
 }
 
 void parse_length(std::string_view format, std::size_t &at, Conversion &to) {
-    for (; at < format.size() && std::strchr("hlLjzt", format[at]); at++)
+    for (; at < format.size() && std::strchr("hlLjzt", format[at]); at++) {
+        to.halves += format[at] == 'h';
         to.is_long |= format[at] != 'h' && format[at] != 'L';
+    }
 }
 
-/// `at` is the position after the '%'. False for an incomplete conversion.
+/// `at` is the position after the '%'. False if an argument cannot be read. An incomplete
+/// conversion has no letter.
 bool parse(std::string_view format, std::size_t &at, Arguments &arguments, Conversion &to) {
     while (at < format.size() && std::strchr("-+ #0", format[at]))
         to.spec += format[at++];
@@ -107,9 +115,8 @@ bool parse(std::string_view format, std::size_t &at, Arguments &arguments, Conve
             return false;
     }
     parse_length(format, at, to);
-    if (at >= format.size())
-        return false;
-    to.letter = format[at++];
+    if (at < format.size())
+        to.letter = format[at++];
     return true;
 }
 
@@ -125,7 +132,8 @@ bool append_integer(std::string &out, const Conversion &conversion, Arguments &a
     Narrow value = 0;
     if (!arguments.take(value))
         return false;
-    append(out, conversion, "", value);
+    constexpr std::array kLengths = {"", "h", "hh"};
+    append(out, conversion, kLengths[std::min(conversion.halves, 2)], value);
     return true;
 }
 
@@ -174,6 +182,9 @@ bool append_converted(std::string &out, const Conversion &conversion, Arguments 
         append(out, conversion, "", value.c_str());
         return true;
     }
+    case '%': // with flags or a width, which have no effect
+        out += '%';
+        return true;
     default: // not a conversion of CUDA: printed unchanged
         out += conversion.spec + conversion.letter;
         return true;
@@ -215,7 +226,13 @@ int format_printf(const MemoryReader &read, std::string_view format, std::uint64
             continue;
         }
         Conversion conversion;
-        if (!parse(format, at, left, conversion) || !append_converted(out, conversion, left))
+        if (!parse(format, at, left, conversion))
+            return -1;
+        if (conversion.letter == '\0') {
+            out.append(format, percent); // incomplete: printed unchanged
+            break;
+        }
+        if (!append_converted(out, conversion, left))
             return -1;
     }
     return left.taken();

@@ -19,8 +19,8 @@ bool read_string(const MemoryReader &read, std::uint64_t address, std::size_t li
 
 /// Appends the formatted text to `out`. The arguments are stored in order from the address
 /// `arguments` on, each aligned to its size: 4 bytes for int and char, 8 for long, long long,
-/// double and pointers. Returns the number of arguments, or -1 for an incomplete format or for
-/// arguments that cannot be read.
+/// double and pointers. Returns the number of arguments, or -1 for arguments that cannot be read.
+/// An incomplete conversion is printed unchanged.
 int format_printf(const MemoryReader &read, std::string_view format, std::uint64_t arguments,
                   std::string &out);
 

@@ -54,7 +54,9 @@ TEST(PrintfFormat, Integers) {
               "-5 1099511627776 18446744073709551615 10");
     EXPECT_EQ(format("%5d|%-5d|%05d|%+d|% d", Packed().add(42).add(42).add(42).add(42).add(42), 5),
               "   42|42   |00042|+42| 42");
-    EXPECT_EQ(format("%hd %hhu", Packed().add(7).add(8), 2), "7 8");
+    EXPECT_EQ(format("%hd %hu %hx", Packed().add(70000).add(70000).add(-1), 3), "4464 4464 ffff");
+    EXPECT_EQ(format("%hhd %hhu %hhx", Packed().add(300).add(-1).add(-1), 3), "44 255 ff");
+    EXPECT_EQ(format("%5% %-5% %d", Packed().add(3), 1), "% % 3");
     EXPECT_EQ(format("%zu", Packed().add(std::size_t{9}), 1), "9");
 }
 
@@ -64,6 +66,7 @@ TEST(PrintfFormat, FloatsAndAlignment) {
     // There are four unused bytes between an int and a double.
     EXPECT_EQ(format("%d %f %d", Packed().add(1).add(2.5).add(3), 3), "1 2.500000 3");
     EXPECT_EQ(format("%*.*f", Packed().add(8).add(2).add(1.0), 3), "    1.00");
+    EXPECT_EQ(format("%*d|%.*f", Packed().add(-6).add(42).add(-1).add(2.5), 4), "42    |2.500000");
 }
 
 TEST(PrintfFormat, StringsCharactersAndPointers) {
@@ -89,8 +92,8 @@ TEST(PrintfFormat, AHugeWidthIsLimited) {
 }
 
 TEST(PrintfFormat, BadFormatsAndPointers) {
-    format("%", Packed(), -1);
-    format("%5", Packed(), -1);
+    EXPECT_EQ(format("x%", Packed(), 0), "x%");
+    EXPECT_EQ(format("x%5", Packed(), 0), "x%5");
     format("%s", Packed().add(std::uint64_t{16}), -1);
     std::string out;
     EXPECT_EQ(softcuda::rt::format_printf(read_host, "%d", 8, out), -1);

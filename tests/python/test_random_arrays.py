@@ -28,10 +28,12 @@ ON_A_GPU = {
 }
 
 
-def differences(seeds) -> list[str]:
+def differences(seeds, table="usual") -> list[str]:
     left_out = set() if is_softcuda() else ON_A_GPU
     found = (
-        (seed, case.compare(case.make(seed))) for seed in seeds if seed not in left_out
+        (seed, case.compare(case.make(seed, "", table)))
+        for seed in seeds
+        if seed not in left_out
     )
     return [f"seed {seed}\n{one}" for seed, one in found if one is not None]
 
@@ -41,6 +43,10 @@ def differences(seeds) -> list[str]:
 @pytest.mark.parametrize("first", range(0, 600, 100))
 def test_random_calls(first):
     assert differences(range(first, first + 100)) == []
+
+
+def test_random_calls_of_more_functions():
+    assert differences(range(2000, 2100), "more") == []
 
 
 @pytest.mark.cuda_check_allow("race", "sync")

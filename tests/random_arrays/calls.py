@@ -192,6 +192,41 @@ apply_over_axes | np.sum x axes
 .partition | !x kth
 """
 
+#: As CALLS, for `--table more`: a table of its own, so that the cases of the first one stay as they are.
+#: No singular values: OpenBLAS 0.3.31 may compute forever if an element is infinite.
+MORE_CALLS = """
+digitize | x:iuf edges right?=flag
+median nanmedian | x:f axis?=axes keepdims?=flag
+sort_complex | x1
+histogram_bin_edges | x:biuf bins?=bins range?=range
+histogram2d | x:biuf like:biuf bins?=count
+ldexp | x:f like:i out?
+gcd lcm | x:iu operand:iu
+equal less less_equal greater greater_equal not_equal | x:biu operand:biu
+power float_power | x:fc power_of
+matvec vecmat | x2 partner
+bitwise_invert bitwise_not abs conj deg2rad rad2deg acosh atanh asinh acos | x
+mod true_divide pow atan2 | x:f operand:f
+amax amin | x axis?=axes keepdims?=flag
+array2string array_str array_repr | x
+concat | arrays axis?=axis
+linalg.cholesky linalg.eigvalsh | symmetric:f
+linalg.solve | square:f partner
+linalg.matrix_norm | x2:fc ord?=matrix_norm keepdims?=flag
+linalg.norm | x2:fc ord=matrix_norm axis=two_axes keepdims?=flag
+linalg.diagonal linalg.trace | x2 offset?=small
+linalg.cross linalg.outer linalg.vecdot linalg.matmul | x partner
+linalg.tensordot | x partner axes?=count
+linalg.matrix_transpose | x2
+linalg.eigvals | square:f
+fft.rfft2 fft.rfftn | x2:f axes?=two_axes norm?=fft_norm
+fft.ifft2 fft.irfft2 fft.irfftn | x2:fc axes?=two_axes norm?=fft_norm
+astype | x type_ copy?=flag
+pad | x widths mode='linear_ramp' end_values?=number
+insert | x places number axis?=axis
+einsum | random_subscripts
+"""
+
 #: Python's operators and statements; X, Y and so on are replaced. The ones with `=` change X.
 EXPRESSIONS = """
 X + Y | X - Y | X * Y | X / Y | X // Y | X % Y | X ** S | X == Y | X != Y | X < Y | X <= Y | X > Y | X >= Y
@@ -203,9 +238,9 @@ X &= B | X ^= B | X <<= H | X @= P | X.flat[F] = N | X.real = N | X.imag = N | X
 """
 
 
-def parse_calls() -> dict[str, list[str]]:
+def parse_calls(table: str = CALLS) -> dict[str, list[str]]:
     calls, names, arguments = {}, "", None
-    for line in CALLS.strip().splitlines():
+    for line in table.strip().splitlines():
         before, bar, behind = line.partition("|")
         if arguments is not None and line.startswith(" "):
             arguments += line.split()
@@ -363,6 +398,45 @@ class Arguments(Operands):
         self.sorted_size = size
         return name
 
+    def edges(self) -> str:
+        """Edges that rise or fall, perhaps with equal ones; elements are often equal to one."""
+        values = sorted(
+            self.rng.randrange(-3, 6) for _ in range(self.rng.randint(1, 5))
+        )
+        return str(values[::-1] if self.chance(0.5) else values)
+
+    def power_of(self) -> str:
+        return self.rng.choice(
+            ("0", "1", "2", "3", "-1", "0.5", "2.0", "np.float32(3)")
+        )
+
+    def symmetric(self, kinds="f") -> str:
+        name = self.square(kinds)
+        n = np.shape(self.host[name])[-1]
+        self.x = f"({name} @ {name}.mT + {4 * n} * np.eye({n}, like={name}))"
+        return self.x
+
+    def matrix_norm(self) -> str:
+        return self.rng.choice(("1", "-1", "np.inf", "-np.inf", "'fro'"))
+
+    def random_subscripts(self) -> str:
+        """Subscripts of one to three operands, repeated letters and summed ones included."""
+        letters, sizes = "ijkl", {}
+        for letter in letters:
+            sizes[letter] = self.rng.choice((1, 2, 3))
+        terms = [
+            "".join(self.rng.choice(letters) for _ in range(self.rng.randint(0, 3)))
+            for _ in range(self.rng.randint(1, 3))
+        ]
+        used = sorted(set("".join(terms)))
+        self.rng.shuffle(used)
+        text = ",".join(terms)
+        if self.chance(0.7):
+            text += "->" + "".join(used[: self.rng.randint(0, len(used))])
+        names = [self.array(tuple(sizes[one] for one in term)) for term in terms]
+        self.x = names[0]
+        return f"{text!r}, {', '.join(names)}"
+
     def side(self) -> str:
         return repr(self.rng.choice(("left", "right")))
 
@@ -519,4 +593,11 @@ def is_change(pattern: str) -> bool:
     return any(w.endswith("=") and w not in ("==", "!=", "<=", ">=") for w in words)
 
 
-__all__ = ["Arguments", "is_change", "parse_calls", "parse_expressions", "reach"]
+__all__ = [
+    "MORE_CALLS",
+    "Arguments",
+    "is_change",
+    "parse_calls",
+    "parse_expressions",
+    "reach",
+]

@@ -9,10 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycuda import _driver, gpuarray
-from random_arrays.calls import Arguments, is_change, parse_calls, parse_expressions
+from random_arrays.calls import (
+    MORE_CALLS,
+    Arguments,
+    is_change,
+    parse_calls,
+    parse_expressions,
+)
 from random_arrays.operands import base_values
 
-FUNCTIONS = parse_calls()
+TABLES = {"usual": parse_calls(), "more": parse_calls(MORE_CALLS)}
 EXPRESSIONS = parse_expressions()
 ITEM = re.compile(r"(!?)([\w.]+?)(\??)(?:=([\w']+))?(?::([a-z]+))?$")
 
@@ -55,17 +61,21 @@ def device_names() -> dict:
     return {"np": np, "base": base, "view": view, "const": const}
 
 
-def make(seed: int, only: str = "") -> list[str]:
-    """The statements of a case; the last one is compared: ``r = ...`` or a change."""
+def make(seed: int, only: str = "", table: str = "usual") -> list[str]:
+    """The statements of a case; the last one is compared: ``r = ...`` or a change.
+
+    table: the name of one of TABLES. Only "usual" has expressions and statements.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return _make(seed, only)
+        return _make(seed, only, table)
 
 
-def _make(seed, only):
-    draw = Arguments(seed, host_names())
-    calls = [name for name in FUNCTIONS if re.fullmatch(only or ".*", name)]
-    patterns = [one for one in EXPRESSIONS if not only or re.search(only, one)]
+def _make(seed, only, table):
+    draw, functions = Arguments(seed, host_names()), TABLES[table]
+    calls = [name for name in functions if re.fullmatch(only or ".*", name)]
+    expressions = EXPRESSIONS if table == "usual" else []
+    patterns = [one for one in expressions if not only or re.search(only, one)]
     if draw.chance(0.3) and patterns or not calls:
         pattern = draw.rng.choice(patterns)
         statement = draw.statement(pattern)
@@ -73,7 +83,7 @@ def _make(seed, only):
             statement = f"r = {statement}"
     else:
         name = draw.rng.choice(calls)
-        statement = f"r = {_call(draw, name, FUNCTIONS[name])}"
+        statement = f"r = {_call(draw, name, functions[name])}"
     return [*draw.lines, statement]
 
 

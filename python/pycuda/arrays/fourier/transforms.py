@@ -419,9 +419,10 @@ def transform_of_real(a, lengths, axes, norm, out=None):
 
 
 def transform_to_real(a, lengths, axes, norm, out=None):
-    if a.dtype == np.float16:  # whose result has its type
+    if a.dtype == np.float16:
         single = transform_to_real(a.astype(np.float32), lengths, axes, norm)
-        return _stored(single.astype(np.float16), out)
+        # As in NumPy, a transform along one axis has the type of its operand.
+        return _stored(single.astype(np.float16) if len(axes) == 1 else single, out)
     kind = _complex_type(a.dtype)
     n, last = lengths[-1], axes[-1]
     scale = scale_of(norm, n, inverse=True)

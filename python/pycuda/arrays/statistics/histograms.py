@@ -397,9 +397,12 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
     """
     if not isinstance(bins, (int, np.integer)) and len(bins) != 2:
         bins = [bins, bins]
-    counts, edges = histogramdd(
-        [as_array(x), as_array(y)], bins, range, density, weights
-    )
+    x, y = as_array(x), as_array(y)
+    if x.shape[:1] != y.shape[:1]:
+        raise ValueError(
+            f"x and y must have the same length, not {x.shape[:1]} and {y.shape[:1]}"
+        )
+    counts, edges = histogramdd([x, y], bins, range, density, weights)
     return counts, edges[0], edges[1]
 
 

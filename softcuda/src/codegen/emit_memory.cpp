@@ -17,7 +17,7 @@ namespace softcuda::codegen {
 
 namespace {
 
-using warp::How;
+using warp::AccessMethod;
 
 struct Element {
     llvm::Type *type; ///< in memory
@@ -260,7 +260,7 @@ Values either(WarpEmitter &w, llvm::Value *condition, Then then, Otherwise other
 
 /// A planned access with the computed addresses.
 struct Placed {
-    How how;
+    AccessMethod method;
     const warp::AccessPlan &plan;
     Address checked;  ///< in the shape for the check
     Address accessed; ///< in the shape for the access
@@ -268,13 +268,13 @@ struct Placed {
 
 // For an address whose pattern is valid.
 Placed place_access(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address) {
-    const How how = plan.how(w.mask_is_full());
-    if (how == How::Contiguous || how == How::Grouped) {
+    const AccessMethod method = plan.method(w.mask_is_full());
+    if (method == AccessMethod::Contiguous || method == AccessMethod::Grouped) {
         const Address close = in_groups(w, address, plan);
-        return {how, plan, close, close};
+        return {method, plan, close, close};
     }
-    const bool whole = how != How::Windowed && address.needs_check;
-    return {how, plan, whole ? as_divergent(w, address) : address, address};
+    const bool whole = method != AccessMethod::Windowed && address.needs_check;
+    return {method, plan, whole ? as_divergent(w, address) : address, address};
 }
 
 // An access lane by lane in the runtime, at the exact addresses, which it also checks. `buffer` has
@@ -360,18 +360,18 @@ void store_windowed(WarpEmitter &w, const Placed &placed, const Element &element
 
 Values load_placed(WarpEmitter &w, const Placed &placed, const Element &element) {
     const Address &address = placed.accessed;
-    switch (placed.how) {
-    case How::Uniform:
+    switch (placed.method) {
+    case AccessMethod::Uniform:
         break; // emit_load()
-    case How::Contiguous:
+    case AccessMethod::Contiguous:
         return load_contiguous(w, address, element);
-    case How::Grouped:
+    case AccessMethod::Grouped:
         return load_grouped(w, address, element);
-    case How::Windowed:
+    case AccessMethod::Windowed:
         return load_windowed(w, placed, element);
-    case How::Scattered:
+    case AccessMethod::Scattered:
         return gather(w, address, element);
-    case How::Tested:
+    case AccessMethod::Tested:
         return either(
             w, turns_out_contiguous(w, address),
             [&] { return load_contiguous(w, as_contiguous(w, address), element); },
@@ -391,18 +391,18 @@ Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element
         store_contiguous(w, at, element, values);
         return Values{};
     };
-    switch (placed.how) {
-    case How::Uniform: // emit_store()
-    case How::Grouped: // loads only
+    switch (placed.method) {
+    case AccessMethod::Uniform: // emit_store()
+    case AccessMethod::Grouped: // loads only
         break;
-    case How::Contiguous:
+    case AccessMethod::Contiguous:
         return contiguous(address);
-    case How::Windowed:
+    case AccessMethod::Windowed:
         store_windowed(w, placed, element, values);
         break;
-    case How::Scattered:
+    case AccessMethod::Scattered:
         return scattered();
-    case How::Tested:
+    case AccessMethod::Tested:
         return either(
             w, turns_out_contiguous(w, address),
             [&] { return contiguous(as_contiguous(w, address)); }, scattered);
@@ -500,7 +500,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
     count_access(w, i, address);
     if (is_ordered(i))
         compiler_barrier(w);
-    const bool uniform = plan.full == How::Uniform;
+    const bool uniform = plan.full == AccessMethod::Uniform;
     Values values;
     if (uniform) {
         check_address(w, address, static_cast<unsigned>(rt::Access::Load));
@@ -530,7 +530,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     count_access(w, i, address);
     if (is_ordered(i))
         compiler_barrier(w);
-    if (plan.full == How::Uniform) {
+    if (plan.full == AccessMethod::Uniform) {
         check_address(w, address, static_cast<unsigned>(rt::Access::Store));
         store_uniform(w, i, address, element);
         emit_prefetch(w, plan.prefetch, address);

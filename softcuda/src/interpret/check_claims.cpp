@@ -15,7 +15,7 @@ using analysis::Shape;
 using ir::Instruction;
 using ir::Value;
 using warp::AccessPlan;
-using warp::How;
+using warp::AccessMethod;
 
 bool has(std::uint32_t lanes, unsigned lane) { return (lanes >> lane & 1) != 0; }
 
@@ -129,7 +129,7 @@ void Claims::check_places(const Instruction &access, const AccessPlan &made,
                                         warp::to_text(made));
     };
     require(made.shape, "the shape");
-    if (made.full == How::Contiguous || made.full == How::Grouped)
+    if (made.full == AccessMethod::Contiguous || made.full == AccessMethod::Grouped)
         require(made.grouped, "the groups");
     if (!made.may_wrap && !made.shape.checked)
         check_windows(access, made, offsets, active);

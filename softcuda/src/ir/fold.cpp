@@ -45,7 +45,7 @@ class Folder {
     bool visit(Instruction &instruction);
     bool replace(Value *from, Value *to);
     bool visit_unpack(Instruction &unpack);
-    template <typename Way> bool straighten(Instruction &instruction, Way *ways);
+    template <typename Side> bool straighten(Instruction &instruction, Side *sides);
     Value *simplify(const Instruction &instruction);
     Value *simplify_phi(const Instruction &phi);
     Value *simplify_select(const Instruction &select);
@@ -226,13 +226,13 @@ bool Folder::visit_unpack(Instruction &unpack) {
     return changed;
 }
 
-/// A branch or select on !p is one on p with its two ways swapped.
-template <typename Way> bool Folder::straighten(Instruction &instruction, Way *ways) {
+/// A branch or select on !p is one on p with its two sides swapped.
+template <typename Side> bool Folder::straighten(Instruction &instruction, Side *sides) {
     const Instruction *inverted = defined_by(instruction.operand(0), Opcode::Not);
     if (!inverted)
         return false;
     instruction.operands[0] = inverted->operand(0);
-    std::swap(ways[0], ways[1]);
+    std::swap(sides[0], sides[1]);
     return true;
 }
 

@@ -14,14 +14,14 @@ namespace {
 
 enum class Gate : std::uint8_t { None, Zero, Ones, A, B, C, Not, And, Or, Xor };
 
-struct Way {
+struct Formula {
     Gate gate = Gate::None;
     std::uint8_t x = 0, y = 0; ///< the operands' truth tables
 };
 
-class Ways {
+class Formulas {
   public:
-    Ways() {
+    Formulas() {
         costs_.resize(1);
         add(0x00, {Gate::Zero}, 0);
         add(0xff, {Gate::Ones}, 0);
@@ -38,13 +38,13 @@ class Ways {
                         combine(x, y, cost);
         }
     }
-    const Way &operator[](std::uint8_t table) const { return ways_[table]; }
+    const Formula &operator[](std::uint8_t table) const { return formulas_[table]; }
 
   private:
-    void add(std::uint8_t table, Way way, std::size_t cost) {
-        if (ways_[table].gate != Gate::None)
+    void add(std::uint8_t table, Formula formula, std::size_t cost) {
+        if (formulas_[table].gate != Gate::None)
             return;
-        ways_[table] = way;
+        formulas_[table] = formula;
         costs_[cost].push_back(table);
         ++known_;
     }
@@ -53,7 +53,7 @@ class Ways {
         add(x | y, {Gate::Or, x, y}, cost);
         add(x ^ y, {Gate::Xor, x, y}, cost);
     }
-    std::array<Way, 256> ways_;
+    std::array<Formula, 256> formulas_;
     std::vector<std::vector<std::uint8_t>> costs_; ///< tables by cost
     int known_ = 0;
 };
@@ -61,10 +61,10 @@ class Ways {
 } // namespace
 
 Value *emit_truth_table(Emitter &e, std::uint8_t table, Value *a, Value *b, Value *c) {
-    static const Ways ways;
-    const Way &way = ways[table];
+    static const Formulas formulas;
+    const Formula &formula = formulas[table];
     const auto operand = [&](std::uint8_t part) { return emit_truth_table(e, part, a, b, c); };
-    switch (way.gate) {
+    switch (formula.gate) {
     case Gate::Ones:
         return llvm::Constant::getAllOnesValue(a->getType());
     case Gate::A:
@@ -74,13 +74,13 @@ Value *emit_truth_table(Emitter &e, std::uint8_t table, Value *a, Value *b, Valu
     case Gate::C:
         return c;
     case Gate::Not:
-        return e.ir.CreateNot(operand(way.x));
+        return e.ir.CreateNot(operand(formula.x));
     case Gate::And:
-        return e.ir.CreateAnd(operand(way.x), operand(way.y));
+        return e.ir.CreateAnd(operand(formula.x), operand(formula.y));
     case Gate::Or:
-        return e.ir.CreateOr(operand(way.x), operand(way.y));
+        return e.ir.CreateOr(operand(formula.x), operand(formula.y));
     case Gate::Xor:
-        return e.ir.CreateXor(operand(way.x), operand(way.y));
+        return e.ir.CreateXor(operand(formula.x), operand(formula.y));
     case Gate::Zero:
     case Gate::None:
         break;

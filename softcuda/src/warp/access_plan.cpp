@@ -243,7 +243,7 @@ class Planner {
         Shape plain = made.shape;
         plain.checked = false;
         if (made.shape.uniform()) {
-            made.full = made.masked = How::Uniform;
+            made.full = made.masked = AccessMethod::Uniform;
             return;
         }
         made.grouped = regrouped(plain, made.lane_bytes());
@@ -256,21 +256,21 @@ class Planner {
     // Lanes that are contiguous in groups are accessed through a window if the groups are small
     // parts of it and, with `whole_is_better`, in shared memory under a mask: a masked store cannot
     // be forwarded to a load before it has reached the cache, but a full store can.
-    [[nodiscard]] How choose(const Instruction &i, const AccessPlan &made, const Shape &plain,
+    [[nodiscard]] AccessMethod choose(const Instruction &i, const AccessPlan &made, const Shape &plain,
                              bool whole_is_better) const {
         const bool has_windows = !made.windows.empty() && made.count == 1;
         const bool small_pieces =
             made.grouped.groups > plain.groups &&
             made.grouped.group_size() * made.lane_bytes() < kernel_.machine.vector_bits / 8;
         if (has_windows && (whole_is_better || small_pieces))
-            return How::Windowed;
+            return AccessMethod::Windowed;
         if (is_contiguous(made.grouped, made.lane_bytes()))
-            return How::Contiguous;
+            return AccessMethod::Contiguous;
         if (!is_store(i) && is_grouped(made.grouped))
-            return How::Grouped;
+            return AccessMethod::Grouped;
         if (has_windows)
-            return How::Windowed;
-        return plain.divergent() ? How::Tested : How::Scattered;
+            return AccessMethod::Windowed;
+        return plain.divergent() ? AccessMethod::Tested : AccessMethod::Scattered;
     }
 
     std::vector<StridedWindow> find_windows(const Instruction &i, const AccessPlan &made,
@@ -480,21 +480,21 @@ void plan_accesses(KernelPlan &plan) {
         }
 }
 
-std::string_view text(How how) {
+std::string_view text(AccessMethod method) {
     constexpr std::array<std::string_view, 6> kNames = {"uniform",  "contiguous", "grouped",
                                                         "windowed", "scattered",  "tested"};
-    return kNames.at(static_cast<std::size_t>(how));
+    return kNames.at(static_cast<std::size_t>(method));
 }
 
 std::string to_text(const AccessPlan &plan) {
     std::string out(text(plan.full));
     if (plan.masked != plan.full)
         out += ", under a mask " + std::string(text(plan.masked));
-    const bool in_groups = plan.full == How::Contiguous || plan.full == How::Grouped;
+    const bool in_groups = plan.full == AccessMethod::Contiguous || plan.full == AccessMethod::Grouped;
     const unsigned groups = in_groups ? plan.grouped.groups : plan.shape.groups;
     if (groups > 1 && groups < kLanes)
         out += ", " + std::to_string(groups) + " groups";
-    if (plan.full == How::Windowed || plan.masked == How::Windowed)
+    if (plan.full == AccessMethod::Windowed || plan.masked == AccessMethod::Windowed)
         for (const StridedWindow &window : plan.windows)
             out +=
                 ", window " + std::to_string(window.first) + " + " + std::to_string(window.length);

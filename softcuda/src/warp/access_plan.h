@@ -36,7 +36,7 @@ struct Machine {
     bool narrow_windows = false; ///< rt/windows.h
 };
 
-enum class How : std::uint8_t { Uniform, Contiguous, Grouped, Windowed, Scattered, Tested };
+enum class AccessMethod : std::uint8_t { Uniform, Contiguous, Grouped, Windowed, Scattered, Tested };
 
 /// The test before an access.
 enum class Check : std::uint8_t {
@@ -84,8 +84,8 @@ struct AccessPlan {
 
     /// The shape of the address, and its shape with as few groups as make it contiguous or grouped.
     analysis::Shape shape, grouped;
-    How full = How::Tested;   ///< if all lanes are active
-    How masked = How::Tested; ///< with any other mask
+    AccessMethod full = AccessMethod::Tested;   ///< if all lanes are active
+    AccessMethod masked = AccessMethod::Tested; ///< with any other mask
     bool may_wrap =
         false; ///< the shape is valid unless an index has wrapped, which is tested at run time
 
@@ -103,7 +103,7 @@ struct AccessPlan {
     /// address is computed from, if there is exactly one.
     const ir::LocalVariable *variable = nullptr;
 
-    [[nodiscard]] How how(bool mask_is_full) const { return mask_is_full ? full : masked; }
+    [[nodiscard]] AccessMethod method(bool mask_is_full) const { return mask_is_full ? full : masked; }
     [[nodiscard]] unsigned lane_bytes() const { return bytes * count; }
     /// Bytes whose alignment is required.
     [[nodiscard]] unsigned checked_bytes() const { return joined.empty() ? lane_bytes() : bytes; }
@@ -138,7 +138,7 @@ using AccessPlans = std::map<const ir::Instruction *, AccessPlan>;
 /// Plans every load, store and atomic of the function. All other analyses have run.
 void plan_accesses(KernelPlan &plan);
 
-[[nodiscard]] std::string_view text(How how);
+[[nodiscard]] std::string_view text(AccessMethod method);
 /// `contiguous, 2 groups, check range`: the kind of the access, its groups, and its check. A window
 /// is its first byte and its length in elements, and `proved` if it needs no check at run time.
 [[nodiscard]] std::string to_text(const AccessPlan &plan);

@@ -125,7 +125,7 @@ class Joiner {
             (i.attributes.space == ir::Space::Shared && plan_.machine.narrow_windows))
             return false;
         const AccessPlan &made = plan_.accesses.at(&i);
-        const bool without_pattern = made.full == How::Tested || made.full == How::Scattered;
+        const bool without_pattern = made.full == AccessMethod::Tested || made.full == AccessMethod::Scattered;
         return (without_pattern && !made.may_wrap) || is_strided(i);
     }
 
@@ -136,7 +136,7 @@ class Joiner {
     // The lanes' elements are parts of adjacent structures: together they are one row.
     [[nodiscard]] bool is_strided(const Instruction &i) const {
         const AccessPlan &made = plan_.accesses.at(&i);
-        return i.attributes.space == ir::Space::Global && made.full == How::Windowed &&
+        return i.attributes.space == ir::Space::Global && made.full == AccessMethod::Windowed &&
                parts(made) > 1;
     }
 
@@ -241,7 +241,7 @@ class Joiner {
         made.count = static_cast<unsigned>(members.size());
         if (!strided)
             return;
-        made.full = made.masked = How::Contiguous;
+        made.full = made.masked = AccessMethod::Contiguous;
         made.grouped = made.shape;
         made.grouped.checked = false;
     }

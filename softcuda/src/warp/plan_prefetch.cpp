@@ -285,10 +285,10 @@ PrefetchPlan plan_prefetch(const KernelPlan &kernel, const Instruction &access,
     const bool is_load = access.is(Opcode::Load);
     if (access.attributes.space == ir::Space::Shared || !(is_load || access.is(Opcode::Store)))
         return {};
-    if (plan.full == How::Uniform)
+    if (plan.full == AccessMethod::Uniform)
         return is_load ? PrefetchPlan{} : at_cursor(kernel, access);
-    const bool close = plan.full == How::Contiguous || plan.full == How::Windowed;
-    const analysis::Shape &shape = plan.full == How::Contiguous ? plan.grouped : plan.shape;
+    const bool close = plan.full == AccessMethod::Contiguous || plan.full == AccessMethod::Windowed;
+    const analysis::Shape &shape = plan.full == AccessMethod::Contiguous ? plan.grouped : plan.shape;
     if (!close || shape.groups > 4)
         return {};
     PrefetchPlan made;

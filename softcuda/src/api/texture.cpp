@@ -18,7 +18,8 @@ CUresult cuTexObjectCreate(CUtexObject *result, const CUDA_RESOURCE_DESC *resour
 CUresult cuTexObjectDestroy(CUtexObject handle) {
     return api::with_context([&](Context &) {
         device::capture::forbid_unsafe_calls();
-        device::destroy_texture_object(handle, /*is_surface=*/false);
+        if (handle != 0) // like cuMemFree(0)
+            device::destroy_texture_object(handle, /*is_surface=*/false);
     });
 }
 
@@ -56,7 +57,8 @@ CUresult cuSurfObjectCreate(CUsurfObject *result, const CUDA_RESOURCE_DESC *reso
 CUresult cuSurfObjectDestroy(CUsurfObject handle) {
     return api::with_context([&](Context &) {
         device::capture::forbid_unsafe_calls();
-        device::destroy_texture_object(handle, /*is_surface=*/true);
+        if (handle != 0) // like cuMemFree(0)
+            device::destroy_texture_object(handle, /*is_surface=*/true);
     });
 }
 

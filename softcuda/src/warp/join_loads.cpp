@@ -228,6 +228,7 @@ class Joiner {
                                         : *std::ranges::find_if(in_program_order.rbegin(),
                                                                 in_program_order.rend(), is_member);
         AccessPlan &made = plan_.accesses.at(leader);
+        made.line = plan_.accesses.at(members.front()).line; // begins at the first element
         const bool strided = is_strided(*leader);
         for (const Instruction *member : members) {
             AccessPlan &other = plan_.accesses.at(member);

@@ -183,6 +183,8 @@ TEST_F(TextureTest, ObjectsReturnTheirDescriptions) {
     EXPECT_EQ(cuSurfObjectDestroy(object), CUDA_ERROR_INVALID_VALUE) << "it is a texture";
     ASSERT_EQ(cuTexObjectDestroy(object), CUDA_SUCCESS);
     EXPECT_EQ(cuTexObjectDestroy(object), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuTexObjectDestroy(0), CUDA_SUCCESS);
+    EXPECT_EQ(cuSurfObjectDestroy(0), CUDA_SUCCESS);
     texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
     EXPECT_EQ(cuTexObjectCreate(&object, &resource, &texture, nullptr), CUDA_ERROR_INVALID_VALUE)
         << "integers cannot be filtered";

@@ -32,9 +32,10 @@ FROZEN = """
     sys.setswitchinterval(60)  # it runs only where this thread lets go of the GIL
     thread = threading.Thread(target=step)
     thread.start()
-    before = steps
-    first_use()
-    print(steps - before)
+    for _ in range(2):  # only the first call compiles
+        before = steps
+        first_use()
+        print(steps - before)
     stop.set()
     thread.join()
 """
@@ -42,8 +43,8 @@ FROZEN = """
 
 def check(result):
     assert result.returncode == 0, result.stderr
-    # Compiling takes some 50 ms; without compiling, a first use releases the GIL only a few times.
-    assert int(result.stdout) >= 10, "another thread stood still"
+    first, second = map(int, result.stdout.split())
+    assert first >= second + 4, "another thread stood still while a kernel was compiled"
 
 
 def test_other_threads_run_while_an_operation_compiles(run_program):

@@ -421,13 +421,9 @@ class Arguments(Operands):
 
     def random_subscripts(self) -> str:
         """Subscripts of one to three operands, repeated letters and summed ones included."""
-        letters, sizes = "ijkl", {}
-        for letter in letters:
-            sizes[letter] = self.rng.choice((1, 2, 3))
-        terms = [
-            "".join(self.rng.choice(letters) for _ in range(self.rng.randint(0, 3)))
-            for _ in range(self.rng.randint(1, 3))
-        ]
+        sizes = {letter: self.rng.choice((1, 2, 3)) for letter in "ijkl"}
+        term = lambda: "".join(self.rng.choices("ijkl", k=self.rng.randint(0, 3)))  # noqa: E731
+        terms = [term() for _ in range(self.rng.randint(1, 3))]
         used = sorted(set("".join(terms)))
         self.rng.shuffle(used)
         text = ",".join(terms)

@@ -4,6 +4,7 @@
 #include "compiler/pipeline.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -103,6 +104,16 @@ PassOptions PassOptions::from_environment(std::span<const PassInfo> passes,
             report_unknown("SOFTCUDA_SKIP", name, optional_names(passes));
     }
     return options;
+}
+
+void print_dump(std::string_view title, const std::string &text) {
+    std::fprintf(stderr, "--- %.*s ---\n%s\n", static_cast<int>(title.size()), title.data(),
+                 text.c_str());
+}
+
+std::string_view text(Layer layer) {
+    constexpr std::array<std::string_view, 3> kNames = {"IR", "analysis", "LLVM"};
+    return kNames.at(static_cast<std::size_t>(layer));
 }
 
 } // namespace softcuda::compiler

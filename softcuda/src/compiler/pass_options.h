@@ -34,4 +34,7 @@ struct PassOptions {
     [[nodiscard]] bool skips(std::string_view name) const { return skip.contains(name); }
 };
 
+/// Prints what SOFTCUDA_DUMP asks for, to stderr.
+void print_dump(std::string_view title, const std::string &text);
+
 } // namespace softcuda::compiler

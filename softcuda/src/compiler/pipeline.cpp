@@ -296,11 +296,6 @@ std::vector<PassInfo> list_passes() {
 
 PassOptions options_from_environment() { return PassOptions::from_environment(passes(), kStages); }
 
-void print(std::string_view title, const std::string &text) {
-    std::fprintf(stderr, "--- %.*s ---\n%s\n", static_cast<int>(title.size()), title.data(),
-                 text.c_str());
-}
-
 // ---- running the passes -------------------------------------------------------------------------
 
 void require_none(std::string_view pass, const char *what, const std::vector<std::string> &wrong) {
@@ -332,7 +327,7 @@ class Runner {
             if (options_.verify)
                 verify(pass, function);
             if (options_.dumps(pass.name))
-                print(std::string(pass.name) + ": " + function.name, ir::to_text(function));
+                print_dump(std::string(pass.name) + ": " + function.name, ir::to_text(function));
             if (!changed)
                 return false;
         }
@@ -350,7 +345,7 @@ class Runner {
         run(kPreparation, function);
         function.renumber_values();
         if (options_.dumps("prepared"))
-            print("prepared", ir::to_text(function));
+            print_dump("prepared", ir::to_text(function));
     }
 
     void analyze(KernelPlan &plan) const {
@@ -361,7 +356,7 @@ class Runner {
             if (pass.check && options_.verify)
                 require_none(pass.name, "what was found", pass.check(plan));
             if (options_.dumps(pass.name))
-                print(std::string(pass.name) + ": " + plan.function.name, pass.print(plan));
+                print_dump(std::string(pass.name) + ": " + plan.function.name, pass.print(plan));
         }
     }
 
@@ -413,7 +408,7 @@ std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
     auto source = std::make_shared<SourceText>("kernel.ptx", ptx);
     Diagnostics diagnostics(*source);
     if (options.dumps("ptx"))
-        print("ptx", std::string(source->text()));
+        print_dump("ptx", std::string(source->text()));
     std::unique_ptr<ir::Module> module;
     PassTimes times(options.times, "reading PTX");
     if (std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics)) {
@@ -433,7 +428,7 @@ std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
     if (diagnostics.has_errors())
         return nullptr;
     if (options.dumps("ir"))
-        print("ir", ir::to_text(*module));
+        print_dump("ir", ir::to_text(*module));
     return module;
 }
 
@@ -487,7 +482,7 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
     codegen::Generated generated = codegen::generate(plan, planned.callees, target);
     times.passed("code generation");
     if (options.dumps("llvm"))
-        print("llvm", generated.module.text());
+        print_dump("llvm", generated.module.text());
     return {.module = std::move(generated.module),
             .tier = plan.tier.tier,
             .scratch_bytes = generated.scratch_bytes,
@@ -516,12 +511,12 @@ GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &ker
         show = [&](std::string_view name, const std::function<std::string()> &text) {
             times.passed(name);
             if (options.dumps(name))
-                print(name, text());
+                print_dump(name, text());
         };
     jit::optimize(made.module.get(), target,
                   llvm_passes(kernel.debug ? ir::Purpose::Debugging : ir::Purpose::Speed), show);
     if (options.dumps("optimized"))
-        print("optimized", made.module.text());
+        print_dump("optimized", made.module.text());
     std::vector<char> object = jit::emit_object(made.module.get(), target);
     times.passed("machine code");
     return {.object = std::move(object),
@@ -532,11 +527,6 @@ GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &ker
 }
 
 // ---- the list of passes, for callers -----------------------------------------------------------
-
-std::string_view text(Layer layer) {
-    constexpr std::array<std::string_view, 3> kNames = {"IR", "analysis", "LLVM"};
-    return kNames.at(static_cast<std::size_t>(layer));
-}
 
 std::span<const PassInfo> passes() {
     static const std::vector<PassInfo> list = list_passes();

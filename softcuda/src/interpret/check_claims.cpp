@@ -14,8 +14,8 @@ namespace {
 using analysis::Shape;
 using ir::Instruction;
 using ir::Value;
-using warp::AccessPlan;
 using warp::AccessMethod;
+using warp::AccessPlan;
 
 bool has(std::uint32_t lanes, unsigned lane) { return (lanes >> lane & 1) != 0; }
 

@@ -1,8 +1,9 @@
 // llvm.h -- the LLVM headers for code generation, and all code that depends on LLVM's version.
 //
 // Compiled once, as a precompiled header of jit/ and codegen/. No other file tests LLVM's version.
-// A header that few sources need is not here: GCC instantiates a precompiled header's pending templates again in
-// each source (PassBuilder.h costs 1.6 s, IntrinsicInst.h, TargetLibraryInfo.h and TargetMachine.h 0.4 s).
+// A header that few sources need is not here: GCC instantiates a precompiled header's pending
+// templates again in each source (PassBuilder.h costs 1.6 s, IntrinsicInst.h, TargetLibraryInfo.h
+// and TargetMachine.h 0.4 s).
 #pragma once
 
 #include <llvm/ADT/APFloat.h>

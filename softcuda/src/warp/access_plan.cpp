@@ -256,8 +256,8 @@ class Planner {
     // Lanes that are contiguous in groups are accessed through a window if the groups are small
     // parts of it and, with `whole_is_better`, in shared memory under a mask: a masked store cannot
     // be forwarded to a load before it has reached the cache, but a full store can.
-    [[nodiscard]] AccessMethod choose(const Instruction &i, const AccessPlan &made, const Shape &plain,
-                             bool whole_is_better) const {
+    [[nodiscard]] AccessMethod choose(const Instruction &i, const AccessPlan &made,
+                                      const Shape &plain, bool whole_is_better) const {
         const bool has_windows = !made.windows.empty() && made.count == 1;
         const bool small_pieces =
             made.grouped.groups > plain.groups &&
@@ -490,7 +490,8 @@ std::string to_text(const AccessPlan &plan) {
     std::string out(text(plan.full));
     if (plan.masked != plan.full)
         out += ", under a mask " + std::string(text(plan.masked));
-    const bool in_groups = plan.full == AccessMethod::Contiguous || plan.full == AccessMethod::Grouped;
+    const bool in_groups =
+        plan.full == AccessMethod::Contiguous || plan.full == AccessMethod::Grouped;
     const unsigned groups = in_groups ? plan.grouped.groups : plan.shape.groups;
     if (groups > 1 && groups < kLanes)
         out += ", " + std::to_string(groups) + " groups";

@@ -36,7 +36,14 @@ struct Machine {
     bool narrow_windows = false; ///< rt/windows.h
 };
 
-enum class AccessMethod : std::uint8_t { Uniform, Contiguous, Grouped, Windowed, Scattered, Tested };
+enum class AccessMethod : std::uint8_t {
+    Uniform,
+    Contiguous,
+    Grouped,
+    Windowed,
+    Scattered,
+    Tested
+};
 
 /// The test before an access.
 enum class Check : std::uint8_t {
@@ -103,7 +110,9 @@ struct AccessPlan {
     /// address is computed from, if there is exactly one.
     const ir::LocalVariable *variable = nullptr;
 
-    [[nodiscard]] AccessMethod method(bool mask_is_full) const { return mask_is_full ? full : masked; }
+    [[nodiscard]] AccessMethod method(bool mask_is_full) const {
+        return mask_is_full ? full : masked;
+    }
     [[nodiscard]] unsigned lane_bytes() const { return bytes * count; }
     /// Bytes whose alignment is required.
     [[nodiscard]] unsigned checked_bytes() const { return joined.empty() ? lane_bytes() : bytes; }

@@ -125,7 +125,8 @@ class Joiner {
             (i.attributes.space == ir::Space::Shared && plan_.machine.narrow_windows))
             return false;
         const AccessPlan &made = plan_.accesses.at(&i);
-        const bool without_pattern = made.full == AccessMethod::Tested || made.full == AccessMethod::Scattered;
+        const bool without_pattern =
+            made.full == AccessMethod::Tested || made.full == AccessMethod::Scattered;
         return (without_pattern && !made.may_wrap) || is_strided(i);
     }
 

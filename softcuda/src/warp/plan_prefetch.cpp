@@ -288,7 +288,8 @@ PrefetchPlan plan_prefetch(const KernelPlan &kernel, const Instruction &access,
     if (plan.full == AccessMethod::Uniform)
         return is_load ? PrefetchPlan{} : at_cursor(kernel, access);
     const bool close = plan.full == AccessMethod::Contiguous || plan.full == AccessMethod::Windowed;
-    const analysis::Shape &shape = plan.full == AccessMethod::Contiguous ? plan.grouped : plan.shape;
+    const analysis::Shape &shape =
+        plan.full == AccessMethod::Contiguous ? plan.grouped : plan.shape;
     if (!close || shape.groups > 4)
         return {};
     PrefetchPlan made;

@@ -218,7 +218,6 @@ linalg.diagonal linalg.trace | x2 offset?=small
 linalg.cross linalg.outer linalg.vecdot linalg.matmul | x partner
 linalg.tensordot | x partner axes?=count
 linalg.matrix_transpose | x2
-linalg.eigvals | square:f
 fft.rfft2 fft.rfftn | x2:f axes?=two_axes norm?=fft_norm
 fft.ifft2 fft.irfft2 fft.irfftn | x2:fc axes?=two_axes norm?=fft_norm
 astype | x type_ copy?=flag

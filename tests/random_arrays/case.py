@@ -343,7 +343,7 @@ def _is_undefined(lines) -> bool:
     writes = not statement.startswith("r = ") or re.search(
         r"out=|put|place|copyto|fill|\.at\(", statement
     )
-    to_unsigned = re.search(r"(dtype=|astype\()(np\.uint|'u)", statement)
+    to_unsigned = re.search(r"(dtype=|astype\((a\d+, )?)(np\.uint|'u)", statement)
     if "subtract" in statement and writes and kinds >= set("fu"):
         return True
     if kinds & set("fc") and (to_unsigned or writes and "u" in kinds):

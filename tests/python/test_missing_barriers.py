@@ -5,9 +5,9 @@ import os
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.driver as cuda
-from conftest import is_softcuda
 from pycuda.compiler import SourceModule
 
 pytestmark = pytest.mark.skipif(

@@ -353,6 +353,32 @@ extern "C" __global__ void k(int *free_places, int *count)
     same(count, [32])
 
 
+@pytest.mark.parametrize("threads", [32, 64, 100])
+def test_semaphore_in_an_unrolled_loop(device, threads):
+    """Lanes that wait in different copies of a loop add 1 for a moment and block each other."""
+    kernel = from_cuda(
+        """
+extern "C" __global__ void k(unsigned *lock, unsigned *sum, const unsigned *in)
+{
+#pragma unroll
+    for (int round = 0; round < 3; ++round) {
+        while (atomicAdd(lock, 1u) != 0)
+            atomicSub(lock, 1u);
+        __threadfence();
+        *(volatile unsigned *)sum = *(volatile unsigned *)sum + in[threadIdx.x];
+        __threadfence();
+        atomicSub(lock, 1u);
+    }
+}
+""",
+        "k",
+    )
+    total, values = np.zeros(1, np.uint32), np.arange(threads, dtype=np.uint32)
+    lock = np.zeros(1, np.uint32)
+    kernel(cuda.InOut(lock), cuda.InOut(total), cuda.In(values), block=(threads, 1, 1))
+    same(total, [3 * values.sum()])
+
+
 def test_syncwarp_on_both_sides(device):
     """Lanes of one warp meet at two different calls of __syncwarp()."""
     text = """

@@ -115,7 +115,7 @@ void emit_yield(WarpEmitter &w) {
 void emit_preemption_point(WarpEmitter &w, const ir::Instruction &i) {
     const auto &points = w.kernel.plan.waits.preemption_points;
     const auto point = points.find(&i);
-    if (point == points.end())
+    if (point == points.end() || !w.kernel.plan.lanes.places.empty()) // there, a place ends
         return;
     llvm::FunctionCallee preempt = w.kernel.code.runtime_function(
         "scu_preempt", w.b.getVoidTy(), {w.b.getPtrTy(), w.b.getInt32Ty()});

@@ -26,6 +26,8 @@ namespace {
 
 std::uint8_t kind_at(const warp::Place &place) { return static_cast<std::uint8_t>(place.kind); }
 
+std::uint8_t point_at(const warp::Place &place) { return static_cast<std::uint8_t>(place.point); }
+
 std::uint8_t exchange_at(const warp::Place &place) {
     if (!place.exchange)
         throw Unsupported("this redux operation is not supported", *place.awaited());
@@ -85,6 +87,7 @@ void LaneFlow::make_state() {
     b_.CreateStore(since, member(offsetof(LaneState, since)));
     b_.CreateStore(make_table("kinds", kind_at), member(offsetof(LaneState, kinds)));
     b_.CreateStore(make_table("exchanges", exchange_at), member(offsetof(LaneState, exchanges)));
+    b_.CreateStore(make_table("points", point_at), member(offsetof(LaneState, points)));
     b_.CreateStore(b_.getInt32(static_cast<std::uint32_t>(count)),
                    member(offsetof(LaneState, places)));
 }
@@ -122,13 +125,20 @@ void LaneFlow::emit_place(std::uint32_t number) {
     if (place.ends_block())
         leave_place(place);
     else
-        wait_at(place.next.front());
+        pass_on(place.next.front());
 }
 
-// Lanes store their operands of the instruction at which they wait.
-void LaneFlow::wait_at(std::uint32_t number) {
+// Lanes continue at a place of the same basic block. If they wait there, they store their operands
+// of the instruction at which they wait.
+void LaneFlow::pass_on(std::uint32_t number) {
     const warp::Place &place = plan_.places[number];
-    const ir::Instruction &awaited = *place.awaited();
+    if (place.awaited())
+        store_operands(place, *place.awaited());
+    go_to(number, w_.mask());
+    b_.CreateBr(dispatch_);
+}
+
+void LaneFlow::store_operands(const warp::Place &place, const ir::Instruction &awaited) {
     llvm::Value *named = place.named
                              ? w_.full(place.named)
                              : llvm::Constant::getAllOnesValue(with_lanes(b_.getInt32Ty(), kLanes));
@@ -137,8 +147,6 @@ void LaneFlow::wait_at(std::uint32_t number) {
         send_vote(awaited);
     if (place.receives())
         send_operands(awaited);
-    go_to(number, w_.mask());
-    b_.CreateBr(dispatch_);
 }
 
 void LaneFlow::send_vote(const ir::Instruction &barrier) {

@@ -26,7 +26,8 @@ class LaneFlow {
     llvm::Value *make_table(const char *name, std::uint8_t (*of)(const warp::Place &place));
     void emit_place(std::uint32_t number);
     void begin_place(std::uint32_t number);
-    void wait_at(std::uint32_t number);
+    void pass_on(std::uint32_t number);
+    void store_operands(const warp::Place &place, const ir::Instruction &awaited);
     void leave_place(const warp::Place &place);
     void go_to(std::uint32_t place, llvm::Value *lanes);
     void send_vote(const ir::Instruction &barrier);

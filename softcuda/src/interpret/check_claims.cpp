@@ -142,8 +142,10 @@ void Claims::check_places(const Instruction &access, const AccessPlan &made,
             wrong(access.block, ir::to_text(access) + ": lane " + std::to_string(lane) +
                                     " accesses " + number(offsets[lane]) +
                                     ", but no alignment is checked");
+        // The line is that of the first element, `offsets` are those of this access.
+        const std::int64_t to_first = made.offset_of(access) - access.attributes.offset;
         if (made.line &&
-            static_cast<std::int64_t>(offsets[lane]) !=
+            static_cast<std::int64_t>(offsets[lane]) + to_first !=
                 made.line->start + made.line->step * active.warp + made.shape.offset(lane))
             wrong(access.block, ir::to_text(access) + ": lane " + std::to_string(lane) +
                                     " accesses " + number(offsets[lane]) + ", not on its line");

@@ -22,7 +22,7 @@ void WarpRun::next_place() {
     f.block = f.place->block;
     f.next = f.place->first;
     f.lanes = turn->lanes;
-    if (!f.place->awaited())
+    if (f.next == 0)
         check_phis(f.block);
 }
 
@@ -30,6 +30,10 @@ void WarpRun::wait_at_next_place() {
     Frame &f = frame();
     const std::uint32_t number = f.place->next.front();
     const Place &place = f.plan().lanes.places[number];
+    if (!place.awaited()) {
+        f.positions->go_to(number, f.lanes);
+        return next_place();
+    }
     const Instruction &awaited = *place.awaited();
     if (!place.exchange || place.exchange == rt::Exchange::Matrix)
         refuse(awaited);

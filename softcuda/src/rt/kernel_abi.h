@@ -111,6 +111,9 @@ struct LaneState {
     std::uint32_t *since;          ///< by place: the turn in which it was last empty or run
     const std::uint8_t *kinds;     ///< by place: a PlaceKind
     const std::uint8_t *exchanges; ///< by place of PlaceKind::Members: an Exchange
+    /// By place: the preemption point that it follows (transform/find_waits.h), 0: none. Of
+    /// PlaceKind::Wait: the highest point in the loop.
+    const std::uint8_t *points;
     std::uint32_t places;
     std::uint32_t mask; ///< the lanes whose turn it is
     std::uint32_t turn;

@@ -6,12 +6,15 @@
 // behind those that have left it; so that these get on as well, a place that has been passed over
 // for long comes first. A loop that waits for other threads is different: the lanes that have left
 // it may hold the lock that the others wait for. Its head comes last, and other warps get their
-// turn before lanes that have just waited in vain try again.
+// turn before lanes that have just waited in vain try again. If all warps wait in vain, lanes rest
+// behind a preemption point of the loop instead (rt/warp_scheduler.h).
 //
 // Lanes that reach an exchange store their operands and wait. When all members of the mask have
 // reached an equal exchange, at any point of the program, the exchange is computed for all of them
 // together.
 #include "rt/lane_exchange.h"
+#include "rt/resident_block.h"
+#include "rt/warp_scheduler.h"
 #include "rt/watch.h"
 
 #include <algorithm>
@@ -143,10 +146,18 @@ std::uint32_t ready_at(const LaneState &state, std::uint32_t place, bool at_barr
     return lanes;
 }
 
+// Whether lanes that wait for other threads rest at this place until no others can go on: at the
+// head of their loop or, if warps are preempted at `point` (rt/warp_scheduler.h), behind it.
+bool rests(const LaneState &state, std::uint32_t place, std::uint32_t point) {
+    if (is_kind(state, place, PlaceKind::Wait))
+        return point == 0 || point > state.points[place];
+    return point != 0 && state.points[place] == point;
+}
+
 // The lowest place at which lanes can go on, those that wait for other threads last, or one that
 // has been passed over for too long. If they wait for each other at different exchanges, which a
 // program must not do, those at the lowest go on by themselves.
-Choice choose(LaneState &state) {
+Choice choose(LaneState &state, std::uint32_t point) {
     const bool at_barriers = can_arrive(state);
     Choice lowest = {state.places, 0}, waiting = lowest, oldest = lowest, stranded = lowest;
     for (std::uint32_t place = 0; place < state.places; place++) {
@@ -160,7 +171,7 @@ Choice choose(LaneState &state) {
                 stranded = {place, state.waiting[place], true};
             continue;
         }
-        Choice &first = is_kind(state, place, PlaceKind::Wait) ? waiting : lowest;
+        Choice &first = rests(state, place, point) ? waiting : lowest;
         if (first.lanes == 0)
             first = {place, ready};
         if (oldest.lanes == 0 ||
@@ -176,10 +187,9 @@ Choice choose(LaneState &state) {
     return state.turn - state.since[oldest.place] > kPatience ? oldest : lowest;
 }
 
-// Whether the lanes were at the head of a loop that waits when it was last their turn there, all of
-// them.
-bool waits_in_vain(LaneState &state, const Choice &next) {
-    if (!is_kind(state, next.place, PlaceKind::Wait))
+// Whether the lanes rested when it was last their turn at such a place, all of them.
+bool waits_in_vain(LaneState &state, const Choice &next, std::uint32_t point) {
+    if (!rests(state, next.place, point))
         return false;
     return std::exchange(state.waited, next.lanes) == next.lanes;
 }
@@ -192,7 +202,8 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
     if (live == 0)
         return state->places;
     meet(*state, live);
-    const Choice next = choose(*state);
+    const std::uint32_t point = ResidentBlock::of(worker).scheduler().preempted_at();
+    const Choice next = choose(*state, point);
     if (worker->watch)
         tell_watch(*static_cast<BlockWatch *>(worker->watch),
                    [&](BlockWatch &watch) { watch.live_lanes(live, next.stranded); });
@@ -200,9 +211,15 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
     state->met &= ~next.lanes;
     state->since[next.place] = state->turn;
     state->mask = next.lanes;
-    if (waits_in_vain(*state, next) ||
-        (next.place <= state->last_place && ++state->rounds % kRoundsPerYield == 0))
-        scu_yield(worker);
+    const bool backwards = next.place <= state->last_place;
+    if (waits_in_vain(*state, next, point)) {
+        point == 0 ? scu_yield(worker) : scu_preempt(worker, point);
+    } else {
+        if (state->points[next.place] != point)
+            scu_preempt(worker, state->points[next.place]); // no yield, but may become the point
+        if (backwards && ++state->rounds % kRoundsPerYield == 0)
+            scu_yield(worker);
+    }
     state->last_place = next.place;
     return next.place;
 }

@@ -71,6 +71,8 @@ class WarpScheduler {
     void arrive(std::uint32_t number, std::uint32_t threads, const char *place);
     void yield();
     void preempt(std::uint32_t point);
+    /// The preemption point at which warps yield; 0: at the end of an iteration.
+    [[nodiscard]] std::uint32_t preempted_at() const noexcept { return preempted_at_; }
 
   private:
     static void run_warp(void *fiber);

@@ -370,9 +370,8 @@ void add_preemption_points(const Loop &loop, Waits &waits) {
                 writes.push_back(i);
     if (writes.size() < 2) // the end of an iteration follows the only write
         return;
-    for (const Instruction *i : writes)
-        waits.preemption_points.try_emplace(
-            i, static_cast<std::uint32_t>(waits.preemption_points.size() + 1));
+    for (std::size_t n = 0; n < std::min(writes.size(), kMostPreemptionPoints); ++n)
+        waits.preemption_points.try_emplace(writes[n], static_cast<std::uint32_t>(n + 1));
 }
 
 } // namespace

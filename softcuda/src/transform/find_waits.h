@@ -45,13 +45,18 @@
 
 namespace softcuda::transform {
 
+/// In one loop.
+inline constexpr std::size_t kMostPreemptionPoints = 255;
+
 struct Waits {
     std::vector<bool> loops; ///< by loop: whether it may wait for another thread
     /// The instruction that reads the awaited value in one of them; null: none.
     const ir::Instruction *cause = nullptr;
     /// The instruction in a loop that may wait for another lane of the same warp; null: none.
     const ir::Instruction *lane_cause = nullptr;
-    /// Writes after which a warp may be interrupted, each with the number of its point, from 1 on.
+    /// Writes after which a warp may be interrupted, each with the number of its point, from 1 on
+    /// in each loop: copies of an unrolled loop have the same numbers, and warps that wait in
+    /// different copies are interrupted at the same write.
     std::map<const ir::Instruction *, std::uint32_t> preemption_points;
 };
 

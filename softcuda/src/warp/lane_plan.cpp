@@ -5,6 +5,8 @@
 #include "ir/exchange.h"
 #include "warp/kernel_plan.h"
 
+#include <algorithm>
+
 namespace softcuda::warp {
 
 namespace {
@@ -71,6 +73,28 @@ bool may_wait(const KernelPlan &plan, const Block *block) {
     return loop != -1 && plan.loops.loops()[loop].header == block && plan.waits.loops[loop];
 }
 
+std::uint32_t point_of(const KernelPlan &plan, const Instruction *write) {
+    const auto found = plan.waits.preemption_points.find(write);
+    return found == plan.waits.preemption_points.end() ? 0 : found->second;
+}
+
+/// The number of the preemption point before instruction `n`; 0: none.
+std::uint32_t point_before(const KernelPlan &plan, const Block *block, std::uint32_t n) {
+    return n == 0 ? 0 : point_of(plan, block->instructions[n - 1]);
+}
+
+/// The place at the beginning of a basic block.
+Place first_place(const KernelPlan &plan, const Block *block) {
+    Place place{.block = block, .next = {}};
+    if (!may_wait(plan, block))
+        return place;
+    place.kind = PlaceKind::Wait;
+    for (const Block *inside : plan.loops.loops()[plan.loops.innermost(block)].blocks)
+        for (const Instruction *i : inside->instructions)
+            place.point = std::max(place.point, point_of(plan, i));
+    return place;
+}
+
 /// A place that starts at instruction `first` of a basic block.
 Place place_at(const Block *block, std::uint32_t first) {
     Place place{.block = block, .first = first, .end = first, .next = {}};
@@ -113,7 +137,7 @@ std::optional<Exchange> exchange_of(const Instruction &i) {
 
 // In reverse post-order, the order in which the runtime lets delayed lanes catch up. A basic block
 // whose first instruction waits begins with an empty place, because lanes reach it by edges, which
-// do not store members.
+// do not store members. A place ends after a preemption point, so that other lanes can run there.
 void plan_lanes(KernelPlan &plan) {
     LanePlan &lanes = plan.lanes;
     lanes = {};
@@ -122,13 +146,14 @@ void plan_lanes(KernelPlan &plan) {
     lanes.of_block.resize(plan.function.blocks.size());
     for (const Block *block : ir::reverse_postorder(plan.function)) {
         lanes.of_block[block->id] = static_cast<std::uint32_t>(lanes.places.size());
-        const PlaceKind kind = may_wait(plan, block) ? PlaceKind::Wait : PlaceKind::Plain;
-        lanes.places.push_back({.block = block, .kind = kind, .next = {}});
+        lanes.places.push_back(first_place(plan, block));
         for (std::uint32_t n = 0; n < block->instructions.size(); ++n) {
-            if (ir::waits_for_lanes(*block->instructions[n])) {
+            const std::uint32_t point = point_before(plan, block, n);
+            if (ir::waits_for_lanes(*block->instructions[n]) || point != 0) {
                 const auto behind = static_cast<std::uint32_t>(lanes.places.size());
                 lanes.places.back().next = {behind};
                 lanes.places.push_back(place_at(block, n));
+                lanes.places.back().point = point;
             }
             lanes.places.back().end = n + 1;
         }

@@ -3,7 +3,8 @@
 // In the tier lanes, each lane has a program counter, which is the number of a place. The runtime
 // chooses a place and lanes at this place (rt/lane_scheduler.cpp), and the warp runs these lanes to
 // the place's end. Each basic block is one place. Another place begins at each instruction at which
-// lanes wait for other lanes: an exchange, or a barrier of the thread block.
+// lanes wait for other lanes: an exchange, or a barrier of the thread block. It also begins after
+// each preemption point (transform/find_waits.h).
 //
 //     0: a, 0 to 3                                the basic block's instructions 0, 1, 2
 //       waits at 1 with i32 -1                    each lane stores its members and its operands
@@ -37,6 +38,9 @@ struct Place {
     /// The operation of lanes that have met at PlaceKind::Members. Empty: the runtime does not
     /// support it.
     std::optional<rt::Exchange> exchange = rt::Exchange::Meet;
+    /// The number of the preemption point that the place follows. At the header of a loop that
+    /// waits: the highest number in this loop.
+    std::uint32_t point = 0;
     /// The value that each lane stores when it waits here: its members, or the number of a barrier.
     /// Null: all lanes of the warp are members.
     const ir::Value *named = nullptr;

@@ -49,7 +49,14 @@ std::string print_lanes(const KernelPlan &plan) {
                 out += "  edge " + edge.to->name + " to place " + to + "\n";
                 continue;
             }
-            const ir::Value *named = plan.lanes.places[place.next[n]].named;
+            const Place &next = plan.lanes.places[place.next[n]];
+            if (next.point != 0)
+                out += "  preemption point " + std::to_string(next.point) + "\n";
+            if (!next.waits_for_lanes()) {
+                out += "  continues at " + to + "\n";
+                continue;
+            }
+            const ir::Value *named = next.named;
             out += "  waits at " + to + (named ? " with " + ir::to_text(*named) : "") + "\n";
         }
     }

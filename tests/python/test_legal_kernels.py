@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
+from conftest import is_softcuda
 from pycuda.compiler import SourceModule
 
 FOLDER = pathlib.Path(__file__).parent
@@ -353,6 +354,7 @@ extern "C" __global__ void k(int *free_places, int *count)
     same(count, [32])
 
 
+@pytest.mark.skipif(not is_softcuda(), reason="need not end on a GPU")
 @pytest.mark.parametrize("threads", [32, 64, 100])
 def test_semaphore_in_an_unrolled_loop(device, threads):
     """Lanes that wait in different copies of a loop add 1 for a moment and block each other."""

@@ -10,9 +10,9 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.driver as cuda
-from conftest import is_softcuda
 from pycuda.compiler import SourceModule
 
 FOLDER = pathlib.Path(__file__).parent

@@ -103,7 +103,22 @@ template <class... Pointers> void require_non_null(const Pointers *...pointers) 
 /// The size of a text with its final NUL; 0 if it is empty.
 std::size_t size_of(const std::string &text) { return text.empty() ? 0 : text.size() + 1; }
 
-void copy_text(const std::string &text, void *to) { std::memcpy(to, text.c_str(), size_of(text)); }
+using TextOf = const std::string &(Link::*)() const;
+
+nvJitLinkResult give_size(nvJitLinkHandle handle, std::size_t *size, TextOf text) noexcept {
+    return with_link(handle, [&](Link &link) {
+        require_non_null(size);
+        *size = size_of((link.*text)());
+    });
+}
+
+nvJitLinkResult give_text(nvJitLinkHandle handle, void *to, TextOf text) noexcept {
+    return with_link(handle, [&](Link &link) {
+        require_non_null(to);
+        const std::string &found = (link.*text)();
+        std::memcpy(to, found.c_str(), size_of(found));
+    });
+}
 
 nvJitLinkResult create(nvJitLinkHandle *handle, std::uint32_t count, const char **options) {
     require_non_null(handle);
@@ -156,59 +171,35 @@ NVJITLINK_EXPORT nvJitLinkComplete(nvJitLinkHandle handle) {
 }
 
 NVJITLINK_EXPORT nvJitLinkGetLinkedCubinSize(nvJitLinkHandle handle, std::size_t *size) {
-    return with_link(handle, [&](Link &link) {
-        require_non_null(size);
-        *size = size_of(link.cubin());
-    });
+    return give_size(handle, size, &Link::cubin);
 }
 
 NVJITLINK_EXPORT nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void *cubin) {
-    return with_link(handle, [&](Link &link) {
-        require_non_null(cubin);
-        copy_text(link.cubin(), cubin);
-    });
+    return give_text(handle, cubin, &Link::cubin);
 }
 
 NVJITLINK_EXPORT nvJitLinkGetLinkedPtxSize(nvJitLinkHandle handle, std::size_t *size) {
-    return with_link(handle, [&](Link &link) {
-        require_non_null(size);
-        *size = size_of(link.ptx());
-    });
+    return give_size(handle, size, &Link::ptx);
 }
 
 NVJITLINK_EXPORT nvJitLinkGetLinkedPtx(nvJitLinkHandle handle, char *ptx) {
-    return with_link(handle, [&](Link &link) {
-        require_non_null(ptx);
-        copy_text(link.ptx(), ptx);
-    });
+    return give_text(handle, ptx, &Link::ptx);
 }
 
 NVJITLINK_EXPORT nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, std::size_t *size) {
-    return with_link(handle, [&](Link &link) {
-        require_non_null(size);
-        *size = size_of(link.error_log());
-    });
+    return give_size(handle, size, &Link::error_log);
 }
 
 NVJITLINK_EXPORT nvJitLinkGetErrorLog(nvJitLinkHandle handle, char *log) {
-    return with_link(handle, [&](Link &link) {
-        require_non_null(log);
-        copy_text(link.error_log(), log);
-    });
+    return give_text(handle, log, &Link::error_log);
 }
 
 NVJITLINK_EXPORT nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, std::size_t *size) {
-    return with_link(handle, [&](Link &link) {
-        require_non_null(size);
-        *size = size_of(link.info_log());
-    });
+    return give_size(handle, size, &Link::info_log);
 }
 
 NVJITLINK_EXPORT nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log) {
-    return with_link(handle, [&](Link &link) {
-        require_non_null(log);
-        copy_text(link.info_log(), log);
-    });
+    return give_text(handle, log, &Link::info_log);
 }
 
 NVJITLINK_EXPORT nvJitLinkVersion(unsigned *major, unsigned *minor) {

@@ -1,8 +1,8 @@
 # SoftcudaPackage.cmake -- the Python package softcuda: a separate distribution (softcuda/pyproject.toml).
 #
-# In a build, build/<preset>/python/softcuda holds links to the Python files and to the libraries. The
-# component "softcuda" of an installation is the content of the wheel. The Python files exist without
-# the libraries as well: pycuda imports them.
+# In a build, build/<preset>/python/softcuda holds links to the Python files and to the libraries, even to
+# those that are not built yet. The component "softcuda" of an installation is the content of the wheel. The
+# Python files exist without the libraries as well: pycuda imports them.
 
 set(_libraries)
 if(PYCUDA_PREBUILT)
@@ -18,11 +18,11 @@ elseif(TARGET softcuda)
   foreach(_target IN ITEMS softcuda softcuda_nccl softcuda_nvml softcuda_cudart_12 softcuda_cudart_13
       softcuda_nvjitlink_12 softcuda_nvjitlink_13 softcuda_preload)
     install(TARGETS ${_target} LIBRARY DESTINATION softcuda COMPONENT softcuda NAMELINK_SKIP)
-    list(APPEND _libraries $<TARGET_SONAME_FILE:${_target}>)
+    list(APPEND _libraries ${CMAKE_BINARY_DIR}/softcuda/$<TARGET_SONAME_FILE_NAME:${_target}>)
   endforeach()
   foreach(_target IN ITEMS softcuda_cudart_static_12 softcuda_cudart_static_13 softcuda_link_driver)
     install(FILES $<TARGET_FILE:${_target}> DESTINATION softcuda COMPONENT softcuda)
-    list(APPEND _libraries $<TARGET_FILE:${_target}>)
+    list(APPEND _libraries ${CMAKE_BINARY_DIR}/softcuda/$<TARGET_FILE_NAME:${_target}>)
   endforeach()
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/softcuda/ DESTINATION softcuda COMPONENT softcuda

@@ -53,10 +53,11 @@ case ${PYCUDA_VENV:-} in
 system) python=$(command -v python3 || true) ;;
 *) python=${PYCUDA_VENV%/}/bin/python ;;
 esac
-stamp=$root/build/.built
 stamp_key="$root $python $softcuda"
 
+# is_current GROUP: whether this group of targets is built. `clients` contains `runtime` (CMakeLists.txt).
 is_current() {
+    local stamp=$root/build/.built-$1
     [[ -f $stamp && -x $python && $(<"$stamp") == "$stamp_key" ]] || return 1
     # Python files are linked into the build, not copied: only new or removed ones matter, and
     # those change their folder's time.
@@ -319,9 +320,10 @@ prepare_log() {
     printf '# %s, in %s\n' "$(date)" "$root" >"$log"
 }
 
-# build_runtime: build everything that a program needs; the caller holds the lock.
-build_runtime() {
-    is_current && return
+# build_group GROUP: build what programs need (CMakeLists.txt names the groups); the caller holds the lock.
+build_group() {
+    local stamp=$root/build/.built-$1
+    is_current "$1" && return
     prepare_log
     # shellcheck disable=SC2119  # this script's arguments are not packages
     ensure_packages
@@ -333,6 +335,6 @@ build_runtime() {
     grep -qs '^PYCUDA_TESTS:BOOL=ON' "$build/CMakeCache.txt" && tests=ON
     configure release "-DPYCUDA_TESTS=$tests"
     say "building (log: build/log)"
-    compile release runtime
+    compile release "$1"
     mv -f "$stamp.new" "$stamp"
 }

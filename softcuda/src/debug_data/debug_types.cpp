@@ -2,6 +2,7 @@
 #include "debug_data/debug_types.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>
+#include <llvm/IR/DIBuilder.h>
 
 namespace softcuda::debug_data {
 

@@ -4,10 +4,14 @@
 #include "ir/debug_info.h"
 #include "jit/llvm.h"
 
-#include <llvm/IR/DIBuilder.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/TrackingMDRef.h>
 
 #include <map>
+
+namespace llvm {
+class DIBuilder;
+} // namespace llvm
 
 namespace softcuda::debug_data {
 

@@ -5,24 +5,33 @@
 // profilers read them, too.
 #pragma once
 
-#include "debug_data/debug_types.h"
 #include "ir/ir.h"
 #include "jit/llvm.h"
 
-#include <llvm/IR/DIBuilder.h>
-
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
+// LLVM's headers for debug data take a second of each source that includes them.
+namespace llvm {
+class DIBuilder;
+class DIFile;
+class DILocalScope;
+class DISubprogram;
+} // namespace llvm
+
 namespace softcuda::debug_data {
+
+class DebugTypes;
 
 class SourceLines {
   public:
     enum class Detail { Lines, Variables };
     /// `files` are the names that Location::file counts; they outlive this.
     SourceLines(llvm::Module &module, std::span<const std::string> files, Detail detail);
+    ~SourceLines();
 
     /// From now on positions are in this function.
     void begin(llvm::Function &function, const ir::Function &source);
@@ -33,15 +42,15 @@ class SourceLines {
     void finish();
 
     // For variables.
-    [[nodiscard]] llvm::DIBuilder &builder() { return builder_; }
-    [[nodiscard]] DebugTypes &types() { return types_; }
+    [[nodiscard]] llvm::DIBuilder &builder() { return *builder_; }
+    [[nodiscard]] DebugTypes &types() { return *types_; }
     [[nodiscard]] llvm::DIFile *file(std::uint32_t number);
     /// Scope `number` of the present function, in the file of its own lines.
     [[nodiscard]] llvm::DILocalScope *scope(std::uint32_t number);
 
   private:
-    llvm::DIBuilder builder_;
-    DebugTypes types_;
+    std::unique_ptr<llvm::DIBuilder> builder_;
+    std::unique_ptr<DebugTypes> types_;
     std::span<const std::string> files_;
     Detail detail_;
     std::map<std::uint32_t, llvm::DIFile *> made_;

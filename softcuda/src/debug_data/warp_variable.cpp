@@ -1,7 +1,10 @@
 // warp_variable.cpp -- the layout of `__warp`, and DWARF's expressions for the variables in it.
 #include "debug_data/warp_variable.h"
 
+#include "debug_data/debug_types.h"
+
 #include <llvm/BinaryFormat/Dwarf.h>
+#include <llvm/IR/DIBuilder.h>
 
 #include <algorithm>
 

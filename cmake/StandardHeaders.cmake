@@ -1,16 +1,32 @@
-# StandardHeaders.cmake -- the C++ library's headers, compiled once for many sources.
+# StandardHeaders.cmake -- less work for the compiler: the C++ library's headers, compiled once for many
+# sources, and sources compiled together.
 #
 # Each source still includes the headers that it needs: the build with ThreadSanitizer and debug builds
-# compile without this, and find missing ones.
+# compile without both, and find missing ones.
 
 set(PYCUDA_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <chrono> <cstddef> <cstdint> <cstdio>
   <cstdlib> <cstring> <filesystem> <functional> <map> <memory> <mutex> <optional> <span> <stdexcept>
   <string> <string_view> <unordered_map> <utility> <vector>)
 
+function(should_compile_together result)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" OR PYCUDA_SANITIZE MATCHES "address")
+    set(${result} ON PARENT_SCOPE)
+  else()
+    set(${result} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+# compile_together(TARGET): three sources at a time, for parts in which headers and templates take more of the
+# time than the sources' own code. The names in a folder's unnamed namespaces must differ.
+function(compile_together target)
+  should_compile_together(together)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${together} UNITY_BUILD_BATCH_SIZE 3)
+endfunction()
+
 # precompile_standard_headers(TARGET [REUSE_FROM OTHER] [HEADER...])
 function(precompile_standard_headers target)
-  if(CMAKE_DISABLE_PRECOMPILE_HEADERS OR NOT (CMAKE_BUILD_TYPE STREQUAL "Release" OR
-                                              PYCUDA_SANITIZE MATCHES "address"))
+  should_compile_together(together)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS OR NOT together)
     return()
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

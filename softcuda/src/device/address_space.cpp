@@ -7,6 +7,7 @@
 #include "device/error.h"
 #include "device/pool_file.h"
 #include "device/range_advice.h"
+#include "support/hexadecimal.h"
 
 #include <algorithm>
 #include <cstring>
@@ -35,12 +36,6 @@ std::uint64_t piece_bytes(std::uint64_t size) {
     return bytes;
 }
 
-std::string hex(std::uint64_t address) {
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-    return text;
-}
-
 std::string bytes_text(std::uint64_t count) {
     return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
@@ -54,7 +49,7 @@ bool is_mapped(std::uint64_t address) {
 
 std::string allocation_text(const Allocation &allocation) {
     return "the " + std::to_string(allocation.size) + "-byte allocation at " +
-           hex(allocation.address);
+           hexadecimal(allocation.address);
 }
 
 } // namespace

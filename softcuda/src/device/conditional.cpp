@@ -21,14 +21,14 @@
 namespace softcuda::device {
 namespace {
 
-struct Table {
+struct ConditionTable {
     std::mutex mutex;
     std::map<CUgraphConditionalHandle, std::weak_ptr<Condition>> known;
 };
 
 /// Never destroyed: destructors of clients may still free graphs.
-Table &table() {
-    static auto *const instance = new Table;
+ConditionTable &condition_table() {
+    static auto *const instance = new ConditionTable;
     return *instance;
 }
 
@@ -122,20 +122,20 @@ std::shared_ptr<Condition> Condition::make(Context &context, std::uint32_t value
     std::shared_ptr<Condition> made(new Condition(
         GraphMemory::make(PoolPlace::of(context.device()), context, 8), value, assign));
     made->set(value);
-    std::lock_guard lock(table().mutex);
-    table().known[made->handle()] = made;
+    std::lock_guard lock(condition_table().mutex);
+    condition_table().known[made->handle()] = made;
     return made;
 }
 
 Condition::~Condition() {
-    std::lock_guard lock(table().mutex);
-    table().known.erase(handle());
+    std::lock_guard lock(condition_table().mutex);
+    condition_table().known.erase(handle());
 }
 
 std::shared_ptr<Condition> Condition::find(CUgraphConditionalHandle handle) {
-    std::lock_guard lock(table().mutex);
-    const auto position = table().known.find(handle);
-    return position == table().known.end() ? nullptr : position->second.lock();
+    std::lock_guard lock(condition_table().mutex);
+    const auto position = condition_table().known.find(handle);
+    return position == condition_table().known.end() ? nullptr : position->second.lock();
 }
 
 std::uint32_t Condition::value() const noexcept {

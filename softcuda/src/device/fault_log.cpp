@@ -3,8 +3,8 @@
 
 #include "device/driver_log.h"
 #include "device/system.h"
+#include "support/hexadecimal.h"
 
-#include <cstdio>
 #include <mutex>
 
 namespace softcuda::device {
@@ -81,12 +81,6 @@ const char *action_text(rt::FaultReport::Direction direction) {
     return " at ";
 }
 
-std::string hex(std::uint64_t value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-    return text;
-}
-
 std::string place_text(const rt::Grid::Failure &failure, const rt::LaunchFrame &frame) {
     const std::uint64_t x = failure.block % frame.grid[0];
     const std::uint64_t y = failure.block / frame.grid[0] % frame.grid[1];
@@ -144,12 +138,12 @@ std::string describe_failure(const std::string &kernel, const FaultPlace &place,
                        place_text(failure, frame) + ": " +
                        (report.detail[0] != '\0' ? report.detail : kind_text(report.kind));
     if (report.kind == rt::Fault::NoTexture)
-        return text + ' ' + hex(report.address);
+        return text + ' ' + hexadecimal(report.address);
     if (!has_address(report.kind))
         return text;
     if (!report.address_known)
         return text + " (no pointer at all)" + variable_text(place);
-    text += action_text(report.direction) + hex(report.address) + ", ";
+    text += action_text(report.direction) + hexadecimal(report.address) + ", ";
     text += failure.window != rt::Grid::Window::None
                 ? window_text(failure)
                 : System::get().memory().describe(report.address);

@@ -12,7 +12,7 @@
 namespace softcuda::device {
 namespace {
 
-struct Table {
+struct MemoryTable {
     std::mutex mutex;
     std::map<std::uint64_t, std::weak_ptr<GraphMemory>> known;
     std::map<std::uint64_t, std::shared_ptr<GraphMemory>> in_use;
@@ -20,8 +20,8 @@ struct Table {
 };
 
 /// Never destroyed: destructors of clients may still free graphs.
-Table &table() {
-    static auto *const instance = new Table;
+MemoryTable &memory_table() {
+    static auto *const instance = new MemoryTable;
     return *instance;
 }
 
@@ -41,17 +41,17 @@ std::shared_ptr<GraphMemory> GraphMemory::make(const PoolPlace &place, Context &
                                          .context = &context,
                                          .client_memory = place.client_memory()});
     std::shared_ptr<GraphMemory> made(new GraphMemory(address, bytes));
-    std::lock_guard lock(table().mutex);
-    table().known[address] = made;
-    add(table().statistics.reserved, table().statistics.reserved_high, bytes);
+    std::lock_guard lock(memory_table().mutex);
+    memory_table().known[address] = made;
+    add(memory_table().statistics.reserved, memory_table().statistics.reserved_high, bytes);
     return made;
 }
 
 GraphMemory::~GraphMemory() {
     {
-        std::lock_guard lock(table().mutex);
-        table().known.erase(address_);
-        table().statistics.reserved -= bytes_;
+        std::lock_guard lock(memory_table().mutex);
+        memory_table().known.erase(address_);
+        memory_table().statistics.reserved -= bytes_;
     }
     try {
         System::get().memory().free(address_, MemoryKind::Graph);
@@ -61,42 +61,42 @@ GraphMemory::~GraphMemory() {
 }
 
 std::shared_ptr<GraphMemory> GraphMemory::find(std::uint64_t address) {
-    std::lock_guard lock(table().mutex);
-    const auto position = table().known.find(address);
-    return position == table().known.end() ? nullptr : position->second.lock();
+    std::lock_guard lock(memory_table().mutex);
+    const auto position = memory_table().known.find(address);
+    return position == memory_table().known.end() ? nullptr : position->second.lock();
 }
 
 void GraphMemory::begin_use(const std::shared_ptr<GraphMemory> &memory) {
-    std::lock_guard lock(table().mutex);
-    if (table().in_use.emplace(memory->address_, memory).second)
-        add(table().statistics.used, table().statistics.used_high, memory->bytes_);
+    std::lock_guard lock(memory_table().mutex);
+    if (memory_table().in_use.emplace(memory->address_, memory).second)
+        add(memory_table().statistics.used, memory_table().statistics.used_high, memory->bytes_);
 }
 
 bool GraphMemory::end_use(std::uint64_t address) {
     std::shared_ptr<GraphMemory> last; // destroyed after the lock is released
-    std::lock_guard lock(table().mutex);
-    const auto position = table().in_use.find(address);
-    if (position == table().in_use.end())
+    std::lock_guard lock(memory_table().mutex);
+    const auto position = memory_table().in_use.find(address);
+    if (position == memory_table().in_use.end())
         return false;
     last = std::move(position->second);
-    table().in_use.erase(position);
-    table().statistics.used -= last->bytes_;
+    memory_table().in_use.erase(position);
+    memory_table().statistics.used -= last->bytes_;
     return true;
 }
 
 GraphMemory::Statistics GraphMemory::statistics() {
-    std::lock_guard lock(table().mutex);
-    return table().statistics;
+    std::lock_guard lock(memory_table().mutex);
+    return memory_table().statistics;
 }
 
 void GraphMemory::reset_used_high() {
-    std::lock_guard lock(table().mutex);
-    table().statistics.used_high = table().statistics.used;
+    std::lock_guard lock(memory_table().mutex);
+    memory_table().statistics.used_high = memory_table().statistics.used;
 }
 
 void GraphMemory::reset_reserved_high() {
-    std::lock_guard lock(table().mutex);
-    table().statistics.reserved_high = table().statistics.reserved;
+    std::lock_guard lock(memory_table().mutex);
+    memory_table().statistics.reserved_high = memory_table().statistics.reserved;
 }
 
 } // namespace softcuda::device

@@ -22,7 +22,7 @@ struct Pools {
 };
 
 /// Places other than device memory, whose pools belong to the devices.
-struct Table {
+struct PoolTable {
     std::mutex mutex;
     std::map<std::tuple<int, int, int>, Pools> pools;
 
@@ -38,8 +38,8 @@ struct Table {
 };
 
 /// Never destroyed: clients may free memory at exit.
-Table &table() {
-    static auto *const instance = new Table;
+PoolTable &pool_table() {
+    static auto *const instance = new PoolTable;
     return *instance;
 }
 
@@ -89,22 +89,22 @@ MemoryPool::MemoryPool(Device &device) noexcept : device_(device), place_(PoolPl
 std::shared_ptr<MemoryPool> default_pool(const PoolPlace &place) {
     if (place.is_device_memory())
         return place.device().default_pool();
-    std::lock_guard lock(table().mutex);
-    return table().at(place).original;
+    std::lock_guard lock(pool_table().mutex);
+    return pool_table().at(place).original;
 }
 
 std::shared_ptr<MemoryPool> current_pool(const PoolPlace &place) {
     if (place.is_device_memory())
         return place.device().current_pool();
-    std::lock_guard lock(table().mutex);
-    return table().at(place).current;
+    std::lock_guard lock(pool_table().mutex);
+    return pool_table().at(place).current;
 }
 
 void set_current_pool(const PoolPlace &place, const std::shared_ptr<MemoryPool> &pool) {
     if (place.is_device_memory())
         return place.device().set_current_pool(pool);
-    std::lock_guard lock(table().mutex);
-    table().at(place).current = pool;
+    std::lock_guard lock(pool_table().mutex);
+    pool_table().at(place).current = pool;
 }
 
 } // namespace softcuda::device

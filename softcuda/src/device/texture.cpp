@@ -25,10 +25,10 @@ Objects &objects() {
     return *all;
 }
 
-constexpr unsigned kKnownFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
-                                 CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
-                                 CU_TRSF_SEAMLESS_CUBEMAP;
-constexpr std::uint64_t kAlignment = 256; // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
+constexpr unsigned kTextureFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
+                                   CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
+                                   CU_TRSF_SEAMLESS_CUBEMAP;
+constexpr std::uint64_t kTextureAlignment = 256; // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
 constexpr std::uint64_t kPitchAlignment = 32;
 constexpr std::uint64_t kMostLinear = std::uint64_t{1} << 28;
 
@@ -60,7 +60,7 @@ void use_linear(rt::Texture &texture, const CUDA_RESOURCE_DESC &resource) {
     texture.channels = linear.numChannels;
     texture.is_linear_memory = true;
     texture.dimensions = 1;
-    require(linear.devPtr % kAlignment == 0 && linear.sizeInBytes >= texture.texel_bytes(),
+    require(linear.devPtr % kTextureAlignment == 0 && linear.sizeInBytes >= texture.texel_bytes(),
             CUDA_ERROR_INVALID_VALUE);
     require(System::get().memory().contains(linear.devPtr, linear.sizeInBytes),
             CUDA_ERROR_INVALID_VALUE);
@@ -80,7 +80,7 @@ void use_pitch(rt::Texture &texture, const CUDA_RESOURCE_DESC &resource) {
     require(plane.width > 0 && plane.width <= 131072 && plane.height > 0 && plane.height <= 65000,
             CUDA_ERROR_INVALID_VALUE);
     const std::uint64_t row = plane.width * texture.texel_bytes();
-    require(plane.devPtr % kAlignment == 0 && plane.pitchInBytes % kPitchAlignment == 0 &&
+    require(plane.devPtr % kTextureAlignment == 0 && plane.pitchInBytes % kPitchAlignment == 0 &&
                 plane.pitchInBytes >= row,
             CUDA_ERROR_INVALID_VALUE);
     require(System::get().memory().contains(plane.devPtr,
@@ -143,7 +143,7 @@ bool is_integer(rt::TexelType type) {
 }
 
 void use_description(rt::Texture &texture, const CUDA_TEXTURE_DESC &description) {
-    require((description.flags & ~kKnownFlags) == 0, CUDA_ERROR_INVALID_VALUE);
+    require((description.flags & ~kTextureFlags) == 0, CUDA_ERROR_INVALID_VALUE);
     texture.normalized = (description.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
     for (std::size_t axis = 0; axis < 3; axis++)
         texture.address[axis] = address_mode(description.addressMode[axis], texture.normalized);

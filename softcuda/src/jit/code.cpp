@@ -33,10 +33,6 @@ jitlink::JITLinkMemoryManager &memory_manager() {
     return *manager;
 }
 
-template <typename Function> void *address(Function *function) {
-    return reinterpret_cast<void *>(function);
-}
-
 /// fma in the rounding mode of an MXCSR value (bits 13 and 14), for processors without an fma
 /// instruction; see vector_math/rounding.cpp.
 template <typename Float> Float rounded_fma(Float a, Float b, Float c, std::uint32_t control) {
@@ -51,13 +47,13 @@ template <typename Float> Float rounded_fma(Float a, Float b, Float c, std::uint
 /// Functions that LLVM calls for IR if the processor has no instruction, and our functions of this
 /// kind.
 const RuntimeFunction kLibrary[] = {
-    {"softcuda_fmaf", address(&rounded_fma<float>)},
-    {"softcuda_fma", address(&rounded_fma<double>)},
-    {"memcpy", address(&::memcpy)},
-    {"memmove", address(&::memmove)},
-    {"memset", address(&::memset)},
-    {"fmaf", address(static_cast<float (*)(float, float, float)>(&::fmaf))},
-    {"fma", address(static_cast<double (*)(double, double, double)>(&::fma))},
+    {"softcuda_fmaf", address_of(&rounded_fma<float>)},
+    {"softcuda_fma", address_of(&rounded_fma<double>)},
+    {"memcpy", address_of(&::memcpy)},
+    {"memmove", address_of(&::memmove)},
+    {"memset", address_of(&::memset)},
+    {"fmaf", address_of(static_cast<float (*)(float, float, float)>(&::fmaf))},
+    {"fma", address_of(static_cast<double (*)(double, double, double)>(&::fma))},
 };
 
 bool is_executable(const jitlink::Section &section) {

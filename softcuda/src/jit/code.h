@@ -18,6 +18,10 @@ struct RuntimeFunction {
     void *address;
 };
 
+template <typename Function> void *address_of(Function *function) {
+    return reinterpret_cast<void *>(function);
+}
+
 /// A loaded object file. Owns its memory, so it must outlive every call into the code. Different
 /// objects may be loaded and freed in different threads at the same time.
 class Code {

@@ -31,17 +31,13 @@ Half to_bfloat(float value) {
 float least(float a, float b) { return std::fmin(a, b); }
 float largest(float a, float b) { return std::fmax(a, b); }
 
-template <class Function> void *address(Function *function) {
-    return reinterpret_cast<void *>(function);
-}
-
 } // namespace
 
 std::span<const RuntimeFunction> small_float_calls() {
     static const RuntimeFunction calls[] = {
-        {"__extendhfsf2", address(from_half)}, {"__truncsfhf2", address(to_half)},
-        {"__truncsfbf2", address(to_bfloat)},  {"fminf", address(least)},
-        {"fmaxf", address(largest)},
+        {"__extendhfsf2", address_of(from_half)}, {"__truncsfhf2", address_of(to_half)},
+        {"__truncsfbf2", address_of(to_bfloat)},  {"fminf", address_of(least)},
+        {"fmaxf", address_of(largest)},
     };
     return calls;
 }

@@ -1,20 +1,11 @@
 // ast.cpp -- small queries of the syntax tree.
 #include "ptx/ast.h"
 
+#include "ptx/special_registers.h"
+
 namespace softcuda::ptx {
 
 namespace {
-
-struct SpecialRow {
-    std::string_view name;
-    ScalarType type;
-    unsigned count;
-};
-
-constexpr SpecialRow special_registers[] = {
-#define SPECIAL_REGISTER(name, text, type, count) {text, ScalarType::type, count},
-#include "ptx/special_registers.def"
-};
 
 template <typename T> const T *find_by_name(const std::vector<T> &list, std::string_view name) {
     for (const T &item : list)
@@ -26,15 +17,15 @@ template <typename T> const T *find_by_name(const std::vector<T> &list, std::str
 } // namespace
 
 std::string_view name_of(SpecialRegister special) {
-    return special_registers[static_cast<unsigned>(special)].name;
+    return special_rows[static_cast<unsigned>(special)].name;
 }
 
 ScalarType type_of(SpecialRegister special) {
-    return special_registers[static_cast<unsigned>(special)].type;
+    return special_rows[static_cast<unsigned>(special)].type;
 }
 
 bool has_components(SpecialRegister special) {
-    return special_registers[static_cast<unsigned>(special)].count == 4;
+    return special_rows[static_cast<unsigned>(special)].count == 4;
 }
 
 std::uint64_t Variable::bytes() const {

@@ -5,15 +5,8 @@
 #include "ptx/expression.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace softcuda::ptx {
-
-namespace {
-
-constexpr std::uint64_t max_u32 = std::numeric_limits<std::uint32_t>::max();
-
-} // namespace
 
 BodyParser::BodyParser(Context &context, Function &function)
     : context_(context), tokens_(context.tokens), function_(function), scope_(context, function),
@@ -96,7 +89,7 @@ void BodyParser::registers() {
 void BodyParser::location() {
     tokens_.take();
     auto number = [this](std::string_view what) {
-        return static_cast<std::uint32_t>(tokens_.expect_integer(what, max_u32));
+        return static_cast<std::uint32_t>(tokens_.expect_integer(what, TokenStream::max_u32));
     };
     LineInfo info;
     info.file = number("the number of a file");
@@ -174,7 +167,7 @@ void BodyParser::prototype(const Token &name) {
         if (tokens_.accept(".noreturn"))
             made.no_return = true;
         else if (tokens_.accept(".abi_preserve") || tokens_.accept(".abi_preserve_control"))
-            tokens_.expect_integer("a number of registers", max_u32);
+            tokens_.expect_integer("a number of registers", TokenStream::max_u32);
         else
             tokens_.fail_expected("`;`");
     }

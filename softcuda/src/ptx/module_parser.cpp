@@ -6,13 +6,10 @@
 #include "ptx/parse.h"
 
 #include <charconv>
-#include <limits>
 
 namespace softcuda::ptx {
 
 namespace {
-
-constexpr std::uint64_t max_u32 = std::numeric_limits<std::uint32_t>::max();
 
 /// The number at the front of `text`, which loses it; nothing if there is none.
 std::optional<unsigned> cut_number(std::string_view &text) {
@@ -252,7 +249,7 @@ void ModuleParser::performance_directives(Function &function) {
 
 bool ModuleParser::performance_directive(Function &function) {
     auto number = [this](std::string_view what) {
-        return static_cast<std::uint32_t>(tokens_.expect_integer(what, max_u32));
+        return static_cast<std::uint32_t>(tokens_.expect_integer(what, TokenStream::max_u32));
     };
     if (tokens_.accept(".maxntid")) {
         function.max_threads = extent();
@@ -296,8 +293,8 @@ void ModuleParser::cluster_directive(Function &function) {
     } else if (tokens_.accept(".explicitcluster")) {
         function.explicit_cluster = true;
     } else if (tokens_.accept(".maxclusterrank")) {
-        function.max_cluster_rank =
-            static_cast<std::uint32_t>(tokens_.expect_integer("a number of blocks", max_u32));
+        function.max_cluster_rank = static_cast<std::uint32_t>(
+            tokens_.expect_integer("a number of blocks", TokenStream::max_u32));
     } else {
         tokens_.fail(tokens_.location(), name + " is not supported: a grid is counted in blocks");
     }
@@ -305,7 +302,8 @@ void ModuleParser::cluster_directive(Function &function) {
 
 Extent ModuleParser::extent() {
     auto number = [this] {
-        return static_cast<std::uint32_t>(tokens_.expect_integer("a number of threads", max_u32));
+        return static_cast<std::uint32_t>(
+            tokens_.expect_integer("a number of threads", TokenStream::max_u32));
     };
     Extent made{number(), 1, 1};
     if (tokens_.accept(","))

@@ -2,6 +2,7 @@
 #include "ptx/operand_parser.h"
 
 #include "ptx/expression.h"
+#include "ptx/special_registers.h"
 
 #include <charconv>
 #include <optional>
@@ -9,17 +10,6 @@
 namespace softcuda::ptx {
 
 namespace {
-
-struct SpecialRow {
-    std::string_view name;
-    SpecialRegister special;
-    unsigned count;
-};
-
-constexpr SpecialRow special_rows[] = {
-#define SPECIAL_REGISTER(name, text, type, count) {text, SpecialRegister::name, count},
-#include "ptx/special_registers.def"
-};
 
 const SpecialRow *special_row(std::string_view name) {
     static const std::unordered_map<std::string_view, const SpecialRow *> rows = [] {
@@ -31,8 +21,6 @@ const SpecialRow *special_row(std::string_view name) {
     auto found = rows.find(name);
     return found == rows.end() ? nullptr : found->second;
 }
-
-bool is_numbered(const SpecialRow &row) { return row.count != 1 && row.count != 4; }
 
 Operand integer_operand(const Constant &constant, SourceLocation where) {
     Operand operand;
@@ -222,14 +210,14 @@ Operand OperandParser::whole_vector(Operand component) {
 
 bool OperandParser::special_register(const Token &name, Operand &operand) {
     const SpecialRow *row = special_row(name.text);
-    if (row != nullptr && !is_numbered(*row)) {
+    if (row != nullptr && !row->is_numbered()) {
         operand.kind = OperandKind::SpecialRegister;
         operand.special = row->special;
         return true;
     }
     std::size_t digits = name.text.find_last_not_of("0123456789") + 1;
     row = special_row(name.text.substr(0, digits));
-    if (row == nullptr || !is_numbered(*row) || digits == name.text.size())
+    if (row == nullptr || !row->is_numbered() || digits == name.text.size())
         return false;
     unsigned number = row->count;
     std::from_chars(name.text.data() + digits, name.text.data() + name.text.size(), number);

@@ -2,22 +2,13 @@
 #include "ptx/print_operand.h"
 
 #include "ptx/forms.h"
+#include "ptx/special_registers.h"
 
 #include <cstdio>
 
 namespace softcuda::ptx {
 
 namespace {
-
-struct SpecialRow {
-    std::string_view name;
-    unsigned count;
-};
-
-constexpr SpecialRow special_rows[] = {
-#define SPECIAL_REGISTER(name, text, type, count) {text, count},
-#include "ptx/special_registers.def"
-};
 
 std::string hexadecimal(const char *prefix, std::uint64_t value, int digits) {
     char text[24];
@@ -49,8 +40,7 @@ std::string component(const Operand &operand) {
 
 std::string special(const Operand &operand) {
     const SpecialRow &row = special_rows[static_cast<unsigned>(operand.special)];
-    bool numbered = row.count != 1 && row.count != 4;
-    return std::string(row.name) + (numbered ? std::to_string(operand.index) : "") +
+    return std::string(row.name) + (row.is_numbered() ? std::to_string(operand.index) : "") +
            component(operand);
 }
 

@@ -30,6 +30,7 @@ class TokenStream {
     Token expect(std::string_view text);
     /// `what` is the expected token in the message.
     Token expect(TokenKind kind, std::string_view what);
+    static constexpr std::uint64_t max_u32 = 0xffffffff;
     /// A whole number without sign, at most `limit`.
     std::uint64_t expect_integer(std::string_view what, std::uint64_t limit);
 

@@ -10,13 +10,13 @@
 namespace softcuda::rt {
 namespace {
 
-constexpr std::uint32_t kChunk = 16;
+constexpr std::uint32_t kBulkUnit = 16;
 /// Pieces are copied upwards, so that a copy past the end of an allocation faults at its end.
 constexpr std::uint32_t kPiece = 4096;
 
 void copy_masked(std::byte *to, const std::byte *from, std::uint32_t bytes, std::uint32_t mask) {
     for (std::uint32_t at = 0; at < bytes; at++)
-        if (mask >> at % kChunk & 1)
+        if (mask >> at % kBulkUnit & 1)
             to[at] = from[at];
 }
 
@@ -51,9 +51,9 @@ void deliver(const LaneCaller &lane, const BulkForm &form, const BulkCopy &copy,
 } // namespace
 
 void copy_in_bulk(const LaneCaller &lane, const BulkForm &form, const BulkCopy &copy) {
-    lane.require_alignment(copy.from, kChunk, Access::Load);
-    lane.require_alignment(copy.to, kChunk, target_access(form));
-    if (copy.bytes % kChunk != 0)
+    lane.require_alignment(copy.from, kBulkUnit, Access::Load);
+    lane.require_alignment(copy.to, kBulkUnit, target_access(form));
+    if (copy.bytes % kBulkUnit != 0)
         lane.fail(Fault::MisalignedAddress, copy.from,
                   "a bulk copy of %u bytes, expected a multiple of 16", copy.bytes);
     lane.require(copy.from, copy.bytes, Access::Load);

@@ -17,8 +17,6 @@ using ir::Rounding;
 using ir::Scalar;
 using Sign = Emitter::Sign;
 
-Sign sign_of(Scalar type) { return ir::is_signed(type) ? Sign::Signed : Sign::Unsigned; }
-
 // Integers.
 
 /// Limited to the range of the destination, still in the source's type.
@@ -43,7 +41,7 @@ Value *integer_to_integer(Emitter &e, const Operation &op, Value *value) {
     const Scalar from = op.attributes.source_type, to = op.attributes.type;
     if (op.attributes.saturate)
         value = saturate_integer(e, value, from, to);
-    return e.resize(value, ir::bits(to), sign_of(from));
+    return e.resize(value, ir::bits(to), Emitter::sign_of(from));
 }
 
 // Integers to floats.
@@ -97,7 +95,7 @@ Value *integer_to_small(Emitter &e, Value *value, Sign sign, const SmallFormat &
 }
 
 Value *integer_to_float(Emitter &e, const Operation &op, Value *value) {
-    const Sign sign = sign_of(op.attributes.source_type);
+    const Sign sign = Emitter::sign_of(op.attributes.source_type);
     const Rounding rounding = op.attributes.rounding;
     if (const SmallFormat *format = small_format(op.type))
         return integer_to_small(e, value, sign, *format, rounding);
@@ -241,15 +239,10 @@ Value *float_to_integer(Emitter &e, const Operation &op, Value *value) {
         real = round_to_integral(e, real, op.attributes.rounding);
     const unsigned bits = ir::bits(op.type);
     const bool nan_is_zero = op.attributes.source_type != Scalar::F64 && bits != 64;
-    return integral_to_integer(e, real, bits, sign_of(op.type), nan_is_zero);
+    return integral_to_integer(e, real, bits, Emitter::sign_of(op.type), nan_is_zero);
 }
 
 // Floats to floats.
-
-Value *relu(Emitter &e, Value *value) {
-    Value *zero = e.real(value, 0);
-    return e.ir.CreateSelect(e.ir.CreateFCmpOLE(value, zero), zero, value);
-}
 
 /// The largest finite number of f16 or bf16.
 double largest_number(const SmallFormat &format) {
@@ -288,7 +281,7 @@ Value *float_to_float(Emitter &e, const Operation &op, Value *value) {
     Value *real = round_to_integral(e, real_source(e, op, value), op.attributes.rounding);
     // Limits at 0 and 1 may come before rounding: both bounds are numbers of every type.
     if (op.attributes.relu)
-        real = relu(e, real);
+        real = e.relu(real);
     if (op.attributes.saturate)
         real = e.saturate(real);
     if (op.attributes.satfinite)
@@ -323,7 +316,7 @@ Value *emit_convert_pair(Emitter &e, const Operation &op) {
     for (unsigned i = 0; i < 2; ++i) {
         Value *real = real_source(e, op, op.operands[i]);
         if (op.attributes.relu)
-            real = relu(e, real);
+            real = e.relu(real);
         if (op.attributes.satfinite)
             real = limit_to_finite(e, real, op.attributes.type);
         parts[i] = e.resize(narrow(e, real, *format, op.attributes.rounding), 2 * format->bits);

@@ -118,6 +118,11 @@ Value *Emitter::flush(Value *value) {
     return ir.CreateBitCast(ir.CreateSelect(small, sign_bit(raw), raw), value->getType());
 }
 
+Value *Emitter::relu(Value *value) {
+    Value *zero = real(value, 0);
+    return ir.CreateSelect(ir.CreateFCmpOLE(value, zero), zero, value);
+}
+
 Value *Emitter::saturate(Value *value) {
     Value *zero = real(value, 0), *one = real(value, 1);
     Value *positive = ir.CreateSelect(ir.CreateFCmpOGT(value, zero), value, zero);

@@ -47,6 +47,9 @@ class Emitter {
     [[nodiscard]] Value *join_lanes(Value *value, unsigned lanes, unsigned bits);
 
     enum class Sign : bool { Unsigned, Signed };
+    [[nodiscard]] static Sign sign_of(ir::Scalar type) {
+        return ir::is_signed(type) ? Sign::Signed : Sign::Unsigned;
+    }
     /// An integer widened or truncated to `bits`.
     [[nodiscard]] Value *resize(Value *value, unsigned bits, Sign sign = Sign::Unsigned);
 
@@ -63,6 +66,7 @@ class Emitter {
     [[nodiscard]] Value *is_nan(Value *value);    ///< of floats
     [[nodiscard]] Value *nan_like(Value *value); ///< NVIDIA's NaN: all bits are one except the sign
     [[nodiscard]] Value *flush(Value *value);    ///< denormals to zero of the same sign
+    [[nodiscard]] Value *relu(Value *value);     ///< negative numbers and -0 to 0; NaN stays
     [[nodiscard]] Value *saturate(Value *value); ///< to [0, 1]; NaN and -0 to 0
     [[nodiscard]] Value *fabs(Value *value) { return unary(llvm::Intrinsic::fabs, value); }
 

@@ -66,15 +66,9 @@ Value *compute(Emitter &e, const Operation &op, const SmallFormat &format,
     }
 }
 
-/// Negative numbers and -0 become 0; NaN stays NaN.
-Value *relu(Emitter &e, Value *x) {
-    Value *zero = e.real(x, 0);
-    return e.ir.CreateSelect(e.ir.CreateFCmpOLE(x, zero), zero, x);
-}
-
 Value *finish(Emitter &e, const Operation &op, const SmallFormat &format, Value *result) {
     if (op.attributes.relu)
-        result = relu(e, result);
+        result = e.relu(result);
     if (op.attributes.saturate)
         result = e.saturate(result);
     if (!is_half(result))

@@ -29,7 +29,7 @@ namespace softcuda::vector_math {
 
 namespace {
 
-constexpr unsigned kRegister = 16; ///< floats of a register of AVX-512
+constexpr unsigned kRegisterFloats = 16; ///< floats of a register of AVX-512
 
 /// The function that also handles infinities and NaN, on vectors like `a`.
 llvm::Function *careful_function(Emitter &e, const Value *a) {
@@ -85,7 +85,7 @@ Value *add_by_rounding(Emitter &e, Value *a, Value *b, Value *c) {
 
 /// Numbers that round to the same f16 as a * b + c, all floats.
 Value *add_for_half(Emitter &e, Value *a, Value *b, Value *c) {
-    if (e.target.has_avx512() && Emitter::lanes(a) == kRegister)
+    if (e.target.has_avx512() && Emitter::lanes(a) == kRegisterFloats)
         return add_by_rounding(e, a, b, c);
     const auto fma = [&](Value *addend) { return e.ternary(llvm::Intrinsic::fma, a, b, addend); };
     Value *raw = e.as_int(fma(c));

@@ -9,8 +9,6 @@ namespace {
 using ir::Opcode;
 using Sign = Emitter::Sign;
 
-Sign sign_of(ir::Scalar type) { return ir::is_signed(type) ? Sign::Signed : Sign::Unsigned; }
-
 /// The upper halves of 64-bit products, from products of 32-bit pieces; LLVM would split vectors of
 /// 128-bit integers into lanes.
 Value *multiply_high_64(Emitter &e, Value *a, Value *b, Sign sign) {
@@ -73,7 +71,7 @@ Value *multiply_high(Emitter &e, Value *a, Value *b, Sign sign) {
 
 /// The low or high 32 bits of the 48-bit product of 24-bit integers.
 Value *multiply_24(Emitter &e, const Operation &op) {
-    const Sign sign = sign_of(op.type);
+    const Sign sign = Emitter::sign_of(op.type);
     const auto cut = [&](Value *x) {
         Value *top = e.ir.CreateShl(x, 8);
         return sign == Sign::Signed ? e.ir.CreateAShr(top, 8) : e.ir.CreateLShr(top, 8);
@@ -100,7 +98,7 @@ Value *maximum(Emitter &e, Value *a, Value *b, Sign sign) {
 /// c + |a - b|; the difference is computed without overflow.
 Value *sum_of_difference(Emitter &e, const Operation &op) {
     Value *a = op.operands[0], *b = op.operands[1];
-    const Sign sign = sign_of(op.type);
+    const Sign sign = Emitter::sign_of(op.type);
     Value *difference = e.ir.CreateSub(maximum(e, a, b, sign), minimum(e, a, b, sign));
     return e.ir.CreateAdd(op.operands[2], difference);
 }
@@ -139,7 +137,7 @@ Value *add_or_sub(Emitter &e, const Operation &op) {
 Value *emit_integer(Emitter &e, const Operation &op) {
     const auto &operands = op.operands;
     Value *a = operands[0], *b = operands.size() > 1 ? operands[1] : nullptr;
-    const Sign sign = sign_of(op.type);
+    const Sign sign = Emitter::sign_of(op.type);
     switch (op.opcode) {
     case Opcode::Add:
     case Opcode::Sub:

@@ -121,13 +121,13 @@ CUresult cuLinkComplete(CUlinkState handle, void **image, std::size_t *bytes) {
         const std::uint64_t begin = rt::monotonic_nanoseconds();
         reporting(link, [&](std::string &log) {
             device::require(!link.inputs.empty(), CUDA_ERROR_INVALID_VALUE);
-            std::optional<std::string> linked =
+            std::optional<compiler::Linked> linked =
                 compiler::Program::link(link.inputs, log, link.options.most_registers());
             device::require(linked.has_value(), CUDA_ERROR_INVALID_PTX);
             // Undefined symbols are an error of the link.
-            device::require(compiler::Program::from_ptx(*linked, log) != nullptr,
+            device::require(compiler::Program::from_ptx(linked->ptx, log) != nullptr,
                             CUDA_ERROR_INVALID_PTX);
-            link.result = std::move(*linked);
+            link.result = std::move(linked->ptx);
         });
         const std::uint64_t took = rt::monotonic_nanoseconds() - begin;
         link.options.report({}, {}, static_cast<float>(took) / 1e6F);

@@ -70,7 +70,9 @@ CUresult cuGraphDestroy(CUgraph graph) {
 CUresult cuGraphClone(CUgraph *result, CUgraph graph) {
     return api::with_graphs([&] {
         api::require_non_null(result);
-        *result = api::publish(api::find_graph(graph)->clone());
+        const std::shared_ptr<Graph> original = api::find_graph(graph);
+        original->require_no_memory_nodes();
+        *result = api::publish(original->clone());
     });
 }
 

@@ -66,6 +66,8 @@ CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode
                       std::size_t count, bool add) {
     return api::with_graphs([&] {
         const std::shared_ptr<Graph> graph = api::find_graph(handle);
+        if (!add)
+            graph->require_no_memory_nodes();
         const std::vector<GraphNode *> sources = api::find_nodes(from, count);
         const std::vector<GraphNode *> targets = api::find_nodes(to, count);
         for (std::size_t i = 0; i < count; i++) {
@@ -136,6 +138,7 @@ CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type) {
 CUresult cuGraphDestroyNode(CUgraphNode handle) {
     return api::with_graphs([&] {
         const std::shared_ptr<GraphNode> node = api::find_node(handle);
+        node->graph().require_no_memory_nodes();
         node->graph().remove(*node);
     });
 }

@@ -161,6 +161,7 @@ def test_version():
         (("-arch=sm_86", ""), UNRECOGNIZED_OPTION, "unrecognized option: "),
         (("-arch", "sm_86"), UNRECOGNIZED_OPTION, "unrecognized option: -arch"),
         (("-arch=foo",), UNRECOGNIZED_OPTION, "missing option value (-arch=foo)"),
+        (("-arch=sm_XX",), UNRECOGNIZED_OPTION, "missing option value (-arch=sm_XX)"),
         (("-arch=sm_86", "-maxrregcount="), UNRECOGNIZED_OPTION, "(-maxrregcount=)"),
         (("-arch=sm_86", "-O1"), UNRECOGNIZED_OPTION, "value of -O: 1. Only 0 and 3"),
         (("-arch=sm_86", "-Ofc=x"), UNRECOGNIZED_OPTION, "(-Ofc): x. Only 0, min"),

@@ -81,14 +81,15 @@ void add(Link &link, CUjitInputType type, std::span<const std::byte> data, const
 
 /// A call for one link: body(link).
 template <class Body> CUresult with_link(CUlinkState handle, Body &&body) noexcept {
-    return api::with_context([&](Context &) { return body(*find_link(handle)); });
+    return api::with_context<api::InCapture::Permitted>(
+        [&](Context &) { return body(*find_link(handle)); });
 }
 
 } // namespace
 
 CUresult cuLinkCreate(unsigned int option_count, CUjit_option *options, void **values,
                       CUlinkState *result) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result);
         auto link = std::make_shared<Link>(api::JitOptions(option_count, options, values));
         link->architecture = context.device().architecture();
@@ -138,7 +139,7 @@ CUresult cuLinkComplete(CUlinkState handle, void **image, std::size_t *bytes) {
 }
 
 CUresult cuLinkDestroy(CUlinkState handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::require(device::registry<Link>().remove(handle) != nullptr,
                         CUDA_ERROR_INVALID_HANDLE);
     });

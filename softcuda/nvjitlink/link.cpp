@@ -118,6 +118,7 @@ struct Texts {
         std::string name, content;
     };
     std::vector<Text> programs, infos;
+    std::set<std::string> undefined;
     std::string log;
 
     static void take(void *client, ScuLinkText kind, const char *name, const void *data,
@@ -126,6 +127,8 @@ struct Texts {
         std::string content(static_cast<const char *>(data), bytes);
         if (kind == SCU_LINK_LOG)
             texts.log += content;
+        else if (kind == SCU_LINK_UNDEFINED)
+            texts.undefined.insert(name);
         else
             (kind == SCU_LINK_INFO ? texts.infos : texts.programs)
                 .push_back({kind, name, std::move(content)});
@@ -136,6 +139,22 @@ struct Texts {
             throw Failure(result_of(result), log);
     }
 };
+
+enum class Undefined { Refused, Kept };
+
+/// The texts of a link by the driver. Throws Failure.
+Texts link(const std::vector<Program> &programs, unsigned most_registers, Undefined undefined) {
+    std::vector<ScuLinkProgram> inputs;
+    for (const Program &program : programs)
+        inputs.push_back({program.name.c_str(), program.ptx.c_str()});
+    Texts texts;
+    const CUresult result = driver().link(inputs.data(), inputs.size(), most_registers,
+                                          undefined == Undefined::Kept, Texts::take, &texts);
+    if (result == CUDA_ERROR_INVALID_PTX) // a symbol is undefined, or defined twice
+        throw Failure(NVJITLINK_ERROR_INTERNAL, texts.log);
+    texts.check(result);
+    return texts;
+}
 
 } // namespace
 
@@ -211,7 +230,11 @@ void Link::add_lto_ir(nvJitLinkInputType type, Bytes data, const std::string &na
 }
 
 void Link::link_lto_ir() {
-    std::string ptx = lto_->complete();
+    Needed needed;
+    needed.all = options_.relocatable;
+    if (!programs_.empty())
+        needed.names = link(programs_, 0, Undefined::Kept).undefined;
+    const std::string ptx = lto_->complete(needed);
     if (options_.verbose && !lto_->info_log().empty())
         log_info(lto_->info_log());
     // The driver checks it like other PTX.
@@ -219,20 +242,13 @@ void Link::link_lto_ir() {
 }
 
 void Link::link_programs() {
-    std::vector<ScuLinkProgram> programs;
-    for (const Program &program : programs_)
-        programs.push_back({program.name.c_str(), program.ptx.c_str()});
-    if (programs.empty()) { // an empty image, as in NVIDIA's library
+    if (programs_.empty()) { // an empty image, as in NVIDIA's library
         linked_ = ".version 7.0\n.target sm_" + std::to_string(options_.architecture) +
                   "\n.address_size 64\n";
         return;
     }
-    Texts texts;
-    const CUresult result = driver().link(programs.data(), programs.size(), options_.most_registers,
-                                          options_.relocatable, Texts::take, &texts);
-    if (result == CUDA_ERROR_INVALID_PTX) // a symbol is undefined, or defined twice
-        throw Failure(NVJITLINK_ERROR_INTERNAL, texts.log);
-    texts.check(result);
+    const auto undefined = options_.relocatable ? Undefined::Kept : Undefined::Refused;
+    Texts texts = link(programs_, options_.most_registers, undefined);
     if (options_.verbose)
         for (const Texts::Text &line : texts.infos)
             log_info("info    : " + line.content);

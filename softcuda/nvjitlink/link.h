@@ -14,6 +14,11 @@
 
 namespace softlink {
 
+/// PTX to link, and its name in messages.
+struct Program {
+    std::string name, ptx;
+};
+
 /// The inputs, the result and the logs. The caller holds mutex() during each call.
 class Link {
   public:
@@ -40,10 +45,6 @@ class Link {
     [[nodiscard]] std::mutex &mutex() noexcept { return mutex_; }
 
   private:
-    struct Program {
-        std::string name, ptx;
-    };
-
     void require_inputs_allowed() const;
     void add_programs(nvJitLinkInputType type, std::span<const std::byte> data,
                       const std::string &name);

@@ -7,6 +7,7 @@
 
 #include "failure.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
@@ -126,6 +127,21 @@ std::string text_of(nvJitLinkHandle handle, Size size_of, Content content_of) {
     return content_of(handle, text.data()) == 0 ? text : std::string();
 }
 
+/// NVIDIA's library takes the whole program to be in LTO-IR, and removes functions that it neither
+/// calls nor knows to be called: with the list, LLVM keeps these; with --device-c, its NVVM keeps
+/// all.
+std::vector<std::string> options_that_keep(const Needed &needed) {
+    if (needed.all)
+        return {"-Xnvvm=--device-c"};
+    if (needed.names.empty())
+        return {};
+    std::string list = "-Xnvvm=-internalize-public-api-list=";
+    for (const std::string &name : needed.names)
+        list += name + ",";
+    list.pop_back();
+    return {"-Xnvvm=-Xlnk", list};
+}
+
 std::string without_nul(std::string text) {
     while (!text.empty() && (text.back() == '\0' || text.back() == '\n'))
         text.pop_back();
@@ -140,27 +156,35 @@ const Nvidia *nvidia() {
 }
 
 LtoLink::LtoLink(const Nvidia &library, std::span<const std::string> options) : library_(library) {
-    std::vector<const char *> words;
-    bool has_ptx = false;
-    for (const std::string &option : options) {
-        has_ptx |= option == "-ptx";
+    for (const std::string &option : options)
         if (option != "-r" && !option.starts_with("-Xptxas")) // for the step after this one
-            words.push_back(option.c_str());
-    }
-    if (!has_ptx)
-        words.push_back("-ptx");
+            options_.push_back(option);
+    if (std::ranges::find(options_, "-ptx") == options_.end())
+        options_.push_back("-ptx");
+    create();
+}
+
+void LtoLink::create() {
+    std::vector<const char *> words;
+    for (const std::string &option : options_)
+        words.push_back(option.c_str());
     const int result =
         library_.create(&handle_, static_cast<std::uint32_t>(words.size()), words.data());
     if (result == 0)
         return;
     const std::string log =
         handle_ ? without_nul(text_of(handle_, library_.error_size, library_.error)) : "";
-    if (handle_)
-        library_.destroy(&handle_);
+    destroy();
     throw Failure(static_cast<nvJitLinkResult>(result), log);
 }
 
-LtoLink::~LtoLink() { library_.destroy(&handle_); }
+void LtoLink::destroy() noexcept {
+    if (handle_)
+        library_.destroy(&handle_);
+    handle_ = nullptr;
+}
+
+LtoLink::~LtoLink() { destroy(); }
 
 void LtoLink::check(int result) const {
     if (result != 0)
@@ -170,10 +194,30 @@ void LtoLink::check(int result) const {
 
 void LtoLink::add(nvJitLinkInputType type, std::span<const std::byte> data,
                   const std::string &name) {
-    check(library_.add(handle_, type, data.data(), data.size(), name.c_str()));
+    Input input{type, {reinterpret_cast<const char *>(data.data()), data.size()}, name};
+    add(input);
+    inputs_.push_back(std::move(input));
 }
 
-std::string LtoLink::complete() {
+void LtoLink::add(const Input &input) {
+    check(library_.add(handle_, input.type, input.data.data(), input.data.size(),
+                       input.name.c_str()));
+}
+
+/// The needed functions are known when all inputs are, and are options of a new link.
+void LtoLink::keep(const Needed &needed) {
+    const std::vector<std::string> options = options_that_keep(needed);
+    if (options.empty())
+        return;
+    options_.insert(options_.end(), options.begin(), options.end());
+    destroy();
+    create();
+    for (const Input &input : inputs_)
+        add(input);
+}
+
+std::string LtoLink::complete(const Needed &needed) {
+    keep(needed);
     check(library_.complete(handle_));
     std::string ptx = without_nul(text_of(handle_, library_.ptx_size, library_.ptx));
     if (ptx.empty())

@@ -4,8 +4,10 @@
 #include "nvjitlink_api.h"
 
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace softlink {
 
@@ -19,6 +21,12 @@ struct Nvidia;
 /// What to install or change if there is none.
 extern const char *const kNoNvidia;
 
+/// The functions of LTO-IR that other programs call by name: NVIDIA's library removes all others.
+struct Needed {
+    std::set<std::string> names;
+    bool all = false; ///< the result will be linked again, with unknown programs
+};
+
 /// A link of LTO-IR by NVIDIA's library.
 class LtoLink {
   public:
@@ -28,17 +36,28 @@ class LtoLink {
     LtoLink(const LtoLink &) = delete;
     LtoLink &operator=(const LtoLink &) = delete;
 
-    /// Throws like the constructor.
+    /// Throw like the constructor.
     void add(nvJitLinkInputType type, std::span<const std::byte> data, const std::string &name);
-    [[nodiscard]] std::string complete();
+    [[nodiscard]] std::string complete(const Needed &needed);
     /// NVIDIA's LTO-IR of the whole link.
     [[nodiscard]] std::string lto_ir() const;
     [[nodiscard]] std::string info_log() const;
 
   private:
+    struct Input {
+        nvJitLinkInputType type;
+        std::string data, name;
+    };
+
+    void create();
+    void destroy() noexcept;
+    void keep(const Needed &needed);
+    void add(const Input &input);
     void check(int result) const;
 
     const Nvidia &library_;
+    std::vector<std::string> options_;
+    std::vector<Input> inputs_;
     nvJitLinkHandle handle_ = nullptr;
 };
 

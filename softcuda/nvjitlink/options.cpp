@@ -50,11 +50,12 @@ constexpr std::array kArchitectures = {50, 52, 53, 60, 61,  62,  70,  72,  75,  
 void set_architecture(Options &options, string_view value) {
     const std::string text = "-arch=" + std::string(value);
     options.is_virtual = value.starts_with("compute_");
-    if (!options.is_virtual && !value.starts_with("sm_"))
+    const bool is_prefixed = options.is_virtual || value.starts_with("sm_");
+    value.remove_prefix(value.find('_') + 1);
+    if (!is_prefixed || value.empty() || value.front() < '0' || value.front() > '9')
         throw Failure(NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
                       "ERROR NVJITLINK_ERROR_UNRECOGNIZED_OPTION: missing option value (" + text +
                           ")");
-    value.remove_prefix(value.find('_') + 1);
     if (value.ends_with('a') || value.ends_with('f')) // code for one architecture, or a family
         value.remove_suffix(1);
     const std::optional<unsigned> number = number_in(value);

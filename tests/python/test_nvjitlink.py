@@ -161,6 +161,7 @@ def test_version():
         (("-arch=sm_86", ""), UNRECOGNIZED_OPTION, "unrecognized option: "),
         (("-arch", "sm_86"), UNRECOGNIZED_OPTION, "unrecognized option: -arch"),
         (("-arch=foo",), UNRECOGNIZED_OPTION, "missing option value (-arch=foo)"),
+        (("-arch=sm_XX",), UNRECOGNIZED_OPTION, "missing option value (-arch=sm_XX)"),
         (("-arch=sm_86", "-maxrregcount="), UNRECOGNIZED_OPTION, "(-maxrregcount=)"),
         (("-arch=sm_86", "-O1"), UNRECOGNIZED_OPTION, "value of -O: 1. Only 0 and 3"),
         (("-arch=sm_86", "-Ofc=x"), UNRECOGNIZED_OPTION, "(-Ofc): x. Only 0, min"),
@@ -336,11 +337,12 @@ LINK_LTO = """
     print(linker.add({kind}, {data}), linker.text("ErrorLog"))
     linker.add(test.PTX, test.KERNEL)
     print(linker.complete(), linker.text("ErrorLog"))
+    print(0, linker.text("LinkedCubin"))
 """
 
 
 def link_lto(kind, data, **environment):
-    """What adding the input, and linking it with the kernel gave: a result and a log for each."""
+    """What adding the input, and linking it with the kernel gave: a result and a log for each; and the image."""
     program = LINK_LTO.format(tests=str(Path(__file__).parent), kind=kind, data=data)
     return re.split(r"\n(?=\d+ )", run(program, **environment))
 
@@ -351,24 +353,51 @@ def sample(name):
 
 def test_without_nvidias_library_lto_ir_is_refused_and_ptx_beside_it_is_used():
     nowhere = {"SOFTCUDA_NVJITLINK": "/nowhere/libnvJitLink.so.13"}
-    added, completed = link_lto(FATBIN, sample("lto_only"), **nowhere)
+    added, completed, _ = link_lto(FATBIN, sample("lto_only"), **nowhere)
     assert added.startswith(f"{ARCH_MISMATCH} ") and "compile without -dlto" in added
     assert completed.startswith(f"{INTERNAL} ") and "'triple' is declared" in completed
-    added, _ = link_lto(LTOIR, b"\xedCN\x7f" + bytes(20), **nowhere)
+    added, *_ = link_lto(LTOIR, b"\xedCN\x7f" + bytes(20), **nowhere)
     assert added.startswith(f"{NVVM_COMPILE} ")
     assert "install the package nvidia-nvjitlink" in added
-    added, completed = link_lto(FATBIN, sample("lto_and_ptx"), **nowhere)
+    added, completed, _ = link_lto(FATBIN, sample("lto_and_ptx"), **nowhere)
     assert added.startswith("0 ") and completed.startswith("0 ")
 
 
-@pytest.mark.skipif(not headers(), reason="nvidia-nvjitlink is not installed")
-def test_nvidias_library_compiles_lto_ir():
+needs_nvidias_library = pytest.mark.skipif(
+    not headers(), reason="nvidia-nvjitlink is not installed"
+)
+
+
+def nvidias_library():
     file = next(headers()[0].parents[1].glob("lib/libnvJitLink.so.13"))
-    for name in "lto_only", "lto_and_ptx":
-        added, completed = link_lto(FATBIN, sample(name), SOFTCUDA_NVJITLINK=str(file))
-        assert added.startswith("0 "), added
-        # NVIDIA's library removes functions that no LTO-IR calls.
-        assert completed.startswith(f"{INTERNAL} ") and "'triple' is decl" in completed
+    return {"SOFTCUDA_NVJITLINK": str(file)}
+
+
+@needs_nvidias_library
+@pytest.mark.parametrize("name", ["lto_only", "lto_and_ptx"])
+def test_ptx_calls_functions_in_lto_ir(device, name):
+    # No LTO-IR calls triple(): NVIDIA's library must be told that PTX does.
+    added, completed, image = link_lto(FATBIN, sample(name), **nvidias_library())
+    assert added.startswith("0 ") and completed.startswith("0 "), added + completed
+    assert tripled(image.removeprefix("0 ")) == 42
+
+
+@needs_nvidias_library
+def test_a_relocatable_link_keeps_functions_in_lto_ir(device):
+    printed = run(
+        f"""
+        import sys
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        import test_nvjitlink as test
+        linker = test.Linker("-arch=sm_86", "-lto", "-r")
+        print(linker.add(test.FATBIN, test.sample("lto_only")), linker.complete())
+        print(linker.text("LinkedCubin"))
+        """,
+        **nvidias_library(),
+    )
+    results, image = printed.split("\n", 1)
+    assert results == "0 0"
+    assert tripled(linked((CUBIN, image), (PTX, KERNEL)).text("LinkedCubin")) == 42
 
 
 @pytest.mark.skipif(

@@ -1,7 +1,7 @@
 """A pytest plugin: cuda.core's Program returns PTX if a test asks for machine code.
 
 softcuda loads PTX but not the cubins of a test's GPU, like the driver of
-another GPU. Nothing else in the suite is changed.
+another GPU. Programs of PTX are not changed: softcuda's nvJitLink links them.
 """
 
 import cuda.core
@@ -11,10 +11,11 @@ _Program = cuda.core.Program
 
 
 class Program(_Program):
-    """``cuda.core.Program`` whose ``compile("cubin")`` is ``compile("ptx")``."""
+    """``cuda.core.Program`` whose ``compile("cubin")`` is ``compile("ptx")`` for CUDA C++ and NVVM IR."""
 
     def compile(self, target_type="ptx", *arguments, **options):
-        wanted = "ptx" if target_type == "cubin" else target_type
+        makes_machine_code = target_type == "cubin" and self.backend != "nvJitLink"
+        wanted = "ptx" if makes_machine_code else target_type
         return super().compile(wanted, *arguments, **options)
 
 

@@ -137,10 +137,16 @@ using PFN_scuForgetProfile = void (*)();
 // functions has none.
 
 /// A text of a link: a message, PTX, a fat binary with LTO-IR (intermediate code for link-time
-/// optimisation), or a line about a kernel.
-enum ScuLinkText { SCU_LINK_LOG, SCU_LINK_PTX, SCU_LINK_LTO_IR, SCU_LINK_INFO };
+/// optimisation), a line about a kernel, or a symbol that is declared and not defined.
+enum ScuLinkText {
+    SCU_LINK_LOG,
+    SCU_LINK_PTX,
+    SCU_LINK_LTO_IR,
+    SCU_LINK_INFO,
+    SCU_LINK_UNDEFINED,
+};
 
-/// Receives texts. `name` names the text in messages; `data` is not valid after the call.
+/// Receives texts. `name` names the text in messages, or is the symbol; `data` is not valid after the call.
 using ScuTakeText = void (*)(void *client, ScuLinkText kind, const char *name, const void *data,
                              std::size_t bytes);
 
@@ -161,7 +167,7 @@ struct ScuLinkProgram {
 /// CUresult scuLinkPtx(const ScuLinkProgram *programs, size_t count, unsigned most_registers, int
 /// keeps_undefined, ScuTakeText take, void *client): links programs to one, which `take` gets, with
 /// a line about each kernel. Kernels get the limit of registers if it is not 0. Symbols without a
-/// definition are errors if `keeps_undefined` is 0.
+/// definition are errors if `keeps_undefined` is 0; else `take` gets their names.
 using PFN_scuLinkPtx = CUresult (*)(const ScuLinkProgram *programs, std::size_t count,
                                     unsigned most_registers, int keeps_undefined, ScuTakeText take,
                                     void *client);

@@ -1,6 +1,5 @@
 // array.cpp -- arrays and mipmapped arrays.
 #include "api/array.h"
-#include "device/capture.h"
 
 using namespace softcuda;
 using device::Array;
@@ -20,8 +19,7 @@ std::shared_ptr<MipmappedArray> find_mipmap(CUmipmappedArray handle) {
 }
 
 CUresult create(CUarray *result, const CUDA_ARRAY3D_DESCRIPTOR &description) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         api::require_non_null(result);
         auto array = std::make_shared<Array>(context, description);
         device::registry<Array>().add(array);
@@ -54,7 +52,7 @@ CUresult cuArray3DCreate(CUarray *result, const CUDA_ARRAY3D_DESCRIPTOR *descrip
 }
 
 CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *result, CUarray handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         const CUDA_ARRAY3D_DESCRIPTOR &description = api::find_array(handle)->description();
         *result = {description.Width, description.Height, description.Format,
@@ -63,7 +61,7 @@ CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *result, CUarray handle) {
 }
 
 CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *result, CUarray handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         *result = api::find_array(handle)->description();
     });
@@ -71,15 +69,14 @@ CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *result, CUarray handle)
 
 CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *result, CUarray handle,
                                       CUdevice) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         *result = requirements(api::find_array(handle)->bytes());
     });
 }
 
 CUresult cuArrayDestroy(CUarray handle) {
-    return api::with_context([&](Context &) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &) {
         const std::shared_ptr<Array> array = api::find_array(handle);
         array->context().wait_for_all(); // kernels and copies may use it
         device::registry<Array>().remove(handle);
@@ -88,8 +85,7 @@ CUresult cuArrayDestroy(CUarray handle) {
 
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *result,
                                 const CUDA_ARRAY3D_DESCRIPTOR *description, unsigned int levels) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         api::require_non_null(result, description);
         auto mipmap = std::make_shared<MipmappedArray>(context, *description, levels);
         device::registry<MipmappedArray>().add(mipmap);
@@ -98,7 +94,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *result,
 }
 
 CUresult cuMipmappedArrayGetLevel(CUarray *result, CUmipmappedArray handle, unsigned int level) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         const std::shared_ptr<MipmappedArray> mipmap = find_mipmap(handle);
         device::require(level < mipmap->levels().size(), CUDA_ERROR_INVALID_VALUE);
@@ -109,7 +105,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray *result, CUmipmappedArray handle, unsi
 
 CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *result,
                                                CUmipmappedArray handle, CUdevice) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         std::uint64_t bytes = 0;
         for (const std::shared_ptr<Array> &level : find_mipmap(handle)->levels())
@@ -119,8 +115,7 @@ CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *r
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
-    return api::with_context([&](Context &) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &) {
         const std::shared_ptr<MipmappedArray> mipmap = find_mipmap(handle);
         mipmap->context().wait_for_all();
         for (const std::shared_ptr<Array> &level : mipmap->levels())

@@ -38,26 +38,29 @@ template <class Body> CUresult guarded(Body &&body) noexcept {
     }
 }
 
+/// The rule of a call while a stream captures. Refused: the call may synchronise with recorded
+/// work, which does not run, and invalidates the capture (capture::forbid_unsafe_calls()). Calls
+/// with a stream or an event have rules of their own: those of their stream or event come first.
+enum class InCapture { Permitted, Refused };
+
+/// The beginning of a call, out of line: all calls contain it. Throws Error.
+device::System &begin_call(InCapture rule);
+device::Context &begin_call_in_context(InCapture rule);
+device::Device &begin_call_for_device(InCapture rule, CUdevice ordinal);
+
 /// A call that requires an initialised driver: body(system).
-template <class Body> CUresult with_system(Body &&body) noexcept {
-    return guarded([&] { return body(device::System::get()); });
+template <InCapture rule, class Body> CUresult with_system(Body &&body) noexcept {
+    return guarded([&] { return body(begin_call(rule)); });
 }
 
 /// A call that requires a usable current context: body(context). Not permitted in host functions.
-template <class Body> CUresult with_context(Body &&body) noexcept {
-    return guarded([&] {
-        device::System::get();
-        device::refuse_in_host_function();
-        return body(device::current_context::require_usable());
-    });
+template <InCapture rule, class Body> CUresult with_context(Body &&body) noexcept {
+    return guarded([&] { return body(begin_call_in_context(rule)); });
 }
 
 /// A call for one device: body(device). Not permitted in host functions.
-template <class Body> CUresult with_device(CUdevice ordinal, Body &&body) noexcept {
-    return guarded([&] {
-        device::refuse_in_host_function();
-        return body(device::System::get().device(ordinal));
-    });
+template <InCapture rule, class Body> CUresult with_device(CUdevice ordinal, Body &&body) noexcept {
+    return guarded([&] { return body(begin_call_for_device(rule, ordinal)); });
 }
 
 /// The result of a query that programs repeat. Yields, so that the device's threads can use the

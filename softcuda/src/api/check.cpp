@@ -43,7 +43,7 @@ SCU_EXPORT void scuMarkFindingsTold(const std::uint64_t *numbers, std::size_t co
 SCU_EXPORT void scuForgetFindings() { check::forget_findings(); }
 
 SCU_EXPORT void scuMarkBlock(CUdeviceptr address, std::size_t bytes, int taken) {
-    static_cast<void>(api::with_context([&](device::Context &context) {
+    static_cast<void>(api::with_context<api::InCapture::Permitted>([&](device::Context &context) {
         if (check::modes() != 0 && !taken) // earlier launches use the block with its old state
             context.wait_for_all(device::HostNotified::No);
         device::checked_memory::mark_block(address, bytes, taken != 0);

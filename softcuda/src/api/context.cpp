@@ -1,7 +1,6 @@
 // context.cpp -- contexts, and the calling thread's stack of contexts.
 #include "api/call.h"
 
-#include "device/capture.h"
 #include "device/green_context.h"
 #include "device/registry.h"
 
@@ -41,7 +40,7 @@ std::shared_ptr<Context> find_or_current(CUcontext handle) {
 }
 
 CUresult create_context(CUcontext *result, unsigned flags, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](device::Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](device::Device &device) {
         api::require_non_null(result);
         device::require((flags & ~kContextFlags) == 0, CUDA_ERROR_INVALID_VALUE);
         auto context = std::make_shared<Context>(device, flags, Context::Role::Created);
@@ -73,7 +72,7 @@ SCU_EXPORT CUresult CUDAAPI cuCtxCreate_v4(CUcontext *result, CUctxCreateParams 
 }
 
 CUresult cuCtxDestroy(CUcontext handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         const std::shared_ptr<Context> context = find_context(handle);
         device::require(!context->is_primary(), CUDA_ERROR_INVALID_CONTEXT);
         Context::destroy(context);
@@ -83,14 +82,14 @@ CUresult cuCtxDestroy(CUcontext handle) {
 }
 
 CUresult cuCtxPushCurrent(CUcontext handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::refuse_in_host_function();
         device::current_context::push(*find_context(handle), find_green(handle));
     });
 }
 
 CUresult cuCtxPopCurrent(CUcontext *result) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::refuse_in_host_function();
         const CUcontext popped = current_handle();
         device::current_context::pop();
@@ -100,7 +99,7 @@ CUresult cuCtxPopCurrent(CUcontext *result) {
 }
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::refuse_in_host_function();
         device::current_context::set(handle ? find_context(handle).get() : nullptr,
                                      find_green(handle));
@@ -108,7 +107,7 @@ CUresult cuCtxSetCurrent(CUcontext handle) {
 }
 
 CUresult cuCtxGetCurrent(CUcontext *result) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::refuse_in_host_function();
         api::require_non_null(result);
         *result = current_handle();
@@ -116,7 +115,7 @@ CUresult cuCtxGetCurrent(CUcontext *result) {
 }
 
 CUresult cuCtxGetDevice(CUdevice *result) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result);
         Context *context = device::current_context::get();
         device::require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
@@ -125,28 +124,28 @@ CUresult cuCtxGetDevice(CUdevice *result) {
 }
 
 CUresult cuCtxGetFlags(unsigned int *flags) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(flags);
         *flags = context.flags();
     });
 }
 
 CUresult cuCtxSetFlags(unsigned int flags) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         device::require((flags & ~kContextFlags) == 0, CUDA_ERROR_INVALID_VALUE);
         context.set_flags(flags);
     });
 }
 
 CUresult cuCtxGetId(CUcontext handle, unsigned long long *id) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(id);
         *id = find_or_current(handle)->id();
     });
 }
 
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(version);
         find_or_current(handle);
         *version = 3020; // the version of the cuCtx functions, which has not changed since
@@ -154,47 +153,45 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version) {
 }
 
 CUresult cuCtxSynchronize() {
-    return api::with_context([](Context &context) { context.synchronize(); });
+    return api::with_context<api::InCapture::Permitted>(
+        [](Context &context) { context.synchronize(); });
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
-        context.set_limit(limit, value);
-    });
+    return api::with_context<api::InCapture::Refused>(
+        [&](Context &context) { context.set_limit(limit, value); });
 }
 
 CUresult cuCtxGetLimit(std::size_t *value, CUlimit limit) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(value);
         *value = context.limit(limit);
     });
 }
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(config);
         *config = CU_FUNC_CACHE_PREFER_NONE; // shared memory and cache are separate here
     });
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
-    return api::with_context([&](Context &) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &) {
         device::require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL,
                         CUDA_ERROR_INVALID_VALUE);
     });
 }
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(config);
         *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
     });
 }
 
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         device::require(config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE &&
                             config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE,
                         CUDA_ERROR_INVALID_VALUE);
@@ -202,7 +199,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         if (least)
             *least = device::kLeastPriority;
         if (greatest)
@@ -211,11 +208,12 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 }
 
 CUresult cuCtxResetPersistingL2Cache() {
-    return api::with_context([](Context &) {}); // no cache is reserved here
+    return api::with_context<api::InCapture::Permitted>(
+        [](Context &) {}); // no cache is reserved here
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
         Context &other = *find_context(peer);
         device::require(&other.device() != &context.device(), CUDA_ERROR_INVALID_DEVICE);
@@ -224,5 +222,6 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer) {
-    return api::with_context([&](Context &context) { context.disable_peer(*find_context(peer)); });
+    return api::with_context<api::InCapture::Permitted>(
+        [&](Context &context) { context.disable_peer(*find_context(peer)); });
 }

@@ -132,17 +132,21 @@ void set(std::uint64_t context, CUcoredumpSettings id, const void *value,
 } // namespace
 
 CUresult cuCoredumpGetAttribute(CUcoredumpSettings id, void *value, std::size_t *bytes) {
-    return api::with_context([&](Context &context) { get(context.id(), id, value, bytes); });
+    return api::with_context<api::InCapture::Permitted>(
+        [&](Context &context) { get(context.id(), id, value, bytes); });
 }
 
 CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings id, void *value, std::size_t *bytes) {
-    return api::with_system([&](device::System &) { get(0, id, value, bytes); });
+    return api::with_system<api::InCapture::Permitted>(
+        [&](device::System &) { get(0, id, value, bytes); });
 }
 
 CUresult cuCoredumpSetAttribute(CUcoredumpSettings id, void *value, std::size_t *bytes) {
-    return api::with_context([&](Context &context) { set(context.id(), id, value, bytes); });
+    return api::with_context<api::InCapture::Permitted>(
+        [&](Context &context) { set(context.id(), id, value, bytes); });
 }
 
 CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings id, void *value, std::size_t *bytes) {
-    return api::with_system([&](device::System &) { set(0, id, value, bytes); });
+    return api::with_system<api::InCapture::Permitted>(
+        [&](device::System &) { set(0, id, value, bytes); });
 }

@@ -36,14 +36,14 @@ bool is_pci_bus_id(const char *text, const Device &device) {
 } // namespace
 
 CUresult cuDeviceGet(CUdevice *result, int ordinal) {
-    return api::with_device(ordinal, [&](Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](Device &device) {
         api::require_non_null(result);
         *result = device.ordinal();
     });
 }
 
 CUresult cuDeviceGetCount(int *count) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         device::refuse_in_host_function();
         api::require_non_null(count);
         *count = system.device_count();
@@ -51,12 +51,12 @@ CUresult cuDeviceGetCount(int *count) {
 }
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice ordinal) {
-    return api::with_device(ordinal,
-                            [&](Device &device) { copy_text(device.name(), name, length); });
+    return api::with_device<api::InCapture::Permitted>(
+        ordinal, [&](Device &device) { copy_text(device.name(), name, length); });
 }
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](Device &device) {
         api::require_non_null(uuid);
         *uuid = device.uuid();
     });
@@ -68,14 +68,14 @@ SCU_EXPORT CUresult CUDAAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice ordinal) {
 }
 
 CUresult cuDeviceTotalMem(std::size_t *bytes, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](Device &device) {
         api::require_non_null(bytes);
         *bytes = device.total_memory();
     });
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](Device &device) {
         api::require_non_null(value);
         const std::optional<int> result = device.attribute(attribute);
         device::require(result.has_value(), CUDA_ERROR_INVALID_VALUE);
@@ -84,7 +84,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 }
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *result, const char *id) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(result, id);
         for (int ordinal = 0; ordinal < system.device_count(); ordinal++) {
             if (is_pci_bus_id(id, system.device(ordinal))) {
@@ -97,12 +97,12 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *result, const char *id) {
 }
 
 CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice ordinal) {
-    return api::with_device(ordinal,
-                            [&](Device &device) { copy_text(device.pci_bus_id(), id, length); });
+    return api::with_device<api::InCapture::Permitted>(
+        ordinal, [&](Device &device) { copy_text(device.pci_bus_id(), id, length); });
 }
 
 CUresult cuDeviceCanAccessPeer(int *can, CUdevice first, CUdevice second) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(can);
         *can = &system.device(first) != &system.device(second) ? 1 : 0;
     });
@@ -154,14 +154,14 @@ void give_capabilities(unsigned *capabilities, const CUatomicOperation *operatio
 CUresult cuDeviceGetHostAtomicCapabilities(unsigned *capabilities,
                                            const CUatomicOperation *operations, unsigned count,
                                            CUdevice ordinal) {
-    return api::with_device(
+    return api::with_device<api::InCapture::Permitted>(
         ordinal, [&](device::Device &) { give_capabilities(capabilities, operations, count); });
 }
 
 CUresult cuDeviceGetP2PAtomicCapabilities(unsigned *capabilities,
                                           const CUatomicOperation *operations, unsigned count,
                                           CUdevice source, CUdevice destination) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         device::require(&system.device(source) != &system.device(destination),
                         CUDA_ERROR_INVALID_DEVICE);
         give_capabilities(capabilities, operations, count);
@@ -170,7 +170,7 @@ CUresult cuDeviceGetP2PAtomicCapabilities(unsigned *capabilities,
 
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice source,
                                  CUdevice destination) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(value);
         device::require(&system.device(source) != &system.device(destination),
                         CUDA_ERROR_INVALID_DEVICE);
@@ -192,29 +192,31 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *result, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](Device &device) {
         api::require_non_null(result);
         *result = reinterpret_cast<CUcontext>(&device.retain_primary());
     });
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
-    return api::with_device(ordinal, [](Device &device) { device.release_primary(); });
+    return api::with_device<api::InCapture::Permitted>(
+        ordinal, [](Device &device) { device.release_primary(); });
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice ordinal) {
-    return api::with_device(ordinal, [](Device &device) { device.reset_primary(); });
+    return api::with_device<api::InCapture::Permitted>(
+        ordinal, [](Device &device) { device.reset_primary(); });
 }
 
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned int flags) {
-    return api::with_device(ordinal, [&](Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](Device &device) {
         device::require((flags & ~unsigned{CU_CTX_FLAGS_MASK}) == 0, CUDA_ERROR_INVALID_VALUE);
         device.set_primary_flags(flags);
     });
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active) {
-    return api::with_device(ordinal, [&](Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](Device &device) {
         api::require_non_null(flags, active);
         *flags = device.primary_flags();
         *active = device.primary_active() ? 1 : 0;
@@ -235,7 +237,7 @@ SCU_EXPORT CUresult CUDAAPI cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigne
 }
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](Device &device) {
         api::require_non_null(major, minor);
         *major = device.architecture() / 10;
         *minor = device.architecture() % 10;
@@ -243,7 +245,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal) {
 }
 
 CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](Device &device) {
         api::require_non_null(properties);
         const device::DeviceLimits &limits = device.limits();
         *properties = CUdevprop{

@@ -18,7 +18,7 @@ std::shared_ptr<Event> find_event(CUevent handle) {
 }
 
 CUresult elapsed_time(float *milliseconds, CUevent begin, CUevent end) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(milliseconds);
         const std::shared_ptr<Event> first = find_event(begin), last = find_event(end);
         device::capture::require_not_captured(*first);
@@ -30,7 +30,7 @@ CUresult elapsed_time(float *milliseconds, CUevent begin, CUevent end) {
 } // namespace
 
 CUresult cuEventCreate(CUevent *result, unsigned int flags) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         constexpr unsigned known =
             CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
         api::require_non_null(result);
@@ -46,7 +46,7 @@ CUresult cuEventCreate(CUevent *result, unsigned int flags) {
 }
 
 CUresult cuEventDestroy(CUevent handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         const std::shared_ptr<Event> event = device::registry<Event>().remove(handle);
         device::require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
         device::capture::forget(*event);
@@ -73,7 +73,7 @@ CUresult cuEventRecord(CUevent handle, CUstream stream) {
 }
 
 CUresult cuEventQuery(CUevent handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         const std::shared_ptr<Event> event = find_event(handle);
         device::capture::forbid(*event);
         device::capture::forbid_unsafe_calls();
@@ -86,7 +86,7 @@ CUresult cuEventQuery(CUevent handle) {
 }
 
 CUresult cuEventSynchronize(CUevent handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         const std::shared_ptr<Event> event = find_event(handle);
         device::capture::forbid(*event);
         device::capture::forbid_unsafe_calls();

@@ -9,7 +9,8 @@ namespace {
 
 /// A call for one function: body(function).
 template <class Body> CUresult with_function(CUfunction handle, Body &&body) noexcept {
-    return api::with_context([&](Context &) { return body(*api::find_function(handle)); });
+    return api::with_context<api::InCapture::Permitted>(
+        [&](Context &) { return body(*api::find_function(handle)); });
 }
 
 } // namespace

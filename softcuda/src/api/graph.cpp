@@ -37,7 +37,7 @@ void instantiate(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
 /// On failure, returns the result that makes a client read the update information.
 CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResult *result,
                 CUgraphNode *node) {
-    return api::with_graphs_in_context([&](Context &) {
+    return api::with_graphs_in_context<api::InCapture::Permitted>([&](Context &) {
         const GraphExec::Difference difference =
             api::find_exec(exec)->update(*api::find_graph(graph));
         if (result)
@@ -53,7 +53,7 @@ CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResult *result
 } // namespace
 
 CUresult cuGraphCreate(CUgraph *result, unsigned int flags) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::require_non_null(result);
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
         *result = api::publish(std::make_shared<Graph>());
@@ -61,21 +61,23 @@ CUresult cuGraphCreate(CUgraph *result, unsigned int flags) {
 }
 
 CUresult cuGraphDestroy(CUgraph graph) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::find_graph(graph);
         device::registry<Graph>().remove(graph);
     });
 }
 
 CUresult cuGraphClone(CUgraph *result, CUgraph graph) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::require_non_null(result);
-        *result = api::publish(api::find_graph(graph)->clone());
+        const std::shared_ptr<Graph> original = api::find_graph(graph);
+        original->require_no_memory_nodes();
+        *result = api::publish(original->clone());
     });
 }
 
 CUresult cuGraphNodeFindInClone(CUgraphNode *result, CUgraphNode original, CUgraph clone) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::require_non_null(result);
         const std::uint64_t wanted = api::find_node(original)->id();
         for (const std::shared_ptr<device::GraphNode> &node : api::find_graph(clone)->nodes()) {
@@ -90,7 +92,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *result, CUgraphNode original, CUgra
 
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
                                         CUcontext wanted, unsigned int value, unsigned int flags) {
-    return api::with_graphs_in_context([&](Context &current) {
+    return api::with_graphs_in_context<api::InCapture::Permitted>([&](Context &current) {
         api::require_non_null(handle);
         device::require((flags & ~CU_GRAPH_COND_ASSIGN_DEFAULT) == 0, CUDA_ERROR_INVALID_VALUE);
         const std::shared_ptr<Graph> owner = api::find_graph(graph);
@@ -104,16 +106,13 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
-    return api::with_graphs_in_context([&](Context &) {
-        device::capture::forbid_unsafe_calls();
-        instantiate(result, graph, flags);
-    });
+    return api::with_graphs_in_context<api::InCapture::Refused>(
+        [&](Context &) { instantiate(result, graph, flags); });
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec *result, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
-    return api::with_graphs_in_context([&](Context &) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_graphs_in_context<api::InCapture::Refused>([&](Context &) {
         api::require_non_null(params);
         params->hErrNode_out = nullptr;
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
@@ -123,7 +122,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *result, CUgraph graph,
 }
 
 CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::require_non_null(flags);
         *flags = api::find_exec(exec)->flags();
     });
@@ -153,8 +152,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec) {
-    return api::with_graphs([&] {
-        device::capture::forbid_unsafe_calls();
+    return api::with_graphs<api::InCapture::Refused>([&] {
         device::require(device::registry<GraphExec>().remove(exec) != nullptr,
                         CUDA_ERROR_INVALID_VALUE);
     });

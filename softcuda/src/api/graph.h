@@ -10,8 +10,8 @@
 namespace softcuda::api {
 
 /// A call that reads graphs: body(), with the lock of all graphs.
-template <class Body> CUresult with_graphs(Body &&body) noexcept {
-    return with_system([&](device::System &) {
+template <InCapture rule, class Body> CUresult with_graphs(Body &&body) noexcept {
+    return with_system<rule>([&](device::System &) {
         device::refuse_in_host_function();
         std::lock_guard lock(device::graph_mutex());
         return body();
@@ -19,8 +19,8 @@ template <class Body> CUresult with_graphs(Body &&body) noexcept {
 }
 
 /// As above, for calls that require a current context.
-template <class Body> CUresult with_graphs_in_context(Body &&body) noexcept {
-    return with_context([&](device::Context &context) {
+template <InCapture rule, class Body> CUresult with_graphs_in_context(Body &&body) noexcept {
+    return with_context<rule>([&](device::Context &context) {
         std::lock_guard lock(device::graph_mutex());
         return body(context);
     });

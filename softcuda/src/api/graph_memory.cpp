@@ -33,12 +33,12 @@ KernelWork &kernel_of(const std::shared_ptr<device::GraphNode> &node) {
 
 // No unused memory is kept for graphs, so there is none to trim.
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
-    return api::with_device(device, [](device::Device &) {});
+    return api::with_device<api::InCapture::Permitted>(device, [](device::Device &) {});
 }
 
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
                                       void *value) {
-    return api::with_device(device, [&](device::Device &) {
+    return api::with_device<api::InCapture::Permitted>(device, [&](device::Device &) {
         api::require_non_null(value);
         const GraphMemory::Statistics now = GraphMemory::statistics();
         auto &result = *static_cast<cuuint64_t *>(value);
@@ -62,7 +62,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
 
 CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
                                       void *value) {
-    return api::with_device(device, [&](device::Device &) {
+    return api::with_device<api::InCapture::Permitted>(device, [&](device::Device &) {
         api::require_non_null(value);
         device::require(*static_cast<const cuuint64_t *>(value) == 0, CUDA_ERROR_INVALID_VALUE);
         if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
@@ -74,7 +74,7 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
 
 CUresult cuUserObjectCreate(CUuserObject *result, void *object, CUhostFn destroy,
                             unsigned int count, unsigned int flags) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result);
         device::require(destroy && count > 0 && count <= INT_MAX &&
                             flags == CU_USER_OBJECT_NO_DESTRUCTOR_SYNC,
@@ -86,14 +86,14 @@ CUresult cuUserObjectCreate(CUuserObject *result, void *object, CUhostFn destroy
 }
 
 CUresult cuUserObjectRetain(CUuserObject object, unsigned int count) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::require(count > 0 && count <= INT_MAX, CUDA_ERROR_INVALID_VALUE);
         find_object(object)->retain(count);
     });
 }
 
 CUresult cuUserObjectRelease(CUuserObject object, unsigned int count) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::require(count > 0, CUDA_ERROR_INVALID_VALUE);
         find_object(object)->release(count);
     });
@@ -101,7 +101,7 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count) {
 
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject handle, unsigned int count,
                                  unsigned int flags) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         device::require(count > 0 && count <= INT_MAX &&
                             (flags & ~unsigned{CU_GRAPH_USER_OBJECT_MOVE}) == 0,
                         CUDA_ERROR_INVALID_VALUE);
@@ -113,7 +113,7 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject handle, unsigned in
 }
 
 CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         device::require(count > 0, CUDA_ERROR_INVALID_VALUE);
         api::find_graph(graph)->references.release(find_object(object), count);
     });
@@ -121,7 +121,7 @@ CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned i
 
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID attribute,
                                        const CUkernelNodeAttrValue *value) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::require_non_null(value);
         const auto node = api::find_node(handle);
         KernelWork &work = kernel_of(node);
@@ -147,7 +147,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
 
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID attribute,
                                        CUkernelNodeAttrValue *value) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::require_non_null(value);
         const auto node = api::find_node(handle);
         const KernelWork &work = kernel_of(node);
@@ -160,7 +160,7 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
 }
 
 CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode destination, CUgraphNode source) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         const auto to = api::find_node(destination), from = api::find_node(source);
         kernel_of(to).attributes = kernel_of(from).attributes;
         kernel_of(to).shape.cooperative = kernel_of(from).shape.cooperative;

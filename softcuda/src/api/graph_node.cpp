@@ -174,7 +174,7 @@ GraphWork work_of(CUgraphNodeParams &params) {
 template <class Make>
 CUresult add(CUgraphNode *result, CUgraph graph, const CUgraphNode *dependencies, std::size_t count,
              Make &&make) {
-    return api::with_graphs_in_context([&](Context &) {
+    return api::with_graphs_in_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         *result = api::handle_of(
             api::find_graph(graph)->add(make(), api::find_nodes(dependencies, count)));
@@ -183,7 +183,7 @@ CUresult add(CUgraphNode *result, CUgraph graph, const CUgraphNode *dependencies
 
 /// Calls use(work) with a node's work of one type. Throws Error(invalid value) for another type.
 template <class Work, class Use> CUresult with_work(CUgraphNode handle, Use &&use) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         const std::shared_ptr<GraphNode> node = api::find_node(handle);
         auto *work = std::get_if<Work>(&node->work);
         device::require(work != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -192,7 +192,7 @@ template <class Work, class Use> CUresult with_work(CUgraphNode handle, Use &&us
 }
 
 template <class Make> CUresult set(CUgraphNode handle, Make &&make) {
-    return api::with_graphs_in_context([&](Context &) {
+    return api::with_graphs_in_context<api::InCapture::Permitted>([&](Context &) {
         const std::shared_ptr<GraphNode> node = api::find_node(handle);
         GraphWork work = make();
         device::require(type_of(work) == type_of(node->work), CUDA_ERROR_INVALID_VALUE);
@@ -201,7 +201,7 @@ template <class Make> CUresult set(CUgraphNode handle, Make &&make) {
 }
 
 template <class Make> CUresult set_in(CUgraphExec exec, CUgraphNode node, Make &&make) {
-    return api::with_graphs_in_context(
+    return api::with_graphs_in_context<api::InCapture::Permitted>(
         [&](Context &) { api::find_exec(exec)->set_work(*api::find_node(node), make()); });
 }
 
@@ -502,12 +502,12 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled) {
-    return api::with_graphs(
+    return api::with_graphs<api::InCapture::Permitted>(
         [&] { api::find_exec(exec)->set_enabled(*api::find_node(node), enabled != 0); });
 }
 
 CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *enabled) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::require_non_null(enabled);
         *enabled = api::find_exec(exec)->enabled(*api::find_node(node)) ? 1 : 0;
     });

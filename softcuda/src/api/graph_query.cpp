@@ -47,7 +47,7 @@ void clear_edges(CUgraphEdgeData *edges, const std::size_t *count) {
 
 /// `from` and `to` have the same length, like CUDA's arrays.
 CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, std::size_t *count) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         std::vector<GraphNode *> sources, targets;
         for (const std::shared_ptr<GraphNode> &node : api::find_graph(graph)->nodes())
             for (GraphNode *dependency : node->dependencies) {
@@ -64,8 +64,10 @@ CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, std::size_
 
 CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
                       std::size_t count, bool add) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         const std::shared_ptr<Graph> graph = api::find_graph(handle);
+        if (!add)
+            graph->require_no_memory_nodes();
         const std::vector<GraphNode *> sources = api::find_nodes(from, count);
         const std::vector<GraphNode *> targets = api::find_nodes(to, count);
         for (std::size_t i = 0; i < count; i++) {
@@ -114,12 +116,12 @@ std::string label_of(const GraphNode &node) {
 } // namespace
 
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, std::size_t *count) {
-    return api::with_graphs(
+    return api::with_graphs<api::InCapture::Permitted>(
         [&] { api::give_nodes(all_nodes(*api::find_graph(graph)), nodes, count); });
 }
 
 CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, std::size_t *count) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         std::vector<GraphNode *> roots = all_nodes(*api::find_graph(graph));
         std::erase_if(roots, [](const GraphNode *node) { return !node->dependencies.empty(); });
         api::give_nodes(roots, nodes, count);
@@ -127,15 +129,16 @@ CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, std::size_t *cou
 }
 
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::require_non_null(type);
         *type = device::type_of(api::find_node(node)->work);
     });
 }
 
 CUresult cuGraphDestroyNode(CUgraphNode handle) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         const std::shared_ptr<GraphNode> node = api::find_node(handle);
+        node->graph().require_no_memory_nodes();
         node->graph().remove(*node);
     });
 }
@@ -158,7 +161,7 @@ SCU_EXPORT CUresult CUDAAPI cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from,
 
 SCU_EXPORT CUresult CUDAAPI cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes,
                                                        std::size_t *count) {
-    return api::with_graphs(
+    return api::with_graphs<api::InCapture::Permitted>(
         [&] { api::give_nodes(api::find_node(node)->dependencies, nodes, count); });
 }
 
@@ -171,7 +174,7 @@ SCU_EXPORT CUresult CUDAAPI cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgr
 
 SCU_EXPORT CUresult CUDAAPI cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes,
                                                          std::size_t *count) {
-    return api::with_graphs(
+    return api::with_graphs<api::InCapture::Permitted>(
         [&] { api::give_nodes(dependents(*api::find_node(node)), nodes, count); });
 }
 
@@ -208,7 +211,7 @@ SCU_EXPORT CUresult CUDAAPI cuGraphRemoveDependencies_v2(CUgraph graph, const CU
 }
 
 CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned int) {
-    return api::with_graphs([&] {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
         api::require_non_null(path);
         const std::shared_ptr<Graph> graph = api::find_graph(handle);
         std::ofstream file(path);

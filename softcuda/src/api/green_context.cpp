@@ -100,12 +100,12 @@ std::shared_ptr<Context> find_context(CUcontext handle) {
 } // namespace
 
 CUresult cuDeviceGetDevResource(CUdevice ordinal, CUdevResource *result, CUdevResourceType type) {
-    return api::with_device(ordinal,
-                            [&](device::Device &device) { give(result, type, all_of(device)); });
+    return api::with_device<api::InCapture::Permitted>(
+        ordinal, [&](device::Device &device) { give(result, type, all_of(device)); });
 }
 
 CUresult cuCtxGetDevResource(CUcontext handle, CUdevResource *result, CUdevResourceType type) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         const auto green = green_behind(handle);
         give(result, type, green ? green->range() : all_of(find_context(handle)->device()));
     });
@@ -113,14 +113,14 @@ CUresult cuCtxGetDevResource(CUcontext handle, CUdevResource *result, CUdevResou
 
 CUresult cuGreenCtxGetDevResource(CUgreenCtx handle, CUdevResource *result,
                                   CUdevResourceType type) {
-    return api::with_system(
+    return api::with_system<api::InCapture::Permitted>(
         [&](device::System &) { give(result, type, find_green(handle)->range()); });
 }
 
 CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *groups,
                                      const CUdevResource *input, CUdevResource *remaining,
                                      unsigned int flags, unsigned int least) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(groups, input);
         constexpr unsigned kAlone = 1,
                            kLargeClusters = 2; // CU_DEV_SM_RESOURCE_SPLIT_*, of CUDA 12.9
@@ -142,7 +142,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *groups
 
 CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *result, CUdevResource *resources,
                                    unsigned int count) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result, resources);
         device::require(count > 0, CUDA_ERROR_INVALID_VALUE);
         auto description = std::make_shared<ResourceDescription>();
@@ -161,7 +161,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *result, CUdevResource *res
 
 CUresult cuGreenCtxCreate(CUgreenCtx *result, CUdevResourceDesc handle, CUdevice ordinal,
                           unsigned int flags) {
-    return api::with_device(ordinal, [&](device::Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](device::Device &device) {
         api::require_non_null(result);
         device::require(flags == CU_GREEN_CTX_DEFAULT_STREAM, CUDA_ERROR_INVALID_VALUE);
         const auto description = device::registry<ResourceDescription>().find(handle);
@@ -174,21 +174,21 @@ CUresult cuGreenCtxCreate(CUgreenCtx *result, CUdevResourceDesc handle, CUdevice
 }
 
 CUresult cuGreenCtxDestroy(CUgreenCtx handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::require(device::registry<GreenContext>().remove(handle) != nullptr,
                         CUDA_ERROR_INVALID_CONTEXT);
     });
 }
 
 CUresult cuCtxFromGreenCtx(CUcontext *result, CUgreenCtx handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result);
         *result = reinterpret_cast<CUcontext>(find_green(handle).get());
     });
 }
 
 CUresult cuGreenCtxGetId(CUgreenCtx handle, unsigned long long *id) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(id);
         *id = find_green(handle)->id();
     });
@@ -196,7 +196,7 @@ CUresult cuGreenCtxGetId(CUgreenCtx handle, unsigned long long *id) {
 
 CUresult cuGreenCtxStreamCreate(CUstream *result, CUgreenCtx handle, unsigned int flags,
                                 int priority) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result);
         device::require(flags == CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE);
         *result = reinterpret_cast<CUstream>(
@@ -209,24 +209,24 @@ CUresult cuGreenCtxStreamCreate(CUstream *result, CUgreenCtx handle, unsigned in
 }
 
 CUresult cuStreamGetGreenCtx(CUstream handle, CUgreenCtx *result) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result);
         *result = handle_of(api::find_stream(context, handle)->confined_to());
     });
 }
 
 CUresult cuGreenCtxRecordEvent(CUgreenCtx handle, CUevent event) {
-    return api::with_system(
+    return api::with_system<api::InCapture::Permitted>(
         [&](device::System &) { find_green(handle)->record(*find_event(event)); });
 }
 
 CUresult cuGreenCtxWaitEvent(CUgreenCtx handle, CUevent event) {
-    return api::with_system(
+    return api::with_system<api::InCapture::Permitted>(
         [&](device::System &) { find_green(handle)->hold(*find_event(event)); });
 }
 
 CUresult cuCtxRecordEvent(CUcontext handle, CUevent event) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         if (const auto green = green_behind(handle))
             return green->record(*find_event(event));
         const std::shared_ptr<Context> context = find_context(handle);
@@ -235,7 +235,7 @@ CUresult cuCtxRecordEvent(CUcontext handle, CUevent event) {
 }
 
 CUresult cuCtxWaitEvent(CUcontext handle, CUevent event) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         if (const auto green = green_behind(handle))
             return green->hold(*find_event(event));
         for (const auto &stream : system.timeline().streams(*find_context(handle)))

@@ -37,9 +37,9 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
 
 // There is no profiler to control. CUDA also accepts these calls without a profiler.
 SCU_EXPORT CUresult cuProfilerStart() {
-    return api::with_context([](device::Context &) {});
+    return api::with_context<api::InCapture::Permitted>([](device::Context &) {});
 }
 
 SCU_EXPORT CUresult cuProfilerStop() {
-    return api::with_context([](device::Context &) {});
+    return api::with_context<api::InCapture::Permitted>([](device::Context &) {});
 }

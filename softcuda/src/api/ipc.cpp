@@ -55,7 +55,7 @@ template <class Cuda> Handle take(const Cuda &from, Content content) {
 }
 
 std::uint64_t inode_of(int file) {
-    struct stat status{};
+    struct stat status {};
     device::require(fstat(file, &status) == 0, CUDA_ERROR_OPERATING_SYSTEM);
     return status.st_ino;
 }
@@ -97,7 +97,7 @@ std::mutex opened_mutex;
 std::map<std::uint64_t, Opened> opened;
 
 CUresult open_memory(CUdeviceptr *result, const CUipcMemHandle &from, unsigned flags) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result);
         device::require(flags == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, CUDA_ERROR_INVALID_VALUE);
         const Handle handle = take(from, Content::Memory);
@@ -119,7 +119,7 @@ CUresult open_memory(CUdeviceptr *result, const CUipcMemHandle &from, unsigned f
 } // namespace
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *result, CUdeviceptr address) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result);
         context.wait_for_all(); // the memory is moved to a file
         const Allocation shared = device::System::get().memory().share(address);
@@ -147,7 +147,7 @@ SCU_EXPORT CUresult CUDAAPI cuIpcOpenMemHandle_v2(CUdeviceptr *result, CUipcMemH
 }
 
 CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         std::lock_guard lock(opened_mutex);
         const auto found = std::find_if(opened.begin(), opened.end(), [&](const auto &each) {
             return each.second.address == address && each.second.uses > 0;
@@ -162,7 +162,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
 }
 
 CUresult cuIpcGetEventHandle(CUipcEventHandle *result, CUevent event_handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         const auto event = device::registry<Event>().find(event_handle);
         device::require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
@@ -177,7 +177,7 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *result, CUevent event_handle) {
 }
 
 CUresult cuIpcOpenEventHandle(CUevent *result, CUipcEventHandle from) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result);
         const Handle handle = take(from, Content::Event);
         device::require(handle.process != getpid(), CUDA_ERROR_INVALID_CONTEXT);

@@ -2,7 +2,6 @@
 #include "device/library.h"
 #include "api/handles.h"
 #include "api/jit_options.h"
-#include "device/capture.h"
 #include "device/read_image.h"
 #include "rt/grid.h"
 
@@ -67,7 +66,7 @@ device::Module::Global find_global(CUlibrary handle, Context &context, const cha
 
 CUresult get_variable(CUdeviceptr *address, std::size_t *size, CUlibrary handle, const char *name,
                       bool managed) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         const device::Module::Global global = find_global(handle, context, name, managed);
         if (address)
             *address = global.address;
@@ -81,7 +80,7 @@ CUresult get_variable(CUdeviceptr *address, std::size_t *size, CUlibrary handle,
 CUresult cuLibraryLoadData(CUlibrary *result, const void *code, CUjit_option *options,
                            void **values, unsigned int option_count, CUlibraryOption *, void **,
                            unsigned int) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::refuse_in_host_function();
         api::require_non_null(code);
         return load(result, code, api::JitOptions(option_count, options, values));
@@ -91,7 +90,7 @@ CUresult cuLibraryLoadData(CUlibrary *result, const void *code, CUjit_option *op
 CUresult cuLibraryLoadFromFile(CUlibrary *result, const char *path, CUjit_option *options,
                                void **values, unsigned int option_count, CUlibraryOption *, void **,
                                unsigned int) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(path);
         const std::string code = device::read_file(path);
         return load(result, std::as_bytes(std::span(code)),
@@ -100,8 +99,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *result, const char *path, CUjit_option
 }
 
 CUresult cuLibraryUnload(CUlibrary handle) {
-    return api::with_system([&](device::System &) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_system<api::InCapture::Refused>([&](device::System &) {
         const std::shared_ptr<Library> library = find_library(handle);
         for (const std::shared_ptr<device::Module> &module : library->modules()) {
             module->context().wait_for_all();
@@ -114,7 +112,7 @@ CUresult cuLibraryUnload(CUlibrary handle) {
 }
 
 CUresult cuLibraryGetKernel(CUkernel *result, CUlibrary handle, const char *name) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result, name);
         Kernel *kernel = find_library(handle)->kernel(name);
         device::require(kernel != nullptr, CUDA_ERROR_NOT_FOUND);
@@ -123,14 +121,14 @@ CUresult cuLibraryGetKernel(CUkernel *result, CUlibrary handle, const char *name
 }
 
 CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(count);
         *count = static_cast<unsigned>(find_library(handle)->kernels().size());
     });
 }
 
 CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count, CUlibrary handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(kernels);
         for (const std::unique_ptr<Kernel> &kernel : find_library(handle)->kernels()) {
             if (count-- == 0)
@@ -141,7 +139,7 @@ CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count, CUlibr
 }
 
 CUresult cuLibraryGetModule(CUmodule *module, CUlibrary handle) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(module);
         *module = reinterpret_cast<CUmodule>(find_library(handle)->module(context).get());
     });
@@ -158,7 +156,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *address, std::size_t *size, CUlibrary 
 }
 
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel handle) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(function);
         *function = api::handle_of(*find_kernel(handle)->function(context));
     });
@@ -166,7 +164,7 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel handle) {
 
 CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel handle,
                               CUdevice) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(value);
         *value = find_kernel(handle)->function(context)->attribute(attribute);
     });
@@ -174,27 +172,27 @@ CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkern
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
                               CUdevice) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         find_kernel(handle)->function(context)->set_attribute(attribute, value);
     });
 }
 
 CUresult cuKernelGetName(const char **name, CUkernel handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(name, handle);
         *name = find_kernel(handle)->info().name.c_str();
     });
 }
 
 CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(library);
         *library = reinterpret_cast<CUlibrary>(&find_kernel(handle)->library());
     });
 }
 
 CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](device::Device &) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](device::Device &) {
         find_kernel(handle); // a hint, which a CPU's caches do not support
         device::require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL,
                         CUDA_ERROR_INVALID_VALUE);
@@ -203,7 +201,7 @@ CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice o
 
 // Added in CUDA 13.2.
 SCU_EXPORT CUresult CUDAAPI cuKernelGetParamCount(CUkernel handle, std::size_t *count) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(count);
         *count = find_kernel(handle)->info().parameters.size();
     });
@@ -211,7 +209,7 @@ SCU_EXPORT CUresult CUDAAPI cuKernelGetParamCount(CUkernel handle, std::size_t *
 
 CUresult cuKernelGetParamInfo(CUkernel handle, std::size_t index, std::size_t *offset,
                               std::size_t *size) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(offset);
         const compiler::KernelInfo &info = find_kernel(handle)->info();
         device::require(index < info.parameters.size(), CUDA_ERROR_INVALID_VALUE);

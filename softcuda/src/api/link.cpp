@@ -81,14 +81,15 @@ void add(Link &link, CUjitInputType type, std::span<const std::byte> data, const
 
 /// A call for one link: body(link).
 template <class Body> CUresult with_link(CUlinkState handle, Body &&body) noexcept {
-    return api::with_context([&](Context &) { return body(*find_link(handle)); });
+    return api::with_context<api::InCapture::Permitted>(
+        [&](Context &) { return body(*find_link(handle)); });
 }
 
 } // namespace
 
 CUresult cuLinkCreate(unsigned int option_count, CUjit_option *options, void **values,
                       CUlinkState *result) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result);
         auto link = std::make_shared<Link>(api::JitOptions(option_count, options, values));
         link->architecture = context.device().architecture();
@@ -121,13 +122,13 @@ CUresult cuLinkComplete(CUlinkState handle, void **image, std::size_t *bytes) {
         const std::uint64_t begin = rt::monotonic_nanoseconds();
         reporting(link, [&](std::string &log) {
             device::require(!link.inputs.empty(), CUDA_ERROR_INVALID_VALUE);
-            std::optional<std::string> linked =
+            std::optional<compiler::Linked> linked =
                 compiler::Program::link(link.inputs, log, link.options.most_registers());
             device::require(linked.has_value(), CUDA_ERROR_INVALID_PTX);
             // Undefined symbols are an error of the link.
-            device::require(compiler::Program::from_ptx(*linked, log) != nullptr,
+            device::require(compiler::Program::from_ptx(linked->ptx, log) != nullptr,
                             CUDA_ERROR_INVALID_PTX);
-            link.result = std::move(*linked);
+            link.result = std::move(linked->ptx);
         });
         const std::uint64_t took = rt::monotonic_nanoseconds() - begin;
         link.options.report({}, {}, static_cast<float>(took) / 1e6F);
@@ -138,7 +139,7 @@ CUresult cuLinkComplete(CUlinkState handle, void **image, std::size_t *bytes) {
 }
 
 CUresult cuLinkDestroy(CUlinkState handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         device::require(device::registry<Link>().remove(handle) != nullptr,
                         CUDA_ERROR_INVALID_HANDLE);
     });

@@ -50,7 +50,7 @@ void check_ptx(const device::Linkable &program, int architecture, std::string &l
     log.clear();
     const auto parsed = compiler::Program::link({{program.name, program.ptx}}, log, 0);
     device::require(parsed.has_value(), CUDA_ERROR_INVALID_PTX);
-    if (const int target = target_of(*parsed); target > architecture) {
+    if (const int target = target_of(parsed->ptx); target > architecture) {
         log = "error: '" + program.name + "' has PTX for sm_" + std::to_string(target) +
               ", which is newer than -arch=sm_" + std::to_string(architecture) + "\n";
         throw device::Error(CUDA_ERROR_INVALID_PTX);
@@ -114,13 +114,16 @@ SCU_EXPORT CUresult scuLinkPtx(const ScuLinkProgram *programs, std::size_t count
         reporting(receiver, [&](std::string &log) {
             const auto linked = compiler::Program::link(inputs, log, most_registers);
             device::require(linked.has_value(), CUDA_ERROR_INVALID_PTX);
-            if (!keeps_undefined) {
-                const auto program = compiler::Program::from_ptx(*linked, log);
+            if (keeps_undefined) {
+                for (const std::string &name : linked->undefined)
+                    receiver.give(SCU_LINK_UNDEFINED, name, "");
+            } else {
+                const auto program = compiler::Program::from_ptx(linked->ptx, log);
                 device::require(program != nullptr, CUDA_ERROR_INVALID_PTX);
                 for (const compiler::KernelInfo &kernel : program->kernels())
                     describe(kernel, receiver);
             }
-            receiver.give(SCU_LINK_PTX, "", *linked);
+            receiver.give(SCU_LINK_PTX, "", linked->ptx);
         });
     });
 }

@@ -171,10 +171,8 @@ void check_places(const CUmemLocation *places, const std::size_t *first, std::si
 #undef cuMemPrefetchAsync
 SCU_EXPORT CUresult CUDAAPI cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes,
                                            CUmem_advise advice, CUmemLocation location) {
-    return api::with_system([&](device::System &system) {
-        device::capture::forbid_unsafe_calls();
-        advise(system, address, bytes, advice, location);
-    });
+    return api::with_system<api::InCapture::Refused>(
+        [&](device::System &system) { advise(system, address, bytes, advice, location); });
 }
 
 SCU_EXPORT CUresult CUDAAPI cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise advice,
@@ -200,7 +198,7 @@ SCU_EXPORT CUresult CUDAAPI cuMemPrefetchAsync(CUdeviceptr address, std::size_t 
 CUresult cuMemPrefetchBatchAsync(CUdeviceptr *addresses, std::size_t *sizes, std::size_t count,
                                  CUmemLocation *places, std::size_t *first, std::size_t place_count,
                                  unsigned long long flags, CUstream) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         check_ranges(system, {addresses, sizes, count}, flags);
         check_places(places, first, place_count, count);
         std::size_t place = 0;
@@ -215,8 +213,9 @@ CUresult cuMemPrefetchBatchAsync(CUdeviceptr *addresses, std::size_t *sizes, std
 // Discarded memory may have any value, so it keeps its value.
 CUresult cuMemDiscardBatchAsync(CUdeviceptr *addresses, std::size_t *sizes, std::size_t count,
                                 unsigned long long flags, CUstream) {
-    return api::with_system(
-        [&](device::System &system) { check_ranges(system, {addresses, sizes, count}, flags); });
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
+        check_ranges(system, {addresses, sizes, count}, flags);
+    });
 }
 
 CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *addresses, std::size_t *sizes,
@@ -229,7 +228,7 @@ CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *addresses, std::size_t *
 
 CUresult cuMemRangeGetAttribute(void *data, std::size_t bytes, CUmem_range_attribute attribute,
                                 CUdeviceptr address, std::size_t count) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         give(data, bytes, attribute, hints_of(system, address, count));
     });
 }
@@ -237,7 +236,7 @@ CUresult cuMemRangeGetAttribute(void *data, std::size_t bytes, CUmem_range_attri
 CUresult cuMemRangeGetAttributes(void **data, std::size_t *bytes, CUmem_range_attribute *attributes,
                                  std::size_t attribute_count, CUdeviceptr address,
                                  std::size_t count) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(data, bytes, attributes);
         device::require(attribute_count > 0, CUDA_ERROR_INVALID_VALUE);
         const Hints hints = hints_of(system, address, count);

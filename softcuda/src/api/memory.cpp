@@ -1,6 +1,5 @@
 // memory.cpp -- allocation of device, host and managed memory.
 #include "api/call.h"
-#include "device/capture.h"
 #include "device/checked_memory.h"
 #include "device/graph_memory.h"
 #include "device/memory_pool.h"
@@ -45,7 +44,7 @@ void wait_for_users(const Allocation &allocation, Context &current) {
 } // namespace
 
 CUresult cuMemGetInfo(std::size_t *free, std::size_t *total) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         if (free)
             *free = context.device().free_memory();
         if (total)
@@ -54,8 +53,7 @@ CUresult cuMemGetInfo(std::size_t *free, std::size_t *total) {
 }
 
 CUresult cuMemAlloc(CUdeviceptr *result, std::size_t bytes) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         api::require_non_null(result);
         *result = allocate(context, bytes, MemoryKind::Device);
     });
@@ -63,8 +61,7 @@ CUresult cuMemAlloc(CUdeviceptr *result, std::size_t bytes) {
 
 CUresult cuMemAllocPitch(CUdeviceptr *result, std::size_t *pitch, std::size_t width,
                          std::size_t height, unsigned int element_bytes) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         api::require_non_null(result, pitch);
         device::require(element_bytes == 4 || element_bytes == 8 || element_bytes == 16,
                         CUDA_ERROR_INVALID_VALUE);
@@ -77,8 +74,7 @@ CUresult cuMemAllocPitch(CUdeviceptr *result, std::size_t *pitch, std::size_t wi
 }
 
 CUresult cuMemFree(CUdeviceptr address) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         if (address == 0)
             return; // like free() and CUDA
         const auto known = memory().find(address);
@@ -99,7 +95,7 @@ CUresult cuMemFree(CUdeviceptr address) {
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr *base, std::size_t *size, CUdeviceptr address) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         const std::optional<Allocation> allocation = memory().find(address);
         device::require(allocation.has_value(), CUDA_ERROR_NOT_FOUND);
         if (base)
@@ -110,8 +106,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr *base, std::size_t *size, CUdeviceptr 
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *result, std::size_t bytes, unsigned int flags) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         api::require_non_null(result);
         device::require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST,
                         CUDA_ERROR_INVALID_VALUE);
@@ -120,8 +115,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *result, std::size_t bytes, unsigned int 
 }
 
 CUresult cuMemHostAlloc(void **result, std::size_t bytes, unsigned int flags) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         constexpr unsigned known =
             CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
         api::require_non_null(result);
@@ -135,8 +129,7 @@ CUresult cuMemAllocHost(void **result, std::size_t bytes) {
 }
 
 CUresult cuMemFreeHost(void *pointer) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         if (!pointer)
             return;
         const auto address = reinterpret_cast<std::uint64_t>(pointer);
@@ -146,7 +139,7 @@ CUresult cuMemFreeHost(void *pointer) {
 }
 
 CUresult cuMemHostGetDevicePointer(CUdeviceptr *result, void *pointer, unsigned int flags) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
         const auto address = reinterpret_cast<std::uint64_t>(pointer);
@@ -158,7 +151,7 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr *result, void *pointer, unsigned 
 }
 
 CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(flags);
         const Allocation allocation = find(reinterpret_cast<std::uint64_t>(pointer));
         device::require(allocation.kind == MemoryKind::Host, CUDA_ERROR_INVALID_VALUE);
@@ -168,8 +161,7 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer) {
 }
 
 CUresult cuMemHostRegister(void *pointer, std::size_t bytes, unsigned int flags) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                                    CU_MEMHOSTREGISTER_READ_ONLY;
         device::require((flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0, CUDA_ERROR_NOT_SUPPORTED);
@@ -184,8 +176,7 @@ CUresult cuMemHostRegister(void *pointer, std::size_t bytes, unsigned int flags)
 }
 
 CUresult cuMemHostUnregister(void *pointer) {
-    return api::with_context([&](Context &context) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &context) {
         context.wait_for_all();
         memory().unregister_host(reinterpret_cast<std::uint64_t>(pointer));
     });

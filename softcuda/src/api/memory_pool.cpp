@@ -47,22 +47,21 @@ bool is_64_bit(CUmemPool_attribute attribute) {
 } // namespace
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *result, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](device::Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](device::Device &device) {
         api::require_non_null(result);
         *result = handle_of(device.default_pool());
     });
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *result, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](device::Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](device::Device &device) {
         api::require_non_null(result);
         *result = handle_of(device.current_pool());
     });
 }
 
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
-    return api::with_device(ordinal, [&](device::Device &device) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_device<api::InCapture::Refused>(ordinal, [&](device::Device &device) {
         const std::shared_ptr<MemoryPool> pool = find_pool(handle);
         device::require(pool->place().is_device_memory() && &pool->device() == &device,
                         CUDA_ERROR_INVALID_VALUE);
@@ -72,7 +71,7 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
 
 SCU_EXPORT CUresult CUDAAPI cuMemGetDefaultMemPool(CUmemoryPool *result, CUmemLocation *location,
                                                    CUmemAllocationType type) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result, location);
         *result = handle_of(default_pool(PoolPlace::of(type, *location)));
     });
@@ -80,7 +79,7 @@ SCU_EXPORT CUresult CUDAAPI cuMemGetDefaultMemPool(CUmemoryPool *result, CUmemLo
 
 SCU_EXPORT CUresult CUDAAPI cuMemGetMemPool(CUmemoryPool *result, CUmemLocation *location,
                                             CUmemAllocationType type) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result, location);
         *result = handle_of(current_pool(PoolPlace::of(type, *location)));
     });
@@ -88,7 +87,7 @@ SCU_EXPORT CUresult CUDAAPI cuMemGetMemPool(CUmemoryPool *result, CUmemLocation 
 
 SCU_EXPORT CUresult CUDAAPI cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
                                             CUmemoryPool handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Refused>([&](device::System &) {
         api::require_non_null(location);
         const auto place = PoolPlace::of(type, *location);
         const std::shared_ptr<MemoryPool> pool = find_pool(handle);
@@ -126,9 +125,8 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Refused>([&](device::System &) {
         device::refuse_in_host_function();
-        device::capture::forbid_unsafe_calls();
         api::require_non_null(result, properties);
         const auto place = PoolPlace::of(properties->allocType, properties->location);
         device::require(properties->usage == 0, CUDA_ERROR_NOT_SUPPORTED);
@@ -146,8 +144,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties)
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
-    return api::with_system([&](device::System &) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_system<api::InCapture::Refused>([&](device::System &) {
         const std::shared_ptr<MemoryPool> pool = find_pool(handle);
         const PoolPlace &place = pool->place();
         device::require(pool != default_pool(place), CUDA_ERROR_INVALID_VALUE);
@@ -158,16 +155,14 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool handle, std::size_t) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Refused>([&](device::System &) {
         device::refuse_in_host_function();
-        device::capture::forbid_unsafe_calls();
         find_pool(handle); // no unused memory is kept
     });
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value) {
-    return api::with_system([&](device::System &) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_system<api::InCapture::Refused>([&](device::System &) {
         api::require_non_null(value);
         const std::uint64_t number = find_pool(handle)->attribute(attribute);
         const int narrow = static_cast<int>(number);
@@ -179,8 +174,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value) {
-    return api::with_system([&](device::System &) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_system<api::InCapture::Refused>([&](device::System &) {
         api::require_non_null(value);
         std::uint64_t number = 0;
         int narrow = 0;
@@ -196,7 +190,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 
 // All devices can access all memory: access rights cannot be granted or removed.
 CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *access, std::size_t count) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(access);
         find_pool(handle);
         for (std::size_t i = 0; i < count; i++)
@@ -206,7 +200,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *access, 
 }
 
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmemLocation *) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(flags);
         find_pool(handle);
         *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
@@ -216,7 +210,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmem
 CUresult cuMemPoolExportToShareableHandle(void *result, CUmemoryPool handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result);
         require_descriptor(type, flags);
         const std::shared_ptr<PoolFile> file = find_pool(handle)->file();
@@ -230,7 +224,7 @@ CUresult cuMemPoolExportToShareableHandle(void *result, CUmemoryPool handle,
 CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *result, void *handle,
                                             CUmemAllocationHandleType type,
                                             unsigned long long flags) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(result);
         require_descriptor(type, flags);
         auto file = PoolFile::import(static_cast<int>(reinterpret_cast<std::intptr_t>(handle)));
@@ -243,7 +237,7 @@ CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *result, void *handle,
 }
 
 CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *result, CUdeviceptr address) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(result);
         const auto allocation = system.memory().find(address);
         device::require(allocation && allocation->address == address && allocation->file &&
@@ -260,7 +254,7 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *result, CUdeviceptr addr
 
 CUresult cuMemPoolImportPointer(CUdeviceptr *result, CUmemoryPool handle,
                                 CUmemPoolPtrExportData *from) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result, from);
         const std::shared_ptr<MemoryPool> pool = find_pool(handle);
         SharedPointer shared;

@@ -1,7 +1,6 @@
 // module.cpp -- modules.
 #include "api/handles.h"
 #include "api/jit_options.h"
-#include "device/capture.h"
 #include "device/library.h"
 #include "device/read_image.h"
 #include "rt/grid.h"
@@ -61,7 +60,7 @@ CUresult load(Context &context, CUmodule *result, const Image &image,
 
 CUresult cuModuleLoadDataEx(CUmodule *result, const void *image, unsigned int option_count,
                             CUjit_option *options, void **values) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(image);
         return load(context, result, image, api::JitOptions(option_count, options, values));
     });
@@ -76,7 +75,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *result, const void *image) {
 }
 
 CUresult cuModuleLoad(CUmodule *result, const char *path) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(path);
         const std::string image = device::read_file(path);
         return load(context, result, std::as_bytes(std::span(image)),
@@ -85,8 +84,7 @@ CUresult cuModuleLoad(CUmodule *result, const char *path) {
 }
 
 CUresult cuModuleUnload(CUmodule handle) {
-    return api::with_context([&](Context &) {
-        device::capture::forbid_unsafe_calls();
+    return api::with_context<api::InCapture::Refused>([&](Context &) {
         const std::shared_ptr<Module> module = api::find_module(handle);
         module->context().wait_for_all(); // its kernels may be running
         device::unregister_module(*module);
@@ -94,7 +92,7 @@ CUresult cuModuleUnload(CUmodule handle) {
 }
 
 CUresult cuModuleGetFunction(CUfunction *result, CUmodule handle, const char *name) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result, name);
         Function *function = api::find_module(handle)->function(name);
         device::require(function != nullptr, CUDA_ERROR_NOT_FOUND);
@@ -104,7 +102,7 @@ CUresult cuModuleGetFunction(CUfunction *result, CUmodule handle, const char *na
 
 CUresult cuModuleGetGlobal(CUdeviceptr *address, std::size_t *size, CUmodule handle,
                            const char *name) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(name);
         const Module::Global global = api::find_module(handle)->global(name);
         device::require(global.address != 0, CUDA_ERROR_NOT_FOUND);
@@ -116,14 +114,14 @@ CUresult cuModuleGetGlobal(CUdeviceptr *address, std::size_t *size, CUmodule han
 }
 
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(count);
         *count = static_cast<unsigned>(api::find_module(handle)->functions().size());
     });
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, CUmodule handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(functions);
         for (const std::unique_ptr<Function> &function : api::find_module(handle)->functions()) {
             if (count-- == 0)
@@ -134,7 +132,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, C
 }
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(mode);
         *mode = CU_MODULE_LAZY_LOADING; // kernels are compiled at their first launch
     });

@@ -23,7 +23,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
                                                               int threads,
                                                               std::size_t dynamic_shared,
                                                               unsigned int flags) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(blocks);
         device::require(threads > 0 && (flags & ~kFlags) == 0, CUDA_ERROR_INVALID_VALUE);
         *blocks = static_cast<int>(blocks_per_multiprocessor(
@@ -41,7 +41,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block, CU
                                                    CUoccupancyB2DSize shared_of_block,
                                                    std::size_t dynamic_shared, int limit,
                                                    unsigned int flags) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(min_grid, block);
         device::require((flags & ~kFlags) == 0 && limit >= 0, CUDA_ERROR_INVALID_VALUE);
         const std::shared_ptr<Function> function = api::find_function(handle);
@@ -75,7 +75,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block, CUfunction 
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t *bytes, CUfunction handle, int blocks,
                                                  int threads) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(bytes);
         device::require(blocks > 0 && threads > 0, CUDA_ERROR_INVALID_VALUE);
         const std::shared_ptr<Function> function = api::find_function(handle);
@@ -115,7 +115,7 @@ unsigned blocks_of(const Function &function, const device::LaunchRequest &reques
 
 CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction handle,
                                             const CUlaunchConfig *config) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(size, config);
         const std::shared_ptr<Function> function = api::find_function(handle);
         const bool fits = blocks_of(*function, request_of(*config)) > 0;
@@ -125,7 +125,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction handle,
 
 CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
                                       const CUlaunchConfig *config) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(clusters, config);
         const std::shared_ptr<Function> function = api::find_function(handle);
         const device::LaunchRequest request = request_of(*config);

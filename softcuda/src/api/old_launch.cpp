@@ -13,7 +13,8 @@ namespace {
 
 /// A call that changes the settings of a function's next launch: describe(setup).
 template <class Describe> CUresult describe(CUfunction handle, Describe &&body) noexcept {
-    return api::with_context([&](Context &) { body(api::find_function(handle)->setup); });
+    return api::with_context<api::InCapture::Permitted>(
+        [&](Context &) { body(api::find_function(handle)->setup); });
 }
 
 CUresult set_parameter(CUfunction function, int offset, const void *from, std::size_t bytes) {
@@ -67,7 +68,7 @@ CUresult cuParamSetv(CUfunction function, int offset, void *from, unsigned int b
 
 // A texture reference is bound to its module's variable, so the launch needs no further data.
 CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::find_function(function);
         device::require(unit == CU_PARAM_TR_DEFAULT, CUDA_ERROR_INVALID_VALUE);
         const auto reference = device::registry<device::TextureReference>().find(handle);

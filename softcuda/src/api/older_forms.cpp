@@ -46,7 +46,7 @@ namespace {
 
 /// Calls body() with `handle` as the current context, or with the current context for null.
 template <class Body> CUresult in_context(CUcontext handle, Body &&body) noexcept {
-    return api::with_system([&](device::System &) -> CUresult {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) -> CUresult {
         if (!handle)
             return body();
         const auto green = device::registry<device::GreenContext>().find(handle);
@@ -81,7 +81,7 @@ SCU_EXPORT CUresult CUDAAPI cuStreamGetDevice(CUstream stream, CUdevice *device)
 
 // A use count of the current context, which CUDA no longer has; here it is always 1.
 CUresult cuCtxAttach(CUcontext *result, unsigned int flags) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result);
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
         *result = reinterpret_cast<CUcontext>(&context);
@@ -89,14 +89,14 @@ CUresult cuCtxAttach(CUcontext *result, unsigned int flags) {
 }
 
 CUresult cuCtxDetach(CUcontext handle) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         device::require(handle == reinterpret_cast<CUcontext>(&context),
                         CUDA_ERROR_INVALID_CONTEXT);
     });
 }
 
 SCU_EXPORT CUresult CUDAAPI cuFuncGetParamCount(CUfunction function, std::size_t *count) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(count);
         *count = api::find_function(function)->info().parameters.size();
     });
@@ -104,7 +104,7 @@ SCU_EXPORT CUresult CUDAAPI cuFuncGetParamCount(CUfunction function, std::size_t
 
 CUresult cuDeviceGetTexture1DLinearMaxWidth(std::size_t *width, CUarray_format format,
                                             unsigned channels, CUdevice ordinal) {
-    return api::with_device(ordinal, [&](device::Device &device) {
+    return api::with_device<api::InCapture::Permitted>(ordinal, [&](device::Device &device) {
         api::require_non_null(width);
         static_cast<void>(device::texel_type(format)); // throws for an invalid format
         device::require(channels == 1 || channels == 2 || channels == 4, CUDA_ERROR_INVALID_VALUE);

@@ -96,7 +96,7 @@ void write_unknown(void *to, CUpointer_attribute attribute) {
 } // namespace
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         device::refuse_in_host_function();
         api::require_non_null(data);
         const std::optional<Allocation> allocation = system.memory().find(pointer);
@@ -108,7 +108,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 
 CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
                                 CUdeviceptr pointer) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(attributes, data);
         const std::optional<Allocation> allocation = system.memory().find(pointer);
         for (unsigned i = 0; i < count; i++) {
@@ -124,7 +124,7 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attribu
 
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
                                CUdeviceptr pointer) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(value);
         // Here, copies are complete when they return, so the attribute has no effect.
         device::require(attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS &&

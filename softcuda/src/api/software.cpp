@@ -12,7 +12,7 @@ using namespace softcuda;
 SCU_EXPORT const char *scuImageKind() { return "ptx"; }
 
 SCU_EXPORT CUresult scuCtxInterrupt(CUcontext handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         const std::shared_ptr<device::Context> context =
             device::registry<device::Context>().find(handle);
         device::require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
@@ -26,12 +26,14 @@ SCU_EXPORT void scuAskWhileWaiting(int (*keep_waiting)(), pthread_t thread) {
 
 SCU_EXPORT int scuKnowsAddress(CUdeviceptr address) {
     int known = 0;
-    const CUresult result = api::with_system([&](device::System &system) {
-        const device::AddressSpace &memory = system.memory();
-        known = address - memory.arena_base() < memory.arena_size() ||
+    const CUresult result =
+        api::with_system<api::InCapture::Permitted>([&](device::System &system) {
+            const device::AddressSpace &memory = system.memory();
+            known =
+                address - memory.arena_base() < memory.arena_size() ||
                 memory.find(address).has_value() ||
                 memory.find(address - 1).has_value(); // an empty array at the end of an allocation
-    });
+        });
     return result == CUDA_SUCCESS && known;
 }
 

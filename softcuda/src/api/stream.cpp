@@ -58,7 +58,7 @@ template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcep
 } // namespace
 
 CUresult cuStreamCreateWithPriority(CUstream *result, unsigned int flags, int priority) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result);
         device::require((flags & ~unsigned{CU_STREAM_NON_BLOCKING}) == 0, CUDA_ERROR_INVALID_VALUE);
         const int clamped = std::clamp(priority, device::kGreatestPriority, device::kLeastPriority);
@@ -80,7 +80,7 @@ CUresult cuStreamCreate(CUstream *result, unsigned int flags) {
 }
 
 CUresult cuStreamDestroy(CUstream handle) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         const std::shared_ptr<Stream> stream = device::registry<Stream>().remove(handle);
         device::require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
         device::capture::forget(*stream);

@@ -56,7 +56,7 @@ CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute,
 }
 
 CUresult cuStreamCopyAttributes(CUstream destination, CUstream source) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         const std::shared_ptr<Stream> to = api::find_stream(context, destination);
         const std::shared_ptr<Stream> from = api::find_stream(context, source);
         for (const CUstreamAttrID attribute : kKept)

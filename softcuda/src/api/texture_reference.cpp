@@ -33,13 +33,14 @@ TextureReference &reference_of(CUmodule handle, const char *name, TextureReferen
 
 /// Changes a texture reference's description: change(resource, texture).
 template <class Change> CUresult update(CUtexref handle, Change &&change) noexcept {
-    return api::with_context([&](Context &) { find_texture(handle)->update(change); });
+    return api::with_context<api::InCapture::Permitted>(
+        [&](Context &) { find_texture(handle)->update(change); });
 }
 
 } // namespace
 
 CUresult cuModuleGetTexRef(CUtexref *result, CUmodule module, const char *name) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result, name);
         *result = reinterpret_cast<CUtexref>(
             &reference_of(module, name, TextureReference::Kind::Texture));
@@ -47,7 +48,7 @@ CUresult cuModuleGetTexRef(CUtexref *result, CUmodule module, const char *name) 
 }
 
 CUresult cuModuleGetSurfRef(CUsurfref *result, CUmodule module, const char *name) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result, name);
         *result = reinterpret_cast<CUsurfref>(
             &reference_of(module, name, TextureReference::Kind::Surface));
@@ -55,7 +56,7 @@ CUresult cuModuleGetSurfRef(CUsurfref *result, CUmodule module, const char *name
 }
 
 CUresult cuTexRefCreate(CUtexref *result) {
-    return api::with_context([&](Context &context) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         api::require_non_null(result);
         auto reference =
             std::make_shared<TextureReference>(context, TextureReference::Kind::Texture, 0);
@@ -65,7 +66,7 @@ CUresult cuTexRefCreate(CUtexref *result) {
 }
 
 CUresult cuTexRefDestroy(CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         device::require(find_texture(handle)->variable() == 0, CUDA_ERROR_INVALID_VALUE);
         device::registry<TextureReference>().remove(handle);
     });
@@ -92,7 +93,7 @@ CUresult cuTexRefSetMipmappedArray(CUtexref handle, CUmipmappedArray mipmap, uns
 
 CUresult cuTexRefSetAddress(std::size_t *offset, CUtexref handle, CUdeviceptr address,
                             std::size_t bytes) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         const std::shared_ptr<TextureReference> reference = find_texture(handle);
         const TextureReference::Format format = reference->format();
         // Kernels must add the offset from the aligned address themselves.
@@ -125,7 +126,7 @@ CUresult cuTexRefSetAddress2D(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *desc
 }
 
 CUresult cuTexRefSetFormat(CUtexref handle, CUarray_format format, int channels) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         find_texture(handle)->set_format({format, static_cast<unsigned>(channels)});
     });
 }
@@ -182,7 +183,7 @@ CUresult cuTexRefSetFlags(CUtexref handle, unsigned int flags) {
 }
 
 CUresult cuTexRefGetAddress(CUdeviceptr *result, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         const CUDA_RESOURCE_DESC resource = find_texture(handle)->resource();
         device::require(resource.resType == CU_RESOURCE_TYPE_LINEAR ||
@@ -193,7 +194,7 @@ CUresult cuTexRefGetAddress(CUdeviceptr *result, CUtexref handle) {
 }
 
 CUresult cuTexRefGetArray(CUarray *result, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         const CUDA_RESOURCE_DESC resource = find_texture(handle)->resource();
         device::require(resource.resType == CU_RESOURCE_TYPE_ARRAY, CUDA_ERROR_INVALID_VALUE);
@@ -202,7 +203,7 @@ CUresult cuTexRefGetArray(CUarray *result, CUtexref handle) {
 }
 
 CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *result, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         const CUDA_RESOURCE_DESC resource = find_texture(handle)->resource();
         device::require(resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
@@ -212,7 +213,7 @@ CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *result, CUtexref handle) {
 }
 
 CUresult cuTexRefGetAddressMode(CUaddress_mode *result, CUtexref handle, int dimension) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         device::require(dimension >= 0 && dimension < 3, CUDA_ERROR_INVALID_VALUE);
         *result = find_texture(handle)->texture().addressMode[dimension];
@@ -220,14 +221,14 @@ CUresult cuTexRefGetAddressMode(CUaddress_mode *result, CUtexref handle, int dim
 }
 
 CUresult cuTexRefGetFilterMode(CUfilter_mode *result, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         *result = find_texture(handle)->texture().filterMode;
     });
 }
 
 CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         const TextureReference::Format found = find_texture(handle)->format();
         if (format)
             *format = found.format;
@@ -237,21 +238,21 @@ CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref handl
 }
 
 CUresult cuTexRefGetMipmapFilterMode(CUfilter_mode *result, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         *result = find_texture(handle)->texture().mipmapFilterMode;
     });
 }
 
 CUresult cuTexRefGetMipmapLevelBias(float *result, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         *result = find_texture(handle)->texture().mipmapLevelBias;
     });
 }
 
 CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(least, most);
         const CUDA_TEXTURE_DESC texture = find_texture(handle)->texture();
         *least = texture.minMipmapLevelClamp;
@@ -260,14 +261,14 @@ CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref handle)
 }
 
 CUresult cuTexRefGetMaxAnisotropy(int *result, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         *result = static_cast<int>(find_texture(handle)->texture().maxAnisotropy);
     });
 }
 
 CUresult cuTexRefGetBorderColor(float *colour, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(colour);
         const CUDA_TEXTURE_DESC texture = find_texture(handle)->texture();
         for (int channel = 0; channel < 4; channel++)
@@ -276,7 +277,7 @@ CUresult cuTexRefGetBorderColor(float *colour, CUtexref handle) {
 }
 
 CUresult cuTexRefGetFlags(unsigned int *result, CUtexref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         *result = find_texture(handle)->texture().flags;
     });
@@ -284,7 +285,7 @@ CUresult cuTexRefGetFlags(unsigned int *result, CUtexref handle) {
 
 // An instruction contains its reference, so this call has no effect on the kernel.
 CUresult cuSurfRefSetArray(CUsurfref handle, CUarray array, unsigned int flags) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
         find_reference(handle, TextureReference::Kind::Surface)
             ->update([&](CUDA_RESOURCE_DESC &resource, CUDA_TEXTURE_DESC &) {
@@ -296,7 +297,7 @@ CUresult cuSurfRefSetArray(CUsurfref handle, CUarray array, unsigned int flags) 
 }
 
 CUresult cuSurfRefGetArray(CUarray *result, CUsurfref handle) {
-    return api::with_context([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &) {
         api::require_non_null(result);
         *result =
             find_reference(handle, TextureReference::Kind::Surface)->resource().res.array.hArray;

@@ -51,7 +51,7 @@ Allocation find_mapping(CUdeviceptr address) {
 
 CUresult cuMemGetAllocationGranularity(std::size_t *granularity, const CUmemAllocationProp *wanted,
                                        CUmemAllocationGranularity_flags option) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(granularity, wanted);
         device::require(option == CU_MEM_ALLOC_GRANULARITY_MINIMUM ||
                             option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,
@@ -63,7 +63,7 @@ CUresult cuMemGetAllocationGranularity(std::size_t *granularity, const CUmemAllo
 
 CUresult cuMemAddressReserve(CUdeviceptr *result, std::size_t bytes, std::size_t align, CUdeviceptr,
                              unsigned long long flags) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         device::refuse_in_host_function();
         api::require_non_null(result);
         require_whole(bytes);
@@ -75,13 +75,13 @@ CUresult cuMemAddressReserve(CUdeviceptr *result, std::size_t bytes, std::size_t
 }
 
 CUresult cuMemAddressFree(CUdeviceptr address, std::size_t bytes) {
-    return api::with_system(
+    return api::with_system<api::InCapture::Permitted>(
         [&](device::System &system) { system.memory().free_reservation(address, bytes); });
 }
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle *result, std::size_t bytes,
                      const CUmemAllocationProp *wanted, unsigned long long flags) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result, wanted);
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
         require_whole(bytes);
@@ -91,11 +91,12 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *result, std::size_t bytes,
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-    return api::with_system([&](device::System &) { PhysicalMemory::release(handle); });
+    return api::with_system<api::InCapture::Permitted>(
+        [&](device::System &) { PhysicalMemory::release(handle); });
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *result, void *address) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result);
         *result =
             PhysicalMemory::retain(find_mapping(reinterpret_cast<CUdeviceptr>(address)).backing);
@@ -104,7 +105,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *result, void 
 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties,
                                                 CUmemGenericAllocationHandle handle) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(properties);
         const auto found = PhysicalMemory::find(handle);
         *properties = {};
@@ -117,7 +118,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties,
 
 CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         device::require(flags == 0 && address % kGranularity == 0 && offset % kGranularity == 0,
                         CUDA_ERROR_INVALID_VALUE);
         require_whole(bytes);
@@ -126,7 +127,7 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
 }
 
 CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         if (device::Context *current = device::current_context::get())
             current->wait_for_all(); // kernels may use it
         system.memory().unmap(address, bytes);
@@ -135,7 +136,7 @@ CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
 
 CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc *wanted,
                         std::size_t count) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(wanted);
         for (const CUmemAccessDesc &each : std::span(wanted, count)) {
             device::require(each.flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ||
@@ -149,7 +150,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAcces
 
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
                         CUdeviceptr address) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(flags, location);
         const std::uint64_t bit = device_bit(*location);
         const Allocation mapping = find_mapping(address);
@@ -161,7 +162,7 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
 
 CUresult cuMemExportToShareableHandle(void *result, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType type, unsigned long long flags) {
-    return api::with_system([&](device::System &) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         api::require_non_null(result);
         const auto found = PhysicalMemory::find(handle);
         device::require(flags == 0 && type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR &&
@@ -175,7 +176,7 @@ CUresult cuMemExportToShareableHandle(void *result, CUmemGenericAllocationHandle
 
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *result, void *handle,
                                         CUmemAllocationHandleType type) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
         api::require_non_null(result);
         device::require(type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_NOT_SUPPORTED);
         const device::Context *current = device::current_context::get();

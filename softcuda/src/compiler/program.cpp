@@ -351,12 +351,15 @@ class PtxProgram final : public Program {
 
 } // namespace
 
-std::optional<std::string> Program::link(const std::vector<LinkInput> &inputs, std::string &log,
-                                         std::uint32_t most_registers) {
+std::optional<Linked> Program::link(const std::vector<LinkInput> &inputs, std::string &log,
+                                    std::uint32_t most_registers) {
     std::vector<ptx::LinkInput> modules;
     for (const LinkInput &input : inputs)
         modules.push_back({input.name, input.ptx});
-    return ptx::link(modules, log, most_registers);
+    std::optional<ptx::Linked> linked = ptx::link(modules, log, most_registers);
+    if (!linked)
+        return std::nullopt;
+    return Linked{std::move(linked->text), std::move(linked->undefined)};
 }
 
 std::shared_ptr<Program> Program::from_ptx(std::string_view ptx, std::string &log) {

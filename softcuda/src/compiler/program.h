@@ -126,6 +126,12 @@ struct LinkInput {
     std::string ptx;
 };
 
+/// What a link made: PTX, and the names that it declares and does not define.
+struct Linked {
+    std::string ptx;
+    std::vector<std::string> undefined;
+};
+
 /// A module. Immutable once made; compile() may be called from any thread.
 class Program {
   public:
@@ -135,8 +141,8 @@ class Program {
 
     /// Links PTX modules by the names of their symbols. On failure returns nothing and `log` has
     /// the messages. Kernels get a limit of registers if it is not 0.
-    static std::optional<std::string> link(const std::vector<LinkInput> &inputs, std::string &log,
-                                           std::uint32_t most_registers);
+    static std::optional<Linked> link(const std::vector<LinkInput> &inputs, std::string &log,
+                                      std::uint32_t most_registers);
 
     virtual ~Program() = default;
     [[nodiscard]] virtual const std::vector<KernelInfo> &kernels() const = 0;

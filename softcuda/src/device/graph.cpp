@@ -22,9 +22,7 @@ std::uint64_t next_node_id() {
     return next++;
 }
 
-template <class... Cases> struct Overloaded : Cases... {
-    using Cases::operator()...;
-};
+template <class... Cases> struct Overloaded : Cases... { using Cases::operator()...; };
 
 void run_kernel(Stream &stream, const KernelWork &work) {
     std::size_t bytes = work.parameters.size();
@@ -162,6 +160,13 @@ void Graph::remove(GraphNode &node) {
     std::erase_if(nodes_, [&](const auto &known) { return known.get() == &node; });
 }
 
+void Graph::require_no_memory_nodes() const {
+    for (const std::shared_ptr<GraphNode> &node : nodes_)
+        require(!std::holds_alternative<AllocateWork>(node->work) &&
+                    !std::holds_alternative<FreeWork>(node->work),
+                CUDA_ERROR_NOT_SUPPORTED);
+}
+
 std::vector<GraphNode *> Graph::sorted() const {
     std::map<const GraphNode *, std::size_t> waiting;
     for (const std::shared_ptr<GraphNode> &node : nodes_)
@@ -221,8 +226,8 @@ GraphExec::Steps GraphExec::steps_of(const Graph &graph) {
 }
 
 GraphExec::GraphExec(const Graph &graph, std::uint64_t flags)
-    : flags_(flags), references_(graph.references), conditions_(graph.conditions),
-      steps_(std::make_shared<Steps>(steps_of(graph))) {}
+    : flags_(flags), references_(std::make_shared<UserReferences>(graph.references)),
+      conditions_(graph.conditions), steps_(std::make_shared<Steps>(steps_of(graph))) {}
 
 void GraphExec::Step::drop_graphs() {
     if (auto *own = std::get_if<ChildWork>(&work))
@@ -275,10 +280,12 @@ void GraphExec::launch(Stream &stream) {
     std::lock_guard one_launch(launch_mutex_);
     std::shared_ptr<const Steps> steps;
     std::vector<std::shared_ptr<Condition>> conditions;
+    std::shared_ptr<const UserReferences> references;
     {
         std::lock_guard lock(mutex_);
         steps = steps_;
         conditions = conditions_;
+        references = references_;
     }
     check_grids(*steps);
     for (const std::shared_ptr<Condition> &condition : conditions)
@@ -286,6 +293,13 @@ void GraphExec::launch(Stream &stream) {
     for (const Step &step : *steps)
         if (step.enabled)
             run(stream, step);
+    if (!references->empty())
+        enqueue_host_function( // the last reference calls the client
+            stream,
+            [held = std::move(references)](CUresult) mutable {
+                run_host_function([&] { held.reset(); });
+            },
+            HostFunction::OnError::Call);
 }
 
 GraphExec::Steps &GraphExec::steps_to_change() {
@@ -334,6 +348,9 @@ bool GraphExec::enabled(const GraphNode &node) {
 GraphExec::Difference GraphExec::update(const Graph &graph) {
     Steps wanted = steps_of(graph);
     const std::vector<GraphNode *> nodes = graph.sorted();
+    // Released after the lock, because that may call the client.
+    std::shared_ptr<const UserReferences> references =
+        std::make_shared<UserReferences>(graph.references);
     std::lock_guard lock(mutex_);
     Steps &steps = steps_to_change();
     if (wanted.size() != steps.size())
@@ -345,6 +362,7 @@ GraphExec::Difference GraphExec::update(const Graph &graph) {
             return {.result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, .node = nodes[i]};
     }
     conditions_ = graph.conditions;
+    references_.swap(references);
     for (std::size_t i = 0; i < wanted.size(); i++) {
         // The handles of the original graph stay valid.
         steps[i].work = std::move(wanted[i].work);

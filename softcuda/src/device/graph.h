@@ -137,6 +137,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
     /// a cycle.
     [[nodiscard]] std::vector<GraphNode *> sorted() const;
     [[nodiscard]] std::shared_ptr<Graph> clone() const;
+    /// Throws Error(not supported) if the graph allocates or frees memory: CUDA does not remove
+    /// nodes and edges of such a graph, and does not clone the graph.
+    void require_no_memory_nodes() const;
 
     UserReferences references; ///< the client's objects that it keeps alive
     std::vector<std::shared_ptr<Condition>> conditions; ///< of its conditional nodes
@@ -162,7 +165,7 @@ class GraphExec {
         CUgraphExecUpdateResult result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
         GraphNode *node = nullptr;
     };
-    /// Copies the work of a graph with the same topology.
+    /// Copies the work and the references of a graph with the same topology.
     [[nodiscard]] Difference update(const Graph &graph);
 
   private:
@@ -187,7 +190,7 @@ class GraphExec {
     std::mutex launch_mutex_; ///< serialises launches
     std::mutex mutex_;        ///< protects the members below; not held while other locks are taken
     std::uint64_t flags_;
-    UserReferences references_;
+    std::shared_ptr<const UserReferences> references_; ///< also held by launches that run
     std::vector<std::shared_ptr<Condition>> conditions_;
     std::shared_ptr<Steps> steps_; ///< not changed while a launch reads them
 };

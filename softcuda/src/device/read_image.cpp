@@ -140,7 +140,7 @@ std::shared_ptr<compiler::Program> link_parts(const std::vector<Bytes> &binaries
         log = messages;
         throw Error(CUDA_ERROR_INVALID_PTX);
     }
-    return first_readable({{0, *linked}}, log);
+    return first_readable({{0, linked->ptx}}, log);
 }
 
 /// Runs `body`; an error in the container becomes an Error with its message in `log`.

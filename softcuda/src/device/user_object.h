@@ -33,6 +33,7 @@ class UserReferences {
     UserReferences &operator=(const UserReferences &) = delete;
     ~UserReferences();
 
+    [[nodiscard]] bool empty() const noexcept { return counts_.empty(); }
     /// Takes over references of another owner.
     void adopt(const std::shared_ptr<UserObject> &object, unsigned count);
     /// Throws Error(invalid value) if there are fewer references.

@@ -39,7 +39,7 @@ class Linker {
     Linker(std::span<const LinkInput> inputs, std::string &log, std::uint32_t most_registers)
         : inputs_(inputs), log_(log), most_registers_(most_registers) {}
 
-    std::optional<std::string> run() {
+    std::optional<Linked> run() {
         for (const LinkInput &input : inputs_)
             if (!read(input))
                 return std::nullopt;
@@ -56,7 +56,7 @@ class Linker {
             drop_results(modules_[index], index);
         for (std::size_t index = 0; index < modules_.size(); index++)
             settle(modules_[index], index);
-        return text();
+        return Linked{text(), undefined()};
     }
 
   private:
@@ -225,6 +225,14 @@ class Linker {
         return text + variables + bodies;
     }
 
+    std::vector<std::string> undefined() const {
+        std::vector<std::string> names;
+        for (const auto &[name, symbol] : shared_)
+            if (!symbol.defined)
+                names.push_back(name);
+        return names;
+    }
+
     std::span<const LinkInput> inputs_;
     std::string &log_;
     std::uint32_t most_registers_; ///< of a kernel; 0: no limit
@@ -237,8 +245,8 @@ class Linker {
 
 } // namespace
 
-std::optional<std::string> link(std::span<const LinkInput> inputs, std::string &log,
-                                std::uint32_t most_registers) {
+std::optional<Linked> link(std::span<const LinkInput> inputs, std::string &log,
+                           std::uint32_t most_registers) {
     if (inputs.empty()) {
         log = "error: there is nothing to link\n";
         return std::nullopt;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace softcuda::ptx {
 
@@ -14,12 +15,18 @@ struct LinkInput {
     std::string text;
 };
 
+/// The text of the link, and the names that it declares and does not define.
+struct Linked {
+    std::string text;
+    std::vector<std::string> undefined;
+};
+
 /// Resolves external functions and variables by name. Internal symbols of a module stay separate
 /// from others of the same name; of weak and common symbols the first counts. Nothing on failure;
 /// `log` has the messages of the parser, or which symbol is defined twice or with another size. The
 /// result has no line information. Symbols that remain external are left so. Kernels get
 /// `.maxnreg` if `most_registers` is not 0 and they have no lower one.
-[[nodiscard]] std::optional<std::string> link(std::span<const LinkInput> inputs, std::string &log,
-                                              std::uint32_t most_registers);
+[[nodiscard]] std::optional<Linked> link(std::span<const LinkInput> inputs, std::string &log,
+                                         std::uint32_t most_registers);
 
 } // namespace softcuda::ptx

@@ -40,6 +40,12 @@ class CaptureTest : public DriverTest {
         EXPECT_EQ(end(), wanted_end);
     }
 
+    static CUmemoryPool default_pool() {
+        CUmemoryPool pool = nullptr;
+        EXPECT_EQ(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_SUCCESS);
+        return pool;
+    }
+
     /// Calls that an active capture forbids.
     std::vector<Call> unsafe_calls() {
         return {
@@ -55,6 +61,11 @@ class CaptureTest : public DriverTest {
             [this] { return cuEventSynchronize(fresh_); },
             [] { return cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048); },
             [this] { return cuGraphInstantiateWithFlags(&exec_, graph_, 0); },
+            [] { return cuDeviceSetMemPool(0, default_pool()); },
+            [] {
+                CUmemLocation here{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+                return cuMemSetMemPool(&here, CU_MEM_ALLOCATION_TYPE_PINNED, default_pool());
+            },
         };
     }
 
@@ -82,7 +93,10 @@ TEST_F(CaptureTest, OtherCallsDoNot) {
         [&] { return cuMemcpyDtoHAsync(bytes.data(), word_, 64, other_); },
         [&] { return cuMemsetD8(word_, 0, 64); },
         [&] { return cuEventRecord(fresh_, other_); },
-        [&] { return cuLaunchHostFunc(other_, [](void *) {}, nullptr); },
+        [&] {
+            return cuLaunchHostFunc(
+                other_, [](void *) {}, nullptr);
+        },
         [&] { return cuGraphLaunch(exec_, other_); },
         [&] { return cuModuleLoadData(&module_, fake::kImage); },
         [&] { return cuStreamWaitEvent(stream_, event_, 0); }, // it was never recorded
@@ -203,7 +217,10 @@ TEST_F(CaptureTest, HostFunctionsMayOnlyUseStreamsAndEvents) {
         [&] { return cuStreamWaitEvent(other_, reached_, 0); },
         [&] { return cuMemsetD8Async(word_, 0, 4, other_); },
         [&] { return cuGraphLaunch(exec_, other_); },
-        [&] { return cuLaunchHostFunc(other_, [](void *) {}, nullptr); },
+        [&] {
+            return cuLaunchHostFunc(
+                other_, [](void *) {}, nullptr);
+        },
         [&] { return cuStreamIsCapturing(other_, &status); },
     };
     Inside inside{refused, {}}, outside{permitted, {}};

@@ -439,15 +439,15 @@ std::uint64_t fake::address_of(const char *kernel) {
     return 0;
 }
 
-std::optional<std::string> Program::link(const std::vector<LinkInput> &inputs, std::string &log,
-                                         std::uint32_t) {
+std::optional<softcuda::compiler::Linked> Program::link(const std::vector<LinkInput> &inputs, std::string &log,
+                                    std::uint32_t) {
     for (const LinkInput &input : inputs) {
         if (input.ptx.starts_with("// fake"))
             continue;
         log = "in " + input.name + ": " + fake::kDiagnostic;
         return std::nullopt;
     }
-    return fake::kImage;
+    return softcuda::compiler::Linked{fake::kImage, {}};
 }
 
 std::shared_ptr<Program> Program::from_ptx(std::string_view ptx, std::string &log) {

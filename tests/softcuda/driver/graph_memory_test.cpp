@@ -1,6 +1,9 @@
 // graph_memory_test.cpp -- resources of graphs: memory, user objects, attributes.
 #include "driver_test.h"
 
+#include <atomic>
+#include <thread>
+
 namespace {
 
 class GraphMemoryTest : public DriverTest {
@@ -24,6 +27,17 @@ class GraphMemoryTest : public DriverTest {
         EXPECT_EQ(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &value),
                   CUDA_SUCCESS);
         return value;
+    }
+
+    /// Gives the graph an object whose destruction is counted.
+    static void retain(CUgraph graph, int &destroyed) {
+        const CUhostFn count = [](void *counter) { ++*static_cast<int *>(counter); };
+        CUuserObject object = nullptr;
+        ASSERT_EQ(
+            cuUserObjectCreate(&object, &destroyed, count, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+            CUDA_SUCCESS);
+        ASSERT_EQ(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE),
+                  CUDA_SUCCESS);
     }
 
     static CUgraph new_graph() {
@@ -135,6 +149,66 @@ TEST_F(GraphMemoryTest, AnObjectExistsAsLongAsGraphsUseIt) {
     EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
     EXPECT_EQ(destroyed, 1);
     EXPECT_EQ(cuUserObjectRelease(object, 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(GraphMemoryTest, AnUpdateReplacesTheObjectsOfTheExecutableGraph) {
+    int counts[2] = {};
+    CUgraph graphs[2] = {new_graph(), new_graph()};
+    for (int i = 0; i < 2; i++)
+        retain(graphs[i], counts[i]);
+    CUgraphExec exec = nullptr;
+    ASSERT_EQ(cuGraphInstantiate(&exec, graphs[0], 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graphs[0]), CUDA_SUCCESS);
+    CUgraphExecUpdateResultInfo info{};
+    ASSERT_EQ(cuGraphExecUpdate(exec, graphs[1], &info), CUDA_SUCCESS);
+    EXPECT_EQ(counts[0], 1);
+    EXPECT_EQ(cuGraphDestroy(graphs[1]), CUDA_SUCCESS);
+    EXPECT_EQ(counts[1], 0);
+    EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+    EXPECT_EQ(counts[1], 1);
+}
+
+TEST_F(GraphMemoryTest, ALaunchHoldsTheObjectsUntilItsEnd) {
+    struct Shared {
+        std::atomic<bool> may_end{false};
+        int destroyed = 0, seen = -1;
+    } shared;
+    CUgraph graph = new_graph();
+    retain(graph, shared.destroyed);
+    CUDA_HOST_NODE_PARAMS host{.fn =
+                                   [](void *data) {
+                                       auto &known = *static_cast<Shared *>(data);
+                                       while (!known.may_end)
+                                           std::this_thread::yield();
+                                       known.seen = known.destroyed;
+                                   },
+                               .userData = &shared};
+    CUgraphNode node = nullptr;
+    ASSERT_EQ(cuGraphAddHostNode(&node, graph, nullptr, 0, &host), CUDA_SUCCESS);
+    CUgraphExec exec = nullptr;
+    ASSERT_EQ(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+    shared.may_end = true;
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(shared.seen, 0);
+    EXPECT_EQ(shared.destroyed, 1);
+}
+
+TEST_F(GraphMemoryTest, GraphsWithMemoryKeepTheirNodesAndEdges) {
+    CUgraph graph = new_graph(), clone = nullptr;
+    CUDA_MEM_ALLOC_NODE_PARAMS params = wanted(64);
+    CUgraphNode alloc = nullptr, end = nullptr;
+    ASSERT_EQ(cuGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddEmptyNode(&end, graph, &alloc, 1), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroyNode(end), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuGraphRemoveDependencies(graph, &alloc, &end, nullptr, 1), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuGraphClone(&clone, graph), CUDA_ERROR_NOT_SUPPORTED);
+    std::size_t count = 0;
+    EXPECT_EQ(cuGraphGetNodes(graph, nullptr, &count), CUDA_SUCCESS);
+    EXPECT_EQ(count, 2U);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
 }
 
 TEST_F(GraphMemoryTest, AttributesOfKernelNodes) {

@@ -15,6 +15,7 @@ constexpr const char *kHead = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 struct Linked {
     std::optional<std::string> text;
+    std::vector<std::string> undefined;
     std::string log;
 };
 
@@ -24,7 +25,10 @@ Linked link_all(const std::vector<std::string> &bodies, std::uint32_t most_regis
         inputs.push_back(
             {std::string(1, static_cast<char>('a' + inputs.size())) + ".ptx", kHead + body});
     Linked linked;
-    linked.text = link(inputs, linked.log, most_registers);
+    if (auto done = link(inputs, linked.log, most_registers)) {
+        linked.text = std::move(done->text);
+        linked.undefined = std::move(done->undefined);
+    }
     return linked;
 }
 
@@ -74,6 +78,12 @@ TEST(PtxLinkTest, ExternalSymbolsAreFoundInEitherOrder) {
         EXPECT_EQ(module->variables.size(), 1U);
         EXPECT_EQ(module->find_variable("total")->linkage, softcuda::ptx::Linkage::Visible);
     }
+}
+
+TEST(PtxLinkTest, NamesWithoutADefinitionAreListed) {
+    const Linked linked = link_all({".extern .func f;\n.extern .func g;\n.extern .global .u32 x;\n",
+                                    ".visible .func f { ret; }\n.global .u32 y;\n"});
+    EXPECT_EQ(linked.undefined, (std::vector<std::string>{"g", "x"})) << linked.log;
 }
 
 TEST(PtxLinkTest, InternalSymbolsStaySeparate) {

@@ -62,6 +62,23 @@ def test_counting(call):
     check(call, N, X)
 
 
+@pytest.mark.parametrize("count", [4097, 20011, 100_003])
+@pytest.mark.parametrize("dtype", [np.int16, np.int64, np.uint32])
+def test_many_counts(count, dtype):
+    top = min(count, np.iinfo(dtype).max + 1)
+    n = np.random.default_rng(count).integers(0, top, 50_021).astype(dtype)
+    n[-1] = top - 1
+    check(np.bincount, n)
+    check(lambda x: np.bincount(x, minlength=count + 5), n[::3])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_least_integer_is_not_counted(dtype):
+    n = np.array([5, np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
+    with pytest.raises(ValueError, match="no negative elements"):
+        np.bincount(gpuarray.to_gpu(n))
+
+
 @pytest.mark.parametrize(
     "call",
     [

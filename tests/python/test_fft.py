@@ -72,6 +72,18 @@ def test_several_axes(name):
         check(name, x, axes=())
 
 
+@pytest.mark.parametrize(
+    "name", ["fftn", "ifft2", "rfft2", "rfftn", "irfft2", "irfftn"]
+)
+@pytest.mark.parametrize("axes", [(1, 1), (-1, 2), (0, 1, 0), (0, 0, 1), (1, 0, 0)])
+def test_repeated_axes(name, axes):
+    x = numbers((4, 6, 5), "f8" if name.startswith("r") else "c16")
+    check(name, x, axes=axes)
+    for s in (3, 7, 4)[: len(axes)], (4, 3, 6)[: len(axes)]:
+        check(name, x, axes=axes, s=s)
+        check(name, x, axes=axes, s=s, norm="ortho")
+
+
 def test_inverse_of_a_large_one():
     x = gpuarray.to_gpu(numbers(1 << 16, "c8"))
     np.testing.assert_allclose(fft.ifft(fft.fft(x)).get(), x.get(), atol=5e-6)

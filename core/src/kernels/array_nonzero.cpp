@@ -7,8 +7,8 @@
 //
 // On a GPU, a warp processes 512 neighbouring elements of a tile. Before it writes, it counts them
 // again; after all warps have counted, it knows its first position in the output. An element's
-// position is that number plus the number of elements in the ballots so far. On a CPU, one thread
-// writes a tile.
+// position is that number plus the number of elements in the ballots so far. On a CPU, one warp
+// writes a tile, and need not count it.
 #include <pycuda/array_nonzero.h>
 
 #include "arrays/device_code.h"
@@ -92,12 +92,12 @@ std::string source_of(const Finding &finding, bool rolled) {
 
 void launch_step(Finding finding, const Array &in, KernelArguments &arguments) {
     const bool rolled = is_rolled(KernelForm::Chosen);
-    const bool serial = rolled && finding.step != Step::Count;
-    finding.packed = !serial && in.item_size() == 1 && in.misalignment() % 16 == 0;
+    const bool one_warp = rolled && finding.step != Step::Count;
+    finding.packed = !one_warp && in.item_size() == 1 && in.misalignment() % 16 == 0;
     const Function &kernel =
         in.context()->kernels().find(finding.key(), [&] { return source_of(finding, rolled); });
     LaunchConfig config;
-    config.block = {serial ? 1u : 256u};
+    config.block = {one_warp ? 32u : 256u};
     config.grid = {static_cast<unsigned>((static_cast<std::int64_t>(in.size()) + tile - 1) / tile)};
     arguments.launch(kernel, config);
 }

@@ -7,6 +7,7 @@
 #include "codegen/counts.h"
 #include "codegen/lane_access.h"
 #include "codegen/masked_access.h"
+#include "codegen/packed_store.h"
 #include "codegen/prefetch.h"
 #include "codegen/strided_window.h"
 #include "codegen/warp_families.h"
@@ -387,6 +388,17 @@ Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element
         scatter(w, address, element, values);
         return Values{};
     };
+    auto packed_or_scattered = [&] {
+        if (!may_pack(w, address, element.count))
+            return scattered();
+        return either(
+            w, turns_out_packed(w, address),
+            [&] {
+                store_packed(w, address, values[0]);
+                return Values{};
+            },
+            scattered);
+    };
     auto contiguous = [&](const Address &at) {
         store_contiguous(w, at, element, values);
         return Values{};
@@ -405,7 +417,7 @@ Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element
     case AccessMethod::Tested:
         return either(
             w, turns_out_contiguous(w, address),
-            [&] { return contiguous(as_contiguous(w, address)); }, scattered);
+            [&] { return contiguous(as_contiguous(w, address)); }, packed_or_scattered);
     }
     return {};
 }

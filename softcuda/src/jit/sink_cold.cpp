@@ -6,6 +6,7 @@
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/ProfDataUtils.h>
 
@@ -39,14 +40,24 @@ bool may_move(const llvm::Instruction &i) {
            !i.getType()->isVoidTy() && !llvm::isa<llvm::PHINode, llvm::AllocaInst>(i);
 }
 
-/// The cold blocks that use it; empty if other blocks use it, too.
-Blocks cold_users(const llvm::Instruction &i, const Blocks &cold) {
+/// The cold blocks that use it, and at most one other block if it is behind a branch and in the
+/// same loop; empty if more blocks use it.
+Blocks rare_users(const llvm::Instruction &i, const Blocks &cold, const llvm::LoopInfo &loops) {
     Blocks users;
+    const llvm::BasicBlock *usual = nullptr;
     for (const llvm::User *user : i.users()) {
         const auto *at = llvm::cast<llvm::Instruction>(user);
         auto *block = const_cast<llvm::BasicBlock *>(at->getParent());
-        if (llvm::isa<llvm::PHINode>(at) || !cold.contains(block))
+        if (llvm::isa<llvm::PHINode>(at))
             return {};
+        if (!cold.contains(block)) {
+            const bool first = usual == nullptr && block != i.getParent() &&
+                               block->getSinglePredecessor() &&
+                               loops.getLoopFor(block) == loops.getLoopFor(i.getParent());
+            if (!first && block != usual)
+                return {};
+            usual = block;
+        }
         users.insert(block);
     }
     return users;
@@ -66,8 +77,9 @@ void move(llvm::Instruction &i, const Blocks &to) {
 } // namespace
 
 llvm::PreservedAnalyses SinkColdPass::run(llvm::Function &function,
-                                          llvm::FunctionAnalysisManager &) {
+                                          llvm::FunctionAnalysisManager &analyses) {
     const Blocks cold = find_cold(function);
+    const llvm::LoopInfo &loops = analyses.getResult<llvm::LoopAnalysis>(function);
     bool changed = false;
     for (llvm::BasicBlock *block : llvm::post_order(&function)) {
         if (cold.contains(block))
@@ -75,7 +87,7 @@ llvm::PreservedAnalyses SinkColdPass::run(llvm::Function &function,
         for (llvm::Instruction &i : llvm::make_early_inc_range(llvm::reverse(*block))) {
             if (!may_move(i))
                 continue;
-            if (const Blocks users = cold_users(i, cold); !users.empty()) {
+            if (const Blocks users = rare_users(i, cold, loops); !users.empty()) {
                 move(i, users);
                 changed = true;
             }

@@ -210,6 +210,14 @@ class Planner {
         return WarpLine{.start = place(0) + extra_, .step = step};
     }
 
+    // A product that widens a 32-bit index as a signed number, or one that is not negative.
+    [[nodiscard]] bool is_signed_product(const Instruction &product) const {
+        return product.is(Opcode::MulWide) &&
+               (product.attributes.type == ir::Scalar::S32 ||
+                (product.attributes.type == ir::Scalar::U32 &&
+                 kernel_.ranges[product.operand(0)->id].non_negative()));
+    }
+
     [[nodiscard]] IndexedAddress indexed_address(const Instruction &i, unsigned bytes) const {
         const Instruction *sum = i.operand(0)->definition;
         if (!sum || !sum->is(Opcode::Add) || sum->block != i.block)
@@ -217,9 +225,8 @@ class Planner {
         for (unsigned side = 0; side < 2; ++side) {
             const Value *pointer = sum->operand(side);
             const Instruction *product = sum->operand(1 - side)->definition;
-            if (!shape(pointer).uniform() || !product || !product->is(Opcode::MulWide) ||
-                product->block != i.block || product->attributes.type != ir::Scalar::S32 ||
-                !product->operand(1)->constant)
+            if (!shape(pointer).uniform() || !product || !is_signed_product(*product) ||
+                product->block != i.block || !product->operand(1)->constant)
                 continue;
             const std::uint64_t scale = product->operand(1)->bits;
             if (scale == bytes && std::has_single_bit(scale))

@@ -5,7 +5,9 @@
 //     grouped       a few groups, one place each      a few scalar loads; of loads only
 //     windowed      places close together             some wide accesses and permutations
 //     scattered     offsets from a base known now     a gather or scatter with constant offsets
-//     tested        anything                          contiguous if that turns out, else a gather
+//     tested        anything                          contiguous if that turns out, packed if the
+//                                                     active lanes store without gaps, else a
+//                                                     gather
 //
 // A vector access of PTX (.v2, .v4) is one access with several elements for each lane. Code
 // generation executes the plans without further decisions of this kind.

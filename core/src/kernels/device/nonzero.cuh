@@ -31,22 +31,26 @@ struct Place {
         }
         at[0] = i;
     }
-    __device__ __forceinline__ void advance(const Geometry &g) {
-        ++at[AXES - 1];
+    /// Advances by the number of elements whose index is `step`: an addition with carries.
+    __device__ __forceinline__ void advance(const Place &step, const Geometry &g) {
+        long long carry = 0;
 #pragma unroll
-        for (int axis = AXES - 1; axis > 0 && at[axis] == g.extent[axis]; --axis) {
-            at[axis] = 0;
-            ++at[axis - 1];
+        for (int axis = AXES - 1; axis >= 0; --axis) {
+            at[axis] += step.at[axis] + carry;
+            carry = axis > 0 && at[axis] >= g.extent[axis];
+            at[axis] -= carry ? g.extent[axis] : 0;
         }
     }
-    __device__ __forceinline__ void write(long long *out, long long total, long long here) const {
+    template <class Index>
+    __device__ __forceinline__ void write(long long *out, long long total, Index here) const {
 #pragma unroll
         for (int axis = 0; axis < AXES; ++axis)
-            out[axis * total + here] = at[axis];
+            (out + axis * total)[here] = at[axis];
     }
 };
 #elif !COUNT
-__device__ __forceinline__ void write_value(Word *out, long long here, const Word *values,
+template <class Index>
+__device__ __forceinline__ void write_value(Word *out, Index here, const Word *values,
                                             long long i) {
     for (long long word = 0; word < WORDS; ++word)
         out[here * WORDS + word] = values[i * WORDS + word];
@@ -141,24 +145,37 @@ extern "C" __global__ void __launch_bounds__(256) run(const A *__restrict__ in, 
 
 #else
 
-// One thread for a tile. Each element is written where the next found one belongs, without a branch
-// that a processor would predict wrongly. The last element written is the tile's last found one.
-extern "C" __global__ void __launch_bounds__(1) run(const A *__restrict__ in, PARAMETERS) {
-    long long i = blockIdx.x * tile_size;
-    long long here = blockIdx.x == 0 ? 0 : ends[blockIdx.x - 1];
-    const long long end = ends[blockIdx.x];
+// One warp for a tile. The elements of a row that are found have adjacent places.
+extern "C" __global__ void __launch_bounds__(32) run(const A *__restrict__ in, PARAMETERS) {
+    const int lane = threadIdx.x;
+    const long long first = blockIdx.x * tile_size;
+    const int size = int(min(tile_size, n - first));
+    const long long before = blockIdx.x == 0 ? 0 : ends[blockIdx.x - 1];
 #if PLACES
-    Place place(i, g);
+    out += before;
+    Place place(first + lane, g);
+    const Place step(32, g);
+#else
+    out += before * WORDS;
 #endif
 #pragma unroll 1
-    for (; here < end; ++i) {
+    for (int row = 0; row < size; row += 32) {
+        const bool found = row + lane < size && is_found(in[first + row + lane]);
+        const unsigned votes = __ballot_sync(0xffffffffu, found);
+        const int here = __popc(votes & ((1u << lane) - 1));
+        if (found) {
 #if PLACES
-        place.write(out, total, here);
-        place.advance(g);
+            place.write(out, total, here);
 #else
-        write_value(out, here, values, i);
+            write_value(out, here, values, first + row + lane);
 #endif
-        here += is_found(in[i]);
+        }
+#if PLACES
+        place.advance(step, g);
+        out += __popc(votes);
+#else
+        out += __popc(votes) * WORDS;
+#endif
     }
 }
 

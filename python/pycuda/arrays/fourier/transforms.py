@@ -195,11 +195,16 @@ def _can_take(out, a, shape, dtype) -> bool:
     )
 
 
+def _repeat(axes) -> bool:
+    """Whether an axis is transformed more than once. Its lengths may differ then."""
+    return len(set(axes)) < len(axes)
+
+
 def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
     """By numpy.fft's function of that name, over several axes by the one with an n at its end. None where the
-    host may not use the arrays."""
+    host may not use the arrays, and for repeated axes, which are transformed one after the other."""
     # NumPy 2.4 reads memory that it never set if there are no elements.
-    if a.size == 0 or not _driver._array_host_has_arrays():
+    if a.size == 0 or _repeat(axes) or not _driver._array_host_has_arrays():
         return None
     if a.dtype == np.float16:  # which some versions of NumPy scale in float16
         a = a.astype(np.float32)
@@ -375,7 +380,7 @@ def complex_transform(
     result = _by_host(name, a, lengths, axes, norm, shape, kind, out)
     if result is not None:
         return result
-    if len(set(axes)) < len(axes):  # one after the other, the last one first
+    if _repeat(axes):  # one after the other, the last one first
         for n, axis in reversed(list(zip(lengths, axes, strict=True))):
             a = complex_transform(a, [n], [axis], norm, inverse)
         return _stored(a, out)
@@ -407,7 +412,7 @@ def transform_of_real(a, lengths, axes, norm, out=None):
     result = _by_host("rfft", a, lengths, axes, norm, shape, kind, out)
     if result is not None:
         return result
-    if len(set(axes)) == len(axes) and a.size and _by_library(kind):
+    if not _repeat(axes) and a.size and _by_library(kind):
         fitted, _ = _fitted(a, lengths, axes, _real_type(kind))
         result = _scaled(_library_real(fitted, axes), scale)
         return result if out is None else _stored(result, out)
@@ -431,7 +436,12 @@ def transform_to_real(a, lengths, axes, norm, out=None):
     if result is not None:
         return result
     several = len(axes) > 1
-    if several:
+    if _repeat(axes):  # as in NumPy, the first one first
+        for length, axis in zip(lengths[:-1], axes[:-1], strict=True):
+            a = complex_transform(
+                a, [length], [axis], norm, inverse=True, any_order=False
+            )
+    elif several:
         a = complex_transform(
             a, lengths[:-1], axes[:-1], norm, inverse=True, any_order=False
         )

@@ -304,6 +304,7 @@ void run_all(const std::vector<Prepared> &cases, const jit::Target &target, unsi
     Builder builder{module, target};
     for (std::size_t i = 0; i < cases.size(); ++i)
         builder.build(cases[i].c, lanes, "f" + std::to_string(i));
+    jit::require_valid(module, "from the test");
     jit::optimize(module, target, softcuda::compiler::llvm_passes());
     const jit::Code code(jit::emit_object(module, target), {});
     for (std::size_t i = 0; i < cases.size(); ++i)

@@ -57,6 +57,7 @@ std::vector<char> compile_kernel(const jit::Target &target) {
                                              {x, x, builder.CreateVectorSplat(32, three)});
     builder.CreateAlignedStore(y, kernel->getArg(0), llvm::Align(4));
     builder.CreateRetVoid();
+    jit::require_valid(module, "from the test");
     jit::optimize(module, target, compiler::llvm_passes());
     return jit::emit_object(module, target);
 }
@@ -69,6 +70,7 @@ std::vector<char> compile_frame(const jit::Target &target, std::uint64_t bytes) 
     builder.CreateCall(module.getOrInsertFunction("use", builder.getVoidTy(), builder.getPtrTy()),
                        {variable});
     builder.CreateRetVoid();
+    jit::require_valid(module, "from the test");
     jit::optimize(module, target, compiler::llvm_passes());
     return jit::emit_object(module, target);
 }
@@ -153,6 +155,7 @@ void test_halves_are_compared_as_floats() {
     llvm::Value *less = builder.CreateFCmpOLT(function->getArg(0), function->getArg(1));
     llvm::Value *same = builder.CreateFCmpOEQ(function->getArg(0), function->getArg(1));
     builder.CreateRet(builder.CreateXor(less, same));
+    jit::require_valid(module, "from the test");
     jit::optimize(module, target, compiler::llvm_passes());
     int floats = 0, of_halves = 0;
     for (const llvm::Instruction &i : function->getEntryBlock())
@@ -214,6 +217,7 @@ void test_slots_become_values() {
     b.CreateRet(sum);
 
     const jit::LlvmPass pass{"promote-slots", jit::add_promote_slots};
+    jit::require_valid(module, "from the test");
     jit::optimize(module, target, std::span(&pass, 1));
     CHECK(!llvm::verifyModule(module));
     unsigned slots = 0, phis = 0;
@@ -262,6 +266,7 @@ void test_constant_offsets_stay_with_their_gather() {
     b.SetInsertPoint(end);
     b.CreateAlignedStore(next_sum, function->getArg(1), llvm::Align(4));
     b.CreateRetVoid();
+    jit::require_valid(module, "from the test");
     jit::optimize(module, target, compiler::llvm_passes());
     int gathers = 0;
     for (const llvm::BasicBlock &block : *function)

@@ -483,6 +483,8 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
     times.passed("code generation");
     if (options.dumps("llvm"))
         print_dump("llvm", generated.module.text());
+    if (options.verify)
+        jit::require_valid(generated.module.get(), "from code generation");
     return {.module = std::move(generated.module),
             .tier = plan.tier.tier,
             .scratch_bytes = generated.scratch_bytes,

@@ -1,4 +1,4 @@
-// optimize.cpp -- runs LLVM passes over vectorised kernels, and emits objects.
+// optimize.cpp -- runs LLVM passes over vectorised kernels.
 //
 // The input is IR from codegen/: whole warps in <32 x T> values, explicit masks, every mutable
 // value in an alloca. The passes are those that a scalar compiler runs on scalar code: registers
@@ -8,6 +8,7 @@
 // compiler/pipeline.cpp defines their order.
 #include "jit/optimize.h"
 
+#include "jit/code_generator.h"
 #include "jit/find_extremes.h"
 #include "jit/flow_kept.h"
 #include "jit/interleave_warps.h"
@@ -15,17 +16,11 @@
 #include "jit/promote_slots.h"
 #include "jit/scalarize_lanes.h"
 #include "jit/sink_cold.h"
-#include "jit/split_blocks.h"
 #include "jit/target.h"
 #include "jit/widen_half_compares.h"
 
-#include <llvm/CodeGen/MachineModuleInfo.h>
-#include <llvm/CodeGen/Passes.h>
-#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/DeadStoreElimination.h>
@@ -39,7 +34,6 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/Sink.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace softcuda::jit {
@@ -133,14 +127,14 @@ class ShowPass : public llvm::PassInfoMixin<ShowPass> {
     const AfterPass &after_;
 };
 
+} // namespace
+
 void require_valid(const llvm::Module &module, const char *stage) {
     std::string report;
     llvm::raw_string_ostream out(report);
     if (llvm::verifyModule(module, &out))
         throw std::logic_error(std::string("invalid LLVM IR ") + stage + ": " + report);
 }
-
-} // namespace
 
 class PassList {
   public:
@@ -177,11 +171,11 @@ void add_widen_half_compares(PassList &list) { list.passes.addPass(WidenHalfComp
 
 void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPass> passes,
               const AfterPass &after) {
-    require_valid(module, "from code generation");
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = false;
     tuning.SLPVectorization = false;
-    llvm::PassBuilder builder(&target.machine(), tuning);
+    const CodeGeneratorLease generator(target);
+    llvm::PassBuilder builder(&generator->machine(), tuning);
 
     llvm::LoopAnalysisManager loop_analyses;
     llvm::FunctionAnalysisManager function_analyses;
@@ -202,71 +196,6 @@ void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPa
     llvm::ModulePassManager all;
     all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(list.passes)));
     all.run(module, module_analyses);
-}
-
-namespace {
-
-/// With so many basic blocks, constants stay where they are used. The loop over the warps contains
-/// all basic blocks, and MachineLICM moves every constant in front of it: as many values as
-/// constants are then live everywhere, and register allocation takes quadratic time.
-constexpr std::size_t kManyBasicBlocks = 1000;
-
-std::size_t count_basic_blocks(const llvm::Module &module) {
-    std::size_t count = 0;
-    for (const llvm::Function &function : module)
-        count += function.size();
-    return count;
-}
-
-// As TargetMachine::addPassesToEmitMC(), without one analysis: it looks for the locations of
-// variables in all machine code with lines, though there are no variables, and takes 3 per cent of
-// the time.
-void add_machine_passes(llvm::legacy::PassManager &passes, const Target &target,
-                        const llvm::Module &module, llvm::raw_pwrite_stream &out) {
-    auto &machine = static_cast<llvm::LLVMTargetMachine &>(target.machine());
-    auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
-    llvm::TargetPassConfig *config = machine.createPassConfig(passes);
-    config->setDisableVerify(true);
-    passes.add(config);
-    passes.add(info);
-    if (!target.is_for_debugging())
-        config->disablePass(&llvm::LiveDebugValuesID);
-    if (count_basic_blocks(module) > kManyBasicBlocks)
-        config->disablePass(&llvm::EarlyMachineLICMID);
-    // Processors that reorder instructions gain nothing from a second schedule.
-    config->disablePass(&llvm::PostRASchedulerID);
-    if (config->addISelPasses())
-        throw std::logic_error("the target cannot select instructions");
-    config->addMachinePasses();
-    config->setInitialized();
-    if (machine.addAsmPrinter(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile,
-                              info->getMMI().getContext()))
-        throw std::logic_error("the target cannot emit object files");
-    passes.add(llvm::createFreeMachineFunctionPass());
-}
-
-/// In LLVM instructions of one function. With more, liveness and the optimising register allocator
-/// take minutes, because their time grows faster than linearly.
-constexpr std::size_t kMostOptimised = 100'000;
-
-bool is_too_large(const llvm::Module &module) {
-    return std::ranges::any_of(module, [](const llvm::Function &function) {
-        return function.getInstructionCount() > kMostOptimised;
-    });
-}
-
-} // namespace
-
-std::vector<char> emit_object(llvm::Module &module, const Target &target) {
-    llvm::SmallVector<char, 0> object;
-    llvm::raw_svector_ostream out(object);
-    llvm::legacy::PassManager passes;
-    const bool too_large = is_too_large(module);
-    if (too_large)
-        split_blocks(module);
-    add_machine_passes(passes, too_large ? target.without_optimisation() : target, module, out);
-    passes.run(module);
-    return {object.begin(), object.end()};
 }
 
 } // namespace softcuda::jit

@@ -47,8 +47,10 @@ void add_keep_indices(PassList &list);
 void add_widen_half_compares(PassList &list);
 void add_promote_slots(PassList &list);
 
-/// Runs the passes in order over each function, and `after` after each pass. Throws
-/// std::logic_error if the module is invalid before the first pass.
+/// Throws std::logic_error, whose text names `stage`, if LLVM's verifier finds an error.
+void require_valid(const llvm::Module &module, const char *stage);
+
+/// Runs the passes in order over each function, and `after` after each pass.
 void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPass> passes,
               const AfterPass &after = {});
 

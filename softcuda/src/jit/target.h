@@ -29,9 +29,8 @@ class Target {
     /// values.
     static Target from_environment();
 
-    /// This thread's code generator for the target. It is created once (parsing a processor's
-    /// features takes a millisecond) and exists as long as the thread.
-    [[nodiscard]] llvm::TargetMachine &machine() const;
+    /// A new code generator of LLVM; code_generator.h keeps those that are not in use.
+    [[nodiscard]] std::unique_ptr<llvm::TargetMachine> make_machine() const;
     /// Sets the triple and data layout of a module.
     void apply(llvm::Module &module) const;
     /// Sets the processor, its features and the vector width as attributes of a function.
@@ -66,8 +65,6 @@ class Target {
     [[nodiscard]] unsigned vector_bits() const { return avx512_ ? 512 : avx2_ ? 256 : 128; }
 
   private:
-    [[nodiscard]] std::unique_ptr<llvm::TargetMachine> make_machine() const;
-
     Isa isa_;
     std::string triple_, cpu_, features_, data_layout_, key_;
     bool avx512_ = false, avx2_ = false, fma_ = false, f16c_ = false, fp16_ = false,

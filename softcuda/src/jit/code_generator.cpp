@@ -1,0 +1,104 @@
+// code_generator.cpp -- creates LLVM's code generators, and keeps the idle ones.
+#include "jit/code_generator.h"
+
+#include "jit/target.h"
+
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
+
+#include <exception>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+namespace softcuda::jit {
+
+namespace {
+
+/// By Target::key(). Never destroyed: a thread may compile while the process exits.
+struct IdleGenerators {
+    std::mutex mutex;
+    std::map<std::string, std::vector<std::unique_ptr<CodeGenerator>>> by_target;
+};
+
+IdleGenerators &idle_generators() {
+    static auto *const idle = new IdleGenerators;
+    return *idle;
+}
+
+std::unique_ptr<CodeGenerator> take_idle(const std::string &key) {
+    IdleGenerators &idle = idle_generators();
+    std::lock_guard lock(idle.mutex);
+    std::vector<std::unique_ptr<CodeGenerator>> &of_target = idle.by_target[key];
+    if (of_target.empty())
+        return nullptr;
+    std::unique_ptr<CodeGenerator> taken = std::move(of_target.back());
+    of_target.pop_back();
+    return taken;
+}
+
+} // namespace
+
+// As TargetMachine::addPassesToEmitMC(), without one analysis: it looks for the locations of
+// variables in all machine code with lines, though there are no variables, and takes 3 per cent of
+// the time.
+MachinePasses::MachinePasses(llvm::TargetMachine &any_machine, const Target &target,
+                             MoveConstants constants) {
+    auto &machine = static_cast<llvm::LLVMTargetMachine &>(any_machine);
+    auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
+    llvm::TargetPassConfig *config = machine.createPassConfig(passes_);
+    config->setDisableVerify(true);
+    passes_.add(config);
+    passes_.add(info);
+    if (!target.is_for_debugging())
+        config->disablePass(&llvm::LiveDebugValuesID);
+    if (constants == MoveConstants::No)
+        config->disablePass(&llvm::EarlyMachineLICMID);
+    // Processors that reorder instructions gain nothing from a second schedule.
+    config->disablePass(&llvm::PostRASchedulerID);
+    if (config->addISelPasses())
+        throw std::logic_error("the target cannot select instructions");
+    config->addMachinePasses();
+    config->setInitialized();
+    if (machine.addAsmPrinter(passes_, out_, nullptr, llvm::CodeGenFileType::ObjectFile,
+                              info->getMMI().getContext()))
+        throw std::logic_error("the target cannot emit object files");
+    passes_.add(llvm::createFreeMachineFunctionPass());
+}
+
+std::vector<char> MachinePasses::run(llvm::Module &module) {
+    object_.clear();
+    passes_.run(module);
+    return {object_.begin(), object_.end()};
+}
+
+CodeGenerator::CodeGenerator(const Target &target) : machine_(target.make_machine()) {}
+
+MachinePasses &CodeGenerator::passes(const Target &target, MoveConstants constants) {
+    std::unique_ptr<MachinePasses> &made = passes_.at(static_cast<std::size_t>(constants));
+    if (!made)
+        made = std::make_unique<MachinePasses>(*machine_, target, constants);
+    return *made;
+}
+
+CodeGeneratorLease::CodeGeneratorLease(const Target &target)
+    : key_(target.key()), exceptions_(std::uncaught_exceptions()), generator_(take_idle(key_)) {
+    if (!generator_)
+        generator_ = std::make_unique<CodeGenerator>(target);
+}
+
+CodeGeneratorLease::~CodeGeneratorLease() {
+    // LLVM is not safe against exceptions: the generator's state may be invalid, also for its
+    // destructor.
+    if (std::uncaught_exceptions() != exceptions_) {
+        static_cast<void>(generator_.release());
+        return;
+    }
+    IdleGenerators &idle = idle_generators();
+    std::lock_guard lock(idle.mutex);
+    idle.by_target[key_].push_back(std::move(generator_));
+}
+
+} // namespace softcuda::jit

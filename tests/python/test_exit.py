@@ -120,6 +120,47 @@ def test_fork_gives_an_error_and_no_crash(run_program):
     assert "fork" in done.stdout and "call pycuda.driver.init()" not in done.stdout
 
 
+#: Launches kernels that are compiled for some tenths of a second, and does not wait for them.
+SLOW_TO_COMPILE = """
+import os, sys, warnings
+os.environ["SOFTCUDA_DISABLE_CACHE"] = "1"
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+warnings.simplefilter("ignore")  # Python 3.12 warns of fork() beside other threads
+lines = "".join(f"x = x * {i}.5f + y; y = sinf(x) + y * {i}.25f;\\n" for i in range(40))
+module = SourceModule("".join(
+    f"__global__ void f{k}(float *p) {{ float x = p[threadIdx.x], y = {k}; {lines} p[threadIdx.x] = y; }}\\n"
+    for k in range(4)
+))
+memory = cuda.mem_alloc(4 * 32)
+for k in range(4):
+    module.get_function(f"f{k}")(memory, block=(32, 1, 1))
+"""
+
+
+def test_exit_while_kernels_are_compiled(run_program):
+    done = run_program(SLOW_TO_COMPILE)
+    assert done.returncode == 0, done.stderr
+    # On a slow machine the work takes longer than the end of the program waits.
+    assert done.stderr == "" or "gave up unfinished work" in done.stderr
+
+
+def test_a_forked_process_exits_while_kernels_are_compiled(run_program):
+    done = run_program(
+        SLOW_TO_COMPILE
+        + """
+pid = os.fork()
+if pid == 0:
+    sys.exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+cuda.Context.synchronize()
+"""
+    )
+    clean(done)
+
+
 @pytest.mark.parametrize("told", [True, False])
 def test_a_kernels_failure_is_reported_once(run_program, told):
     done = run_program(

@@ -21,7 +21,7 @@ constexpr unsigned shared_bytes = 2 * 512 * 4 + 2 * room_bytes;
 /// In shorter rows, the counts would take more memory than the keys.
 constexpr std::int64_t shortest_row = 512;
 
-enum class Step : std::int32_t { Plan, Find, Count, Sum, Move, Finish, Row };
+enum class Step : std::int32_t { Sample, Plan, Find, Count, Sum, Move, Finish, Row };
 
 /// As BucketGeometry of sort_buckets.cuh.
 struct Geometry {
@@ -45,7 +45,7 @@ Geometry geometry_of(const Sorting &work) {
             static_cast<std::int32_t>(chunks),
             static_cast<std::int32_t>(targets),
             static_cast<std::int32_t>(sample_keys * targets),
-            Step::Plan};
+            Step::Sample};
 }
 
 /// The size of FoundPlan of sort_buckets.cuh: a plan, then cells of 4 bytes, then cuts, which are
@@ -130,7 +130,8 @@ void sort_by_buckets(Sorting &work) {
     const std::initializer_list<const Array *> sorting = {keys, &work.result, &space, &plans,
                                                           &counts};
     const std::initializer_list<const Array *> dealing = {keys, &space, &plans, &buckets, &counts};
-    launch(SortStage::BucketSort, Step::Plan, 1, sorting);
+    launch(SortStage::BucketSort, Step::Sample, 1, sorting);
+    launch(SortStage::BucketDeal, Step::Plan, 1, {keys, &work.result, &plans, &buckets, &counts});
     launch(SortStage::BucketFind, Step::Find, geometry.chunks, {keys, &plans, &buckets});
     launch(SortStage::BucketDeal, Step::Count, geometry.chunks, dealing);
     launch(SortStage::BucketDeal, Step::Sum, 1, dealing);

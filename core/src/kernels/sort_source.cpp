@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(256) run(const U *keys,
     case SortStage::BucketDeal:
         return R"(
 extern "C" __global__ void __launch_bounds__(1) run(const U *keys, U *space,
-        const pycuda::FoundPlan *plans, const unsigned short *buckets, unsigned *counts,
+        pycuda::FoundPlan *plans, const unsigned short *buckets, unsigned *counts,
         pycuda::BucketGeometry g) {
     pycuda::deal_keys(keys, space, plans, buckets, counts, g);
 }
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(1) run(const U *keys, U *space,
     default:
         return R"(
 extern "C" __global__ void __launch_bounds__(1) run(const U *keys, U *result, U *space,
-        pycuda::FoundPlan *plans, const unsigned *counts, pycuda::BucketGeometry g) {
+        const pycuda::FoundPlan *plans, const unsigned *counts, pycuda::BucketGeometry g) {
     pycuda::sort_buckets(keys, result, space, plans, counts, g);
 }
 )";

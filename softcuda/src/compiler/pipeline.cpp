@@ -502,11 +502,9 @@ std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose) {
     return chosen;
 }
 
-GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &kernel,
-                               const analysis::LaunchShape &launch,
-                               const warp::TierRequest &request, const jit::Target &target) {
+GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel,
+                              const jit::Target &target) {
     const PassOptions options = options_from_environment();
-    LlvmKernel made = make_llvm(module, kernel, launch, request, target);
     PassTimes times(options.times, "optimising `" + kernel.name + "`");
     jit::AfterPass show;
     if (!options.dump.empty() || options.times == PassTimes::Print::Yes)

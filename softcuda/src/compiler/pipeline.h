@@ -87,11 +87,18 @@ struct PlannedKernel {
 /// which code would be wrong.
 [[nodiscard]] std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose = ir::Purpose::Speed);
 
+/// Optimises the kernel of make_llvm() and generates its machine code. Consumes the LLVM IR.
+[[nodiscard]] GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel,
+                                            const jit::Target &target);
+
 /// Compiles a kernel of `module` to machine code for one launch shape; throws like make_llvm().
-[[nodiscard]] GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &kernel,
-                                             const analysis::LaunchShape &launch,
-                                             const warp::TierRequest &request,
-                                             const jit::Target &target);
+[[nodiscard]] inline GeneratedKernel compile_kernel(const ir::Module &module,
+                                                    const ir::Function &kernel,
+                                                    const analysis::LaunchShape &launch,
+                                                    const warp::TierRequest &request,
+                                                    const jit::Target &target) {
+    return finish_kernel(make_llvm(module, kernel, launch, request, target), kernel, target);
+}
 
 /// The passes that SOFTCUDA_SKIP names, for the keys of compiled code; empty if there are none.
 [[nodiscard]] std::string skipped_passes();

@@ -156,6 +156,49 @@ std::vector<AccessedVariable> accessed_variables(const ir::Module &module,
     return found;
 }
 
+/// A kernel of a module, as long as its code may run.
+struct LoadedKernel {
+    std::shared_ptr<const ir::Module> module;
+    const ir::Function *function;
+
+    /// The name in the source of a function in the kernel's object; codegen makes the names.
+    [[nodiscard]] std::string source_name(std::string_view symbol) const {
+        if (symbol == codegen::kEntryName)
+            return function->name;
+        if (const auto number = codegen::function_number(symbol);
+            number && *number < module->functions.size())
+            return module->functions[*number]->name;
+        return std::string(symbol);
+    }
+};
+
+std::shared_ptr<const CompiledKernel> load(const LoadedKernel &source,
+                                           const GeneratedKernel &generated, const Shape &shape) {
+    const bool debugged = source.module->debug;
+    auto code = std::make_shared<const RegisteredCode>(generated.object, debugged);
+    code->tell_perf([&](std::string_view symbol) { return source.source_name(symbol); });
+    auto kernel = std::make_shared<CompiledKernel>();
+    kernel->tier = generated.tier;
+    if (generated.tier == rt::Tier::Regions)
+        kernel->entry = code->entry<rt::KernelEntry>();
+    else
+        kernel->warp_entry = code->entry<rt::WarpEntry>();
+    kernel->scratch_bytes = generated.scratch_bytes;
+    kernel->frame_bytes = jit::frame_bytes(generated.object);
+    kernel->instructions_per_block = generated.instructions_per_block;
+    kernel->loops = generated.loops;
+    kernel->debugged = debugged;
+    kernel->checked = shape.watch != 0;
+    kernel->counted = shape.counts;
+    kernel->call_stack = shape.call_stack;
+    kernel->place_of = [code](std::uint64_t address) { return code->place_of(address); };
+    kernel->accessed_at = [source](const SourcePlace &place, AccessDirection direction) {
+        return accessed_variables(*source.module, *source.function, place, direction);
+    };
+    kernel->code = std::move(code);
+    return kernel;
+}
+
 class PtxProgram final : public Program {
   public:
     PtxProgram(std::string_view ptx, std::unique_ptr<ir::Module> module, unsigned architecture)
@@ -180,14 +223,15 @@ class PtxProgram final : public Program {
     }
     const std::vector<Variable> &variables() const override { return variables_; }
 
-    std::shared_ptr<const CompiledKernel> compile(std::size_t index, const Shape &shape,
-                                                  std::string &log) override {
+    std::shared_ptr<CompileJob> begin(std::size_t index, const Shape &shape,
+                                      std::string &log) override {
         Slot &slot = slot_of(index, shape);
         std::lock_guard lock(slot.mutex);
-        if (slot.kernel)
-            return slot.kernel;
+        if (slot.job && !slot.job->failed())
+            return slot.job;
+        slot.job = nullptr;
         try {
-            slot.kernel = load(index, find_or_generate(index, shape), shape);
+            slot.job = find_or_begin(index, shape);
         } catch (const codegen::Unsupported &refusal) {
             log = "kernel `" + kernels_[index].name + "`, " + place(refusal.location) + ": " +
                   refusal.what();
@@ -196,17 +240,17 @@ class PtxProgram final : public Program {
         } catch (const std::exception &failure) {
             log = "kernel `" + kernels_[index].name + "`: " + failure.what();
         }
-        return slot.kernel;
+        return slot.job;
     }
 
   private:
     using Key = std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool, std::uint32_t,
                            std::uint32_t, bool>;
-    /// One kernel and shape. Its lock is held while it is compiled; other slots can be compiled
-    /// meanwhile.
+    /// One kernel and shape. Its lock is held during the first part of the compilation; other slots
+    /// can be compiled meanwhile.
     struct Slot {
         std::mutex mutex;
-        std::shared_ptr<const CompiledKernel> kernel;
+        std::shared_ptr<CompileJob> job;
     };
 
     Slot &slot_of(std::size_t index, const Shape &shape) {
@@ -256,22 +300,31 @@ class PtxProgram final : public Program {
         return module_->files.at(location.file) + ":" + std::to_string(location.line);
     }
 
-    GeneratedKernel find_or_generate(std::size_t index, const Shape &shape) {
+    std::shared_ptr<CompileJob> find_or_begin(std::size_t index, const Shape &shape) {
+        const LoadedKernel source{module_, functions_[index]};
         std::string key = disk_key(index, shape);
         if (auto bytes = wants_dumps() ? std::nullopt : disk_cache().load(key))
             if (auto kernel = unpack(*bytes))
-                return std::move(*kernel);
-        require_memory_to_compile(*functions_[index]);
-        GeneratedKernel kernel = compile_kernel(
-            *module_, *functions_[index],
+                return std::make_shared<CompileJob>(load(source, *kernel, shape));
+        require_memory_to_compile(*source.function);
+        auto made = std::make_shared<LlvmKernel>(make_llvm(
+            *module_, *source.function,
             {.block = shape.block, .small_grid = shape.small_grid, .call_stack = shape.call_stack},
             {.cooperative = shape.cooperative,
              .wanted = tier_for(shape),
              .watch = shape.watch,
              .counts = shape.counts},
-            target());
-        disk_cache().store(key, pack(kernel));
-        return kernel;
+            target()));
+        auto job = std::make_shared<CompileJob>(
+            [source, shape, made, key = std::move(key), target = target()] {
+                require_memory_to_compile(*source.function);
+                const GeneratedKernel kernel = finish_kernel(*made, *source.function, target);
+                disk_cache().store(key, pack(kernel));
+                return load(source, kernel, shape);
+            });
+        if (wants_dumps()) // in the order of the launches
+            job->finish();
+        return job;
     }
 
     [[nodiscard]] jit::Target target() const {
@@ -301,43 +354,6 @@ class PtxProgram final : public Program {
         if (const std::string skipped = skipped_passes(); !skipped.empty())
             key += " without " + skipped;
         return key + '\n' + digest_;
-    }
-
-    /// The name in the source of a function in the kernel's object; codegen makes the names.
-    [[nodiscard]] std::string source_name(std::size_t index, std::string_view symbol) const {
-        if (symbol == codegen::kEntryName)
-            return kernels_[index].name;
-        if (const auto number = codegen::function_number(symbol);
-            number && *number < module_->functions.size())
-            return module_->functions[*number]->name;
-        return std::string(symbol);
-    }
-
-    std::shared_ptr<const CompiledKernel> load(std::size_t index, const GeneratedKernel &generated,
-                                               const Shape &shape) const {
-        auto code = std::make_shared<const RegisteredCode>(generated.object, module_->debug);
-        code->tell_perf([&](std::string_view symbol) { return source_name(index, symbol); });
-        auto kernel = std::make_shared<CompiledKernel>();
-        kernel->tier = generated.tier;
-        if (generated.tier == rt::Tier::Regions)
-            kernel->entry = code->entry<rt::KernelEntry>();
-        else
-            kernel->warp_entry = code->entry<rt::WarpEntry>();
-        kernel->scratch_bytes = generated.scratch_bytes;
-        kernel->frame_bytes = jit::frame_bytes(generated.object);
-        kernel->instructions_per_block = generated.instructions_per_block;
-        kernel->loops = generated.loops;
-        kernel->debugged = module_->debug;
-        kernel->checked = shape.watch != 0;
-        kernel->counted = shape.counts;
-        kernel->call_stack = shape.call_stack;
-        kernel->place_of = [code](std::uint64_t address) { return code->place_of(address); };
-        kernel->accessed_at = [module = module_, function = functions_[index]](
-                                  const SourcePlace &place, AccessDirection direction) {
-            return accessed_variables(*module, *function, place, direction);
-        };
-        kernel->code = std::move(code);
-        return kernel;
     }
 
     std::string digest_;                       ///< of the PTX, which may be large

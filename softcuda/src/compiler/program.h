@@ -5,6 +5,7 @@
 // that the text is loaded.
 #pragma once
 
+#include "compiler/compile_job.h"
 #include "rt/kernel_abi.h"
 
 #include <array>
@@ -126,6 +127,7 @@ struct LinkInput {
     std::string ptx;
 };
 
+<<<<<<< HEAD
 /// What a link made: PTX, and the names that it declares and does not define.
 struct Linked {
     std::string ptx;
@@ -133,6 +135,9 @@ struct Linked {
 };
 
 /// A module. Immutable once made; compile() may be called from any thread.
+=======
+/// A module. Immutable once made; begin() may be called from any thread.
+>>>>>>> softspeed
 class Program {
   public:
     /// Parses, checks and lowers PTX. On failure returns null and `log` has the diagnostics, each
@@ -152,10 +157,11 @@ class Program {
     /// is shared.
     virtual void limit_registers(std::uint32_t most) = 0;
 
-    /// Compiles kernel `index` for `shape`, or finds it in this process or in the disk cache.
-    /// Returns null with a message in `log` if this shape needs an unsupported feature.
-    [[nodiscard]] virtual std::shared_ptr<const CompiledKernel>
-    compile(std::size_t index, const Shape &shape, std::string &log) = 0;
+    /// Begins to compile kernel `index` for `shape`, or finds it in this process or in the disk
+    /// cache; then the job is finished. Returns null with a message in `log` if this shape needs
+    /// an unsupported feature.
+    [[nodiscard]] virtual std::shared_ptr<CompileJob> begin(std::size_t index, const Shape &shape,
+                                                            std::string &log) = 0;
 };
 
 } // namespace softcuda::compiler

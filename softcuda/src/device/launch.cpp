@@ -56,15 +56,18 @@ unsigned check_modes_of(const Function &function, const LaunchRequest &request) 
 
 class KernelLaunch final : public Command, private rt::KernelServices {
   public:
-    using Code = std::shared_ptr<const compiler::CompiledKernel>;
-
-    KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep, Code code,
-                 const LaunchRequest &request, const LaunchTicket &ticket);
+    KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
+                 std::shared_ptr<Compilation> compilation, const LaunchRequest &request,
+                 const LaunchTicket &ticket);
     ~KernelLaunch() override;
 
     [[nodiscard]] std::byte *parameters() noexcept { return parameters_.data(); }
     [[nodiscard]] std::size_t parameter_bytes() const noexcept { return parameters_.size(); }
     [[nodiscard]] bool is_tiny() const noexcept;
+    /// The command to wait for before this one; null if the kernel is compiled.
+    [[nodiscard]] std::shared_ptr<Command> unfinished_compilation() const noexcept {
+        return code_ ? nullptr : compilation_;
+    }
 
     void start() noexcept override;
     /// Runs the grid on the calling thread, instead of start().
@@ -78,6 +81,8 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     };
 
     void fill_frame(const LaunchRequest &request);
+    void use_code();
+    [[nodiscard]] bool has_code() noexcept;
     void complete() noexcept;
     void finish_checks() noexcept;
     void finish_profile() noexcept;
@@ -103,8 +108,10 @@ class KernelLaunch final : public Command, private rt::KernelServices {
 
     Function &function_;
     std::shared_ptr<const void> keep_;
-    Code code_;
+    std::shared_ptr<Compilation> compilation_;
+    const compiler::CompiledKernel *code_ = nullptr; ///< null until the kernel is compiled
     LaunchTicket ticket_;
+    unsigned check_modes_;
     rt::LaunchFrame frame_{};
     std::uint64_t workspace_ = 0; ///< for a cooperative grid: the counter of its barrier
     ParameterBlock parameters_;
@@ -114,10 +121,6 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     std::unique_ptr<profile::LaunchCounts> counts_; ///< null: no counts
     Blocks grid_{*this};
 };
-
-std::uint64_t product(const std::array<std::uint32_t, 3> &extent) {
-    return std::uint64_t{extent[0]} * extent[1] * extent[2];
-}
 
 // A thread's stack, from CU_LIMIT_STACK_SIZE. There are few sizes, because each needs a separate
 // compilation.
@@ -150,36 +153,49 @@ std::uint64_t stack_of(const compiler::CompiledKernel &code) {
 }
 
 KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
-                           Code code, const LaunchRequest &request, const LaunchTicket &ticket)
+                           std::shared_ptr<Compilation> compilation, const LaunchRequest &request,
+                           const LaunchTicket &ticket)
     : Command(stream.context()), function_(function), keep_(std::move(keep)),
-      code_(std::move(code)), ticket_(ticket), parameters_(function.info().parameter_bytes) {
+      compilation_(std::move(compilation)), ticket_(ticket),
+      check_modes_(check_modes_of(function, request)),
+      parameters_(function.info().parameter_bytes) {
     fill_frame(request);
-    const compiler::KernelInfo &info = function.info();
     rt::Grid::Work work;
-    work.entry = code_->entry;
-    work.warp_entry = code_->warp_entry;
     work.warps =
         static_cast<std::uint32_t>((product(request.block) + rt::kWarpSize - 1) / rt::kWarpSize);
     work.blocks = product(request.grid);
-    const std::uint64_t local_per_thread = info.local_bytes_per_thread + code_->call_stack;
-    const std::uint64_t local = local_per_thread * product(request.block);
-    // There may be a gap for alignment between the static and the dynamic part. Local memory is
-    // interleaved for whole warps.
-    work.memory = {.shared = std::uint64_t{info.static_shared_bytes} + kSharedGap +
-                             request.dynamic_shared_bytes,
-                   .local = local_per_thread * work.warps * rt::kWarpSize,
-                   .scratch = code_->scratch_bytes,
-                   .stack = stack_of(*code_)};
     work.cooperative = request.cooperative;
     work.priority = stream.priority();
     work.most_slots = stream.multiprocessors();
     work.owner = &stream.context();
     work.block_time = &function.block_time;
     work.busy_time = &stream.context().device().busy_time();
+    grid_.set_work(work, &frame_);
+    if (compilation_->done() && compilation_->code())
+        use_code();
+}
+
+/// The second part of the preparation, when the kernel is compiled.
+void KernelLaunch::use_code() {
+    code_ = compilation_->code();
+    const compiler::KernelInfo &info = function_.info();
+    rt::Grid::Work work = grid_.work();
+    work.entry = code_->entry;
+    work.warp_entry = code_->warp_entry;
+    const std::uint64_t local_per_thread = info.local_bytes_per_thread + code_->call_stack;
+    const std::uint64_t local =
+        local_per_thread * frame_.block[0] * frame_.block[1] * frame_.block[2];
+    // There may be a gap for alignment between the static and the dynamic part. Local memory is
+    // interleaved for whole warps.
+    work.memory = {.shared = std::uint64_t{info.static_shared_bytes} + kSharedGap +
+                             frame_.dynamic_shared_bytes,
+                   .local = local_per_thread * work.warps * rt::kWarpSize,
+                   .scratch = code_->scratch_bytes,
+                   .stack = stack_of(*code_)};
     if (code_->checked) {
-        checks_ = std::make_unique<check::LaunchChecks>(
-            check_modes_of(function, request), info.name, frame_, work.memory.shared - kSharedGap,
-            local, checked_memory::map());
+        checks_ = std::make_unique<check::LaunchChecks>(check_modes_, info.name, frame_,
+                                                        work.memory.shared - kSharedGap, local,
+                                                        checked_memory::map());
         work.watch = checks_.get();
     }
     if (code_->counted) {
@@ -225,8 +241,20 @@ void KernelLaunch::fill_frame(const LaunchRequest &request) {
     frame_.launch = static_cast<rt::KernelServices *>(this);
 }
 
+/// Whether the kernel could be compiled and prepared; else the context gets the error.
+bool KernelLaunch::has_code() noexcept try {
+    if (!code_ && compilation_->code())
+        use_code();
+    if (!code_)
+        context().set_passing_error(compilation_->failure());
+    return code_ != nullptr;
+} catch (const std::bad_alloc &) {
+    context().set_passing_error(CUDA_ERROR_OUT_OF_MEMORY);
+    return false;
+}
+
 bool KernelLaunch::is_tiny() const noexcept {
-    if (code_->loops || counts_)
+    if (!code_ || code_->loops || counts_)
         return false;
     const std::uint64_t blocks = grid_.work().blocks;
     // An estimate until it is measured: about a nanosecond for an instruction of all warps of a
@@ -255,6 +283,8 @@ void KernelLaunch::start() noexcept {
             context().set_passing_error(CUDA_ERROR_LAUNCH_FAILED);
         return system.timeline().finish(*this);
     }
+    if (!has_code())
+        return system.timeline().finish(*this);
     place_checks();
     note_begin();
     const std::shared_ptr<Command> self = shared_from_this();
@@ -274,8 +304,10 @@ void KernelLaunch::run_here() noexcept {
 }
 
 void KernelLaunch::help() {
-    if (!client_question::asked_here())
-        System::get().pool().help(grid_);
+    if (client_question::asked_here())
+        return;
+    compilation_->run();
+    System::get().pool().help(grid_);
 }
 
 CUresult result_of(rt::Fault fault) {
@@ -470,62 +502,6 @@ std::uint64_t KernelLaunch::allocate(std::uint64_t bytes) { return context().hea
 
 bool KernelLaunch::release(std::uint64_t address) { return context().heap_release(address); }
 
-void check_extents(const Function &function, const LaunchRequest &request) {
-    const DeviceLimits &limits = function.module().context().device().limits();
-    const compiler::KernelInfo &info = function.info();
-    require(product(request.grid) > 0 && product(request.block) > 0, CUDA_ERROR_INVALID_VALUE);
-    require(request.grid[0] <= INT_MAX && request.grid[1] <= 65535 && request.grid[2] <= 65535,
-            CUDA_ERROR_INVALID_VALUE);
-    require(request.block[0] <= 1024 && request.block[1] <= 1024 && request.block[2] <= 64 &&
-                product(request.block) <= limits.threads_per_block,
-            CUDA_ERROR_INVALID_VALUE);
-    require(product(request.block) <= info.max_threads, CUDA_ERROR_INVALID_VALUE);
-    for (std::size_t i = 0; i < 3; i++)
-        require(info.required_block[i] == 0 || info.required_block[i] == request.block[i],
-                CUDA_ERROR_INVALID_VALUE);
-    require(request.dynamic_shared_bytes <= function.max_dynamic_shared() &&
-                std::uint64_t{request.dynamic_shared_bytes} + info.static_shared_bytes <=
-                    limits.shared_per_block_optin,
-            CUDA_ERROR_INVALID_VALUE);
-    if (!request.cooperative)
-        return;
-    const std::uint64_t resident = std::uint64_t{blocks_per_multiprocessor(
-                                       function, static_cast<unsigned>(product(request.block)),
-                                       request.dynamic_shared_bytes)} *
-                                   function.module().context().device().multiprocessors();
-    require(product(request.grid) <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-}
-
-/// Copies CU_LAUNCH_PARAM_BUFFER_POINTER and _SIZE from a list that ends with CU_LAUNCH_PARAM_END.
-void copy_from_extra(void **extra, std::byte *to, std::size_t bytes) {
-    const void *buffer = nullptr;
-    std::size_t size = 0;
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            buffer = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            size = *static_cast<const std::size_t *>(extra[1]);
-        else
-            throw Error(CUDA_ERROR_INVALID_VALUE);
-    }
-    require((buffer && size >= bytes) || bytes == 0, CUDA_ERROR_INVALID_VALUE);
-    std::memcpy(to, buffer, bytes);
-}
-
-void copy_parameters(const compiler::KernelInfo &info, const LaunchRequest &request, std::byte *to,
-                     std::size_t bytes) {
-    if (info.parameters.empty())
-        return;
-    require((request.parameters == nullptr) != (request.extra == nullptr),
-            CUDA_ERROR_INVALID_VALUE);
-    if (request.extra)
-        return copy_from_extra(request.extra, to, bytes);
-    for (std::size_t i = 0; i < info.parameters.size(); i++) {
-        require(request.parameters[i] != nullptr, CUDA_ERROR_INVALID_VALUE);
-        std::memcpy(to + info.parameters[i].offset, request.parameters[i], info.parameters[i].size);
-    }
-}
-
 compiler::Shape shape_of(const Function &function, const LaunchRequest &request) {
     compiler::Shape shape{.block = request.block,
                           .small_grid = true,
@@ -541,25 +517,14 @@ compiler::Shape shape_of(const Function &function, const LaunchRequest &request)
 
 } // namespace
 
-void check_launch(const Function &function, const LaunchRequest &request) {
-    require(function.info().parameter_bytes <= kLargestParameters, CUDA_ERROR_INVALID_VALUE);
-    check_extents(function, request);
-    static_cast<void>(cluster_of(function, request));
-}
-
-void copy_arguments(const Function &function, const LaunchRequest &request,
-                    std::span<std::byte> to) {
-    copy_parameters(function.info(), request, to.data(), to.size());
-}
-
 void launch_child(Stream &stream, Function &function, std::shared_ptr<const void> keep,
                   const LaunchRequest &request, std::span<const std::byte> parameters,
                   const LaunchTicket &ticket) {
     auto kernel = std::make_shared<KernelLaunch>(stream, function, std::move(keep),
-                                                 function.compiled(shape_of(function, request)),
+                                                 function.compilation(shape_of(function, request)),
                                                  request, ticket);
     std::ranges::copy(parameters, kernel->parameters());
-    if (System::get().timeline().append(stream, kernel))
+    if (System::get().timeline().append(stream, kernel, kernel->unfinished_compilation()))
         kernel->start();
 }
 
@@ -572,10 +537,10 @@ void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep
     System &system = System::get();
     system.pool().start();
     auto kernel = std::make_shared<KernelLaunch>(
-        stream, function, std::move(keep), function.compiled(shape_of(function, request)), request,
-        LaunchTicket{stream.context().interrupts()});
-    copy_parameters(function.info(), request, kernel->parameters(), kernel->parameter_bytes());
-    if (!system.timeline().append(stream, kernel))
+        stream, function, std::move(keep), function.compilation(shape_of(function, request)),
+        request, LaunchTicket{stream.context().interrupts()});
+    copy_arguments(function, request, {kernel->parameters(), kernel->parameter_bytes()});
+    if (!system.timeline().append(stream, kernel, kernel->unfinished_compilation()))
         return; // its predecessors will start it
     if (kernel->is_tiny())
         kernel->run_here();

@@ -26,6 +26,10 @@ struct LaunchRequest {
     void **extra = nullptr; ///< CU_LAUNCH_PARAM_...: the arguments in one block, or null
 };
 
+[[nodiscard]] inline std::uint64_t product(const std::array<std::uint32_t, 3> &extent) {
+    return std::uint64_t{extent[0]} * extent[1] * extent[2];
+}
+
 /// Throws Error if a launch would be refused because of its shape. Does not check parameters.
 void check_launch(const Function &function, const LaunchRequest &request);
 

@@ -105,25 +105,30 @@ void Function::set_attribute(CUfunction_attribute attribute, int value) {
     }
 }
 
-Function::Compiled Function::compiled(const compiler::Shape &shape) {
+std::shared_ptr<Compilation> Function::compilation(const compiler::Shape &shape) {
     std::lock_guard lock(mutex_);
-    for (const auto &[known, code] : compiled_)
-        if (known == shape)
-            return code;
+    const auto found = std::ranges::find_if(
+        compilations_, [&](const auto &known) { return known.first == shape; });
+    if (found != compilations_.end()) {
+        if (!found->second->failed())
+            return found->second;
+        compilations_.erase(found);
+    }
     std::string log;
-    Compiled code;
+    std::shared_ptr<compiler::CompileJob> job;
     try {
-        code = module_.program().compile(index_, shape, log);
+        job = module_.program().begin(index_, shape, log);
     } catch (const std::bad_alloc &) {
         log_fault("kernel `" + info_.name + "` cannot be compiled: there is not enough memory");
         throw;
     }
-    if (!code) {
+    if (!job) {
         log_fault("kernel `" + info_.name + "` cannot be compiled: " + log);
         throw Error(CUDA_ERROR_NOT_SUPPORTED);
     }
-    compiled_.emplace_back(shape, code);
-    return code;
+    compilations_.emplace_back(shape,
+                               Compilation::begin(module_.context(), info_.name, std::move(job)));
+    return compilations_.back().second;
 }
 
 Module::Module(Context &context, std::shared_ptr<compiler::Program> program)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/program.h"
+#include "device/compilation.h"
 #include "device/launch_setup.h"
 #include "device/texture.h"
 #include "rt/grid.h"
@@ -41,9 +42,9 @@ class Function {
     /// Whether clusters may be larger than the portable maximum.
     [[nodiscard]] bool allows_any_cluster() const noexcept { return any_cluster_; }
 
-    /// Machine code for a shape, compiled at the first call. Throws Error if compilation fails; the
-    /// compiler's message is in the fault log.
-    std::shared_ptr<const compiler::CompiledKernel> compiled(const compiler::Shape &shape);
+    /// The compilation for a shape, which begins at the first call. Throws Error if the shape needs
+    /// an unsupported feature; the compiler's message is in the fault log.
+    std::shared_ptr<Compilation> compilation(const compiler::Shape &shape);
 
     /// The time of recent blocks of this kernel.
     rt::BlockTime block_time{0};
@@ -52,8 +53,6 @@ class Function {
     LaunchSetup setup;
 
   private:
-    using Compiled = std::shared_ptr<const compiler::CompiledKernel>;
-
     Module &module_;
     std::size_t index_;
     const compiler::KernelInfo &info_;
@@ -62,7 +61,7 @@ class Function {
     std::atomic<bool> any_cluster_{false};
     std::array<std::atomic<std::uint32_t>, 3> cluster_{}; ///< 0: not set
     std::mutex mutex_;
-    std::vector<std::pair<compiler::Shape, Compiled>> compiled_;
+    std::vector<std::pair<compiler::Shape, std::shared_ptr<Compilation>>> compilations_;
 };
 
 /// A module. Exists as long as the client or a launch uses it.

@@ -108,6 +108,24 @@ void WorkerPool::submit(std::shared_ptr<Grid> grid) {
         work_there_.notify_one();
 }
 
+void WorkerPool::submit(std::shared_ptr<Job> job) {
+    {
+        std::lock_guard lock(mutex_);
+        jobs_.push_back(std::move(job));
+        submissions_.fetch_add(1, std::memory_order_relaxed);
+    }
+    work_there_.notify_one();
+}
+
+void WorkerPool::run_job(std::unique_lock<std::mutex> &lock) noexcept {
+    std::shared_ptr<Job> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job->run();
+    job.reset();
+    lock.lock();
+}
+
 Grid *WorkerPool::next_grid_locked() const noexcept {
     for (const std::shared_ptr<Grid> &grid : active_)
         if (grid->has_room())
@@ -181,6 +199,8 @@ void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot
 }
 
 bool WorkerPool::can_work_locked() const noexcept {
+    if (!jobs_.empty())
+        return true;
     const auto is_free = [](const std::unique_ptr<WorkerSlot> &slot) { return !slot->grid; };
     return next_grid_locked() && std::any_of(slots_.begin(), slots_.end(), is_free);
 }
@@ -197,6 +217,10 @@ void WorkerPool::worker_loop() {
     prepare_when_possible();
     std::unique_lock lock(mutex_);
     for (;;) {
+        if (!jobs_.empty()) {
+            run_job(lock);
+            continue;
+        }
         Grid *grid = next_grid_locked();
         if (WorkerSlot *slot = grid ? take_slot_locked(*grid) : nullptr) {
             work(lock, *grid, *slot);

@@ -7,11 +7,19 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 namespace softcuda::rt {
+
+/// Work for a thread of the pool that is no grid.
+class Job {
+  public:
+    virtual ~Job() = default;
+    virtual void run() noexcept = 0;
+};
 
 /// A pool with one thread for each worker slot, created at the first use. Threads that wait
 /// for a grid help. Never destroyed. Any thread may call any function.
@@ -29,6 +37,9 @@ class WorkerPool {
     /// Queues the grid; the pool runs it with as many threads as it has blocks and free slots, then
     /// calls its finished(). Call start() before.
     void submit(std::shared_ptr<Grid> grid);
+
+    /// Queues a job; a thread of the pool runs it before it begins another grid.
+    void submit(std::shared_ptr<Job> job);
 
     /// Runs the whole grid on the calling thread now. Returns false and does nothing if all slots
     /// are in use.
@@ -53,6 +64,7 @@ class WorkerPool {
     [[nodiscard]] bool can_work_locked() const noexcept;
     WorkerSlot *take_slot_locked(Grid &grid) noexcept;
     void release_slot_locked(WorkerSlot &slot) noexcept;
+    void run_job(std::unique_lock<std::mutex> &lock) noexcept;
     void expel_locked(std::unique_lock<std::mutex> &lock, const Grid &grid);
     void interrupt_locked(std::unique_lock<std::mutex> &lock, Grid &grid);
     void work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot &slot);
@@ -62,6 +74,7 @@ class WorkerPool {
     std::condition_variable work_there_;
     std::vector<std::shared_ptr<Grid>>
         active_; ///< grids with unassigned or running blocks, in order of priority
+    std::deque<std::shared_ptr<Job>> jobs_;
     std::atomic<std::uint64_t> submissions_{0};
     std::atomic<bool> started_{false};
     unsigned sleeping_ = 0;

@@ -10,7 +10,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <span>
+#include <stdexcept>
 #include <thread>
 
 // Symbols of the linker: the section with all fake kernels is the "generated code".
@@ -25,6 +27,7 @@ extern "C" const char __stop_fake_kernels[];
 namespace {
 
 using softcuda::compiler::CompiledKernel;
+using softcuda::compiler::CompileJob;
 using softcuda::compiler::KernelInfo;
 using softcuda::compiler::Parameter;
 using softcuda::compiler::Program;
@@ -316,6 +319,9 @@ const std::vector<Row> &rows() {
     static const std::vector<Row> table = {
         {"add", add, false, {8, 8, 8, 4}},
         {"store", store, false, {8, 4}},
+        {"together_a", store, false, {8, 4}},
+        {"together_b", store, false, {8, 4}},
+        {"short_of_memory", store, false, {8, 4}},
         {"load", load, false, {8, 8}},
         {"check_store", check_store, false, {8, 4}},
         {"misaligned", misaligned, false, {}},
@@ -379,6 +385,17 @@ Variable text_variable(const char *name, const char *text) {
     return variable;
 }
 
+/// Returns when two threads have called it; throws std::runtime_error after ten seconds.
+void meet_the_other() {
+    static std::atomic<int> arrived{0};
+    const int everybody = arrived++ / 2 * 2 + 2;
+    for (int i = 0; arrived < everybody; i++) {
+        if (i == 10'000)
+            throw std::runtime_error("the other kernel is not compiled at the same time");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
 class FakeProgram final : public Program {
   public:
     FakeProgram() {
@@ -409,8 +426,7 @@ class FakeProgram final : public Program {
             kernel.registers = most == 0 ? kernel.registers : std::min(kernel.registers, most);
     }
 
-    std::shared_ptr<const CompiledKernel> compile(std::size_t index, const Shape &,
-                                                  std::string &log) override {
+    std::shared_ptr<CompileJob> begin(std::size_t index, const Shape &, std::string &log) override {
         const Row &row = rows().at(index);
         if (kernels_[index].name == "uncompilable") {
             log = "no such feature";
@@ -422,12 +438,21 @@ class FakeProgram final : public Program {
         kernel->instructions_per_block = 10;
         kernel->scratch_bytes = kernels_[index].name == "use_scratch" ? 8192 : 0;
         kernel->frame_bytes = kernels_[index].name.ends_with("_stack") ? kDeepFrame + 4096 : 0;
-        return kernel;
+        if (kernels_[index].name.starts_with("together_"))
+            return std::make_shared<CompileJob>([kernel] {
+                meet_the_other();
+                return kernel;
+            });
+        if (kernels_[index].name == "short_of_memory" && !short_of_memory_.exchange(true))
+            return std::make_shared<CompileJob>(
+                []() -> std::shared_ptr<CompiledKernel> { throw std::bad_alloc(); });
+        return std::make_shared<CompileJob>(std::move(kernel));
     }
 
   private:
     std::vector<KernelInfo> kernels_;
     std::vector<Variable> variables_;
+    std::atomic<bool> short_of_memory_{false};
 };
 
 } // namespace

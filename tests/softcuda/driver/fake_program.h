@@ -39,7 +39,9 @@ inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PT
 //   fail_on_stack  int *out, int *wild                        the same, then *wild = 1
 //   needs_32       (a required block of 32)
 //   small_blocks   (at most 64 threads)
-//   uncompilable   (compile() refuses)
+//   uncompilable   (refused at once)
+//   together_a, together_b   as store; one is compiled when the compilation of the other has begun
+//   short_of_memory          as store; the first compilation fails
 
 /// The value of a kernel's name in device code.
 [[nodiscard]] std::uint64_t address_of(const char *kernel);

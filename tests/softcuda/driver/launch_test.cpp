@@ -221,6 +221,34 @@ TEST_F(LaunchTest, CodeThatCannotBeCompiledIsAnError) {
     EXPECT_EQ(last_fault(), "kernel `uncompilable` cannot be compiled: no such feature");
 }
 
+TEST_F(LaunchTest, KernelsAreCompiledAtTheSameTime) {
+    const CUdeviceptr memory = allocate(4);
+    ASSERT_EQ(launch("together_a", 1, 1, nullptr, memory, 1), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+    ASSERT_EQ(launch("together_b", 1, 1, nullptr, memory, 2), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(memory, 1).front(), 2); // in the order of the launches
+}
+
+TEST_F(LaunchTest, AContextEndsWhenItsKernelsAreCompiled) {
+    const CUdeviceptr memory = allocate(4);
+    ASSERT_EQ(launch("together_a", 1, 1, nullptr, memory, 1), CUDA_SUCCESS);
+    ASSERT_EQ(launch("together_b", 1, 1, nullptr, memory, 2), CUDA_SUCCESS);
+    EXPECT_EQ(cuModuleUnload(module_), CUDA_SUCCESS);
+    EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+}
+
+TEST_F(LaunchTest, ACompilationWithoutMemoryFailsLikeALaunch) {
+    const CUdeviceptr memory = allocate(4);
+    ASSERT_EQ(launch("short_of_memory", 1, 1, nullptr, memory, 1), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(last_fault(),
+              "kernel `short_of_memory` cannot be compiled: there is not enough memory");
+    ASSERT_EQ(launch("short_of_memory", 1, 1, nullptr, memory, 3), CUDA_SUCCESS); // tried again
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(memory, 1).front(), 3);
+}
+
 TEST_F(LaunchTest, ConfiguredLaunch) {
     CUlaunchConfig config{};
     config.gridDimX = config.gridDimY = config.gridDimZ = 1;

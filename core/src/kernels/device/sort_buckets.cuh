@@ -5,7 +5,8 @@
 // order of equal keys does not matter, so the highest digits can come first. Each step is one
 // launch. Except for Find, blocks have one thread:
 //
-//     Plan     sorts a sample of the keys, and divides the range into buckets
+//     Sample   sorts a sample of the keys
+//     Plan     divides the range into buckets
 //     Find     finds each key's bucket, with warps, which are a CPU's vectors
 //     Count    each chunk counts its keys of each bucket
 //     Sum      one thread adds up the counts
@@ -35,7 +36,7 @@
 
 namespace pycuda {
 
-enum class BucketStep : int { Plan, Find, Count, Sum, Move, Finish, Row };
+enum class BucketStep : int { Sample, Plan, Find, Count, Sum, Move, Finish, Row };
 
 struct BucketGeometry {
     long long length, chunk;
@@ -165,40 +166,6 @@ __device__ __forceinline__ void for_found(const unsigned short *buckets, int n, 
         use(i, buckets[i]);
 }
 
-/// Count, Sum and Move. Blocks: chunks, except for Sum. counts[row][bucket][chunk].
-__device__ __forceinline__ void deal_keys(const U *keys, U *space, const FoundPlan *plans,
-                                          const unsigned short *buckets, unsigned *counts,
-                                          const BucketGeometry &g) {
-    __shared__ unsigned next[bucket_most];
-    const long long row = blockIdx.y * g.length;
-    const int used = plans[blockIdx.y].plan.buckets, chunk = blockIdx.x;
-    counts += static_cast<long long>(blockIdx.y) * 2 * g.targets * g.chunks;
-    if (g.step == BucketStep::Sum) {
-        add_counts(counts, used * g.chunks);
-        return;
-    }
-    const bool moves = g.step == BucketStep::Move;
-#pragma unroll 1
-    for (int i = 0; i < used; ++i)
-        next[i] = moves ? counts[i * g.chunks + chunk] : 0;
-    const long long begin = chunk * g.chunk;
-    const int n = static_cast<int>(begin + g.chunk < g.length ? g.chunk : g.length - begin);
-    buckets += blockIdx.y * padded(g.length) + begin;
-    if (moves) {
-        keys += row + begin;
-        space += row;
-        const U flip = U(g.flip);
-        for_found(buckets, n, [&](int i, unsigned bucket) {
-            space[next[bucket]++] = U(encode<false>(keys[i]) ^ flip);
-        });
-        return;
-    }
-    for_found(buckets, n, [&](int, unsigned bucket) { ++next[bucket]; });
-#pragma unroll 1
-    for (int i = 0; i < used; ++i)
-        counts[i * g.chunks + chunk] = next[i];
-}
-
 /// Divides the range into cells, and each cell by its number of keys in the sample.
 __device__ __forceinline__ void plan_cells(const U *sample, BucketPlan &plan, BucketTable &table,
                                            const BucketGeometry &g) {
@@ -261,6 +228,48 @@ __device__ __forceinline__ void plan_cuts(const U *sample, BucketPlan &plan, U *
 #pragma unroll 1
     for (; used < bucket_cuts; ++used)
         cuts[used] = U(~U(0));
+}
+
+/// Plan, Count, Sum and Move. Blocks: chunks, but one for Plan and Sum. For Plan, `space` contains
+/// the sorted sample. counts[row][bucket][chunk].
+__device__ __forceinline__ void deal_keys(const U *keys, U *space, FoundPlan *plans,
+                                          const unsigned short *buckets, unsigned *counts,
+                                          const BucketGeometry &g) {
+    __shared__ unsigned next[bucket_most];
+    const long long row = blockIdx.y * g.length;
+    if (g.step == BucketStep::Plan) {
+        FoundPlan &found = plans[blockIdx.y];
+        plan_cells(space + row, found.plan, found.table, g);
+        if (found.plan.bisected)
+            plan_cuts(space + row, found.plan, found.table.cuts, g);
+        return;
+    }
+    const int used = plans[blockIdx.y].plan.buckets, chunk = blockIdx.x;
+    counts += static_cast<long long>(blockIdx.y) * 2 * g.targets * g.chunks;
+    if (g.step == BucketStep::Sum) {
+        add_counts(counts, used * g.chunks);
+        return;
+    }
+    const bool moves = g.step == BucketStep::Move;
+#pragma unroll 1
+    for (int i = 0; i < used; ++i)
+        next[i] = moves ? counts[i * g.chunks + chunk] : 0;
+    const long long begin = chunk * g.chunk;
+    const int n = static_cast<int>(begin + g.chunk < g.length ? g.chunk : g.length - begin);
+    buckets += blockIdx.y * padded(g.length) + begin;
+    if (moves) {
+        keys += row + begin;
+        space += row;
+        const U flip = U(g.flip);
+        for_found(buckets, n, [&](int i, unsigned bucket) {
+            space[next[bucket]++] = U(encode<false>(keys[i]) ^ flip);
+        });
+        return;
+    }
+    for_found(buckets, n, [&](int, unsigned bucket) { ++next[bucket]; });
+#pragma unroll 1
+    for (int i = 0; i < used; ++i)
+        counts[i * g.chunks + chunk] = next[i];
 }
 
 /// The shared memory for sorting a bucket.
@@ -486,10 +495,11 @@ __device__ __forceinline__ U encode_keys(const U *keys, U *to, int n, U flip) {
     return differing;
 }
 
-/// Plan, Finish and Row: the sample of a plan, a bucket and a row are sorted in the same way.
+/// Sample, Finish and Row: the sample of a plan, a bucket and a row are sorted in the same way.
 /// Blocks: one, the buckets, or the rows.
-__device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space, FoundPlan *plans,
-                                             const unsigned *counts, const BucketGeometry &g) {
+__device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space,
+                                             const FoundPlan *plans, const unsigned *counts,
+                                             const BucketGeometry &g) {
     extern __shared__ BucketShared bucket_shared[];
     BucketShared &shared = bucket_shared[0];
     if (g.step == BucketStep::Row) {
@@ -500,33 +510,27 @@ __device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space,
         return;
     }
     const long long row = blockIdx.y * g.length;
-    FoundPlan &found = plans[blockIdx.y];
     counts += static_cast<long long>(blockIdx.y) * 2 * g.targets * g.chunks;
     result += row;
     space += row;
     long long begin = 0, end = g.sample;
     bool equal = false;
-    const bool plans_row = g.step == BucketStep::Plan;
-    if (plans_row) {
+    if (g.step == BucketStep::Sample) {
         take_sample(keys + row, space, g);
     } else {
-        const int bucket = blockIdx.x, used = found.plan.buckets;
+        const BucketPlan &plan = plans[blockIdx.y].plan;
+        const int bucket = blockIdx.x, used = plan.buckets;
         if (bucket >= used)
             return;
         begin = counts[bucket * g.chunks];
         end = bucket + 1 < used ? counts[(bucket + 1) * g.chunks] : g.length;
-        equal = found.plan.bisected && bucket % 2 != 0; // to a cut
+        equal = plan.bisected && bucket % 2 != 0; // to a cut
     }
     if (begin < end) {
         const int n = static_cast<int>(end - begin);
         finish_bucket(shared, space + begin, result + begin, n, U(g.flip),
                       guess_differing(space + begin, n), equal);
     }
-    if (!plans_row)
-        return;
-    plan_cells(result, found.plan, found.table, g);
-    if (found.plan.bisected)
-        plan_cuts(result, found.plan, found.table.cuts, g);
 }
 
 } // namespace pycuda

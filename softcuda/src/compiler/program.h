@@ -127,17 +127,13 @@ struct LinkInput {
     std::string ptx;
 };
 
-<<<<<<< HEAD
 /// What a link made: PTX, and the names that it declares and does not define.
 struct Linked {
     std::string ptx;
     std::vector<std::string> undefined;
 };
 
-/// A module. Immutable once made; compile() may be called from any thread.
-=======
 /// A module. Immutable once made; begin() may be called from any thread.
->>>>>>> softspeed
 class Program {
   public:
     /// Parses, checks and lowers PTX. On failure returns null and `log` has the diagnostics, each

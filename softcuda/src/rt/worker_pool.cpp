@@ -38,6 +38,12 @@ void pause_briefly() {
 #endif
 }
 
+/// If no grid and no job is begun for this time, the running grids may wait for one of them.
+constexpr auto kPatience = std::chrono::milliseconds(10);
+/// As many grids are resident on a GPU of capability 7.5 to 9.0 (CUDA C++ Programming Guide,
+/// "Technical Specifications per Compute Capability").
+constexpr unsigned kMostFurther = 128;
+
 /// If there is no memory for a new thread's data, waits until there is.
 void prepare_when_possible() {
     for (;;) {
@@ -67,7 +73,7 @@ class SignalsBlocked {
 
 } // namespace
 
-WorkerPool::WorkerPool(unsigned slots) {
+WorkerPool::WorkerPool(unsigned slots) : usual_slots_(slots) {
     for (unsigned index = 0; index < slots; index++)
         slots_.push_back(std::make_unique<WorkerSlot>(index, slots));
 }
@@ -88,6 +94,7 @@ void WorkerPool::start() {
             break;
         }
     }
+    start_further_thread();
     started_.store(true, std::memory_order_release);
 }
 
@@ -101,6 +108,7 @@ void WorkerPool::submit(std::shared_ptr<Grid> grid) {
     const std::uint64_t wanted = std::min<std::uint64_t>(grid->work().blocks, sleeping_);
     active_.insert(position, std::move(grid));
     submissions_.fetch_add(1, std::memory_order_relaxed);
+    wake_further_locked();
     lock.unlock();
     if (wanted > 1)
         work_there_.notify_all();
@@ -113,6 +121,7 @@ void WorkerPool::submit(std::shared_ptr<Job> job) {
         std::lock_guard lock(mutex_);
         jobs_.push_back(std::move(job));
         submissions_.fetch_add(1, std::memory_order_relaxed);
+        wake_further_locked();
     }
     work_there_.notify_one();
 }
@@ -120,6 +129,9 @@ void WorkerPool::submit(std::shared_ptr<Job> job) {
 void WorkerPool::run_job(std::unique_lock<std::mutex> &lock) noexcept {
     std::shared_ptr<Job> job = std::move(jobs_.front());
     jobs_.pop_front();
+    begun_++;
+    if (work_waits_locked())
+        wake_further_locked();
     lock.unlock();
     job->run();
     job.reset();
@@ -173,7 +185,10 @@ void WorkerPool::expel_locked(std::unique_lock<std::mutex> &lock, const Grid &gr
 
 void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot &slot) {
     BusyTime *const busy = grid.work().busy_time;
-    grid.participants_++;
+    if (grid.participants_++ == 0)
+        begun_++;
+    if (work_waits_locked())
+        wake_further_locked();
     if (busy)
         busy->begin(monotonic_nanoseconds());
     lock.unlock();
@@ -202,7 +217,8 @@ bool WorkerPool::can_work_locked() const noexcept {
     if (!jobs_.empty())
         return true;
     const auto is_free = [](const std::unique_ptr<WorkerSlot> &slot) { return !slot->grid; };
-    return next_grid_locked() && std::any_of(slots_.begin(), slots_.end(), is_free);
+    return next_grid_locked() &&
+           std::any_of(slots_.begin(), slots_.begin() + usual_slots_, is_free);
 }
 
 /// Polls for a submission for a short time. Call it without the pool's mutex.
@@ -235,6 +251,87 @@ void WorkerPool::worker_loop() {
         sleeping_++;
         work_there_.wait(lock);
         sleeping_--;
+    }
+}
+
+void WorkerPool::start_further_thread() {
+    try {
+        std::thread([this] { further_loop(); }).detach();
+        further_++;
+    } catch (const std::exception &) { // the system has no thread: the grid waits, as on a full GPU
+    }
+}
+
+void WorkerPool::wake_further_locked() noexcept {
+    if (sleeping_ == 0 && !watching_ && idle_further_ > 0)
+        further_work_.notify_one();
+}
+
+/// A grid that no thread has begun.
+Grid *WorkerPool::waiting_grid_locked() const noexcept {
+    for (const std::shared_ptr<Grid> &grid : active_)
+        if (grid->participants_ == 0 && grid->has_room())
+            return grid.get();
+    return nullptr;
+}
+
+bool WorkerPool::work_waits_locked() const noexcept {
+    return !jobs_.empty() || waiting_grid_locked() != nullptr;
+}
+
+bool WorkerPool::is_stuck_locked(std::unique_lock<std::mutex> &lock) {
+    const std::uint64_t begun = begun_;
+    watching_ = true;
+    lock.unlock();
+    std::this_thread::sleep_for(kPatience);
+    lock.lock();
+    watching_ = false;
+    return begun_ == begun && work_waits_locked();
+}
+
+/// Null if there is no memory for a new one.
+WorkerSlot *WorkerPool::further_slot_locked(Grid &grid) {
+    WorkerSlot *slot = nullptr;
+    for (std::size_t i = usual_slots_; i < slots_.size() && !slot; i++)
+        if (!slots_[i]->grid)
+            slot = slots_[i].get();
+    if (!slot) {
+        try {
+            const auto index = static_cast<unsigned>(slots_.size()) % usual_slots_;
+            slots_.push_back(std::make_unique<WorkerSlot>(index, usual_slots_));
+        } catch (const std::bad_alloc &) {
+            return nullptr;
+        }
+        slot = slots_.back().get();
+    }
+    slot->grid = &grid;
+    slot->thread_id = own_thread_id();
+    return slot;
+}
+
+void WorkerPool::run_waiting(std::unique_lock<std::mutex> &lock) {
+    if (idle_further_ == 0 && further_ < kMostFurther) // the next one that looks
+        start_further_thread();
+    else
+        further_work_.notify_one();
+    if (!jobs_.empty())
+        return run_job(lock);
+    Grid *grid = waiting_grid_locked();
+    if (WorkerSlot *slot = grid ? further_slot_locked(*grid) : nullptr)
+        work(lock, *grid, *slot);
+}
+
+void WorkerPool::further_loop() {
+    prepare_when_possible();
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        if (watching_ || !work_waits_locked()) {
+            idle_further_++;
+            further_work_.wait(lock);
+            idle_further_--;
+        } else if (is_stuck_locked(lock)) {
+            run_waiting(lock);
+        }
     }
 }
 

@@ -23,12 +23,17 @@ class Job {
 
 /// A pool with one thread for each worker slot, created at the first use. Threads that wait
 /// for a grid help. Never destroyed. Any thread may call any function.
+///
+/// A grid may run until a grid of another stream has run: on a GPU, both are resident. So if all
+/// threads have been in their grids for a while, another thread, with a slot of its own, begins the
+/// next grid or job.
 class WorkerPool {
   public:
     explicit WorkerPool(unsigned slots);
     WorkerPool(const WorkerPool &) = delete;
 
-    [[nodiscard]] unsigned slots() const noexcept { return static_cast<unsigned>(slots_.size()); }
+    /// Without those of further threads.
+    [[nodiscard]] unsigned slots() const noexcept { return usual_slots_; }
 
     /// Starts the threads if they are not running. Throws std::system_error if no thread can be
     /// started.
@@ -65,11 +70,21 @@ class WorkerPool {
     WorkerSlot *take_slot_locked(Grid &grid) noexcept;
     void release_slot_locked(WorkerSlot &slot) noexcept;
     void run_job(std::unique_lock<std::mutex> &lock) noexcept;
+    [[noreturn]] void further_loop();
+    void start_further_thread();
+    void wake_further_locked() noexcept;
+    [[nodiscard]] Grid *waiting_grid_locked() const noexcept;
+    [[nodiscard]] bool work_waits_locked() const noexcept;
+    [[nodiscard]] bool is_stuck_locked(std::unique_lock<std::mutex> &lock);
+    [[nodiscard]] WorkerSlot *further_slot_locked(Grid &grid);
+    void run_waiting(std::unique_lock<std::mutex> &lock);
     void expel_locked(std::unique_lock<std::mutex> &lock, const Grid &grid);
     void interrupt_locked(std::unique_lock<std::mutex> &lock, Grid &grid);
     void work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot &slot);
 
-    std::vector<std::unique_ptr<WorkerSlot>> slots_;
+    const unsigned usual_slots_;
+    std::vector<std::unique_ptr<WorkerSlot>>
+        slots_; ///< the usual ones, then those of further threads
     std::mutex mutex_;
     std::condition_variable work_there_;
     std::vector<std::shared_ptr<Grid>>
@@ -78,6 +93,11 @@ class WorkerPool {
     std::atomic<std::uint64_t> submissions_{0};
     std::atomic<bool> started_{false};
     unsigned sleeping_ = 0;
+    std::uint64_t begun_ = 0; ///< grids and jobs
+
+    std::condition_variable further_work_;
+    unsigned further_ = 0, idle_further_ = 0; ///< threads
+    bool watching_ = false; ///< one of them looks whether grids and jobs are begun
 };
 
 } // namespace softcuda::rt

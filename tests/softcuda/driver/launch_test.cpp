@@ -230,6 +230,24 @@ TEST_F(LaunchTest, KernelsAreCompiledAtTheSameTime) {
     EXPECT_EQ(read_words(memory, 1).front(), 2); // in the order of the launches
 }
 
+TEST_F(LaunchTest, KernelsBeginWhileAllThreadsWaitForThem) {
+    constexpr int kKernels = 12; // more than there are threads
+    const CUdeviceptr flags = allocate(4 * (kKernels + 1));
+    ASSERT_EQ(cuMemsetD32(flags, 0, kKernels + 1), CUDA_SUCCESS);
+    CUstream streams[kKernels] = {};
+    for (int i = 0; i < kKernels; i++) {
+        const CUdeviceptr own = flags + 4 * i;
+        ASSERT_EQ(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+        ASSERT_EQ(launch("wait_for", 64, 1, streams[i], own + 4), CUDA_SUCCESS);
+        ASSERT_EQ(launch("store", 1, 1, streams[i], own, 1), CUDA_SUCCESS);
+    }
+    CUstream last = nullptr;
+    ASSERT_EQ(cuStreamCreate(&last, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(launch("store", 1, 1, last, flags + 4 * kKernels, 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(flags, kKernels + 1), std::vector<std::int32_t>(kKernels + 1, 1));
+}
+
 TEST_F(LaunchTest, AContextEndsWhenItsKernelsAreCompiled) {
     const CUdeviceptr memory = allocate(4);
     ASSERT_EQ(launch("together_a", 1, 1, nullptr, memory, 1), CUDA_SUCCESS);

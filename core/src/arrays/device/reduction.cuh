@@ -71,6 +71,8 @@ struct Geometry {
     const type_##name *piece_##name = reinterpret_cast<const type_##name *>(base_##name) + at;
 #define IN_PIECE(name) piece_##name[32 * u]
 #define NEXT_OF_PIECE(name) piece_##name += step;
+#define IN_ROW(name) piece_##name[32 * q]
+#define NEXT_OF_ROWS(name) piece_##name += LENGTH * team_size;
 
 #define PACK(name) Pack<type_##name, LENGTH>
 #define PACKS(name) PACK(name) packs_##name[STEPS];
@@ -357,6 +359,38 @@ extern "C" __global__ void __launch_bounds__(THREADS) run(PARAMETERS, Geometry g
             each([&](T x) { squares = squares + array_square_of(T(x - mean)); });
             state[0] = append(state[0], S{mean, squares, R(GROUP * LENGTH)});
         }
+        begin = stop;
+    }
+#elif VECTORS && ROLLED && LENGTH <= STATES
+    // The accesses of a warp are rows of neighbouring elements. Lane l of row q has element 32 q +
+    // l of the warp's packs, which belongs to thread (32 q + l) / LENGTH. After the loop each
+    // thread gets its states, so no element passes from lane to lane.
+    {
+        const Index step = STEPS * LENGTH * team_size;
+        const Index stop = begin + (end - begin) / step * step;
+        constexpr int threads = 32 / LENGTH; // of a row
+        S row[LENGTH];
+#pragma unroll
+        for (int q = 0; q < LENGTH; ++q)
+            row[q] = identity();
+        Index at = begin + lane / 32 * (32 * LENGTH) + lane % 32;
+        WALKERS(FIRST_OF_PIECE);
+#pragma unroll 1
+        for (Index left = stop - begin; left > 0; left -= LENGTH * team_size) {
+#pragma unroll
+            for (int q = 0; q < LENGTH; ++q)
+                row[q] = append(row[q], MAP(IN_ROW, at + 32 * q));
+            WALKERS(NEXT_OF_ROWS);
+            at += LENGTH * team_size;
+        }
+#pragma unroll
+        for (int k = 0; k < LENGTH; ++k)
+#pragma unroll
+            for (int q = 0; q < LENGTH; ++q) {
+                const S moved = array_from_lane(row[q], lane % threads * LENGTH + k);
+                if (lane % 32 / threads == q)
+                    state[k] = moved;
+            }
         begin = stop;
     }
 #elif VECTORS && ROLLED

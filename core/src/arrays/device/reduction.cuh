@@ -21,17 +21,14 @@
 //   LENGTH, STEPS, GROUP, TURN    elements of an access, accesses in flight, accesses of a group,
 //                             elements in flight
 //   STATES                    of a thread; TURN is a multiple
-//   WHOLE_COLUMNS             1 if the outputs are a multiple of the 32 columns, so that each
-//   thread
-//                             has work: the compiler then knows that warps do not diverge
-//   COLUMN_GROUPS             above 1, with WHOLE_COLUMNS, a thread of TEAM_COLUMNS has so many
-//   columns, 32 apart, of
-//                             DENSE_COLUMNS. A CPU fetches long pieces of a row ahead
+//   WHOLE_COLUMNS             1 if the outputs are a multiple of the 32 columns: each thread has
+//                             work, and the compiler knows that warps do not diverge
+//   COLUMN_GROUPS             the columns of a thread of TEAM_COLUMNS, 32 apart. More than 1 with
+//                             WHOLE_COLUMNS and DENSE_COLUMNS: a CPU fetches long pieces of a row
 //   THREADS                   of a block
-//   ONE_WARP                  1 for a TEAM_BLOCK whose one warp has the states of all 256 threads.
-//   A CPU
-//                             runs the warps of a block one after another, so that several would
-//                             read memory in pieces that are far apart
+//   ONE_WARP                  1 for a TEAM_BLOCK whose one warp has the states of all 256
+//                             threads. A CPU runs the warps of a block one after another, so
+//                             several warps would read memory in pieces that are far apart
 //   PIECES                    1 if the order does not matter: each warp has one piece of the chunk
 //   ROLLED                    1 if the loops over accesses in flight are rolled
 //   ROLLED_JOIN               1 if the loops of the tree are rolled

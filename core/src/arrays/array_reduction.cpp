@@ -261,7 +261,7 @@ void choose_chunks(Reducing &work) {
     const std::size_t blocks = divide_up(work.outputs, per_block);
     const bool any_order = work.variant.words || work.variant.pieces;
     const bool long_chunks = any_order || work.variant.team == Team::Block;
-    const std::size_t largest = long_chunks ? 65536 : 2048;
+    const std::size_t largest = work.variant.words ? 262144 : long_chunks ? 65536 : 2048;
     const std::size_t smallest = any_order ? largest : long_chunks ? 4096 : 256;
     work.chunk = work.length;
     if (work.length > (long_chunks ? unsplit : largest / 2) && blocks < wanted_blocks) {

@@ -188,10 +188,11 @@ std::string state_code(const ReductionVariant &variant) {
 std::string words_names(const ReductionVariant &variant) {
     const bool sum = variant.reduction == Reduction::Sum;
     const bool is_signed = sum && variant.stored[0] == ScalarType::Int8;
-    std::string code =
-        define("WORD(x)", !sum || is_bool(variant.stored[0]) ? "array_nonzero_bytes(x)"
-                          : is_signed                        ? "((x) ^ 0x80 * every_byte)"
-                                                             : "(x)");
+    const bool as_they_are =
+        variant.reduction == Reduction::Any || (sum && !is_bool(variant.stored[0]));
+    std::string code = define("WORD(x)", is_signed     ? "((x) ^ 0x80 * every_byte)"
+                                         : as_they_are ? "(x)"
+                                                       : "array_nonzero_bytes(x)");
     if (variant.reduction == Reduction::Any)
         return code + define("ADD_WORD", "even |= x") + define("OF_WORDS", "S(even != 0)");
     if (variant.reduction == Reduction::All)

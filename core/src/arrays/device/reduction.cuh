@@ -21,17 +21,14 @@
 //   LENGTH, STEPS, GROUP, TURN    elements of an access, accesses in flight, accesses of a group,
 //                             elements in flight
 //   STATES                    of a thread; TURN is a multiple
-//   WHOLE_COLUMNS             1 if the outputs are a multiple of the 32 columns, so that each
-//   thread
-//                             has work: the compiler then knows that warps do not diverge
-//   COLUMN_GROUPS             above 1, with WHOLE_COLUMNS, a thread of TEAM_COLUMNS has so many
-//   columns, 32 apart, of
-//                             DENSE_COLUMNS. A CPU fetches long pieces of a row ahead
+//   WHOLE_COLUMNS             1 if the outputs are a multiple of the 32 columns: each thread has
+//                             work, and the compiler knows that warps do not diverge
+//   COLUMN_GROUPS             the columns of a thread of TEAM_COLUMNS, 32 apart. More than 1 with
+//                             WHOLE_COLUMNS and DENSE_COLUMNS: a CPU fetches long pieces of a row
 //   THREADS                   of a block
-//   ONE_WARP                  1 for a TEAM_BLOCK whose one warp has the states of all 256 threads.
-//   A CPU
-//                             runs the warps of a block one after another, so that several would
-//                             read memory in pieces that are far apart
+//   ONE_WARP                  1 for a TEAM_BLOCK whose one warp has the states of all 256
+//                             threads. A CPU runs the warps of a block one after another, so
+//                             several warps would read memory in pieces that are far apart
 //   PIECES                    1 if the order does not matter: each warp has one piece of the chunk
 //   ROLLED                    1 if the loops over accesses in flight are rolled
 //   ROLLED_JOIN               1 if the loops of the tree are rolled
@@ -71,6 +68,8 @@ struct Geometry {
     const type_##name *piece_##name = reinterpret_cast<const type_##name *>(base_##name) + at;
 #define IN_PIECE(name) piece_##name[32 * u]
 #define NEXT_OF_PIECE(name) piece_##name += step;
+#define IN_ROW(name) piece_##name[32 * q]
+#define NEXT_OF_ROWS(name) piece_##name += LENGTH * team_size;
 
 #define PACK(name) Pack<type_##name, LENGTH>
 #define PACKS(name) PACK(name) packs_##name[STEPS];
@@ -357,6 +356,38 @@ extern "C" __global__ void __launch_bounds__(THREADS) run(PARAMETERS, Geometry g
             each([&](T x) { squares = squares + array_square_of(T(x - mean)); });
             state[0] = append(state[0], S{mean, squares, R(GROUP * LENGTH)});
         }
+        begin = stop;
+    }
+#elif VECTORS && ROLLED && LENGTH <= STATES
+    // The accesses of a warp are rows of neighbouring elements. Lane l of row q has element 32 q +
+    // l of the warp's packs, which belongs to thread (32 q + l) / LENGTH. After the loop each
+    // thread gets its states, so no element passes from lane to lane.
+    {
+        const Index step = STEPS * LENGTH * team_size;
+        const Index stop = begin + (end - begin) / step * step;
+        constexpr int threads = 32 / LENGTH; // of a row
+        S row[LENGTH];
+#pragma unroll
+        for (int q = 0; q < LENGTH; ++q)
+            row[q] = identity();
+        Index at = begin + lane / 32 * (32 * LENGTH) + lane % 32;
+        WALKERS(FIRST_OF_PIECE);
+#pragma unroll 1
+        for (Index left = stop - begin; left > 0; left -= LENGTH * team_size) {
+#pragma unroll
+            for (int q = 0; q < LENGTH; ++q)
+                row[q] = append(row[q], MAP(IN_ROW, at + 32 * q));
+            WALKERS(NEXT_OF_ROWS);
+            at += LENGTH * team_size;
+        }
+#pragma unroll
+        for (int k = 0; k < LENGTH; ++k)
+#pragma unroll
+            for (int q = 0; q < LENGTH; ++q) {
+                const S moved = array_from_lane(row[q], lane % threads * LENGTH + k);
+                if (lane % 32 / threads == q)
+                    state[k] = moved;
+            }
         begin = stop;
     }
 #elif VECTORS && ROLLED

@@ -92,15 +92,25 @@ __device__ __forceinline__ long long array_sum_of_16(Word x) {
 }
 #endif
 
-/// The state of the lane whose number is greater by `distance`.
-template <class S> __device__ __forceinline__ S array_from_above(S state, int distance) {
+template <class S, class Shuffle>
+__device__ __forceinline__ S array_shuffled(S state, const Shuffle &shuffle) {
     unsigned words[(sizeof(S) + 3) / 4] = {};
     memcpy(words, &state, sizeof(S));
 #pragma unroll
     for (unsigned &word : words)
-        word = __shfl_down_sync(0xffffffffu, word, distance);
+        word = shuffle(word);
     memcpy(&state, words, sizeof(S));
     return state;
+}
+/// The state of the lane whose number is greater by `distance`.
+template <class S> __device__ __forceinline__ S array_from_above(S state, int distance) {
+    return array_shuffled(
+        state, [=](unsigned word) { return __shfl_down_sync(0xffffffffu, word, distance); });
+}
+/// The state of the lane with this number.
+template <class S> __device__ __forceinline__ S array_from_lane(S state, int lane) {
+    return array_shuffled(state,
+                          [=](unsigned word) { return __shfl_sync(0xffffffffu, word, lane); });
 }
 template <bool Eights, bool Fours> struct array_unit {
     typedef unsigned char type;

@@ -100,6 +100,7 @@ def first_use(expression: str, clock: Callable[[], float]) -> float:
     names = operands()
     if expression != OPENING:
         eval("-x", names)
+        cuda.Context.synchronize()  # its kernel is compiled then
     else:
         expression = "-x"
     work = compile(expression, "<operation>", "eval")

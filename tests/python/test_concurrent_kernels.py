@@ -69,7 +69,8 @@ def test_blocks_wait_for_a_kernel_of_another_stream(module, blocks):
 
 
 def test_a_chain_of_kernels_that_wait_for_later_ones(module):
-    length = 12
+    # A GPU has 8 queues (CUDA_DEVICE_MAX_CONNECTIONS); streams that share one wait for each other.
+    length = 12 if is_softcuda() else 4
     streams = [cuda.Stream() for _ in range(length)]
     flags = [zeros(1) for _ in range(length + 1)]
     count = zeros(1)

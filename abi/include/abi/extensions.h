@@ -146,7 +146,8 @@ enum ScuLinkText {
     SCU_LINK_UNDEFINED,
 };
 
-/// Receives texts. `name` names the text in messages, or is the symbol; `data` is not valid after the call.
+/// Receives texts. `name` names the text in messages, or is the symbol; `data` is not valid after
+/// the call.
 using ScuTakeText = void (*)(void *client, ScuLinkText kind, const char *name, const void *data,
                              std::size_t bytes);
 

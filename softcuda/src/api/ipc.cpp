@@ -55,7 +55,7 @@ template <class Cuda> Handle take(const Cuda &from, Content content) {
 }
 
 std::uint64_t inode_of(int file) {
-    struct stat status {};
+    struct stat status{};
     device::require(fstat(file, &status) == 0, CUDA_ERROR_OPERATING_SYSTEM);
     return status.st_ino;
 }

@@ -213,9 +213,8 @@ CUresult cuMemPrefetchBatchAsync(CUdeviceptr *addresses, std::size_t *sizes, std
 // Discarded memory may have any value, so it keeps its value.
 CUresult cuMemDiscardBatchAsync(CUdeviceptr *addresses, std::size_t *sizes, std::size_t count,
                                 unsigned long long flags, CUstream) {
-    return api::with_system<api::InCapture::Permitted>([&](device::System &system) {
-        check_ranges(system, {addresses, sizes, count}, flags);
-    });
+    return api::with_system<api::InCapture::Permitted>(
+        [&](device::System &system) { check_ranges(system, {addresses, sizes, count}, flags); });
 }
 
 CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *addresses, std::size_t *sizes,

@@ -22,7 +22,9 @@ std::uint64_t next_node_id() {
     return next++;
 }
 
-template <class... Cases> struct Overloaded : Cases... { using Cases::operator()...; };
+template <class... Cases> struct Overloaded : Cases... {
+    using Cases::operator()...;
+};
 
 void run_kernel(Stream &stream, const KernelWork &work) {
     std::size_t bytes = work.parameters.size();

@@ -93,10 +93,7 @@ TEST_F(CaptureTest, OtherCallsDoNot) {
         [&] { return cuMemcpyDtoHAsync(bytes.data(), word_, 64, other_); },
         [&] { return cuMemsetD8(word_, 0, 64); },
         [&] { return cuEventRecord(fresh_, other_); },
-        [&] {
-            return cuLaunchHostFunc(
-                other_, [](void *) {}, nullptr);
-        },
+        [&] { return cuLaunchHostFunc(other_, [](void *) {}, nullptr); },
         [&] { return cuGraphLaunch(exec_, other_); },
         [&] { return cuModuleLoadData(&module_, fake::kImage); },
         [&] { return cuStreamWaitEvent(stream_, event_, 0); }, // it was never recorded
@@ -217,10 +214,7 @@ TEST_F(CaptureTest, HostFunctionsMayOnlyUseStreamsAndEvents) {
         [&] { return cuStreamWaitEvent(other_, reached_, 0); },
         [&] { return cuMemsetD8Async(word_, 0, 4, other_); },
         [&] { return cuGraphLaunch(exec_, other_); },
-        [&] {
-            return cuLaunchHostFunc(
-                other_, [](void *) {}, nullptr);
-        },
+        [&] { return cuLaunchHostFunc(other_, [](void *) {}, nullptr); },
         [&] { return cuStreamIsCapturing(other_, &status); },
     };
     Inside inside{refused, {}}, outside{permitted, {}};

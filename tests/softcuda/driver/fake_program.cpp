@@ -439,8 +439,8 @@ std::uint64_t fake::address_of(const char *kernel) {
     return 0;
 }
 
-std::optional<softcuda::compiler::Linked> Program::link(const std::vector<LinkInput> &inputs, std::string &log,
-                                    std::uint32_t) {
+std::optional<softcuda::compiler::Linked> Program::link(const std::vector<LinkInput> &inputs,
+                                                        std::string &log, std::uint32_t) {
     for (const LinkInput &input : inputs) {
         if (input.ptx.starts_with("// fake"))
             continue;

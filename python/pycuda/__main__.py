@@ -22,8 +22,8 @@ from pycuda import _check_command, _gdb_command, _profile_command, compiler, dri
 
 
 def _readable(size: float) -> str:
-    for unit in ("B", "KB", "MB", "GB", "TB"):
-        if size < 1024 or unit == "TB":
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
             break
         size /= 1024
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

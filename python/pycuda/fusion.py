@@ -89,6 +89,11 @@ def _kind(value):
     """The key of a plan: an array's type; for other arguments, the value and its type."""
     if isinstance(value, ArrayBase):
         return value.dtype
+    if isinstance(value, (np.ndarray, list)):
+        raise FusionError(
+            f"a fused function takes GPUArrays, not {type(value).__name__}, which is in host memory; "
+            "copy it with pycuda.gpuarray.to_gpu() first"
+        )
     # 1, 1.0 and True are equal, and so are 0.0 and -0.0. NaN does not equal itself.
     return (
         type(value),

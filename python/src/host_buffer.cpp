@@ -52,7 +52,11 @@ HostBuffer::HostBuffer(nb::handle object, const char *what, int flags) {
     if (text.find("contiguous") != std::string::npos)
         throw_value_error(std::string(what) +
                           " is not contiguous; copy it with numpy.ascontiguousarray() first");
-    throw reason; // read-only, but must be written
+    if (text.find("read-only") != std::string::npos)
+        throw_value_error(std::string(what) +
+                          " is read-only, but the call writes to it; pass a copy, or an array "
+                          "whose flags.writeable is True");
+    throw reason; // of another type than NumPy's arrays
 }
 
 std::size_t HostBuffer::extent() const noexcept {

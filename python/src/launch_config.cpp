@@ -154,7 +154,10 @@ constinit KnownExtents known_extents;
     for (nb::handle name : nb::borrow<nb::tuple>(names))
         if (find_keyword(name.ptr()) == Keyword::Count)
             unknown += (unknown.empty() ? "" : ",") + nb::cast<std::string>(name);
-    throw_value_error("extra keyword arguments: " + unknown);
+    throw_value_error(
+        "extra keyword arguments: " + unknown +
+        "; a launch takes block, grid, stream, shared, cooperative, cluster, priority "
+        "and programmatic, and the kernel's arguments by position");
 }
 
 } // namespace

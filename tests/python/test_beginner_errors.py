@@ -282,6 +282,17 @@ def test_copies_beyond_an_allocation(device):
             copy()
 
 
+def test_a_copy_with_a_wrong_address_names_the_address(device):
+    host = np.zeros(1000, np.float32)
+    text = r"copy (to|from) device memory at 0x10 \(4000 bytes\)"
+    for copy in (
+        lambda: cuda.memcpy_htod(16, host),
+        lambda: cuda.memcpy_dtoh(host, 16),
+    ):
+        with pytest.raises(cuda.LogicError, match=text):
+            copy()
+
+
 def test_sizes_that_are_none(device):
     for allocate, name in (
         (cuda.mem_alloc, "bytes"),

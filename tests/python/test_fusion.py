@@ -167,6 +167,18 @@ def test_functions_that_cannot_be_fused():
         pycuda.fuse(lambda x, y: x + y)(x, other)
 
 
+@pytest.mark.parametrize("host", [np.ones(3, np.float32), [1.0, 2.0]])
+def test_an_array_on_the_host_is_refused_by_name(device, host):
+    fused = pycuda.fuse(lambda x, y: x + y)
+    name = type(host).__name__
+    for call in (
+        lambda: fused(host, 1.0),
+        lambda: fused(gpuarray.zeros(3, np.float32), y=host),
+    ):
+        with pytest.raises(FusionError, match=f"not {name}, which is in host memory"):
+            call()
+
+
 def test_many_strided_arrays(device):
     """Eight arrays with gaps and their result once overran a table of eight layouts."""
     parts = [np.arange(64, dtype=np.float32).reshape(8, 8) + k for k in range(12)]

@@ -1,5 +1,7 @@
 """gpuarray: arrays on the device, compared with numpy's."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -390,6 +392,13 @@ def test_async_copies_of_any_order_of_axes():
         assert x.get_async(ary=back, stream=stream) is back
         stream.synchronize()
         np.testing.assert_array_equal(back, host + 1)
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (4, -1), (-5,)])
+def test_a_reshape_of_another_size_names_size_and_shape(shape):
+    words = f"must be unchanged: the array has 7 elements, .* fit shape {re.escape(str(shape))}"
+    with pytest.raises(ValueError, match=words):
+        gpuarray.zeros(7, np.float32).reshape(shape)
 
 
 def test_arrays_alive_at_exit(run_program):

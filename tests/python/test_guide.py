@@ -13,6 +13,7 @@ PROGRAMS = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 # Definitions that a program's context on the page implies, by a word that only that program has.
 GIVEN = {
     "import pycuda.autoinit": "",
+    "struct Spring": "",
     "memcpy_htod": "",
     "with cuda.mem_alloc": "",
     "with stream:": """

@@ -44,9 +44,9 @@ def test_cache(tmp_path, monkeypatch, capsys):
     (tmp_path / "cache" / "a").mkdir(parents=True)
     (tmp_path / "cache" / "a" / "entry").write_bytes(bytes(2048))
     assert command.main(["cache"]) == 0
-    assert "1 files, 2.0 KB" in capsys.readouterr().out
+    assert "1 files, 2.0 KiB" in capsys.readouterr().out
     assert command.main(["cache", "--clear"]) == 0
-    assert "2.0 KB given back" in capsys.readouterr().out
+    assert "2.0 KiB given back" in capsys.readouterr().out
     assert not (tmp_path / "cache").exists()
     monkeypatch.delenv("PYCUDA_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -36,14 +36,16 @@ void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes,
     wait_for_default_stream(keep_waiting);
     if (bytes < detail::least_copy_to_device ||
         !detail::try_pageable_copy_to_device(to, from, bytes))
-        driver().cuMemcpyHtoD(to, from, bytes);
+        check(driver().cuMemcpyHtoD.status(to, from, bytes), "cuMemcpyHtoD",
+              [&] { return detail::describe_memory("copy to device memory", to, bytes); });
 }
 
 void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const KeepWaiting &keep_waiting) {
     const CallerUnlocked unlocked;
     wait_for_default_stream(keep_waiting);
     if (bytes < detail::least_copy_to_host || !detail::try_pageable_copy_to_host(to, from, bytes))
-        driver().cuMemcpyDtoH(to, from, bytes);
+        check(driver().cuMemcpyDtoH.status(to, from, bytes), "cuMemcpyDtoH",
+              [&] { return detail::describe_memory("copy from device memory", from, bytes); });
 }
 
 void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {

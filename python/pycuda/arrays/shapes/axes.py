@@ -20,17 +20,24 @@ def normalize_axis(axis: int, ndim: int) -> int:
 
 def complete_shape(shape, size: int) -> tuple[int, ...]:
     """The shape with -1 replaced by what makes ``size`` elements."""
-    shape = tuple(operator.index(extent) for extent in shape)
+    shape = wanted = tuple(operator.index(extent) for extent in shape)
     if shape.count(-1) > 1:
         raise ValueError("can only specify one unknown dimension")
     if -1 in shape:
         known = -math.prod(shape)
         if known == 0 or size % known:
-            raise ValueError("total size of new array must be unchanged")
+            raise _wrong_size(wanted, size)
         shape = tuple(size // known if extent == -1 else extent for extent in shape)
     if math.prod(shape) != size or any(extent < 0 for extent in shape):
-        raise ValueError("total size of new array must be unchanged")
+        raise _wrong_size(wanted, size)
     return shape
+
+
+def _wrong_size(shape: tuple[int, ...], size: int) -> ValueError:
+    return ValueError(
+        f"total size of new array must be unchanged: the array has {size} elements, which do not "
+        f"fit shape {shape}"
+    )
 
 
 def shape_of_arguments(shape: tuple, size: int) -> tuple[int, ...]:

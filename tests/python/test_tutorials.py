@@ -47,8 +47,12 @@ def test_multiply_them():
 
 
 def test_ptxas_info(tmp_path):
-    # An empty cache, because ptxas prints this only when it compiles.
-    done = tutorial("ptxas_info.py", PYCUDA_CACHE_DIR=str(tmp_path))
+    # Empty caches, because ptxas prints this only when it compiles.
+    caches = {
+        "PYCUDA_CACHE_DIR": str(tmp_path / "pycuda"),
+        "CUDA_CACHE_PATH": str(tmp_path / "nvidia"),
+    }
+    done = tutorial("ptxas_info.py", **caches)
     assert "ok: 400 products are equal to numpy's" in done.stdout
     assert "ptxas_info.py:" in done.stderr  # the warning has the caller's line
     assert (

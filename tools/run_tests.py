@@ -1,7 +1,7 @@
 """Run the parts of the test suite and print a summary. ./test starts this program after the set-up.
 
     ./test                      all parts
-    ./test fast                 about a minute: all parts except the sanitizers and the installations, without
+    ./test fast                 some minutes: all parts except the sanitizers and the installations, without
                                 tests marked slow
     ./test PART...              the named parts
     ./test PART OPTIONS...      one part, with options for its tool:  ./test ctest -R parser

@@ -7,6 +7,7 @@
 #include "device/fault_log.h"
 #include "device/registry.h"
 #include "device/system.h"
+#include "rt/guard.h"
 
 #include <algorithm>
 #include <cstring>
@@ -137,12 +138,12 @@ Module::Module(Context &context, std::shared_ptr<compiler::Program> program)
         functions_.push_back(std::make_unique<Function>(*this, index));
     try {
         place_variables();
+        for (std::size_t index = 0; index < symbols_.size(); index++)
+            initialise(index);
     } catch (...) {
         release_variables();
         throw;
     }
-    for (std::size_t index = 0; index < symbols_.size(); index++)
-        initialise(index);
 }
 
 Module::~Module() {
@@ -165,13 +166,18 @@ void Module::place_variables() {
 void Module::initialise(std::size_t index) {
     const compiler::Variable &variable = program_->variables()[index];
     auto *memory = reinterpret_cast<std::byte *>(symbols_[index]);
-    std::copy_n(variable.initial.begin(),
-                std::min<std::uint64_t>(variable.initial.size(), variable.size), memory);
-    for (const compiler::Relocation &relocation : variable.relocations) {
-        const std::uint64_t target =
-            symbols_.at(relocation.variable) + static_cast<std::uint64_t>(relocation.addend);
-        std::memcpy(memory + relocation.offset, &target, sizeof target);
-    }
+    rt::prepare_thread_for_guards();
+    rt::Guard guard; // another thread may destroy the context, and its memory
+    const rt::Guard::Exit exit = guard.run([&] {
+        std::copy_n(variable.initial.begin(),
+                    std::min<std::uint64_t>(variable.initial.size(), variable.size), memory);
+        for (const compiler::Relocation &relocation : variable.relocations) {
+            const std::uint64_t target =
+                symbols_[relocation.variable] + static_cast<std::uint64_t>(relocation.addend);
+            std::memcpy(memory + relocation.offset, &target, sizeof target);
+        }
+    });
+    require(exit == rt::Guard::Exit::Returned, CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
 void Module::release_variables() noexcept {

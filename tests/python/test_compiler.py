@@ -217,7 +217,7 @@ def test_invalid_code_is_an_error(device):
 
 
 def test_the_compilers_words_are_a_warning_at_the_callers_line(device):
-    # A new kernel: NVIDIA's driver says nothing about one that is in its own cache.
+    # A new kernel: NVIDIA's driver and NVRTC say nothing about one that is in their own caches.
     source = f"__global__ void f{time.time_ns()}() {{}}"
     with pytest.warns(
         UserWarning, match="succeeded, but said the following:\n"
@@ -227,7 +227,7 @@ def test_the_compilers_words_are_a_warning_at_the_callers_line(device):
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning) as caught:
         compiler.compile(
-            NOP, options=["--ptxas-options=-v"], arch="sm_80", cache_dir=False
+            source, options=["--ptxas-options=-v"], arch="sm_80", cache_dir=False
         )
     assert caught[0].filename == __file__
 

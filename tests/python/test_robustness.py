@@ -135,7 +135,7 @@ def test_no_memory_to_compile_with(run_limited):
         cuda.mem_alloc(4)
         used = int(open("/proc/self/statm").read().split()[5]) * resource.getpagesize()
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        for megabytes in (44, 32, 20):
+        for megabytes in (52, 40, 28):
             resource.setrlimit(resource.RLIMIT_DATA, (used + (megabytes << 20), hard))
             try:
                 check()

@@ -120,3 +120,38 @@ print(cuda.from_device(count, 1, np.int32)[0])
 def test_with_one_thread(run_program):
     done = run_program(ONE_THREAD, SOFTCUDA_THREADS="1")
     assert done.stdout.strip() == "8", done.stderr
+
+
+#: The only slot belongs to a thread that waits, and helps as soon as it has launched.
+HELPED = """
+import threading, time
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+module = SourceModule('''""" + SOURCE + """''', no_extern_c=True)
+wait, set_flag = module.get_function("wait_for"), module.get_function("set")
+flag, count = (cuda.to_device(np.zeros(1, np.int32)) for _ in range(2))
+first, second = cuda.Stream(), cuda.Stream()
+def launch(value):
+    wait(flag, np.int32(value), count, block=(64, 1, 1), grid=(8, 1), stream=first)
+    first.synchronize()
+def launch_in_thread():
+    pycuda.autoinit.context.push()
+    time.sleep(0.2)
+    launch(1)
+    pycuda.autoinit.context.pop()
+launch(0)
+thread = threading.Thread(target=launch_in_thread)
+thread.start()
+time.sleep(0.5)
+set_flag(flag, np.int32(1), block=(1, 1, 1), stream=second)
+thread.join()
+print(cuda.from_device(count, 1, np.int32)[0])
+"""  # fmt: skip
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="about softcuda's threads")
+def test_while_a_waiting_thread_helps(run_program):
+    done = run_program(HELPED, SOFTCUDA_THREADS="1", timeout=20)
+    assert done.stdout.strip() == "16", done.stderr

@@ -166,16 +166,17 @@ void Module::place_variables() {
 void Module::initialise(std::size_t index) {
     const compiler::Variable &variable = program_->variables()[index];
     auto *memory = reinterpret_cast<std::byte *>(symbols_[index]);
+    std::vector<std::uint64_t> targets;
+    for (const compiler::Relocation &relocation : variable.relocations)
+        targets.push_back(symbols_.at(relocation.variable) +
+                          static_cast<std::uint64_t>(relocation.addend));
     rt::prepare_thread_for_guards();
     rt::Guard guard; // another thread may destroy the context, and its memory
     const rt::Guard::Exit exit = guard.run([&] {
         std::copy_n(variable.initial.begin(),
                     std::min<std::uint64_t>(variable.initial.size(), variable.size), memory);
-        for (const compiler::Relocation &relocation : variable.relocations) {
-            const std::uint64_t target =
-                symbols_[relocation.variable] + static_cast<std::uint64_t>(relocation.addend);
-            std::memcpy(memory + relocation.offset, &target, sizeof target);
-        }
+        for (std::size_t i = 0; i < targets.size(); i++)
+            std::memcpy(memory + variable.relocations[i].offset, &targets[i], sizeof targets[i]);
     });
     require(exit == rt::Guard::Exit::Returned, CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }

@@ -108,7 +108,8 @@ void WorkerPool::submit(std::shared_ptr<Grid> grid) {
     const std::uint64_t wanted = std::min<std::uint64_t>(grid->work().blocks, sleeping_);
     active_.insert(position, std::move(grid));
     submissions_.fetch_add(1, std::memory_order_relaxed);
-    wake_further_locked();
+    if (sleeping_ == 0)
+        wake_further_locked();
     lock.unlock();
     if (wanted > 1)
         work_there_.notify_all();
@@ -121,7 +122,8 @@ void WorkerPool::submit(std::shared_ptr<Job> job) {
         std::lock_guard lock(mutex_);
         jobs_.push_back(std::move(job));
         submissions_.fetch_add(1, std::memory_order_relaxed);
-        wake_further_locked();
+        if (sleeping_ == 0)
+            wake_further_locked();
     }
     work_there_.notify_one();
 }
@@ -130,8 +132,7 @@ void WorkerPool::run_job(std::unique_lock<std::mutex> &lock) noexcept {
     std::shared_ptr<Job> job = std::move(jobs_.front());
     jobs_.pop_front();
     begun_++;
-    if (work_waits_locked())
-        wake_further_locked();
+    wake_further_locked();
     lock.unlock();
     job->run();
     job.reset();
@@ -187,8 +188,7 @@ void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot
     BusyTime *const busy = grid.work().busy_time;
     if (grid.participants_++ == 0)
         begun_++;
-    if (work_waits_locked())
-        wake_further_locked();
+    wake_further_locked();
     if (busy)
         busy->begin(monotonic_nanoseconds());
     lock.unlock();
@@ -248,6 +248,7 @@ void WorkerPool::worker_loop() {
         lock.lock();
         if (can_work_locked())
             continue;
+        wake_further_locked(); // clients' threads, which help, have all slots
         sleeping_++;
         work_there_.wait(lock);
         sleeping_--;
@@ -262,8 +263,9 @@ void WorkerPool::start_further_thread() {
     }
 }
 
+/// Call it if no sleeping thread was woken for the work.
 void WorkerPool::wake_further_locked() noexcept {
-    if (sleeping_ == 0 && !watching_ && idle_further_ > 0)
+    if (!watching_ && idle_further_ > 0 && work_waits_locked())
         further_work_.notify_one();
 }
 

@@ -86,6 +86,7 @@ COMPILED = {
     "per_thread_streams": (["streams.cu"], ["--default-stream", "per-thread"]),
     "textures": (["textures.cu"], []),
     "graphs": (["graphs.cu"], []),
+    "device_graphs": (["device_graphs.cu"], ["-rdc=true", "-lcudadevrt"]),
     "cooperative": (["cooperative.cu"], []),
     "errors": (["errors.cu"], []),
     "two_units": (["two_units.cu", "two_units_other.cu"], []),

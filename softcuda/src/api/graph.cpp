@@ -3,6 +3,7 @@
 
 #include "api/default_stream.h"
 #include "device/capture.h"
+#include "device/device_graph.h"
 
 using namespace softcuda;
 using device::Context;
@@ -20,24 +21,37 @@ CUgraph publish(const std::shared_ptr<Graph> &graph) {
 
 namespace {
 
+constexpr unsigned long long kDeviceLaunch = CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
 constexpr unsigned long long kKnownFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
-                                           CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
-                                           CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+                                           CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY |
+                                           kDeviceLaunch;
 
-void instantiate(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
-    api::require_non_null(result);
-    device::require((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) == 0,
-                    CUDA_ERROR_NOT_SUPPORTED);
+void require_valid(unsigned long long flags) {
     device::require((flags & ~kKnownFlags) == 0, CUDA_ERROR_INVALID_VALUE);
+    device::require((flags & kDeviceLaunch) == 0 ||
+                        (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0,
+                    CUDA_ERROR_INVALID_VALUE);
+}
+
+/// Why the graph cannot be instantiated with these flags.
+device::DeviceGraphRefusal refusal(CUgraph graph, unsigned long long flags) {
+    return (flags & kDeviceLaunch) != 0 ? device::check_device_graph(*api::find_graph(graph))
+                                        : device::DeviceGraphRefusal{};
+}
+
+std::shared_ptr<GraphExec> instantiate(CUgraphExec *result, CUgraph graph,
+                                       unsigned long long flags) {
     auto exec = std::make_shared<GraphExec>(*api::find_graph(graph), flags);
     device::registry<GraphExec>().add(exec);
     *result = reinterpret_cast<CUgraphExec>(exec.get());
+    return exec;
 }
 
 /// On failure, returns the result that makes a client read the update information.
 CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResult *result,
                 CUgraphNode *node) {
     return api::with_graphs_in_context<api::InCapture::Permitted>([&](Context &) {
+        api::find_graph(graph)->require_no_updatable_nodes();
         const GraphExec::Difference difference =
             api::find_exec(exec)->update(*api::find_graph(graph));
         if (result)
@@ -72,6 +86,7 @@ CUresult cuGraphClone(CUgraph *result, CUgraph graph) {
         api::require_non_null(result);
         const std::shared_ptr<Graph> original = api::find_graph(graph);
         original->require_no_memory_nodes();
+        original->require_no_updatable_nodes();
         *result = api::publish(original->clone());
     });
 }
@@ -106,17 +121,33 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
-    return api::with_graphs_in_context<api::InCapture::Refused>(
-        [&](Context &) { instantiate(result, graph, flags); });
+    return api::with_graphs_in_context<api::InCapture::Refused>([&](Context &) {
+        api::require_non_null(result);
+        require_valid(flags);
+        device::require(refusal(graph, flags).result == CUDA_GRAPH_INSTANTIATE_SUCCESS,
+                        CUDA_ERROR_INVALID_VALUE);
+        instantiate(result, graph, flags);
+    });
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec *result, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
     return api::with_graphs_in_context<api::InCapture::Refused>([&](Context &) {
-        api::require_non_null(params);
+        api::require_non_null(result, params);
         params->hErrNode_out = nullptr;
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
-        instantiate(result, graph, params->flags);
+        const cuuint64_t upload = params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+        const cuuint64_t flags = params->flags & ~upload;
+        require_valid(flags);
+        const device::DeviceGraphRefusal refused = refusal(graph, flags);
+        if (refused.result != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
+            params->result_out = refused.result;
+            params->hErrNode_out = refused.node ? api::handle_of(*refused.node) : nullptr;
+            throw device::Error(CUDA_ERROR_INVALID_VALUE);
+        }
+        const std::shared_ptr<GraphExec> exec = instantiate(result, graph, flags);
+        if (upload != 0)
+            exec->upload();
         params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
     });
 }
@@ -135,11 +166,12 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
     return update(exec, graph, &info->result, &info->errorNode);
 }
 
-// There is no work to do: kernels are compiled at their first launch.
+// Only lets kernels use the graph: its own kernels are compiled at their first launch.
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
     return api::with_context_of(stream, [&](Context &context) {
-        api::find_exec(exec);
+        const std::shared_ptr<GraphExec> found = api::find_exec(exec);
         device::capture::forbid(*api::find_stream(context, stream));
+        found->upload();
     });
 }
 

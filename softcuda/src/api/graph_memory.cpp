@@ -23,6 +23,13 @@ void set_cluster(KernelWork &work, const CUlaunchAttributeValue &value) {
     work.shape = shape;
 }
 
+/// A node for which kernels may have the handle cannot become an ordinary one.
+void make_updatable(KernelWork &work, bool wanted) {
+    device::require(wanted || !work.updatable, CUDA_ERROR_NOT_SUPPORTED);
+    if (wanted && !work.updatable)
+        work.updatable = device::UpdatableNode::make();
+}
+
 KernelWork &kernel_of(const std::shared_ptr<device::GraphNode> &node) {
     auto *work = std::get_if<KernelWork>(&node->work);
     device::require(work != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -132,6 +139,12 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
             set_cluster(work, *value);
             break;
+        case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+            make_updatable(work, value->deviceUpdatableKernelNode.deviceUpdatable != 0);
+            if (work.updatable) // NVIDIA's driver also writes it
+                const_cast<CUkernelNodeAttrValue *>(value)->deviceUpdatableKernelNode.devNode =
+                    work.updatable->handle();
+            return;
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
@@ -154,6 +167,10 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
         *value = {};
         if (attribute == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
             value->cooperative = work.shape.cooperative ? 1 : 0;
+        else if (attribute == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+            value->deviceUpdatableKernelNode = {.deviceUpdatable = work.updatable ? 1 : 0,
+                                                .devNode = work.updatable ? work.updatable->handle()
+                                                                          : nullptr};
         else if (const auto found = work.attributes.find(attribute); found != work.attributes.end())
             *value = found->second;
     });

@@ -83,7 +83,9 @@ GraphWork event_work(CUevent handle, bool records) {
 }
 
 GraphWork child_work(CUgraph graph) {
-    return ChildWork{std::make_shared<device::NodeGraph>(api::find_graph(graph)->clone())};
+    const std::shared_ptr<device::Graph> child = api::find_graph(graph);
+    child->require_no_updatable_nodes();
+    return ChildWork{std::make_shared<device::NodeGraph>(child->clone())};
 }
 
 /// The address of the memory is determined at once and returned to the client.
@@ -196,6 +198,8 @@ template <class Make> CUresult set(CUgraphNode handle, Make &&make) {
         const std::shared_ptr<GraphNode> node = api::find_node(handle);
         GraphWork work = make();
         device::require(type_of(work) == type_of(node->work), CUDA_ERROR_INVALID_VALUE);
+        if (auto *kernel = std::get_if<KernelWork>(&work))
+            kernel->updatable = std::get<KernelWork>(node->work).updatable;
         node->work = std::move(work);
     });
 }

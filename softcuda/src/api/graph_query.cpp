@@ -139,6 +139,8 @@ CUresult cuGraphDestroyNode(CUgraphNode handle) {
     return api::with_graphs<api::InCapture::Permitted>([&] {
         const std::shared_ptr<GraphNode> node = api::find_node(handle);
         node->graph().require_no_memory_nodes();
+        const auto *kernel = std::get_if<device::KernelWork>(&node->work);
+        device::require(!kernel || !kernel->updatable, CUDA_ERROR_NOT_SUPPORTED);
         node->graph().remove(*node);
     });
 }

@@ -21,7 +21,7 @@ CUresult launch(CUfunction handle, const LaunchRequest &request, CUstream stream
 void read_attributes(const CUlaunchConfig &config, LaunchRequest &request) {
     device::require(config.numAttrs == 0 || config.attrs, CUDA_ERROR_INVALID_VALUE);
     for (unsigned i = 0; i < config.numAttrs; i++) {
-        const CUlaunchAttribute &attribute = config.attrs[i];
+        CUlaunchAttribute &attribute = config.attrs[i];
         switch (attribute.id) {
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
             request.cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y,
@@ -29,6 +29,10 @@ void read_attributes(const CUlaunchConfig &config, LaunchRequest &request) {
             break;
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
             request.cooperative = attribute.value.cooperative != 0;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+            if (attribute.value.deviceUpdatableKernelNode.deviceUpdatable != 0)
+                request.updatable = &attribute.value.deviceUpdatableKernelNode.devNode;
             break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
         case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:

@@ -87,6 +87,8 @@ llvm::Value *special_base(WarpEmitter &w, const ir::Instruction &i, unsigned gro
         return known.worker_count;
     case Special::GridId:
         return known.grid_id;
+    case Special::GraphExec:
+        return known.graph_exec;
     case Special::DynamicSharedSize:
         return known.dynamic_shared;
     case Special::TotalSharedSize:

@@ -50,6 +50,7 @@ void FunctionFrame::read() {
         invariants.grid[d] = frame(offsetof(LaunchFrame, grid) + 4 * d, word, "grid");
     invariants.dynamic_shared = frame(offsetof(LaunchFrame, dynamic_shared_bytes), word, "dynamic");
     invariants.grid_id = frame(offsetof(LaunchFrame, grid_id), wide, "grid.id");
+    invariants.graph_exec = frame(offsetof(LaunchFrame, graph_exec), wide, "graph.exec");
     invariants.workspace = frame(offsetof(LaunchFrame, grid_workspace), wide, "workspace");
     for (std::size_t d = 0; d < 3; ++d)
         invariants.cluster[d] = frame(offsetof(LaunchFrame, cluster) + 4 * d, word, "cluster");

@@ -16,7 +16,7 @@ struct Invariants {
     llvm::Value *frame, *worker;
     llvm::Value *params, *symbols;
     llvm::Value *global_base, *global_size;
-    llvm::Value *grid[3], *dynamic_shared, *grid_id, *workspace;
+    llvm::Value *grid[3], *dynamic_shared, *grid_id, *graph_exec, *workspace;
     llvm::Value *cluster[3], *explicit_cluster;
     llvm::Value *shared, *local, *scratch;
     llvm::Value *worker_id, *worker_count;

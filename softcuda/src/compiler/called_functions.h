@@ -12,4 +12,10 @@ namespace softcuda::compiler {
 [[nodiscard]] std::set<std::uint32_t> called_functions(const ir::Module &module,
                                                        const ir::Function &kernel);
 
+/// The work that a kernel's code and the functions that it calls can start.
+struct Launches {
+    bool kernels = false, graphs = false;
+};
+[[nodiscard]] Launches launches_of(const ir::Module &module, const ir::Function &kernel);
+
 } // namespace softcuda::compiler

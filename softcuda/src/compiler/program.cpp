@@ -4,6 +4,7 @@
 #include "compiler/program.h"
 
 #include "codegen/supported.h"
+#include "compiler/called_functions.h"
 #include "compiler/kernel_cache.h"
 #include "compiler/pipeline.h"
 #include "compiler/runtime_functions.h"
@@ -208,6 +209,9 @@ class PtxProgram final : public Program {
                 kernels_.push_back(describe(*function));
                 kernels_.back().address = ir::kernel_address(kernels_.size() - 1);
                 kernels_.back().virtual_architecture = architecture;
+                const Launches launches = launches_of(*module_, *function);
+                kernels_.back().launches_kernels = launches.kernels;
+                kernels_.back().launches_graphs = launches.graphs;
                 functions_.push_back(function.get());
             }
         for (const ir::GlobalVariable &variable : module_->variables)

@@ -43,6 +43,8 @@ struct KernelInfo {
     std::uint32_t registers =
         0; ///< maximum number of live 32-bit registers: about what ptxas would report
     std::uint32_t virtual_architecture = 0; ///< of .target, 80 for sm_80
+    bool launches_kernels = false;          ///< its code, or that of functions that it calls
+    bool launches_graphs = false;           ///< the same
 };
 
 /// An address that an initialiser contains: the final value is added at `offset`, 8 bytes.

@@ -16,6 +16,7 @@
 
 namespace softcuda::device {
 
+class GraphEnvironment;
 class GraphExec;
 class NodeGraph;
 
@@ -61,8 +62,10 @@ struct ConditionalWork {
     std::shared_ptr<ConditionalBodies> bodies; ///< null in a GraphExec
 };
 
-/// Puts the node's work into a stream: later work waits for the last body that runs.
+/// Puts the node's work into a stream: later work waits for the last body that runs. `environment`:
+/// see GraphExec::enqueue_nodes().
 void enqueue_conditional(Stream &stream, const ConditionalWork &work,
-                         const std::vector<std::shared_ptr<GraphExec>> &bodies);
+                         const std::vector<std::shared_ptr<GraphExec>> &bodies,
+                         std::shared_ptr<GraphEnvironment> environment);
 
 } // namespace softcuda::device

@@ -4,6 +4,7 @@
 #include "device/checked_memory.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "device/device_graph_calls.h"
 #include "device/error.h"
 #include "device/host_function.h"
 #include "device/occupancy.h"
@@ -38,6 +39,8 @@ void insist(bool holds, DeviceError otherwise) {
     if (!holds)
         throw Refusal{otherwise};
 }
+
+void succeed(DeviceError error) { insist(error == DeviceError::Success, error); }
 
 template <class T> rt::DeviceReply writing(std::uint64_t address, const T &value) {
     insist(address != 0, DeviceError::InvalidValue);
@@ -79,8 +82,10 @@ static_assert(sizeof(FunctionAttributes) == 144);
 
 } // namespace
 
-DeviceRuntime::DeviceRuntime(Context &context, Module &module, std::shared_ptr<const void> keep)
-    : context_(context), module_(module), keep_(std::move(keep)), next_handle_(kFirstHandle) {}
+DeviceRuntime::DeviceRuntime(Context &context, Module &module, std::shared_ptr<const void> keep,
+                             std::shared_ptr<GraphEnvironment> environment)
+    : context_(context), module_(module), keep_(std::move(keep)),
+      environment_(std::move(environment)), next_handle_(kFirstHandle) {}
 
 DeviceRuntime::~DeviceRuntime() {
     for (const std::uint64_t chunk : chunks_) {
@@ -101,6 +106,10 @@ rt::DeviceReply DeviceRuntime::call(DeviceCall call, const rt::DeviceCaller &cal
             return answer(call, caller, words);
         } catch (const Refusal &refusal) {
             error = refusal.error;
+        } catch (const UnreadableMemory &memory) {
+            rt::DeviceReply reply;
+            reply.unreadable = memory.address;
+            return reply;
         } catch (const Error &refused) {
             error = device_error(refused.result());
         } catch (const std::bad_alloc &) {
@@ -183,6 +192,25 @@ rt::DeviceReply DeviceRuntime::answer(DeviceCall call, const rt::DeviceCaller &c
     case DeviceCall::Memset3DAsync:
         fill({words[0], words[1], words[1] * words[3]}, words[4], {words[5], words[6], words[7]},
              words[8], caller);
+        break;
+    case DeviceCall::GraphLaunch: {
+        GraphLaunch launch = launch_graph(environment_, context_, words[0], words[1]);
+        succeed(launch.error);
+        if (launch.start)
+            add([start = std::move(launch.start)](const LaunchTicket &) { start(); });
+        break;
+    }
+    case DeviceCall::GraphKernelNodeSetParam:
+        succeed(change_node_parameter(words[0], words[1], words[2], words[3]));
+        break;
+    case DeviceCall::GraphKernelNodeSetEnabled:
+        succeed(change_node_enabled(words[0], words[1] != 0));
+        break;
+    case DeviceCall::GraphKernelNodeSetGridDim:
+        succeed(change_node_grid(words[0], extent(words.subspan(1, 3))));
+        break;
+    case DeviceCall::GraphKernelNodeUpdatesApply:
+        succeed(change_nodes(words[0], words[1]));
         break;
     case DeviceCall::GetLastError:
         return returning(std::exchange(last_error(caller), DeviceError::Success));

@@ -33,8 +33,10 @@ namespace softcuda::device {
 /// Any thread may call call(); the other functions are for the launch.
 class DeviceRuntime {
   public:
-    /// For a grid of `module`, which `keep` keeps alive.
-    DeviceRuntime(Context &context, Module &module, std::shared_ptr<const void> keep);
+    /// For a grid of `module`, which `keep` keeps alive. `environment`: of the graph in which it
+    /// is, or null.
+    DeviceRuntime(Context &context, Module &module, std::shared_ptr<const void> keep,
+                  std::shared_ptr<GraphEnvironment> environment);
     DeviceRuntime(const DeviceRuntime &) = delete;
     ~DeviceRuntime();
 
@@ -89,6 +91,7 @@ class DeviceRuntime {
     Context &context_;
     Module &module_;
     std::shared_ptr<const void> keep_;
+    std::shared_ptr<GraphEnvironment> environment_;
 
     std::mutex mutex_; ///< protects all members below while threads of the grid make calls
     std::vector<Step> children_, tails_;

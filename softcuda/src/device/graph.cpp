@@ -3,9 +3,11 @@
 
 #include "device/capture.h"
 #include "device/context.h"
+#include "device/device_graph.h"
 #include "device/error.h"
 #include "device/event.h"
 #include "device/host_function.h"
+#include "device/nested_run.h"
 #include "device/registry.h"
 #include "device/system.h"
 #include "device/transfer.h"
@@ -26,13 +28,14 @@ template <class... Cases> struct Overloaded : Cases... {
     using Cases::operator()...;
 };
 
-void run_kernel(Stream &stream, const KernelWork &work) {
+void run_here(Stream &stream, const KernelWork &work, GraphEnvironment *environment) {
     std::size_t bytes = work.parameters.size();
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER,
                      const_cast<std::byte *>(work.parameters.data()), CU_LAUNCH_PARAM_BUFFER_SIZE,
                      &bytes, CU_LAUNCH_PARAM_END};
     LaunchRequest request = work.shape;
     request.extra = extra;
+    request.environment = environment;
     launch(stream, *work.function, work.function, request);
 }
 
@@ -52,25 +55,6 @@ class StreamThere {
     std::shared_ptr<Stream> stream_;
 };
 
-/// Makes later work of `stream` wait for the earlier work of `other`.
-void join(Stream &stream, Stream &other) {
-    Event reached(other.context(), CU_EVENT_DISABLE_TIMING);
-    reached.record(other);
-    reached.hold(stream);
-}
-
-/// The kernels of a graph may belong to several devices: each runs in its own context, between the
-/// earlier and the later work of the graph.
-void run_in_own_context(Stream &stream, const KernelWork &work) {
-    Context &context = work.function->module().context();
-    if (&context == &stream.context())
-        return run_kernel(stream, work);
-    const StreamThere there(context, stream.priority());
-    join(there.get(), stream);
-    run_kernel(there.get(), work);
-    join(stream, there.get());
-}
-
 GraphWork copy_of(const GraphWork &work) {
     if (const auto *child = std::get_if<ChildWork>(&work))
         return ChildWork{std::make_shared<NodeGraph>(child->child->graph().clone())};
@@ -84,6 +68,18 @@ GraphWork copy_of(const GraphWork &work) {
 std::recursive_mutex &graph_mutex() noexcept {
     static auto *const instance = new std::recursive_mutex; // destructors of clients may need it
     return *instance;
+}
+
+// The kernels of a graph may belong to several devices: each runs in its own context, between the
+// earlier and the later work of the graph.
+void run_kernel(Stream &stream, const KernelWork &work, GraphEnvironment *environment) {
+    Context &context = work.function->module().context();
+    if (&context == &stream.context())
+        return run_here(stream, work, environment);
+    const StreamThere there(context, stream.priority());
+    join(there.get(), stream);
+    run_here(there.get(), work, environment);
+    join(stream, there.get());
 }
 
 NodeGraph::NodeGraph(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {
@@ -101,6 +97,11 @@ KernelWork::KernelWork(std::shared_ptr<Function> made, const LaunchRequest &requ
     check_launch(*function, checked);
     copy_arguments(*function, request, parameters);
     shape.parameters = shape.extra = nullptr;
+    shape.updatable = nullptr;
+    if (request.updatable) {
+        updatable = UpdatableNode::make();
+        *request.updatable = updatable->handle();
+    }
 }
 
 std::vector<void *> KernelWork::pointers() const {
@@ -169,6 +170,15 @@ void Graph::require_no_memory_nodes() const {
                 CUDA_ERROR_NOT_SUPPORTED);
 }
 
+void Graph::require_no_updatable_nodes() const {
+    for (const std::shared_ptr<GraphNode> &node : nodes_) {
+        const auto *kernel = std::get_if<KernelWork>(&node->work);
+        require(!kernel || !kernel->updatable, CUDA_ERROR_NOT_SUPPORTED);
+        if (const auto *child = std::get_if<ChildWork>(&node->work))
+            child->child->graph().require_no_updatable_nodes();
+    }
+}
+
 std::vector<GraphNode *> Graph::sorted() const {
     std::map<const GraphNode *, std::size_t> waiting;
     for (const std::shared_ptr<GraphNode> &node : nodes_)
@@ -229,7 +239,11 @@ GraphExec::Steps GraphExec::steps_of(const Graph &graph) {
 
 GraphExec::GraphExec(const Graph &graph, std::uint64_t flags)
     : flags_(flags), references_(std::make_shared<UserReferences>(graph.references)),
-      conditions_(graph.conditions), steps_(std::make_shared<Steps>(steps_of(graph))) {}
+      conditions_(graph.conditions), steps_(std::make_shared<Steps>(steps_of(graph))) {
+    for (const Step &step : *steps_)
+        if (const std::shared_ptr<UpdatableNode> node = step.updatable())
+            node->instantiate(std::get<KernelWork>(step.work));
+}
 
 void GraphExec::Step::drop_graphs() {
     if (auto *own = std::get_if<ChildWork>(&work))
@@ -238,11 +252,14 @@ void GraphExec::Step::drop_graphs() {
         own->bodies.reset();
 }
 
-void GraphExec::run(Stream &stream, const Step &step) {
+void GraphExec::run(Stream &stream, const Step &step, GraphEnvironment *environment) {
     std::visit(
         Overloaded{
             [](const EmptyWork &) {},
-            [&](const KernelWork &work) { run_in_own_context(stream, work); },
+            [&](const KernelWork &work) {
+                work.updatable ? UpdatableNode::enqueue(stream, work, environment)
+                               : run_kernel(stream, work, environment);
+            },
             [&](const CopyWork &work) { enqueue_unwatched(stream, work.copy); },
             [&](const FillWork &work) { enqueue(stream, work.fill, Wait::No); },
             [&](const HostWork &work) {
@@ -254,7 +271,7 @@ void GraphExec::run(Stream &stream, const Step &step) {
             [&](const EventWork &work) {
                 work.records ? work.event->record(stream) : work.event->hold(stream);
             },
-            [&](const ChildWork &) { step.child->launch(stream); },
+            [&](const ChildWork &) { step.child->enqueue_nodes(stream, environment); },
             [&](const AllocateWork &work) {
                 enqueue_action(stream, [memory = work.memory] { GraphMemory::begin_use(memory); });
             },
@@ -266,7 +283,10 @@ void GraphExec::run(Stream &stream, const Step &step) {
                 for (const MemoryOperation &operation : work.operations)
                     enqueue_memory_operation(stream, operation);
             },
-            [&](const ConditionalWork &work) { enqueue_conditional(stream, work, step.bodies); },
+            [&](const ConditionalWork &work) {
+                enqueue_conditional(stream, work, step.bodies,
+                                    environment ? environment->shared_from_this() : nullptr);
+            },
         },
         step.work);
 }
@@ -278,8 +298,60 @@ void GraphExec::check_grids(const Steps &steps) {
     }
 }
 
+std::shared_ptr<UpdatableNode> GraphExec::Step::updatable() const {
+    const auto *kernel = std::get_if<KernelWork>(&work);
+    return kernel ? kernel->updatable : nullptr;
+}
+
+std::shared_ptr<const GraphExec::Steps> GraphExec::steps() {
+    std::lock_guard lock(mutex_);
+    return steps_;
+}
+
+template <class Use> void GraphExec::for_each_updatable(Use &&use) {
+    const std::shared_ptr<const Steps> now = steps();
+    for (const Step &step : *now) {
+        if (const std::shared_ptr<UpdatableNode> node = step.updatable())
+            use(*node);
+        if (step.child)
+            step.child->for_each_updatable(use);
+        for (const std::shared_ptr<GraphExec> &body : step.bodies)
+            body->for_each_updatable(use);
+    }
+}
+
+bool GraphExec::launches_graphs() {
+    const std::shared_ptr<const Steps> now = steps();
+    return std::ranges::any_of(*now, [](const Step &step) {
+        const auto *kernel = std::get_if<KernelWork>(&step.work);
+        return (kernel && kernel->function->info().launches_graphs) ||
+               (step.child && step.child->launches_graphs()) ||
+               std::ranges::any_of(step.bodies, [](const std::shared_ptr<GraphExec> &body) {
+                   return body->launches_graphs();
+               });
+    });
+}
+
+void GraphExec::upload() {
+    uploaded_ = true;
+    for_each_updatable([](UpdatableNode &node) { node.upload(); });
+}
+
 void GraphExec::launch(Stream &stream) {
     std::lock_guard one_launch(launch_mutex_);
+    upload();
+    check_grids(*steps());
+    if (last_launch_)
+        last_launch_->hold(stream);
+    if (device_launchable() || launches_graphs())
+        enqueue_with_environment(stream, shared_from_this());
+    else
+        enqueue_nodes(stream, nullptr);
+    last_launch_.emplace(stream.context(), CU_EVENT_DISABLE_TIMING);
+    last_launch_->record(stream);
+}
+
+void GraphExec::enqueue_nodes(Stream &stream, GraphEnvironment *environment) {
     std::shared_ptr<const Steps> steps;
     std::vector<std::shared_ptr<Condition>> conditions;
     std::shared_ptr<const UserReferences> references;
@@ -293,8 +365,8 @@ void GraphExec::launch(Stream &stream) {
     for (const std::shared_ptr<Condition> &condition : conditions)
         Condition::enqueue_default(stream, condition);
     for (const Step &step : *steps)
-        if (step.enabled)
-            run(stream, step);
+        if (step.enabled || step.updatable())
+            run(stream, step, environment);
     if (!references->empty())
         enqueue_host_function( // the last reference calls the client
             stream,
@@ -328,6 +400,11 @@ void GraphExec::set_work(const GraphNode &node, GraphWork work) {
     std::lock_guard lock(mutex_);
     Step &changed = step(node);
     require(type_of(changed.work) == type_of(made.work), CUDA_ERROR_INVALID_VALUE);
+    if (auto *kernel = std::get_if<KernelWork>(&made.work)) {
+        kernel->updatable = std::get<KernelWork>(changed.work).updatable;
+        if (kernel->updatable)
+            kernel->updatable->assign(*kernel);
+    }
     changed.child = std::move(made.child);
     changed.work = std::move(made.work);
 }
@@ -340,6 +417,8 @@ void GraphExec::set_enabled(const GraphNode &node, bool enabled) {
                 type == CU_GRAPH_NODE_TYPE_MEMSET,
             CUDA_ERROR_INVALID_VALUE);
     changed.enabled = enabled;
+    if (const std::shared_ptr<UpdatableNode> of = changed.updatable())
+        of->set_enabled(enabled);
 }
 
 bool GraphExec::enabled(const GraphNode &node) {

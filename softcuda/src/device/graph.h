@@ -12,8 +12,10 @@
 #include "device/launch.h"
 #include "device/module.h"
 #include "device/stream_memory.h"
+#include "device/updatable_node.h"
 #include "device/user_object.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cuda.h>
 #include <map>
@@ -41,6 +43,7 @@ struct KernelWork {
     LaunchRequest shape;                              ///< without arguments
     std::vector<std::byte> parameters;                ///< packed
     std::map<int, CUlaunchAttributeValue> attributes; ///< those that only affect speed
+    std::shared_ptr<UpdatableNode> updatable;         ///< if kernels can change the node, else null
     /// A graph with such a node cannot be launched.
     [[nodiscard]] bool has_no_blocks() const noexcept {
         return shape.grid[0] == 0 || shape.grid[1] == 0 || shape.grid[2] == 0;
@@ -48,6 +51,8 @@ struct KernelWork {
     /// The address of each parameter in `parameters`, as cuGraphKernelNodeGetParams returns it.
     [[nodiscard]] std::vector<void *> pointers() const;
 };
+/// `environment`: see GraphExec::enqueue_nodes().
+void run_kernel(Stream &stream, const KernelWork &work, GraphEnvironment *environment);
 struct CopyWork {
     CUDA_MEMCPY3D described{};
     Copy copy;
@@ -140,6 +145,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
     /// Throws Error(not supported) if the graph allocates or frees memory: CUDA does not remove
     /// nodes and edges of such a graph, and does not clone the graph.
     void require_no_memory_nodes() const;
+    /// Throws Error(not supported) if kernels can change a node of the graph, also of a child
+    /// graph.
+    void require_no_updatable_nodes() const;
 
     UserReferences references; ///< the client's objects that it keeps alive
     std::vector<std::shared_ptr<Condition>> conditions; ///< of its conditional nodes
@@ -149,12 +157,24 @@ class Graph : public std::enable_shared_from_this<Graph> {
 };
 
 /// A graph in the state in which it was instantiated. Any thread may launch it.
-class GraphExec {
+class GraphExec : public std::enable_shared_from_this<GraphExec> {
   public:
     GraphExec(const Graph &graph, std::uint64_t flags);
 
     [[nodiscard]] std::uint64_t flags() const noexcept { return flags_; }
+    /// A launch by a client. It is ordered after earlier launches, also in other streams.
     void launch(Stream &stream);
+    /// Puts the nodes into a stream. `environment`: of the launch to which they belong; null if its
+    /// kernels launch no graphs.
+    void enqueue_nodes(Stream &stream, GraphEnvironment *environment);
+
+    // Kernels may launch it after upload().
+    [[nodiscard]] bool device_launchable() const noexcept {
+        return (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+    }
+    [[nodiscard]] bool uploaded() const noexcept { return uploaded_; }
+    void upload();
+    std::atomic<unsigned> uses{0}; ///< of GraphUse
 
     /// Replaces the work of the node that was made from `node`. Throws Error(invalid value).
     void set_work(const GraphNode &node, GraphWork work);
@@ -178,17 +198,25 @@ class GraphExec {
         std::vector<std::shared_ptr<GraphExec>> bodies; ///< for a conditional node
         /// Graphs belong to their nodes, which may be destroyed before the GraphExec.
         void drop_graphs();
+        /// Null if kernels cannot change the node.
+        [[nodiscard]] std::shared_ptr<UpdatableNode> updatable() const;
     };
     using Steps = std::vector<Step>;
     [[nodiscard]] Step &step(const GraphNode &node);
+    [[nodiscard]] std::shared_ptr<const Steps> steps();
     [[nodiscard]] Steps &steps_to_change();
     static Steps steps_of(const Graph &graph);
     /// Throws Error(invalid value) for a kernel without blocks.
     static void check_grids(const Steps &steps);
-    static void run(Stream &stream, const Step &step);
+    static void run(Stream &stream, const Step &step, GraphEnvironment *environment);
+    /// Calls use(node) for each node that kernels can change, also of child graphs.
+    template <class Use> void for_each_updatable(Use &&use);
+    [[nodiscard]] bool launches_graphs();
 
     std::mutex launch_mutex_; ///< serialises launches
-    std::mutex mutex_;        ///< protects the members below; not held while other locks are taken
+    std::optional<Event> last_launch_;
+    std::atomic<bool> uploaded_{false};
+    std::mutex mutex_; ///< protects the members below; not held while other locks are taken
     std::uint64_t flags_;
     std::shared_ptr<const UserReferences> references_; ///< also held by launches that run
     std::vector<std::shared_ptr<Condition>> conditions_;

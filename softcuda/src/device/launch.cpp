@@ -8,6 +8,7 @@
 #include "device/cluster.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "device/device_graph.h"
 #include "device/device_runtime.h"
 #include "device/driver_log.h"
 #include "device/error.h"
@@ -112,6 +113,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     const compiler::CompiledKernel *code_ = nullptr; ///< null until the kernel is compiled
     LaunchTicket ticket_;
     unsigned check_modes_;
+    std::shared_ptr<GraphEnvironment> environment_; ///< of the graph in which it is, or null
     rt::LaunchFrame frame_{};
     std::uint64_t workspace_ = 0; ///< for a cooperative grid: the counter of its barrier
     ParameterBlock parameters_;
@@ -158,6 +160,7 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     : Command(stream.context()), function_(function), keep_(std::move(keep)),
       compilation_(std::move(compilation)), ticket_(ticket),
       check_modes_(check_modes_of(function, request)),
+      environment_(request.environment ? request.environment->shared_from_this() : nullptr),
       parameters_(function.info().parameter_bytes) {
     fill_frame(request);
     rt::Grid::Work work;
@@ -239,6 +242,7 @@ void KernelLaunch::fill_frame(const LaunchRequest &request) {
     frame_.device_ordinal = static_cast<std::uint32_t>(context().device().ordinal());
     frame_.grid_id = context().next_grid_id();
     frame_.launch = static_cast<rt::KernelServices *>(this);
+    frame_.graph_exec = environment_ ? environment_->handle() : 0;
 }
 
 /// Whether the kernel could be compiled and prepared; else the context gets the error.
@@ -469,7 +473,8 @@ void KernelLaunch::print(std::uint64_t block, std::string_view text) {
 DeviceRuntime &KernelLaunch::runtime() {
     std::lock_guard lock(runtime_mutex_);
     if (!runtime_)
-        runtime_ = std::make_unique<DeviceRuntime>(context(), function_.module(), keep_);
+        runtime_ =
+            std::make_unique<DeviceRuntime>(context(), function_.module(), keep_, environment_);
     return *runtime_;
 }
 
@@ -534,6 +539,8 @@ void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep
     check_launch(function, request);
     if (capture::any() && capture::add(stream, KernelWork({std::move(keep), &function}, request)))
         return;
+    require(!request.updatable && (request.environment || !function.info().launches_graphs),
+            CUDA_ERROR_NOT_SUPPORTED);
     System &system = System::get();
     system.pool().start();
     auto kernel = std::make_shared<KernelLaunch>(

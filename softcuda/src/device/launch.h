@@ -15,7 +15,9 @@
 
 namespace softcuda::device {
 
-/// The launch that a client requests.
+class GraphEnvironment;
+
+/// The launch that a client or a graph requests.
 struct LaunchRequest {
     std::array<std::uint32_t, 3> grid{1, 1, 1};
     std::array<std::uint32_t, 3> block{1, 1, 1};
@@ -24,6 +26,10 @@ struct LaunchRequest {
     bool cooperative = false;    ///< all blocks are resident together and may wait for each other
     std::array<std::uint32_t, 3> cluster{}; ///< blocks of a cluster; all 0: the kernel's size
     void **extra = nullptr; ///< CU_LAUNCH_PARAM_...: the arguments in one block, or null
+    /// If not null, a captured launch becomes a node that kernels change, and its handle is written
+    /// here; else such a launch is refused.
+    CUgraphDeviceNode *updatable = nullptr;
+    GraphEnvironment *environment = nullptr; ///< of the graph in which it is; null: in none
 };
 
 [[nodiscard]] inline std::uint64_t product(const std::array<std::uint32_t, 3> &extent) {

@@ -1,6 +1,7 @@
 // registry.h -- the valid handles of one type.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -58,6 +59,36 @@ template <class T> class Registry {
     mutable std::shared_mutex mutex_;
     std::unordered_map<const void *, std::shared_ptr<T>> objects_;
 };
+
+/// As Registry, for objects that have other owners: an object removes itself when it is destroyed.
+template <class T> class WeakRegistry {
+  public:
+    void add(std::uint64_t handle, const std::shared_ptr<T> &object) {
+        std::lock_guard lock(mutex_);
+        objects_[handle] = object;
+    }
+    void remove(std::uint64_t handle) noexcept {
+        std::lock_guard lock(mutex_);
+        objects_.erase(handle);
+    }
+    /// The object of `handle`, or null.
+    [[nodiscard]] std::shared_ptr<T> find(std::uint64_t handle) {
+        std::lock_guard lock(mutex_);
+        const auto position = objects_.find(handle);
+        return position == objects_.end() ? nullptr : position->second.lock();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::unordered_map<std::uint64_t, std::weak_ptr<T>> objects_;
+};
+
+/// The process's registry of objects of class T; never destroyed: destructors of clients may still
+/// destroy objects.
+template <class T> WeakRegistry<T> &weak_registry() {
+    static auto *const instance = new WeakRegistry<T>;
+    return *instance;
+}
 
 /// The process's registry of objects of class T; never destroyed.
 template <class T> Registry<T> &registry() {

@@ -42,6 +42,7 @@ constexpr SpecialRow kScalars[] = {
     {ptx::SpecialRegister::Smid, Special::SmId},
     {ptx::SpecialRegister::Nsmid, Special::NsmId},
     {ptx::SpecialRegister::Gridid, Special::GridId},
+    {ptx::SpecialRegister::CurrentGraphExec, Special::GraphExec},
     {ptx::SpecialRegister::LanemaskEq, Special::LanemaskEq},
     {ptx::SpecialRegister::LanemaskLe, Special::LanemaskLe},
     {ptx::SpecialRegister::LanemaskLt, Special::LanemaskLt},
@@ -77,7 +78,6 @@ std::optional<std::uint64_t> constant_special(ptx::SpecialRegister special, unsi
     case ptx::SpecialRegister::Nclusterid:
     case ptx::SpecialRegister::ClusterNctaid:
         return component == 3 ? std::optional<std::uint64_t>(1) : std::nullopt;
-    case ptx::SpecialRegister::CurrentGraphExec:
     case ptx::SpecialRegister::Pm: // performance counters that are not started
     case ptx::SpecialRegister::Pm64:
     case ptx::SpecialRegister::ReservedSmemOffset:

@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 4> kScopes{"cta", "cluster", "gpu", "sys"
 constexpr std::array<std::string_view, 3> kReductions{"and", "or", "popc"};
 constexpr std::array<std::string_view, 7> kPrmtModes{"bytes", "f4e", "b4e", "rc8",
                                                      "ecl",   "ecr", "rc16"};
-constexpr std::array<std::string_view, 40> kSpecials{"none",
+constexpr std::array<std::string_view, 41> kSpecials{"none",
                                                      "tid.x",
                                                      "tid.y",
                                                      "tid.z",
@@ -78,6 +78,7 @@ constexpr std::array<std::string_view, 40> kSpecials{"none",
                                                      "smid",
                                                      "nsmid",
                                                      "gridid",
+                                                     "graph_exec",
                                                      "lanemask_eq",
                                                      "lanemask_le",
                                                      "lanemask_lt",
@@ -157,6 +158,7 @@ Type register_class(Special special) {
     case Special::Clock64:
     case Special::GlobalTimer:
     case Special::GridId:
+    case Special::GraphExec:
         return Type::I64;
     default:
         return Type::I32;

@@ -36,7 +36,8 @@ enum class Scalar : std::uint8_t {
 [[nodiscard]] Scalar packed_element(Scalar type);
 [[nodiscard]] Type register_class(Scalar type); ///< F32 -> F32, F16x2 -> I32, Pred -> I1, ...
 
-/// The class of a special register: 64 bits for clock64, globaltimer and gridid, else 32.
+/// The class of a special register: 64 bits for clock64, globaltimer, gridid and graph_exec,
+/// else 32.
 enum class Special : std::uint8_t;
 [[nodiscard]] Type register_class(Special special);
 
@@ -61,7 +62,7 @@ enum class PrmtMode : std::uint8_t { Bytes, F4e, B4e, Rc8, Ecl, Ecr, Rc16 };
 enum class Special : std::uint8_t {
     None,
     TidX, TidY, TidZ, NtidX, NtidY, NtidZ, CtaidX, CtaidY, CtaidZ, NctaidX, NctaidY, NctaidZ,
-    LaneId, WarpId, NwarpId, SmId, NsmId, GridId,
+    LaneId, WarpId, NwarpId, SmId, NsmId, GridId, GraphExec,
     LanemaskEq, LanemaskLe, LanemaskLt, LanemaskGe, LanemaskGt,
     Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi,
     DynamicSharedSize, TotalSharedSize, ReservedSharedBegin, ReservedSharedEnd, ReservedSharedCap,

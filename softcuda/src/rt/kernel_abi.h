@@ -19,7 +19,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 13;
+inline constexpr uint32_t kKernelAbiVersion = 14;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -38,6 +38,7 @@ struct LaunchFrame {
     void *launch;                   ///< the runtime's own record of this launch
     std::uint32_t cluster[3];       ///< in blocks; 1 in each dimension without clusters
     std::uint32_t explicit_cluster; ///< 1: the program named the size of a cluster
+    std::uint64_t graph_exec; ///< %current_graph_exec: the graph that kernels can launch, or 0
 };
 
 /// One worker thread, as generated code sees it. The windows are reserved address ranges whose

@@ -238,6 +238,8 @@ void scu_device_call(WorkerState *worker, const LaunchFrame *frame, std::uint32_
         }
         if (!readable)
             fail(Fault::IllegalAddress, arguments[lane], lane, FaultReport::Direction::Read);
+        if (reply.unreadable != 0)
+            fail(Fault::IllegalAddress, reply.unreadable, lane, FaultReport::Direction::Read);
         results[lane] = reply.result;
         if (reply.address == 0)
             return;

@@ -24,6 +24,7 @@ struct DeviceReply {
     std::uint64_t address = 0; ///< the destination of `bytes`; 0: none
     std::size_t bytes = 0;
     std::array<std::byte, 144> content{}; ///< as large as a cudaFuncAttributes
+    std::uint64_t unreadable = 0;         ///< if not 0: the call read this address, which faults
 };
 
 /// LaunchFrame::launch of each kernel launch points to one. Called from several threads at a time.

@@ -1,7 +1,6 @@
 // device_runtime_test.cpp -- kernels that launch kernels, and other calls of device code to the
 // runtime.
 #include "driver_test.h"
-#include "support/device_call.h"
 
 #include <cstring>
 
@@ -24,19 +23,6 @@ class DeviceRuntimeTest : public DriverTest {
         List words = read_words(list_, 20);
         words.resize(static_cast<std::size_t>(words[0]) + 1);
         return {words.begin() + 1, words.end()};
-    }
-
-    /// One call in a kernel of one thread.
-    template <class... Words> std::uint64_t call(DeviceCall call, Words... given) {
-        const CUdeviceptr memory = allocate(256);
-        std::uint64_t words[] = {static_cast<std::uint64_t>(given)..., 0};
-        EXPECT_EQ(cuMemcpyHtoD(memory, words, sizeof words), CUDA_SUCCESS);
-        EXPECT_EQ(launch("call_runtime", 1, 1, nullptr, static_cast<unsigned>(call), memory,
-                         memory + 128),
-                  CUDA_SUCCESS);
-        std::uint64_t result = ~std::uint64_t{0};
-        EXPECT_EQ(cuMemcpyDtoH(&result, memory + 128, 8), CUDA_SUCCESS);
-        return result;
     }
 
     CUdeviceptr list_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fake_program.h"
+#include "support/device_call.h"
 
 #include <cuda.h>
 #include <gtest/gtest.h>
@@ -72,6 +73,19 @@ class DriverTest : public testing::Test {
         void *pointer = nullptr;
         EXPECT_EQ(cuMemHostAlloc(&pointer, 4, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_SUCCESS);
         return static_cast<std::int32_t *>(pointer);
+    }
+
+    /// The result of one call of the CUDA runtime by a kernel of one thread.
+    template <class... Words> std::uint64_t call(softcuda::DeviceCall call, Words... given) {
+        const CUdeviceptr memory = allocate(256);
+        const std::uint64_t words[] = {(std::uint64_t)(given)..., 0};
+        EXPECT_EQ(cuMemcpyHtoD(memory, words, sizeof words), CUDA_SUCCESS);
+        EXPECT_EQ(launch("call_runtime", 1, 1, nullptr, static_cast<unsigned>(call), memory,
+                         memory + 128),
+                  CUDA_SUCCESS);
+        std::uint64_t result = ~std::uint64_t{0};
+        EXPECT_EQ(cuMemcpyDtoH(&result, memory + 128, 8), CUDA_SUCCESS);
+        return result;
     }
 
     static std::string last_fault() {

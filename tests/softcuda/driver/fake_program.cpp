@@ -289,6 +289,22 @@ FAKE_KERNEL launch_itself(const LaunchFrame *f, WorkerState *w, std::uint64_t fi
                    param<std::uint64_t>(f, 0), depth - 1, 0);
 }
 
+// Appends its value, then launches graphs: calls[2 * i] is a graph and then the result,
+// calls[2 * i + 1] a stream.
+FAKE_KERNEL launch_graphs(const LaunchFrame *f, WorkerState *w, std::uint64_t first,
+                          std::uint64_t) {
+    Words list = param<Words>(f, 0);
+    const int value = param<int>(f, 8), count = param<int>(f, 12);
+    auto *const calls = param<volatile std::uint64_t *>(f, 16);
+    w->block_index = first;
+    list[0] = list[0] + 1;
+    list[list[0]] = value;
+    for (int i = 0; i < count; i++) {
+        const std::uint64_t graph = calls[2 * i] == 1 ? f->graph_exec : calls[2 * i];
+        calls[2 * i] = runtime(w, f, softcuda::DeviceCall::GraphLaunch, graph, calls[2 * i + 1]);
+    }
+}
+
 // Twice the usual size of a thread's stack.
 constexpr std::size_t kDeepFrame = std::size_t{16} << 20;
 FAKE_KERNEL use_stack(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t) {
@@ -345,6 +361,7 @@ const std::vector<Row> &rows() {
         {"call_runtime", call_runtime, true, {4, 8, 8}},
         {"launch_appends", launch_appends, true, {8, 8}},
         {"launch_itself", launch_itself, true, {8, 4}},
+        {"launch_graphs", launch_graphs, true, {8, 4, 4, 8}},
         {"use_stack", use_stack, false, {8}},
         {"fail_on_stack", fail_on_stack, false, {8, 8}},
         {"needs_32", nothing, false, {}},
@@ -365,6 +382,10 @@ KernelInfo info_of(const Row &row) {
     info.registers = 32;
     if (info.name == "use_shared")
         info.static_shared_bytes = 1024;
+    if (info.name == "launch_graphs")
+        info.launches_graphs = true;
+    if (info.name == "launch_itself")
+        info.launches_kernels = true;
     if (info.name == "use_scratch")
         info.local_bytes_per_thread = 64;
     if (info.name == "needs_32")

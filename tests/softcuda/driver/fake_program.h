@@ -35,6 +35,7 @@ inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PT
 //   call_runtime   unsigned call, words[12], results          one call of the CUDA runtime
 //   launch_appends int *list, unsigned kind                   launches append: see the kernel
 //   launch_itself  int *list, int depth                       recursive launches, to this depth
+//   launch_graphs  int *list, int value, int count, calls     append, then launches graphs
 //   use_stack      int *out                                   a frame of 16 MB: out[0] = 2
 //   fail_on_stack  int *out, int *wild                        the same, then *wild = 1
 //   needs_32       (a required block of 32)

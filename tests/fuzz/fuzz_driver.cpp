@@ -80,8 +80,8 @@ Caller caller_of(std::size_t row) {
     return nullptr;
 }
 
-/// Functions that end the process, wait for ever, call what an argument points to, or wait for
-/// another process.
+/// Functions that end the process, wait for ever, call what an argument points to, or keep a
+/// process waiting.
 bool is_left_out(std::string_view name) {
     static constexpr std::string_view kNames[] = {
         "cuStreamWaitValue32",
@@ -90,6 +90,7 @@ bool is_left_out(std::string_view name) {
         "cuGraphAddBatchMemOpNode",
         "cuGraphBatchMemOpNodeSetParams",
         "cuGraphExecBatchMemOpNodeSetParams",
+        "cuCheckpointProcessLock",
         "cuCoredumpRegisterStartCallback",
         "cuCoredumpRegisterCompleteCallback",
         "cuLogsRegisterCallback",

@@ -3,6 +3,7 @@
 #include "api/call.h"
 
 #include "device/capture.h"
+#include "device/process_state.h"
 
 namespace softcuda::api {
 namespace {
@@ -16,12 +17,14 @@ void check(InCapture rule) {
 
 device::System &begin_call(InCapture rule) {
     device::System &system = device::System::get();
+    device::ProcessState::wait_until_running();
     check(rule);
     return system;
 }
 
 device::Context &begin_call_in_context(InCapture rule) {
     device::System::get();
+    device::ProcessState::wait_until_running();
     device::refuse_in_host_function();
     device::Context &context = device::current_context::require_usable();
     check(rule);
@@ -31,6 +34,7 @@ device::Context &begin_call_in_context(InCapture rule) {
 device::Device &begin_call_for_device(InCapture rule, CUdevice ordinal) {
     device::refuse_in_host_function();
     device::Device &device = device::System::get().device(ordinal);
+    device::ProcessState::wait_until_running();
     check(rule);
     return device;
 }

@@ -3,6 +3,7 @@
 
 #include "api/call.h"
 #include "device/context.h"
+#include "device/process_state.h"
 #include "device/stream.h"
 
 #include <memory>
@@ -46,6 +47,7 @@ template <class Body> CUresult with_context_of(CUstream stream, Body &&body) noe
     return guarded([&] {
         const ContextOfStream current(stream);
         device::System::get();
+        device::ProcessState::wait_until_running();
         return body(device::current_context::require_usable());
     });
 }

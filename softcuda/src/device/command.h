@@ -74,6 +74,7 @@ class Command : public std::enable_shared_from_this<Command> {
     std::uint64_t begun_ = 0;  ///< monotonic nanoseconds; 0: not profiled
     // Guarded by the timeline's mutex:
     unsigned blockers_ = 0; ///< commands that must be done first
+    bool is_work_ = false;  ///< it is in a stream
     std::vector<std::shared_ptr<Command>> followers_;
 };
 

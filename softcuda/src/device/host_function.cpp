@@ -11,16 +11,18 @@
 namespace softcuda::device {
 namespace {
 
-thread_local bool in_host_function = false;
+thread_local bool runs_host_function = false;
 
 } // namespace
 
-void refuse_in_host_function() { require(!in_host_function, CUDA_ERROR_NOT_PERMITTED); }
+bool in_host_function() noexcept { return runs_host_function; }
+
+void refuse_in_host_function() { require(!runs_host_function, CUDA_ERROR_NOT_PERMITTED); }
 
 void run_host_function(const std::function<void()> &function) {
-    in_host_function = true; // on the host thread, which runs one function at a time
+    runs_host_function = true; // on the host thread, which runs one function at a time
     function();
-    in_host_function = false;
+    runs_host_function = false;
 }
 
 void HostThread::start() {

@@ -17,6 +17,9 @@ namespace softcuda::device {
 /// permits only calls for one stream or event.
 void refuse_in_host_function();
 
+/// Whether this thread runs a function that a stream has called.
+[[nodiscard]] bool in_host_function() noexcept;
+
 /// Runs a function of the client, in which refuse_in_host_function() throws.
 void run_host_function(const std::function<void()> &function);
 

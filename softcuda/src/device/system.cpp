@@ -10,6 +10,7 @@
 #include "device/checked_memory.h"
 #include "device/error.h"
 #include "device/machine.h"
+#include "device/process_state.h"
 #include "profile/modes.h"
 #include "profile/record.h"
 
@@ -115,7 +116,9 @@ System &System::start() {
     require(!forked, CUDA_ERROR_NOT_INITIALIZED);
     std::lock_guard lock(mutex);
     if (!running) {
-        running = new System(settings());
+        const Settings wanted = settings();
+        ProcessState::publish();
+        running = new System(wanted);
         pthread_atfork(nullptr, nullptr, [] { forked = true; });
     }
     return *running;

@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/error.h"
+#include "device/process_state.h"
 #include "device/system.h"
 #include "profile/modes.h"
 #include "rt/grid.h"
@@ -149,12 +150,18 @@ void Timeline::add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &
             add_edge(stream->last_, after);
 }
 
+void Timeline::note_work(Command &command) noexcept {
+    command.is_work_ = true;
+    ProcessState::add_work();
+}
+
 bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
                       const std::shared_ptr<Command> &also) {
     std::lock_guard lock(mutex_);
     StreamSet &set = stream.context_.streams();
     require(set.legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     command->order_ = stream.counter_.next();
+    note_work(*command);
     add_edge(stream.last_, command);
     if (stream.kind_ == Stream::Kind::Legacy)
         add_edges_to_all(set, command);
@@ -171,6 +178,7 @@ bool Timeline::append_after(Stream &stream, const std::shared_ptr<Command> &comm
     std::lock_guard lock(mutex_);
     require(stream.context_.streams().legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     command->order_ = stream.counter_.next();
+    note_work(*command);
     add_edge(stream.last_, command);
     for (const std::shared_ptr<Stream> &other : others)
         add_edge(other->last_, command);
@@ -193,6 +201,8 @@ void Timeline::finish(Command &command) noexcept {
         }
         command.followers_.clear();
         command.done_.store(1, std::memory_order_release);
+        if (command.is_work_)
+            ProcessState::finish_work();
     }
     command.done_.notify_all();
     if (!ready.empty())

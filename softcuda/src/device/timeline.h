@@ -55,6 +55,7 @@ class Timeline {
     [[nodiscard]] std::vector<std::shared_ptr<Stream>> streams(Context &context);
 
   private:
+    static void note_work(Command &command) noexcept;
     void add_edge(const std::shared_ptr<Command> &before, const std::shared_ptr<Command> &after);
     [[nodiscard]] static std::vector<std::shared_ptr<Command>> unfinished(const StreamSet &set,
                                                                           HostNotified notified);

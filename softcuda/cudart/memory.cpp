@@ -64,11 +64,9 @@ cudaError_t cudaMalloc(void **pointer, std::size_t bytes) {
     });
 }
 
+// A null pointer frees nothing, but the call is refused in captures as with any other one.
 cudaError_t cudaFree(void *pointer) {
-    return with_context([&] {
-        if (pointer)
-            check(cuMemFree(address_of(pointer)));
-    });
+    return with_context([&] { check(cuMemFree(address_of(pointer))); });
 }
 
 cudaError_t cudaMallocPitch(void **pointer, std::size_t *pitch, std::size_t width,
@@ -110,10 +108,7 @@ cudaError_t cudaHostAlloc(void **pointer, std::size_t bytes, unsigned int flags)
 }
 
 cudaError_t cudaFreeHost(void *pointer) {
-    return with_context([&] {
-        if (pointer)
-            check(cuMemFreeHost(pointer));
-    });
+    return with_context([&] { check(cuMemFreeHost(pointer)); });
 }
 
 cudaError_t cudaHostRegister(void *pointer, std::size_t bytes, unsigned int flags) {

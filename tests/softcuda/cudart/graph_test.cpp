@@ -64,6 +64,16 @@ TEST_F(GraphTest, ACaptureEndsWithoutAPlaceForItsGraph) {
     EXPECT_EQ(graph, nullptr);
 }
 
+TEST_F(GraphTest, FreeingNothingIsRefusedInACaptureAsWell) {
+    ASSERT_OK(cudaFree(nullptr));
+    cudaStream_t stream = nullptr;
+    ASSERT_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    ASSERT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    EXPECT_EQ(cudaFree(nullptr), cudaErrorStreamCaptureUnsupported);
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+}
+
 TEST_F(GraphTest, NodesOfEachKindRunInOrder) {
     int *values = make({1, 1, 1, 1});
     int seen = 0;

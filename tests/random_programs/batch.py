@@ -34,8 +34,9 @@ MOST_WAITING = 20
 MOST_WAITING_FOR_GPU = 2
 
 
-#: The places where a program may run: softcuda's tiers, the tier that softcuda chooses, and a GPU.
-TIERS = ("regions", "fibers", "lanes", "default", "gpu")
+#: The places where a program may run: softcuda's tiers, the tier that softcuda chooses, the same for code that reads
+#: the block's extents at run time, and a GPU.
+TIERS = ("regions", "fibers", "lanes", "default", "varying", "gpu")
 
 
 @dataclass(frozen=True)
@@ -360,6 +361,8 @@ def environment(driver: str, tier: str | None = None) -> dict[str, str]:
     }
     if tier in ("regions", "fibers", "lanes"):
         settings["SOFTCUDA_TIER"] = tier
+    if tier == "varying":
+        settings["SOFTCUDA_BLOCK_SHAPES"] = "0"
     return settings
 
 

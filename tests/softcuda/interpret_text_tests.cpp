@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -172,13 +173,26 @@ class Comparison {
 
     void run_plans(const ir::Module &module, const ir::Function &kernel, const Results &wanted,
                    const std::string &whose) {
-        const analysis::LaunchShape shape{.block = file_.launch.block};
+        constexpr std::optional<rt::Tier> kTiers[] = {std::nullopt, rt::Tier::Regions,
+                                                      rt::Tier::Fibers, rt::Tier::Lanes};
+        run_plans(module, kernel, {.block = file_.launch.block}, kTiers, wanted, whose);
+        const std::uint32_t most = kernel.max_threads != 0 ? kernel.max_threads : 1024;
+        run_plans(
+            module, kernel,
+            analysis::LaunchShape::varying(analysis::varying_extents(file_.launch.block), most),
+            std::span(kTiers).first(1), wanted, whose);
+        tally_.by_warps += ran_ ? 1 : 0;
+        tally_.wrong += failed_ ? 1 : 0;
+        if (!ran_ && !failed_)
+            tally_.refused[why_]++;
+    }
+
+    void run_plans(const ir::Module &module, const ir::Function &kernel,
+                   const analysis::LaunchShape &shape,
+                   std::span<const std::optional<rt::Tier>> tiers, const Results &wanted,
+                   const std::string &whose) {
         std::vector<rt::Tier> seen;
-        bool ran = false;
-        std::string why;
-        for (const std::optional<rt::Tier> tier :
-             {std::optional<rt::Tier>{}, std::optional(rt::Tier::Regions),
-              std::optional(rt::Tier::Fibers), std::optional(rt::Tier::Lanes)}) {
+        for (const std::optional<rt::Tier> tier : tiers) {
             const compiler::PlannedKernel planned = compiler::plan_kernel(
                 module, kernel, shape, {.cooperative = file_.launch.cooperative, .wanted = tier},
                 jit::Target::from_environment());
@@ -190,25 +204,23 @@ class Comparison {
             for (const codegen::CalleePlan &callee : planned.callees)
                 program.functions[callee.symbol] = callee.plan.get();
             Launch launch = launch_of(file_, module, kernel);
-            const std::string what = "the warp program in " + std::string(warp::text(chosen));
+            const std::string what = "the warp program in " + std::string(warp::text(chosen)) +
+                                     " for extents " + std::string(analysis::text(shape.extents));
             const Outcome outcome = interpret::run_warps(program, launch);
             if (outcome.kind == Outcome::Kind::Refused)
-                why = outcome.what;
+                why_ = outcome.what;
             if (!judge(what, outcome))
                 continue;
-            ran = true;
+            ran_ = true;
             compare(what, results_of(file_, launch), whose, wanted);
         }
-        tally_.by_warps += ran ? 1 : 0;
-        tally_.wrong += failed_ ? 1 : 0;
-        if (!ran && !failed_)
-            tally_.refused[why]++;
     }
 
     std::string name_;
     const LaunchFile &file_;
     Tally &tally_;
-    bool failed_ = false;
+    bool failed_ = false, ran_ = false;
+    std::string why_; ///< an interpreter refused
 };
 
 void run_file(Driver &driver, const std::filesystem::path &path, Tally &tally) {

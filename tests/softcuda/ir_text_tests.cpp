@@ -63,7 +63,11 @@ Outcome roundtrip(const ir::Module &module) {
 
 analysis::LaunchShape launch_of(const std::string &text) {
     analysis::LaunchShape launch{.block = {256, 1, 1}};
-    std::istringstream words(test::directive(text, ";", "BLOCK"));
+    const std::string block = test::directive(text, ";", "BLOCK");
+    for (const analysis::Extents extents : {analysis::Extents::WholeRows, analysis::Extents::Any})
+        if (block == analysis::text(extents))
+            return analysis::LaunchShape::varying(extents, 1024);
+    std::istringstream words(block);
     std::uint32_t extent = 1;
     for (std::size_t dimension = 0; dimension < 3 && words >> extent; ++dimension)
         launch.block[dimension] = extent;

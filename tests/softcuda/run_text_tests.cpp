@@ -101,9 +101,12 @@ void load_and_run(Driver &driver, LaunchFile &test, Results &results) {
     driver.call("cuModuleUnload", module);
 }
 
-/// Runs the test in one tier ("": softcuda's choice); returns the errors.
-std::string run(Driver &driver, LaunchFile test, Results &results, const std::string &tier) {
+/// Runs the test in one tier ("": softcuda's choice); returns the errors. With `block_shapes` 0,
+/// the code reads the block's shape at run time.
+std::string run(Driver &driver, LaunchFile test, Results &results, const std::string &tier,
+                const char *block_shapes = "") {
     setenv("SOFTCUDA_TIER", tier.c_str(), 1);
+    setenv("SOFTCUDA_BLOCK_SHAPES", block_shapes, 1);
     CUcontext context = nullptr;
     Captured captured;
     std::string wrong;
@@ -119,10 +122,14 @@ std::string run(Driver &driver, LaunchFile test, Results &results, const std::st
     if (wrong.empty() && driver.is_software()) {
         if (log.find(test.failure) == std::string::npos)
             wrong = "the log has no '" + test.failure + "'";
-        if (tier.empty() && !test.tier.empty() && log.find("`: " + test.tier) == std::string::npos)
+        if (tier.empty() && !*block_shapes && !test.tier.empty() &&
+            log.find("`: " + test.tier) == std::string::npos)
             wrong = "softcuda does not choose " + test.tier;
     }
-    return wrong.empty() ? wrong : (tier.empty() ? "" : "in " + tier + ": ") + wrong + "\n" + log;
+    if (wrong.empty())
+        return wrong;
+    return (tier.empty() ? "" : "in " + tier + ": ") +
+           (*block_shapes ? "for varying extents: " : "") + wrong + "\n" + log;
 }
 
 std::string run_file(Driver &driver, const fs::path &path) {
@@ -133,8 +140,9 @@ std::string run_file(Driver &driver, const fs::path &path) {
     for (const char *tier : {"", "regions", "fibers", "lanes"}) {
         if (std::find(test.not_in.begin(), test.not_in.end(), tier) != test.not_in.end())
             continue;
-        if (std::string wrong = run(driver, test, results, tier); !wrong.empty())
-            return wrong;
+        for (const char *block_shapes : {"", "0"})
+            if (std::string wrong = run(driver, test, results, tier, block_shapes); !wrong.empty())
+                return wrong;
     }
     return {};
 }

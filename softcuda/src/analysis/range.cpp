@@ -5,8 +5,10 @@
 
 #include "analysis/cfg.h"
 #include "ir/integer_semantics.h"
+#include "support/small_grid.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace softcuda::analysis {
 
@@ -37,6 +39,17 @@ std::int64_t sign_extended(const ir::Value &constant) {
     if (unused >= 64)
         return 0;
     return static_cast<std::int64_t>(constant.bits << unused) >> unused;
+}
+
+std::optional<Special> special_of(const ir::Value *value) {
+    const ir::Instruction *i = value->definition;
+    return i && i->is(Opcode::Special) ? std::optional(i->attributes.special) : std::nullopt;
+}
+
+/// The dimension of a special register of three, of which `x` is the first.
+std::optional<unsigned> index_from(Special special, Special x) {
+    const auto distance = static_cast<unsigned>(special) - static_cast<unsigned>(x);
+    return distance < 3 ? std::optional(distance) : std::nullopt;
 }
 
 class RangeFinder {
@@ -88,35 +101,37 @@ class RangeFinder {
         return known_[value->id] ? ranges_[value->id] : full(value->type);
     }
 
-    std::int64_t thread_limit(int dimension) const { // exclusive limit for the whole grid
+    std::int64_t thread_limit(unsigned dimension) const { // exclusive limit for the whole grid
         return launch_.small_grid ? std::int64_t{1} << 31
-                                  : static_cast<std::int64_t>(launch_.block[dimension]) << 31;
+                                  : static_cast<std::int64_t>(launch_.least(dimension)) << 31;
     }
 
     Range special(Special special) const {
-        auto dimension = [&](Special x) { return static_cast<int>(special) - static_cast<int>(x); };
+        auto dimension = [&](Special x) {
+            return static_cast<unsigned>(special) - static_cast<unsigned>(x);
+        };
         switch (special) {
         case Special::TidX:
         case Special::TidY:
         case Special::TidZ:
-            return {0, launch_.block[dimension(Special::TidX)] - 1};
+            return {0, launch_.most(dimension(Special::TidX)) - 1};
         case Special::NtidX:
         case Special::NtidY:
         case Special::NtidZ: {
-            std::int64_t n = launch_.block[dimension(Special::NtidX)];
-            return {n, n};
+            const unsigned d = dimension(Special::NtidX);
+            return {launch_.least(d), launch_.most(d)};
         }
         case Special::CtaidX:
         case Special::CtaidY:
         case Special::CtaidZ: {
-            int d = dimension(Special::CtaidX);
-            return {0, std::max<std::int64_t>((thread_limit(d) - 1) / launch_.block[d] - 1, 0)};
+            const unsigned d = dimension(Special::CtaidX);
+            return {0, std::max<std::int64_t>((thread_limit(d) - 1) / launch_.least(d) - 1, 0)};
         }
         case Special::NctaidX:
         case Special::NctaidY:
         case Special::NctaidZ: {
-            int d = dimension(Special::NctaidX);
-            return {1, std::max<std::int64_t>((thread_limit(d) - 1) / launch_.block[d], 1)};
+            const unsigned d = dimension(Special::NctaidX);
+            return {1, std::max<std::int64_t>((thread_limit(d) - 1) / launch_.least(d), 1)};
         }
         case Special::LaneId:
             return {0, 31};
@@ -138,6 +153,24 @@ class RangeFinder {
             joined = {std::min(joined.low, r.low), std::max(joined.high, r.high)};
         }
         return joined.low > joined.high ? full(i.result()->type) : joined;
+    }
+
+    // blockIdx * blockDim and gridDim * blockDim, where the product of their bounds says nothing.
+    std::optional<Range> threads_of_grid(const ir::Instruction &i) const {
+        if (!launch_.small_grid)
+            return std::nullopt;
+        for (unsigned side = 0; side < 2; ++side) {
+            const auto blocks = special_of(i.operand(side)),
+                       extent = special_of(i.operand(1 - side));
+            const auto d = extent ? index_from(*extent, Special::NtidX) : std::nullopt;
+            if (!d || !blocks)
+                continue;
+            if (index_from(*blocks, Special::CtaidX) == d)
+                return Range{0, std::int64_t{kSmallGrid} - launch_.least(*d)};
+            if (index_from(*blocks, Special::NctaidX) == d)
+                return Range{1, std::int64_t{kSmallGrid}};
+        }
+        return std::nullopt;
     }
 
     // Products of 32-bit bounds fit 64 bits.
@@ -174,7 +207,7 @@ class RangeFinder {
         case Opcode::Sub:
             return {a().low - b().high, a().high - b().low};
         case Opcode::Mul:
-            return product(a(), b());
+            return threads_of_grid(i).value_or(product(a(), b()));
         case Opcode::Min:
             if (!ir::is_signed(i.attributes.type) && !(a().non_negative() && b().non_negative()))
                 return none;
@@ -264,6 +297,28 @@ class RangeFinder {
 };
 
 } // namespace
+
+std::string_view text(Extents extents) {
+    constexpr std::array<std::string_view, 3> kNames = {"fixed", "rows", "any"};
+    return kNames.at(static_cast<std::size_t>(extents));
+}
+
+Extents varying_extents(const std::array<std::uint32_t, 3> &block) {
+    return block[0] % 32 == 0 ? Extents::WholeRows : Extents::Any;
+}
+
+std::uint32_t LaunchShape::least(unsigned dimension) const {
+    if (is_fixed())
+        return block.at(dimension);
+    return dimension == 0 && extents == Extents::WholeRows ? 32 : 1;
+}
+
+std::uint32_t LaunchShape::most(unsigned dimension) const {
+    constexpr std::uint32_t kMostPlanes = 64;
+    if (is_fixed())
+        return block.at(dimension);
+    return dimension == 2 ? std::min(kMostPlanes, threads()) : threads();
+}
 
 std::vector<Range> find_ranges(const ir::Function &function, const LaunchShape &launch) {
     return RangeFinder(function, launch).run();

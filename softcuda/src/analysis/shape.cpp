@@ -57,7 +57,27 @@ Shape meet(const Shape &a, const Shape &b, PatternTable &patterns) {
     }
 }
 
+namespace {
+
+Shape varying_thread_index(const LaunchShape &launch, unsigned dimension, PatternTable &patterns) {
+    if (launch.extents == Extents::Any)
+        return {.groups = kLanes};
+    Shape shape{.groups = 1};
+    if (dimension != 0)
+        return shape;
+    LanePattern pattern;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        pattern[lane] = lane;
+    shape.align = std::countr_zero(kLanes);
+    shape.offsets = patterns.intern(pattern);
+    return shape;
+}
+
+} // namespace
+
 Shape thread_index_shape(const LaunchShape &launch, unsigned dimension, PatternTable &patterns) {
+    if (!launch.is_fixed())
+        return varying_thread_index(launch, dimension, patterns);
     unsigned threads = launch.warps() * kLanes;
     auto index = [&](unsigned thread) -> std::int64_t {
         unsigned x = launch.block[0], y = launch.block[1];

@@ -41,6 +41,8 @@ std::optional<PerThread> ThreadValues::compute(const ir::Value *value) const {
 }
 
 std::optional<PerThread> ThreadValues::index(ir::Special special) const {
+    if (!launch_.is_fixed() && special != ir::Special::LaneId)
+        return std::nullopt;
     const auto &block = launch_.block;
     PerThread found;
     for (std::uint32_t thread = 0; thread < launch_.threads(); ++thread) {

@@ -45,7 +45,7 @@ void DebugFrame::fill(llvm::Value *warp) {
     for (std::uint64_t d = 0; d < 3; ++d) {
         store(known.block[d], Variable::kBlockIndex + 4 * d);
         store(known.grid[d], Variable::kGridSize + 4 * d);
-        store(b.getInt32(kernel_.plan.launch.block[d]), Variable::kBlockSize + 4 * d);
+        store(known.extent[d], Variable::kBlockSize + 4 * d);
     }
 }
 

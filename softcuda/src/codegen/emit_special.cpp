@@ -21,9 +21,33 @@ llvm::Value *first_threads(WarpEmitter &w, unsigned groups) {
     return w.b.CreateAdd(w.b.CreateVectorSplat(groups, first), llvm::ConstantVector::get(lanes));
 }
 
+// Thread numbers divided by the extent x or y, which is known at run time.
+llvm::Value *quotient(WarpEmitter &w, llvm::Value *numbers, unsigned dimension) {
+    llvm::Value *factor = w.kernel.frame.invariants.reciprocal[dimension];
+    if (const auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(numbers->getType()))
+        factor = w.b.CreateVectorSplat(vector->getNumElements(), factor);
+    return w.b.CreateLShr(w.b.CreateMul(numbers, factor, "", true, true), kReciprocalBits);
+}
+
+llvm::Value *varying_thread_index(WarpEmitter &w, unsigned dimension, unsigned groups) {
+    llvm::Value *threads = first_threads(w, groups);
+    auto rest = [&](llvm::Value *numbers, unsigned d) {
+        llvm::Value *extent = w.kernel.frame.invariants.extent[d];
+        if (groups > 1)
+            extent = w.b.CreateVectorSplat(groups, extent);
+        return w.b.CreateSub(numbers, w.b.CreateMul(quotient(w, numbers, d), extent));
+    };
+    if (dimension == 0)
+        return rest(threads, 0);
+    llvm::Value *rows = quotient(w, threads, 0);
+    return dimension == 1 ? rest(rows, 1) : quotient(w, rows, 1);
+}
+
 // If only one dimension is larger than one, it has all threads; otherwise divide.
 llvm::Value *thread_index(WarpEmitter &w, unsigned dimension, unsigned groups) {
     const analysis::LaunchShape &launch = w.kernel.plan.launch;
+    if (!launch.is_fixed())
+        return varying_thread_index(w, dimension, groups);
     llvm::Type *type = w.type(ir::Type::I32, groups);
     if (launch.block[dimension] == 1)
         return llvm::Constant::getNullValue(type);
@@ -52,7 +76,7 @@ llvm::Value *special_base(WarpEmitter &w, const ir::Instruction &i, unsigned gro
     case Special::NtidX:
     case Special::NtidY:
     case Special::NtidZ:
-        return w.i32(w.kernel.plan.launch.block[dimension(Special::NtidX)]);
+        return known.extent[dimension(Special::NtidX)];
     case Special::CtaidX:
     case Special::CtaidY:
     case Special::CtaidZ:
@@ -80,7 +104,7 @@ llvm::Value *special_base(WarpEmitter &w, const ir::Instruction &i, unsigned gro
     case Special::WarpId:
         return w.warp;
     case Special::NwarpId:
-        return w.i32(w.kernel.plan.launch.warps());
+        return known.warps;
     case Special::SmId:
         return known.worker_id;
     case Special::NsmId:

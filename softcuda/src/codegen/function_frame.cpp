@@ -48,6 +48,7 @@ void FunctionFrame::read() {
     invariants.global_size = frame(offsetof(LaunchFrame, global_size), wide, "global.size");
     for (std::size_t d = 0; d < 3; ++d)
         invariants.grid[d] = frame(offsetof(LaunchFrame, grid) + 4 * d, word, "grid");
+    read_extents();
     invariants.dynamic_shared = frame(offsetof(LaunchFrame, dynamic_shared_bytes), word, "dynamic");
     invariants.grid_id = frame(offsetof(LaunchFrame, grid_id), wide, "grid.id");
     invariants.graph_exec = frame(offsetof(LaunchFrame, graph_exec), wide, "graph.exec");
@@ -61,6 +62,31 @@ void FunctionFrame::read() {
     invariants.scratch = worker(offsetof(WorkerState, scratch), pointer, "scratch");
     invariants.worker_id = worker(offsetof(WorkerState, worker_id), word, "worker.id");
     invariants.worker_count = worker(offsetof(WorkerState, worker_count), word, "worker.count");
+}
+
+void FunctionFrame::read_extents() {
+    const analysis::LaunchShape &launch = plan_.launch;
+    llvm::Type *word = builder_.getInt32Ty();
+    invariants.threads = builder_.getInt32(1);
+    for (std::size_t d = 0; d < 3; ++d) {
+        llvm::Value *&extent = invariants.extent[d];
+        extent = launch.is_fixed()
+                     ? builder_.getInt32(launch.block[d])
+                     : load_member(invariants.frame, offsetof(rt::LaunchFrame, block) + 4 * d, word,
+                                   "extent");
+        invariants.threads = builder_.CreateMul(invariants.threads, extent, "threads", true, true);
+    }
+    invariants.warps = builder_.CreateLShr(
+        builder_.CreateAdd(invariants.threads, builder_.getInt32(analysis::kLanes - 1)), 5,
+        "warps");
+    for (std::size_t d = 0; d < 2; ++d)
+        invariants.reciprocal[d] =
+            launch.is_fixed()
+                ? nullptr
+                : builder_.CreateUDiv(
+                      builder_.CreateAdd(invariants.extent[d],
+                                         builder_.getInt32((1u << kReciprocalBits) - 1)),
+                      invariants.extent[d], "reciprocal");
 }
 
 void FunctionFrame::read_block_index(llvm::Value *index) {

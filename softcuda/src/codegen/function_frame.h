@@ -11,6 +11,10 @@
 
 namespace softcuda::codegen {
 
+/// Of a fixed-point reciprocal (Invariants::reciprocal). The quotient of two numbers up to 1024 is
+/// exact: the error of the reciprocal is below 1 / 2^20, so that of the quotient is below 1 / 1024.
+inline constexpr unsigned kReciprocalBits = 20;
+
 /// What generated code reads at the start of a launch or of a block.
 struct Invariants {
     llvm::Value *frame, *worker;
@@ -18,6 +22,10 @@ struct Invariants {
     llvm::Value *global_base, *global_size;
     llvm::Value *grid[3], *dynamic_shared, *grid_id, *graph_exec, *workspace;
     llvm::Value *cluster[3], *explicit_cluster;
+    /// blockDim, the threads of a block and its warps: constants if the extents are fixed.
+    llvm::Value *extent[3], *threads, *warps;
+    /// For x and y, to divide thread numbers: 2^20 / extent, rounded up. Null if they are fixed.
+    llvm::Value *reciprocal[2];
     llvm::Value *shared, *local, *scratch;
     llvm::Value *worker_id, *worker_count;
     llvm::Value *block[3];     ///< blockIdx, changes from block to block
@@ -57,6 +65,7 @@ class FunctionFrame {
     void announce_warp(llvm::Value *warp);
 
   private:
+    void read_extents();
     [[nodiscard]] llvm::Value *load_member(llvm::Value *object, std::size_t offset,
                                            llvm::Type *type, const llvm::Twine &name);
 

@@ -7,6 +7,8 @@
 #include "codegen/generate.h"
 #include "codegen/warp_emitter.h"
 
+#include <numeric>
+
 namespace softcuda::codegen {
 
 KernelEmitter::KernelEmitter(CodeModule &module_code, const KernelPlan &plan_to_emit)
@@ -78,6 +80,16 @@ void KernelEmitter::emit_function(std::uint32_t symbol) {
 
 llvm::Constant *KernelEmitter::all_lanes_active() {
     return llvm::Constant::getAllOnesValue(with_lanes(builder.getInt1Ty(), kLanes));
+}
+
+llvm::Value *KernelEmitter::lanes_of(llvm::Value *warp) {
+    if (plan.launch.has_whole_warps())
+        return all_lanes_active();
+    llvm::Value *left = builder.CreateSub(frame.invariants.threads, builder.CreateShl(warp, 5));
+    llvm::SmallVector<std::uint32_t, kLanes> numbers(kLanes);
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    return builder.CreateICmpULT(llvm::ConstantDataVector::get(code.context, numbers),
+                                 builder.CreateVectorSplat(kLanes, left), "active");
 }
 
 llvm::Constant *KernelEmitter::last_warps_lanes() {

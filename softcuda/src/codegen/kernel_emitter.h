@@ -70,7 +70,9 @@ class KernelEmitter {
     void begin_debug_frame(llvm::Value *warp);
     /// The existing lanes: all, and those of the block's last warp. <32 x i1>
     [[nodiscard]] llvm::Constant *all_lanes_active();
-    [[nodiscard]] llvm::Constant *last_warps_lanes();
+    [[nodiscard]] llvm::Constant *last_warps_lanes(); ///< for fixed extents
+    /// The existing lanes of any warp of a block whose extents vary.
+    [[nodiscard]] llvm::Value *lanes_of(llvm::Value *warp);
 
   private:
     std::unique_ptr<DebugFrame> debug_frame_;

@@ -30,7 +30,7 @@ namespace {
 /// A warp in the loop over all of them: emits its code, which branches to `after`.
 struct Turn {
     llvm::Value *warp;
-    llvm::Constant *active; ///< its existing lanes
+    llvm::Value *active; ///< its existing lanes
     llvm::BasicBlock *after;
 };
 using RunWarp = llvm::function_ref<void(const Turn &turn)>;
@@ -49,8 +49,9 @@ class RegionLoops {
     void emit_warps(unsigned region, llvm::BasicBlock *after, RunWarp run);
     void emit_full_warps(unsigned region, llvm::BasicBlock *after, RunWarp run);
     void emit_some_warps(unsigned region, std::uint64_t bits, llvm::BasicBlock *after, RunWarp run);
-    void emit_warp_range(unsigned region, unsigned first, unsigned end, llvm::BasicBlock *after,
-                         RunWarp run);
+    void emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,
+                         llvm::BasicBlock *after, RunWarp run);
+    [[nodiscard]] llvm::Value *lanes_in_range(llvm::Value *warp);
     void take_turn(unsigned region, const Turn &turn, RunWarp run);
     void emit_warp(unsigned region, const Turn &turn, const BarrierExit &at_barrier);
     void publish_barrier_sum();
@@ -232,9 +233,11 @@ void RegionLoops::emit_generations(llvm::BasicBlock *next_block) {
 
 // The last warp may have lanes without a thread; the masks of the others are full, and known to be.
 void RegionLoops::emit_warps(unsigned region, llvm::BasicBlock *after, RunWarp run) {
-    const unsigned warps = plan_.launch.warps();
-    if (plan_.launch.threads() % kLanes == 0)
+    if (!plan_.launch.is_fixed())
+        return emit_warp_range(region, b_.getInt32(0), frame_.invariants.warps, after, run);
+    if (plan_.launch.has_whole_warps())
         return emit_full_warps(region, after, run);
+    const unsigned warps = plan_.launch.warps();
     auto run_last = [&](llvm::BasicBlock *behind) {
         take_turn(
             region,
@@ -247,9 +250,9 @@ void RegionLoops::emit_warps(unsigned region, llvm::BasicBlock *after, RunWarp r
     if (plan_.regions[region].descending) {
         run_last(second);
         b_.SetInsertPoint(second);
-        return emit_warp_range(region, 0, warps - 1, after, run);
+        return emit_warp_range(region, b_.getInt32(0), b_.getInt32(warps - 1), after, run);
     }
-    emit_warp_range(region, 0, warps - 1, second, run);
+    emit_warp_range(region, b_.getInt32(0), b_.getInt32(warps - 1), second, run);
     b_.SetInsertPoint(second);
     run_last(after);
 }
@@ -269,7 +272,7 @@ void RegionLoops::emit_full_warps(unsigned region, llvm::BasicBlock *after, RunW
             {.warp = b_.getInt32(first), .active = kernel_.all_lanes_active(), .after = after},
             run);
     else
-        emit_warp_range(region, first, end, after, run);
+        emit_warp_range(region, b_.getInt32(first), b_.getInt32(end), after, run);
 }
 
 void RegionLoops::emit_some_warps(unsigned region, std::uint64_t bits, llvm::BasicBlock *after,
@@ -299,7 +302,13 @@ void RegionLoops::emit_some_warps(unsigned region, std::uint64_t bits, llvm::Bas
     b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt64(0)), loop, after);
 }
 
-void RegionLoops::emit_warp_range(unsigned region, unsigned first, unsigned end,
+// One of several warps of a block. If the extents are fixed, the last warp's code is separate
+// unless all of its lanes exist.
+llvm::Value *RegionLoops::lanes_in_range(llvm::Value *warp) {
+    return plan_.launch.is_fixed() ? kernel_.all_lanes_active() : kernel_.lanes_of(warp);
+}
+
+void RegionLoops::emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,
                                   llvm::BasicBlock *after, RunWarp run) {
     llvm::BasicBlock *before = b_.GetInsertBlock();
     llvm::BasicBlock *loop = frame_.new_block("warp"), *next = frame_.new_block("warp.next");
@@ -307,16 +316,16 @@ void RegionLoops::emit_warp_range(unsigned region, unsigned first, unsigned end,
     b_.SetInsertPoint(loop);
     const warp::Region &plan = plan_.regions[region];
     llvm::PHINode *turn = b_.CreatePHI(b_.getInt32Ty(), 2, "w");
-    turn->addIncoming(b_.getInt32(first), before);
+    turn->addIncoming(first, before);
     llvm::Value *warp = turn;
     if (plan.descending)
-        warp = b_.CreateSub(b_.getInt32(first + end - 1), turn, "", true, true);
-    take_turn(region, {.warp = warp, .active = kernel_.all_lanes_active(), .after = next}, run);
+        warp = b_.CreateSub(b_.CreateSub(b_.CreateAdd(first, end), b_.getInt32(1)), turn, "", true,
+                            true);
+    take_turn(region, {.warp = warp, .active = lanes_in_range(warp), .after = next}, run);
     b_.SetInsertPoint(next);
     llvm::Value *following = b_.CreateAdd(turn, b_.getInt32(1), "", true, true);
     turn->addIncoming(following, next);
-    llvm::BranchInst *latch =
-        b_.CreateCondBr(b_.CreateICmpULT(following, b_.getInt32(end)), loop, after);
+    llvm::BranchInst *latch = b_.CreateCondBr(b_.CreateICmpULT(following, end), loop, after);
     if (plan.quiet && !plan.descending)
         jit::mark_warp_loop(*latch);
 }

@@ -56,14 +56,14 @@ llvm::Function *emit_one_warp(KernelEmitter &kernel, const std::string &name,
     kernel.begin_debug_frame(warp);
     llvm::BasicBlock *end = frame.new_block("end");
     const unsigned warps = kernel.plan.launch.warps();
-    const bool all_full = kernel.plan.launch.threads() % kLanes == 0;
-    llvm::Value *is_last = all_full ? nullptr : b.CreateICmpEQ(warp, b.getInt32(warps - 1));
-    if (all_full)
+    if (!kernel.plan.launch.is_fixed())
+        emit_warp(kernel, warp, kernel.lanes_of(warp), end);
+    else if (kernel.plan.launch.has_whole_warps())
         emit_warp(kernel, warp, kernel.all_lanes_active(), end);
     else if (warps == 1)
         emit_warp(kernel, warp, kernel.last_warps_lanes(), end);
     else
-        last_warp_differs(kernel, warp, is_last, end);
+        last_warp_differs(kernel, warp, b.CreateICmpEQ(warp, b.getInt32(warps - 1)), end);
     b.SetInsertPoint(end);
     b.CreateRetVoid();
     if (kernel.counts)

@@ -25,6 +25,7 @@
 #include "support/library_identity.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -98,6 +99,23 @@ std::optional<rt::Tier> wanted_tier() {
         throw std::runtime_error(std::string("SOFTCUDA_TIER is '") + word +
                                  "'; it may be regions, fibers or lanes");
     return tier;
+}
+
+/// The number of block shapes of a kernel that get code of their own at their first launch.
+constexpr unsigned kBlockShapes = 3;
+
+/// SOFTCUDA_BLOCK_SHAPES: the number of block shapes of a kernel that ever get code of their own.
+std::optional<unsigned> wanted_block_shapes() {
+    const char *word = std::getenv("SOFTCUDA_BLOCK_SHAPES");
+    if (!word || !*word)
+        return std::nullopt;
+    unsigned number = 0;
+    const std::string_view text = word;
+    const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+    if (error != std::errc() || end != text.end())
+        throw std::runtime_error("SOFTCUDA_BLOCK_SHAPES is '" + std::string(text) +
+                                 "'; it may be a number from 0");
+    return number;
 }
 
 /// Another build of this library may generate other code for the same PTX.
@@ -174,7 +192,8 @@ struct LoadedKernel {
 };
 
 std::shared_ptr<const CompiledKernel> load(const LoadedKernel &source,
-                                           const GeneratedKernel &generated, const Shape &shape) {
+                                           const GeneratedKernel &generated, const Shape &shape,
+                                           analysis::Extents extents) {
     const bool debugged = source.module->debug;
     auto code = std::make_shared<const RegisteredCode>(generated.object, debugged);
     code->tell_perf([&](std::string_view symbol) { return source.source_name(symbol); });
@@ -187,6 +206,7 @@ std::shared_ptr<const CompiledKernel> load(const LoadedKernel &source,
     kernel->scratch_bytes = generated.scratch_bytes;
     kernel->frame_bytes = jit::frame_bytes(generated.object);
     kernel->instructions_per_block = generated.instructions_per_block;
+    kernel->shared = extents != analysis::Extents::Fixed;
     kernel->loops = generated.loops;
     kernel->debugged = debugged;
     kernel->checked = shape.watch != 0;
@@ -227,15 +247,10 @@ class PtxProgram final : public Program {
     }
     const std::vector<Variable> &variables() const override { return variables_; }
 
-    std::shared_ptr<CompileJob> begin(std::size_t index, const Shape &shape,
+    std::shared_ptr<CompileJob> begin(std::size_t index, const Shape &shape, SharedCode sharing,
                                       std::string &log) override {
-        Slot &slot = slot_of(index, shape);
-        std::lock_guard lock(slot.mutex);
-        if (slot.job && !slot.job->failed())
-            return slot.job;
-        slot.job = nullptr;
         try {
-            slot.job = find_or_begin(index, shape);
+            return begin_in_slot(index, shape, sharing);
         } catch (const codegen::Unsupported &refusal) {
             log = "kernel `" + kernels_[index].name + "`, " + place(refusal.location) + ": " +
                   refusal.what();
@@ -244,23 +259,61 @@ class PtxProgram final : public Program {
         } catch (const std::exception &failure) {
             log = "kernel `" + kernels_[index].name + "`: " + failure.what();
         }
-        return slot.job;
+        return nullptr;
     }
 
   private:
-    using Key = std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool, std::uint32_t,
-                           std::uint32_t, bool>;
-    /// One kernel and shape. Its lock is held during the first part of the compilation; other slots
-    /// can be compiled meanwhile.
+    using Extents = analysis::Extents;
+    using Block = std::array<std::uint32_t, 3>;
+    using Key =
+        std::tuple<Extents, Block, std::size_t, bool, bool, std::uint32_t, std::uint32_t, bool>;
+    /// One kernel, and one shape or all whose extents may be these. Its lock is held during the
+    /// first part of the compilation; other slots can be compiled meanwhile.
     struct Slot {
         std::mutex mutex;
         std::shared_ptr<CompileJob> job;
     };
 
-    Slot &slot_of(std::size_t index, const Shape &shape) {
+    struct FoundSlot {
+        Extents extents;
+        Slot &slot;
+    };
+
+    FoundSlot find_slot(std::size_t index, const Shape &shape, SharedCode sharing) {
+        auto key = [&](Extents extents, const Block &block) {
+            return Key{
+                extents,          block,       index,       shape.small_grid, shape.cooperative,
+                shape.call_stack, shape.watch, shape.counts};
+        };
         std::lock_guard lock(mutex_);
-        return compiled_[Key{index, shape.block, shape.small_grid, shape.cooperative,
-                             shape.call_stack, shape.watch, shape.counts}];
+        const Key own = key(Extents::Fixed, shape.block);
+        unsigned &count = shapes_[key(Extents::Fixed, {})];
+        const std::optional<unsigned> chosen = wanted_block_shapes();
+        const bool full = count >= chosen.value_or(kBlockShapes);
+        if (!compiled_.contains(own) && may_vary(shape) && full &&
+            (chosen || sharing == SharedCode::Allowed)) {
+            const Extents extents = analysis::varying_extents(shape.block);
+            return {extents, compiled_[key(extents, {})]};
+        }
+        const auto [slot, added] = compiled_.try_emplace(own);
+        count += added;
+        return {Extents::Fixed, slot->second};
+    }
+
+    std::shared_ptr<CompileJob> begin_in_slot(std::size_t index, const Shape &shape,
+                                              SharedCode sharing) {
+        const auto [extents, slot] = find_slot(index, shape, sharing);
+        std::lock_guard lock(slot.mutex);
+        if (!slot.job || slot.job->failed()) {
+            slot.job = nullptr;
+            slot.job = find_or_begin(index, shape, extents);
+        }
+        return slot.job;
+    }
+
+    /// Checks, counters and debuggers know the block's shape.
+    [[nodiscard]] bool may_vary(const Shape &shape) const {
+        return shape.watch == 0 && !shape.counts && !module_->debug;
     }
 
     static KernelInfo describe(const ir::Function &function) {
@@ -304,27 +357,37 @@ class PtxProgram final : public Program {
         return module_->files.at(location.file) + ":" + std::to_string(location.line);
     }
 
-    std::shared_ptr<CompileJob> find_or_begin(std::size_t index, const Shape &shape) {
+    [[nodiscard]] analysis::LaunchShape launch_shape(std::size_t index, const Shape &shape,
+                                                     Extents extents) const {
+        analysis::LaunchShape launch{.block = shape.block};
+        if (extents != Extents::Fixed)
+            launch = analysis::LaunchShape::varying(extents, kernels_[index].max_threads);
+        launch.small_grid = shape.small_grid;
+        launch.call_stack = shape.call_stack;
+        return launch;
+    }
+
+    std::shared_ptr<CompileJob> find_or_begin(std::size_t index, const Shape &shape,
+                                              Extents extents) {
         const LoadedKernel source{module_, functions_[index]};
-        std::string key = disk_key(index, shape);
+        std::string key = disk_key(index, shape, extents);
         if (auto bytes = wants_dumps() ? std::nullopt : disk_cache().load(key))
             if (auto kernel = unpack(*bytes))
-                return std::make_shared<CompileJob>(load(source, *kernel, shape));
+                return std::make_shared<CompileJob>(load(source, *kernel, shape, extents));
         require_memory_to_compile(*source.function);
-        auto made = std::make_shared<LlvmKernel>(make_llvm(
-            *module_, *source.function,
-            {.block = shape.block, .small_grid = shape.small_grid, .call_stack = shape.call_stack},
-            {.cooperative = shape.cooperative,
-             .wanted = tier_for(shape),
-             .watch = shape.watch,
-             .counts = shape.counts},
-            target()));
+        auto made = std::make_shared<LlvmKernel>(make_llvm(*module_, *source.function,
+                                                           launch_shape(index, shape, extents),
+                                                           {.cooperative = shape.cooperative,
+                                                            .wanted = tier_for(shape),
+                                                            .watch = shape.watch,
+                                                            .counts = shape.counts},
+                                                           target()));
         auto job = std::make_shared<CompileJob>(
-            [source, shape, made, key = std::move(key), target = target()] {
+            [source, shape, extents, made, key = std::move(key), target = target()] {
                 require_memory_to_compile(*source.function);
                 const GeneratedKernel kernel = finish_kernel(*made, *source.function, target);
                 disk_cache().store(key, pack(kernel));
-                return load(source, kernel, shape);
+                return load(source, kernel, shape, extents);
             });
         if (wants_dumps()) // in the order of the launches
             job->finish();
@@ -342,12 +405,15 @@ class PtxProgram final : public Program {
         return one_by_one ? rt::Tier::Fibers : wanted_tier();
     }
 
-    std::string disk_key(std::size_t index, const Shape &shape) const {
+    std::string disk_key(std::size_t index, const Shape &shape, Extents extents) const {
         std::string key = "softcuda " + build_identity() + ' ' +
                           std::to_string(rt::kKernelAbiVersion) + ' ' + target().key() + ' ' +
                           kernels_[index].name;
-        for (std::uint32_t extent : shape.block)
-            key += ' ' + std::to_string(extent);
+        if (extents != Extents::Fixed)
+            key += " extents " + std::string(analysis::text(extents));
+        else
+            for (std::uint32_t extent : shape.block)
+                key += ' ' + std::to_string(extent);
         key += shape.small_grid ? " small" : " large";
         key += shape.cooperative ? " cooperative" : "";
         key += shape.call_stack != 0 ? " stack " + std::to_string(shape.call_stack) : "";
@@ -365,8 +431,9 @@ class PtxProgram final : public Program {
     std::vector<KernelInfo> kernels_;
     std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order
     std::vector<Variable> variables_;
-    std::mutex mutex_; ///< protects the map, whose slots do not move
+    std::mutex mutex_; ///< protects the maps, whose slots do not move
     std::map<Key, Slot> compiled_;
+    std::map<Key, unsigned> shapes_; ///< number of shapes with their own code; their block is 0
 };
 
 } // namespace

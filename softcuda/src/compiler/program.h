@@ -85,7 +85,7 @@ struct AccessedVariable {
 
 enum class AccessDirection { Read, Write };
 
-/// Machine code for one kernel and one block shape. Valid as long as it is held.
+/// Machine code for one kernel, and one block shape or all of them. Valid as long as it is held.
 struct CompiledKernel {
     rt::Tier tier = rt::Tier::Regions;
     rt::KernelEntry entry = nullptr;      ///< for the region tier
@@ -97,6 +97,7 @@ struct CompiledKernel {
     bool debugged = false;                ///< for a debugger: stack frames are large
     bool checked = false;                 ///< reports its accesses: rt/watch.h
     bool counted = false;                 ///< counts its execution: rt/counts.h
+    bool shared = false;                  ///< reads the block's shape at run time
     bool loops = false; ///< contains a loop: may run long, so never on the caller's thread
     std::shared_ptr<const void> code; ///< keeps the machine code mapped
     /// The source position of an address in the machine code; no file if it is unknown.
@@ -108,8 +109,8 @@ struct CompiledKernel {
 /// The parameters of a kernel's compilation.
 struct Shape {
     std::array<std::uint32_t, 3> block{1, 1, 1};
-    /// True if gridDim * blockDim is below 2^31 in each dimension, as in nearly every launch. Then
-    /// global thread indices cannot wrap, and widening them to 64 bits costs nothing.
+    /// is_small_grid() (support/small_grid.h), as in nearly every launch. Then global thread
+    /// indices cannot wrap, and widening them to 64 bits costs nothing.
     bool small_grid = true;
     /// True for a cooperative launch, whose blocks may wait for each other.
     bool cooperative = false;
@@ -122,6 +123,9 @@ struct Shape {
     bool counts = false;
     friend bool operator==(const Shape &, const Shape &) = default;
 };
+
+/// Whether a block shape may get code that reads the shape at run time.
+enum class SharedCode : std::uint8_t { Allowed, Avoided };
 
 /// One of the texts to link, and its name in messages.
 struct LinkInput {
@@ -156,10 +160,13 @@ class Program {
     virtual void limit_registers(std::uint32_t most) = 0;
 
     /// Begins to compile kernel `index` for `shape`, or finds it in this process or in the disk
-    /// cache; then the job is finished. Returns null with a message in `log` if this shape needs
-    /// an unsupported feature.
-    [[nodiscard]] virtual std::shared_ptr<CompileJob> begin(std::size_t index, const Shape &shape,
-                                                            std::string &log) = 0;
+    /// cache; then the job is finished. The first block shapes of a kernel get code of their own.
+    /// If allowed, all further ones share code that reads blockDim at run time: one job for those
+    /// whose x is a multiple of 32, and one for the others. With SOFTCUDA_BLOCK_SHAPES, it is
+    /// always allowed. Returns null with a message in `log` if this shape needs an unsupported
+    /// feature.
+    [[nodiscard]] virtual std::shared_ptr<CompileJob>
+    begin(std::size_t index, const Shape &shape, SharedCode sharing, std::string &log) = 0;
 };
 
 } // namespace softcuda::compiler

@@ -17,6 +17,7 @@
 #include "device/system.h"
 #include "profile/modes.h"
 #include "profile/record.h"
+#include "support/small_grid.h"
 
 #include <algorithm>
 #include <bit>
@@ -508,16 +509,12 @@ std::uint64_t KernelLaunch::allocate(std::uint64_t bytes) { return context().hea
 bool KernelLaunch::release(std::uint64_t address) { return context().heap_release(address); }
 
 compiler::Shape shape_of(const Function &function, const LaunchRequest &request) {
-    compiler::Shape shape{.block = request.block,
-                          .small_grid = true,
-                          .cooperative = request.cooperative,
-                          .call_stack = call_stack_of(function),
-                          .watch = check::needs(check_modes_of(function, request)),
-                          .counts = (profile::modes() & profile::Counters) != 0};
-    for (std::size_t i = 0; i < 3; i++)
-        if (std::uint64_t{request.grid[i]} * request.block[i] >= (std::uint64_t{1} << 31))
-            shape.small_grid = false;
-    return shape;
+    return {.block = request.block,
+            .small_grid = is_small_grid(request.grid, request.block),
+            .cooperative = request.cooperative,
+            .call_stack = call_stack_of(function),
+            .watch = check::needs(check_modes_of(function, request)),
+            .counts = (profile::modes() & profile::Counters) != 0};
 }
 
 } // namespace
@@ -525,9 +522,9 @@ compiler::Shape shape_of(const Function &function, const LaunchRequest &request)
 void launch_child(Stream &stream, Function &function, std::shared_ptr<const void> keep,
                   const LaunchRequest &request, std::span<const std::byte> parameters,
                   const LaunchTicket &ticket) {
-    auto kernel = std::make_shared<KernelLaunch>(stream, function, std::move(keep),
-                                                 function.compilation(shape_of(function, request)),
-                                                 request, ticket);
+    auto kernel = std::make_shared<KernelLaunch>(
+        stream, function, std::move(keep),
+        function.compilation(shape_of(function, request), product(request.grid)), request, ticket);
     std::ranges::copy(parameters, kernel->parameters());
     if (System::get().timeline().append(stream, kernel, kernel->unfinished_compilation()))
         kernel->start();
@@ -544,8 +541,9 @@ void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep
     System &system = System::get();
     system.pool().start();
     auto kernel = std::make_shared<KernelLaunch>(
-        stream, function, std::move(keep), function.compilation(shape_of(function, request)),
-        request, LaunchTicket{stream.context().interrupts()});
+        stream, function, std::move(keep),
+        function.compilation(shape_of(function, request), product(request.grid)), request,
+        LaunchTicket{stream.context().interrupts()});
     copy_arguments(function, request, {kernel->parameters(), kernel->parameter_bytes()});
     if (!system.timeline().append(stream, kernel, kernel->unfinished_compilation()))
         return; // its predecessors will start it

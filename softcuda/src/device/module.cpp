@@ -106,19 +106,12 @@ void Function::set_attribute(CUfunction_attribute attribute, int value) {
     }
 }
 
-std::shared_ptr<Compilation> Function::compilation(const compiler::Shape &shape) {
-    std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find_if(
-        compilations_, [&](const auto &known) { return known.first == shape; });
-    if (found != compilations_.end()) {
-        if (!found->second->failed())
-            return found->second;
-        compilations_.erase(found);
-    }
+std::shared_ptr<Compilation> Function::begin(const compiler::Shape &shape,
+                                             compiler::SharedCode sharing) {
     std::string log;
     std::shared_ptr<compiler::CompileJob> job;
     try {
-        job = module_.program().begin(index_, shape, log);
+        job = module_.program().begin(index_, shape, sharing, log);
     } catch (const std::bad_alloc &) {
         log_fault("kernel `" + info_.name + "` cannot be compiled: there is not enough memory");
         throw;
@@ -127,9 +120,53 @@ std::shared_ptr<Compilation> Function::compilation(const compiler::Shape &shape)
         log_fault("kernel `" + info_.name + "` cannot be compiled: " + log);
         throw Error(CUDA_ERROR_NOT_SUPPORTED);
     }
-    compilations_.emplace_back(shape,
-                               Compilation::begin(module_.context(), info_.name, std::move(job)));
-    return compilations_.back().second;
+    return Compilation::begin(module_.context(), info_.name, std::move(job));
+}
+
+/// Shared code may take many times as long. After this processor time, compiling once more does not
+/// matter: the median kernel takes 16 ms. Nanoseconds.
+static constexpr std::uint64_t kWorthOwnCode = 30'000'000;
+
+void Function::improve(ShapeCode &code, std::uint64_t expected_time) noexcept {
+    if (code.own && code.own->done()) {
+        if (code.own->code())
+            code.compilation = code.own;
+        code.own = nullptr;
+    }
+    const compiler::CompiledKernel *current =
+        code.compilation->done() ? code.compilation->code() : nullptr;
+    if (code.asked_for_own || !current || !current->shared)
+        return;
+    code.shared_time += expected_time;
+    if (code.shared_time < kWorthOwnCode)
+        return;
+    code.asked_for_own = true;
+    try {
+        code.own = begin(code.shape, compiler::SharedCode::Avoided);
+    } catch (...) { // the shared code stays
+    }
+}
+
+std::shared_ptr<Compilation> Function::compilation(const compiler::Shape &shape,
+                                                   std::uint64_t blocks) {
+    const std::uint64_t for_block = block_time.load(std::memory_order_relaxed);
+    const std::uint64_t expected_time =
+        for_block == 0 ? 0 : std::min(blocks, kWorthOwnCode / for_block + 1) * for_block;
+    std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(compilations_, shape, &ShapeCode::shape);
+    if (found != compilations_.end()) {
+        if (!found->compilation->failed()) {
+            improve(*found, expected_time);
+            return found->compilation;
+        }
+        compilations_.erase(found);
+    }
+    compilations_.push_back(
+        {.shape = shape,
+         .compilation = begin(shape, expected_time < kWorthOwnCode ? compiler::SharedCode::Allowed
+                                                                   : compiler::SharedCode::Avoided),
+         .own = nullptr});
+    return compilations_.back().compilation;
 }
 
 Module::Module(Context &context, std::shared_ptr<compiler::Program> program)

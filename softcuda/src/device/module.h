@@ -42,9 +42,11 @@ class Function {
     /// Whether clusters may be larger than the portable maximum.
     [[nodiscard]] bool allows_any_cluster() const noexcept { return any_cluster_; }
 
-    /// The compilation for a shape, which begins at the first call. Throws Error if the shape needs
-    /// an unsupported feature; the compiler's message is in the fault log.
-    std::shared_ptr<Compilation> compilation(const compiler::Shape &shape);
+    /// The compilation for a launch of so many blocks, which begins at the first call for a shape.
+    /// A shape with shared code gets its own when its launches have taken longer than that takes.
+    /// Throws Error if the shape needs an unsupported feature; the compiler's message is in the
+    /// fault log.
+    std::shared_ptr<Compilation> compilation(const compiler::Shape &shape, std::uint64_t blocks);
 
     /// The time of recent blocks of this kernel.
     rt::BlockTime block_time{0};
@@ -53,6 +55,18 @@ class Function {
     LaunchSetup setup;
 
   private:
+    /// The code for one shape.
+    struct ShapeCode {
+        compiler::Shape shape;
+        std::shared_ptr<Compilation> compilation;
+        std::shared_ptr<Compilation> own; ///< replaces shared code when it is done; null: none
+        std::uint64_t shared_time = 0; ///< estimated processor time of launches of shared code, ns
+        bool asked_for_own = false;
+    };
+
+    std::shared_ptr<Compilation> begin(const compiler::Shape &shape, compiler::SharedCode sharing);
+    void improve(ShapeCode &code, std::uint64_t expected_time) noexcept;
+
     Module &module_;
     std::size_t index_;
     const compiler::KernelInfo &info_;
@@ -61,7 +75,7 @@ class Function {
     std::atomic<bool> any_cluster_{false};
     std::array<std::atomic<std::uint32_t>, 3> cluster_{}; ///< 0: not set
     std::mutex mutex_;
-    std::vector<std::pair<compiler::Shape, std::shared_ptr<Compilation>>> compilations_;
+    std::vector<ShapeCode> compilations_;
 };
 
 /// A module. Exists as long as the client or a launch uses it.

@@ -1,7 +1,7 @@
 // kernel_abi.h -- the contract between generated code and the runtime that calls it.
 //
-// A kernel is compiled, for one block shape, into a function that runs a range of thread blocks, or
-// one that runs a single warp; which of them depends on its tier:
+// A kernel is compiled, for one block shape or for many, into a function that runs a range of
+// thread blocks, or one that runs a single warp; which of them depends on its tier:
 //
 //     Regions          entry(frame, worker, first_block, block_count)
 //     Fibers, Lanes    entry(frame, worker, block, warp)    on its own stack; yields to other warps
@@ -30,7 +30,7 @@ struct LaunchFrame {
     std::uint64_t global_base;    ///< start of the arena that holds all device memory
     std::uint64_t global_size;    ///< its size in bytes; an access outside takes a slow lookup
     std::uint32_t grid[3];        ///< in blocks
-    std::uint32_t block[3]; ///< in threads; equals the shape for which the kernel was compiled
+    std::uint32_t block[3];       ///< in threads; the shape of code that was compiled for one shape
     std::uint32_t dynamic_shared_bytes; ///< requested at the launch
     std::uint32_t device_ordinal;
     std::uint64_t grid_id;          ///< %gridid

@@ -116,7 +116,7 @@ void find_active_warps(KernelPlan &plan) {
         return;
     for (Region &region : plan.regions) {
         region.quiet = plan.request.watch == 0 && does_nothing_that_fails(plan, region);
-        if (plan.launch.threads() % analysis::kLanes != 0)
+        if (!plan.launch.is_fixed() || !plan.launch.has_whole_warps())
             continue;
         std::uint64_t active = 0;
         for (unsigned warp = 0; warp < plan.launch.warps(); ++warp)

@@ -32,6 +32,7 @@ using softcuda::compiler::KernelInfo;
 using softcuda::compiler::Parameter;
 using softcuda::compiler::Program;
 using softcuda::compiler::Shape;
+using softcuda::compiler::SharedCode;
 using softcuda::compiler::Variable;
 using softcuda::compiler::VariableSpace;
 using softcuda::rt::Access;
@@ -447,7 +448,8 @@ class FakeProgram final : public Program {
             kernel.registers = most == 0 ? kernel.registers : std::min(kernel.registers, most);
     }
 
-    std::shared_ptr<CompileJob> begin(std::size_t index, const Shape &, std::string &log) override {
+    std::shared_ptr<CompileJob> begin(std::size_t index, const Shape &, SharedCode,
+                                      std::string &log) override {
         const Row &row = rows().at(index);
         if (kernels_[index].name == "uncompilable") {
             log = "no such feature";

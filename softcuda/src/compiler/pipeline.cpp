@@ -249,8 +249,6 @@ constexpr LlvmStep kLlvm[] = {
     {"gvn", Optional, "LLVM", "Drops redundant computations and loads.", jit::add_gvn},
     {"dead-stores", Optional, "LLVM", "Drops stores that are overwritten.", jit::add_dead_stores},
     kInstCombine,
-    {"scalarize-lanes", Optional, "jit/scalarize_lanes.cpp",
-     "Computes lanes one by one if they are loaded and stored one by one.", jit::add_scalarize_lanes},
     {"sink", Optional, "LLVM", "Moves computations to where they are used.", jit::add_sink},
     {"sink-cold", Optional, "jit/sink_cold.cpp",
      "Moves what only rarely executed basic blocks use into those blocks.", jit::add_sink_cold},

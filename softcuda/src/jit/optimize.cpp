@@ -14,7 +14,6 @@
 #include "jit/interleave_warps.h"
 #include "jit/llvm.h"
 #include "jit/promote_slots.h"
-#include "jit/scalarize_lanes.h"
 #include "jit/sink_cold.h"
 #include "jit/target.h"
 #include "jit/widen_half_compares.h"
@@ -162,7 +161,6 @@ void add_dead_stores(PassList &list) { list.passes.addPass(llvm::DSEPass()); }
 void add_sink(PassList &list) { list.passes.addPass(llvm::SinkingPass()); }
 void add_dead_code(PassList &list) { list.passes.addPass(llvm::ADCEPass()); }
 void add_promote_slots(PassList &list) { list.passes.addPass(PromoteSlotsPass()); }
-void add_scalarize_lanes(PassList &list) { list.passes.addPass(ScalarizeLanesPass()); }
 void add_sink_cold(PassList &list) { list.passes.addPass(SinkColdPass()); }
 void add_find_extremes(PassList &list) { list.passes.addPass(FindExtremesPass()); }
 void add_interleave_warps(PassList &list) { list.passes.addPass(InterleaveWarpsPass(list.target)); }

@@ -39,7 +39,6 @@ void add_dead_stores(PassList &list);
 void add_sink(PassList &list);
 void add_dead_code(PassList &list);
 // Our passes.
-void add_scalarize_lanes(PassList &list);
 void add_sink_cold(PassList &list);
 void add_find_extremes(PassList &list);
 void add_interleave_warps(PassList &list);

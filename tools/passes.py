@@ -5,7 +5,8 @@
                                                     writes the table; with names of passes, measures
                                                     these and keeps the recorded times of the others
     ./run tools/passes.py lines docs/passes.md      updates the list and the lines of code, and keeps
-                                                    the recorded times
+                                                    the recorded figures
+    ./run tools/passes.py changes docs/passes.md    counts the kernels that each pass changes
     tools/passes.py check LIST RUN_TESTS LIBRARY FOLDER
                                                     runs the run tests without each optional pass
 
@@ -14,14 +15,19 @@ path. Each optional pass is skipped with SOFTCUDA_SKIP, while the kernels of ``b
 are compiled and run. All settings are timed in turn in one process, so that a change of the machine's
 speed affects all of them; ratios are those of the fastest runs. Kernels run on one thread, and times are
 processor times, so that other work on the machine hardly matters.
+
+A pass changes a kernel if the LLVM IR of the kernel differs without the pass. The kernels are those of
+``benchmarks/softcuda`` and of ``tests/softcuda/run``.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +38,25 @@ ROUNDS = 5  # of compilations and of runs
 SECONDS = 0.02  # the minimum time of one measurement of a run
 
 Times = dict[str, dict[str, float]]  # by setting, by kernel
+
+#: Why passes stay that change few kernels.
+FEW_KERNELS = """
+## Passes for few kernels
+
+These passes change few kernels. Each has a reason to stay, or stays until it is measured elsewhere. HeCBench: the 60
+kernels of `benchmarks/corpus` that compile without their host code.
+
+| pass | changes | why it stays |
+|---|---|---|
+| `split-pointers` | 4 kernels of HeCBench, 7 of pycuda's array kernels, both sparse products | a loop over a part of an array, whose begin is loaded, is a common form; 1.11 for the product with a thread for each row |
+| `shuffle-floats` | 1 kernel of HeCBench, 14 of pycuda's reductions and scans | cub and pycuda shuffle floats as integers; 1.14 for the product with a warp for each row |
+| `find-extremes` | the sorting networks, no kernel of HeCBench | a bitonic sort takes 1.9 to 2.0 times as long without it: LLVM does not turn exchanges of stores into minima |
+| `counted` | the histogram, no kernel of HeCBench | a histogram in shared memory takes 1.3 to 1.5 times as long without it, because lanes that count in one element wait for each other's stores |
+| `interleave-warps` | the matrix product, no kernel of HeCBench | 1.00 on two hyperthreads of Zen 4 beside other work, with AVX2 and AVX-512; 1.1 when it was written. A busy hyperthread hides latency, too, so this needs a measurement on idle processors |
+
+`scalarize-lanes` computed lanes one by one between single loads and stores. It is gone: 288 lines changed one kernel of
+about 210 (benchmarks, run tests, HeCBench, pycuda's array kernels), the scan, by 4 to 7 per cent.
+""".splitlines()
 
 
 @dataclass
@@ -145,6 +170,55 @@ def measure(settings: list[str]) -> Figures:
     return figures
 
 
+def test_launches() -> list[str]:
+    """`FILE KERNEL X Y Z` for each run test."""
+    lines = []
+    for path in sorted((ROOT / "tests/softcuda/run").glob("*.ptx")):
+        launch = re.search(r"LAUNCH: (\S+) .*?block ((?:\d+ ?){1,3})", path.read_text())
+        lines.append(f"{path} {launch[1]} {extents(launch[2].split())}")
+    return lines
+
+
+def extents(given: list) -> str:
+    return " ".join(map(str, (*given, 1, 1)[:3]))
+
+
+def benchmark_launches(folder: Path) -> list[str]:
+    """`FILE KERNEL X Y Z` for each kernel of the benchmarks, whose PTX goes to the folder."""
+    os.environ.setdefault("PYCUDA_DRIVER", "softcuda")
+    sys.path.insert(0, str(ROOT / "benchmarks/softcuda"))
+    import cases
+
+    import pycuda.autoinit  # noqa: F401
+    from pycuda.compiler import compile as compile_source
+
+    launches = {}
+    for name in cases.NAMES:
+        case = cases.make(name, small=True)
+        file = folder / f"{name}.ptx"
+        file.write_bytes(compile_source(case.text("cu"), arch="sm_86", target="ptx"))
+        for launch in case.launches:
+            launches.setdefault(
+                launch.kernel, f"{file} {launch.kernel} {extents(launch.block)}"
+            )
+    return list(launches.values())
+
+
+def count_changes(program: Path) -> dict[str, str]:
+    """By optional pass: the kernels that it changes, of all."""
+    with tempfile.TemporaryDirectory() as folder:
+        launches = [*benchmark_launches(Path(folder)), *test_launches()]
+        text = subprocess.run(
+            [program, "--changes"],
+            input="\n".join(launches),
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout
+    rows = [line.split("\t") for line in text.splitlines()]
+    return {name: f"{count} of {kernels}" for name, count, kernels in rows}
+
+
 def ratios(times: Times, setting: str) -> dict[str, float]:
     """For each kernel, its time with a setting relative to its time without."""
     return {name: times[setting][name] / base for name, base in times[""].items()}
@@ -155,7 +229,8 @@ def mean(values: dict[str, float]) -> float:
     return math.exp(sum(map(math.log, values.values())) / len(values))
 
 
-Cells = dict[str, list[str]]  # by pass: the cells of its times
+#: By pass: the cells of its figures; the last one is the number of kernels that it changes.
+Cells = dict[str, list[str]]
 
 
 def measured_cells(passes: list[Pass], figures: Figures) -> Cells:
@@ -180,7 +255,7 @@ def recorded_cells(document: str) -> Cells:
     return {
         row[0].strip(" `"): [cell.strip() for cell in row[3:]]
         for row in rows
-        if len(row) == 6 and row[0].startswith(" `")
+        if len(row) == 7 and row[0].startswith(" `")
     }
 
 
@@ -199,15 +274,16 @@ def table(passes: list[Pass], times: Cells) -> str:
         "divided by times with all passes, over the kernels of `benchmarks/softcuda`: the geometric means of compile times",
         "and of run times, and the kernel with the largest change of its run time. Passes without figures are required,",
         "or newer than the last measurement. Run times of one kernel differ by up to a tenth between runs.",
+        "The column kernels counts those whose LLVM IR the pass changes, of `benchmarks/softcuda` and `tests/softcuda/run`.",
     ]
     for layer in dict.fromkeys(row.layer for row in passes):
         text += ["", f"## {layer}", ""]
-        text += ["| pass | what it does | lines | compile | run | most |"]
-        text += ["|---|---|---|---|---|---|"]
+        text += ["| pass | what it does | lines | compile | run | most | kernels |"]
+        text += ["|---|---|---|---|---|---|---|"]
         for row in passes:
             if row.layer == layer:
-                text.append(table_row(row, times.get(row.name, ["", "", ""])))
-    return "\n".join(text) + "\n"
+                text.append(table_row(row, times.get(row.name, [""] * 4)))
+    return "\n".join([*text, *FEW_KERNELS]) + "\n"
 
 
 def table_row(row: Pass, times: list[str]) -> str:
@@ -244,18 +320,21 @@ def main() -> int:
     optional = [row.name for row in passes if row.optional]
     command, document, *named = sys.argv[1:] if len(sys.argv) > 2 else ("", "")
     if (
-        command not in ("write", "lines")
-        or (command == "lines" and named)
+        command not in ("write", "lines", "changes")
+        or (command != "write" and named)
         or not set(named) <= set(optional)
     ):
         print(__doc__)
         return 2
-    recorded = Path(document).read_text() if named or command == "lines" else ""
-    times = recorded_cells(recorded)
+    times = recorded_cells(Path(document).read_text())
     if command == "write":
         chosen = [row for row in passes if row.name in (named or optional)]
         figures = measure(["", *(row.name for row in chosen)])
-        times |= measured_cells(chosen, figures)
+        for name, cells in measured_cells(chosen, figures).items():
+            times[name] = [*cells, times.get(name, [""] * 4)[3]]
+    if command == "changes":
+        for name, count in count_changes(LIST).items():
+            times[name] = [*times.get(name, [""] * 4)[:3], count]
     Path(document).write_text(table(passes, times))
     return 0
 

@@ -17,7 +17,14 @@ bool trace_wanted() {
 namespace trace {
 namespace {
 constexpr std::size_t longest_string = 60;
+thread_local const ExpectedResult *expected_result = nullptr;
+} // namespace
+
+ExpectedResult::ExpectedResult(CUresult code, const char *meaning) noexcept
+    : code_(code), meaning_(meaning), outer_(expected_result) {
+    expected_result = this;
 }
+ExpectedResult::~ExpectedResult() { expected_result = outer_; }
 
 void append_pointer(std::string &text, const void *pointer) {
     if (pointer)
@@ -49,7 +56,10 @@ void write_line(const char *function, const std::string &arguments, CUresult res
     std::snprintf(time, sizeof time, "  %.1f us\n", static_cast<double>(took.count()) / 1000.0);
     std::string line = "pycuda: ";
     line.append(function).append("(").append(arguments).append(") = ");
-    line.append(result_name(result)).append(time);
+    line.append(result_name(result));
+    if (expected_result && expected_result->code_ == result)
+        line.append(", expected: ").append(expected_result->meaning_);
+    line.append(time);
     std::fwrite(line.data(), 1, line.size(),
                 stderr); // one call for each line: threads do not mix their lines
 }

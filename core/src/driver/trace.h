@@ -26,6 +26,23 @@ void append_string(std::string &text, const char *string);
 void write_line(const char *function, const std::string &arguments, CUresult result,
                 std::chrono::nanoseconds took);
 
+/// While it lives, lines of this thread with the result `code` say what this result means:
+///
+///     pycuda: cuEventQuery(0x55d0c8f2) = CUDA_ERROR_NOT_READY, expected: work is pending  0.1 us
+class [[nodiscard]] ExpectedResult {
+  public:
+    ExpectedResult(CUresult code, const char *meaning) noexcept;
+    ExpectedResult(const ExpectedResult &) = delete;
+    ExpectedResult &operator=(const ExpectedResult &) = delete;
+    ~ExpectedResult();
+
+  private:
+    friend void write_line(const char *, const std::string &, CUresult, std::chrono::nanoseconds);
+    CUresult code_;
+    const char *meaning_;
+    const ExpectedResult *outer_;
+};
+
 template <class T> void append_argument(std::string &text, const T &argument) {
     if (!text.empty())
         text += ", ";

@@ -1,6 +1,7 @@
 // module.cpp -- loads device code and looks up its kernels and variables.
 #include <pycuda/module.h>
 
+#include "driver/trace.h"
 #include "objects/module_state.h"
 
 #include <pycuda/caller_lock.h>
@@ -103,6 +104,7 @@ std::string explain_unknown_kernel(const std::string &name, const std::vector<st
 std::optional<ParameterLayout> ask_layout(CUfunction function) {
     if (!driver().cuFuncGetParamInfo.available())
         return std::nullopt;
+    const trace::ExpectedResult end(CUDA_ERROR_INVALID_VALUE, "the kernel has no such parameter");
     std::vector<Parameter> parameters;
     for (;;) {
         std::size_t offset = 0;

@@ -2,6 +2,7 @@
 // occupancy.
 #include <pycuda/launch_attributes.h>
 
+#include <pycuda/device.h>
 #include <pycuda/driver.h>
 #include <pycuda/kernel_signature.h>
 #include <pycuda/pending_work.h>
@@ -42,6 +43,19 @@ class AttributeList {
     unsigned count_ = 0;
 };
 
+/// Throws if the device has no clusters.
+void require_clusters(const Function &function, CUresult result) {
+    const Device device = function.context().device();
+    if (device.attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0)
+        return;
+    const ComputeCapability capability = device.compute_capability();
+    throw Error("cuLaunchKernelEx", result,
+                "kernel '" + readable_name(function.name()) + "': " + device.name() +
+                    " has compute capability " + std::to_string(capability.major) + "." +
+                    std::to_string(capability.minor) +
+                    ", and clusters need 9.0; SOFTCUDA_ARCH=90 makes softcuda such a device");
+}
+
 } // namespace
 
 void launch_packed(const Function &function, const LaunchConfig &config,
@@ -72,6 +86,8 @@ void launch_packed(const Function &function, const LaunchConfig &config,
                     config.shared_bytes)) +
                 " blocks fit on a multiprocessor, but all blocks of a cooperative launch must run "
                 "at the same time");
+    if (result != CUDA_SUCCESS && attributes.cluster)
+        require_clusters(function, result);
     if (result != CUDA_SUCCESS)
         detail::throw_launch_error(function, config, result);
     if (detail::launch_blocking)

@@ -124,7 +124,7 @@ class BlockPool {
     CUdeviceptr take(unsigned bin) noexcept;
     bool put(unsigned bin, CUdeviceptr address) noexcept;
     CUresult ask_driver(CUdeviceptr &address, std::size_t block_size);
-    CUdeviceptr allocate_block(unsigned bin);
+    CUdeviceptr allocate_block(unsigned bin, std::size_t bytes);
     bool free_largest_held() noexcept;
     void free_block(CUdeviceptr address, std::size_t block_size) noexcept;
 
@@ -173,8 +173,9 @@ CUresult BlockPool::ask_driver(CUdeviceptr &address, std::size_t block_size) {
     return result;
 }
 
-/// Allocates from the driver. Frees unused blocks of other bins if the driver is out of memory.
-CUdeviceptr BlockPool::allocate_block(unsigned bin) {
+/// Allocates a block for `bytes` from the driver. Frees unused blocks of other bins if the driver
+/// is out of memory.
+CUdeviceptr BlockPool::allocate_block(unsigned bin, std::size_t bytes) {
     const std::size_t block_size = pool_block_size(bin);
     CUdeviceptr address = 0;
     if (ask_driver(address, block_size) == CUDA_SUCCESS)
@@ -190,16 +191,16 @@ CUdeviceptr BlockPool::allocate_block(unsigned bin) {
     if (reclaim && ask_driver(address, block_size) == CUDA_SUCCESS)
         return address;
     throw Error("memory_pool::allocate", CUDA_ERROR_OUT_OF_MEMORY,
-                "failed to free memory for allocation: requested " + std::to_string(block_size) +
-                    " bytes, the pool has " + std::to_string(active_bytes_) +
-                    " bytes in use and no free block left");
+                "failed to free memory for allocation: requested " + std::to_string(bytes) +
+                    " bytes (a block of " + std::to_string(block_size) + "), the pool has " +
+                    std::to_string(active_bytes_) + " bytes in use and no free block left");
 }
 
 CUdeviceptr BlockPool::allocate(std::size_t bytes) {
     const unsigned bin = pool_bin_number(bytes);
     CUdeviceptr address = take(bin);
     if (address == 0) [[unlikely]]
-        address = allocate_block(bin);
+        address = allocate_block(bin, bytes);
     ++active_blocks_;
     active_bytes_ += bytes;
     if (is_marking()) [[unlikely]]

@@ -32,6 +32,17 @@ void refuse_objects(nb::handle array, const char *what) {
         dtype.release().ptr())); // keeps a reference, so that the address is not reused
 }
 
+bool is_read_only(nb::handle object) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_FULL_RO) != 0) {
+        PyErr_Clear(); // the caller reports the reason for which it has no memory
+        return false;
+    }
+    const bool result = view.readonly != 0;
+    PyBuffer_Release(&view);
+    return result;
+}
+
 } // namespace
 
 HostBuffer::HostBuffer(nb::handle object, const char *what, int flags) {
@@ -56,7 +67,10 @@ HostBuffer::HostBuffer(nb::handle object, const char *what, int flags) {
         throw_value_error(std::string(what) +
                           " is read-only, but the call writes to it; pass a copy, or an array "
                           "whose flags.writeable is True");
-    throw reason; // of another type than NumPy's arrays
+    if (reason.matches(PyExc_BufferError) && is_read_only(object)) // bytes, str of another library
+        throw_type_error(std::string(what) + " is read-only (" + name_of_type(object) +
+                         "), but the call writes to it; expected a numpy array or a bytearray");
+    throw reason;
 }
 
 std::size_t HostBuffer::extent() const noexcept {

@@ -10,7 +10,7 @@ from pycuda import driver
 
 
 def _readable(bytes: int) -> str:
-    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if bytes >= size:
             return f"{bytes / size:.1f} {unit}"
     return f"{bytes} B"

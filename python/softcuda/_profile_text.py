@@ -19,9 +19,9 @@ def duration(nanoseconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """A number of bytes, such as "1.5 KB"."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < 1024 or unit == "GB":
+    """A number of bytes, such as "1.5 KiB"."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
             break
         count /= 1024
     return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"

@@ -450,13 +450,13 @@ def test_debug_memory_pool(device):
     block = pool.allocate(1 << 20)
     again = pool(2048)
     text = said.getvalue()
-    assert "[pool] 1.0 MB allocated, 1 blocks" in text
+    assert "[pool] 1.0 MiB allocated, 1 blocks" in text
     assert "test_debug_memory_pool" in text and "the driver was asked" in text
     assert pool.active_blocks == 2 and len(again) == 2048
     del block
     said.truncate(0)
     pool.show_held()
-    assert "2.0 KB in 1 blocks" in said.getvalue() and "1.0 MB" not in said.getvalue()
+    assert "2.0 KiB in 1 blocks" in said.getvalue() and "1.0 MiB" not in said.getvalue()
 
 
 def test_device_facts(device):

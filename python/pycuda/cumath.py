@@ -66,7 +66,11 @@ def _like(array: GPUArray, dtype: np.dtype) -> GPUArray:
 
 def _check_array(name: str, array: object) -> None:
     if not isinstance(array, GPUArray):
-        raise TypeError(f"{name}() takes a GPUArray, not {type(array).__name__}")
+        hint = "; copy it with pycuda.gpuarray.to_gpu() first"
+        raise TypeError(
+            f"{name}() takes a GPUArray, not {type(array).__name__}"
+            f"{hint if isinstance(array, (np.ndarray, np.generic)) else ''}"
+        )
 
 
 @functools.cache

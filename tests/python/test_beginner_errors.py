@@ -7,6 +7,9 @@ from conftest import is_softcuda
 import pycuda.driver as cuda
 from pycuda import gpuarray
 from pycuda.compiler import DynamicModule, SourceModule
+from pycuda.elementwise import ElementwiseKernel
+from pycuda.reduction import ReductionKernel
+from pycuda.scan import InclusiveScanKernel
 
 SAXPY = """
 __global__ void saxpy(float *y, const float *x, float a, int n)
@@ -152,6 +155,23 @@ def test_host_and_device_swapped(vectors):
         cuda.memcpy_dtoh(vectors[0], host)
 
 
+def test_bytes_cannot_be_written(device):
+    memory = cuda.mem_alloc(16)
+    with pytest.raises(
+        TypeError, match=r"dest is read-only \(bytes\).*expected a numpy array"
+    ):
+        cuda.memcpy_dtoh(bytes(16), memory)
+    text = bytearray(16)
+    cuda.memcpy_htod(memory, b"sixteen letters.")
+    cuda.memcpy_dtoh(text, memory)
+    assert text == b"sixteen letters."
+
+
+def test_arrays_larger_than_the_device(device):
+    with pytest.raises(cuda.MemoryError, match=r"requested 40000000000000 bytes \(a"):
+        gpuarray.empty(10**13, np.float32)
+
+
 def test_not_contiguous(device):
     with pytest.raises(
         ValueError, match="src is not contiguous; copy it with numpy.ascontig"
@@ -224,6 +244,134 @@ def test_a_template_without_an_instance(device):
 def test_a_template_in_extern_c(device):
     with pytest.raises(cuda.CompileError, match="no_extern_c=True"):
         SourceModule("template <class T> __global__ void zero(T *a) { *a = 0; }")
+
+
+@pytest.mark.parametrize("name", ["my kernel", "", "2nd", "a-b"])
+def test_names_of_kernels(device, name):
+    for make in (
+        lambda: ElementwiseKernel("float *x", "x[i] = 1", name),
+        lambda: ReductionKernel(np.float32, "0", "a + b", "x[i]", "float *x", name),
+        lambda: InclusiveScanKernel(np.float32, "a + b", name_prefix=name),
+    ):
+        with pytest.raises(ValueError, match=f"the name '{name}' is not a name in C"):
+            make()
+
+
+def errors_of(kernel, *arrays):
+    """The compiler's messages, and the first line of the error."""
+    with pytest.raises(cuda.CompileError) as caught:
+        kernel(*arrays)
+    return caught.value.stderr, str(caught.value).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "operation, message, first",
+    [
+        (
+            "x[i = 2",
+            'operation(1): error: expected a "]"\n  x[i = 2;\n         ^',
+            "'['",
+        ),
+        (
+            "x[i] = 2 +",
+            "operation(1): error: expected an expression\n  x[i] = 2 +;",
+            "",
+        ),
+        ("x[i] = 2\nx[i] = 3 // 3", 'operation(2): error: expected a ";"\n  x[i]', ""),
+        ("x[i] = 2; }", "", "the '}' in column 11 of kernel.operation(1) closes"),
+        (
+            "if (i) { x[i] = tid",
+            "",
+            "the '{' in column 8 of kernel.operation(1) is not",
+        ),
+    ],
+)
+def test_syntax_errors_in_operations(device, operation, message, first):
+    kernel = ElementwiseKernel("float *x", operation)
+    text, title = errors_of(kernel, gpuarray.zeros(4, np.float32))
+    assert message in text and first in title
+
+
+@pytest.mark.parametrize(
+    "reduce, map, neutral, message",
+    [
+        (
+            "a + b",
+            "x[i",
+            "0",
+            'sum.map_expr(1): error: expected a "]"\n  x[i);\n     ^',
+        ),
+        (
+            "a +",
+            "x[i]",
+            "0",
+            "sum.reduce_expr(1): error: expected an expression\n  a +);",
+        ),
+        ("a + b", "x[i]", "zero", 'neutral(1): error: identifier "zero" is undefined'),
+        ("a + b", "1 *\nx[i] * q", "0", 'map_expr(2): error: identifier "q" is undef'),
+    ],
+)
+def test_syntax_errors_in_reductions(device, reduce, map, neutral, message):
+    kernel = ReductionKernel(np.float32, neutral, reduce, map, "float *x", "sum")
+    assert message in errors_of(kernel, gpuarray.zeros(4, np.float32))[0]
+
+
+def test_syntax_errors_in_scans(device):
+    kernel = InclusiveScanKernel(np.float32, "a + * b")
+    text, title = errors_of(kernel, gpuarray.zeros(4, np.float32))
+    assert "scan.scan_expr(1): error: operand of" in text
+    assert "a + * b);\n        ^" in text and title.startswith("nv")
+
+
+def test_texts_that_end_in_a_comment(device):
+    x = gpuarray.zeros(4, np.float32)
+    ElementwiseKernel(
+        "float *x",
+        "x[i] = two  // for all",
+        loop_prep="float two = 2 // here",
+        after_loop="n += 1  // nothing",
+    )(x)
+    assert (x.get() == 2).all()
+    total = ReductionKernel(
+        np.float32, "0 // none", "a + b // sum", "x[i] // each", "float *x"
+    )
+    assert total(x).get() == 8
+    InclusiveScanKernel(np.float32, "a + b // sum")(x)
+    assert x.get().tolist() == [2, 4, 6, 8]
+
+
+def test_clusters_on_an_older_device(device):
+    if device.compute_capability() >= (9, 0):
+        pytest.skip("this device has clusters")
+    kernel = SourceModule("__global__ void f() {}").get_function("f")
+    with pytest.raises(
+        cuda.Error,
+        match=r"'f': .* capability \d\.\d, and clusters need 9\.0; SOFTCUDA_A",
+    ):
+        kernel(block=(1, 1, 1), grid=(2, 1), cluster=(2, 1, 1))
+
+
+def test_expected_results_in_a_trace(run_program):
+    """Nothing in the trace of a program without errors looks like an error."""
+    done = run_program(
+        """
+        import numpy as np
+        import pycuda.autoinit
+        import pycuda.driver as cuda
+        from pycuda.compiler import SourceModule
+        f = SourceModule("__global__ void f(float *x, int n) { x[0] = n; }").get_function("f")
+        f(cuda.Out(np.zeros(1, np.float32)), 1, block=(1, 1, 1))
+        """,
+        PYCUDA_TRACE="1",
+    )
+    lines = [line for line in done.stderr.splitlines() if "GetParamInfo" in line]
+    assert len(lines) == 3, done.stderr
+    assert [" = CUDA_SUCCESS " in line for line in lines] == [True, True, False]
+    assert "INVALID_VALUE, expected: the kernel has no such parameter" in lines[2]
+    unexplained = [
+        line for line in done.stderr.splitlines() if "INVALID_VALUE  " in line
+    ]
+    assert unexplained == []
 
 
 def test_forgotten_autoinit(run_program):

@@ -8,6 +8,7 @@
 #include "arrays/device_code.h"
 #include "arrays/expression_launch.h"
 #include "kernels/user_elementwise_source.h"
+#include "kernels/user_text.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -137,6 +138,7 @@ ElementwiseKernel::ElementwiseKernel(std::vector<KernelArgument> arguments, Elem
     state_->arguments = std::move(arguments);
     state_->text = std::move(text);
     const ElementwiseText &own = state_->text;
+    check_kernel_name("elementwise kernel", own.name);
     const std::string all = own.loop_prep + "\n" + own.operation + "\n" + own.after_loop;
     std::size_t as_index = 0;
     for (const KernelArgument &argument : state_->arguments) {

@@ -11,6 +11,8 @@
 //     }
 #include "kernels/user_elementwise_source.h"
 
+#include "kernels/user_text.h"
+
 #include "kernels/device/strided.cuh.h"
 
 #include <algorithm>
@@ -62,7 +64,7 @@ std::string axes_of(const OperandForms &operands, std::size_t group) {
 /// The loop over elements, and the code before and after it.
 std::string write_loop(const ElementwiseText &text, const ElementwiseForm &form) {
     const std::string body =
-        "{\n" + named_text(text.operation, text.name + ".operation") + ";\n}\n";
+        "{\n" + named_statements(text.operation, text.name + ".operation") + "}\n";
     if (form.ranged)
         return "if (step < 0) {\n"
                "for (i = start + step * (long)(cta_start + tid); i > stop; "
@@ -112,21 +114,6 @@ bool only_at_i(std::string_view text, std::string_view name) {
         return only;
     });
     return any && only;
-}
-
-std::string named_text(std::string_view text, const std::string &name) {
-    if (skip_space(text).empty())
-        return "";
-    return "\n#line 1 \"" + name + "\"\n" + std::string(text) + "\n#line 1 \"generated\"\n";
-}
-
-std::string one_line(std::string text) {
-    for (std::size_t comment = text.find("//"); comment != std::string::npos;
-         comment = text.find("//"))
-        text.erase(comment, text.find('\n', comment) - comment);
-    std::ranges::replace(text, '\n', ' ');
-    std::ranges::replace(text, '\r', ' ');
-    return text;
 }
 
 std::string form_key(bool wide, bool aligned, const OperandForms *operands) {
@@ -225,11 +212,9 @@ KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
               "[[maybe_unused]] const pycuda_index cta_start = "
               "(pycuda_index)blockIdx.x * blockDim.x;\n"
               "pycuda_index i;\n";
-    source +=
-        named_text(text.loop_prep.empty() ? "" : text.loop_prep + ";", text.name + ".loop_prep");
+    source += named_statements(text.loop_prep, text.name + ".loop_prep");
     source += write_loop(text, form);
-    source +=
-        named_text(text.after_loop.empty() ? "" : text.after_loop + ";", text.name + ".after_loop");
+    source += named_statements(text.after_loop, text.name + ".after_loop");
     source += "}\n";
     return {std::move(source), {text.name}};
 }
@@ -241,7 +226,7 @@ KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
         .kernel = text.name,
         .before = includes_for(arguments, {text.preamble, text.operation}, nullptr) +
                   named_text(text.preamble, text.name + ".preamble"),
-        .statements = named_text(text.operation, text.name + ".operation"),
+        .statements = named_statements(text.operation, text.name + ".operation"),
         .parameters = arguments,
         .walked = walked,
         .wide_index = wide};

@@ -31,8 +31,6 @@ KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
 
 // Pieces that other kernels of users share.
 
-/// `text` with the compiler's messages counting lines from 1 in a file called `name`.
-std::string named_text(std::string_view text, const std::string &name);
 /// The includes that the texts need: complex numbers, half precision, strided arrays.
 std::string includes_for(const std::vector<KernelArgument> &arguments,
                          const std::vector<std::string_view> &texts, const OperandForms *operands);
@@ -47,8 +45,6 @@ std::string bind_strided(const std::vector<KernelArgument> &arguments, const Ope
 /// Statements that tell the compiler that arrays start at multiples of 16 bytes.
 std::string promise_alignment(const std::vector<KernelArgument> &arguments);
 
-/// A text without line breaks, for a macro.
-std::string one_line(std::string text);
 /// The key of a variant that depends on the forms of the operands only.
 std::string form_key(bool wide, bool aligned, const OperandForms *operands);
 

@@ -9,6 +9,7 @@
 
 #include "kernels/scratch.h"
 #include "kernels/user_elementwise_source.h"
+#include "kernels/user_text.h"
 
 #include "kernels/device/reduce.cuh.h"
 #include "kernels/device/shuffle.cuh.h"
@@ -98,14 +99,14 @@ std::string ReductionKernel::State::write_stage(const Form &form, bool first) co
     source += bind_strided(arguments, form.operands, form.wide);
     source += std::string("typedef ") + (form.wide ? "size_t" : "unsigned") +
               " pycuda_index;\n"
-              "const out_type pycuda_neutral = " +
-              text.neutral +
-              ";\n"
-              "auto pycuda_join = [&](out_type a, out_type b) -> out_type {\n"
-              "return REDUCE(a, b);\n};\n";
+              "const out_type pycuda_neutral =" +
+              named_statements(text.neutral, text.name + ".neutral") +
+              "auto pycuda_join = [&](out_type a, out_type b) -> out_type {\n" +
+              return_named(text.reduce_expr, text.name + ".reduce_expr") + "};\n";
     if (first)
-        source += "auto pycuda_read = [&](pycuda_index i) -> out_type {\n"
-                  "return READ_AND_MAP(i);\n};\n"
+        source += "auto pycuda_read = [&](pycuda_index i) -> out_type {\n" +
+                  return_named(text.map_expr, text.name + ".map_expr") +
+                  "};\n"
                   "const out_type result = pycuda::reduce_grid" +
                   counts +
                   "((pycuda_index)n, pycuda_neutral, pycuda_read, pycuda_join);\n"
@@ -139,6 +140,7 @@ ReductionKernel::ReductionKernel(std::vector<KernelArgument> arguments, Reductio
     : state_(std::make_unique<State>()) {
     state_->arguments = std::move(arguments);
     state_->text = std::move(text);
+    check_kernel_name("reduction kernel", state_->text.name);
     for (const KernelArgument &argument : state_->arguments)
         if (argument.is_vector())
             state_->at_i_only.push_back(only_at_i(state_->text.map_expr, argument.name));

@@ -5,6 +5,7 @@
 #include "kernels/scan_pipeline.h"
 #include "kernels/scratch.h"
 #include "kernels/user_elementwise_source.h"
+#include "kernels/user_text.h"
 
 #include "kernels/device/scan.cuh.h"
 #include "kernels/device/scan_pipeline.cuh.h"
@@ -89,14 +90,15 @@ KernelSource ScanKernel::State::write(const Form &form) const {
               one_line(text.scan_expr) +
               ")\n"
               "struct pycuda_scan_op {\n"
-              "__device__ scan_type operator()(scan_type a, scan_type b) const\n"
-              "{ return SCAN_EXPR(a, b); }\n};\n"
+              "__device__ scan_type operator()(scan_type a, scan_type b) const {\n" +
+              return_named(text.scan_expr, text.name + ".scan_expr") +
+              "}\n};\n"
               "extern \"C\" __global__ void __launch_bounds__(" +
               (pipeline ? std::to_string(ScanPipeline::threads) + ", 1" : std::to_string(threads)) +
               ") " + text.name +
               "(pycuda::ScanPlaces<scan_type> places, unsigned long long *nodes)\n{\n"
-              "const scan_type neutral = " +
-              (exclusive ? text.neutral : std::string("scan_type()")) + ";\n";
+              "const scan_type neutral =" +
+              named_statements(exclusive ? text.neutral : "scan_type()", text.name + ".neutral");
     const std::string shape =
         std::to_string(tile.rows) + ", " + std::to_string(tile.neighbours) + ", ";
     const std::string kind = exclusive ? "true" : "false";
@@ -142,6 +144,7 @@ void ScanKernel::State::check_shapes(const ArrayView &out, const ArrayView &in) 
 ScanKernel::ScanKernel(ScanText text) : state_(std::make_unique<State>()) {
     if (text.kind == ScanKind::Exclusive && text.neutral.empty())
         throw std::invalid_argument("neutral element is required for exclusive scan");
+    check_kernel_name("scan kernel", text.name);
     state_->text = std::move(text);
 }
 ScanKernel::~ScanKernel() = default;

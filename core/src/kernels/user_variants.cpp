@@ -1,6 +1,8 @@
 // user_variants.cpp -- compiles and loads the variants of a user's kernel, and finds them again.
 #include "kernels/user_variants.h"
 
+#include "kernels/user_text.h"
+
 #include <pycuda/caller_lock.h>
 #include <pycuda/compiler.h>
 #include <pycuda/driver.h>
@@ -20,16 +22,29 @@ CUcontext require_context_handle() {
     return context;
 }
 
-KernelVariant build_kernel(KernelSource source, const KernelBuild &build) {
-    const CompileResult compiled = compile({
-        .source = source.text,
+namespace {
+
+CompileResult compile_source(const std::string &source, const KernelBuild &build) {
+    const CompileRequest request = {
+        .source = source,
         .options = build.options,
         .device = Context::require_current().device().compute_capability(),
         .target = driver().image_kind(),
         .linkage = Linkage::Cxx,
         .builtins = build.builtins,
         .keep = build.keep,
-    });
+    };
+    try {
+        return compile(request);
+    } catch (const CompileError &error) {
+        throw explain_brackets(error, source);
+    }
+}
+
+} // namespace
+
+KernelVariant build_kernel(KernelSource source, const KernelBuild &build) {
+    const CompileResult compiled = compile_source(source.text, build);
     const Module module = Module::load(std::as_bytes(std::span(compiled.image)));
     module.describe_from_source(source.text);
     KernelVariant variant;

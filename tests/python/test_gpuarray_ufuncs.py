@@ -366,6 +366,16 @@ def test_complex_functions_near_the_limits_of_the_type(dtype):
         parts_agree(name, x * 1j, 400 * info.eps)
 
 
+def test_a_ufunc_that_is_not_implemented():
+    def twice(x):
+        return 2 * x
+
+    with pytest.raises(TypeError, match=r"^twice .* has no version for .*get\(\)"):
+        np.frompyfunc(twice, 1, 1)(gpuarray.zeros(3, np.float32))
+    with pytest.raises(TypeError, match=r"^numpy.isnat\(\) has no version for .*get"):
+        np.isnat(gpuarray.zeros(3, np.float32))
+
+
 def test_complex_powers_of_infinity():
     x = np.array([complex(np.inf, 1e-300), complex(-3, np.inf)])
     for exponent in (1, 2, 3):

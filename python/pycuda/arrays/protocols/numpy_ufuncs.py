@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pycuda import _driver
 from pycuda.arrays.linalg import products as _linalg
 from pycuda.arrays.own_device import on_own_device
@@ -25,7 +27,7 @@ def _on_device(array, ufunc, method, inputs, kwargs):
     if kwargs.pop("order", "K") not in ("K", "A"):
         raise TypeError(f"numpy.{name}() of a GPUArray has no keyword order")
     if method == "__call__":
-        return _call(name, inputs, kwargs)
+        return _call(ufunc, inputs, kwargs)
     if method not in METHODS or name not in UFUNCS:
         raise TypeError(
             f"numpy.{name}.{method}() has no version for GPUArray; there are "
@@ -46,10 +48,14 @@ def _check_out(called: str, kwargs) -> None:
             )
 
 
-def _call(name, inputs, kwargs):
+def _call(ufunc, inputs, kwargs):
+    name = ufunc.__name__
     function = _PRODUCTS.get(name) or TWO_RESULTS.get(name) or UFUNCS.get(name)
     if function is None:
-        raise TypeError(f"numpy.{name}() has no version for GPUArray")
+        called = f"numpy.{name}" if getattr(np, name, None) is ufunc else name
+        raise TypeError(
+            f"{called}() has no version for GPUArray; copy the array to the host with get()"
+        )
     _check_out(f"numpy.{name}()", kwargs)
     return function(*inputs, **kwargs)
 

@@ -6,6 +6,8 @@
 #include <pycuda/argument_block.h>
 #include <pycuda/array_operation.h>
 #include <pycuda/compile_error.h>
+#include <pycuda/context.h>
+#include <pycuda/driver.h>
 #include <pycuda/kernel_fault.h>
 #include <pycuda/kernel_signature.h>
 
@@ -53,15 +55,22 @@ bool is_left_by_kernel(CUresult result) noexcept {
            result == CUDA_ERROR_INVALID_ADDRESS_SPACE || result == CUDA_ERROR_INVALID_PC;
 }
 
+/// Whether a context is current in this thread.
+bool has_context() {
+    CUcontext handle = nullptr;
+    return driver().cuCtxGetCurrent.status(&handle) == CUDA_SUCCESS && handle != nullptr;
+}
+
 /// Advice for the user of a Python program; "" if there is none.
-const char *advice(const Error &error) noexcept {
+const char *advice(const Error &error) {
     const CUresult result = error.result();
     if (is_left_by_kernel(result) && error.extra().find("kernel '") == std::string::npos)
         return " (left by a kernel before this call; PYCUDA_LAUNCH_BLOCKING=1 finds the kernel)";
-    const bool wants_context =
-        error.extra().empty() || error.function() == "explicit_context_dependent";
-    if (result == CUDA_ERROR_INVALID_CONTEXT && wants_context)
-        return " (import pycuda.autoinit, or make a context and push it in this thread)";
+    if (result == CUDA_ERROR_INVALID_CONTEXT && !has_context())
+        return Context::get_default()
+                   ? " (a thread starts without a context; 'with pycuda.autoinit.context:' makes "
+                     "it current)"
+                   : " (import pycuda.autoinit, or make a context and push it in this thread)";
     if (result == CUDA_ERROR_NOT_INITIALIZED && error.function() != "driver") // except after a fork
         return " (import pycuda.autoinit, or call pycuda.driver.init() first)";
     return "";

@@ -399,6 +399,43 @@ def test_forgotten_context(run_program):
     assert "autoinit" in done.stdout
 
 
+def test_calls_in_a_thread_without_a_context(run_program):
+    done = run_program("""
+        import threading
+        import numpy as np
+        import pycuda.autoinit
+        import pycuda.driver as cuda
+        from pycuda.compiler import SourceModule
+        f = SourceModule("__global__ void f(int *p) { *p = 3; }").get_function("f")
+        memory, host = cuda.to_device(np.zeros(1, np.int32)), np.zeros(1, np.int32)
+        def call(function, *args, **kwargs):
+            try:
+                function(*args, **kwargs)
+            except cuda.LogicError as error:
+                print(error)
+        def inside():
+            with pycuda.autoinit.context:
+                f(memory, block=(1, 1, 1))
+                cuda.memcpy_dtoh(host, memory)
+        for work in (
+            lambda: call(f, memory, block=(1, 1, 1)),
+            lambda: call(cuda.memcpy_dtoh, host, memory),
+            inside,
+        ):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        print(host)
+        """)
+    launch, copy, host = done.stdout.splitlines()
+    hint = "'with pycuda.autoinit.context:' makes it current)"
+    assert (
+        "kernel 'f': no context is current in this thread" in launch and hint in launch
+    )
+    assert copy.startswith("cuMemcpyDtoH failed") and hint in copy
+    assert host == "[3]"
+
+
 def test_unread_failure_is_reported_at_exit(run_program):
     done = run_program("""
         import pycuda.autoinit

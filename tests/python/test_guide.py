@@ -54,6 +54,7 @@ GIVEN = {
         """,
     "pycuda.fuse": "",
     "from pycuda import sparse": "",
+    "np.i0": "",
     "torch.from_dlpack": "import torch",
     "mpi.Comm": """
         from mpi4py import MPI

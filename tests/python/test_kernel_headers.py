@@ -159,3 +159,38 @@ def test_volatile_complex_numbers(device, real):
     wanted = [A + following, A * following, A * 0 + 2, A / B, 3 + 1j * A.real]
     wanted.append(following + np.roll(A, 1))
     close(run(real, body, A, B, results=6), wanted, real)
+
+
+LIBRARIES = {
+    "curand_kernel.h": (
+        "curandState s; curand_init(1, 0, 0, &s); out[i] = curand_uniform(&s) >= 0;",
+        1,
+    ),
+    "cub/cub.cuh": (
+        "typedef cub::BlockReduce<float, 32> R; __shared__ typename R::TempStorage t;"
+        "float sum = R(t).Sum(1.0f); if (i == 0) out[0] = sum;",
+        32,
+    ),
+    "thrust/complex.h": (
+        "thrust::complex<float> z(1, 2); out[i] = (z * z).real();",
+        -3,
+    ),
+}
+
+
+@pytest.mark.parametrize("header", LIBRARIES)
+def test_headers_of_cudas_libraries(device, header):
+    """They compile; or the error says what is missing: a wheel, or nvcc."""
+    body, expected = LIBRARIES[header]
+    source = (
+        f"#include <{header}>\n"
+        'extern "C" __global__ void f(float *out) { int i = threadIdx.x; ' + body + " }"
+    )
+    try:
+        kernel = SourceModule(source, no_extern_c=True).get_function("f")
+    except cuda.CompileError as error:
+        assert "in the wheel nvidia-" in error.msg or "only nvcc" in error.msg
+        pytest.skip(error.msg)
+    out = np.zeros(32, np.float32)
+    kernel(cuda.Out(out), block=(32, 1, 1))
+    assert out[0] == expected

@@ -57,6 +57,14 @@ std::string advice_for(const std::string &header) {
     return header.starts_with("cuda_") ? "; it is in the wheel nvidia-cuda-runtime" : "";
 }
 
+/// Why the log says that only nvcc compiles a header of CUDA; empty if it does not say this.
+std::string header_for_nvcc(const std::string &log) {
+    if (says(log, "not supported when compiling with NVRTC"))
+        return "a header does not support NVRTC, only nvcc";
+    const std::string first_line = log.substr(0, log.find("): error"));
+    return says(first_line, "/thrust/") ? "Thrust has host code, which only nvcc can compile" : "";
+}
+
 bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
 
 /// A folder that is removed when the process ends.
@@ -282,6 +290,8 @@ class NvrtcCompilation {
             throw_error<NeedsNvcc>(message + ": <" + *attempt_.host_headers.begin() +
                                        "> is a header for host code, which only nvcc can compile",
                                    outcome);
+        if (std::string reason = header_for_nvcc(outcome.log); !reason.empty())
+            throw_error<NeedsNvcc>(message + ": " + reason, outcome);
         if (says(outcome.log, "may not have extern \"C\" linkage"))
             message +=
                 ": the source is wrapped in extern \"C\", where templates are not allowed; "

@@ -96,16 +96,22 @@ def test_static_methods_work_on_instances(primary_context, device):
 
 
 def test_limits(device):
-    limit = cuda.limit.PRINTF_FIFO_SIZE
+    limit = cuda.limit.STACK_SIZE
     before = cuda.Context.get_limit(limit)
     assert before > 0
-    cuda.Context.set_limit(limit, before)
-    assert cuda.Context.get_limit(limit) == before
+    try:
+        cuda.Context.set_limit(limit, 4 * before)
+        assert cuda.Context.get_limit(limit) >= 4 * before
+    finally:
+        cuda.Context.set_limit(limit, before)
+    assert cuda.Context.get_limit(limit) < 4 * before
+    with pytest.raises(cuda.Error, match="invalid|not supported"):
+        cuda.Context.set_limit(99, 1)
 
 
 def test_cache_config(device):
     cuda.Context.set_cache_config(cuda.func_cache.PREFER_NONE)
-    assert isinstance(cuda.Context.get_cache_config(), cuda.func_cache)
+    assert cuda.Context.get_cache_config() is cuda.func_cache.PREFER_NONE
 
 
 @pytest.mark.cuda_check_allow("leak")

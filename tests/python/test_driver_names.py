@@ -202,9 +202,20 @@ def test_event_of_another_process(device, able, run_program):
 
 
 def test_attributes_of_a_function(device):
-    function = SourceModule("__global__ void f(int *p) { *p = 1; }").get_function("f")
-    assert function.local_size_bytes >= 0 and function.const_size_bytes >= 0
-    assert function.ptx_version >= 10 and function.binary_version >= 10
+    function = SourceModule("""
+        __constant__ int table[64];
+        __global__ void f(int *p)
+        {
+            volatile int local[100];
+            __shared__ int shared[32];
+            shared[*p % 32] = local[*p] = table[*p];
+            *p = local[p[1]] + shared[p[1] % 32];
+        }
+    """).get_function("f")
+    assert function.local_size_bytes >= 400 and function.shared_size_bytes == 128
+    assert function.const_size_bytes == 256
+    major, minor = device.compute_capability()
+    assert 50 <= function.ptx_version <= 10 * major + minor == function.binary_version
     assert function.MAX_THREADS_PER_BLOCK == function.max_threads_per_block > 0
     function.set_shared_config(cuda.shared_config.FOUR_BYTE_BANK_SIZE)
     assert not hasattr(function, "no_such_attribute")

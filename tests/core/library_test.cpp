@@ -115,6 +115,18 @@ TEST(Library, ReadsTheEnvironment) {
     EXPECT_TRUE(search.quiet);
 }
 
+TEST(Library, OnlyTheFirstProcessOfAJobPrintsTheLine) {
+    EXPECT_FALSE(LibrarySearch::from_environment().quiet);
+    for (const char *variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        {
+            ScopedVariable first(variable, "0");
+            EXPECT_FALSE(LibrarySearch::from_environment().quiet);
+        }
+        ScopedVariable later(variable, "3");
+        EXPECT_TRUE(LibrarySearch::from_environment().quiet);
+    }
+}
+
 TEST(Library, TheApplicationsSoftcudaIsTriedFirst) {
     const std::vector<std::string> before = LibrarySearch::from_environment().softcuda;
     set_softcuda_library("/site-packages/softcuda/libsoftcuda.so");

@@ -16,9 +16,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 
 namespace pycuda {
@@ -124,6 +126,21 @@ std::string why_unusable(const Library &library) {
     return count > 0 ? "" : "reports no device";
 }
 
+bool is_set(const char *variable) {
+    const std::string value = environment(variable);
+    return !value.empty() && value != "0";
+}
+
+/// True for all processes but the first of a program that mpirun or srun started: only the first
+/// one prints the line about the CPU.
+bool is_later_process_of_a_job() {
+    constexpr const char *ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                     "MPI_LOCALRANKID", "SLURM_PROCID"};
+    const char *const *known = std::ranges::find_if(
+        ranks, [](const char *variable) { return !environment(variable).empty(); });
+    return known != std::end(ranks) && is_set(*known);
+}
+
 void announce_software(const std::string &why_no_gpu) {
     std::string line = "pycuda: no NVIDIA GPU found (" + why_no_gpu +
                        "); running on the CPU with softcuda. PYCUDA_DRIVER=softcuda chooses it "
@@ -203,7 +220,7 @@ LibrarySearch LibrarySearch::from_environment() {
     search.softcuda = softcuda_candidates();
     // The device files of a PC or server, of the Windows Subsystem for Linux, of a Jetson.
     search.device_nodes = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvgpu"};
-    search.quiet = !environment("PYCUDA_QUIET").empty() && environment("PYCUDA_QUIET") != "0";
+    search.quiet = is_set("PYCUDA_QUIET") || is_later_process_of_a_job();
     search.check = environment("PYCUDA_CHECK");
     return search;
 }

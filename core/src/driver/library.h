@@ -29,7 +29,7 @@ struct LibrarySearch {
     std::string choice = "auto";       ///< auto, nvidia, softcuda, or a path
     std::vector<std::string> nvidia;   ///< candidates in order
     std::vector<std::string> softcuda; ///< candidates in order
-    bool quiet = false;                ///< no line about falling back to softcuda
+    bool quiet = false;                ///< no line about running on softcuda
     /// Files whose presence shows that the kernel has NVIDIA's driver.
     std::vector<std::string> device_nodes = {};
     std::string check = {}; ///< check modes that softcuda begins with, such as "mem,race"

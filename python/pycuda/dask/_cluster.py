@@ -92,7 +92,12 @@ class LocalPyCUDACluster(SpecCluster):
                 "cls": Nanny,
                 "options": {
                     **common,
-                    "env": {**environment, "CUDA_DEVICE": str(number)},
+                    # The program's own process has printed the line about the CPU.
+                    "env": {
+                        "PYCUDA_QUIET": "1",
+                        **environment,
+                        "CUDA_DEVICE": str(number),
+                    },
                     "data": (WorkerStore, {"device": number, **limits(number)}),
                     "resources": {"GPU": 1},
                 },

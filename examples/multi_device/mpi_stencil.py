@@ -1,6 +1,6 @@
 """Heat in a plate, on several devices: MPI processes that exchange the edges of their parts.
 
-    ./run mpirun -n 4 python examples/multi_device/mpi_stencil.py [--size 512] [--steps 200]
+    ./run mpirun --oversubscribe -n 4 python examples/multi_device/mpi_stencil.py [--size 512] [--steps 200]
 
 The plate is cut into bands of rows, one for each process. A process has its band on its device with one
 more row at each side: the halo, which holds the neighbour's edge. In a step the edges are sent, and the

@@ -2,7 +2,7 @@
 
 On the CPU, with four devices in software:
 
-    SOFTCUDA_DEVICES=4 mpirun -n 4 ./run examples/tutorials/mpi_scale.py
+    SOFTCUDA_DEVICES=4 ./run mpirun --oversubscribe -n 4 python examples/tutorials/mpi_scale.py
 """
 
 import time

@@ -1,5 +1,10 @@
-"""The source distribution has all files that git has, so that the package can be built and tested from it."""
+"""The source distribution has all files that git has, and pip builds all that it installs.
 
+``./test sdist`` builds the packages from the source distribution, which takes minutes.
+"""
+
+import re
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -26,3 +31,30 @@ def test_it_has_every_file_of_the_repository(tmp_path):
     }
     assert {name for name in wanted - packed if not name.startswith(".ci/")} == set()
     assert not [name for name in packed if name.startswith(("build/", ".venv/"))]
+
+
+def test_pip_builds_the_libraries_that_it_installs():
+    """scikit-build-core builds only the targets that pyproject.toml names, and then installs."""
+    tomllib = pytest.importorskip("tomllib")
+    build, ninja = ROOT / "build/release", shutil.which("ninja")
+    script = build / "cmake_install.cmake"
+    if not ninja or not script.exists():
+        pytest.skip("this is no folder of a build with ninja")
+    installed = re.findall(
+        rf'/softcuda" TYPE \w+ FILES "{re.escape(str(build))}/([^"]+)"',
+        script.read_text(),
+    )
+    if not installed:
+        pytest.skip("build/release is without softcuda")
+    settings = tomllib.loads((ROOT / "softcuda/pyproject.toml").read_text())
+    targets = settings["tool"]["scikit-build"]["build"]["targets"]
+    built = set()
+    for tool in (
+        "inputs",
+        "query",
+    ):  # a linked library is in the one, others in the other
+        command = [ninja, "-C", build, "-t", tool, *targets]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        built.update(line.strip() for line in done.stdout.splitlines())
+    assert set(installed) - built == set()
+    assert len(installed) >= 11

@@ -11,7 +11,7 @@ from pycuda.arrays.creation.filled import empty_as
 
 
 def _unconstructed(cls: type, like: ArrayBase) -> ArrayBase:
-    """A new array of class ``cls`` as ``like`` lies in memory, without ``cls``'s own constructor."""
+    """Make an array of class ``cls`` with the strides of ``like``. The constructor of ``cls`` is not called."""
     array = ArrayBase.__new__(cls)
     strides = empty_as(like).strides
     _driver._array_init(
@@ -21,14 +21,14 @@ def _unconstructed(cls: type, like: ArrayBase) -> ArrayBase:
 
 
 def restored(cls: type, host: np.ndarray) -> ArrayBase:
-    """What pickle makes of an array; its attributes follow."""
+    """Make an array for pickle, which then sets the attributes."""
     array = to_gpu(host)
     result = _unconstructed(cls, array)
     _driver._array_assign(result, array)
     return result
 
 
-# Pickles name this function, so its path must not follow the layout of this package.
+# Pickles contain the path of this function. The public path stays valid if this file moves.
 restored.__module__ = "pycuda.gpuarray"
 restored.__name__ = restored.__qualname__ = "_restored"
 
@@ -49,7 +49,7 @@ class CopyMethods:
         result = CopyMethods.__copy__(self)
         memo[id(self)] = result
         if vars(self):
-            from copy import deepcopy  # which is there: it has called this method
+            from copy import deepcopy  # loaded already, because it called this method
 
             vars(result).update(deepcopy(vars(self), memo))
         return result

@@ -58,7 +58,7 @@ class ArrayFlags:
 
 
 class Derived:
-    """A property that gives way to an attribute of the instance, as PyCUDA's are plain attributes."""
+    """A property that an attribute of the instance replaces. In PyCUDA these are plain attributes."""
 
     def __init__(self, function) -> None:
         self.function = function

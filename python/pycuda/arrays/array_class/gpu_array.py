@@ -80,7 +80,7 @@ class GPUArray(
             "a GPUArray is not converted to a numpy array implicitly; call get()"
         )
 
-    # What it is
+    # Properties
 
     @Derived
     def flags(self) -> ArrayFlags:
@@ -446,7 +446,7 @@ class GPUArray(
         """
         return self.reshape(self.size) if order is None else self._ravel(order)
 
-    # What numpy's functions do, and this package within.
+    # With NumPy's order of elements; for NumPy's functions and inside this package.
 
     def _reshape(self, *shape, order: str = "C", copy=None) -> GPUArray:
         """As numpy.reshape(): a view where the memory allows it, else a copy."""
@@ -527,7 +527,7 @@ class GPUArray(
         """
         return _axes.diagonal(self, offset, axis1, axis2)
 
-    # The class below has x[index] for ints, slices, None and an ellipsis.
+    # The base class implements x[index] for ints, slices, None and an ellipsis.
     _get_item = _items.get_item
     _set_item = _items.set_item
 
@@ -550,7 +550,7 @@ class GPUArray(
     bind_to_texref = _textures.bind_to_texref
     bind_to_texref_ext = _textures.bind_to_texref_ext
 
-    # Arithmetic beyond the operators
+    # Arithmetic without operators
 
     def __divmod__(self, other):
         return self // other, self % other

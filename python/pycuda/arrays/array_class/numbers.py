@@ -21,7 +21,7 @@ class NumberMethods:
         return bool(self.item())
 
     def _number(self):
-        """The only element, for Python's conversions, which raise TypeError where there are more."""
+        """The only element, for Python's conversions. Raises TypeError for an array of several elements."""
         if self.size != 1:
             raise TypeError(
                 f"an array of {self.size} elements cannot be converted to a Python number; expected a single element"

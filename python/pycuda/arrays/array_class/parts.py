@@ -35,7 +35,7 @@ class FlatElements:
     def __setitem__(self, index, value) -> None:
         flat = self.base._ravel()
         flat[index] = value
-        if not self.base._c_contiguous:  # then it was a copy
+        if not self.base._c_contiguous:  # ravel() has made a copy
             _driver._array_assign(self.base, flat._reshape(self.base.shape))
 
     def copy(self):

@@ -13,12 +13,12 @@ class PrivateMethods:
     __slots__ = ()
 
     def _new_like_me(self, dtype=None, order="C"):
-        """An array with this one's shape and allocator; with its strides where dtypes are the same."""
+        """Make an array with the shape and the allocator of this one, and with its strides if the dtypes are equal."""
         same = dtype is None or dtype == self.dtype
         like = empty_as(self, "K" if same else order, dtype, type(self))
         if type(like) is type(self):
             return like
-        # A class with a constructor of its own, which PyCUDA calls with these arguments.
+        # A subclass with its own constructor. PyCUDA calls it with these arguments.
         return type(self)(
             self.shape,
             like.dtype,

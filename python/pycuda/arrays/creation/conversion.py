@@ -1,4 +1,4 @@
-"""Numbers, lists, host arrays and arrays of the device as arrays of the device."""
+"""Conversion of numbers, lists, host arrays and other libraries' arrays to arrays of the device."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 def check_equal(first, second, message: str, error: type[Exception] = ValueError):
-    """Raises ``error`` with the message and both values unless they are equal."""
+    """Raise ``error`` with the message and both values if the values differ."""
     if first != second:
         raise error(f"{message}: {first} and {second}")
 
 
 def as_operand(value):
-    """Arrays on the device and numbers as they are; what lives on the host is copied."""
+    """Return arrays of the device and numbers unchanged. Copy other values to the device."""
     if isinstance(value, (_driver.ArrayBase, bool, int, float, complex, np.generic)):
         return value
     return as_array(value)
 
 
 def as_array(value) -> GPUArray:
-    """Arrays on the device as they are; numbers, lists and numpy arrays are copied there.
+    """Return arrays of the device unchanged. Copy numbers, lists and NumPy arrays to the device.
 
     A list may hold arrays of the device: they are stacked, as numpy does with arrays of its own.
     """
@@ -50,7 +50,7 @@ def holds_arrays(value) -> bool:
 
 
 def _stacked(parts: list):
-    """The parts as rows of one array, of the type that holds all of them."""
+    """Stack the parts as rows of one array of their common type."""
     shape = parts[0].shape
     if any(part.shape != shape for part in parts):
         raise ValueError(
@@ -64,7 +64,7 @@ def _stacked(parts: list):
 
 
 def put_into(out, result, casting: str = "unsafe"):
-    """``out`` with the elements of a result of exactly its shape; the result itself without ``out``."""
+    """Copy a result to ``out``, which has its shape, and return ``out``. Without ``out``, return the result."""
     if out is None:
         return result
     if not isinstance(out, ArrayBase):
@@ -123,7 +123,7 @@ def to_gpu_async(ary, allocator=None, stream=None) -> GPUArray:
 
 
 def _copy_of_device_array(ary: ArrayBase, allocator, stream) -> GPUArray:
-    """A GPUArray with the elements of ``ary``, in memory from ``allocator``."""
+    """Copy an array of the device to memory from ``allocator``."""
     with _driver._Using(stream):
         result = (
             empty_like(ary, subok=False)
@@ -186,7 +186,7 @@ def array(object, dtype=None, *, copy=True, order: str = "K", subok: bool = Fals
     """
     on_host = not hasattr(object, "dtype") and not holds_arrays(object)
     if dtype is not None and on_host:
-        # Numbers become this type at once: by way of another, large ones would be rounded.
+        # Convert numbers directly to this type. A type in between would round large numbers.
         object = np.asarray(object, dtype)
     result = as_array(object)
     if copy is False and result is not object:
@@ -280,7 +280,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
         return to_gpu(np.from_dlpack(x))
     stream = (
         _driver._current_stream_number() or 1
-    )  # DLPack's name of the default stream
+    )  # DLPack's number of the default stream
     try:
         capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
     except TypeError:  # made before DLPack 1.0

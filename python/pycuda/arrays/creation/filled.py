@@ -85,7 +85,7 @@ def full(shape, fill_value, dtype=None, order: str = "C", *, device=None, alloca
 
 
 def _cast_value(value, dtype):
-    """A number to fill with, cast as NumPy's full() does, by no rule: 1.5 is 1 for integers."""
+    """Cast a number as NumPy's full() does, which permits every cast: 1.5 becomes 1 for integers."""
     loses = isinstance(value, (float, complex)) and dtype.kind in "biu"
     if loses or isinstance(value, complex) and dtype.kind == "f":
         return np.asarray(value).astype(dtype)[()]
@@ -122,7 +122,7 @@ def ones(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=No
 
 @on_own_device
 def empty_as(other, order: str = "K", dtype=None, cls=None, shape=None) -> GPUArray:
-    """An array like ``other``; "K" keeps the order of its axes in memory."""
+    """Make an array of the shape of ``other``; "K" keeps the order of the axes in memory."""
     dtype = other.dtype if dtype is None else np.dtype(dtype)
     if order not in ("C", "F", "A", "K"):
         raise ValueError(f"order must be 'C', 'F', 'A' or 'K', not {order!r}")
@@ -175,7 +175,7 @@ def empty_like(prototype, dtype=None, order: str = "K", subok: bool = True, shap
 
 
 def _check_device_of(array, device) -> None:
-    """ValueError where ``device`` is not the array's."""
+    """Raise ValueError if ``device`` is not the array's device."""
     if isinstance(array, ArrayBase):
         own = f"cuda:{_driver._array_device(array)}"
         if device != own:

@@ -57,7 +57,7 @@ def _fill_range(result, start, step):
 
 
 def _check_numbers(name: str, axis: int, *values) -> list:
-    """The ends of a range as Python's numbers."""
+    """Convert the ends of a range to Python's numbers."""
     if not all(np.ndim(one) == 0 for one in values):
         raise TypeError(f"{name}() on the device expects numbers, not arrays")
     if axis not in (0, -1):

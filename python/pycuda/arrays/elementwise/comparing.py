@@ -28,7 +28,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
     kind = getattr(b, "dtype", None)
     if kind is not None and kind.kind in "iub":
         b = UFUNCS["multiply"](b, 1.0)
-    elif isinstance(b, int):  # which unsigned elements need not hold
+    elif isinstance(b, int):  # the type of ``a`` may not hold it
         b = float(b)
     near = UFUNCS["absolute"](UFUNCS["subtract"](a, b)) <= (
         UFUNCS["absolute"](b) * rtol + atol

@@ -40,7 +40,7 @@ def clip(
     high = a_max if max is _absent else max
     low, high = (None if one is _absent else one for one in (low, high))
     array = as_array(a)
-    if array.dtype.kind in "iu":  # bounds that no element can be beyond
+    if array.dtype.kind in "iu":  # no element exceeds the limits of its type
         limits = np.iinfo(array.dtype)
         low = None if type(low) is int and low <= limits.min else low
         high = None if type(high) is int and high >= limits.max else high
@@ -122,7 +122,7 @@ def nan_to_num(x, copy: bool = True, nan=0.0, posinf=None, neginf=None):
 
 
 def _limits(dtype):
-    if dtype.kind == "V":  # bfloat16, which numpy does not know
+    if dtype.kind == "V":  # bfloat16, which NumPy lacks
         return types.SimpleNamespace(
             max=3.3895313892515355e38, min=-3.3895313892515355e38
         )

@@ -14,9 +14,10 @@ from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.interop import host as _host
 from pycuda.tools import context_dependent_memoize
 
-# Stockham's way: after passes of radix r1, r2, ... each `done` = r1 * r2 * ... neighbours are the transform of
-# elements that lie n / done apart, and no pass has to put elements in order. A thread takes `radix` elements
-# that lie n / radix apart, turns and transforms them, and puts them `done` apart.
+# Stockham's algorithm. After passes of radix r1, r2, ..., let `done` be r1 * r2 * ... . Then every `done` neighbours
+# are the transform of elements with the stride n / done. No pass is needed to reorder the elements. A thread reads
+# `radix` elements with the stride n / radix, multiplies them by the twiddle factors, transforms them, and writes them
+# with the stride `done`.
 
 
 @context_dependent_memoize
@@ -28,7 +29,7 @@ def _pass(radix: int, single: bool, inverse: bool) -> _driver.Function:
 
 @context_dependent_memoize
 def _roots(n: int, single: bool, inverse: bool):
-    """exp(-2 pi i k / n) for k < n (+ for the inverse), each rounded once."""
+    """exp(-2 pi i k / n) for k < n (exp(+2 pi i k / n) for the inverse). Each value is rounded once."""
     angles = np.arange(n) * (2 * math.pi / n)
     roots = np.exp(angles * (1j if inverse else -1j))
     return as_array(roots.astype(np.complex64 if single else np.complex128))
@@ -36,7 +37,7 @@ def _roots(n: int, single: bool, inverse: bool):
 
 @functools.cache
 def _radices(n: int) -> tuple[int, ...] | None:
-    """The factors of a length, one for each pass; None where one is too large."""
+    """The radices of the passes, whose product is the length; None if a prime factor is too large."""
     factors = []
     for prime in (2, 3, 5, 7, 11, 13):
         while n % prime == 0:
@@ -50,7 +51,7 @@ def _radices(n: int) -> tuple[int, ...] | None:
 
 
 def _transform(rows, inverse: bool, scale: float):
-    """The transforms of the rows (rows, n), complex and without gaps; in new memory."""
+    """Transform the rows of a contiguous complex array (rows, n) to new memory."""
     count, n = rows.shape
     single = rows.dtype == np.complex64
     if n >= 2**31:
@@ -94,7 +95,7 @@ def _chirp(n: int, single: bool, inverse: bool):
 
 
 def _by_convolution(rows, inverse: bool, scale: float):
-    # With j k = (j^2 + k^2 - (k - j)^2) / 2 the transform is a convolution with the chirp.
+    # Because j k = (j^2 + k^2 - (k - j)^2) / 2, the transform is a convolution with the chirp.
     count, n = rows.shape
     w, spectrum = _chirp(n, rows.dtype == np.complex64, inverse)
     length = spectrum.shape[1]
@@ -105,7 +106,7 @@ def _by_convolution(rows, inverse: bool, scale: float):
     return whole[:, :n] * (w * rows.dtype.type(scale))
 
 
-# What all ways have in common
+# Shared by all implementations
 
 
 def scale_of(norm, count: int, inverse: bool) -> float:
@@ -196,17 +197,17 @@ def _can_take(out, a, shape, dtype) -> bool:
 
 
 def _repeat(axes) -> bool:
-    """Whether an axis is transformed more than once. Its lengths may differ then."""
+    """Whether an axis occurs several times in ``axes``, possibly with different lengths."""
     return len(set(axes)) < len(axes)
 
 
 def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
     """By numpy.fft's function of that name, over several axes by the one with an n at its end. None where the
     host may not use the arrays, and for repeated axes, which are transformed one after the other."""
-    # NumPy 2.4 reads memory that it never set if there are no elements.
+    # If there are no elements, NumPy 2.4 reads uninitialised memory.
     if a.size == 0 or _repeat(axes) or not _driver._array_host_has_arrays():
         return None
-    if a.dtype == np.float16:  # which some versions of NumPy scale in float16
+    if a.dtype == np.float16:  # some versions of NumPy scale these in float16
         a = a.astype(np.float32)
     result = out
     if not _can_take(out, a, shape, dtype):
@@ -218,7 +219,7 @@ def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
     several = len(axes) != 1
     function = getattr(np.fft, name + ("n" if several else ""))
     extents = (lengths, axes) if several else (lengths[0], axes[0])
-    # NumPy's intermediate results need the shape of ``out``, too.
+    # NumPy's intermediate results must have the shape of ``out``, too.
     fits = all(
         a.shape[axis] == n
         for n, axis in zip(lengths, axes, strict=True)
@@ -232,7 +233,7 @@ def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
     return result if result is out or out is None else _stored(result, out)
 
 
-#: NumPy has ``out`` since 2.0.
+#: NumPy's transforms have the parameter ``out`` since version 2.0.
 _WRITES_TO_OUT = int(np.__version__.partition(".")[0]) >= 2
 
 
@@ -244,7 +245,8 @@ def _by_library(kind: np.dtype) -> bool:
     return _driver._array_library_takes("fourier", kind)
 
 
-#: So many transforms of neighbouring axes in the middle of an array are worth a call each, else the axes go last.
+#: Up to this number of transforms along axes in the middle of an array, each gets a call of cuFFT. For more of them,
+#: the axes are moved to the end.
 _MOST_CALLS = 4
 
 
@@ -255,12 +257,12 @@ def _in_rows(shape, dtype, like):
 
 
 def _goes_to_rows(a, first: int, rank: int) -> bool:
-    """Whether the transform along the first axis is quicker where its results are next to each other."""
+    """Whether a transform along the first axis is faster if its results are contiguous."""
     return first == 0 and rank == 1 and a.ndim > 1 and math.prod(a.shape[1:]) > 1
 
 
 def _library_run(a, out, first: int, rank: int, inverse: bool):
-    """Transforms neighbouring axes of ``a`` to ``out``; both C-contiguous, or ``out`` in rows."""
+    """Transform neighbouring axes of ``a``, C-contiguous, to ``out``, which is C-contiguous or from ``_in_rows()``."""
     inner = math.prod(a.shape[first + rank :])
     if inner == 1 or math.prod(a.shape[:first]) <= _MOST_CALLS:
         _driver._library_fourier(a, out, first, rank, inverse)
@@ -321,7 +323,7 @@ def _library_real(a, axes):
 
 def _library_to_real(a, n: int, axis: int):
     """From ``n // 2 + 1`` complex numbers along ``axis`` to ``n`` real ones; destroys ``a``."""
-    # What a real signal does not have is ignored: the imaginary parts of elements 0 and n / 2.
+    # The transform of a real signal has real elements 0 and n / 2. Their imaginary parts are ignored.
     for k in {0, n // 2} if n % 2 == 0 else {0}:
         a[(slice(None),) * axis + (k,)].imag = 0
     shape = [n if i == axis else m for i, m in enumerate(a.shape)]
@@ -332,7 +334,7 @@ def _library_to_real(a, n: int, axis: int):
 
 
 def _rows(a, axis: int):
-    """The elements with ``axis`` last, in rows without gaps, and the shape that they had."""
+    """Move ``axis`` to the end. Return the elements as contiguous rows, and the shape before."""
     order = [i for i in range(a.ndim) if i != axis] + [axis]
     moved = a.transpose(order)
     moved = moved if moved._c_contiguous else moved.copy("C")
@@ -364,7 +366,7 @@ def _own_to_real(a, n: int, axis: int, scale: float):
     return _moved_back(result, (*shape[:-1], n), axis)
 
 
-# From complex to complex, real to complex, complex to real, over any axes
+# Complex to complex, real to complex, complex to real; any axes
 
 
 def complex_transform(
@@ -374,13 +376,13 @@ def complex_transform(
     kind = _complex_type(a.dtype)
     scale = scale_of(norm, math.prod(lengths), inverse)
     shape = _shape_with(a, lengths, axes)
-    if not axes:  # as numpy, which does nothing then
+    if not axes:  # nothing to do, as in NumPy
         return _stored(a.copy(), out)
     name = "ifft" if inverse else "fft"
     result = _by_host(name, a, lengths, axes, norm, shape, kind, out)
     if result is not None:
         return result
-    if _repeat(axes):  # one after the other, the last one first
+    if _repeat(axes):  # axis by axis, the last one first
         for n, axis in reversed(list(zip(lengths, axes, strict=True))):
             a = complex_transform(a, [n], [axis], norm, inverse)
         return _stored(a, out)
@@ -436,7 +438,7 @@ def transform_to_real(a, lengths, axes, norm, out=None):
     if result is not None:
         return result
     several = len(axes) > 1
-    if _repeat(axes):  # as in NumPy, the first one first
+    if _repeat(axes):  # axis by axis, the first one first, as in NumPy
         for length, axis in zip(lengths[:-1], axes[:-1], strict=True):
             a = complex_transform(
                 a, [length], [axis], norm, inverse=True, any_order=False

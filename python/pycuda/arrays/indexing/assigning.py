@@ -1,4 +1,4 @@
-"""Chosen elements of an array set to values."""
+"""Functions that set selected elements of an array."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def put(a, ind, v, mode: str = "raise") -> None:
     wrapped = UFUNCS["remainder"](indices.astype(np.int64, copy=False), a.size)
     if (
         a.ndim == 0
-    ):  # an index of no axes is the whole array, which has no room for several values
+    ):  # an index without axes selects the whole array, which takes one value
         a = a._view(0, (1,), (a.itemsize,))
     a[unravel_index(wrapped, a.shape)] = values
 
@@ -162,7 +162,7 @@ def copyto(dst, src, casting: str = "same_kind", where=True) -> None:
     if where is True:
         _driver._array_assign(dst, src)
         return
-    if not is_number:  # as in an assignment, axes of 1 may be too many
+    if not is_number:  # as in an assignment, additional axes of extent 1 are permitted
         while src.ndim > dst.ndim and src.shape[0] == 1:
             src = src[0]
     _driver._array_apply("copy", src, out=dst, where=_as_mask(where), casting="unsafe")

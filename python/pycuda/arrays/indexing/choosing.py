@@ -40,7 +40,7 @@ def choose(a, choices, out=None, mode: str = "raise"):
             raise ValueError(
                 f"indices must be from 0 to {len(arrays) - 1}, not from {low} to {high}"
             )
-    result = empty(shape, dtype)  # not `out`, whose memory may be that of an operand
+    result = empty(shape, dtype)  # not `out`, which may share memory with an operand
     for number, array in enumerate(arrays):
         copyto(result, array, "unsafe", chosen == number)
     return (put_back if mode == "raise" else put_into)(out, result)
@@ -71,7 +71,7 @@ def select(condlist, choicelist, default=0):
     types = [getattr(one, "dtype", one) for one in choices]
     shape = np.broadcast_shapes(*(one.shape for one in (*conditions, *arrays)))
     result = empty(shape, np.result_type(*types))
-    choices = [  # numbers are cast as arrays are: -1 becomes 255 among elements of uint8
+    choices = [  # numbers are cast like arrays: -1 becomes 255 for uint8
         one
         if isinstance(one, _driver.ArrayBase)
         else np.asarray(one).astype(result.dtype)[()]
@@ -84,5 +84,5 @@ def select(condlist, choicelist, default=0):
 
 
 def _choice(value):
-    """Arrays on the device, and Python's numbers, which have no say about the type."""
+    """Convert a choice to an array of the device. Python's numbers stay, because they do not change the type."""
     return value if type(value) in (int, float, complex) else as_array(value)

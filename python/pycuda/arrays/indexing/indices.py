@@ -1,4 +1,4 @@
-"""Arguments that are indices, checked."""
+"""Validation of index arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
 def wrapped_indices(indices, extent: int, mode: str):
-    """Indices that are surely inside, by numpy's ``mode``."""
+    """Bring indices into bounds as NumPy's ``mode`` says: "raise", "wrap" or "clip"."""
     if mode == "raise":
         return indices
     if extent == 0:

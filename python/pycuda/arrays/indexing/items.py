@@ -48,9 +48,9 @@ def _axes_used(item) -> int:
 
 
 def _expand(ary, items: tuple) -> list:
-    """Replaces the ellipsis, or adds one at the end, by slices of all axes that remain.
+    """Replace the ellipsis (or the end of the index) by slices of all remaining axes.
 
-    An ellipsis of no axes stays: it separates the arrays on its sides, as a slice does.
+    An ellipsis of no axes is kept, because it separates the index arrays on its two sides, as a slice does.
     """
     if sum(item is Ellipsis for item in items) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -72,7 +72,7 @@ def basic_view(ary, items) -> ArrayBase:
 
 
 def get_item(ary, index):
-    """``ary[index]`` for what the class below does not know: integers of numpy, fields, arrays."""
+    """``ary[index]`` for indices that the base class does not support: NumPy's integers, fields, arrays."""
     if isinstance(index, str):
         return _field(ary, index)
     items = _as_tuple(index)
@@ -91,7 +91,7 @@ def _select(ary, items):
 
 
 def set_item(ary, index, value) -> None:
-    """``ary[index] = value`` for the same, with broadcasting and conversion."""
+    """``ary[index] = value`` for these indices, with broadcasting and conversion."""
     if isinstance(index, str):
         return _field(ary, index)._assign(value)
     items = _as_tuple(index)
@@ -124,7 +124,7 @@ def _is_single(value) -> bool:
 
 
 def _assign_where(ary, mask, value) -> None:
-    """A number where the mask is true: one kernel, no list of places."""
+    """Assign a number to the elements at which the mask is true, in one kernel without a list of indices."""
     mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
     if not isinstance(value, ArrayBase):
         value = np.asarray(value, ary.dtype)[()]
@@ -145,7 +145,7 @@ def places_of(array) -> tuple:
 
 
 def check_bounds(array, axis: int, extent: int) -> None:
-    """IndexError where an index is not one of an axis of that length."""
+    """Raise IndexError if an index is out of bounds for an axis of this length."""
     if array.size == 0:
         return
     low, high = int(array.min().get()), int(array.max().get())
@@ -157,10 +157,10 @@ def check_bounds(array, axis: int, extent: int) -> None:
 
 
 class _NewAxis:
-    """A mask without axes: it chooses all of the array along a new axis, or nothing."""
+    """A mask without axes. It selects the whole array along a new axis of extent 1, or of extent 0 if it is False."""
 
     def __init__(self, places: ArrayBase) -> None:
-        self.places = places  # one zero, or none
+        self.places = places  # [0] if the mask is true, else empty
 
 
 def _fits(mask, extents) -> bool:
@@ -175,10 +175,10 @@ def _fits(mask, extents) -> bool:
 
 
 class _AdvancedIndex:
-    """Arrays of integers as an index: the elements are addressed one by one.
+    """Arrays of integers as an index. The address of each element is computed.
 
-    The arrays broadcast to one shape, which replaces their axes: at the place of the first one if
-    they stand side by side, else in front. All other items are applied first, as a view.
+    The arrays are broadcast to one shape, which replaces the axes that they index. The new axes are at the position of
+    the first array if the arrays are adjacent in the index, else in front. All other items are applied first, as a view.
     """
 
     def __init__(self, ary, items: tuple) -> None:
@@ -201,7 +201,7 @@ class _AdvancedIndex:
             else:
                 basic.append(item)
                 axis += item is not Ellipsis and not _is_integer(item)
-        # An integer among arrays is an array, too; it only matters where the result's axes go.
+        # An integer beside arrays is an array, too: it decides where the axes of the result are.
         self.view = basic_view(ary, tuple(basic))
         self.arrays = arrays
         self.shape = np.broadcast_shapes(*(array.shape for _, array in arrays))
@@ -236,7 +236,7 @@ class _AdvancedIndex:
             if not isinstance(item, ArrayBase):
                 result.append(item)
             elif item.dtype.kind == "b":
-                # How many elements are chosen decides the result's shape: the host must know.
+                # The shape of the result depends on the number of selected elements, which the host must read.
                 if not _fits(item, shape[start:axis]):
                     raise IndexError(
                         f"a mask of shape {item.shape} does not fit axes of {shape[start:axis]}"
@@ -272,7 +272,7 @@ class _AdvancedIndex:
         return offsets._reshape((1,) * before + self.shape + (1,) * after)
 
     def _indexed_axes(self) -> tuple[list, list, list]:
-        """The indices of each axis, all of one shape, and the axes' extents and strides."""
+        """For each indexed axis: the indices, broadcast to one shape, the extent and the stride."""
         return (
             [broadcast_to(array, self.shape) for _, array in self.arrays],
             [self.view.shape[axis] for axis, _ in self.arrays],
@@ -280,7 +280,7 @@ class _AdvancedIndex:
         )
 
     def _refuse(self, outside: int) -> None:
-        """IndexError if an array, by its number, has indices that are not on its axis; -1: none has."""
+        """Raise IndexError if array number ``outside`` has an index out of bounds; -1 means that no array has."""
         if outside >= 0:
             axis, array = self.arrays[outside]
             check_bounds(array, axis, self.view.shape[axis])

@@ -103,7 +103,7 @@ def to_device(self, device, /, *, stream=None):
     if source.size:
         if stream is not None:
             stream.synchronize()
-        here.synchronize()  # work on the array may be in any stream of its device
+        here.synchronize()  # any stream of its device may have work with the array
         with _driver._InContext(here):
             _driver.memcpy_peer(result.ptr, source.ptr, source.nbytes, there, here)
         there.synchronize()

@@ -1,14 +1,12 @@
-"""NumPy's functions on the memory of arrays, where the device is the CPU.
+"""NumPy's functions on the memory of arrays, if the device is the CPU.
 
-There the memory of arrays is memory of the host, too: NumPy's LAPACK and its Fourier transforms read and
-write that memory without a copy. A call
+In this case NumPy's LAPACK and Fourier transforms read and write the arrays' memory without a copy. A call
 
-- waits for the stream, so that all work that was queued before is done: kernels that write an operand, and
-  those of an earlier owner of the result's memory;
-- computes in the calling thread, so that all work that is queued afterwards sees the result.
+- waits for the stream, because earlier work may write an operand or use the result's memory;
+- computes in the calling thread, so the result is complete before later work is queued.
 
-NumPy itself returns when its work is done, so nothing is lost by waiting. A stream that records a graph
-cannot be waited for: own kernels go into the graph. Only speed depends on the way that is taken.
+A program cannot wait for a stream that records a graph. Then this package's own kernels are recorded. The two
+implementations differ only in speed.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from pycuda.arrays.creation.conversion import as_array
 
 
 class _Lent:
-    """An array's memory as NumPy's array interface; keeps the array alive."""
+    """The array interface of an array's memory. Keeps the array alive."""
 
     __slots__ = ("__array_interface__", "array")
 
@@ -37,9 +35,9 @@ class _Lent:
 
 
 def views(*arrays: ArrayBase, stream=None) -> list[np.ndarray] | None:
-    """NumPy's views of arrays, which the host may use at once; None where it never may.
+    """Wait for the stream and return NumPy's views of arrays; None if the host may not access the arrays.
 
-    Arrays without elements have no memory: an empty array of NumPy's stands for them.
+    An array without elements has no memory and is replaced by an empty NumPy array.
     """
     if not _driver._array_wait_for_host(stream):
         return None
@@ -55,7 +53,7 @@ def views(*arrays: ArrayBase, stream=None) -> list[np.ndarray] | None:
 
 
 def _mark_written(address: int, view: np.ndarray) -> None:
-    """What NumPy writes there, no call of the driver tells."""
+    """Tell the check modes that NumPy has written to arrays: no call of the driver shows this."""
     reach = [
         (n - 1) * stride for n, stride in zip(view.shape, view.strides, strict=True)
     ]
@@ -70,7 +68,7 @@ def call(function, *arrays: ArrayBase, **options):
     lent = views(*arrays)
     if lent is None:
         return None
-    with np.errstate(all="ignore"):  # kernels give no warnings
+    with np.errstate(all="ignore"):  # as kernels, which give no warnings
         result = function(*lent, **options)
     if isinstance(result, tuple):
         return tuple(as_array(np.asarray(one)) for one in result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-#: NumPy's types of CUDA's names, and the longest vector of each.
+#: For each base name of CUDA's vectors: NumPy's type, and the largest number of components.
 _BASES = {
     "char": ("i1", 4), "short": ("i2", 4), "int": ("i4", 4), "long": ("i8", 4), "longlong": ("i8", 2),
     "uchar": ("u1", 4), "ushort": ("u2", 4), "uint": ("u4", 4), "ulong": ("u8", 4), "ulonglong": ("u8", 2),

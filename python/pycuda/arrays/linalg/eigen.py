@@ -1,14 +1,16 @@
 """Eigenvalues and eigenvectors of square matrices that need not be symmetric.
 
-By NumPy's LAPACK where the host has the arrays' memory (interop/host.py). Else a block of threads has a matrix. Householder's reflections make it an upper Hessenberg matrix, and Francis'
-implicitly shifted QR steps, two shifts at once for real matrices, an upper triangle (Schur):
+If the host can access the arrays' memory, NumPy's LAPACK computes them (interop/host.py). Else a block of threads
+processes each matrix. Householder's reflections reduce the matrix to upper Hessenberg form. Francis' implicitly shifted
+QR steps reduce this form to an upper triangle (the Schur form), with two shifts at once for real matrices:
 
     x x x x      x x x x      x x x x
     x x x x  ->  x x x x  ->    x x x     real matrices keep a block of 2 by 2
     x x x x        x x x          x x     for each pair of complex eigenvalues
     x x x x          x x          x x
 
-Eigenvectors come by back substitution, a thread for each, and are turned back.
+Back substitution gives the eigenvectors of the triangle, one thread for each. A product with the basis gives those of the
+matrix.
 """
 
 from __future__ import annotations
@@ -58,13 +60,13 @@ def _module(dtype: np.dtype):
 
 
 def _launch(name: str, kind, count: int, wide: int, *arguments) -> None:
-    """For ``count`` matrices, each of ``wide`` blocks of threads along y, or of one along x."""
+    """Launch for ``count`` matrices: ``wide`` blocks along y for each matrix, or one block along x."""
     grid = (wide, count) if wide else (count, 1)
     _module(kind).get_function(name)(*arguments, block=(_THREADS, 1, 1), grid=grid)
 
 
 def _schur(a, vectors: bool):
-    """The Schur forms of matrices that are scaled to elements up to 1, their bases, and the scales."""
+    """Scale matrices to elements up to 1. Return their Schur forms, the bases, and the scales."""
     kind = inexact(a)
     if a.size and not bool(UFUNCS["isfinite"](a).all()):
         raise LinAlgError("Array must not contain infs or NaNs")
@@ -120,7 +122,7 @@ def _eig_on_host(a):
 
 
 def _real_if_all_are(a, values, *vectors):
-    """Results for NumPy before 2.5, which were real where all eigenvalues are; later ones never are."""
+    """As NumPy before 2.5: real results if all eigenvalues are real. Later versions return complex results."""
     results = (values, *vectors)
     if a.dtype.kind == "c" or (values.dtype.kind == "c" and values.imag.any()):
         return results
@@ -185,7 +187,7 @@ def eig(a):
                 form[some], vectors[some], n, least,
             )  # fmt: skip
         vectors = _normalized(matmul(basis, vectors))
-    if pairs:  # exactly conjugate, and exactly real
+    if pairs:  # make pairs exactly conjugate, and real eigenvalues exactly real
         vectors.imag = where(imaginary[:, None, :] == 0, 0, vectors.imag)
         partner = roll(vectors, 1, -1).conj()
         vectors = where(imaginary[:, None, :] < 0, partner, vectors)
@@ -193,7 +195,7 @@ def eig(a):
 
 
 def _normalized(columns):
-    """Columns of length 1; of complex ones the largest element is real."""
+    """Scale columns to length 1, and complex columns so that the largest element is real."""
     sizes = UFUNCS["absolute"](columns)
     length = UFUNCS["sqrt"]((sizes * sizes).sum(1, None, None, True))
     columns = columns / length

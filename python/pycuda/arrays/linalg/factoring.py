@@ -1,8 +1,8 @@
 """Systems of equations, inverses, determinants, and the factors that they come from: LU, Cholesky, QR.
 
-By NumPy's LAPACK where the host has the arrays' memory (interop/host.py), by cuSOLVER where it is found
-(linalg/lapack.py), else block by block: a block of threads for each matrix takes a panel of 32 columns, the
-rest is products of matrices.
+If the host can access the arrays' memory, NumPy's LAPACK computes them (interop/host.py). Else cuSOLVER does, if it is
+installed (linalg/lapack.py). Else kernels of this package do, block by block: a block of threads for each matrix factors
+a panel of 32 columns, and products of matrices update the rest.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _module(dtype: np.dtype):
 
 
 def inexact(*arrays) -> np.dtype:
-    """The type that numpy computes in."""
+    """The type in which NumPy computes."""
     for one in arrays:
         if one.dtype.kind not in "biufc" or one.dtype == np.float16:
             raise TypeError(f"array type {one.dtype} is unsupported in linalg")
@@ -62,14 +62,14 @@ def inexact(*arrays) -> np.dtype:
 
 
 def square_matrices(a):
-    """The array of matrices (..., n, n), and the type to compute in."""
+    """Convert ``a`` to an array of matrices (..., n, n). Return the array and the type for the computation."""
     a = as_array(a)
     check_square(a)
     return a, inexact(a)
 
 
 def largest(a):
-    """Of each matrix the largest size of elements, but 1 where it is 0, to divide by."""
+    """The largest magnitude in each matrix, a divisor for scaling; 1 for a matrix of zeros."""
     sizes = UFUNCS["absolute"](a).max((1, 2), None, True)
     return where(sizes == 0, 1, sizes).astype(sizes.dtype, copy=False)
 
@@ -79,7 +79,7 @@ def _blocks(n: int):
 
 
 def _solve_triangle(a, b, k0: int, k1: int, first: int, lower: bool) -> None:
-    """Rows k0 to k1 of ``b``, from column ``first`` on."""
+    """Solve for rows k0 to k1 of ``b``, from column ``first`` on."""
     columns = b.shape[-1] - first
     if columns == 0:
         return
@@ -93,7 +93,7 @@ def _solve_triangle(a, b, k0: int, k1: int, first: int, lower: bool) -> None:
 
 
 class _Factors:
-    """P A = L U of a stack of matrices: both in one array, the diagonal of L being ones."""
+    """P A = L U of a stack of matrices. One array has both factors; the ones of L's diagonal are not stored."""
 
     def __init__(self, a, dtype) -> None:
         self.lu = lu = stacked(a, dtype)
@@ -117,7 +117,7 @@ class _Factors:
         return result
 
     def solve(self, b):
-        """The solution for right sides (..., n, columns), as (matrices, n, columns)."""
+        """Solve for right sides (..., n, columns). The result is (matrices, n, columns)."""
         count, n = self.lu.shape[:2]
         b = stacked(b, self.lu.dtype)
         b = b[arange_of(count)[:, None], self.order].copy("C")
@@ -141,7 +141,7 @@ class _Factors:
         return self.solve(one)
 
     def sign(self):
-        """Of the permutation."""
+        """The sign of the permutation."""
         odd = self.swaps % 2 != 0
         return 1 - 2 * odd.astype(self.lu.real.dtype)
 
@@ -266,7 +266,7 @@ def slogdet(a):
 
 
 def _own_cholesky(a, kind, upper: bool):
-    """(factors, status) of a stack in rows."""
+    """Return (factors, status) of a stack of matrices in row-major order."""
     work = stacked(matrix_transpose(a).conj() if upper else a, kind)
     count, n = work.shape[:2]
     broken = zeros(count, np.int32)
@@ -309,7 +309,7 @@ def cholesky(a, /, *, upper: bool = False):
 
 
 def _numpy_cholesky(a, upper: bool):
-    # NumPy has ``upper`` since 2.0 only.
+    # NumPy has the parameter ``upper`` since version 2.0.
     if not upper:
         return np.linalg.cholesky(a)
     return np.linalg.cholesky(a.swapaxes(-1, -2).conj()).swapaxes(-1, -2).conj()
@@ -327,12 +327,12 @@ class QRResult(NamedTuple):
 
 
 def _own_qr(a, kind, mode: str):
-    """(Q or None, R) of a stack (matrices, m, n)."""
+    """Return (Q or None, R) of a stack (matrices, m, n)."""
     work = stacked(a, kind)
     count, m, n = work.shape
     least = min(m, n)
     scale = 1
-    if work.size:  # by a power of 2, which rounds nothing: squares of the elements must not underflow
+    if work.size:  # a power of 2 is exact; squares of the elements must not underflow
         exponent = UFUNCS["floor"](UFUNCS["log2"](largest(work)))
         scale = UFUNCS["exp2"](exponent.clip(math.log2(np.finfo(kind).tiny)))
         work /= scale
@@ -386,5 +386,5 @@ def qr(a, mode: str = "reduced"):
 
 
 def _is_small(a) -> bool:
-    """Whether ``a`` is a stack of matrices that own kernels factor at once, a block of threads for each."""
+    """Whether this package's kernels factor the stack ``a`` in one launch, with a block of threads for each matrix."""
     return math.prod(a.shape[:-2]) > 1 and max(a.shape[-2:]) <= 64

@@ -1,13 +1,13 @@
 """Factors of matrices by cuSOLVER and cuBLAS: between arrays in rows and LAPACK's matrices in columns.
 
-LAPACK's matrices lie in columns, so a C-contiguous array of ours is LAPACK's transposed matrix:
+LAPACK's matrices are in column-major order, so a C-contiguous array is the transposed matrix for LAPACK:
 
     our memory  a b c d      we:  a b     LAPACK:  a c
                                   c d              b d
 
 Most functions need no transposed copy: the inverse of the transposed matrix is the transposed inverse, the lower
-triangle of A is the upper one of LAPACK's matrix, and U and V of singular values change places. ``stack`` below is always
-(matrices, columns, rows) of LAPACK's matrices.
+triangle of A is the upper one of LAPACK's matrix, and U and V of singular values are exchanged. Below, ``stack`` always has
+the shape (matrices, columns, rows) of LAPACK's matrices.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.tools import context_dependent_memoize
 
-#: Stacks of matrices up to this extent are factored all at once by cuBLAS, larger ones one after the other; up
-#: to the second one if there are at least so many. Measured on an H200.
+#: cuBLAS factors a stack in one call if the matrices have at most this extent, or the second one if there are at least
+#: _MANY matrices. Larger matrices are factored one by one. Measured on an H200.
 _MOST_STACKED, _MOST_OF_MANY, _MANY = 256, 512, 8
 
-#: Stacks of matrices up to this extent get their singular values all at once by cuSOLVER.
+#: Up to this extent, cuSOLVER computes the singular values of a stack of matrices in one call.
 LARGEST_ROTATED_AT_ONCE = 32
 
-#: Matrices of float32 from this extent on get them by the polar decomposition, which takes a half to a third of
-#: the time of QR steps on an H200.
+#: From this extent on, singular values of float32 are computed by the polar decomposition. On an H200 it takes a third to
+#: a half of the time of QR steps.
 _LEAST_POLAR = 128
 
 
 def takes(dtype) -> bool:
-    """Whether matrices of this type can be factored here."""
+    """Whether cuSOLVER and cuBLAS are available and factor matrices of this type."""
     return _driver._array_library_takes("solver", np.dtype(dtype))
 
 
@@ -53,8 +53,8 @@ def stacked(a, dtype):
 
 
 def in_rows(stack):
-    """Matrices in rows, C-contiguous, of a stack of matrices in columns."""
-    if 1 in stack.shape[1:]:  # the elements lie in the same order
+    """Convert a stack of matrices in column-major order to a C-contiguous array."""
+    if 1 in stack.shape[1:]:  # the order of the elements in memory is equal
         return stack._reshape(stack.shape[0], stack.shape[2], stack.shape[1])
     return matrix_transpose(stack).copy("C")
 
@@ -84,14 +84,14 @@ class Factors:
         self._pivots = empty((count, n), np.int32 if self._together else np.int64)
         if self.lu.size == 0:
             return
-        # cuSOLVER may lose NaN: it is no pivot.
+        # cuSOLVER may lose NaN, because NaN is never a pivot.
         self.undefined = UFUNCS["isnan"](self.lu).any((1, 2))
         factor = _driver._library_lu_stack if self._together else _driver._library_lu
         factor(self.lu, self._pivots, self.singular)
         self.singular = where(self.undefined, 0, self.singular)
 
     def diagonal(self):
-        """That of U; NaN where the matrix has one."""
+        """The diagonal of U; NaN if the matrix contains NaN."""
         diagonal = self.lu.diagonal(0, 1, 2)
         if self.lu.size == 0:
             return diagonal
@@ -99,7 +99,7 @@ class Factors:
         return result.astype(diagonal.dtype, copy=False)
 
     def checked(self, result):
-        """The result, (matrices, rows, columns), that the factors gave. Waits for the device."""
+        """Return ``result`` (matrices, rows, columns). Raises LinAlgError for a singular matrix. Waits for the device."""
         if self.lu.size == 0:
             return result
         worst = int((2 * (self.singular != 0) + self.undefined).max().get())
@@ -119,29 +119,29 @@ class Factors:
             _driver._library_lu_solve(self.lu, self._pivots, sides, transposed, status)
 
     def solve(self, b):
-        """The solution for right sides (..., n, columns), as (matrices, n, columns)."""
+        """Solve for right sides (..., n, columns). The result is (matrices, n, columns)."""
         sides = stacked(matrix_transpose(b), self.lu.dtype)
         self._solve(sides, transposed=self._in_rows)
         return in_rows(sides)
 
     def inverse(self):
-        # Its columns, of LAPACK's transposed matrix, are our rows: nothing has to be transposed.
+        # The columns of LAPACK's transposed matrix are our rows, so no transposition is needed.
         n = self.lu.shape[1]
         one = broadcast_to(eye(n, dtype=self.lu.dtype), self.lu.shape).copy("C")
         self._solve(one, transposed=not self._in_rows)
         return one
 
     def sign(self):
-        """Of the permutations."""
+        """The signs of the permutations."""
         n = self.lu.shape[1]
         swaps = (self._pivots != arange_of(n) + 1).sum(1)
         return 1 - 2 * (swaps % 2).astype(self.lu.real.dtype)
 
 
 def cholesky(a, dtype, upper: bool):
-    """(factors, status) of a stack of Hermitian matrices in rows of which one triangle is read."""
-    # Our lower triangle is LAPACK's upper one, and LAPACK's U^H U is then our L L^H. But of one matrix the
-    # lower triangle is factored in half of the time, which is worth transposed copies.
+    """Return (factors, status) of Hermitian matrices in row-major order. Reads one triangle."""
+    # Our lower triangle is LAPACK's upper one, and LAPACK's U^H U is our L L^H. But factoring the lower triangle of a
+    # single matrix takes half of the time, so transposed copies are worth their time.
     turned = not upper and math.prod(a.shape[:-2]) == 1
     stack = stacked(matrix_transpose(a) if turned else a, dtype)
     status = _status(stack.shape[0])
@@ -152,7 +152,7 @@ def cholesky(a, dtype, upper: bool):
 
 
 def qr(a, dtype, mode: str):
-    """(Q or None, R) of a stack of matrices; ``mode`` as :func:`pycuda.linalg.qr` has it."""
+    """Return (Q or None, R) of a stack of matrices; ``mode`` as in :func:`pycuda.linalg.qr`."""
     stack = stacked(matrix_transpose(a), dtype)
     count, n, m = stack.shape
     least = min(m, n)
@@ -172,12 +172,12 @@ def qr(a, dtype, mode: str):
 
 
 def eigh(a, dtype, lower: bool, vectors: bool):
-    """(eigenvalues, eigenvectors) of a stack of Hermitian matrices; no vectors where none are wanted."""
+    """Return (eigenvalues, eigenvectors or None) of a stack of Hermitian matrices."""
     stack = stacked(a, dtype)
     count, n = stack.shape[:2]
     values = empty((count, n), dtype.type(0).real.dtype)
     status = _status(count)
-    # LAPACK's matrix is the conjugate of ours, and so are its eigenvectors.
+    # LAPACK's matrix is the conjugate of ours, so its eigenvectors are the conjugates of ours.
     _driver._library_eigh(stack, values, vectors, lower, status)
     if bool(status.any()):
         raise LinAlgError("Eigenvalues did not converge")
@@ -187,7 +187,7 @@ def eigh(a, dtype, lower: bool, vectors: bool):
 
 
 def _more_orthonormal(stack):
-    """The columns of matrices, nearly orthonormal, after a step of Newton and Schulz: U (3 - U^H U) / 2."""
+    """Improve nearly orthonormal columns by a Newton-Schulz step: U (3 - U^H U) / 2."""
     return 1.5 * stack - 0.5 * matmul(
         matmul(stack, matrix_transpose(stack).conj()), stack
     )
@@ -195,7 +195,7 @@ def _more_orthonormal(stack):
 
 @context_dependent_memoize
 def _doubles_are_quick() -> bool:
-    """Whether the device computes in float64 at half the speed of float32, as few do."""
+    """Whether float64 has half the speed of float32. On most devices it is much slower."""
     attribute = device_attribute.SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
     return Context.get_device().get_attribute(attribute) <= 2
 
@@ -222,7 +222,7 @@ def svd(a, dtype, full: bool, vectors: bool, way: str | None = None):
     way = way or _way_of_svd(a, dtype, full and vectors)
     wide = (
         a.shape[-2] <= a.shape[-1]
-    )  # LAPACK's matrix is ours or, if it is wide, the transposed one
+    )  # LAPACK's matrix is our matrix, or the transposed one if our matrix is wide
     kind = np.result_type(dtype, np.float64) if way == "polar" else dtype
     stack = stacked(a if wide else matrix_transpose(a), kind)
     count, columns, rows = stack.shape
@@ -245,9 +245,9 @@ def svd(a, dtype, full: bool, vectors: bool, way: str | None = None):
     if way == "jacobi":
         u, v = _more_orthonormal(u), _more_orthonormal(v)
     u, v = u.astype(dtype, copy=False), v.astype(dtype, copy=False)
-    if way != "qr":  # V instead of its adjoint
+    if way != "qr":  # these return V, not its adjoint
         v = matrix_transpose(v).conj().copy("C")
     if not full and u.shape[1] > columns:
         u = u[:, :columns].copy("C")
-    # A^T = U S Vh is A = Vh^T S U^T, and memory in columns is the transposed matrix in rows.
+    # A^T = U S Vh means A = Vh^T S U^T. A matrix in column-major order is the transposed matrix in row-major order.
     return (v, s, u) if wide else (in_rows(u), s, in_rows(v))

@@ -114,7 +114,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
         )
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
-    if isinstance(axis, tuple):  # their order tells rows from columns
+    if isinstance(axis, tuple):  # the first one has the rows
         axes = tuple(_axes.normalize_axis(one, x.ndim) for one in axis)
     result = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
     if keepdims:

@@ -1,7 +1,7 @@
 """Products of arrays; see pycuda.gpuarray. All of them are made of products of matrices.
 
-On a GPU with cuBLAS (the wheel nvidia-cublas, or a toolkit) floats are multiplied by it; everything
-else by kernels of our own.
+On a GPU, cuBLAS (the wheel nvidia-cublas, or a toolkit) multiplies floats if it is installed. Kernels of this package
+compute all other products.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def matrix_power(a, n: int):
     check_square(a)
     if n < 0:
         from pycuda.arrays.linalg.factoring import (
-            inv,  # only now: it takes a millisecond to load
+            inv,  # imported here, because loading takes a millisecond
         )
 
         n, a = -n, inv(a)
@@ -230,7 +230,7 @@ def matrix_power(a, n: int):
         result = _driver._array_empty(a.shape, a.dtype, None, "C", type(a)).fill(0)
         result.diagonal(0, -2, -1).fill(1)
         return result
-    if n == 3:  # NumPy's order, which decides where infinities become NaN
+    if n == 3:  # NumPy's order of products: it decides where infinities become NaN
         return matmul(matmul(a, a), a)
     result = None
     while True:
@@ -312,8 +312,8 @@ def kron(a, b):
 
 
 def _parse(subscripts: str, operands) -> tuple[list[str], str]:
-    """The letters of each operand and of the result; an ellipsis becomes capital-free letters of
-    its own, which are broadcast."""
+    """Return the letters of each operand and of the result. An ellipsis is replaced by unused letters, whose axes
+    are broadcast."""
     text = subscripts.replace(" ", "")
     if text.count("->") > 1 or any(c not in ",.->" and not c.isalpha() for c in text):
         raise ValueError(f"einsum() does not understand the subscripts {subscripts!r}")
@@ -350,7 +350,7 @@ def _parse(subscripts: str, operands) -> tuple[list[str], str]:
 
 
 def _hidden_letters(used: set, count: int) -> str:
-    """Letters that stand for the axes of an ellipsis."""
+    """Choose letters for the axes of an ellipsis."""
     letters = (
         c for c in map(chr, range(0x100, 0x180)) if c.isalpha() and c not in used
     )
@@ -358,7 +358,7 @@ def _hidden_letters(used: set, count: int) -> str:
 
 
 def _take_diagonals(a, term: str):
-    """Letters that come twice become one axis, along both."""
+    """Replace two axes with the same letter by their diagonal."""
     letters = "".join(dict.fromkeys(term))
     if letters == term:
         return a, term
@@ -381,8 +381,8 @@ def _sum_away(a, term: str, wanted: set):
 
 
 def _contract(a, left: str, b, right: str, wanted: set):
-    """Two operands into one: letters of both that are wanted are a stack of products, those of both
-    that are not are summed over, and those of one are its rows or columns."""
+    """Contract two operands by a product of matrices. Letters of both operands are axes of the stack if the result has
+    them; else they are summed over. Letters of one operand are its rows or columns."""
     a, left = _sum_away(a, left, wanted | set(right))
     b, right = _sum_away(b, right, wanted | set(left))
     common = [c for c in left if c in right]
@@ -400,7 +400,7 @@ def _contract(a, left: str, b, right: str, wanted: set):
             extents[c] = max(extents.get(c, 1), n) if n else 0
 
     def arranged(array, term, *groups):
-        """Axes in the groups' order, each group one axis but the first, the stack."""
+        """Reorder the axes by groups. Each group becomes one axis, except the first one, the stack."""
         order = [c for group in groups for c in group]
         array = array.transpose([term.index(c) for c in order])
         array = broadcast_to(array, [extents[c] for c in order])
@@ -456,10 +456,10 @@ def einsum(subscripts, /, *operands, out=None, dtype=None, optimize="greedy"):
 
 
 def _order(pairs, wanted: str, optimize):
-    """Which operands are contracted when, as numpy sees it from the shapes."""
+    """The order of the contractions, which NumPy determines from the shapes."""
     if len(pairs) < 3 or optimize is False:
         return [tuple(range(len(pairs)))]
-    # numpy reads plain letters only.
+    # NumPy accepts ASCII letters only.
     letters = dict.fromkeys("".join(term for _, term in pairs))
     alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     if len(letters) > len(alphabet):

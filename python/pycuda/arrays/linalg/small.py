@@ -1,4 +1,4 @@
-"""Stacks of small matrices by own kernels: a matrix takes part of a warp, and a lane has a row of it."""
+"""Stacks of small matrices by kernels of this package. A part of a warp processes a matrix, a lane each row."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pycuda.arrays.linalg.lapack import stacked
 
 
 def takes(a, dtype) -> bool:
-    """Whether matrices ``a`` are best factored here in this type."""
+    """Whether these kernels support the extents of the matrices ``a`` in this type."""
     return a.size > 0 and max(a.shape[-2:]) <= _driver._small_largest(dtype)
 
 
 def _stack(a, dtype):
-    """Of shape (matrices, rows, columns), C-contiguous: the array itself where it is so."""
+    """Reshape to (matrices, rows, columns), C-contiguous. Copies only if necessary."""
     if a.dtype == dtype and a._c_contiguous:
         return a._reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
     return stacked(a, dtype)
@@ -34,7 +34,7 @@ def _check(flag, message: str) -> None:
 
 
 def solve(a, b, dtype):
-    """``b`` as (..., n, columns), the stacks broadcast already."""
+    """Solve for ``b`` of shape (..., n, columns). The stacks of ``a`` and ``b`` are broadcast already."""
     flag = _flag()
     x = _driver._small_solve(_stack(a, dtype), _stack(b, dtype), flag)
     _check(flag, "Singular matrix")
@@ -64,15 +64,15 @@ def cholesky(a, dtype, upper: bool):
 
 
 def svd(a, dtype, vectors: bool):
-    """(U, S, Vh) of matrices (..., m, n), as stacks; None where rotations of columns cannot give them: some element
-    is not finite, or some matrix has not full rank and ``vectors`` are wanted."""
+    """Return (U, S, Vh) of matrices (..., m, n) as stacks. Returns None if rotations of columns cannot compute them:
+    if an element is not finite, or if ``vectors`` are requested and a matrix is rank-deficient."""
     flag = _flag()
     found = _driver._small_svd(_stack(a, dtype), vectors, flag)
     return None if flag.get()[0] else found
 
 
 def eigh(a, dtype, upper: bool, vectors: bool):
-    """(eigenvalues, eigenvectors) of Hermitian matrices, as stacks; None where some element is not finite."""
+    """Return (eigenvalues, eigenvectors) of Hermitian matrices as stacks; None if an element is not finite."""
     flag = _flag()
     found = _driver._small_eigh(_stack(a, dtype), upper, vectors, flag)
     return None if flag.get()[0] else found

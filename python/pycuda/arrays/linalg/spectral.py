@@ -1,18 +1,17 @@
 """Singular values, eigenvalues of Hermitian matrices, and what is computed with them.
 
-By NumPy's LAPACK where the host has the arrays' memory (interop/host.py), by cuSOLVER where it is found
-(linalg/lapack.py). Else, and for stacks of small matrices,
-
-by rotations of pairs of columns (Hestenes; one-sided Jacobi): a rotation makes two columns orthogonal, and
-after some rounds over all pairs all columns are. Their lengths are the singular values:
+If the host can access the arrays' memory, NumPy's LAPACK computes them (interop/host.py). Else cuSOLVER does, if it is
+installed (linalg/lapack.py). Otherwise, and for stacks of small matrices, kernels of this package use rotations of pairs
+of columns (Hestenes; one-sided Jacobi). A rotation makes two columns orthogonal. After some rounds over all pairs, all
+columns are orthogonal, and their lengths are the singular values:
 
     A V = U S      V: all rotations together     U: the columns, of length 1
 
-Pairs that have no column in common are rotated at once, a warp for each, as in a tournament in which
-everyone meets everyone. What a warp does depends on the matrix alone: results are the same in every run.
+Pairs without a common column are rotated at the same time, a warp for each pair, as in a round-robin tournament. The work
+of a warp depends only on the matrix, so results are equal in every run.
 
-A Hermitian matrix is first made positive definite by adding a multiple of the identity, which has the same
-eigenvectors; then U is those. Matrices with more rows than columns are replaced by R of Q R.
+A multiple of the identity is added to a Hermitian matrix to make it positive definite. The eigenvectors stay the same, and
+U has them as columns. A matrix with more rows than columns is replaced by R of its QR decomposition.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.tools import context_dependent_memoize
 
 _MOST_ROUNDS = 60  # some 6 to 12 are needed
-_WARPS = 16  # of a block that has a whole matrix
+_WARPS = 16  # of the block that processes a matrix
 
 
 @context_dependent_memoize
@@ -62,13 +61,13 @@ def _kernel(dtype: np.dtype):
 
 
 def _least(dtype) -> float:
-    """The squared length below which a column counts as 0; the largest element of the matrix being 1."""
+    """The squared length below which a column is taken as 0. The largest element of the matrix is 1."""
     limits = np.finfo(dtype)
     return float(limits.tiny) / float(limits.eps) ** 2
 
 
 def _turn_once(w, v, moved, tolerance: float) -> None:
-    """All pairs of rows."""
+    """Rotate all pairs of rows once."""
     count, n, m = w.shape
     kernel, pairs = _kernel(w.dtype), (n + 1) // 2
     together = pairs <= _WARPS
@@ -86,7 +85,7 @@ def _turn_once(w, v, moved, tolerance: float) -> None:
 
 
 def _make_orthogonal(w, v=None) -> None:
-    """Rotates the rows of ``w``, of shape (matrices, n, length), and those of ``v`` with them."""
+    """Rotate the rows of ``w`` (matrices, n, length) until they are orthogonal, and the rows of ``v`` with them."""
     if w.size == 0 or w.shape[1] < 2:
         return
     moved = zeros(1, np.int32)
@@ -121,8 +120,8 @@ def _adjoint(a):
 
 
 def _complete(u, lengths, columns: int):
-    """The columns of ``u``, (matrices, m, n), with others in place of those of no length, and more up to
-    ``columns``: all orthonormal."""
+    """Replace columns of length 0 of ``u`` (matrices, m, n), and add columns up to ``columns``, so that all are
+    orthonormal."""
     known = lengths > math.sqrt(_least(u.dtype))
     n = u.shape[2]
     if columns == n and bool(known.all()):
@@ -135,7 +134,7 @@ def _complete(u, lengths, columns: int):
 
 
 def _tall_svd(a, full: bool, vectors: bool):
-    """U, S and V's adjoint of ``a``, (matrices, m, n) with m >= n; U and V are None without ``vectors``."""
+    """Return U, S and the adjoint of V of ``a`` (matrices, m, n), m >= n. Without ``vectors``, U and V are None."""
     count, m, n = a.shape
     if n == 0 or count == 0:
         s = zeros((count, n), real_type(a.dtype))
@@ -232,7 +231,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
 
 
 def _is_small(a) -> bool:
-    """Whether ``a`` is a stack of matrices that own kernels rotate at once, and cuSOLVER does not."""
+    """Whether this package's kernels process the stack ``a`` in one launch, and cuSOLVER cannot."""
     return (
         math.prod(a.shape[:-2]) > 1
         and max(a.shape[-2:]) > _lapack.LARGEST_ROTATED_AT_ONCE
@@ -241,7 +240,7 @@ def _is_small(a) -> bool:
 
 
 def _library_svd(a, full: bool, vectors: bool):
-    """By cuSOLVER; of a matrix that is much longer than wide, that of R of Q R."""
+    """Singular values by cuSOLVER. A matrix with many more rows than columns is replaced by R of its QR decomposition."""
     m, n = a.shape[1:]
     if max(m, n) <= _lapack.LARGEST_ROTATED_AT_ONCE or max(m, n) <= 1.6 * min(m, n):
         return _lapack.svd(a, a.dtype, full, vectors)
@@ -271,7 +270,7 @@ def svdvals(x, /):
 
 
 def _hermitian(a, kind, uplo: str):
-    """A stack of whole matrices of which only one triangle is read."""
+    """Complete Hermitian matrices, of which one triangle is read."""
     check_square(a)
     work = stacked(a if uplo in "Ll" else _adjoint(a), kind)
     if work.size == 0:
@@ -325,7 +324,7 @@ def eigvalsh(a, UPLO: str = "L"):
 
 
 def _eigh(a, uplo: str, vectors: bool) -> EighResult:
-    """Without ``vectors``, they are None or an array."""
+    """Return the eigenvalues and eigenvectors; without ``vectors``, the second value has no meaning."""
     a, kind = square_matrices(a)
     if uplo not in ("L", "U", "l", "u"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
@@ -367,12 +366,12 @@ def _own_eigh(a, kind, uplo: str):
 
 
 def _epsilon(a) -> float:
-    """How small a singular value may be beside the largest, with regard to the shape."""
+    """The default ratio to the largest singular value below which one is taken as 0; depends on the shape."""
     return max(a.shape[-2:]) * np.finfo(inexact(a)).eps
 
 
 def _limits(s, cutoff):
-    """Of each matrix's singular values, the one below which they count as 0."""
+    """For each matrix, the limit below which singular values are taken as 0."""
     cutoff = cutoff[..., None] if getattr(cutoff, "ndim", 0) else cutoff
     return s.max(-1, None, True) * as_array(cutoff).astype(s.dtype)
 

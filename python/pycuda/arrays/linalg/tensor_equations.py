@@ -1,4 +1,4 @@
-"""Equations and inverses of arrays whose axes are taken together as rows and columns."""
+"""Equations and inverses of arrays: some axes together are the rows of a matrix, the others its columns."""
 
 from __future__ import annotations
 

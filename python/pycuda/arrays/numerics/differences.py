@@ -123,7 +123,7 @@ def gradient(f, *varargs, axis=None, edge_order: int = 1):
 
 
 def _gradient(f, axis: int, spacing, edge_order: int):
-    steps = _steps(spacing, f, axis)  # from each sample to the next
+    steps = _steps(spacing, f, axis)  # the distance from each sample to the next
     shape = [1] * f.ndim
     shape[axis] = -1
 
@@ -136,7 +136,9 @@ def _gradient(f, axis: int, spacing, edge_order: int):
     a, b = steps[:-1], steps[1:]
     result = empty_like(f)
     before = (slice(None),) * axis
-    if (steps == steps[0]).all():  # without the middle one, which may be infinite
+    if (
+        steps == steps[0]
+    ).all():  # the formula for equal steps omits the middle sample, which may be infinite
         inner = (part(2, None) - part(None, -2)) / weight((2 * steps[0],))
     else:
         inner = (

@@ -83,14 +83,14 @@ def public(
 
 
 def add(function, namespace, name, numpy, module, array_api, aliases=(), pycuda=""):
-    """Declare a function that is made by a call, as the universal functions are."""
+    """Declare a function without a decorator. Used for the universal functions, which are made by a call."""
     ENTRIES.append(
         Entry(function, namespace, name, numpy, module, array_api, aliases, pycuda)
     )
 
 
 def _reordered(entry: Entry):
-    """The function with the positional parameters that PyCUDA has."""
+    """Wrap a function: its positional parameters are those of PyCUDA."""
     function = entry.function
     pairs = [part.partition("=") for part in entry.pycuda.split()]
     order = [(new, old or new) for new, _, old in pairs]
@@ -134,7 +134,7 @@ def _reordered(entry: Entry):
 def module_functions(namespace: str = "") -> dict:
     """The functions of pycuda.gpuarray (namespace ""), pycuda.linalg or pycuda.fft by their names.
 
-    In the order of the names: that of ENTRIES depends on which module was loaded first.
+    Sorted by name, because the order of ENTRIES depends on the order in which modules are loaded.
     """
     found = {}
     for entry in ENTRIES:
@@ -166,7 +166,7 @@ def functions_like_numpy() -> dict:
 
 
 def numpy_functions() -> dict:
-    """Our function for each of NumPy's functions, those of numpy.linalg and numpy.fft included."""
+    """A dict from NumPy's functions, including those of numpy.linalg and numpy.fft, to ours."""
     table = {}
     for entry in ENTRIES:
         if not entry.numpy:

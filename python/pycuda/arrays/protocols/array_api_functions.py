@@ -62,7 +62,7 @@ def can_cast(from_, to, /):
     True
     """
     from_, to = np.dtype(_type_of(from_)), np.dtype(to)
-    families = ("b", "iu", "fc")  # between these, the standard promotes nothing
+    families = ("b", "iu", "fc")  # the standard does not promote between these kinds
     same = any({from_.kind, to.kind} <= set(family) for family in families)
     return same and np.can_cast(from_, to)
 
@@ -85,7 +85,7 @@ def result_type(*arrays_and_dtypes):
 
 
 class FloatLimits(NamedTuple):
-    """What ``finfo()`` returns: Python's numbers, whatever the type."""
+    """What ``finfo()`` returns. The values are Python's numbers for every type."""
 
     bits: int
     eps: float

@@ -1,6 +1,6 @@
 """The modules that declare the functions of pycuda.gpuarray, imported so that the registry has these.
 
-What pycuda.linalg and pycuda.fft have beyond them is in all_functions.py, which is loaded when it is needed.
+all_functions.py, which is loaded at the first use, adds the functions of pycuda.linalg and pycuda.fft.
 """
 
 # ruff: noqa: F401

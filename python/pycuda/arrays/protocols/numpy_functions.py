@@ -11,14 +11,14 @@ from pycuda.arrays.protocols import main_functions as _main_functions  # noqa: F
 
 @functools.cache
 def functions() -> dict:
-    """Our function for each of NumPy's. Made at the first call: linear algebra and transforms are slow to load."""
+    """NumPy's functions and ours in their place. Made at the first call, because linear algebra and transforms load slowly."""
     from pycuda.arrays.protocols import all_functions  # noqa: F401
 
     return registry.numpy_functions()
 
 
 def array_function(self, func, types, args, kwargs):
-    """``numpy.func(...)`` with an array of the device among its arguments."""
+    """Call our version of NumPy's function ``func``, an argument of which is an array of the device."""
     ours = functions().get(func)
     if ours is None:
         name = f"{func.__module__}.{func.__name__}"

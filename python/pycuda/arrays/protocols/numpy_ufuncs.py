@@ -12,7 +12,7 @@ from pycuda.arrays.ufuncs.universal_functions import TWO_RESULTS, UFUNCS
 
 
 def array_ufunc(self, ufunc, method, *inputs, **kwargs):
-    """``numpy.sin(x)`` of an array on the device, and what else numpy's ufuncs do.
+    """``numpy.sin(x)`` of an array on the device, and the methods of NumPy's ufuncs.
 
     All keywords but ``order``, ``subok`` and ``signature``; the methods reduce, accumulate, outer, at and
     reduceat.
@@ -69,5 +69,5 @@ _PRODUCTS = {
 
 
 def has_ufunc(name: str) -> bool:
-    """Whether numpy's ufunc of that name takes arrays of the device."""
+    """Whether NumPy's ufunc of this name accepts arrays of the device."""
     return name in UFUNCS or name in TWO_RESULTS or name in _PRODUCTS

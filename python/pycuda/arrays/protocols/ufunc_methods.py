@@ -18,7 +18,7 @@ from pycuda.arrays.reductions.reducing import (
 )
 from pycuda.arrays.shapes.views import broadcast_to
 
-#: The ufuncs whose reductions the engine has.
+#: The ufuncs for which the engine in C++ has a reduction.
 _REDUCTIONS = {
     "add": _reductions.sum,
     "multiply": _reductions.prod,
@@ -28,7 +28,7 @@ _REDUCTIONS = {
     "logical_and": _reductions.all,
 }
 _SCANS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
-# In whatever order the elements are joined, the result is the same.
+# The order of the operations does not change the result.
 _ASSOCIATIVE = set(_REDUCTIONS) | set(
     """bitwise_and bitwise_or bitwise_xor logical_xor fmax fmin gcd lcm hypot logaddexp
     logaddexp2""".split()
@@ -41,7 +41,7 @@ _IDENTITY = {
 
 
 def _loop_type(ufunc, array, dtype, out):
-    """The type that NumPy joins elements in; TypeError if the ufunc has no such loop."""
+    """The type in which NumPy combines the elements. Raises TypeError if the ufunc has no loop for this type."""
     return getattr(np, ufunc.__name__).resolve_dtypes(
         (None if out is None else out.dtype, array.dtype, None),
         signature=(None if dtype is None else np.dtype(dtype), None, None),
@@ -51,12 +51,12 @@ def _loop_type(ufunc, array, dtype, out):
 
 
 def _only(out):
-    """``out`` of a function of one result; NumPy hands it on as a tuple."""
+    """The array in ``out``. NumPy passes ``out`` as a tuple."""
     return out[0] if isinstance(out, tuple) else out
 
 
 def reduce(ufunc, array, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):  # fmt: skip
-    """numpy's ``ufunc.reduce``; those that are no reduction of the engine, in log2(n) or n passes.
+    """NumPy's ``ufunc.reduce``. Ufuncs for which the engine has no reduction take log2(n) or n passes.
 
     initial: the first value; None takes the first element, also where the ufunc has an identity.
     """
@@ -92,7 +92,7 @@ def reduce(ufunc, array, axis=0, dtype=None, out=None, keepdims=False, initial=n
 
 
 def _first_value(name, array, axes, kind, initial):
-    """What the elements are joined to, of the type ``kind``; None for nothing."""
+    """The first value of the reduction, of the type ``kind``; None if there is none."""
     if initial is not np._NoValue and initial is not None:
         return packed(initial, kind)
     if initial is np._NoValue and name in _IDENTITY:
@@ -120,27 +120,27 @@ def _engine_reduction(name, array, axes, kind, initial, mask):
 
 
 def _fold_axes(ufunc, array, axes, first, mask):
-    """Axes joined one after the other, with the first value at the end or at the start."""
-    if not axes:  # each element alone
+    """Reduce the axes one after the other. The first value is combined at the end or at the start."""
+    if not axes:  # no axis is reduced
         array, axes = array[None], [0]
         mask = None if mask is None else mask[None]
     if ufunc.__name__ not in _ASSOCIATIVE:
         return _fold_in_order(ufunc, array, axes[0], first, mask)
     if mask is not None:
-        # Ufuncs without an identity give the same if they meet their first value twice.
+        # For a ufunc without an identity, using the first value twice does not change the result.
         neutral = _IDENTITY.get(ufunc.__name__, first)
         neutral = np.asarray(neutral).astype(array.dtype)[()]
         array = _driver._array_apply("where", mask, array, neutral)
     axes = tuple(axes)
     for axis in sorted(axes, reverse=True):
         array = _fold(ufunc, array, axis)
-    # One element alone is no result yet: gcd() of it is its magnitude. And it is a view.
+    # A single element is not the result yet: gcd() of one number is its magnitude. It is also a view.
     if first is None:
         return array.copy()
     result = ufunc(first, array)
     if mask is None or ufunc.__name__ not in ("hypot", "gcd", "lcm"):
         return result
-    # These give a magnitude. Without an element, the result is the first value with its sign.
+    # The result is a magnitude. If no element is reduced, the result is the first value with its sign.
     return _driver._array_apply("where", _reductions.any(mask, axes), result, first)
 
 
@@ -163,7 +163,7 @@ def _dtype_of_result(ufunc, array):
 
 
 def _fold(ufunc, array, axis: int):
-    """The parts of an axis joined, neighbouring halves at once. A view if the axis has one element."""
+    """Reduce an axis by combining its two halves repeatedly. Returns a view if the axis has one element."""
     before = (slice(None),) * axis
     while (extent := array.shape[axis]) > 1:
         half = extent // 2
@@ -182,7 +182,7 @@ def _fold(ufunc, array, axis: int):
 
 
 def accumulate(ufunc, array, axis=0, dtype=None, out=None):
-    """numpy's ``ufunc.accumulate``; in log2(n) passes where the order does not matter, else n."""
+    """NumPy's ``ufunc.accumulate``. Takes log2(n) passes if the order does not matter, else n."""
     array, out, name = as_array(array), _only(out), ufunc.__name__
     if array.ndim == 0:
         raise TypeError("cannot accumulate on a scalar")
@@ -212,7 +212,7 @@ def accumulate(ufunc, array, axis=0, dtype=None, out=None):
 
 
 def outer(ufunc, a, b, **kwargs):
-    """numpy's ``ufunc.outer``: each element of ``a`` with each of ``b``."""
+    """NumPy's ``ufunc.outer``: all pairs of an element of ``a`` and one of ``b``."""
     a, b = (
         one if isinstance(one, _driver.ArrayBase) else np.asarray(one)[()]
         for one in (a, b)

@@ -19,16 +19,18 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
 def _count(ary, axis, keepdims: bool, where):
-    """How many elements go into each result of a reduction: a number, or an array of them."""
+    """The number of elements for each result of a reduction: a number, or an array."""
     if where is not None and where is not True:
         counted = broadcast_to(where, ary.shape)
         return reduce(counted, "count_nonzero", axis, keepdims=keepdims)
-    bits = axis_bits(axis, ary.ndim)  # unlike a sum, no mean over axis 0 of no axes
+    bits = axis_bits(
+        axis, ary.ndim
+    )  # an array without axes has no axis 0 for a mean; a sum accepts axis 0
     return math.prod(n for i, n in enumerate(ary.shape) if bits >> i & 1)
 
 
 def _types_of_mean(ary, dtype):
-    """The type of a mean, and the one to compute it in: sums of 16-bit floats need float32."""
+    """The type of a mean, and the type of its computation: sums of 16-bit floats need float32."""
     if dtype is None:
         dtype = np.float64 if ary.dtype.kind in "iub" else ary.dtype
     dtype = np.dtype(dtype)
@@ -37,7 +39,7 @@ def _types_of_mean(ary, dtype):
 
 
 def _divide_by_count(total, count, dtype, out):
-    """A mean without elements is NaN, with numpy's type. The quotient of integers is cast to theirs."""
+    """Divide. A mean of no elements is NaN of NumPy's type. The quotient of integers is cast to their type."""
     is_integer = total.dtype.kind in "iub"
     if not isinstance(count, ArrayBase):
         count = count if is_integer else total.dtype.type(count)
@@ -80,7 +82,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None, stre
 
 
 def _squares(ary, axis, computed, keepdims, where, mean):
-    """The sums of the squared deviations from the mean, and how many there are.
+    """The sums of the squared deviations from the mean, and the numbers of elements.
 
     One pass over the array. Two passes if there is a mask, because the first element is then a poor estimate
     of the mean; one if the mean is known.
@@ -99,7 +101,7 @@ def _squares(ary, axis, computed, keepdims, where, mean):
 
 
 def delta_of(ddof, correction):
-    """What the count is reduced by: ``ddof``, or the same under the array API's name."""
+    """The number subtracted from the count: ``ddof``, or ``correction``, the array API's name for it."""
     correction = given(correction)
     if correction is None:
         return ddof
@@ -134,7 +136,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
 
 
 def _deviations(a, axis, dtype, ddof, keepdims, where, mean):
-    """The result's type, the computed one, the sum of squared deviations, and what to divide it by."""
+    """The type of the result, the type of the computation, the sum of squared deviations, and its divisor."""
     a, mask, keepdims = as_array(a), mask_of(where), bool(given(keepdims, False))
     dtype, computed = _types_of_mean(a, dtype)
     squares, count = _squares(a, axis, computed, keepdims, mask, given(mean))
@@ -142,7 +144,7 @@ def _deviations(a, axis, dtype, ddof, keepdims, where, mean):
 
 
 def _less(count, ddof):
-    """The count less the degrees of freedom, but no less than 0: then the result is NaN or infinite."""
+    """The count minus the degrees of freedom, at least 0. With 0 the result is NaN or infinite."""
     if isinstance(count, ArrayBase):
         return UFUNCS["maximum"](count - ddof, 0)
     return max(count - ddof, 0)

@@ -1,4 +1,4 @@
-"""What all reductions do: axes, masks, first values, and the call of the engine."""
+"""Shared by all reductions: axes, masks, first values, and the call of the engine in C++."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
 def axis_bits(axis, ndim: int) -> int:
-    """The axes as the bits of a number; None is all of them."""
+    """The axes as bits of a number; None means all axes."""
     if axis is None:
         return (1 << ndim) - 1
     bits = 0
@@ -26,22 +26,22 @@ def axis_bits(axis, ndim: int) -> int:
 
 
 def bits_of_reduction(axis, ndim: int) -> int:
-    """:func:`axis_bits` of a ufunc's reduction. As in NumPy, an array without axes has 0 and -1 all the same."""
+    """:func:`axis_bits` of a ufunc's reduction. As in NumPy, 0 and -1 are accepted for an array without axes."""
     if ndim == 0 and not isinstance(axis, (tuple, list)) and axis in (0, -1):
         return 0
     return axis_bits(axis, ndim)
 
 
 def axes_of_reduction(axis, ndim: int) -> list[int]:
-    """The axes that a ufunc is reduced over, in order."""
+    """The axes over which a ufunc is reduced, in increasing order."""
     bits = bits_of_reduction(axis, ndim)
     return [one for one in range(ndim) if bits >> one & 1]
 
 
 def packed(value, dtype):
-    """A number as NumPy sets an element to it.
+    """Convert a number as NumPy does in an assignment to an element.
 
-    Raises OverflowError for an int that does not fit, TypeError for a complex number that is to be real.
+    Raises OverflowError for an int that does not fit, TypeError for a complex number and a real type.
     """
     if isinstance(value, ArrayBase):
         return value.astype(dtype, copy=False)._reshape(())
@@ -72,12 +72,12 @@ def reduce(
 
 
 def given(value, otherwise=None):
-    """The argument, or ``otherwise`` for None and for NumPy's mark of an argument that is absent."""
+    """The argument; ``otherwise`` for None and for NumPy's mark of a missing argument."""
     return otherwise if value is None or value is np._NoValue else value
 
 
 def mask_of(where, shape=None):
-    """What limits a reduction: None, or an array of bool.
+    """The mask of a reduction: None, or an array of bool.
 
     Raises ValueError if the mask does not broadcast to ``shape``, the shape of the array that is reduced.
     """
@@ -93,7 +93,7 @@ def mask_of(where, shape=None):
 
 
 def check_first_value(ufunc: str, initial, where) -> None:
-    """ValueError for a mask without a first value, where a ufunc has none of its own."""
+    """Raise ValueError for a mask without a first value if the ufunc has no identity."""
     if mask_of(where) is not None and given(initial) is None:
         raise ValueError(
             f"reduction operation '{ufunc}' does not have an identity, so to use a where mask one "
@@ -104,14 +104,16 @@ def check_first_value(ufunc: str, initial, where) -> None:
 def joined(
     name, ufunc, a, axis, dtype, out, keepdims, initial, where, stream, allocator
 ):
-    """The engine's reduction ``name``, whose result is joined with the first value ``initial`` by ``ufunc``.
+    """Reduce by the engine's operation ``name``, and combine the result with the first value ``initial`` by ``ufunc``.
 
     The first value takes the result's type.
     """
     a, keepdims, initial = as_array(a), bool(given(keepdims, False)), given(initial)
     mask = mask_of(where, a.shape)
     if dtype is None and ufunc in ("add", "multiply") and isinstance(out, ArrayBase):
-        dtype = np.promote_types(out.dtype, a.dtype)  # as numpy does, not 64 bits
+        dtype = np.promote_types(
+            out.dtype, a.dtype
+        )  # as in NumPy; integers are not widened to 64 bits
     with _Using(stream, allocator):
         if initial is not None and ufunc not in ("add", "multiply"):
             axes = axes_of_reduction(axis, a.ndim)
@@ -126,7 +128,7 @@ def joined(
 
 
 def reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
-    """The shape that is left without ``axes``, or with extents of 1 in their place."""
+    """The shape without ``axes``; with ``keepdims``, these axes have extent 1."""
     if keepdims:
         return tuple(1 if i in axes else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in axes)

@@ -118,7 +118,7 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, str
 
 
 def _by_place(axis, out, stream, allocator):
-    """The arguments of any() and all(); PyCUDA's stream and allocator stand where numpy has others."""
+    """Read the arguments of any() and all(): PyCUDA has stream and allocator at positions where NumPy has others."""
     if isinstance(axis, _driver.Stream):
         if stream is not None:
             raise TypeError("stream was passed twice")

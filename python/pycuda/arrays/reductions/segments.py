@@ -1,8 +1,8 @@
-"""Parts of arrays joined, and results put where indices say: ``ufunc.at`` and ``ufunc.reduceat``.
+"""Reductions of segments of arrays: ``ufunc.at`` and ``ufunc.reduceat``.
 
-Elements that belong together lie one after the other (sorted, where indices say so). A thread joins up
-to 256 of them in their order; of longer segments, the results of such pieces are joined the same way. So
-the order of operations follows from the lengths alone, and sums of floats are the same in every run.
+The elements of a segment are contiguous; ``ufunc.at`` sorts by index first. A thread combines up to 256 elements in their
+order. For longer segments, the results of such pieces are combined in the same way. The order of operations depends only
+on the lengths, so sums of floats are equal in every run.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.tools import context_dependent_memoize
 
 _PIECE = 256
-# Operations that join elements in any grouping.
+# Associative operations.
 _JOINS = {
     "add", "multiply", "minimum", "maximum", "fmin", "fmax", "logical_and", "logical_or",
     "bitwise_and", "bitwise_or", "bitwise_xor",
 }  # fmt: skip
-# x - a - b is x - (a + b): what is joined before it meets the array.
+# x - a - b is x - (a + b): the values of a place are combined by this ufunc first.
 _AT = {"subtract": "add", "divide": "multiply"}
 
 
@@ -39,16 +39,16 @@ def _kernel(operation: str, dtype: np.dtype) -> _driver.Function:
 
 
 def can_join(name: str, dtype: np.dtype) -> bool:
-    """Whether :func:`join_segments` knows an operation on a type."""
+    """Whether :func:`join_segments` supports an operation on a type."""
     if name not in _JOINS or dtype.kind not in "biufc":
         return False
     return dtype.kind != "c" or name in ("add", "multiply")
 
 
 def join_segments(name: str, values: ArrayBase, starts: ArrayBase, lengths: ArrayBase):
-    """``values[starts[i]:starts[i] + lengths[i]]`` joined for each ``i``; lengths are at least 1."""
+    """Reduce ``values[starts[i]:starts[i] + lengths[i]]`` for each ``i``. Lengths are at least 1."""
     count = starts.size
-    if values.dtype == np.float16:  # joined in float32, as sums are
+    if values.dtype == np.float16:  # computed in float32, as sums are
         whole = join_segments(name, values.astype(np.float32), starts, lengths)
         return whole.astype(np.float16)
     if count and int(lengths.max().get()) > _PIECE:
@@ -91,7 +91,7 @@ def segments_of_equal(ordered: ArrayBase) -> tuple:
 
 
 def at(ufunc, a, indices, b=None) -> None:
-    """``a[indices] = ufunc(a[indices], b)``, once for each time that a place is named."""
+    """``a[indices] = ufunc(a[indices], b)``, once for each occurrence of an index."""
     if not isinstance(a, ArrayBase):
         raise TypeError(
             f"{ufunc.__name__}.at() expects an array of the device, not {type(a).__name__}"
@@ -111,7 +111,7 @@ def at(ufunc, a, indices, b=None) -> None:
 
 
 def _at_flat(ufunc, flat, places, b) -> None:
-    # What is computed is cast to the array's type, whatever both are, as numpy does here alone.
+    # The result is cast to the array's type with any pair of types. NumPy does so in this function only.
     kind = (ufunc(flat[:0]) if b is None else ufunc(flat[:0], b[:0])).dtype
     if places.size == 0:
         return
@@ -123,13 +123,13 @@ def _at_flat(ufunc, flat, places, b) -> None:
     name = _AT.get(ufunc.__name__, ufunc.__name__)
     if b is not None:
         b = b[order]
-        # What is cast to the array's type after each step is not joined before.
+        # If each step casts to the array's type, the values cannot be combined first.
         if most == 1 or can_join(name, kind) and np.can_cast(kind, flat.dtype, "same_kind"):  # fmt: skip
             if most > 1:
                 b = join_segments(name, b.astype(kind, copy=False), starts, lengths)
             flat[once] = ufunc(flat[once], b).astype(flat.dtype, copy=False)
             return
-    for turn in range(most):  # the turn-th time that a place is named
+    for turn in range(most):  # the turn-th occurrence of each index
         there = flatnonzero(lengths > turn)
         chosen = once[there]
         operands = [flat[chosen]] + ([] if b is None else [b[starts[there] + turn]])

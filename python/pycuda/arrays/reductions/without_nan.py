@@ -1,4 +1,4 @@
-"""Reductions that leave NaN out."""
+"""Reductions that ignore NaN."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _is_float(a) -> bool:
 
 
 def _numbers(a, where):
-    """Where elements count: they are numbers, and ``where`` holds."""
+    """The mask of the elements to reduce: those that are not NaN and for which ``where`` is true."""
     mask = mask_of(where)
     if not _is_float(a):
         return mask
@@ -100,7 +100,7 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, 
     return _joined("nanmax", a, axis, None, out, keepdims, initial, where, stream)
 
 
-# The universal function that joins two results.
+# The universal function that combines two results.
 _UFUNCS = {"nansum": "add", "nanprod": "multiply", "nanmin": "fmin", "nanmax": "fmax"}
 
 

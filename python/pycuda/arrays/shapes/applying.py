@@ -50,7 +50,7 @@ def apply_over_axes(func, a, axes):
     array([[10]])
     """
     array = as_array(a)
-    # As in numpy, a reduction may be over axis 0 of an array without axes.
+    # As in NumPy, axis 0 is accepted for an array without axes.
     if axes is None:
         axes = range(array.ndim)
     for axis in np.atleast_1d(axes).tolist():

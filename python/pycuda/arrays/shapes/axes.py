@@ -11,7 +11,7 @@ from pycuda import _driver
 
 
 def normalize_axis(axis: int, ndim: int) -> int:
-    """The axis counted from the front; raises numpy's AxisError."""
+    """Convert a negative axis to its number from the front. Raises NumPy's AxisError."""
     index = operator.index(axis)
     if not -ndim <= index < ndim:
         raise np.exceptions.AxisError(axis, ndim)
@@ -19,7 +19,7 @@ def normalize_axis(axis: int, ndim: int) -> int:
 
 
 def complete_shape(shape, size: int) -> tuple[int, ...]:
-    """The shape with -1 replaced by what makes ``size`` elements."""
+    """Replace -1 in a shape by the extent that gives ``size`` elements."""
     shape = wanted = tuple(operator.index(extent) for extent in shape)
     if shape.count(-1) > 1:
         raise ValueError("can only specify one unknown dimension")
@@ -41,7 +41,7 @@ def _wrong_size(shape: tuple[int, ...], size: int) -> ValueError:
 
 
 def shape_of_arguments(shape: tuple, size: int) -> tuple[int, ...]:
-    """What the arguments of reshape() say: a shape, or its extents one by one; completed."""
+    """Read the arguments of reshape(): a shape, or its extents as several arguments. Replaces -1."""
     if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)):
         shape = tuple(shape[0])
     return complete_shape(shape, size)
@@ -89,7 +89,7 @@ def squeeze(ary, axis=None):
         gone = {i for i, extent in enumerate(ary.shape) if extent == 1}
     else:
         axes = axis if isinstance(axis, tuple) else (axis,)
-        if ary.ndim == 0 and axis in (0, -1):  # which numpy allows
+        if ary.ndim == 0 and axis in (0, -1):  # as in NumPy
             axes = ()
         gone = {normalize_axis(one, ary.ndim) for one in axes}
         if any(ary.shape[i] != 1 for i in gone):
@@ -117,7 +117,7 @@ def diagonal(ary, offset: int = 0, axis1: int = 0, axis2: int = 1):
 
 
 def normalize_axes(axis, count: int) -> tuple[int, ...]:
-    """The axes counted from the front; None is all. ValueError where one comes twice."""
+    """Convert axes to numbers from the front; None means all. Raises ValueError for a repeated axis."""
     if axis is None:
         return tuple(range(count))
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)

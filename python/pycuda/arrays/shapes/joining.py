@@ -91,7 +91,7 @@ def _joined_shape(arrays, axis: int) -> tuple[int, ...]:
 
 
 def _out_or_allocator(out, allocator):
-    """PyCUDA has the allocator at the place of numpy's ``out``."""
+    """Tell PyCUDA's allocator from NumPy's ``out``, which have the same position."""
     if out is not None and not isinstance(out, _driver.ArrayBase) and callable(out):
         if allocator is not None:
             raise TypeError("allocator was passed twice")
@@ -100,7 +100,7 @@ def _out_or_allocator(out, allocator):
 
 
 def _allocator_of(arrays):
-    """That of the first array that has one."""
+    """The allocator of the first array that has one."""
     return next((a._own_allocator for a in arrays if a._own_allocator), None)
 
 

@@ -84,7 +84,7 @@ def _pad_axes(array, widths, mode, options):
     if mode == "empty":
         return result
     for axis in range(array.ndim):
-        # The axes before this one are complete, those behind it still have their borders unset.
+        # The axes before this one are complete. The borders of later axes are not set yet.
         part = result[(slice(None),) * axis + (slice(None), *inner[axis + 1 :])]
         _pad_axis(part, array.ndim, axis, widths[axis].tolist(), mode, options)
     return result
@@ -111,7 +111,7 @@ def _option(value, ndim: int, axis: int, side: int):
 
 
 def _border(middle, ndim, axis, side, count, mode, options, dtype):
-    """What stands on one side of the array along an axis."""
+    """The border on one side of an axis."""
     if mode == "constant":
         value = _option(options.get("constant_values", 0), ndim, axis, side)
         return np.asarray(value).astype(dtype)

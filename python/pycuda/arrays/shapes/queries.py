@@ -1,4 +1,4 @@
-"""What an array is: its extents, its parts, whether it shares memory."""
+"""Questions about arrays: extents, real and imaginary parts, shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements of arrays repeated, moved, left out and put in."""
+"""Functions that repeat, roll, delete and insert elements."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def roll(a, shift, axis=None):
 
 
 def _roll_parts(result, array, steps) -> None:
-    """Each axis is cut in two, whose parts change places."""
+    """Copy ``array`` to ``result`` with the two parts of each axis of ``steps`` exchanged."""
     if not steps:
         result._assign(array)
         return
@@ -152,7 +152,9 @@ def insert(arr, obj, values, axis=None):
     axis = _axes.normalize_axis(axis, array.ndim)
     extent = array.shape[axis]
     if isinstance(values, (int, float, complex, np.generic)):
-        values = np.asarray(values, array.dtype)  # complex numbers become no real ones
+        values = np.asarray(
+            values, array.dtype
+        )  # raises an error for complex values and a real array
     values = as_array(values).astype(array.dtype, copy=False)
     places = _on_host(obj)
     one = not isinstance(places, slice) and np.ndim(places) == 0
@@ -172,7 +174,7 @@ def insert(arr, obj, values, axis=None):
 
 
 def _moved_to(values, axis: int):
-    """numpy's rule for one place: the first axis of the values is that of the insertion."""
+    """NumPy's rule for a single index: the first axis of the values becomes the axis of the insertion."""
     axes = list(range(1, values.ndim))
     axes.insert(axis, 0)
     return values.transpose(axes)

@@ -1,4 +1,4 @@
-"""Sorting, and what is made of it; see pycuda.gpuarray.
+"""Sorting, and functions that sort: partitions, largest elements, searches; see pycuda.gpuarray.
 
 All sorts are stable. NaN comes after all numbers; complex numbers are ordered by their real parts,
 then by their imaginary ones, as in numpy.
@@ -22,7 +22,7 @@ _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
 
 def _sorted_axis(a, axis, kind, order):
-    """The array and axis to sort along, where None is all elements in C order."""
+    """The array and its axis to sort. For None, the array is flattened in C order."""
     if kind not in _KINDS:
         raise ValueError(f"sort kind must be one of {_KINDS[1:]}, not {kind!r}")
     if order is not None:
@@ -34,7 +34,7 @@ def _sorted_axis(a, axis, kind, order):
 
 
 def _complex_order(a, axis, descending):
-    """The places of sorted complex numbers: numbers, x + nan j, nan + y j, nan + nan j."""
+    """Sort complex numbers in four groups: numbers, x + nan j, nan + y j, nan + nan j. Return the indices."""
     real, imag = _apply("real", a), _apply("imag", a)
     rank = _apply("isnan", real).astype(np.uint8) * 2 + _apply("isnan", imag)
     order = None
@@ -93,7 +93,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False,
     """
     with _driver._Using(stream):
         a = as_array(a)
-        a = a._reshape(1) if a.ndim == 0 else a  # as numpy: the result has one axis
+        a = a._reshape(1) if a.ndim == 0 else a  # as in NumPy, the result has one axis
         a, axis = _sorted_axis(a, axis, kind, order)
         return _argsort(a, axis, descending)
 
@@ -131,7 +131,7 @@ def lexsort(keys, axis=-1):
         raise ValueError(
             f"all keys need to be the same shape, not {[k.shape for k in keys]}"
         )
-    if keys[0].ndim == 0 and axis in (0, -1):  # one element is sorted
+    if keys[0].ndim == 0 and axis in (0, -1):  # one element needs no sort
         return zeros((), np.int64)
     axis = _axes.normalize_axis(axis, keys[0].ndim)
     order = None
@@ -146,13 +146,13 @@ def lexsort(keys, axis=-1):
     return order
 
 
-# Parts of what is sorted
+# Partitions and largest elements
 
 
 def _ranks(kth, a, axis: int, kind) -> list[int]:
     if kind != "introselect":
         raise ValueError(f"kind must be 'introselect', not {kind!r}")
-    if a.size == 0:  # as numpy, which does not look at ranks then
+    if a.size == 0:  # as in NumPy, which does not validate ranks in this case
         return []
     ranks, extent = np.atleast_1d(np.asarray(kth)).ravel().tolist(), a.shape[axis]
     for k in ranks:
@@ -270,7 +270,7 @@ def _search(a, v, side, sorter):
 
 
 def _search_complex(a, v, side):
-    """By ranks: a and v are sorted together; a's elements in front of v's tell the place."""
+    """Sort ``a`` and ``v`` together. The position is the number of elements of ``a`` before that of ``v``."""
     flat = v._ravel()
     joined = empty(a.size + flat.size, a.dtype)
     first, second = (flat, a) if side == "left" else (a, flat)

@@ -40,7 +40,7 @@ class UniqueInverseResult(NamedTuple):
 
 
 def _starts(values, equal_nan: bool):
-    """Where a sorted array has another element than before."""
+    """The mask of the elements of a sorted array that differ from the previous one."""
     starts = empty(values.size, np.bool_)
     starts[:1] = True
     _apply("not_equal", values[1:], values[:-1], out=starts[1:])

@@ -17,13 +17,13 @@ _MODES = ("full", "same", "valid")
 
 
 def _windows(padded, length: int):
-    """A view of each ``length`` neighbours of a vector."""
+    """A view: row i has the ``length`` elements from i on."""
     step = padded.strides[0]
     return padded._view(0, [padded.size - length + 1, length], [step, step])
 
 
 def _correlation(a, v, mode: str, what: str):
-    """sum over n of a[n + k] v[n], the shorter one being ``v``."""
+    """The sum over n of a[n + k] v[n]. ``v`` is the shorter vector."""
     if mode not in _MODES:
         raise ValueError(f"mode must be one of {_MODES}, not {mode!r}")
     if a.ndim > 1 or v.ndim > 1:
@@ -63,7 +63,7 @@ def convolve(a, v, mode: str = "full"):
         a, v = v, a
     if (
         mode == "same" and v.size % 2 == 0
-    ):  # the middle lies one before that of a correlation
+    ):  # the middle is one element before that of a correlation
         full = _correlation(a, v._ravel()[::-1], "full", "convolve")
         start = (v.size - 1) // 2
         return full[start : start + a.size].copy()
@@ -111,7 +111,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         raise ValueError(f"m has more than 2 dimensions: {m.ndim}")
     kinds = [m.dtype] if y is None else [m.dtype, as_array(y).dtype]
     kind = np.result_type(*kinds, np.float64) if dtype is None else np.dtype(dtype)
-    # As in NumPy, a matrix of one row is transposed, but not as y.
+    # As in NumPy, ``m`` of one row is transposed, and ``y`` of one row is not.
     x = _variables(m, rowvar or m.ndim == 1, kind)
     if y is not None:
         y = as_array(y)
@@ -211,7 +211,7 @@ def multi_dot(arrays, *, out=None):
 
 
 def _best_cuts(arrays: list[ArrayBase]) -> dict:
-    """Where the product of arrays[i] to arrays[j] is best cut, for all i < j."""
+    """For all i < j, the best place to split the product of arrays[i] to arrays[j] in two."""
     sides = [one.shape[0] for one in arrays] + [arrays[-1].shape[1]]
     cost = {(i, i): 0 for i in range(len(arrays))}
     cuts = {}

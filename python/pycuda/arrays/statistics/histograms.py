@@ -1,7 +1,7 @@
 """Counting: ``bincount``, ``digitize``, histograms; and ``interp``, which searches as they do.
 
-Counts are integers, added up in shared memory where there are few bins, and are numpy's to the last
-one. Weights are added up in an order that depends on the values alone.
+Counts are exact integers. With few bins they are added up in shared memory. The order of the sums of weights depends
+only on the values.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _module(dtype: np.dtype, uniform: bool):
 
 
 def _prepared(values):
-    """The elements in a row, of a type that kernels compare with doubles."""
+    """Flatten an array, and convert it to a type that kernels compare with doubles."""
     flat = values._ravel()
     if not flat._c_contiguous:
         flat = flat.copy()
@@ -43,14 +43,14 @@ def _prepared(values):
 
 
 def _has_rows(size: int, count: int, processors: int) -> bool:
-    """Whether each processor counts in a row of its own: on a CPU, if clearing the rows is cheap."""
+    """Whether each processor counts in its own row: on a CPU, if clearing the rows is cheap."""
     return _driver._array_threads_are_cores() and (
         processors == 1 or processors * count <= size
     )
 
 
 def _counts(values, count: int, edges=None, uniform: bool = False):
-    """How many elements fall in each of ``count`` bins, int64."""
+    """The number of elements in each of ``count`` bins, int64."""
     if values.size == 0 or count == 0:
         return zeros(count, np.int64)
     shared = count <= _MOST_SHARED
@@ -74,7 +74,7 @@ def _counts(values, count: int, edges=None, uniform: bool = False):
 
 
 def _weighted(bins, weights, count: int):
-    """The weights added up for each bin; ``bins``, int64, may have -1 for none."""
+    """The sum of the weights of each bin. ``bins`` is int64; -1 means no bin."""
     result = zeros(count, weights.dtype)
     order = _driver._array_argsort(bins, 0)
     ordered = bins[order]
@@ -91,7 +91,7 @@ def _largest(x) -> int:
     """The largest element, or -1 if there is none. Raises ValueError for negative elements."""
     if x.size == 0:
         return -1
-    # Negative numbers are the largest ones of the unsigned type, so that one reduction is enough.
+    # As unsigned numbers, negative ones are the largest. So one reduction finds both errors.
     signed = x.dtype.kind == "i"
     largest = int((x.view(f"u{x.dtype.itemsize}") if signed else x).max().get())
     if signed and largest > np.iinfo(x.dtype).max:
@@ -383,7 +383,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     number, inside, edges = None, None, []
     for column, own, bounds in zip(columns, bins, ranges, strict=True):
         along, uniform = _edges(column, own, bounds, None)
-        if uniform:  # numpy does not convert them here
+        if uniform:  # NumPy does not convert the type in this case
             along = np.linspace(*_outer_edges(column, bounds), len(along))
         edges.append(as_array(along))
         place = searchsorted(edges[-1], column, side="right") - 1
@@ -482,7 +482,7 @@ def _interpolated(x, xp, fp, left, right):
     x0, x1, y0, y1 = xp[j], xp[k], fp[j], fp[k]
     slope = (y1 - y0) / (x1 - x0)
     result = slope * (x - x0) + y0
-    # As numpy: from the other side where that is no number, and level where both ends are the same.
+    # As in NumPy: if the result is NaN, interpolate from the other end; if both ends are equal, take this value.
     other = slope * (x - x1) + y1
     isnan = UFUNCS["isnan"]
     other = where(isnan(other) & (y0 == y1), y0, other)

@@ -1,4 +1,4 @@
-"""Medians, percentiles and quantiles: elements of a rank along the axes."""
+"""Medians, percentiles and quantiles along axes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.sorting.sorting import _sort
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
-# Hyndman and Fan's alpha and beta of the methods that interpolate between all elements.
+# Alpha and beta of Hyndman and Fan for the methods that interpolate between all elements.
 _CONTINUOUS = {
     "linear": (1, 1), "interpolated_inverted_cdf": (0, 1), "hazen": (0.5, 0.5), "weibull": (0, 0),
     "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
 }  # fmt: skip
-# The others: where between the elements a quantile lies, of `n` elements. Of numbers or arrays.
+# The other methods: the position of a quantile among `n` elements. For numbers and arrays.
 _DISCRETE = {
     "lower": lambda n, q: np.floor((n - 1) * q),
     "higher": lambda n, q: np.ceil((n - 1) * q),
@@ -35,7 +35,7 @@ _METHODS = [*_CONTINUOUS, *_DISCRETE, *_HALVES]
 
 
 def _place(method: str, n, q):
-    """Where the quantile lies among ``n`` sorted elements, counted from 0."""
+    """The position of the quantile among ``n`` sorted elements, counted from 0."""
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
         return n * q + (alpha + q * (1 - alpha - beta)) - 1
@@ -43,7 +43,7 @@ def _place(method: str, n, q):
 
 
 def _flattened(a, axis):
-    """``a`` with ``axis`` (None: all) as one last axis, and the shape that keepdims gives."""
+    """Move the axes ``axis`` (None: all) to one last axis. Return the array, and the shape of a result with keepdims."""
     axes = normalize_axes(axis, a.ndim)
     kept = [i for i in range(a.ndim) if i not in axes]
     shape = [a.shape[i] for i in kept]
@@ -54,8 +54,8 @@ def _flattened(a, axis):
 
 
 def _between(low, high, share):
-    """As numpy's: from the nearer end, so that the ends are met exactly."""
-    # Exactly at an element, whatever the next one is: it may be infinite.
+    """Interpolate from the nearer end, as NumPy does, so that the ends are exact."""
+    # The quantile is exactly at an element. The next element may be infinite, so it is not used.
     if not isinstance(share, ArrayBase) and share == 0:
         return low
     step = high - low
@@ -98,7 +98,9 @@ def _kind(a, q, method, scale):
     share = q.dtype if hasattr(q, "dtype") else np.asarray(q).dtype
     if share.kind == "f":
         return np.promote_types(a.dtype, share)
-    if method == "linear" and scale == 1:  # the shares 0 and 1 are elements
+    if (
+        method == "linear" and scale == 1
+    ):  # for the shares 0 and 1 the result is an element
         return a.dtype
     return np.promote_types(a.dtype, np.float64)
 
@@ -111,7 +113,7 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
     q, kind = q
     rows, wide = _flattened(a, axis)
     n = rows.shape[-1]
-    if a.size == 0 and by_row:  # as numpy, whatever the method is
+    if a.size == 0 and by_row:  # as in NumPy for every method
         shape = (*q.shape, *(wide if keepdims else rows.shape[:-1]))
         return put_into(
             out, full(shape, np.nan, a.dtype if a.dtype.kind == "f" else float)
@@ -142,7 +144,7 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
 
 
 class _Elements:
-    """Those that lie at ``places``, or on both sides of them, in the sorted rows."""
+    """The elements at ``places`` of the sorted rows, and those on both sides of them."""
 
     def __init__(self, rows, places):
         last = rows.shape[-1] - 1
@@ -164,7 +166,7 @@ def _quantile_at(elements, place: float, method: str, kind):
 
 
 def _quantile_of_rows(rows, count, q: float, method: str, kind):
-    """Of sorted rows whose first ``count`` elements are numbers."""
+    """Quantiles of sorted rows, of which the first ``count`` elements are numbers and the others NaN."""
     last = np.maximum(count - 1, 0)
     place = np.maximum(np.minimum(_place(method, count, q), last), 0)
     low = np.floor(place)
@@ -238,7 +240,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         middle = _driver._array_select(
             rows, rows.ndim - 1, [(n - 1) // 2, n // 2, n - 1]
         )
-        # Of an odd number of elements, the middle one itself: the sum of two may overflow.
+        # For an odd number of elements, return the middle one. A sum of two elements may overflow.
         kind = a.dtype if a.dtype.kind in "fV" else np.float64
         result = middle[..., 0].astype(kind) if n % 2 else middle[..., :2].mean(-1)
         if a.dtype.kind == "f":

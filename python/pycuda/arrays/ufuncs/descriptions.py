@@ -1,4 +1,4 @@
-"""What each universal function computes, in a sentence, and an example of it.
+"""A sentence and an example for each universal function.
 
 This text is read when a program asks for a docstring, not when arrays are imported.
 """

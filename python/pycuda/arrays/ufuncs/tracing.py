@@ -1,6 +1,6 @@
-"""Values that stand for arrays while a function is traced for :func:`pycuda.fuse`.
+"""Values that replace arrays while a function is traced for :func:`pycuda.fuse`.
 
-Operations on them are written down and not done. What ends up in the kernel is the list of steps.
+Operations on them are recorded, not executed. The list of recorded steps becomes the kernel.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class FusionError(TypeError):
 
 
 class Trace:
-    """What a function did with its arrays so far."""
+    """The operations that a function has applied to its arrays so far."""
 
     def __init__(self, dtypes) -> None:
         self.dtypes = list(dtypes)
@@ -38,7 +38,7 @@ class Trace:
         self.constants: list = []
 
     def operand(self, value) -> int:
-        """The number of a value, or that of a constant, turned around."""
+        """The number of a value; for a constant, the bitwise complement of its number."""
         if isinstance(value, Traced):
             if value._trace is not self:
                 raise FusionError("a fused function cannot use a value of another call")
@@ -55,20 +55,20 @@ class Trace:
         return ~(len(self.constants) - 1)
 
     def add(self, name: str, *operands, dtype=None) -> Traced:
-        """The result of an operation as a new value."""
+        """Add an operation. Return its result as a new value."""
         numbers = [self.operand(operand) for operand in operands]
         self.steps.append((name, numbers, dtype))
         return Traced(self, len(self.dtypes) + len(self.steps) - 1)
 
 
 def record(name: str, *operands) -> Traced:
-    """An operation of which an operand is traced."""
+    """Record an operation with a traced operand."""
     trace = next(one._trace for one in operands if isinstance(one, Traced))
     return trace.add(name, *operands)
 
 
 def is_traced(values) -> bool:
-    """Whether one of the values is traced."""
+    """Whether any of the values is traced."""
     return any(isinstance(value, Traced) for value in values)
 
 
@@ -108,7 +108,7 @@ class Traced:
 
     @property
     def dtype(self) -> np.dtype:
-        """The type that the value's elements have."""
+        """The type of the elements."""
         trace = self._trace
         if self._number < len(trace.dtypes):
             return trace.dtypes[self._number]
@@ -118,7 +118,7 @@ class Traced:
         return program.result_types(trace.dtypes)[0]
 
     def astype(self, dtype, stream=None, copy: bool = True) -> Traced:
-        """The value converted to another type."""
+        """Convert the value to another type."""
         if stream is not None:
             raise FusionError(
                 "astype() takes no stream in a fused function; pass stream to the fused function"
@@ -126,7 +126,7 @@ class Traced:
         return self._trace.add("copy", self, dtype=np.dtype(dtype))
 
     def clip(self, min=None, max=None) -> Traced:
-        """The value held between ``min`` and ``max``."""
+        """Limit the value to the range from ``min`` to ``max``."""
         if min is None or max is None:
             name, bound = ("minimum", max) if min is None else ("maximum", min)
             return record(name, self, bound)
@@ -215,7 +215,7 @@ _OPERATIONS = {"true_divide": "divide", "mod": "remainder", "conj": "conjugate"}
 
 
 def last_step(function: Function) -> Function:
-    """The reduction ``function``, which is recorded instead where its array is traced."""
+    """Wrap the reduction ``function``: if its array is traced, the reduction is recorded."""
 
     @functools.wraps(function)
     def reduction(a, *args, **kwargs):
@@ -227,7 +227,7 @@ def last_step(function: Function) -> Function:
 
 
 class Reduced:
-    """A reduction at the end of a fused function. Nothing can be computed with it."""
+    """The result of a reduction at the end of a fused function. It cannot be an operand."""
 
     def __init__(self, value: Traced, method: str, args, kwargs) -> None:
         self.value, self.method, self.args, self.kwargs = value, method, args, kwargs

@@ -10,7 +10,7 @@ from pycuda.arrays.ufuncs import tracing as _tracing
 
 
 class _Docstring:
-    """The docstring of a universal function, made when a program asks for it; or that of the class."""
+    """A descriptor: the docstring of a universal function, made at the first access, or that of the class."""
 
     def __get__(self, instance, owner=None) -> str:
         if instance is None:
@@ -76,7 +76,7 @@ class UniversalFunction:
             raise _tracing.FusionError(
                 f"{self.__name__}() takes no keywords in a fused function"
             )
-        if len(inputs) == self.nin + 2 and stream is None:  # as PyCUDA has minimum()
+        if len(inputs) == self.nin + 2 and stream is None:  # as in PyCUDA's minimum()
             *inputs, stream = inputs
         if len(inputs) == self.nin + 1 and out is None:
             *inputs, out = inputs
@@ -94,13 +94,13 @@ class UniversalFunction:
 
 
 def array_of_where(where):
-    """None for everywhere; numpy's masks and False as arrays of the device."""
+    """Convert ``where`` to an array of the device; None if it is true everywhere."""
     if where is True or isinstance(where, _driver.ArrayBase):
         return None if where is True else where
     return _driver._array_to_gpu(np.asarray(where, np.bool_), None, None, None)
 
 
-# NumPy's names. A star marks those that the array API has, too.
+# NumPy's names. A star marks functions that the array API has, too.
 _UNARY = """
     negative* positive* absolute fabs sign* square* reciprocal* conjugate logical_not* isnan* isinf*
     isfinite* signbit* invert exp* exp2 expm1* log* log2* log10* log1p* sqrt* sin* cos* tan* arcsin
@@ -119,7 +119,7 @@ _ALIASES = """
     deg2rad=radians rad2deg=degrees acos*=arccos acosh*=arccosh asin*=arcsin asinh*=arcsinh
     atan*=arctan atanh*=arctanh atan2*=arctan2
 """
-# Names that `from pycuda.gpuarray import *` shall not take from Python's builtins.
+# `from pycuda.gpuarray import *` must not replace these builtins of Python.
 _NOT_IN_MODULE = {"abs", "pow"}
 
 UFUNCS: dict[str, UniversalFunction] = {}
@@ -197,7 +197,7 @@ def _two_results(name: str, first: str, second: str, nin: int, about: str):
 
 
 def _apart(value, out):
-    """A copy of an array that the first result would overwrite."""
+    """Copy an array if writing the first result would change it."""
     if not isinstance(value, _driver.ArrayBase) or out is None:
         return value
     return value.copy() if _driver._array_share_memory(value, out) else value

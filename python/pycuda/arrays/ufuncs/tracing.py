@@ -45,7 +45,8 @@ class Trace:
             return value._number
         if isinstance(value, ArrayBase):
             raise FusionError(
-                "a fused function can only use arrays that are its arguments: pass the array of shape {value.shape} as an argument"
+                "a fused function can only use arrays that are its arguments: pass the array of "
+                f"shape {value.shape} as an argument"
             )
         if not isinstance(value, _NUMBERS):
             raise FusionError(
@@ -179,7 +180,9 @@ class Traced:
             return self.clip(*args[1:], **kwargs)
         if func.__name__ in _REDUCTIONS and args and isinstance(args[0], Traced):
             return getattr(args[0], func.__name__)(*args[1:], **kwargs)
-        raise FusionError(f"a fused function cannot use numpy.{func.__name__}()")
+        raise FusionError(
+            f"a fused function cannot use {func.__module__}.{func.__name__}()"
+        )
 
     def __abs__(self) -> Traced:
         return record("absolute", self)

@@ -94,6 +94,10 @@ KnownDtypes &known_dtypes() {
 
 nb::object numpy_dtype(ScalarType type) { return nb::borrow(cached_dtype(type)); }
 
+nb::object exact_dtype(nb::handle dtype) {
+    return dtype.is_valid() ? nb::module_::import_("numpy").attr("dtype")(dtype) : nb::object();
+}
+
 DType dtype_of(nb::handle dtype) {
     if (const std::optional<DType> known = known_dtypes().find(dtype))
         return *known;

@@ -419,7 +419,7 @@ nb::object wrap_array(Array array, PyTypeObject *type, nb::handle dtype) {
         allocate_object(type == nullptr || constructs_itself(type) ? array_class : type);
     ArrayObject &object = array_object(self);
     new (&object.array) Array(std::move(array));
-    object.dtype = Py_XNewRef(dtype.ptr());
+    object.dtype = exact_dtype(dtype).release().ptr();
     if (PyObject *allocator = allocator_of_scope()) [[unlikely]]
         object.allocator = Py_NewRef(allocator);
     return nb::steal(self);

@@ -72,6 +72,8 @@ nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype,
 /// Conversions between numpy's dtype objects and our types.
 nb::object numpy_dtype(ScalarType type);
 DType dtype_of(nb::handle numpy_dtype);
+/// NumPy's dtype object for a type, a name or a dtype. Null for null.
+nb::object exact_dtype(nb::handle dtype);
 
 /// `shape` with strides in bytes as the user passed them: any sequence of ints.
 Layout strided_layout(const Layout &shape, nb::handle strides);

@@ -17,6 +17,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 
 from pycuda import _debug_sources, _driver, _profile_sources, driver
+from pycuda._source_text import text_of
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _compile(
         if isinstance(given := getattr(how, name), str):
             raise TypeError(f"{name} must be a list of strings, such as [{given!r}]")
     options = list(DEFAULT_NVCC_FLAGS if how.options is None else how.options)
-    text = str(source)
+    text = text_of(source)
     if driver.CUDA_DEBUGGING or _debug_sources.FOLDER:
         options += ["-g", "-G"]
         how = how._replace(cache_dir=False, keep=how.keep or driver.CUDA_DEBUGGING)

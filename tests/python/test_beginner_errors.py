@@ -493,6 +493,26 @@ def test_sizes_that_are_none(device):
         assert allocate(np.int64(64)).size == 64
 
 
+def test_a_file_name_as_source(device):
+    for name in ("kernel.cu", "/tmp/my-kernels/kernel.cu"):
+        with pytest.raises(cuda.CompileError, match="name of a file.*open"):
+            SourceModule(name)
+
+
+def test_a_header_of_the_program_that_is_not_found(device):
+    with pytest.raises(cuda.CompileError, match="'mine.h' was not found; include_dirs"):
+        SourceModule('#include "mine.h"')
+
+
+def test_types_that_the_device_lacks(device):
+    for dtype in (np.longdouble, "M8[s]"):
+        array = gpuarray.empty(3, dtype)
+        assert array.dtype == np.dtype(dtype) and isinstance(array.dtype, np.dtype)
+        assert gpuarray.to_gpu(np.zeros(3, dtype)).get().dtype == dtype
+        with pytest.raises(TypeError, match="cannot be set to a number"):
+            gpuarray.zeros(3, dtype)
+
+
 def test_options_in_one_string(device):
     with pytest.raises(TypeError, match=r"options must be a list .* \['-O3'\]"):
         SourceModule("__global__ void f() {}", options="-O3")

@@ -54,7 +54,9 @@ std::string advice_for(const std::string &header) {
             return "; it is in the wheel nvidia-cuda-cccl";
     if (header.starts_with("curand"))
         return "; it is in the wheel nvidia-curand";
-    return header.starts_with("cuda_") ? "; it is in the wheel nvidia-cuda-runtime" : "";
+    if (header.starts_with("cuda_"))
+        return "; it is in the wheel nvidia-cuda-runtime";
+    return "; include_dirs names the folders of a program's own headers";
 }
 
 /// Why the log says that only nvcc compiles a header of CUDA; empty if it does not say this.

@@ -210,15 +210,38 @@ def pytest(part: Part) -> Outcome:
     # libraries for programs other than those with pycuda are built, too.
     if part.run(ROOT / "run", "true") != 0:
         return Outcome(failed=1)
-    report = LOGS / "pytest.xml"
-    report.unlink(missing_ok=True)
     options = part.options or [
         *in_processes(),
         *(["-m", "not slow"] if part.fast else []),
     ]
-    command = ["-m", "pytest", "-q", "-ra", f"--junitxml={report}", *options]
-    status = part.run(ROOT / "run", *command)
-    return read_junit(report, 0 if status == 5 else status)  # 5: nothing was selected
+    outcome = Outcome()
+    for driver in drivers():
+        report = LOGS / "pytest.xml"
+        report.unlink(missing_ok=True)
+        command = ["-m", "pytest", "-q", "-ra", f"--junitxml={report}", *options]
+        status = part.run(ROOT / "run", *command, **driver)
+        outcome += read_junit(report, 0 if status == 5 else status)  # 5: none selected
+    return outcome
+
+
+def drivers() -> list[dict[str, str]]:
+    """The settings of the runs of pytest: with a GPU, the tests run on softcuda as well.
+
+    A PYCUDA_DRIVER in the environment selects one driver. Without libsoftcuda.so there is only the GPU.
+    """
+    softcuda = BUILD / "release/softcuda/libsoftcuda.so"
+    if os.environ.get("PYCUDA_DRIVER") or not softcuda.exists():
+        return [{}]
+    ask = "import pycuda.driver as d; d.init(); print(d.get_driver_path())"
+    found = subprocess.run(
+        [ROOT / "run", "-c", ask],
+        env={**os.environ, "PYCUDA_QUIET": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    if found.returncode != 0 or "softcuda" in found.stdout:
+        return [{}]
+    return [{"PYCUDA_DRIVER": "softcuda"}, {"PYCUDA_DRIVER": "nvidia"}]
 
 
 def freethreaded(part: Part) -> Outcome:

@@ -91,3 +91,27 @@ def test_command_that_fails_is_a_failed_test(monkeypatch, tmp_path, capfd):
     assert part.check("true") == Outcome(passed=1)
     assert part.check("sh", "-c", "echo said; exit 3") == Outcome(failed=1)
     assert "said" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("library", "chosen", "printed", "expected"),
+    [
+        ("libsoftcuda.so", "", "libcuda.so.1", ["softcuda", "nvidia"]),
+        ("libsoftcuda.so", "", "/x/softcuda/libsoftcuda.so", [None]),
+        ("libsoftcuda.so", "nvidia", "libcuda.so.1", [None]),
+        ("libother.so", "", "libcuda.so.1", [None]),
+    ],
+    ids=["GPU", "no GPU", "a driver is chosen", "built without softcuda"],
+)
+def test_with_a_gpu_the_tests_run_on_softcuda_as_well(
+    monkeypatch, tmp_path, library, chosen, printed, expected
+):
+    folder = tmp_path / "build/release/softcuda"
+    folder.mkdir(parents=True)
+    (folder / library).touch()
+    (tmp_path / "run").write_text(f"#!/bin/sh\necho {printed}\n")
+    (tmp_path / "run").chmod(0o755)
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    monkeypatch.setattr(run_tests, "BUILD", tmp_path / "build")
+    monkeypatch.setenv("PYCUDA_DRIVER", chosen)
+    assert [one.get("PYCUDA_DRIVER") for one in run_tests.drivers()] == expected

@@ -41,6 +41,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(pycuda_warnings INTERFACE -Wno-restrict)
 endif()
 
+# With counters for gcov (tools/cpp_coverage.py). Threads of softcuda run the same lines at the same time.
+set(CMAKE_CXX_FLAGS_COVERAGE "-O1 --coverage -fprofile-update=prefer-atomic")
+foreach(_kind IN ITEMS EXE SHARED MODULE)
+  set(CMAKE_${_kind}_LINKER_FLAGS_COVERAGE "--coverage")
+endforeach()
+if(CMAKE_BUILD_TYPE STREQUAL "Coverage")
+  target_compile_options(pycuda_warnings INTERFACE -Wno-maybe-uninitialized) # false alarms, as below
+endif()
+
 if(PYCUDA_SANITIZE)
   # Line numbers and little optimisation: half of the time to compile. assert() is on.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")

@@ -10,7 +10,7 @@
 
 Parts: layers format types ctest pytest freethreaded asan tsan install wheel docs
        These run only if they are named:
-       coverage, the Python tests again, with the lines that they reach;
+       coverage, the tests again, with the lines of C++ and of Python that they run;
        checked, the Python tests with softcuda's check modes: race, then mem and init;
        sdist, a build with pip from the source distribution: compiles everything again
 
@@ -396,13 +396,37 @@ def docs(part: Part) -> Outcome:
 
 
 def coverage(part: Part) -> Outcome:
-    """The Python tests under coverage.py; the log ends with the lines that no test reaches."""
-    data = {"COVERAGE_FILE": str(BUILD / "coverage")}
-    command = ["-m", "coverage", "run", "--source=pycuda", "-m", "pytest", "-q"]
-    options = part.options or ["-m", "not slow"]
-    outcome = part.check(ROOT / "run", *command, *options, **data)
-    report = ["-m", "coverage", "report", "--skip-covered", "--show-missing"]
-    return outcome + part.check(ROOT / "run", *report, **data)
+    """The tests that are not slow, in a build with counters; the log ends with tables of the lines that they run.
+
+    gcov counts the lines of core, softcuda and the Python module; coverage.py counts those of the package.
+    With options, only pytest is started, with these options.
+    """
+    targets = ["--", "runtime"] if part.options else []
+    if not part.build("coverage", "-DPYCUDA_TESTS=ON", *targets):
+        return Outcome(failed=1)
+    build = BUILD / "coverage"
+    for counts in build.rglob("*.gcda"):
+        counts.unlink()
+    outcome = Outcome()
+    if not part.options:
+        outcome += run_ctest(part, "coverage", "-LE", "slow")
+    data = LOGS / "python-coverage"
+    shutil.rmtree(data, ignore_errors=True)
+    data.mkdir()
+    settings = {
+        "COVERAGE_FILE": str(data / "lines"),
+        "PYTHONPATH": str(build / "python"),
+    }
+    measure = [sys.executable, "-m", "coverage"]
+    tests = part.options or [*in_processes(), "-m", "not slow"]
+    for command in (
+        [*measure, "run", "-m", "pytest", "-q", *tests],
+        [*measure, "combine", "--quiet"],
+        [*measure, "report", "--skip-covered", "--show-missing"],
+        [sys.executable, "tools/cpp_coverage.py", build],
+    ):
+        outcome += part.check(*command, **settings)
+    return outcome
 
 
 def checked(part: Part) -> Outcome:

@@ -114,6 +114,11 @@ def test_histogram_of_points():
     agree(edges, tuple(expected[1]))
 
 
+def test_complex_distances_of_gradient():
+    with pytest.raises(TypeError, match="must be real"):
+        np.gradient(gpuarray.to_gpu(X), 1j)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_of_quantiles(method):
     q = [0, 0.1, 0.25, 0.5, 0.6, 0.999, 1]

@@ -62,6 +62,8 @@ def empty(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=N
         check_device(device)
     if dtype is None:
         dtype = np.float64
+    if order not in ("C", "F"):
+        raise ValueError(f"order must be 'C' or 'F', not {order!r}")
     return _driver._array_empty(shape, dtype, allocator, order, None)
 
 

@@ -97,6 +97,7 @@ def nan_to_num(x, copy: bool = True, nan=0.0, posinf=None, neginf=None):
     posinf, neginf: the numbers for the infinities, by default the largest and the smallest of the type.
 
     The parts of complex numbers are replaced one by one. Integers and bool have nothing to replace.
+    Raises TypeError for a complex number as a replacement.
 
     >>> gpuarray.nan_to_num(gpuarray.array([np.nan, np.inf, 2.0]), posinf=99)
     array([ 0., 99.,  2.])
@@ -112,6 +113,9 @@ def nan_to_num(x, copy: bool = True, nan=0.0, posinf=None, neginf=None):
         high = limits.max if posinf is None else posinf
         low = limits.min if neginf is None else neginf
         kind = array.dtype.type
+        for number in (nan, high, low):
+            if np.result_type(number).kind == "c":
+                raise TypeError(f"{number!r} cannot be cast to {array.dtype}")
         result = where(UFUNCS["isnan"](array), kind(nan), array)
         result = where(isposinf(array), kind(high), result)
         result = where(isneginf(array), kind(low), result)

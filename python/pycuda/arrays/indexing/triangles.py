@@ -28,7 +28,7 @@ def tri(N: int, M=None, k: int = 0, dtype=float):
            [1, 1, 0],
            [1, 1, 1]], dtype=int8)
     """
-    rows, columns = operator.index(N), operator.index(N if M is None else M)
+    rows, columns = (max(operator.index(one), 0) for one in (N, N if M is None else M))
     last = arange_of(rows)[:, None]  # in each row, the column of the main diagonal
     below = (last + k if k else last) >= arange_of(columns)
     return below.astype(dtype, copy=False)

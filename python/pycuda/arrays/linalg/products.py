@@ -24,12 +24,19 @@ from pycuda.arrays.shapes.views import broadcast_to
 
 
 def _finish(result, out, stream=None):
+    if isinstance(out, tuple):  # of numpy's ufuncs
+        (out,) = out
     if out is None:
         return result
     return _apply("copy", result, out=out, stream=stream)
 
 
 def _product(a, b, dtype=None, stream=None):
+    for factor in (a, b) if dtype is not None else ():
+        if not np.can_cast(factor.dtype, dtype, "same_kind"):
+            raise TypeError(
+                f"a factor of {factor.dtype} cannot be cast to {np.dtype(dtype)}"
+            )
     return _driver._array_product(
         a, b, None if dtype is None else np.dtype(dtype), stream
     )
@@ -42,7 +49,7 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
 
     x1: an array (..., n, k), or a vector of k elements, which is a row.
     x2: an array (..., k, m), or a vector of k elements, which is a column.
-    out: an array for the result. dtype: the type of the products and sums.
+    out: an array for the result. dtype: the type of the products and sums; TypeError if it is of a lower kind.
     stream: the stream of the work, by default the current one.
 
     Returns an array (..., n, m). 16-bit floats are added in float32. By cuBLAS for floats on a GPU if the library
@@ -59,8 +66,6 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
                 "pycuda.gpuarray.to_gpu() first"
             )
     a, b = x1, x2
-    if isinstance(out, tuple):
-        (out,) = out
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError(
             "matmul() expects arrays of at least one axis; multiply numbers with *"
@@ -140,11 +145,12 @@ def inner(a, b):
 
 @public(array_api=True)
 @public("linalg")
-def vecdot(x1, x2, /, *, axis=-1):
+def vecdot(x1, x2, /, out=None, *, axis=-1, dtype=None):
     """Sum the products over one axis of two arrays that are broadcast; elements of ``x1`` are conjugated.
 
     x1, x2: arrays of the same extent along the axis; ValueError for others.
-    axis: the axis, by default the last one.
+    out: an array for the result. axis: the axis, by default the last one.
+    dtype: the type of the products and sums.
 
     >>> gpuarray.vecdot(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))
     array([3, 7])
@@ -152,15 +158,15 @@ def vecdot(x1, x2, /, *, axis=-1):
     a, b = as_array(x1), as_array(x2)
     a = _moved_last(a, axis).conj()
     b = _moved_last(b, axis)
-    return _product(a[..., None, :], b[..., :, None])[..., 0, 0]
+    return _finish(_product(a[..., None, :], b[..., :, None], dtype)[..., 0, 0], out)
 
 
 @public()
-def matvec(x1, x2, /, out=None):
+def matvec(x1, x2, /, out=None, *, dtype=None):
     """Multiply matrices (..., n, k) and vectors (..., k), which are broadcast. Returns an array (..., n).
 
     x1, x2: the matrices and the vectors.
-    out: an array for the result. Raises ValueError for shapes that do not fit.
+    out: an array for the result. dtype: the type of the products and sums. Raises ValueError for shapes that do not fit.
 
     >>> gpuarray.matvec(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))
     array([3, 7])
@@ -170,15 +176,15 @@ def matvec(x1, x2, /, out=None):
         raise ValueError(
             f"matvec() expects a matrix and a vector, not shapes {a.shape} and {b.shape}"
         )
-    return _finish(_product(a, b[..., :, None])[..., 0], out)
+    return _finish(_product(a, b[..., :, None], dtype)[..., 0], out)
 
 
 @public()
-def vecmat(x1, x2, /, out=None):
+def vecmat(x1, x2, /, out=None, *, dtype=None):
     """Multiply vectors (..., k), conjugated, and matrices (..., k, m), which are broadcast. Returns (..., m).
 
     x1, x2: the vectors and the matrices.
-    out: an array for the result. Raises ValueError for shapes that do not fit.
+    out: an array for the result. dtype: the type of the products and sums. Raises ValueError for shapes that do not fit.
 
     >>> gpuarray.vecmat(gpuarray.array([1, 1]), gpuarray.array([[1, 2], [3, 4]]))
     array([4, 6])
@@ -188,7 +194,7 @@ def vecmat(x1, x2, /, out=None):
         raise ValueError(
             f"vecmat() expects a vector and a matrix, not shapes {a.shape} and {b.shape}"
         )
-    return _finish(_product(a.conj()[..., None, :], b)[..., 0, :], out)
+    return _finish(_product(a.conj()[..., None, :], b, dtype)[..., 0, :], out)
 
 
 def check_matrices(a) -> None:

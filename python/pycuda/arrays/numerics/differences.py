@@ -93,16 +93,18 @@ def gradient(f, *varargs, axis=None, edge_order: int = 1):
 
     Inner samples have central differences of second order, also for uneven distances (Fornberg, Generation of
     finite difference formulas on arbitrarily spaced grids, 1988). Integers are converted to float64. Returns one
-    array for one axis, else a tuple. Raises ValueError for an axis that is too short.
+    array for one axis, else a tuple. Raises ValueError for an axis that is too short, TypeError for complex distances.
 
     >>> gpuarray.gradient(gpuarray.array([1.0, 4.0, 9.0, 16.0]))
     array([3., 4., 6., 7.])
     """
     f = as_array(f)
+    spacings = [_on_host(one) for one in varargs] or [np.asarray(1.0)]
+    if any(one.dtype.kind == "c" for one in spacings):
+        raise TypeError("distances and coordinates of gradient() must be real")
     if f.dtype.kind in "iub":
         f = f.astype(np.float64)
     axes = normalize_axes(axis, f.ndim)
-    spacings = list(varargs) or [1.0]
     if len(spacings) == 1:
         spacings *= len(axes)
     if len(spacings) != len(axes):
@@ -168,8 +170,11 @@ def _gradient(f, axis: int, spacing, edge_order: int):
     return result
 
 
-def _steps(spacing, f, axis: int):
-    values = np.asarray(spacing.get() if hasattr(spacing, "get") else spacing)
+def _on_host(values):
+    return np.asarray(values.get() if hasattr(values, "get") else values)
+
+
+def _steps(values, f, axis: int):
     if values.ndim == 0:
         return np.full(f.shape[axis] - 1, values, np.float64)
     if values.shape != (f.shape[axis],):

@@ -112,12 +112,12 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     kinds = [m.dtype] if y is None else [m.dtype, as_array(y).dtype]
     kind = np.result_type(*kinds, np.float64) if dtype is None else np.dtype(dtype)
     # As in NumPy, ``m`` of one row is transposed, and ``y`` of one row is not.
-    x = _variables(m, rowvar or m.ndim == 1, kind)
+    x = _variables(m, rowvar or m.ndim < 2, kind)
     if y is not None:
         y = as_array(y)
         if y.ndim > 2:
             raise ValueError(f"y has more than 2 dimensions: {y.ndim}")
-        is_row = y.ndim == 1 or y.shape[0] == 1
+        is_row = y.ndim < 2 or y.shape[0] == 1
         x = concatenate((x, _variables(y, rowvar or is_row, kind)), axis=0)
     ddof = (0 if bias else 1) if ddof is None else ddof
     if int(ddof) != ddof:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 
 import numpy as np
 
@@ -253,16 +254,28 @@ def _estimated_count(a, name, first, last, range, weights) -> int:
     return math.ceil((float(last) - float(first)) / width)
 
 
+def _is_number(bins) -> bool:
+    """Whether the argument is a number of bins: a number or an array without axes."""
+    return getattr(bins, "ndim", 1) == 0 or not hasattr(bins, "__len__")
+
+
+def _rising(bins):
+    """The given edges on the host."""
+    edges = bins.get() if isinstance(bins, ArrayBase) else np.asarray(bins)
+    if edges.ndim != 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    if (edges[:-1] > edges[1:]).any():
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return edges
+
+
 def _edges(a, bins, range, weights):
     """The edges on the host, and whether they are evenly spaced."""
     if isinstance(bins, str):
         first, last = _outer_edges(a, range)
         bins = _estimated_count(a, bins, first, last, range, weights)
     elif np.ndim(bins) == 1:
-        edges = bins.get() if isinstance(bins, ArrayBase) else np.asarray(bins)
-        if (edges[:-1] > edges[1:]).any():
-            raise ValueError("`bins` must increase monotonically, when an array")
-        return edges, False
+        return _rising(bins), False
     elif np.ndim(bins) == 0:
         first, last = _outer_edges(a, range)
     else:
@@ -362,17 +375,9 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     array([[1., 0.],
            [0., 1.]])
     """
-    if isinstance(sample, ArrayBase):
-        columns = list(sample.T) if sample.ndim == 2 else [sample]
-    else:
-        columns = [as_array(one) for one in sample]
-        kind = np.result_type(*(one.dtype for one in columns))
-        columns = [one.astype(kind, copy=False) for one in columns]
-    columns = [
-        one.astype(np.uint8) if one.dtype == np.bool_ else one for one in columns
-    ]
+    columns = _columns(sample)
     axes = len(columns)
-    bins = [bins] * axes if isinstance(bins, (int, np.integer)) else list(bins)
+    bins = [bins] * axes if _is_number(bins) else list(bins)
     if len(bins) != axes:
         raise ValueError(
             "The dimension of bins must be equal to the dimension of the sample x."
@@ -380,33 +385,72 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     ranges = [None] * axes if range is None else list(range)
     if len(ranges) != axes:
         raise ValueError("range argument must have one entry per dimension")
-    number, inside, edges = None, None, []
-    for column, own, bounds in zip(columns, bins, ranges, strict=True):
-        along, uniform = _edges(column, own, bounds, None)
-        if uniform:  # NumPy does not convert the type in this case
-            along = np.linspace(*_outer_edges(column, bounds), len(along))
-        edges.append(as_array(along))
-        place = searchsorted(edges[-1], column, side="right") - 1
-        place = where(column == along[-1], len(along) - 2, place)
-        valid = (place >= 0) & (place < len(along) - 1)
+    edges = [
+        as_array(_edges_of_axis(*one))
+        for one in zip(columns, bins, ranges, strict=True)
+    ]
+    if weights is None:
+        weights = zeros(columns[0].size, np.float64).fill(1)
+    weights = as_array(weights).astype(np.float64, copy=False)
+    shape = [one.size - 1 for one in edges]
+    result = _weighted(_boxes(columns, edges), weights, math.prod(shape))
+    result = result._reshape(shape)
+    return _density(result, edges) if density else result, tuple(edges)
+
+
+def _columns(sample) -> list:
+    """The coordinates along each axis, vectors of one type.
+
+    sample: an array (points, axes); another array or sequence has a vector for each axis, or is the only vector.
+    """
+    if hasattr(sample, "shape"):
+        sample = as_array(sample)
+        columns = list(sample.T) if sample.ndim == 2 else [sample]
+    else:
+        columns = [as_array(one) for one in sample]
+        if all(one.ndim == 0 for one in columns):
+            columns = [_joined([one._reshape([1]) for one in columns])]
+    shapes = {one.shape for one in columns}
+    if len(shapes) > 1 or len(next(iter(shapes), (0,))) != 1:
+        raise ValueError(
+            f"each axis of the sample must be a vector of one length, not {sorted(shapes)}"
+        )
+    kind = np.result_type(*(one.dtype for one in columns))
+    kind = np.dtype(np.uint8) if kind == np.bool_ else kind
+    return [one.astype(kind, copy=False) for one in columns]
+
+
+def _edges_of_axis(column, bins, range):
+    """The edges on the host. Edges that rounding makes equal are allowed, other than in histogram()."""
+    if not _is_number(bins):
+        return _rising(bins)
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    count = operator.index(bins.item() if isinstance(bins, ArrayBase) else bins)
+    return np.linspace(*_outer_edges(column, range), count + 1)
+
+
+def _boxes(columns, edges):
+    """The number of the box of each point, in C order; -1 for a point outside."""
+    number, inside = None, None
+    for column, along in zip(columns, edges, strict=True):
+        place = searchsorted(along, column, side="right") - 1
+        place = where(column == along[-1], along.size - 2, place)
+        valid = (place >= 0) & (place < along.size - 1)
         inside = valid if inside is None else inside & valid
         place = where(valid, place, 0)
-        number = place if number is None else number * (len(along) - 1) + place
-    shape = [one.size - 1 for one in edges]
-    number = where(inside, number, -1)
-    if weights is None:
-        weights = zeros(number.size, np.float64).fill(1)
-    weights = as_array(weights).astype(np.float64, copy=False)
-    result = _weighted(number, weights, math.prod(shape))._reshape(shape)
-    if density:
-        total = result.sum()
-        for axis, along in enumerate(edges):
-            widths = diff(along)._reshape(
-                [-1 if i == axis else 1 for i in np.arange(axes)]
-            )
-            result = result / widths
-        result = result / total
-    return result, tuple(edges)
+        number = place if number is None else number * (along.size - 1) + place
+    return where(inside, number, -1)
+
+
+def _density(counts, edges):
+    """The counts divided by their sum and by the sizes of their boxes."""
+    total = counts.sum()
+    for axis, along in enumerate(edges):
+        shape = [1] * len(edges)
+        shape[axis] = -1
+        counts = counts / diff(along)._reshape(shape)
+    return counts / total
 
 
 @public()
@@ -419,12 +463,12 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
     array([[1., 0.],
            [0., 1.]])
     """
-    if not isinstance(bins, (int, np.integer)) and len(bins) != 2:
+    if not _is_number(bins) and len(bins) > 2:
         bins = [bins, bins]
     x, y = as_array(x), as_array(y)
-    if x.shape[:1] != y.shape[:1]:
+    if x.ndim == 0 or x.shape[:1] != y.shape[:1]:
         raise ValueError(
-            f"x and y must have the same length, not {x.shape[:1]} and {y.shape[:1]}"
+            f"x and y must be vectors of one length, not of shapes {x.shape} and {y.shape}"
         )
     counts, edges = histogramdd([x, y], bins, range, density, weights)
     return counts, edges[0], edges[1]
@@ -466,7 +510,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 
 def _joined(parts):
-    result = zeros(sum(part.size for part in parts), parts[0].dtype)
+    kind = np.result_type(*(part.dtype for part in parts))
+    result = zeros(sum(part.size for part in parts), kind)
     at = 0
     for part in parts:
         result[at : at + part.size] = part
@@ -493,4 +538,4 @@ def _interpolated(x, xp, fp, left, right):
     result = where(
         x > xp[-1], fp[-1] if right is None else fp.dtype.type(right), result
     )
-    return where(isnan(x), fp.dtype.type(np.nan), result)
+    return result if xp.size == 1 else where(isnan(x), fp.dtype.type(np.nan), result)

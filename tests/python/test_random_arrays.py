@@ -45,6 +45,13 @@ def test_random_calls_of_more_functions():
 
 
 @pytest.mark.cuda_check_allow("race", "sync")
+@pytest.mark.parametrize("first", range(1000, 1400, 100))
+def test_random_calls_with_shared_memory(first):
+    """Operands that share memory, masks with fewer axes, calls of functions that the other tables lack."""
+    assert differences(range(first, first + 100), "rest") == []
+
+
+@pytest.mark.cuda_check_allow("race", "sync")
 def test_random_calls_in_a_stream():
     with cuda.Stream():
         assert differences(range(1500, 1700)) == []

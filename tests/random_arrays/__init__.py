@@ -1,7 +1,8 @@
 """Random calls of array functions, on the device and in NumPy.
 
     operands.py    random buffers, views of them, numbers, axes, indices and so on, as Python text
-    calls.py       the functions and their arguments
+    tables.py      the functions and their arguments, and expressions
+    calls.py       random arguments of functions
     case.py        a case: a few statements, run by NumPy and on the device, and compared
 
 A case is a list of Python statements that have the same meaning for NumPy and for the device: only the result of ``base()``

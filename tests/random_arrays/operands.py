@@ -95,8 +95,10 @@ class Operands:
 
     # Arrays
 
-    def array(self, shape=None, dtype=None, kinds="biufc", may_repeat=True) -> str:
-        """A new view of a new or old buffer. ``may_repeat`` allows stride 0."""
+    def array(
+        self, shape=None, dtype=None, kinds="biufc", may_repeat=True, share=0.3
+    ) -> str:
+        """A new view of a new buffer or, with the probability ``share``, of an old one. ``may_repeat`` allows stride 0."""
         shape = self.shape() if shape is None else shape
         old = [
             name
@@ -104,7 +106,7 @@ class Operands:
             if self.host[name].dtype.kind in kinds
             and (dtype is None or self.host[name].dtype == dtype)
         ]
-        if old and self.chance(0.3):
+        if old and self.chance(share):
             base = self.rng.choice(old)
             steps = self._steps(shape, may_repeat)
             offset = self._place_inside(shape, steps, self.host[base].size)

@@ -202,6 +202,12 @@ std::int64_t largest_small(nb::handle dtype) {
                                                    : largest_small_matrix(dtype_of(dtype).scalar());
 }
 
+std::int64_t largest_in_block(nb::handle dtype) {
+    return driver().image_kind() == ImageKind::Ptx
+               ? 0
+               : largest_matrix_in_block(dtype_of(dtype).scalar());
+}
+
 nb::object small_solve(nb::handle a, nb::handle b, nb::handle failed, nb::handle stream) {
     return wrap_array(solve_small(require_array(a, "a"), require_array(b, "b"),
                                   require_array(failed, "failed"), stream_ref(stream)),
@@ -291,6 +297,7 @@ void bind_array_libraries(nb::module_ &module) {
         [] { return driver().image_kind() == ImageKind::Ptx; });
     module.def("_array_wait_for_host", wait_for_host, nb::arg("stream") = nb::none());
     module.def("_small_largest", largest_small, nb::arg("dtype"));
+    module.def("_small_largest_in_block", largest_in_block, nb::arg("dtype"));
     module.def("_small_solve", on_device_of_arrays(small_solve), nb::arg("a"), nb::arg("b"),
                nb::arg("failed"), nb::arg("stream") = nb::none());
     module.def("_small_invert", on_device_of_arrays(small_invert), nb::arg("a"), nb::arg("failed"),

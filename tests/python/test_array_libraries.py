@@ -198,6 +198,48 @@ def test_small_matrices(dtype, n, count):
         close(lower @ adjoint(lower), positive, dtype)
 
 
+WIDE_ROWS = [("f8", 50, 3), ("c8", 64, 2), ("c16", 20, 3)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "n", "count"),
+    [("f4", 33, 3), ("f4", 64, 2)]
+    + [pytest.param(*one, marks=pytest.mark.slow) for one in WIDE_ROWS],
+)
+def test_matrices_in_blocks_of_threads(dtype, n, count):
+    if (dtype, n, count) in WIDE_ROWS and is_softcuda():
+        pytest.skip("takes long to compile for a CPU")
+    kind = np.dtype(dtype)
+    a = numbers((count, n, n), dtype)
+    a[0, np.arange(n), np.arange(n)] = 0  # the pivots are in other rows
+    on_device = gpuarray.to_gpu(a)
+    expected = np.linalg.inv(a.astype(np.result_type(kind, "f8")))
+    size = np.abs(expected).max((1, 2), keepdims=True)
+    rough = 4e-3 if dtype in ("f4", "c8") else 1e-11
+    assert np.abs((small.inv(on_device, kind).get() - expected) / size).max() < rough
+    positive = a @ adjoint(a) + np.eye(n, dtype=dtype)
+    noise = numbers(a.shape, dtype, 2)
+    for upper in (False, True):
+        other = np.tril(noise, -1) if upper else np.triu(noise, 1)
+        factors = small.cholesky(gpuarray.to_gpu(positive + other), kind, upper)
+        lower = adjoint(factors.get()) if upper else factors.get()
+        assert not np.triu(lower, 1).any()
+        close(lower @ adjoint(lower) / n, positive / n, dtype)
+
+
+def test_errors_of_matrices_in_blocks_of_threads():
+    kind = np.dtype("f4")
+    a = numbers((2, 40, 40), "f4")
+    a[1, :, 39] = 0
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        small.inv(gpuarray.to_gpu(a), kind)
+    a[0, 3, 5] = np.nan
+    assert np.isnan(small.inv(gpuarray.to_gpu(a[:1]), kind).get()).any()
+    positive = a[1:] @ adjoint(a[1:])
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        small.cholesky(gpuarray.to_gpu(positive), kind, False)
+
+
 ROTATED = [("f4", 3, 4, 20), ("f4", 4, 3, 20), ("f8", 4, 4, 1), ("c8", 2, 4, 9)]
 MORE_ROTATED = [
     ("f4", 32, 32, 5),

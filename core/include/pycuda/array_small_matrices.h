@@ -1,5 +1,6 @@
 // array_small_matrices.h -- linear equations, inverses, determinants, Cholesky factors, singular
-// values and eigenvalues of stacks of small matrices. A part of a warp computes one matrix.
+// values and eigenvalues of stacks of small matrices. A part of a warp computes one matrix, a block
+// of threads if it has more rows than a warp has lanes.
 #pragma once
 
 #include <pycuda/array.h>
@@ -13,6 +14,9 @@ namespace pycuda {
 /// The largest number of rows of a matrix of this type; 0 for types other than float32, float64,
 /// complex64 and complex128.
 std::int64_t largest_small_matrix(ScalarType type) noexcept;
+
+/// The same for invert_small() and cholesky_small(), which take larger matrices.
+std::int64_t largest_matrix_in_block(ScalarType type) noexcept;
 
 // Stacks are C-contiguous arrays (count, n, n) of such a type, n from 1 to largest_small_matrix().
 // `failed` is an array of one int32. A kernel sets it to 1 if a matrix is singular or not positive

@@ -5,6 +5,7 @@
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 
+#include "kernels/device/shared_rows.cuh.h"
 #include "kernels/device/shuffle.cuh.h"
 #include "kernels/device/small_matrices.cuh.h"
 #include "kernels/device/small_rotations.cuh.h"
@@ -24,6 +25,10 @@ namespace {
 
 constexpr unsigned threads = 128;
 constexpr std::int64_t most_register_bytes = 256; ///< for a row
+constexpr std::int64_t most_lanes = 32;           ///< for the rows of a matrix
+
+/// Kernels with a block for each matrix: rows, and bytes of a row.
+constexpr std::int64_t most_rows = 64, most_bytes_of_row = 512;
 
 enum class Form : unsigned { Solve, Invert, Determine, Cholesky, Svd, SingularValues, Eigen };
 
@@ -44,6 +49,23 @@ constexpr std::string_view forms[] = {
     "const T *a, R *values, T *vectors, int *failed, int n, long long count, int upper) {\n"
     "    pycuda::diagonalize_small(a, values, vectors, failed, n, count, upper);\n}\n"};
 
+/// The same for matrices with more rows than a warp has lanes.
+constexpr std::string_view invert_rows = "const T *a, T *out, int *failed, int n, long long) {\n"
+                                         "    pycuda::invert_rows(a, out, failed, n);\n}\n";
+constexpr std::string_view cholesky_rows =
+    "const T *a, T *out, int *failed, int n, long long, int upper) {\n"
+    "    pycuda::cholesky_rows(a, out, failed, n, upper);\n}\n";
+
+std::string_view form_of(Form form, std::int64_t side) {
+    if (side <= most_lanes)
+        return forms[static_cast<unsigned>(form)];
+    return form == Form::Invert ? invert_rows : cholesky_rows;
+}
+
+unsigned threads_of_block(std::int64_t side) {
+    return side <= most_lanes ? threads : static_cast<unsigned>(side);
+}
+
 std::string source(Form form, ScalarType type, std::int64_t side) {
     const ScalarType real = real_type(type);
     const std::array types = {type, real};
@@ -53,8 +75,9 @@ std::string source(Form form, ScalarType type, std::int64_t side) {
         (type == real ? "0" : "1") + "\n" + std::string(device_code::shuffle_cuh) +
         std::string(device_code::small_matrices_cuh) +
         std::string(form >= Form::Svd ? device_code::small_rotations_cuh : "") +
-        "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) + ") run(" +
-        std::string(forms[static_cast<unsigned>(form)]);
+        std::string(side > most_lanes ? device_code::shared_rows_cuh : "") +
+        "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_of_block(side)) +
+        ") run(" + std::string(form_of(form, side));
     return device_prelude(types, code) + code;
 }
 
@@ -62,24 +85,22 @@ std::string source(Form form, ScalarType type, std::int64_t side) {
 struct Stack {
     enum class Shape { Square, Any };
 
-    explicit Stack(const Array &a, Shape shape = Shape::Square)
+    explicit Stack(const Array &a, Shape shape = Shape::Square,
+                   std::int64_t (*largest)(ScalarType) noexcept = largest_small_matrix)
         : count(a.dimensions() == 3 ? a.layout().extent(0) : 0),
           m(a.dimensions() == 3 ? a.layout().extent(1) : 0),
           n(a.dimensions() == 3 ? a.layout().extent(2) : 0) {
         const bool is_square = shape == Shape::Square;
-        if (!a.is_c_contiguous() || std::min(m, n) < 1 || side() > largest(a) ||
-            (is_square && m != n))
+        const std::int64_t most = largest(a.scalar_type());
+        if (!a.is_c_contiguous() || std::min(m, n) < 1 || side() > most || (is_square && m != n))
             throw std::invalid_argument(
                 "an array of shape " + shape_text(a.shape()) + " of " + a.dtype().name() +
                 " is not a contiguous stack of small " + (is_square ? "square " : "") +
                 "matrices, of shape (count, " + (is_square ? "n, n" : "m, n") +
-                ") with extents from 1 to " + std::to_string(largest(a)));
+                ") with extents from 1 to " + std::to_string(most));
     }
     std::int64_t side() const noexcept { return std::max(m, n); }
     std::int64_t count, m, n;
-
-  private:
-    static std::int64_t largest(const Array &a) { return largest_small_matrix(a.scalar_type()); }
 };
 
 void check_flag(const Array &failed) {
@@ -100,12 +121,13 @@ void launch(Form form, const Array &a, const Stack &stack, KernelArguments &argu
     key = key << 8 | static_cast<KernelKey>(side);
     const Function &kernel =
         a.context()->kernels().find(key, [&] { return source(form, type, side); });
-    const std::int64_t matrices = threads / side, blocks = (stack.count + matrices - 1) / matrices;
+    const unsigned block = threads_of_block(side);
+    const std::int64_t matrices = block / side, blocks = (stack.count + matrices - 1) / matrices;
     if (blocks > 0x7fffffff)
         throw std::invalid_argument("a stack of " + std::to_string(stack.count) +
                                     " matrices needs more than 2147483647 blocks");
     LaunchConfig config;
-    config.block = {threads};
+    config.block = {block};
     config.grid = {static_cast<unsigned>(blocks)};
     arguments.launch(kernel, config);
 }
@@ -116,8 +138,13 @@ std::int64_t largest_small_matrix(ScalarType type) noexcept {
     if (type != ScalarType::Float32 && type != ScalarType::Float64 &&
         type != ScalarType::Complex64 && type != ScalarType::Complex128)
         return 0;
-    return std::min<std::int64_t>(32,
-                                  most_register_bytes / static_cast<std::int64_t>(item_size(type)));
+    return std::min(most_lanes, most_register_bytes / static_cast<std::int64_t>(item_size(type)));
+}
+
+std::int64_t largest_matrix_in_block(ScalarType type) noexcept {
+    if (largest_small_matrix(type) == 0)
+        return 0;
+    return std::min(most_rows, most_bytes_of_row / static_cast<std::int64_t>(item_size(type)));
 }
 
 Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef stream) {
@@ -150,7 +177,7 @@ namespace {
 template <class... More>
 Array transformed(Form form, const Array &a, const Array &failed, StreamRef stream,
                   const More &...more) {
-    const Stack stack(a);
+    const Stack stack(a, Stack::Shape::Square, largest_matrix_in_block);
     check_flag(failed);
     const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
     if (out.size() == 0)

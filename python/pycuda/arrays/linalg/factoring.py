@@ -205,7 +205,7 @@ def inv(a):
            [0.  , 0.25]])
     """
     a, kind = square_matrices(a)
-    if _small.takes(a, kind):
+    if _small.takes_in_block(a, kind):
         return _small.inv(a, kind)._reshape(a.shape)
     result = _host.call(np.linalg.inv, a)
     if result is not None:
@@ -296,7 +296,7 @@ def cholesky(a, /, *, upper: bool = False):
            [0., 3.]])
     """
     a, kind = square_matrices(a)
-    if _small.takes(a, kind):
+    if _small.takes_in_block(a, kind):
         return _small.cholesky(a, kind, upper)._reshape(a.shape)
     result = _host.call(_numpy_cholesky, a, upper=upper)
     if result is not None:

@@ -1,4 +1,7 @@
-"""Stacks of small matrices by kernels of this package. A part of a warp processes a matrix, a lane each row."""
+"""Stacks of small matrices by kernels of this package. A part of a warp processes a matrix, a lane each row.
+
+Inverses and Cholesky factors of larger matrices: a block of threads processes a matrix, a thread each row.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,11 @@ from pycuda.arrays.linalg.lapack import stacked
 def takes(a, dtype) -> bool:
     """Whether these kernels support the extents of the matrices ``a`` in this type."""
     return a.size > 0 and max(a.shape[-2:]) <= _driver._small_largest(dtype)
+
+
+def takes_in_block(a, dtype) -> bool:
+    """The same for inv() and cholesky()."""
+    return a.size > 0 and a.shape[-1] <= _driver._small_largest_in_block(dtype)
 
 
 def _stack(a, dtype):

@@ -34,7 +34,8 @@ int gather_indexed(const Array &out, const Array &base, std::span<const IndexedA
                    StreamRef stream = current_stream());
 
 /// The element at that place = in[i]. `in` has the indices' shape. Gives ElementOffsets::outside;
-/// unless that is -1, nothing was written. If two addresses are equal, one of the values stays.
+/// unless that is -1, nothing was written. Waits for the check of the indices only. If two
+/// addresses are equal, one of the values stays.
 int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedAxis> axes,
                     StreamRef stream = current_stream());
 

@@ -185,6 +185,7 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
     ErrorFlags::Call outside(base.context()->error_flags(), use.stream());
     fill_32_async(use.address(failed), 0, 1, use.stream());
     launch(axes, {.task = Task::Check}, {.dense = &failed}, outside.address(), use);
+    outside.mark_last_use(); // the host need not wait for the second kernel
     const std::int64_t step = is_one ? 0 : static_cast<std::int64_t>(in.item_size());
     launch(axes, indexing_of(Task::Scatter, in, step, base, axes), {&in, step, &base},
            use.address(failed), use);

@@ -62,8 +62,24 @@ CUdeviceptr ErrorFlags::Call::address() const noexcept {
     return flags_.addresses_[place_ / calls_at_once] + place_ % calls_at_once * bytes_of_call;
 }
 
+void ErrorFlags::Call::mark_last_use() {
+    {
+        std::lock_guard lock(flags_.mutex_);
+        auto place = flags_.marks_.find(place_);
+        if (place == flags_.marks_.end())
+            place =
+                flags_.marks_.try_emplace(place_, Event(flags_.context_, CU_EVENT_DISABLE_TIMING))
+                    .first;
+        last_use_ = &place->second;
+    }
+    last_use_->record(stream_);
+}
+
 int ErrorFlags::Call::wait(std::size_t count) {
-    synchronize(stream_);
+    if (last_use_ != nullptr)
+        last_use_->synchronize();
+    else
+        synchronize(stream_);
     is_complete_ = true;
     const auto found = values().first(count);
     const auto first = std::ranges::find(found, 1);

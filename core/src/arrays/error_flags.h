@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pycuda/context.h>
+#include <pycuda/event.h>
 #include <pycuda/host_range.h>
 #include <pycuda/stream.h>
 
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -32,8 +34,10 @@ class ErrorFlags {
         Call &operator=(const Call &) = delete;
 
         CUdeviceptr address() const noexcept;
-        /// Waits for the stream. Returns the number of the first flag of `count` that is set, or
-        /// -1.
+        /// No later work of the stream sets flags: wait() does not wait for such work.
+        void mark_last_use();
+        /// Waits for the stream, or until the mark. Returns the number of the first flag of `count`
+        /// that is set, or -1.
         int wait(std::size_t count);
 
       private:
@@ -41,6 +45,7 @@ class ErrorFlags {
 
         ErrorFlags &flags_;
         StreamRef stream_;
+        const Event *last_use_ = nullptr;
         std::size_t place_;
         bool is_complete_ = false;
     };
@@ -53,6 +58,7 @@ class ErrorFlags {
     std::vector<detail::HostRange> blocks_; ///< of calls_at_once calls each
     std::vector<CUdeviceptr> addresses_;    ///< of the blocks, for kernels
     std::vector<std::size_t> free_;
+    std::map<std::size_t, Event> marks_; ///< of the calls that had one
 };
 
 } // namespace pycuda

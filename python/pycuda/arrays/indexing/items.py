@@ -87,6 +87,8 @@ def _select(ary, items):
         mask = items[0]
         mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
         return _driver._array_compress(ary, mask)
+    if _are_places_of_vector(items, ary):
+        return _take_places(ary, items[0])
     return _AdvancedIndex(ary, items).take()
 
 
@@ -104,6 +106,8 @@ def set_item(ary, index, value) -> None:
 def _assign_selected(ary, items, value) -> None:
     if len(items) == 1 and _is_mask_of(items[0], ary) and _is_single(value):
         return _assign_where(ary, items[0], value)
+    if _are_places_of_vector(items, ary):
+        return _put_places(ary, items[0], value)
     return _AdvancedIndex(ary, items).put(value)
 
 
@@ -172,6 +176,52 @@ def _fits(mask, extents) -> bool:
         n == extent or mask.size == 0 and n == 0
         for n, extent in zip(mask.shape, extents, strict=True)
     )
+
+
+# One array of integers for a vector: the frequent case, without the work of the general one
+
+
+def _are_places_of_vector(items: tuple, ary) -> bool:
+    return (
+        len(items) == 1
+        and ary.ndim == 1
+        and isinstance(items[0], ArrayBase)
+        and items[0].dtype.kind in "iu"
+    )
+
+
+def _take_places(ary, places):
+    places = places.astype(np.int64, copy=False)
+    result = _driver._array_empty(
+        places.shape, ary.dtype, ary._own_allocator, "C", type(ary)
+    )
+    outside = _driver._array_gather_indexed(
+        result, ary, [places], ary.shape, ary.strides
+    )
+    if outside >= 0:
+        check_bounds(places, 0, ary.shape[0])
+    return result
+
+
+def _put_places(ary, places, value) -> None:
+    places = places.astype(np.int64, copy=False)
+    value = _broadcast_value(value, ary.dtype, places.shape)
+    outside = _driver._array_scatter_indexed(
+        ary, value, [places], ary.shape, ary.strides
+    )
+    if outside >= 0:
+        check_bounds(places, 0, ary.shape[0])
+
+
+def _broadcast_value(value, dtype, shape):
+    """The array or number as an array of the type; some of its axes may repeat elements."""
+    if not isinstance(value, ArrayBase) or value.dtype != dtype:
+        source = empty(np.shape(value), dtype)
+        source._assign(value)
+        value = source
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = value[0]
+    return broadcast_to(value, shape)
 
 
 class _AdvancedIndex:
@@ -310,13 +360,7 @@ class _AdvancedIndex:
 
     def put(self, value) -> None:
         shape = self._result_shape()
-        source = value
-        if not isinstance(value, ArrayBase) or value.dtype != self.view.dtype:
-            source = empty(np.shape(value), self.view.dtype)
-            source._assign(value)
-        while source.ndim > len(shape) and source.shape[0] == 1:
-            source = source[0]
-        source = broadcast_to(source, shape)
+        source = _broadcast_value(value, self.view.dtype, shape)
         if shape == self.shape:
             self._refuse(
                 _driver._array_scatter_indexed(self.view, source, *self._indexed_axes())

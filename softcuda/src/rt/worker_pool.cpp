@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <sched.h>
 #include <signal.h>
 #include <system_error>
 #include <thread>
@@ -108,6 +109,7 @@ void WorkerPool::submit(std::shared_ptr<Grid> grid) {
     const std::uint64_t wanted = std::min<std::uint64_t>(grid->work().blocks, sleeping_);
     active_.insert(position, std::move(grid));
     submissions_.fetch_add(1, std::memory_order_relaxed);
+    submitter_core_.store(sched_getcpu(), std::memory_order_relaxed);
     if (sleeping_ == 0)
         wake_further_locked();
     lock.unlock();
@@ -221,12 +223,17 @@ bool WorkerPool::can_work_locked() const noexcept {
            std::any_of(slots_.begin(), slots_.begin() + usual_slots_, is_free);
 }
 
-/// Polls for a submission for a short time. Call it without the pool's mutex.
+/// Polls for a submission for a short time. Call it without the pool's mutex. The system may have
+/// woken this thread on the core of the thread that submitted: that thread must not wait for the
+/// end of the poll, or a launch takes as long as the poll.
 void WorkerPool::poll_for_submission(std::uint64_t seen) const noexcept {
     const std::uint64_t give_up = monotonic_nanoseconds() + kSpinNanoseconds;
     while (submissions_.load(std::memory_order_relaxed) == seen &&
-           monotonic_nanoseconds() < give_up)
+           monotonic_nanoseconds() < give_up) {
+        if (submitter_core_.load(std::memory_order_relaxed) == sched_getcpu())
+            return;
         pause_briefly();
+    }
 }
 
 void WorkerPool::worker_loop() {

@@ -91,6 +91,7 @@ class WorkerPool {
         active_; ///< grids with unassigned or running blocks, in order of priority
     std::deque<std::shared_ptr<Job>> jobs_;
     std::atomic<std::uint64_t> submissions_{0};
+    std::atomic<int> submitter_core_{-1}; ///< of the last submission; -1: none
     std::atomic<bool> started_{false};
     unsigned sleeping_ = 0;
     std::uint64_t begun_ = 0; ///< grids and jobs

@@ -284,7 +284,7 @@ MEANT = [
     (r"interp.*period", "r is", "the order of equal points is open"),
     (r"arange", "MemoryError", "other words"),
     (r"isin.*table", "RuntimeError", "tables are not used"),
-    (r"divmod.*out=", "return arrays must be of ArrayType", "1 * x is a scalar"),
+    (r"(divmod|modf).*out=", "return arrays must be of ArrayType", "1 * x is a scalar"),
     (r"\.ravel\(|\.reshape\(", "r is|no view", "the order of memory, as in PyCUDA"),
     (r"insert", r"cannot broadcast shape .*\b0\b", "NumPy assigns no elements from any shape"),
     (r"\.flat\[", "Error setting single item", "as other assignments"),
@@ -337,6 +337,8 @@ def _is_undefined(lines) -> bool:
     bases = [host[name] for name in host if re.fullmatch(r"b\d+", name)]
     kinds = {one.dtype.kind for one in bases}
     mixed = "i" in kinds and re.search("'u8'|uint64", "".join(lines))
+    if re.search(r"\.at\(.*np\.int", statement) and re.search("'u8'", "".join(lines)):
+        return True
     if re.search(r"power\.(reduce|accumulate)", statement):  # wrong in NumPy 2.4
         return True
     used = [host[name] for name in set(re.findall(r"a\d+", statement)) if name in host]
@@ -372,7 +374,7 @@ def _is_undefined(lines) -> bool:
         and (
             not statement.startswith("r = ")
             or re.search(
-                r"dtype=|out=|weights=|astype|reduceat|\.at\(|put|full|clip|copyto",
+                r"dtype=|out=|weights=|astype|reduceat|\.at\(|put|full|clip|copyto|insert",
                 statement,
             )
         )

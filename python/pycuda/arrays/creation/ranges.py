@@ -32,6 +32,8 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None, stream=None, al
     device: None, or the current context's device, as "cuda:0".
     stream, allocator: the stream of the work, by default the current one, and a function that returns the memory.
 
+    Raises TypeError for more than two elements of bool.
+
     >>> np.arange(3, like=gpuarray.zeros(0))
     array([0, 1, 2])
     """
@@ -42,6 +44,8 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None, stream=None, al
     if dtype is None:
         dtype = np.result_type(*(np.asarray(one).dtype for one in (start, stop, step)))
     count = max(0, math.ceil((stop - start) / step))
+    if np.dtype(dtype) == np.bool_ and count > 2:
+        raise TypeError(f"a range of bool has at most 2 elements, not {count}")
     with _Using(stream):
         return _fill_range(
             empty(count, np.dtype(dtype), allocator=allocator), start, step

@@ -306,7 +306,8 @@ def _judge(lines, host, host_error, ours, our_error) -> str:
     if host_error is not None and our_error is None:
         return f"does not raise {type(host_error).__name__}: {host_error}"
     if host_error is not None:
-        expected = (*FAULTS, type(host_error))
+        no_memory = isinstance(host_error, MemoryError)  # NumPy's has a type of its own
+        expected = (*FAULTS, MemoryError if no_memory else type(host_error))
         what = (
             "" if isinstance(our_error, expected) else _describe(host_error, our_error)
         )

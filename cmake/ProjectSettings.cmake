@@ -41,12 +41,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(pycuda_warnings INTERFACE -Wno-restrict)
 endif()
 
-# With counters for gcov (tools/cpp_coverage.py). Threads of softcuda run the same lines at the same time.
-set(CMAKE_CXX_FLAGS_COVERAGE "-O1 --coverage -fprofile-update=prefer-atomic")
-foreach(_kind IN ITEMS EXE SHARED MODULE)
-  set(CMAKE_${_kind}_LINKER_FLAGS_COVERAGE "--coverage")
-endforeach()
-if(CMAKE_BUILD_TYPE STREQUAL "Coverage")
+# Counters for gcov (tools/cpp_coverage.py). Threads of softcuda run the same lines at the same time.
+option(PYCUDA_COVERAGE "Count the lines that run" OFF)
+if(PYCUDA_COVERAGE)
+  add_compile_options(-O1 --coverage -fprofile-update=prefer-atomic)
+  add_link_options(--coverage)
   target_compile_options(pycuda_warnings INTERFACE -Wno-maybe-uninitialized) # false alarms, as below
 endif()
 

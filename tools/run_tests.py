@@ -215,13 +215,48 @@ def pytest(part: Part) -> Outcome:
         *(["-m", "not slow"] if part.fast else []),
     ]
     outcome = Outcome()
+    counting = python_counts() if counts_lines(part) else {}
     for driver in drivers():
         report = LOGS / "pytest.xml"
         report.unlink(missing_ok=True)
         command = ["-m", "pytest", "-q", "-ra", f"--junitxml={report}", *options]
-        status = part.run(ROOT / "run", *command, **driver)
+        if counting:
+            command = ["-m", "coverage", "run", *command]
+        status = part.run(ROOT / "run", *command, **driver, **counting)
         outcome += read_junit(report, 0 if status == 5 else status)  # 5: none selected
+    if counting:
+        outcome += show_python_lines(part, counting)
     return outcome
+
+
+def counts_lines(part: Part) -> bool:
+    """In CI, the lines that the tests run are counted: those of the package by coverage.py in the part pytest,
+    softcuda's by gcov in asan, the core's and the Python module's in freethreaded. ./test coverage counts all lines
+    in all tests, but compiles everything once more."""
+    return bool(os.environ.get("CI")) and not part.options
+
+
+def python_counts() -> dict[str, str]:
+    """The settings for coverage.py, with an empty folder for its data."""
+    data = LOGS / "python-coverage"
+    shutil.rmtree(data, ignore_errors=True)
+    data.mkdir()
+    return {"COVERAGE_FILE": str(data / "lines")}
+
+
+def show_python_lines(part: Part, settings: dict[str, str], *options: str) -> Outcome:
+    measure = [sys.executable, "-m", "coverage"]
+    outcome = part.check(*measure, "combine", "--quiet", **settings)
+    return outcome + part.check(*measure, "report", *options, **settings)
+
+
+def forget_cpp_lines(build: Path) -> None:
+    for counts in build.rglob("*.gcda"):
+        counts.unlink()
+
+
+def show_cpp_lines(part: Part, build: Path) -> Outcome:
+    return part.check(sys.executable, "tools/cpp_coverage.py", build)
 
 
 def drivers() -> list[dict[str, str]]:
@@ -261,6 +296,7 @@ def freethreaded(part: Part) -> Outcome:
             *("cmake", "-S", ROOT, "-B", build, "-G", "Ninja"),
             *("-DCMAKE_BUILD_TYPE=Release", "-DPYCUDA_SOFTCUDA=OFF"),
             f"-DPython_EXECUTABLE={python}",
+            f"-DPYCUDA_COVERAGE={'ON' if counts_lines(part) else 'OFF'}",
         ],
         ["cmake", "--build", build, "--target", "runtime"],
     )
@@ -271,6 +307,7 @@ def freethreaded(part: Part) -> Outcome:
     # softcuda does not depend on Python, and is already in the folder that this build searches.
     (build / "softcuda").unlink(missing_ok=True)
     (build / "softcuda").symlink_to("../release/softcuda")
+    forget_cpp_lines(build)
     report = LOGS / f"{part.name}.xml"
     report.unlink(missing_ok=True)
     status = part.run(
@@ -278,7 +315,8 @@ def freethreaded(part: Part) -> Outcome:
         *(part.options or FREE_THREADED_TESTS),
         PYTHONPATH=str(build / "python"),
     )
-    return read_junit(report, status)
+    outcome = read_junit(report, status)
+    return outcome + show_cpp_lines(part, build) if counts_lines(part) else outcome
 
 
 def in_processes() -> list[str]:
@@ -295,11 +333,15 @@ def in_processes() -> list[str]:
 
 def asan(part: Part) -> Outcome:
     """softcuda's tests under AddressSanitizer and UndefinedBehaviorSanitizer."""
-    if not part.build("asan", "-DPYCUDA_TESTS=ON", "--", "tests/softcuda/all"):
+    counting = counts_lines(part)
+    settings = ("-DPYCUDA_TESTS=ON", f"-DPYCUDA_COVERAGE={'ON' if counting else 'OFF'}")
+    if not part.build("asan", *settings, "--", "tests/softcuda/all"):
         return Outcome(failed=1)
+    forget_cpp_lines(BUILD / "asan")
     # Excluded, because generated code has no sanitizer: the same tests again without a pass, and
     # many values for instructions that other tests compile.
-    return run_ctest(part, "asan/tests/softcuda", "-LE", "slow|values")
+    outcome = run_ctest(part, "asan/tests/softcuda", "-LE", "slow|values")
+    return outcome + show_cpp_lines(part, BUILD / "asan") if counting else outcome
 
 
 def tsan(part: Part) -> Outcome:
@@ -405,28 +447,16 @@ def coverage(part: Part) -> Outcome:
     if not part.build("coverage", "-DPYCUDA_TESTS=ON", *targets):
         return Outcome(failed=1)
     build = BUILD / "coverage"
-    for counts in build.rglob("*.gcda"):
-        counts.unlink()
+    forget_cpp_lines(build)
     outcome = Outcome()
     if not part.options:
         outcome += run_ctest(part, "coverage", "-LE", "slow")
-    data = LOGS / "python-coverage"
-    shutil.rmtree(data, ignore_errors=True)
-    data.mkdir()
-    settings = {
-        "COVERAGE_FILE": str(data / "lines"),
-        "PYTHONPATH": str(build / "python"),
-    }
-    measure = [sys.executable, "-m", "coverage"]
+    settings = python_counts() | {"PYTHONPATH": str(build / "python")}
     tests = part.options or [*in_processes(), "-m", "not slow"]
-    for command in (
-        [*measure, "run", "-m", "pytest", "-q", *tests],
-        [*measure, "combine", "--quiet"],
-        [*measure, "report", "--skip-covered", "--show-missing"],
-        [sys.executable, "tools/cpp_coverage.py", build],
-    ):
-        outcome += part.check(*command, **settings)
-    return outcome
+    measure = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q", *tests]
+    outcome += part.check(*measure, **settings)
+    outcome += show_python_lines(part, settings, "--skip-covered", "--show-missing")
+    return outcome + show_cpp_lines(part, build)
 
 
 def checked(part: Part) -> Outcome:

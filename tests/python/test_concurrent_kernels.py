@@ -1,8 +1,5 @@
 """Kernels of different streams that wait for each other while they run."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from conftest import is_softcuda
@@ -102,9 +99,6 @@ def test_two_kernels_take_turns(module):
 
 ONE_THREAD = (
     """
-import subprocess
-import sys
-
 import numpy as np
 import pycuda.autoinit
 import pycuda.driver as cuda
@@ -131,9 +125,6 @@ def test_with_one_thread(run_program):
 #: The only slot belongs to a thread that waits, and helps as soon as it has launched.
 HELPED = """
 import threading, time
-import subprocess
-import sys
-
 import numpy as np
 import pycuda.autoinit
 import pycuda.driver as cuda
@@ -164,30 +155,3 @@ print(cuda.from_device(count, 1, np.int32)[0])
 def test_while_a_waiting_thread_helps(run_program):
     done = run_program(HELPED, SOFTCUDA_THREADS="1", timeout=20)
     assert done.stdout.strip() == "16", done.stderr
-
-
-def test_a_wait_after_a_launch_does_not_wait_for_the_poll_of_a_worker():
-    """On one core, a worker that polls for work for 20 µs keeps the core from the thread that launched."""
-    if not is_softcuda():
-        pytest.skip("the worker threads of softcuda")
-    code = """
-import os, time
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-import subprocess
-import sys
-
-import numpy as np
-import pycuda.autoinit
-import pycuda.driver as cuda
-from pycuda import gpuarray
-x = gpuarray.zeros(1000, np.int64)
-def seconds():
-    start = time.perf_counter()
-    x + x
-    cuda.Context.synchronize()
-    return time.perf_counter() - start
-print(min(seconds() for _ in range(2000)))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 18e-6

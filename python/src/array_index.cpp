@@ -94,20 +94,13 @@ int assign_subscript(PyObject *self, PyObject *key, PyObject *value) noexcept {
     return done ? 0 : -1;
 }
 
-/// x[place] of the sequence protocol.
+/// x[place] of the sequence protocol. Python uses it to iterate over an object without __iter__,
+/// which an array does not have, because programs (reikna) take an Iterable for a container of
+/// arrays.
 PyObject *item(PyObject *self, Py_ssize_t place) noexcept {
     return guarded([&] {
         const Index index(place);
         return view_of_part(self, std::span(&index, 1)).release().ptr();
-    });
-}
-
-/// An iterator over the first axis. x[0] of an array without axes would end the iteration silently.
-PyObject *iterate(PyObject *self) noexcept {
-    return guarded([&] {
-        if (array_of(self).layout().shape().empty())
-            throw_type_error("iteration over an array without axes");
-        return PySeqIter_New(self);
     });
 }
 
@@ -127,7 +120,6 @@ void add_index_slots(std::vector<PyType_Slot> &slots) {
     slots.push_back({Py_mp_subscript, slot(subscript)});
     slots.push_back({Py_mp_ass_subscript, slot(assign_subscript)});
     slots.push_back({Py_sq_item, slot(item)});
-    slots.push_back({Py_tp_iter, slot(iterate)});
 }
 
 void bind_array_index(nb::module_ &module) {

@@ -505,7 +505,7 @@ def test_a_wrong_choice_of_libraries_is_an_error(run_program):
         """
         import numpy as np, pycuda.autoinit
         from pycuda import gpuarray, linalg
-        linalg.inv(gpuarray.to_gpu(np.eye(40)))
+        linalg.inv(gpuarray.to_gpu(np.eye(80)))
         """,
         PYCUDA_LIBRARIES="/no/such/folder",
     )

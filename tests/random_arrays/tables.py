@@ -333,9 +333,9 @@ np.concatenate([X, O], axis=-1) | np.stack([X, O]) | np.concatenate([X[:1], O, X
 np.einsum('...i,...i', X, O) | np.einsum('ij,kj->ik', X, O) | np.tensordot(X, O.T, 1) | X @ O.T | X.T @ O | X @ X.T
 np.linalg.svdvals(M) | np.linalg.eigvalsh(M @ M.mT) | np.linalg.cond(M) | np.linalg.matrix_rank(M) | np.linalg.pinv(M)
 np.linalg.svd(M, compute_uv=False) | np.abs(np.linalg.qr(M)[1]) | np.matmul(*np.linalg.qr(M)) | np.linalg.multi_dot([M, M.mT, M])
-np.linalg.det(M @ M.mT) | np.linalg.lstsq(M, M)[0] | np.linalg.norm(M, 2) | np.linalg.norm(M, 'nuc') | np.linalg.slogdet(M @ M.mT)
+np.linalg.det(M @ M.mT) | np.linalg.lstsq(M, M)[0] | np.linalg.norm(M, 2) | np.linalg.norm(M, 'nuc')
 np.take_along_axis(X, np.argsort(X, axis=-1, kind='stable'), axis=-1) | np.partition(X, 0)[..., 0] | np.argpartition(X.ravel(), 0).shape
-X.flat[::2] = N | X.flat[J] | X.flat[D] | X.flat[J] = N | list(X) | X.tolist() | X.T.reshape(-1) | X.mT[..., 0]
+X.flat[::2] = N | X.flat[J] | X.flat[D] | X.flat[J] = N | X.tolist() | X.T.reshape(-1) | X.mT[..., 0]
 """
 
 

@@ -116,10 +116,10 @@ Segment::Segment(const ncclUniqueId &id, int ranks, int rank)
     if (file < 0)
         fail_system("shm_open");
     // Not ftruncate(): if /dev/shm is full, the first write would end the process by SIGBUS.
-    errno = ::posix_fallocate(file, 0, static_cast<off_t>(bytes_));
-    if (errno != 0) {
+    if (const int error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes_)); error != 0) {
         ::close(file);
         ::shm_unlink(name_.c_str());
+        errno = error;
         fail_system("posix_fallocate of " + std::to_string(bytes_) + " bytes in /dev/shm");
     }
     void *mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

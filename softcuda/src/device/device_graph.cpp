@@ -93,6 +93,7 @@ class GraphRun final : public NestedRun {
         for (auto tail = tails.rbegin(); tail != tails.rend(); ++tail)
             next_.push_back({(*tail)->exec(), *tail});
         current_.reset();
+        runs_->end(); // the launch of the kernel that started this graph may hold it for longer
         runs_.reset();
     }
 
@@ -100,6 +101,8 @@ class GraphRun final : public NestedRun {
         Next next = std::move(next_.back());
         next_.pop_back();
         const bool runs = next.use && next.use->kind() == GraphUse::Kind::Runs;
+        if (next.use && !runs)
+            next.use->end();
         runs_ = runs ? std::move(next.use) : GraphUse::make(next.exec, GraphUse::Kind::Runs);
         current_ = std::make_shared<GraphEnvironment>(next.exec, parent_);
         next.exec->enqueue_nodes(inner, current_.get());
@@ -107,8 +110,13 @@ class GraphRun final : public NestedRun {
 
     /// Streams refer to their last command, and environments to streams.
     void end() noexcept override {
+        for (const Next &next : next_)
+            if (next.use)
+                next.use->end();
         next_.clear();
         current_.reset();
+        if (runs_)
+            runs_->end();
         runs_.reset();
         parent_.reset();
     }
@@ -149,7 +157,10 @@ std::shared_ptr<GraphUse> GraphUse::make(std::shared_ptr<GraphExec> exec, Kind k
     return std::make_shared<GraphUse>(std::move(exec), kind);
 }
 
-GraphUse::~GraphUse() { exec_->uses &= ~static_cast<unsigned>(kind_); }
+void GraphUse::end() noexcept {
+    if (!ended_.exchange(true))
+        exec_->uses &= ~static_cast<unsigned>(kind_);
+}
 
 std::uint64_t GraphEnvironment::handle() const noexcept {
     return exec_ && exec_->device_launchable() ? reinterpret_cast<std::uint64_t>(exec_.get()) : 0;

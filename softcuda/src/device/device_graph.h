@@ -13,6 +13,7 @@
 
 #include "device/stream.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cuda.h>
 #include <memory>
@@ -46,14 +47,17 @@ class GraphUse {
     /// For a use that is noted in the GraphExec.
     GraphUse(std::shared_ptr<GraphExec> exec, Kind kind) : exec_(std::move(exec)), kind_(kind) {}
     GraphUse(const GraphUse &) = delete;
-    ~GraphUse();
+    ~GraphUse() { end(); }
 
+    /// Ends the use, although others hold this object.
+    void end() noexcept;
     [[nodiscard]] const std::shared_ptr<GraphExec> &exec() const noexcept { return exec_; }
     [[nodiscard]] Kind kind() const noexcept { return kind_; }
 
   private:
     std::shared_ptr<GraphExec> exec_;
     Kind kind_;
+    std::atomic<bool> ended_{false};
 };
 
 /// One launch of a graph and what its kernels launch, or the launch of a client, which is the

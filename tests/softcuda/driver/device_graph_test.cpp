@@ -1,5 +1,7 @@
 // device_graph_test.cpp -- graphs that kernels launch, and nodes that kernels change. What an H200
 // does in these cases was asked with CUDA 13.0.
+#include "device/device_graph.h"
+#include "device/graph.h"
 #include "driver_test.h"
 
 #include <utility>
@@ -264,6 +266,19 @@ TEST_F(DeviceGraphTest, NodesThatKernelsCannotLaunchAreRefused) {
     EXPECT_EQ(cuGraphInstantiate(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD),
               CUDA_ERROR_INVALID_VALUE)
         << "only with a stream";
+}
+
+// A kernel's launch holds the use of a graph that the kernel started, and may outlive the graph's
+// run.
+TEST(GraphUse, EndsAlthoughOthersHoldIt) {
+    using softcuda::device::GraphUse;
+    const auto graph = std::make_shared<softcuda::device::Graph>();
+    const auto exec = std::make_shared<softcuda::device::GraphExec>(*graph, 0);
+    const auto use = GraphUse::begin(exec, GraphUse::Kind::Runs, 0);
+    ASSERT_NE(use, nullptr);
+    EXPECT_EQ(GraphUse::begin(exec, GraphUse::Kind::Runs, 0), nullptr);
+    use->end();
+    EXPECT_NE(GraphUse::begin(exec, GraphUse::Kind::Runs, 0), nullptr);
 }
 
 /// Nodes that kernels change.

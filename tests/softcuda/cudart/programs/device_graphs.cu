@@ -53,12 +53,12 @@ int main() {
     list[0] = 0;
     cudaGraph_t child = make_graph(), loop = make_graph();
     add(child, append, list, 1);
-    add(loop, repeat, list, 19, for_kernels(child, stream));
+    add(loop, repeat, list, 399, for_kernels(child, stream));
     CUDA(cudaGraphLaunch(for_kernels(loop, stream), stream));
     append<<<1, 1, 0, stream>>>(list, 9);
     CUDA(cudaStreamSynchronize(stream));
-    CHECK(list[0] == 21 && list[21] == 9);
-    for (int i = 1; i <= 20; i++)
+    CHECK(list[0] == 401 && list[401] == 9);
+    for (int i = 1; i <= 400; i++)
         CHECK(list[i] == (i % 2 == 0));
 
     list[0] = 0;

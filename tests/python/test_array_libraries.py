@@ -188,14 +188,19 @@ def test_small_matrices(dtype, n, count):
     found = small.slogdet(on_device, kind)
     close(found[0].get(), sign, dtype)
     close(found[1].get(), logarithm, dtype)
-    positive = a @ adjoint(a)
-    noise = numbers(a.shape, dtype, 2)
+    check_small_cholesky(a @ adjoint(a), dtype, scale=1)
+
+
+def check_small_cholesky(positive, dtype, scale):
+    """Both factors of a stack; the other half of the matrices is not read. `scale`: of their elements."""
+    noise = numbers(positive.shape, dtype, 2)
     for upper in (False, True):
         other = np.tril(noise, -1) if upper else np.triu(noise, 1)
-        factors = small.cholesky(gpuarray.to_gpu(positive + other), kind, upper)
+        operand = gpuarray.to_gpu(positive + other)
+        factors = small.cholesky(operand, np.dtype(dtype), upper)
         lower = adjoint(factors.get()) if upper else factors.get()
         assert not np.triu(lower, 1).any()
-        close(lower @ adjoint(lower), positive, dtype)
+        close(lower @ adjoint(lower) / scale, positive / scale, dtype)
 
 
 WIDE_ROWS = [("f8", 50, 3), ("c8", 64, 2), ("c16", 20, 3)]
@@ -217,14 +222,7 @@ def test_matrices_in_blocks_of_threads(dtype, n, count):
     size = np.abs(expected).max((1, 2), keepdims=True)
     rough = 4e-3 if dtype in ("f4", "c8") else 1e-11
     assert np.abs((small.inv(on_device, kind).get() - expected) / size).max() < rough
-    positive = a @ adjoint(a) + np.eye(n, dtype=dtype)
-    noise = numbers(a.shape, dtype, 2)
-    for upper in (False, True):
-        other = np.tril(noise, -1) if upper else np.triu(noise, 1)
-        factors = small.cholesky(gpuarray.to_gpu(positive + other), kind, upper)
-        lower = adjoint(factors.get()) if upper else factors.get()
-        assert not np.triu(lower, 1).any()
-        close(lower @ adjoint(lower) / n, positive / n, dtype)
+    check_small_cholesky(a @ adjoint(a) + np.eye(n, dtype=dtype), dtype, scale=n)
 
 
 def test_errors_of_matrices_in_blocks_of_threads():

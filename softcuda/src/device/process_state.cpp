@@ -23,7 +23,8 @@ namespace softcuda::device {
 namespace {
 
 constexpr std::uint64_t kMark = 0x31'61'64'75'63'74'66'73; // "sftcuda1"
-constexpr char kName[] = "softcuda-process";
+constexpr char kShownName[] = "/memfd:softcuda-process";   ///< as /proc/PID/fd shows the file
+constexpr const char *kName = kShownName + sizeof "/memfd:" - 1;
 constexpr auto kLookAgain = std::chrono::microseconds(200);
 
 /// Another process may change the word, so std::atomic's own waiting is not enough.
@@ -62,10 +63,8 @@ void ProcessState::publish() noexcept {
 
 std::shared_ptr<ProcessState> ProcessState::map(int process, const char *file) {
     char target[64] = "";
-    const ssize_t length = readlink(file, target, sizeof target - 1);
-    constexpr std::string_view kTarget = "/memfd:softcuda-process";
-    if (length < static_cast<ssize_t>(kTarget.size()) ||
-        !std::string_view(target).starts_with(kTarget))
+    if (readlink(file, target, sizeof target - 1) < 0 ||
+        !std::string_view(target).starts_with(kShownName))
         return nullptr;
     const int opened = open(file, O_RDWR | O_CLOEXEC);
     if (opened < 0)

@@ -41,10 +41,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(pycuda_warnings INTERFACE -Wno-restrict)
 endif()
 
-# Counters for gcov (tools/cpp_coverage.py). Threads of softcuda run the same lines at the same time.
+# Counters for gcov (tools/cpp_coverage.py). Threads may lose counts of a line, but not that it ran. ccache refuses
+# -fprofile-update, which would keep all counts.
 option(PYCUDA_COVERAGE "Count the lines that run" OFF)
 if(PYCUDA_COVERAGE)
-  add_compile_options(-O1 --coverage -fprofile-update=prefer-atomic)
+  add_compile_options(-O1 --coverage)
   add_link_options(--coverage)
   # Counters, above all together with a sanitizer, cause false alarms. Warnings are errors in other builds.
   target_compile_options(pycuda_warnings INTERFACE -Wno-error)

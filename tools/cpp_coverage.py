@@ -29,7 +29,14 @@ MOST_FILES = 20
 Lines = dict[str, dict[int, bool]]
 
 
-def read_counts(file: Path) -> Iterator[tuple[str, int, bool]]:
+def source_name(name: str, build: Path) -> str:
+    """A source's name relative to the repository. ccache makes names relative to the folder of the build."""
+    if name.startswith(".."):
+        name = os.path.normpath(build / name)
+    return name.removeprefix(f"{ROOT}/")
+
+
+def read_counts(file: Path, build: Path) -> Iterator[tuple[str, int, bool]]:
     """The lines of one object file: (source relative to the repository, line, whether it ran)."""
     command = ["gcov", "--json-format", "--stdout", "--relative-only"]
     done = subprocess.run(
@@ -42,17 +49,17 @@ def read_counts(file: Path) -> Iterator[tuple[str, int, bool]]:
         raise RuntimeError(f"gcov failed for {file}: {done.stderr.strip()}")
     for text in done.stdout.splitlines():
         for source in json.loads(text)["files"]:
-            name = source["file"].removeprefix(f"{ROOT}/")
+            name = source_name(source["file"], build)
             if name.startswith(SOURCES):
                 for line in source["lines"]:
                     yield name, line["line_number"], line["count"] > 0
 
 
-def merge(objects: list[Path]) -> Lines:
+def merge(objects: list[Path], build: Path) -> Lines:
     """The lines of all object files."""
     lines: Lines = defaultdict(dict)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for counts in pool.map(lambda file: list(read_counts(file)), objects):
+        for counts in pool.map(lambda file: list(read_counts(file, build)), objects):
             for name, line, ran in counts:
                 lines[name][line] = lines[name].get(line, False) or ran
     return lines
@@ -86,11 +93,13 @@ def report(lines: Lines) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path, help="the folder of the build")
-    objects = sorted(parser.parse_args().build.resolve().rglob("*.gcda"))
-    if not objects:
+    build = parser.parse_args().build.resolve()
+    objects = sorted(build.rglob("*.gcda"))
+    lines = merge(objects, build)
+    if not lines:
         print("there are no counts: run tests of a build with the preset coverage")
         return 1
-    print("\n".join(report(merge(objects))))
+    print("\n".join(report(lines)))
     return 0
 
 

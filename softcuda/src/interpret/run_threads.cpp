@@ -22,7 +22,7 @@ using ir::Instruction;
 using ir::Opcode;
 using ir::Value;
 
-constexpr unsigned kTurn = 2000;                     ///< instructions
+constexpr unsigned kTurn = 100;                      ///< instructions
 constexpr std::uint64_t kMostInstructions = 1 << 24; ///< of the whole launch
 constexpr std::uint64_t kCallStack = 16 * 1024;      ///< bytes of local memory
 

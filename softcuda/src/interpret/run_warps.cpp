@@ -17,8 +17,8 @@ namespace {
 
 using Status = WarpRun::Status;
 
-constexpr std::uint64_t kTurn = 2000;                ///< instructions
-constexpr std::uint64_t kMostInstructions = 1 << 21; ///< of the whole launch
+constexpr std::uint64_t kTurn = 100;                 ///< instructions
+constexpr std::uint64_t kMostInstructions = 1 << 20; ///< of the whole launch
 
 class BlockRun {
   public:

@@ -149,14 +149,10 @@ void use_description(rt::Texture &texture, const CUDA_TEXTURE_DESC &description)
         texture.address[axis] = address_mode(description.addressMode[axis], texture.normalized);
     texture.linear_filter = is_linear(description.filterMode);
     texture.linear_between_levels = is_linear(description.mipmapFilterMode);
-    const bool whole =
+    texture.as_integer =
         texture.type == rt::TexelType::U32 || texture.type == rt::TexelType::S32 ||
         ((description.flags & CU_TRSF_READ_AS_INTEGER) != 0 && is_integer(texture.type));
-    texture.as_integer = whole;
-    // Integers cannot be filtered, and mipmap levels require normalized coordinates.
-    require(!whole || !(texture.linear_filter || texture.linear_between_levels) ||
-                texture.is_linear_memory,
-            CUDA_ERROR_INVALID_VALUE);
+    // Mipmap levels require normalized coordinates.
     require(texture.level_count == 1 || texture.normalized, CUDA_ERROR_INVALID_VALUE);
     texture.srgb = (description.flags & CU_TRSF_SRGB) != 0;
     texture.seamless_cube = (description.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;

@@ -14,7 +14,9 @@
 //     nearest, halves up, but in the first column down
 //
 // Floats are summed exactly and rounded once, halves away from zero; halves are then cut to halves
-// again. Integers are widened to 16 bits, summed, and rounded to 16 bits. A texture of one
+// again. Integers that are read as floats are widened to 16 bits, summed, and rounded to 16 bits.
+// Integers that are read as integers are summed exactly; 8 and 16 bits are rounded to the nearest,
+// halves up, and 32 bits are rounded down. A texture of one
 // dimension is one of two with a height of 1, read at y = 0: where its second address mode is the
 // border's, linear filtering mixes in half of that. Integer coordinates outside read as zero.
 #include "rt/texture_sample.h"
@@ -205,6 +207,19 @@ double steps_of(TexelType type) noexcept {
 /// Adds up one channel.
 class WeightedSum {
   public:
+    void add_integer(TexelType type, std::uint32_t bits, unsigned weight) noexcept {
+        const bool is_signed =
+            type == TexelType::S8 || type == TexelType::S16 || type == TexelType::S32;
+        const auto value =
+            is_signed ? std::int64_t{static_cast<std::int32_t>(bits)} : std::int64_t{bits};
+        integers_ += value * weight;
+    }
+    /// Of a sum of integers: rounded to the nearest, halves up; of integers of 32 bits, rounded
+    /// down.
+    [[nodiscard]] std::uint32_t integer(TexelType type) const noexcept {
+        const std::int64_t half = bytes_of(type) == 4 ? 0 : 128;
+        return static_cast<std::uint32_t>((integers_ + half) >> 8);
+    }
     void add(TexelType type, float value, unsigned weight) noexcept {
         const double steps = steps_of(type);
         const double exact = static_cast<double>(value);
@@ -225,6 +240,7 @@ class WeightedSum {
 
   private:
     double sum_ = 0;
+    std::int64_t integers_ = 0;
 };
 
 /// Four channels that texels are added to.
@@ -233,12 +249,18 @@ struct Sums {
 
     void add(const Texture &texture, const Texel &texel, unsigned weight) noexcept {
         for (unsigned n = 0; n < texture.channels; n++)
-            channel[n].add(kind(texture), texel.as_float(n), weight);
+            if (texture.as_integer)
+                channel[n].add_integer(texture.type, texel.bits[n], weight);
+            else
+                channel[n].add(kind(texture), texel.as_float(n), weight);
     }
     [[nodiscard]] Texel result(const Texture &texture) const noexcept {
         Texel texel;
         for (unsigned n = 0; n < texture.channels; n++)
-            texel.set(n, channel[n].result(kind(texture)));
+            if (texture.as_integer)
+                texel.bits[n] = channel[n].integer(texture.type);
+            else
+                texel.set(n, channel[n].result(kind(texture)));
         return texel;
     }
     /// What was sRGB is no whole number of steps any more.

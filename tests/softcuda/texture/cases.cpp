@@ -130,6 +130,37 @@ void add_formats(std::vector<Case> &cases) {
     cases.push_back(srgb);
 }
 
+constexpr Format kIntegers[] = {
+    {"u8x4", CU_AD_FORMAT_UNSIGNED_INT8, 4},   {"s8x2", CU_AD_FORMAT_SIGNED_INT8, 2},
+    {"u16x2", CU_AD_FORMAT_UNSIGNED_INT16, 2}, {"s16x4", CU_AD_FORMAT_SIGNED_INT16, 4},
+    {"u32x2", CU_AD_FORMAT_UNSIGNED_INT32, 2}, {"s32x4", CU_AD_FORMAT_SIGNED_INT32, 4},
+};
+
+/// Linear filters of integers that are read as integers.
+void add_integer_filters(std::vector<Case> &cases) {
+    for (const Format &format : kIntegers) {
+        for (const bool small : {false, true}) {
+            Case c;
+            c.format = format.format;
+            c.channels = format.channels;
+            c.extent = {9, 7, 0};
+            c.filter = CU_TR_FILTER_MODE_LINEAR;
+            c.flags = CU_TRSF_READ_AS_INTEGER;
+            c.small_values = small;
+            c.name = std::string("filter.") + format.name + (small ? ".small" : "");
+            c.code = fetch(kGeometries[1], format.name[0] == 's' ? "s32.f32" : "u32.f32");
+            cases.push_back(c);
+        }
+        Case c = cases.back();
+        c.name = std::string("filter.") + format.name + ".1d.border";
+        c.extent = {40, 0, 0};
+        c.small_values = false;
+        c.address = CU_TR_ADDRESS_MODE_BORDER;
+        c.code = fetch(kGeometries[0], format.name[0] == 's' ? "s32.f32" : "u32.f32");
+        cases.push_back(c);
+    }
+}
+
 /// Texels of 0 and 1, for which the results are the weights.
 void add_weights(std::vector<Case> &cases) {
     for (const unsigned axes : {1U, 2U, 3U}) {
@@ -318,6 +349,7 @@ std::vector<Case> all_cases() {
     for (const Geometry &geometry : kGeometries)
         add_filters(cases, geometry);
     add_formats(cases);
+    add_integer_filters(cases);
     add_weights(cases);
     add_memory(cases);
     add_gathers(cases);

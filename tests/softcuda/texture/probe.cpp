@@ -66,6 +66,9 @@ std::vector<std::byte> content(const Case &c, const std::array<unsigned, 3> &ext
             const auto bits = static_cast<std::uint16_t>(0x3000 + (random.next() & 0x8fff));
             std::memcpy(&bytes[i], &bits, 2);
         }
+    } else if (c.small_values) { // the lowest byte of each integer
+        for (std::size_t i = 0; i < bytes.size(); i += element_bytes(c) / c.channels)
+            bytes[i] = static_cast<std::byte>(random.next() >> 5);
     } else {
         for (std::byte &byte : bytes)
             byte = static_cast<std::byte>(random.next() >> 5);

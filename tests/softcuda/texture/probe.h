@@ -29,7 +29,7 @@ struct Case {
     std::string code;
     bool surface = false;      ///< %h is a surface object
     bool show_array = false;   ///< print the array's content instead of %o0..%o3
-    bool small_values = false; ///< texels are 0 or 1, so that results show the weights
+    bool small_values = false; ///< 0 or 1, so that results show the weights; integers up to 255
     /// The maximum difference from a GPU's float; 0 if all bits must be equal.
     float tolerance = 0;
 };

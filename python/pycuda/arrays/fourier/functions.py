@@ -7,11 +7,10 @@ import numpy as np
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.fourier.transforms import (
     complex_transform,
-    length_of,
-    scale_of,
     transform_of_real,
     transform_to_real,
 )
+from pycuda.arrays.fourier.types import length_of, scale_of
 from pycuda.arrays.own_device import check_device
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _indexing

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 
 import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.fourier import library
+from pycuda.arrays.fourier.types import complex_type, empty, real_type, scale_of
 from pycuda.arrays.interop import host as _host
 from pycuda.tools import context_dependent_memoize
 
@@ -109,40 +110,6 @@ def _by_convolution(rows, inverse: bool, scale: float):
 # Shared by all implementations
 
 
-def scale_of(norm, count: int, inverse: bool) -> float:
-    """The factor of a transform of ``count`` elements in all."""
-    if norm not in (None, "backward", "ortho", "forward"):
-        raise ValueError(
-            f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".'
-        )
-    if norm == "ortho":
-        return 1 / math.sqrt(count)
-    return 1 / count if inverse == (norm != "forward") else 1.0
-
-
-@functools.cache
-def _complex_type(dtype: np.dtype) -> np.dtype:
-    if dtype.kind not in "biufc":
-        raise TypeError(f"a Fourier transform is not defined for elements of {dtype}")
-    single = dtype in (np.float16, np.float32, np.complex64)
-    return np.dtype(np.complex64 if single else np.complex128)
-
-
-def _real_type(kind) -> np.dtype:
-    return np.dtype(np.float32 if kind == np.complex64 else np.float64)
-
-
-def length_of(n, extent: int) -> int:
-    n = extent if n is None else operator.index(n)
-    if n < 1:
-        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
-    return n
-
-
-def _empty(shape, dtype, like):
-    return _driver._array_empty(tuple(shape), dtype, None, "C", type(like))
-
-
 def _shape_with(a, lengths, axes) -> list[int]:
     shape = list(a.shape)
     for n, axis in zip(lengths, axes, strict=True):
@@ -164,7 +131,7 @@ def _fitted(a, lengths, axes, kind):
     a = a if a.shape == tuple(shape) else a[part]
     if a.dtype == kind and a._c_contiguous:
         return a, False
-    fitted = _empty(a.shape, kind, a)
+    fitted = empty(a.shape, kind, a)
     fitted[...] = a
     return fitted, True
 
@@ -178,7 +145,7 @@ def _stored(result, out):
 def _scaled(a, scale: float):
     if scale != 1:
         whole = a if a._c_contiguous else a.transpose([*range(1, a.ndim), 0])
-        parts = whole.view(_real_type(a.dtype)) if a.dtype.kind == "c" else whole
+        parts = whole.view(real_type(a.dtype)) if a.dtype.kind == "c" else whole
         parts *= parts.dtype.type(scale)
     return a
 
@@ -211,7 +178,7 @@ def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
         a = a.astype(np.float32)
     result = out
     if not _can_take(out, a, shape, dtype):
-        result = _empty(shape, dtype, a)
+        result = empty(shape, dtype, a)
     lent = _host.views(a, result)
     if lent is None:
         return None
@@ -235,99 +202,6 @@ def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
 
 #: NumPy's transforms have the parameter ``out`` since version 2.0.
 _WRITES_TO_OUT = int(np.__version__.partition(".")[0]) >= 2
-
-
-# By cuFFT
-
-
-@functools.cache
-def _by_library(kind: np.dtype) -> bool:
-    return _driver._array_library_takes("fourier", kind)
-
-
-#: Up to this number of transforms along axes in the middle of an array, each gets a call of cuFFT. For more of them,
-#: the axes are moved to the end.
-_MOST_CALLS = 4
-
-
-def _in_rows(shape, dtype, like):
-    """A new array whose first axis is the last one in memory."""
-    rows = _empty((*shape[1:], shape[0]), dtype, like)
-    return rows.transpose([len(shape) - 1, *range(len(shape) - 1)])
-
-
-def _goes_to_rows(a, first: int, rank: int) -> bool:
-    """Whether a transform along the first axis is faster if its results are contiguous."""
-    return first == 0 and rank == 1 and a.ndim > 1 and math.prod(a.shape[1:]) > 1
-
-
-def _library_run(a, out, first: int, rank: int, inverse: bool):
-    """Transform neighbouring axes of ``a``, C-contiguous, to ``out``, which is C-contiguous or from ``_in_rows()``."""
-    inner = math.prod(a.shape[first + rank :])
-    if inner == 1 or math.prod(a.shape[:first]) <= _MOST_CALLS:
-        _driver._library_fourier(a, out, first, rank, inverse)
-        return out
-    axes = list(range(first, first + rank))
-    order = [i for i in range(a.ndim) if i not in axes] + axes
-    moved = a.transpose(order).copy("C")
-    result = moved
-    if moved.dtype != out.dtype:
-        result = _empty([out.shape[i] for i in order], out.dtype, out)
-    _driver._library_fourier(moved, result, a.ndim - rank, rank, inverse)
-    out[...] = result.transpose(list(np.argsort(order)))
-    return out
-
-
-def _runs(axes, dimensions: int) -> list[tuple[int, int]]:
-    """Sorted axes as (first, rank) of neighbours, at most three at once; but the two axes of one matrix are
-    transformed one after the other, which is quicker."""
-    if dimensions == 2:
-        return [(axis, 1) for axis in axes]
-    runs: list[tuple[int, int]] = []
-    for axis in axes:
-        if runs and sum(runs[-1]) == axis and runs[-1][1] < 3:
-            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
-        else:
-            runs.append((axis, 1))
-    return runs
-
-
-def _library_complex(a, axes, inverse: bool, own: bool, any_order: bool):
-    """Over different axes of a C-contiguous complex array; in place where ``own``. With ``any_order``, the first
-    axis of the result may be the last one in memory."""
-    for first, rank in reversed(_runs(sorted(axes), a.ndim)):
-        if any_order and _goes_to_rows(a, first, rank):
-            out = _in_rows(a.shape, a.dtype, a)
-        else:
-            out = a if own else _empty(a.shape, a.dtype, a)
-        a, own = _library_run(a, out, first, rank, inverse), True
-    return a
-
-
-def _library_real(a, axes):
-    """From real to complex numbers: half of them along the last of ``axes``."""
-    halved = axes[-1]
-    first, rank = next(
-        run for run in _runs(sorted(axes), a.ndim) if run[0] <= halved < sum(run)
-    )
-    if halved != first + rank - 1:  # cuFFT halves the last axis of several
-        first, rank = halved, 1
-    shape = [n // 2 + 1 if i == halved else n for i, n in enumerate(a.shape)]
-    rest = [axis for axis in axes if not first <= axis < first + rank]
-    to_rows = not rest and _goes_to_rows(a, first, rank)
-    make = _in_rows if to_rows else _empty
-    out = make(shape, _complex_type(a.dtype), a)
-    out = _library_run(a, out, first, rank, inverse=False)
-    return _library_complex(out, rest, inverse=False, own=True, any_order=True)
-
-
-def _library_to_real(a, n: int, axis: int):
-    """From ``n // 2 + 1`` complex numbers along ``axis`` to ``n`` real ones; destroys ``a``."""
-    # The transform of a real signal has real elements 0 and n / 2. Their imaginary parts are ignored.
-    for k in {0, n // 2} if n % 2 == 0 else {0}:
-        a[(slice(None),) * axis + (k,)].imag = 0
-    shape = [n if i == axis else m for i, m in enumerate(a.shape)]
-    return _library_run(a, _empty(shape, _real_type(a.dtype), a), axis, 1, inverse=True)
 
 
 # By own kernels
@@ -373,7 +247,7 @@ def complex_transform(
     a, lengths, axes, norm, inverse: bool, out=None, *, any_order: bool = True
 ):
     """``any_order``: whether the result's first axis may be the last one in memory."""
-    kind = _complex_type(a.dtype)
+    kind = complex_type(a.dtype)
     scale = scale_of(norm, math.prod(lengths), inverse)
     shape = _shape_with(a, lengths, axes)
     if not axes:  # nothing to do, as in NumPy
@@ -393,9 +267,9 @@ def complex_transform(
     result, is_new = _fitted(a, lengths, axes, kind)
     if result.size == 0:
         return _stored(result.copy(), out)
-    if _by_library(kind):
-        result = _library_complex(result, axes, inverse, is_new, any_order)
-        result = _scaled(result, scale)
+    if library.takes(kind):
+        steps = library.complex_steps(result.shape, kind, tuple(axes), any_order)
+        result = _scaled(library.follow(steps, result, inverse, is_new), scale)
         return result if out is None else _stored(result, out)
     for axis in reversed(axes):
         last = axis == axes[0]
@@ -406,7 +280,7 @@ def complex_transform(
 def transform_of_real(a, lengths, axes, norm, out=None):
     if a.dtype.kind == "c":
         raise TypeError(f"rfft() expects real numbers, not {a.dtype}")
-    kind = _complex_type(a.dtype)
+    kind = complex_type(a.dtype)
     scale = scale_of(norm, math.prod(lengths), inverse=False)
     last = axes[-1]
     shape = _shape_with(a, lengths, axes)
@@ -414,9 +288,10 @@ def transform_of_real(a, lengths, axes, norm, out=None):
     result = _by_host("rfft", a, lengths, axes, norm, shape, kind, out)
     if result is not None:
         return result
-    if not _repeat(axes) and a.size and _by_library(kind):
-        fitted, _ = _fitted(a, lengths, axes, _real_type(kind))
-        result = _scaled(_library_real(fitted, axes), scale)
+    if not _repeat(axes) and a.size and library.takes(kind):
+        fitted, _ = _fitted(a, lengths, axes, real_type(kind))
+        steps = library.real_steps(fitted.shape, fitted.dtype, tuple(axes))
+        result = _scaled(library.follow(steps, fitted, False, False), scale)
         return result if out is None else _stored(result, out)
     half = complex_transform(a, lengths[-1:], [last], norm, inverse=False)
     half = half[(slice(None),) * last + (slice(0, shape[last]),)]
@@ -430,11 +305,11 @@ def transform_to_real(a, lengths, axes, norm, out=None):
         single = transform_to_real(a.astype(np.float32), lengths, axes, norm)
         # As in NumPy, a transform along one axis has the type of its operand.
         return _stored(single.astype(np.float16) if len(axes) == 1 else single, out)
-    kind = _complex_type(a.dtype)
+    kind = complex_type(a.dtype)
     n, last = lengths[-1], axes[-1]
     scale = scale_of(norm, n, inverse=True)
     shape = _shape_with(a, lengths, axes)
-    result = _by_host("irfft", a, lengths, axes, norm, shape, _real_type(kind), out)
+    result = _by_host("irfft", a, lengths, axes, norm, shape, real_type(kind), out)
     if result is not None:
         return result
     several = len(axes) > 1
@@ -449,10 +324,10 @@ def transform_to_real(a, lengths, axes, norm, out=None):
         )
     fitted, is_new = _fitted(a, [n // 2 + 1], [last], kind)
     if fitted.size == 0:
-        return _stored(zeros(shape, _real_type(kind)), out)
-    if _by_library(kind):
+        return _stored(zeros(shape, real_type(kind)), out)
+    if library.takes(kind):
         fitted = fitted if is_new or several else fitted.copy()
-        result = _scaled(_library_to_real(fitted, n, last), scale)
+        result = _scaled(library.to_real(fitted, n, last), scale)
     else:
         result = _own_to_real(fitted, n, last, scale)
     return _stored(result, out)

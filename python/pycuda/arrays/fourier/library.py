@@ -1,0 +1,139 @@
+"""Fourier transforms by cuFFT: the calls that a transform needs, planned once for each shape, and then followed."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.fourier.types import complex_type, empty, real_type
+
+#: Up to this number of transforms along axes in the middle of an array, each gets a call of cuFFT. For more of them,
+#: the axes are moved to the end.
+_MOST_CALLS = 4
+
+
+@functools.cache
+def takes(kind: np.dtype) -> bool:
+    """Whether cuFFT is there and transforms elements of this type."""
+    return _driver._array_library_takes("fourier", kind)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A call of cuFFT for ``rank`` neighbouring axes from ``first`` on.
+
+    shape, dtype: of the result.
+    rows: for a result whose first axis is the last one in memory, the shape of these rows and the result's strides
+        in bytes.
+    moved: the order of the axes in which cuFFT transforms them as the last ones, if it is not their own order.
+    """
+
+    first: int
+    rank: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    rows: tuple[tuple[int, ...], tuple[int, ...]] | None
+    moved: tuple[int, ...] | None
+
+
+def _in_rows(shape, dtype):
+    """The shape of the rows of an array whose first axis is the last one in memory, and this array's strides."""
+    rows = (*shape[1:], shape[0])
+    strides = [dtype.itemsize] * len(rows)
+    for axis in reversed(range(len(rows) - 1)):
+        strides[axis] = strides[axis + 1] * rows[axis + 1]
+    return rows, (strides[-1], *strides[:-1])
+
+
+def _step(before, shape, dtype, first: int, rank: int, any_order: bool) -> Step:
+    # Along the first axis, a transform is faster if its results are contiguous.
+    goes_to_rows = any_order and first == 0 and rank == 1 and math.prod(before[1:]) > 1
+    axes = range(first, first + rank)
+    outer, inner = math.prod(before[:first]), math.prod(before[first + rank :])
+    moved = None
+    if inner != 1 and outer > _MOST_CALLS:
+        moved = (*(i for i in range(len(shape)) if i not in axes), *axes)
+    rows = _in_rows(shape, dtype) if goes_to_rows else None
+    return Step(first, rank, tuple(shape), dtype, rows, moved)
+
+
+def _runs(axes, dimensions: int) -> list[tuple[int, int]]:
+    """Sorted axes as (first, rank) of neighbours, at most three at once; but the two axes of one matrix are
+    transformed one after the other, which is quicker."""
+    if dimensions == 2:
+        return [(axis, 1) for axis in axes]
+    runs: list[tuple[int, int]] = []
+    for axis in axes:
+        if runs and sum(runs[-1]) == axis and runs[-1][1] < 3:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((axis, 1))
+    return runs
+
+
+@functools.lru_cache(maxsize=512)
+def complex_steps(shape, dtype, axes, any_order: bool) -> tuple[Step, ...]:
+    """The steps over different axes of a C-contiguous complex array. With ``any_order``, the first axis of the
+    result may be the last one in memory."""
+    return tuple(
+        _step(shape, shape, dtype, first, rank, any_order)
+        for first, rank in reversed(_runs(sorted(axes), len(shape)))
+    )
+
+
+@functools.lru_cache(maxsize=512)
+def real_steps(shape, dtype, axes) -> tuple[Step, ...]:
+    """From real to complex numbers: half of them along the last of ``axes``."""
+    halved = axes[-1]
+    first, rank = next(
+        run for run in _runs(sorted(axes), len(shape)) if run[0] <= halved < sum(run)
+    )
+    if halved != first + rank - 1:  # cuFFT halves the last axis of several
+        first, rank = halved, 1
+    kind = complex_type(dtype)
+    half = tuple(n // 2 + 1 if i == halved else n for i, n in enumerate(shape))
+    rest = tuple(axis for axis in axes if not first <= axis < first + rank)
+    start = _step(shape, half, kind, first, rank, any_order=not rest)
+    return (start, *complex_steps(half, kind, rest, True))
+
+
+def _in_moved_order(a, out, step: Step, inverse: bool) -> None:
+    moved = a.transpose(step.moved).copy("C")
+    result = moved
+    if moved.dtype != out.dtype:
+        result = empty([out.shape[i] for i in step.moved], out.dtype, out)
+    first = a.ndim - step.rank
+    _driver._library_fourier(moved, result, first, step.rank, inverse)
+    out[...] = result.transpose(list(np.argsort(step.moved)))
+
+
+def follow(steps, a, inverse: bool, own: bool):
+    """Transform ``a``, a C-contiguous array; in place where ``own`` and the result has the same shape."""
+    for step in steps:
+        if step.rows is not None:
+            rows, strides = step.rows
+            out = empty(rows, step.dtype, a)._view(0, step.shape, strides)
+        elif own and a.dtype == step.dtype:
+            out = a
+        else:
+            out = empty(step.shape, step.dtype, a)
+        if step.moved is not None:
+            _in_moved_order(a, out, step, inverse)
+        else:
+            _driver._library_fourier(a, out, step.first, step.rank, inverse)
+        a, own = out, True
+    return a
+
+
+def to_real(a, n: int, axis: int):
+    """From ``n // 2 + 1`` complex numbers along ``axis`` to ``n`` real ones; destroys ``a``."""
+    # The transform of a real signal has real elements 0 and n / 2. Their imaginary parts are ignored.
+    for k in {0, n // 2} if n % 2 == 0 else {0}:
+        a[(slice(None),) * axis + (k,)].imag = 0
+    shape = tuple(n if i == axis else m for i, m in enumerate(a.shape))
+    step = _step(a.shape, shape, real_type(a.dtype), axis, 1, any_order=False)
+    return follow((step,), a, inverse=True, own=False)

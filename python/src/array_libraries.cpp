@@ -93,13 +93,16 @@ struct Factors {
     const Array &pivots, &sides;
 };
 
-void lu_solve(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed, nb::handle info,
-              nb::handle stream) {
-    const Factors lu(factors, pivots, ScalarType::Int64, b);
-    const Array &status = operand(info, "info", ScalarType::Int32, {lu.stack.count});
+void solve_triangle(nb::handle a, nb::handle b, bool upper, bool ones, bool transposed,
+                    nb::handle stream) {
+    const Array &triangles = matrices(a, "a");
+    const Stack stack(triangles);
+    const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
     const StreamRef queue = stream_ref(stream);
-    run_unlocked(
-        [&] { solver_lu_solve(lu.matrices, lu.pivots, lu.sides, transposed, status, queue); });
+    run_unlocked([&] {
+        solver_triangle(triangles, sides, upper ? Triangle::Upper : Triangle::Lower, ones,
+                        transposed, queue);
+    });
 }
 
 void lu_solve_stack(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed,
@@ -314,8 +317,8 @@ void bind_array_libraries(nb::module_ &module) {
                nb::arg("vectors"), nb::arg("failed"), nb::arg("stream") = nb::none());
     module.def("_library_lu", on_device_of_arrays(lu<solver_lu, ScalarType::Int64>), nb::arg("a"),
                nb::arg("pivots"), nb::arg("info"), nb::arg("stream") = nb::none());
-    module.def("_library_lu_solve", on_device_of_arrays(lu_solve), nb::arg("factors"),
-               nb::arg("pivots"), nb::arg("b"), nb::arg("transposed"), nb::arg("info"),
+    module.def("_library_solve_triangle", on_device_of_arrays(solve_triangle), nb::arg("a"),
+               nb::arg("b"), nb::arg("upper"), nb::arg("ones"), nb::arg("transposed"),
                nb::arg("stream") = nb::none());
     module.def("_library_lu_stack", on_device_of_arrays(lu<solver_lu_stack, ScalarType::Int32>),
                nb::arg("a"), nb::arg("pivots"), nb::arg("info"), nb::arg("stream") = nb::none());

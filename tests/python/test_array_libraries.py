@@ -65,7 +65,9 @@ def stacks(a):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
-@pytest.mark.parametrize("shape", [(6, 6), (3, 6, 6), (1, 1), (2, 1, 40, 40)])
+@pytest.mark.parametrize(
+    "shape", [(6, 6), (3, 6, 6), (1, 1), (2, 1, 40, 40), (70, 70), (2, 260, 260)]
+)
 def test_equations_in_rows_and_columns(shape, dtype):
     n = shape[-1]
     a = numbers(shape, dtype) + n * np.eye(n, dtype=dtype)

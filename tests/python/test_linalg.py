@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pycuda import gpuarray, linalg
+from pycuda.arrays.linalg import lapack
 
 pytestmark = [
     pytest.mark.usefixtures("device"),
@@ -129,3 +130,23 @@ def test_qr_of_small_and_large_numbers():
         expected = np.linalg.qr(a.astype("f8"))
         np.testing.assert_allclose(q.get(), expected[0], atol=2e-6)
         np.testing.assert_allclose(r.get() / scale, expected[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 100, 8192, 8193, 10000])
+def test_order_of_rows_after_exchanges(n):
+    """The pivots of getrf become an order of rows, which moves rows and moves them back."""
+    rng = np.random.default_rng(n)
+    pivots = np.stack([rng.integers(np.arange(n), n) + 1 for _ in range(2)])
+    expected = np.tile(np.arange(n), (2, 1))
+    for rows, exchanges in zip(expected, pivots, strict=True):
+        for i, other in enumerate(exchanges - 1):
+            rows[[i, other]] = rows[[other, i]]
+    order = lapack._order_of_rows(gpuarray.to_gpu(pivots))
+    np.testing.assert_array_equal(order.get(), expected)
+    sides = rng.normal(size=(2, 3, n))
+    moved = lapack._with_rows_moved(gpuarray.to_gpu(sides), order, back=False)
+    np.testing.assert_array_equal(
+        moved.get(), np.take_along_axis(sides, expected[:, None], 2)
+    )
+    back = lapack._with_rows_moved(moved, order, back=True)
+    np.testing.assert_array_equal(back.get(), sides)

@@ -15,7 +15,7 @@ namespace pycuda {
 namespace {
 
 // The values in cublas_api.h and library_types.h.
-constexpr int op_n = 0, op_t = 1;
+constexpr int op_n = 0, op_t = 1, side_left = 0;
 constexpr int compute_32f = 68, compute_64f = 70, default_algorithm = -1;
 
 constexpr const char *files[] = {"libcublas.so.13", "libcublas.so.12"};
@@ -142,6 +142,29 @@ void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Arra
     cublas()->getrs_batched[factors.scalar_type()](
         call.handle(), transposed ? op_t : op_n, n, columns, matrices.get(), n,
         address_of<const int>(pivots, use), sides.get(), n, &wrong_argument, count);
+}
+
+void solver_triangle(const Array &a, const Array &b, Triangle triangle, bool ones, bool transposed,
+                     StreamRef stream) {
+    const int n = narrow(a.layout().extent(2), "the extent of a matrix");
+    const int columns = narrow(b.layout().extent(1), "the number of right sides");
+    const bool wide =
+        a.scalar_type() == ScalarType::Float64 || a.scalar_type() == ScalarType::Complex128;
+    const float one[] = {1, 0};
+    const double wide_one[] = {1, 0};
+    const auto &solve = cublas()->trsm[a.scalar_type()];
+    StreamUse use(stream);
+    const CUdeviceptr matrices = use.address(a), sides = use.address(b);
+    const BlasCall call(a.context()->libraries(), use.stream());
+    for (std::int64_t i = 0; i < a.layout().extent(0); ++i) {
+        const auto at = [&](CUdeviceptr address, const Array &stack) {
+            return reinterpret_cast<void *>(address +
+                                            static_cast<CUdeviceptr>(i * stack.layout().stride(0)));
+        };
+        solve(call.handle(), side_left, static_cast<int>(triangle), transposed ? op_t : op_n,
+              ones ? 1 : 0, n, columns, wide ? static_cast<const void *>(wide_one) : one,
+              at(matrices, a), n, at(sides, b), n);
+    }
 }
 
 } // namespace pycuda

@@ -23,7 +23,6 @@ namespace {
 using SolverParams = void *;
 
 // The values in cublas_api.h and cusolver_common.h.
-constexpr int op_n = 0, op_t = 1;
 constexpr int no_vectors = 0, with_vectors = 1;
 constexpr int economy = 1, whole = 0;
 constexpr int most_rows_at_once = 32; // limit of gesvdjBatched
@@ -203,19 +202,6 @@ void solver_lu(const Array &a, const Array &pivots, const Array &info, StreamRef
         cusolver()->getrf(call.handle(), call.params(), n, n, type, call.place<void>(a, i), n,
                           call.place<std::int64_t>(pivots, i), type, work.device.get(),
                           work.device_bytes, work.host.data(), work.host.size(),
-                          call.place<int>(info, i));
-}
-
-void solver_lu_solve(const Array &factors, const Array &pivots, const Array &b, bool transposed,
-                     const Array &info, StreamRef stream) {
-    const Extents sides(b);
-    const std::int64_t n = sides.rows;
-    const int type = data_type(factors);
-    SolverCall call(factors, stream);
-    for (std::int64_t i = 0; i < sides.count; ++i)
-        cusolver()->getrs(call.handle(), call.params(), transposed ? op_t : op_n, n, sides.columns,
-                          type, call.place<void>(factors, i), n,
-                          call.place<std::int64_t>(pivots, i), type, call.place<void>(b, i), n,
                           call.place<int>(info, i));
 }
 

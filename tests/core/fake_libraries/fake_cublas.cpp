@@ -30,6 +30,19 @@ int getrs_batched(Handle *h, int op, int n, int sides, const void *const *a, int
     return 0;
 }
 
+template <class T>
+int trsm(Handle *h, int side, int upper, int op, int ones, int n, int columns, const void *alpha,
+         const void *a, int lda, void *b, int ldb) {
+    if (const int failed = h->wait())
+        return failed;
+    if (side != 0 || *static_cast<const T *>(alpha) != T(1))
+        return 15; // not supported
+    fake::solve_triangle(Matrix<T>{static_cast<T *>(const_cast<void *>(a)), n, n, lda},
+                         Matrix<T>{static_cast<T *>(b), n, columns, ldb}, upper == 1, ones == 1,
+                         op == 1);
+    return 0;
+}
+
 } // namespace
 
 #define FAKE extern "C" __attribute__((visibility("default"))) int
@@ -76,6 +89,11 @@ FAKE cublasGemmStridedBatchedEx_64(Handle *h, int op_a, int op_b, int64_t m, int
 }
 
 #define FAKE_STACK(letter, T)                                                                      \
+    FAKE cublas##letter##trsm_v2(Handle *h, int side, int upper, int op, int ones, int n,          \
+                                 int columns, const void *alpha, const void *a, int lda, void *b,  \
+                                 int ldb) {                                                        \
+        return trsm<T>(h, side, upper, op, ones, n, columns, alpha, a, lda, b, ldb);               \
+    }                                                                                              \
     FAKE cublas##letter##getrfBatched(Handle *h, int n, void *const *a, int lda, int *pivots,      \
                                       int *info, int count) {                                      \
         return getrf_batched<T>(h, n, a, lda, pivots, info, count);                                \

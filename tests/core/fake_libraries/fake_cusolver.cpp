@@ -97,18 +97,6 @@ FAKE cusolverDnXgetrf(Handle *h, void *, int64_t m, int64_t n, int type, void *a
         return 0;
     });
 }
-FAKE cusolverDnXgetrs(Handle *h, void *, int op, int64_t n, int64_t sides, int type, void *a,
-                      int64_t lda, const int64_t *pivots, int, void *b, int64_t ldb, int *info) {
-    if (const int failed = h->wait())
-        return failed;
-    return fake::with_type(type, [&](auto number) {
-        using T = decltype(number);
-        fake::lu_solve(matrix<T>(a, n, n, lda), pivots, matrix<T>(b, n, sides, ldb), op == 1);
-        *info = 0;
-        return 0;
-    });
-}
-
 FAKE cusolverDnXpotrf_bufferSize(Handle *, void *, int, int64_t, int, const void *, int64_t, int,
                                  std::size_t *device, std::size_t *host) {
     set_sizes(device, host);

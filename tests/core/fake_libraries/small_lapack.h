@@ -38,29 +38,35 @@ template <class T, class Index> int lu(const Matrix<T> &a, Index *pivots) {
     return info;
 }
 
+/// Solves with one triangle of `f`, or with the transposed triangle.
+template <class T>
+void solve_triangle(const Matrix<T> &f, const Matrix<T> &b, bool upper, bool ones,
+                    bool transposed) {
+    const std::int64_t n = f.rows;
+    const bool forwards = upper == transposed;
+    for (std::int64_t c = 0; c < b.columns; ++c)
+        for (std::int64_t step = 0; step < n; ++step) {
+            const std::int64_t k = forwards ? step : n - 1 - step;
+            for (std::int64_t j = forwards ? 0 : k + 1; j < (forwards ? k : n); ++j)
+                b(k, c) -= (transposed ? f(j, k) : f(k, j)) * b(j, c);
+            if (!ones)
+                b(k, c) /= f(k, k);
+        }
+}
+
 template <class T, class Index>
 void lu_solve(const Matrix<T> &f, const Index *pivots, const Matrix<T> &b, bool transposed) {
     const std::int64_t n = f.rows;
-    for (std::int64_t c = 0; c < b.columns; ++c) {
-        if (!transposed)
-            for (std::int64_t k = 0; k < n; ++k)
-                std::swap(b(k, c), b(static_cast<std::int64_t>(pivots[k]) - 1, c));
-        for (std::int64_t k = 0; k < n; ++k) { // L, or U^T
-            for (std::int64_t j = 0; j < k; ++j)
-                b(k, c) -= (transposed ? f(j, k) : f(k, j)) * b(j, c);
-            if (transposed)
-                b(k, c) /= f(k, k);
-        }
-        for (std::int64_t k = n - 1; k >= 0; --k) { // U, or L^T
-            for (std::int64_t j = k + 1; j < n; ++j)
-                b(k, c) -= (transposed ? f(j, k) : f(k, j)) * b(j, c);
-            if (!transposed)
-                b(k, c) /= f(k, k);
-        }
-        if (transposed)
-            for (std::int64_t k = n - 1; k >= 0; --k)
-                std::swap(b(k, c), b(static_cast<std::int64_t>(pivots[k]) - 1, c));
-    }
+    const auto exchange = [&](std::int64_t k) {
+        for (std::int64_t c = 0; c < b.columns; ++c)
+            std::swap(b(k, c), b(static_cast<std::int64_t>(pivots[k]) - 1, c));
+    };
+    for (std::int64_t k = 0; k < n && !transposed; ++k)
+        exchange(k);
+    for (const bool upper : {transposed, !transposed})
+        solve_triangle(f, b, upper, !upper, transposed);
+    for (std::int64_t k = n - 1; k >= 0 && transposed; --k)
+        exchange(k);
 }
 
 /// L L^H below the diagonal or U^H U above it.

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pycuda import _driver
+from pycuda import _device_code, _driver
 from pycuda._driver import Context, device_attribute
 from pycuda.arrays.creation.filled import empty, eye, zeros
 from pycuda.arrays.creation.ranges import arange_of
@@ -68,6 +68,35 @@ def _lies_in_columns(a) -> bool:
     return a.strides[-2] == a.dtype.itemsize and a.strides[-1] > a.dtype.itemsize
 
 
+@context_dependent_memoize
+def _pivots_module(dtype):
+    return _device_code.load("pivots", T=dtype)
+
+
+def _order_of_rows(pivots):
+    """The order of a matrix's rows after getrf's exchanges: row ``order[i]`` has become row i."""
+    count, n = pivots.shape
+    order = empty((count, n), np.int32)
+    _pivots_module(np.dtype(np.float32)).get_function("order_of_rows")(
+        pivots, order, n, block=(256, 1, 1), grid=(count, 1)
+    )
+    return order
+
+
+def _with_rows_moved(sides, order, back: bool):
+    """Move the elements of each right side to the exchanged rows, or back."""
+    count, columns, n = sides.shape
+    moved = empty(sides.shape, sides.dtype)
+    blocks = min(-(-columns * n // 256), 65535)
+    for start in range(0, count, 65535):  # the grid's second extent
+        part = slice(start, start + 65535)
+        _pivots_module(sides.dtype).get_function("move_rows")(
+            sides[part], moved[part], order[part], n, columns, int(back),
+            block=(256, 1, 1), grid=(blocks, min(count - start, 65535)),
+        )  # fmt: skip
+    return moved
+
+
 class Factors:
     """P A = L U of a stack of square matrices. ``singular`` is not zero for matrices that are singular.
 
@@ -109,27 +138,32 @@ class Factors:
             result = where(self.undefined[:, None, None], np.nan, result)
         return result.astype(self.lu.dtype, copy=False)
 
-    def _solve(self, sides, transposed: bool) -> None:
+    def _solve(self, sides, transposed: bool):
+        """Solve for right sides (matrices, columns, n), which are overwritten. Return the solution."""
         if sides.size == 0:
-            return
+            return sides
         if self._together:
             _driver._library_lu_solve_stack(self.lu, self._pivots, sides, transposed)
-        else:
-            status = _status(sides.shape[0])
-            _driver._library_lu_solve(self.lu, self._pivots, sides, transposed, status)
+            return sides
+        order = _order_of_rows(self._pivots)
+        if not transposed:  # A = P^T L U
+            sides = _with_rows_moved(sides, order, back=False)
+        for upper in (transposed, not transposed):
+            _driver._library_solve_triangle(
+                self.lu, sides, upper, ones=not upper, transposed=transposed
+            )
+        return _with_rows_moved(sides, order, back=True) if transposed else sides
 
     def solve(self, b):
         """Solve for right sides (..., n, columns). The result is (matrices, n, columns)."""
         sides = stacked(matrix_transpose(b), self.lu.dtype)
-        self._solve(sides, transposed=self._in_rows)
-        return in_rows(sides)
+        return in_rows(self._solve(sides, transposed=self._in_rows))
 
     def inverse(self):
         # The columns of LAPACK's transposed matrix are our rows, so no transposition is needed.
         n = self.lu.shape[1]
         one = broadcast_to(eye(n, dtype=self.lu.dtype), self.lu.shape).copy("C")
-        self._solve(one, transposed=not self._in_rows)
-        return one
+        return self._solve(one, transposed=not self._in_rows)
 
     def sign(self):
         """The signs of the permutations."""

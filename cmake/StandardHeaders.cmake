@@ -1,18 +1,17 @@
 # StandardHeaders.cmake -- less work for the compiler: the C++ library's headers, compiled once for many
 # sources, and sources compiled together.
 #
-# Each source still includes the headers that it needs: the build with ThreadSanitizer and debug builds
-# compile without both, and find missing ones.
+# Each source still includes the headers that it needs: debug builds compile without both, and find missing ones.
 
 set(PYCUDA_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <chrono> <cstddef> <cstdint> <cstdio>
   <cstdlib> <cstring> <filesystem> <functional> <map> <memory> <mutex> <optional> <span> <stdexcept>
   <string> <string_view> <unordered_map> <utility> <vector>)
 
 function(should_compile_together result)
-  if(CMAKE_BUILD_TYPE STREQUAL "Release" OR PYCUDA_SANITIZE MATCHES "address")
-    set(${result} ON PARENT_SCOPE)
-  else()
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(${result} OFF PARENT_SCOPE)
+  else()
+    set(${result} ON PARENT_SCOPE)
   endif()
 endfunction()
 

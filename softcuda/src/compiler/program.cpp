@@ -6,6 +6,7 @@
 #include "codegen/supported.h"
 #include "compiler/called_functions.h"
 #include "compiler/kernel_cache.h"
+#include "compiler/module_text.h"
 #include "compiler/pipeline.h"
 #include "compiler/runtime_functions.h"
 #include "ir/find_origin.h"
@@ -31,6 +32,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <tuple>
 
 namespace softcuda::compiler {
@@ -177,13 +179,14 @@ std::vector<AccessedVariable> accessed_variables(const ir::Module &module,
 
 /// A kernel of a module, as long as its code may run.
 struct LoadedKernel {
-    std::shared_ptr<const ir::Module> module;
-    const ir::Function *function;
+    std::shared_ptr<const ModuleText> text;
+    std::size_t function; ///< its number in the module
 
     /// The name in the source of a function in the kernel's object; codegen makes the names.
     [[nodiscard]] std::string source_name(std::string_view symbol) const {
+        const std::shared_ptr<const ir::Module> module = text->module();
         if (symbol == codegen::kEntryName)
-            return function->name;
+            return module->functions[function]->name;
         if (const auto number = codegen::function_number(symbol);
             number && *number < module->functions.size())
             return module->functions[*number]->name;
@@ -194,7 +197,7 @@ struct LoadedKernel {
 std::shared_ptr<const CompiledKernel> load(const LoadedKernel &source,
                                            const GeneratedKernel &generated, const Shape &shape,
                                            analysis::Extents extents) {
-    const bool debugged = source.module->debug;
+    const bool debugged = source.text->debug();
     auto code = std::make_shared<const RegisteredCode>(generated.object, debugged);
     code->tell_perf([&](std::string_view symbol) { return source.source_name(symbol); });
     auto kernel = std::make_shared<CompiledKernel>();
@@ -214,7 +217,8 @@ std::shared_ptr<const CompiledKernel> load(const LoadedKernel &source,
     kernel->call_stack = shape.call_stack;
     kernel->place_of = [code](std::uint64_t address) { return code->place_of(address); };
     kernel->accessed_at = [source](const SourcePlace &place, AccessDirection direction) {
-        return accessed_variables(*source.module, *source.function, place, direction);
+        const std::shared_ptr<const ir::Module> module = source.text->module();
+        return accessed_variables(*module, *module->functions[source.function], place, direction);
     };
     kernel->code = std::move(code);
     return kernel;
@@ -223,19 +227,20 @@ std::shared_ptr<const CompiledKernel> load(const LoadedKernel &source,
 class PtxProgram final : public Program {
   public:
     PtxProgram(std::string_view ptx, std::unique_ptr<ir::Module> module, unsigned architecture)
-        : digest_(jit::digest(ptx)), module_(std::move(module)) {
-        for (const auto &function : module_->functions)
-            if (function->kernel) {
-                kernels_.push_back(describe(*function));
+        : digest_(jit::digest(ptx)) {
+        for (std::size_t number = 0; number < module->functions.size(); ++number)
+            if (const ir::Function &function = *module->functions[number]; function.kernel) {
+                kernels_.push_back(describe(function));
                 kernels_.back().address = ir::kernel_address(kernels_.size() - 1);
                 kernels_.back().virtual_architecture = architecture;
-                const Launches launches = launches_of(*module_, *function);
+                const Launches launches = launches_of(*module, function);
                 kernels_.back().launches_kernels = launches.kernels;
                 kernels_.back().launches_graphs = launches.graphs;
-                functions_.push_back(function.get());
+                functions_.push_back(number);
             }
-        for (const ir::GlobalVariable &variable : module_->variables)
+        for (const ir::GlobalVariable &variable : module->variables)
             variables_.push_back(describe(variable));
+        text_ = std::make_shared<ModuleText>(ptx, std::move(module));
     }
 
     const std::vector<KernelInfo> &kernels() const override { return kernels_; }
@@ -307,13 +312,22 @@ class PtxProgram final : public Program {
         if (!slot.job || slot.job->failed()) {
             slot.job = nullptr;
             slot.job = find_or_begin(index, shape, extents);
+            release_text(index);
         }
         return slot.job;
     }
 
+    /// When each kernel of the module was compiled for one shape, few more shapes follow.
+    void release_text(std::size_t begun) {
+        std::lock_guard lock(mutex_);
+        begun_.insert(begun);
+        if (begun_.size() == kernels_.size() && !text_->debug() && !wants_dumps())
+            text_->release();
+    }
+
     /// Checks, counters and debuggers know the block's shape.
     [[nodiscard]] bool may_vary(const Shape &shape) const {
-        return shape.watch == 0 && !shape.counts && !module_->debug;
+        return shape.watch == 0 && !shape.counts && !text_->debug();
     }
 
     static KernelInfo describe(const ir::Function &function) {
@@ -354,7 +368,7 @@ class PtxProgram final : public Program {
     }
 
     std::string place(const ir::Location &location) const {
-        return module_->files.at(location.file) + ":" + std::to_string(location.line);
+        return text_->module()->files.at(location.file) + ":" + std::to_string(location.line);
     }
 
     [[nodiscard]] analysis::LaunchShape launch_shape(std::size_t index, const Shape &shape,
@@ -369,39 +383,41 @@ class PtxProgram final : public Program {
 
     std::shared_ptr<CompileJob> find_or_begin(std::size_t index, const Shape &shape,
                                               Extents extents) {
-        const LoadedKernel source{module_, functions_[index]};
+        const LoadedKernel source{text_, functions_[index]};
         std::string key = disk_key(index, shape, extents);
         if (auto bytes = wants_dumps() ? std::nullopt : disk_cache().load(key))
             if (auto kernel = unpack(*bytes))
                 return std::make_shared<CompileJob>(load(source, *kernel, shape, extents));
-        require_memory_to_compile(*source.function);
-        auto made = std::make_shared<LlvmKernel>(make_llvm(*module_, *source.function,
+        const std::shared_ptr<const ir::Module> module = text_->module();
+        const ir::Function &function = *module->functions[functions_[index]];
+        require_memory_to_compile(function);
+        auto made = std::make_shared<LlvmKernel>(make_llvm(*module, function,
                                                            launch_shape(index, shape, extents),
                                                            {.cooperative = shape.cooperative,
                                                             .wanted = tier_for(shape),
                                                             .watch = shape.watch,
                                                             .counts = shape.counts},
                                                            target()));
-        auto job = std::make_shared<CompileJob>(
-            [source, shape, extents, made, key = std::move(key), target = target()] {
-                require_memory_to_compile(*source.function);
-                const GeneratedKernel kernel = finish_kernel(*made, *source.function, target);
-                disk_cache().store(key, pack(kernel));
-                return load(source, kernel, shape, extents);
-            });
+        auto job = std::make_shared<CompileJob>([source, module, &function, shape, extents, made,
+                                                 key = std::move(key), target = target()] {
+            require_memory_to_compile(function);
+            const GeneratedKernel kernel = finish_kernel(*made, function, target);
+            disk_cache().store(key, pack(kernel));
+            return load(source, kernel, shape, extents);
+        });
         if (wants_dumps()) // in the order of the launches
             job->finish();
         return job;
     }
 
     [[nodiscard]] jit::Target target() const {
-        return module_->debug ? host_target().for_debugging() : host_target();
+        return text_->debug() ? host_target().for_debugging() : host_target();
     }
 
     // If checks or counts are on, and for debuggers, one warp runs at a time.
     [[nodiscard]] std::optional<rt::Tier> tier_for(const Shape &shape) const {
         const bool one_by_one =
-            (shape.watch & rt::kWatchMeetings) || shape.counts || module_->debug;
+            (shape.watch & rt::kWatchMeetings) || shape.counts || text_->debug();
         return one_by_one ? rt::Tier::Fibers : wanted_tier();
     }
 
@@ -426,12 +442,13 @@ class PtxProgram final : public Program {
         return key + '\n' + digest_;
     }
 
-    std::string digest_;                       ///< of the PTX, which may be large
-    std::shared_ptr<const ir::Module> module_; ///< running code may outlive the program
+    std::string digest_;               ///< of the PTX, which may be large
+    std::shared_ptr<ModuleText> text_; ///< running code may outlive the program
     std::vector<KernelInfo> kernels_;
-    std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order
+    std::vector<std::size_t> functions_; ///< of kernels_, in the same order: numbers in the module
     std::vector<Variable> variables_;
-    std::mutex mutex_; ///< protects the maps, whose slots do not move
+    std::mutex mutex_;            ///< protects the maps, whose slots do not move, and the set
+    std::set<std::size_t> begun_; ///< kernels with a compilation, until all have one
     std::map<Key, Slot> compiled_;
     std::map<Key, unsigned> shapes_; ///< number of shapes with their own code; their block is 0
 };

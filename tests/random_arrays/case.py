@@ -306,8 +306,10 @@ def _judge(lines, host, host_error, ours, our_error) -> str:
     if host_error is not None and our_error is None:
         return f"does not raise {type(host_error).__name__}: {host_error}"
     if host_error is not None:
-        no_memory = isinstance(host_error, MemoryError)  # NumPy's has a type of its own
-        expected = (*FAULTS, MemoryError if no_memory else type(host_error))
+        # NumPy's error has a type of its own, and PyCUDA's is none of Python's.
+        no_memory = isinstance(host_error, MemoryError)
+        kinds = (MemoryError, _driver.MemoryError) if no_memory else (type(host_error),)
+        expected = (*FAULTS, *kinds)
         what = (
             "" if isinstance(our_error, expected) else _describe(host_error, our_error)
         )

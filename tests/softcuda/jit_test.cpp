@@ -11,9 +11,11 @@
 
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -339,6 +341,40 @@ void test_loading_in_many_threads() {
         thread.join();
 }
 
+int count_mappings() {
+    std::ifstream maps("/proc/self/maps");
+    return static_cast<int>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
+}
+
+// The system allows 65,530 mappings. With three for each kernel, 20,000 kernels were too many.
+void test_kernels_share_mappings() {
+    constexpr int kKernels = 300;
+    const std::vector<char> object = compile_kernel(jit::Target());
+    const jit::RuntimeFunction functions[] = {{"doubled", reinterpret_cast<void *>(&doubled)}};
+    std::vector<jit::Code> kernels;
+    kernels.reserve(kKernels);
+    kernels.emplace_back(object, functions);
+    const int before = count_mappings();
+    while (kernels.size() < kKernels)
+        kernels.emplace_back(object, functions);
+    CHECK(count_mappings() < before + kKernels / 10);
+    for (const jit::Code &kernel : kernels) {
+        float values[32] = {};
+        kernel.find_as<void (*)(float *)>("kernel")(values);
+        CHECK(values[31] == 3);
+    }
+    // Later kernels get the pages of freed ones.
+    std::vector<const std::byte *> freed;
+    for (int i = 0; i < kKernels; i += 2) {
+        freed.push_back(kernels.at(static_cast<std::size_t>(i)).range().data());
+        kernels.at(static_cast<std::size_t>(i)) = jit::Code(object, functions);
+    }
+    int reused = 0;
+    for (const jit::Code &kernel : kernels)
+        reused += std::ranges::count(freed, kernel.range().data()) > 0 ? 1 : 0;
+    CHECK(reused > kKernels / 4);
+}
+
 // The cache.
 
 struct Folder {
@@ -458,6 +494,7 @@ int main() {
     test_every_instruction_set();
     test_bad_objects();
     test_loading_in_many_threads();
+    test_kernels_share_mappings();
     test_cache_keeps_entries();
     test_damaged_entries_are_misses();
     test_cache_is_trimmed_by_use();

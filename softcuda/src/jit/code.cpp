@@ -4,11 +4,11 @@
 // loading one from the disk cache must be fast.
 #include "jit/code.h"
 
+#include "jit/code_memory.h"
 #include "jit/llvm.h"
 #include "jit/small_float_calls.h"
 
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
-#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
@@ -27,10 +27,10 @@ namespace {
 
 namespace jitlink = llvm::jitlink;
 
-jitlink::JITLinkMemoryManager &memory_manager() {
-    static const std::unique_ptr<jitlink::InProcessMemoryManager> manager =
-        llvm::cantFail(jitlink::InProcessMemoryManager::Create());
-    return *manager;
+/// Never destroyed: code may be freed while the process exits.
+CodeMemory &memory_manager() {
+    static auto *const memory = new CodeMemory;
+    return *memory;
 }
 
 /// fma in the rounding mode of an MXCSR value (bits 13 and 14), for processors without an fma

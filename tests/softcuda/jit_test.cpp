@@ -7,6 +7,7 @@
 #include "jit/llvm.h"
 #include "jit/object_cache.h"
 #include "jit/optimize.h"
+#include "jit/strip_code.h"
 #include "jit/target.h"
 
 #include <llvm/IR/IntrinsicInst.h>
@@ -341,6 +342,19 @@ void test_loading_in_many_threads() {
         thread.join();
 }
 
+// Each loaded kernel keeps its object for its line table.
+void test_objects_without_code_are_small() {
+    const std::vector<char> object = compile_many(jit::Target(), 5000, 0);
+    const std::vector<char> stripped = jit::without_code(object);
+    CHECK(object.size() > 20'000 && stripped.size() < 2000);
+    CHECK(jit::frame_bytes(stripped) == jit::frame_bytes(object));
+    CHECK(jit::without_code(stripped) == stripped);
+    for (const std::size_t length : {object.size() - 1, std::size_t{100}, std::size_t{0}}) {
+        const auto damaged = std::span(object).first(length);
+        CHECK(std::ranges::equal(jit::without_code(damaged), damaged));
+    }
+}
+
 int count_mappings() {
     std::ifstream maps("/proc/self/maps");
     return static_cast<int>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
@@ -495,6 +509,7 @@ int main() {
     test_bad_objects();
     test_loading_in_many_threads();
     test_kernels_share_mappings();
+    test_objects_without_code_are_small();
     test_cache_keeps_entries();
     test_damaged_entries_are_misses();
     test_cache_is_trimmed_by_use();

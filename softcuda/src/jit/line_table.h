@@ -1,6 +1,8 @@
 // line_table.h -- maps positions in machine code to lines of the source.
 #pragma once
 
+#include "jit/strip_code.h"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,7 +20,7 @@ struct SourceLine {
 /// The line tables of one object (debug_data/source_lines.h). Read at the first query.
 class LineTable {
   public:
-    explicit LineTable(std::span<const char> object) : object_(object.begin(), object.end()) {}
+    explicit LineTable(std::span<const char> object) : object_(without_code(object)) {}
 
     /// The line of the instruction at `offset` in the object's code. Code without a line belongs to
     /// the line before it. Empty if there is no line, or if the object is damaged.

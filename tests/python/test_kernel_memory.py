@@ -44,6 +44,11 @@ def heap_bytes() -> int:
     return info.uordblks + info.hblkhd
 
 
+def count_mappings() -> int:
+    with open("/proc/self/maps") as maps:
+        return sum(1 for _ in maps)
+
+
 def load_and_run(ptx: bytes, number: int, x) -> cuda.Module:
     """Load a module whose text differs from that of other numbers, so that no cache has the module."""
     module = cuda.module_from_buffer(b"// %d\n" % number + ptx)
@@ -72,3 +77,42 @@ def test_a_compiled_kernel_keeps_little_more_than_its_text():
     result = np.empty(32, np.float32)
     cuda.memcpy_dtoh(result, y)
     assert np.isfinite(result).all()
+
+
+VARIABLES = """
+constexpr int sizes[2] = {3, 4};
+__device__ int unused[4] = {1, 2, 3, 4};
+__device__ int used = 5;
+__device__ int *pointer = &used;
+extern "C" __global__ void run(int *x) { x[threadIdx.x] = used + sizes[1]; }
+"""
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="the memory of softcuda")
+def test_unused_variables_take_no_memory():
+    """NVRTC writes all constexpr variables; a device allocation has two mappings, and the system allows 65,530."""
+    unused = "".join(
+        f"constexpr int c{i} = {i};\nstatic_assert(c{i} == {i});\n" for i in range(8)
+    )
+    ptx = compile(unused + SOURCE, target="ptx", arch="compute_86", no_extern_c=True)
+    assert b"c7" in ptx
+    modules = [cuda.module_from_buffer(b"// 0\n" + ptx)]
+    before = count_mappings()
+    modules += [
+        cuda.module_from_buffer(b"// %d\n" % number + ptx) for number in range(1, 21)
+    ]
+    assert count_mappings() - before < 40
+
+
+def test_unused_variables_are_found_by_name():
+    module = cuda.module_from_buffer(
+        compile(VARIABLES, target="ptx", arch="compute_75", no_extern_c=True)
+    )
+    address, size = module.get_global("unused")
+    values = np.empty(size // 4, np.int32)
+    cuda.memcpy_dtoh(values, address)
+    assert values.tolist() == [1, 2, 3, 4]
+    assert module.get_global("unused") == (address, size)
+    pointer = np.empty(1, np.uint64)
+    cuda.memcpy_dtoh(pointer, module.get_global("pointer")[0])
+    assert pointer[0] == module.get_global("used")[0]

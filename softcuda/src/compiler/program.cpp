@@ -155,6 +155,22 @@ AccessedVariable variable_of(const ir::Module &module, const ir::Function &kerne
     return {ir::plain_name(module.variables[origin.number].name), {}};
 }
 
+/// For each variable of a module: whether code or another variable's initialiser refers to it.
+std::vector<bool> used_variables(const ir::Module &module) {
+    std::vector<bool> used(module.variables.size());
+    for (const auto &function : module.functions)
+        for (const ir::Block *block : function->blocks)
+            for (const ir::Instruction *i : block->instructions)
+                if (i->is(ir::Opcode::SymbolAddress) && i->attributes.space != ir::Space::Shared &&
+                    i->attributes.space != ir::Space::Local)
+                    used.at(i->attributes.symbol) = true;
+    for (const ir::GlobalVariable &variable : module.variables)
+        for (const ir::GlobalVariable::Address &address : variable.addresses)
+            if (!address.is_function)
+                used.at(address.variable) = true;
+    return used;
+}
+
 std::vector<AccessedVariable> accessed_variables(const ir::Module &module,
                                                  const ir::Function &kernel,
                                                  const SourcePlace &place,
@@ -238,8 +254,11 @@ class PtxProgram final : public Program {
                 kernels_.back().launches_graphs = launches.graphs;
                 functions_.push_back(number);
             }
-        for (const ir::GlobalVariable &variable : module->variables)
-            variables_.push_back(describe(variable));
+        const std::vector<bool> used = used_variables(*module);
+        for (std::size_t number = 0; number < module->variables.size(); ++number) {
+            variables_.push_back(describe(module->variables[number]));
+            variables_.back().used = used[number];
+        }
         text_ = std::make_shared<ModuleText>(ptx, std::move(module));
     }
 

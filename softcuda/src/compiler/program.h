@@ -66,7 +66,8 @@ struct Variable {
     VariableContent content = VariableContent::Data;
     std::uint64_t size = 0;
     std::uint32_t align = 1;
-    bool visible = true;            ///< found by cuModuleGetGlobal
+    bool visible = true;            ///< has a name for other modules
+    bool used = true;               ///< by code, or by the initialiser of another variable
     std::vector<std::byte> initial; ///< shorter than size: the rest is zero
     std::vector<Relocation> relocations;
 };

@@ -174,9 +174,20 @@ Module::Module(Context &context, std::shared_ptr<compiler::Program> program)
     for (std::size_t index = 0; index < program_->kernels().size(); index++)
         functions_.push_back(std::make_unique<Function>(*this, index));
     try {
-        place_variables();
+        // NVRTC writes each constexpr variable of a namespace, used or not. Memory for all of them
+        // would be the largest part of a small module.
+        const std::vector<compiler::Variable> &variables = program_->variables();
+        const auto is_needed = [&](std::size_t index) {
+            return variables[index].used ||
+                   variables[index].space == compiler::VariableSpace::Managed;
+        };
+        symbols_.resize(variables.size());
         for (std::size_t index = 0; index < symbols_.size(); index++)
-            initialise(index);
+            if (is_needed(index))
+                place(index);
+        for (std::size_t index = 0; index < symbols_.size(); index++)
+            if (is_needed(index))
+                initialise(index);
     } catch (...) {
         release_variables();
         throw;
@@ -189,15 +200,15 @@ Module::~Module() {
     release_variables();
 }
 
-void Module::place_variables() {
-    for (const compiler::Variable &variable : program_->variables())
-        symbols_.push_back(System::get().memory().allocate(
-            {.size = std::max<std::uint64_t>(1, variable.size),
-             .kind = variable.space == compiler::VariableSpace::Managed ? MemoryKind::Managed
-                                                                        : MemoryKind::Variables,
-             .device = &context_.device(),
-             .context = &context_,
-             .flags = 0}));
+void Module::place(std::size_t index) {
+    const compiler::Variable &variable = program_->variables()[index];
+    symbols_[index] = System::get().memory().allocate(
+        {.size = std::max<std::uint64_t>(1, variable.size),
+         .kind = variable.space == compiler::VariableSpace::Managed ? MemoryKind::Managed
+                                                                    : MemoryKind::Variables,
+         .device = &context_.device(),
+         .context = &context_,
+         .flags = 0});
 }
 
 void Module::initialise(std::size_t index) {
@@ -220,6 +231,8 @@ void Module::initialise(std::size_t index) {
 
 void Module::release_variables() noexcept {
     for (std::size_t index = 0; index < symbols_.size(); index++) {
+        if (symbols_[index] == 0)
+            continue;
         const bool managed = program_->variables()[index].space == compiler::VariableSpace::Managed;
         try {
             System::get().memory().free(symbols_[index],
@@ -237,23 +250,26 @@ Function *Module::function(std::string_view name) const noexcept {
     return nullptr;
 }
 
-Module::Global Module::global(std::string_view name) const noexcept {
+Module::Global Module::global(std::string_view name) {
     // A GPU's driver (tested with 580.159) also finds variables without .visible. NVRTC writes
     // __constant__ and __device__ variables in this way. If a function has a variable with the same
     // name, the module's variable is used.
     const std::vector<compiler::Variable> &variables = program_->variables();
-    Global hidden;
-    for (std::size_t index = 0; index < variables.size(); index++) {
-        if (variables[index].name != name)
-            continue;
-        const Global found{symbols_[index], variables[index].size, variables[index].space,
-                           variables[index].content};
-        if (variables[index].visible)
-            return found;
-        if (hidden.address == 0)
-            hidden = found;
+    const auto has_name = [&](const compiler::Variable &variable) { return variable.name == name; };
+    auto found = std::ranges::find_if(variables, [&](const compiler::Variable &variable) {
+        return has_name(variable) && variable.visible;
+    });
+    if (found == variables.end())
+        found = std::ranges::find_if(variables, has_name);
+    if (found == variables.end())
+        return {};
+    const auto index = static_cast<std::size_t>(found - variables.begin());
+    std::lock_guard lock(unused_mutex_);
+    if (symbols_[index] == 0) {
+        place(index);
+        initialise(index);
     }
-    return hidden;
+    return {symbols_[index], found->size, found->space, found->content};
 }
 
 TextureReference &Module::reference(std::uint64_t variable, TextureReference::Kind kind) {

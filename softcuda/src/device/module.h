@@ -101,22 +101,24 @@ class Module {
         compiler::VariableSpace space = compiler::VariableSpace::Global;
         compiler::VariableContent content = compiler::VariableContent::Data;
     };
-    [[nodiscard]] Global global(std::string_view name) const noexcept;
+    /// Throws Error(out of memory).
+    [[nodiscard]] Global global(std::string_view name);
 
     /// The reference whose handle a variable contains, created at the first call.
     TextureReference &reference(std::uint64_t variable, TextureReference::Kind kind);
 
-    /// The address of each variable, in the order that generated code uses.
+    /// The address of each variable, in the order that generated code uses; 0 for unused ones.
     [[nodiscard]] const std::uint64_t *symbols() const noexcept { return symbols_.data(); }
 
   private:
-    void place_variables();
+    void place(std::size_t index);
     void initialise(std::size_t index);
     void release_variables() noexcept;
 
     Context &context_;
     std::shared_ptr<compiler::Program> program_;
-    std::vector<std::uint64_t> symbols_;
+    std::vector<std::uint64_t> symbols_; ///< 0: not in memory, because only a client can ask for it
+    std::mutex unused_mutex_;
     std::vector<std::unique_ptr<Function>> functions_;
     std::mutex references_mutex_;
     std::map<std::uint64_t, std::shared_ptr<TextureReference>> references_; ///< by variable

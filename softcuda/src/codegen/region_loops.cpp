@@ -17,7 +17,6 @@
 #include "codegen/kernel_emitter.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/watch.h"
-#include "jit/interleave_warps.h"
 #include "rt/kernel_abi.h"
 
 #include <bit>
@@ -314,20 +313,17 @@ void RegionLoops::emit_warp_range(unsigned region, llvm::Value *first, llvm::Val
     llvm::BasicBlock *loop = frame_.new_block("warp"), *next = frame_.new_block("warp.next");
     b_.CreateBr(loop);
     b_.SetInsertPoint(loop);
-    const warp::Region &plan = plan_.regions[region];
     llvm::PHINode *turn = b_.CreatePHI(b_.getInt32Ty(), 2, "w");
     turn->addIncoming(first, before);
     llvm::Value *warp = turn;
-    if (plan.descending)
+    if (plan_.regions[region].descending)
         warp = b_.CreateSub(b_.CreateSub(b_.CreateAdd(first, end), b_.getInt32(1)), turn, "", true,
                             true);
     take_turn(region, {.warp = warp, .active = lanes_in_range(warp), .after = next}, run);
     b_.SetInsertPoint(next);
     llvm::Value *following = b_.CreateAdd(turn, b_.getInt32(1), "", true, true);
     turn->addIncoming(following, next);
-    llvm::BranchInst *latch = b_.CreateCondBr(b_.CreateICmpULT(following, end), loop, after);
-    if (plan.quiet && !plan.descending)
-        jit::mark_warp_loop(*latch);
+    b_.CreateCondBr(b_.CreateICmpULT(following, end), loop, after);
 }
 
 void RegionLoops::take_turn(unsigned region, const Turn &turn, RunWarp run) {

@@ -255,8 +255,6 @@ constexpr LlvmStep kLlvm[] = {
     kSimplifyCfg,
     {"find-extremes", Optional, "jit/find_extremes.cpp",
      "Turns the exchanges of a sorting network into minima and maxima.", jit::add_find_extremes},
-    {"interleave-warps", Optional, "jit/interleave_warps.cpp",
-     "Interleaves several warps of a thread block in one loop, to hide latency.", jit::add_interleave_warps},
     {"keep-indices", Optional, "jit/optimize.cpp",
      "Copies the indices of a gather or scatter beside it, where instruction selection sees that they are narrow.", jit::add_keep_indices},
     {"widen-half-compares", Required, "jit/widen_half_compares.cpp",

@@ -11,7 +11,6 @@
 #include "jit/code_generator.h"
 #include "jit/find_extremes.h"
 #include "jit/flow_kept.h"
-#include "jit/interleave_warps.h"
 #include "jit/llvm.h"
 #include "jit/promote_slots.h"
 #include "jit/sink_cold.h"
@@ -137,9 +136,7 @@ void require_valid(const llvm::Module &module, const char *stage) {
 
 class PassList {
   public:
-    explicit PassList(const Target &t) : target(t) {}
     llvm::FunctionPassManager passes;
-    const Target &target;
 };
 
 void add_sroa(PassList &list) { list.passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)); }
@@ -163,7 +160,6 @@ void add_dead_code(PassList &list) { list.passes.addPass(llvm::ADCEPass()); }
 void add_promote_slots(PassList &list) { list.passes.addPass(PromoteSlotsPass()); }
 void add_sink_cold(PassList &list) { list.passes.addPass(SinkColdPass()); }
 void add_find_extremes(PassList &list) { list.passes.addPass(FindExtremesPass()); }
-void add_interleave_warps(PassList &list) { list.passes.addPass(InterleaveWarpsPass(list.target)); }
 void add_keep_indices(PassList &list) { list.passes.addPass(KeepIndicesPass()); }
 void add_widen_half_compares(PassList &list) { list.passes.addPass(WidenHalfComparesPass()); }
 
@@ -185,7 +181,7 @@ void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPa
     builder.registerLoopAnalyses(loop_analyses);
     builder.crossRegisterProxies(loop_analyses, function_analyses, graph_analyses, module_analyses);
 
-    PassList list(target);
+    PassList list;
     for (const LlvmPass &pass : passes) {
         pass.add(list);
         if (after)

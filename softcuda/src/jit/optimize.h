@@ -41,7 +41,6 @@ void add_dead_code(PassList &list);
 // Our passes.
 void add_sink_cold(PassList &list);
 void add_find_extremes(PassList &list);
-void add_interleave_warps(PassList &list);
 void add_keep_indices(PassList &list);
 void add_widen_half_compares(PassList &list);
 void add_promote_slots(PassList &list);

@@ -107,18 +107,12 @@ constexpr IrPass kCleanUp[] = {
     {"fold-addresses", Optional, "ir/fold_addresses.cpp",
      "Moves constants that are added to an address into the access, and reads kernel parameters directly.",
      plain<ir::fold_addresses>},
-    kDeadCode,
-    {"promote-locals", Optional, "ir/promote_locals.cpp",
-     "Turns local variables whose address is used by plain accesses at constant offsets alone into values.",
-     plain<ir::promote_locals>},
-    kFold,
     kSimplifyFlow,
-    kFold,
     {"shuffle-floats", Optional, "ir/shuffle_floats.cpp",
      "Shuffles a float as a float where its bits went through the shuffle as an integer.",
      plain<ir::shuffle_floats>},
     kDeadCode,
-    {"lay-out-locals", Required, "ir/promote_locals.cpp",
+    {"lay-out-locals", Required, "ir/lay_out_locals.cpp",
      "Drops local variables that nothing refers to, and gives the others their offsets.",
      plain<ir::lay_out_locals>},
     kCanonicalizeLoops,
@@ -264,7 +258,7 @@ constexpr LlvmStep kLlvm[] = {
 // clang-format on
 
 /// Skipped for a debugger, because they move variables or remove lines.
-constexpr std::string_view kHidesFromDebugger[] = {"promote-locals", "specialize", "split-pointers",
+constexpr std::string_view kHidesFromDebugger[] = {"specialize", "split-pointers",
                                                    "interleave-locals"};
 /// Skipped for check modes and profiles, which need each thread's local memory to be contiguous,
 /// and for narrow windows, whose limit for offsets is smaller than the memory of a warp.

@@ -25,9 +25,6 @@ void fold(Function &function);
 /// constant places of the kernel's parameters become load_param.
 void fold_addresses(Function &function);
 
-/// Local variables whose address is used only by plain accesses at constant offsets become values.
-void promote_locals(Function &function);
-
 /// Floats that are shuffled as integer bits are shuffled as floats, without the conversions.
 void shuffle_floats(Function &function);
 

@@ -257,7 +257,7 @@ class PtxProgram final : public Program {
         const std::vector<bool> used = used_variables(*module);
         for (std::size_t number = 0; number < module->variables.size(); ++number) {
             variables_.push_back(describe(module->variables[number]));
-            variables_.back().used = used[number];
+            variables_.back().used = used[number] || module->debug; // a debugger shows all
         }
         text_ = std::make_shared<ModuleText>(ptx, std::move(module));
     }

@@ -34,12 +34,14 @@ def explain(function, args: list, kwargs: dict) -> str:
             parameters, given = parameters[1:], given[1:]
         complaints.append(_complaint(parameters, given, kwargs))
     best = max(complaints, default=(0, "cannot take these arguments"))
-    return f"{name}() {best[1]}"
+    return f"{name} {best[1]}"
 
 
 def _name_of(function) -> str:
     name = getattr(function, "__qualname__", None) or function.__name__
-    return name.removesuffix(".__init__")
+    if name.startswith("_"):  # called by a function of the package
+        return "the call"
+    return name.removesuffix(".__init__") + "()"
 
 
 class _Parameter:
@@ -48,6 +50,8 @@ class _Parameter:
         name, _, kind = _split_at(text, ":")
         self.name, self.kind = name.strip(), kind.strip()
         self.has_default = bool(has_default)
+        unnamed = re.fullmatch(r"arg\d*", self.name)
+        self.takes_none = bool(unnamed) or "None" in _kinds(self.kind)
         self.gathers = self.name.startswith("*")
         self.name = self.name.lstrip("*")
 
@@ -102,6 +106,10 @@ def _complaint(parameters, args: list, kwargs: dict) -> tuple[int, str]:
             return place, f"needs the argument {one.name!r}"
         if not _fits(value, one.kind):
             return place + 1, f"{_wanted(one)}, not {_described(value)}"
+        if value is None and not one.takes_none:
+            return place + 1, f"got None as {one.name!r}"
+    if any(value is None for value in (*args, *kwargs.values())):
+        return len(parameters), "got None where a value is expected"
     return len(parameters), "cannot take these values: " + ", ".join(
         [_described(one) for one in args]
         + [f"{name}={_described(one)}" for name, one in kwargs.items()]

@@ -284,7 +284,7 @@ void bind_array_functions(nb::module_ &module) {
     });
     module.def("_array_try_reshape", array_try_reshape);
     module.def("_array_transpose", array_transpose);
-    module.def("_array_to_gpu", array_to_gpu, nb::arg("ary"), nb::arg("allocator").none(),
+    module.def("_array_to_gpu", array_to_gpu, nb::arg("ary").none(), nb::arg("allocator").none(),
                nb::arg("stream").none(), nb::arg("type").none());
     module.def("_array_set_bytes", on_device_of_arrays(array_set_bytes), nb::arg("self"),
                nb::arg("host"), nb::arg("stream").none());

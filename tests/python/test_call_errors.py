@@ -87,6 +87,11 @@ def test_no_raw_signature_for_a_wrong_keyword(device, name):
             lambda: cuda.Context.set_limit("a", 1),
             "wants an int as 'limit', not 'a' (str)",
         ),
+        (lambda: cuda.memcpy_htod(None, b"x"), "memcpy_htod() got None as 'dest'"),
+        (lambda: gpuarray.zeros(None), "the call got None as 'shape'"),
+        (lambda: gpuarray.sqrt(None), "the call got None where a value is expected"),
+        (lambda: gpuarray.zeros(3) + None, "NoneType"),
+        (lambda: gpuarray.to_gpu(None), "cannot hold Python objects"),
     ],
 )
 def test_the_message_names_the_argument(device, call, message):

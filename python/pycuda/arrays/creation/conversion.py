@@ -9,6 +9,7 @@ from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.filled import empty, empty_as, empty_like
 from pycuda.arrays.own_device import check_device
 from pycuda.arrays.registry import public
+from pycuda.arrays.ufuncs.tracing import Traced
 
 _CPU = 1  # DLPack's number for host memory
 
@@ -40,6 +41,11 @@ def as_array(value) -> GPUArray:
     if holds_arrays(value):
         return _stacked([as_array(part) for part in value])
     return to_gpu(np.asarray(value))
+
+
+def as_source(value):
+    """:func:`as_array`, which leaves values that are traced for ``fuse`` as they are."""
+    return value if isinstance(value, Traced) else as_array(value)
 
 
 def holds_arrays(value) -> bool:
@@ -167,7 +173,7 @@ def astype(x, dtype, /, *, copy: bool = True, device=None) -> GPUArray:
     array([ 1, -1], dtype=int32)
     """
     check_device(device)
-    return x.astype(dtype, copy=copy)
+    return as_source(x).astype(dtype, copy=copy)
 
 
 @public()

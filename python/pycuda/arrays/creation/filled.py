@@ -170,6 +170,8 @@ def empty_like(prototype, dtype=None, order: str = "K", subok: bool = True, shap
     >>> gpuarray.empty_like(x).dtype
     dtype('int16')
     """
+    if not hasattr(prototype, "dtype"):
+        prototype = np.asarray(prototype)
     if device is not None:
         _check_device_of(prototype, device)
     cls = type(prototype) if subok and isinstance(prototype, ArrayBase) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda.arrays.creation.conversion import as_array, as_operand
+from pycuda.arrays.creation.conversion import as_array, as_operand, as_source
 from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
@@ -140,7 +140,7 @@ def isreal(x):
     >>> gpuarray.isreal(gpuarray.array([1 + 0j, 1 + 2j]))
     array([ True, False])
     """
-    return x.imag == 0
+    return as_source(x).imag == 0
 
 
 @public()
@@ -155,4 +155,4 @@ def iscomplex(x):
     >>> gpuarray.iscomplex(gpuarray.array([1 + 0j, 1 + 2j]))
     array([False,  True])
     """
-    return x.imag != 0
+    return as_source(x).imag != 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
+from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, holds_arrays, to_gpu
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing import items as _items
@@ -30,6 +31,14 @@ def values_for(a, values, casting: str = "unsafe"):
             f"{values.dtype} cannot be cast to {a.dtype} by the rule {casting!r}"
         )
     return values
+
+
+def want_own(name: str, array) -> None:
+    """Raise TypeError unless ``array`` is on the device: ``name`` changes it."""
+    if not isinstance(array, ArrayBase):
+        raise TypeError(
+            f"{name}() changes an array of the device, not {type(array).__name__}"
+        )
 
 
 @public(module=False)
@@ -101,6 +110,7 @@ def place(arr, mask, vals) -> None:
     >>> x
     array([1, 7, 8, 7])
     """
+    want_own("place", arr)
     places = flatnonzero(mask)
     values = values_for(arr, vals, "safe")._ravel()
     if places.size and not values.size:
@@ -120,6 +130,7 @@ def putmask(a, mask, values) -> None:
     >>> x
     array([1, 8, 7, 8])
     """
+    want_own("putmask", a)
     values = values_for(a, values, "safe")
     mask = as_array(mask)
     if mask.size != a.size:

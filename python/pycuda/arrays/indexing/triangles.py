@@ -7,7 +7,7 @@ import operator
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.creation.ranges import arange_of
-from pycuda.arrays.indexing.assigning import values_for
+from pycuda.arrays.indexing.assigning import values_for, want_own
 from pycuda.arrays.indexing.selecting import nonzero, where
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to
@@ -120,6 +120,7 @@ def tril_indices_from(arr, k: int = 0) -> tuple:
     >>> gpuarray.tril_indices_from(gpuarray.zeros((2, 2)), k=-1)
     (array([1]), array([0]))
     """
+    arr = as_array(arr)
     _want_matrix(arr)
     return tril_indices(arr.shape[-2], k, arr.shape[-1])
 
@@ -133,6 +134,7 @@ def triu_indices_from(arr, k: int = 0) -> tuple:
     >>> gpuarray.triu_indices_from(gpuarray.zeros((2, 2)), k=1)
     (array([0]), array([1]))
     """
+    arr = as_array(arr)
     _want_matrix(arr)
     return triu_indices(arr.shape[-2], k, arr.shape[-1])
 
@@ -192,6 +194,7 @@ def diag_indices_from(arr) -> tuple:
     >>> gpuarray.diag_indices_from(gpuarray.zeros((2, 2)))
     (array([0, 1]), array([0, 1]))
     """
+    arr = as_array(arr)
     if arr.ndim < 2 or len(set(arr.shape)) != 1:
         raise ValueError(f"all axes must have the same length, not {arr.shape}")
     return (arange_of(arr.shape[0]),) * arr.ndim
@@ -210,6 +213,7 @@ def fill_diagonal(a, val, wrap: bool = False) -> None:
     array([[5., 0.],
            [0., 5.]])
     """
+    want_own("fill_diagonal", a)
     if a.ndim < 2:
         raise ValueError("fill_diagonal() expects an array of at least two axes")
     if a.ndim > 2 and len(set(a.shape)) != 1:
@@ -242,4 +246,4 @@ def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=No
     >>> gpuarray.trace(gpuarray.array([[1, 2], [3, 4]]))
     array(5)
     """
-    return a.diagonal(offset, axis1, axis2).sum(-1, dtype, out)
+    return as_array(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)

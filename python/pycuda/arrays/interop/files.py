@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.conversion import to_gpu
+from pycuda.arrays.creation.conversion import as_array, to_gpu
 from pycuda.arrays.registry import public
 
 
@@ -125,7 +125,7 @@ def array_repr(arr, *args, **kwargs) -> str:
     >>> gpuarray.array_repr(gpuarray.array([1.23456, 2.0]), precision=2)
     'array([1.23, 2.  ])'
     """
-    return np.array_repr(arr.get(), *args, **kwargs)
+    return np.array_repr(as_array(arr).get(), *args, **kwargs)
 
 
 @public()
@@ -137,7 +137,7 @@ def array_str(a, *args, **kwargs) -> str:
     >>> gpuarray.array_str(gpuarray.array([1.23456, 2.0]), precision=2)
     '[1.23 2.  ]'
     """
-    return np.array_str(a.get(), *args, **kwargs)
+    return np.array_str(as_array(a).get(), *args, **kwargs)
 
 
 @public()
@@ -150,4 +150,4 @@ def array2string(a, *args, **kwargs) -> str:
     >>> gpuarray.array2string(gpuarray.array([1, 2]), separator=", ")
     '[1, 2]'
     """
-    return np.array2string(a.get(), *args, **kwargs)
+    return np.array2string(as_array(a).get(), *args, **kwargs)

@@ -82,6 +82,7 @@ def diagonal_of_matrices(x, /, *, offset=0):
     >>> linalg.diagonal(gpuarray.array([[1, 2], [3, 4]]), offset=1)
     array([2])
     """
+    x = as_array(x)
     if x.ndim < 2:
         raise ValueError(f"diagonal() expects at least two axes, not shape {x.shape}")
     return x.diagonal(offset, -2, -1)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pycuda._driver import ArrayBase
+from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.elementwise import elementwise
 from pycuda.arrays.indexing import grids, selecting, triangles
 from pycuda.arrays.own_device import check_device
@@ -25,6 +26,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     array([1., 2.], dtype=float32)
     """
     check_device(device)
+    x = as_array(x)
     if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
         raise TypeError(f"{x.dtype} cannot be converted to {dtype}: use real() first")
     return x.astype(dtype, copy=copy)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase, _Using
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, as_source
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange as _arange
 from pycuda.arrays.indexing.selecting import take as _take
@@ -94,7 +94,7 @@ def if_positive(criterion, then_, else_, out=None, stream=None) -> GPUArray:
     array([0, 6])
     """
     with _Using(stream):
-        return where(criterion > 0, then_, else_, out=out)
+        return where(as_array(criterion) > 0, then_, else_, out=out)
 
 
 @public(numpy=False)
@@ -110,6 +110,7 @@ def sum(a, dtype=None, stream=None, allocator=None, *, axis=None, out=None, keep
     >>> gpuarray.sum(gpuarray.array([100, 100], np.int8))
     array(-56, dtype=int8)
     """
+    a = as_source(a)
     if dtype is None and a.dtype.kind in "iu":
         dtype = a.dtype
     return _sum(
@@ -133,6 +134,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
     >>> gpuarray.dot(gpuarray.array([1, 2]), gpuarray.array([3, 4]))
     array(11)
     """
+    a, b = as_array(a), as_array(b)
     if a.shape != b.shape:
         raise ValueError(
             f"a and b must have the same shape, not {a.shape} and {b.shape}"
@@ -156,7 +158,7 @@ def vdot(a, b, stream=None) -> GPUArray:
     array(1.+0.j)
     """
     with _Using(stream):
-        return dot(a.conj()._ravel(), b._ravel())
+        return dot(as_array(a).conj()._ravel(), as_array(b)._ravel())
 
 
 @public(numpy=False)

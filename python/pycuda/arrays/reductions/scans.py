@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.creation.conversion import put_into
+from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 
 
 def scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
     """``name``'s running results over ``axis``; None scans the elements in C order."""
+    a = as_array(a)
     if axis is None:
         source, axis = a._ravel(), 0
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pycuda.arrays.creation.conversion import as_array, as_source
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.axes import normalize_axes
 
@@ -17,7 +18,7 @@ def shape(a) -> tuple[int, ...]:
     >>> gpuarray.shape(gpuarray.zeros((2, 3)))
     (2, 3)
     """
-    return a.shape
+    return as_source(a).shape
 
 
 @public()
@@ -29,7 +30,7 @@ def ndim(a) -> int:
     >>> gpuarray.ndim(gpuarray.zeros((2, 3)))
     2
     """
-    return a.ndim
+    return as_source(a).ndim
 
 
 @public()
@@ -44,6 +45,7 @@ def size(a, axis=None) -> int:
     >>> gpuarray.size(gpuarray.zeros((2, 3)), axis=1)
     3
     """
+    a = as_source(a)
     if axis is None:
         return a.size
     count = 1
@@ -63,7 +65,7 @@ def real(val):
     >>> gpuarray.real(gpuarray.array([1 + 2j, 3]))
     array([1., 3.])
     """
-    return val.real
+    return as_source(val).real
 
 
 @public(array_api=True)
@@ -77,7 +79,7 @@ def imag(val):
     >>> gpuarray.imag(gpuarray.array([1 + 2j, 3]))
     array([2., 0.])
     """
-    return val.imag
+    return as_source(val).imag
 
 
 @public()
@@ -105,7 +107,7 @@ def iscomplexobj(x) -> bool:
     >>> gpuarray.iscomplexobj(gpuarray.array([1 + 0j]))
     True
     """
-    return x.dtype.kind == "c"
+    return as_source(x).dtype.kind == "c"
 
 
 @public()
@@ -124,6 +126,7 @@ def may_share_memory(a, b, max_work=None) -> bool:
 
 
 def _bounds(ary) -> tuple[int, int]:
+    ary = as_array(ary)
     if not ary.size:
         return 0, 0
     steps = [(n - 1) * step for n, step in zip(ary.shape, ary.strides, strict=True)]

@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 
+from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.views import moveaxis
@@ -121,6 +122,7 @@ def unstack(x, /, *, axis: int = 0) -> tuple:
     >>> gpuarray.unstack(gpuarray.array([[1, 2], [3, 4]]))
     (array([1, 2]), array([3, 4]))
     """
+    x = as_array(x)
     if x.ndim == 0:
         raise ValueError("unstack() expects an array of at least one axis")
     return tuple(moveaxis(x, axis, 0))

@@ -36,7 +36,7 @@ def ravel(a, order: str = "C"):
     >>> gpuarray.ravel(gpuarray.array([[1, 2], [3, 4]]), "F")
     array([1, 3, 2, 4])
     """
-    flat = a._ravel(order)
+    flat = as_array(a)._ravel(order)
     return flat if flat._c_contiguous else flat.copy("C")
 
 
@@ -50,7 +50,7 @@ def transpose(a, axes=None):
     array([[1, 3],
            [2, 4]])
     """
-    return a.transpose(axes)
+    return as_array(a).transpose(axes)
 
 
 @public(array_api=True)
@@ -65,7 +65,7 @@ def permute_dims(a, axes=None):
     >>> gpuarray.permute_dims(gpuarray.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return a.transpose(axes)
+    return as_array(a).transpose(axes)
 
 
 @public(array_api=True)
@@ -81,6 +81,7 @@ def matrix_transpose(x):
     array([[1, 3],
            [2, 4]])
     """
+    x = as_array(x)
     if x.ndim < 2:
         raise ValueError(f"a matrix has at least two axes, this array has {x.ndim}")
     return x.swapaxes(-1, -2)
@@ -101,7 +102,7 @@ def swapaxes(a, axis1: int, axis2: int):
     axes = list(range(a.ndim))
     axis1, axis2 = (_axes.normalize_axis(axis, a.ndim) for axis in (axis1, axis2))
     axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
-    return a.transpose(axes)
+    return as_array(a).transpose(axes)
 
 
 @public(array_api=True)
@@ -122,7 +123,7 @@ def moveaxis(a, source, destination):
     axes = [axis for axis in range(a.ndim) if axis not in sources]
     for place, axis in sorted(zip(places, sources, strict=True)):
         axes.insert(place, axis)
-    return a.transpose(axes)
+    return as_array(a).transpose(axes)
 
 
 @public()
@@ -144,7 +145,7 @@ def rollaxis(a, axis: int, start: int = 0):
     start = start + a.ndim if start < 0 else start
     axes = [one for one in range(a.ndim) if one != axis]
     axes.insert(start - 1 if axis < start else start, axis)
-    return a.transpose(axes)
+    return as_array(a).transpose(axes)
 
 
 @public(array_api=True)
@@ -156,7 +157,7 @@ def squeeze(a, axis=None):
     >>> gpuarray.squeeze(gpuarray.zeros((1, 3, 1))).shape
     (3,)
     """
-    return a.squeeze(axis)
+    return as_array(a).squeeze(axis)
 
 
 @public(array_api=True)
@@ -168,6 +169,7 @@ def expand_dims(a, axis=0):
     >>> gpuarray.expand_dims(gpuarray.zeros(3), 0).shape
     (1, 3)
     """
+    a = as_array(a)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     places = normalize_axes(tuple(axes), a.ndim + len(axes))
     return a[
@@ -287,6 +289,7 @@ def flip(m, axis=None):
     >>> gpuarray.flip(gpuarray.array([1, 2, 3]))
     array([3, 2, 1])
     """
+    m = as_array(m)
     axes = normalize_axes(axis, m.ndim)
     return m[tuple(slice(None, None, -1 if i in axes else 1) for i in range(m.ndim))]
 
@@ -321,6 +324,7 @@ def flipud(m):
 
 
 def _flipped(name: str, m, axis: int):
+    m = as_array(m)
     if m.ndim <= axis:
         least = "two axes" if axis else "one axis"
         raise ValueError(f"{name}() expects an array of at least {least}")
@@ -339,6 +343,7 @@ def rot90(m, k: int = 1, axes=(0, 1)):
     """
     if len(axes) != 2:
         raise ValueError(f"axes must be two, not {len(axes)}")
+    m = as_array(m)
     first, second = normalize_axes(tuple(axes), m.ndim)
     k %= 4
     if k == 0:
@@ -360,4 +365,4 @@ def diagonal(a, offset: int = 0, axis1: int = 0, axis2: int = 1):
     >>> gpuarray.diagonal(gpuarray.array([[1, 2], [3, 4]]))
     array([1, 4])
     """
-    return a.diagonal(offset, axis1, axis2)
+    return as_array(a).diagonal(offset, axis1, axis2)

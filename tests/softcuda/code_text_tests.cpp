@@ -6,7 +6,8 @@
 // and CHECK lines describe the code:
 //
 //     // BLOCK: 128
-//     // ISA: avx512        default: avx2; a file is skipped if the machine does not support it
+//     // ISA: avx512        or sse4; default: avx2; a file is skipped if the machine does not
+//     support it
 #include "file_check.h"
 
 #include "compiler/pipeline.h"
@@ -17,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -36,10 +38,13 @@ std::string read_file(const fs::path &path) {
 /// Empty if this machine does not support the processor.
 std::optional<jit::Target> target_of(const std::string &text) {
     const std::string word = test::directive(text, "//", "ISA");
-    if (!word.empty() && word != "avx512")
+    const std::map<std::string, jit::Target::Isa> targets = {{"", jit::Target::Isa::Avx2},
+                                                             {"avx512", jit::Target::Isa::Avx512},
+                                                             {"sse4", jit::Target::Isa::Sse4}};
+    if (!targets.contains(word))
         throw std::runtime_error("unknown ISA: " + word);
     try {
-        return jit::Target(word.empty() ? jit::Target::Isa::Avx2 : jit::Target::Isa::Avx512);
+        return jit::Target(targets.at(word));
     } catch (const std::runtime_error &) {
         return std::nullopt;
     }

@@ -253,6 +253,8 @@ constexpr LlvmStep kLlvm[] = {
      "Copies the indices of a gather or scatter beside it, where instruction selection sees that they are narrow.", jit::add_keep_indices},
     {"widen-half-compares", Required, "jit/widen_half_compares.cpp",
      "Compares halves as floats: LLVM may swap the operands of a comparison of halves.", jit::add_widen_half_compares},
+    {"widen-masks", Optional, "jit/widen_masks.cpp",
+     "Passes masks between basic blocks as bytes, on processors without AVX2.", jit::add_widen_masks},
     {"adce", Optional, "LLVM", "Drops dead code.", jit::add_dead_code},
 };
 // clang-format on

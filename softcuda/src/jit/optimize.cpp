@@ -16,6 +16,7 @@
 #include "jit/sink_cold.h"
 #include "jit/target.h"
 #include "jit/widen_half_compares.h"
+#include "jit/widen_masks.h"
 
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -136,7 +137,9 @@ void require_valid(const llvm::Module &module, const char *stage) {
 
 class PassList {
   public:
+    explicit PassList(const Target &processor) : target(processor) {}
     llvm::FunctionPassManager passes;
+    const Target &target;
 };
 
 void add_sroa(PassList &list) { list.passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)); }
@@ -162,6 +165,10 @@ void add_sink_cold(PassList &list) { list.passes.addPass(SinkColdPass()); }
 void add_find_extremes(PassList &list) { list.passes.addPass(FindExtremesPass()); }
 void add_keep_indices(PassList &list) { list.passes.addPass(KeepIndicesPass()); }
 void add_widen_half_compares(PassList &list) { list.passes.addPass(WidenHalfComparesPass()); }
+void add_widen_masks(PassList &list) {
+    if (!list.target.has_avx2())
+        list.passes.addPass(WidenMasksPass());
+}
 
 void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPass> passes,
               const AfterPass &after) {
@@ -181,7 +188,7 @@ void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPa
     builder.registerLoopAnalyses(loop_analyses);
     builder.crossRegisterProxies(loop_analyses, function_analyses, graph_analyses, module_analyses);
 
-    PassList list;
+    PassList list(target);
     for (const LlvmPass &pass : passes) {
         pass.add(list);
         if (after)

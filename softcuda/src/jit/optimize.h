@@ -43,6 +43,7 @@ void add_sink_cold(PassList &list);
 void add_find_extremes(PassList &list);
 void add_keep_indices(PassList &list);
 void add_widen_half_compares(PassList &list);
+void add_widen_masks(PassList &list);
 void add_promote_slots(PassList &list);
 
 /// Throws std::logic_error, whose text names `stage`, if LLVM's verifier finds an error.

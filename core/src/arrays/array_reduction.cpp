@@ -255,11 +255,15 @@ void choose_team(Reducing &work) {
                                                : Team::Block;
 }
 
-void choose_chunks(Reducing &work) {
+void choose_chunks(Reducing &work, int processors) {
     constexpr std::size_t wanted_blocks = 2048, unsplit = 8192;
     const auto per_block = static_cast<std::size_t>(work.variant.outputs_per_block());
     const std::size_t blocks = divide_up(work.outputs, per_block);
     const bool any_order = work.variant.words || work.variant.pieces;
+    if (any_order && processors == 1) { // no second launch for the states of chunks
+        work.chunk = work.length;
+        return;
+    }
     const bool long_chunks = any_order || work.variant.team == Team::Block;
     const std::size_t largest = work.variant.words ? 262144 : long_chunks ? 65536 : 2048;
     const std::size_t smallest = any_order ? largest : long_chunks ? 4096 : 256;
@@ -465,7 +469,7 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     merge_axes(work);
     choose_team(work);
     work.variant.wide_index = needs_wide_index(work);
-    choose_chunks(work);
+    choose_chunks(work, context->processors());
     choose_access(work, context->processors());
     run(work, result, options.stream);
     return result;

@@ -4,6 +4,7 @@
 
 #include "array_object.h"
 #include "errors.h"
+#include "heap_type.h"
 #include "python_object.h"
 
 #include <pycuda/array_index.h>
@@ -111,8 +112,6 @@ nb::object array_part(nb::handle self, const nb::tuple &indices) {
                          std::to_string(kMostIndices));
     return view_of_part(self.ptr(), read.all());
 }
-
-template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }
 
 } // namespace
 

@@ -5,6 +5,7 @@
 #include "array_value.h"
 #include "device_scope.h"
 #include "errors.h"
+#include "heap_type.h"
 
 #include <array>
 
@@ -106,8 +107,6 @@ PyObject *compare(PyObject *left, PyObject *right, int how) noexcept {
 
 /// PyCUDA returns the array itself for +x; NumPy returns a copy.
 PyObject *positive(PyObject *self) noexcept { return Py_NewRef(self); }
-
-template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }
 
 } // namespace
 

@@ -11,6 +11,7 @@
 #include "device_pointer.h"
 #include "element_check.h"
 #include "errors.h"
+#include "heap_type.h"
 #include "python_object.h"
 
 #include <pycuda/memory_pool.h>
@@ -354,8 +355,6 @@ PyMemberDef members[] = {
     {},
 };
 
-template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }
-
 PyTypeObject *make_type() {
     for (OwnName &name : own_names)
         if ((name.object = PyUnicode_InternFromString(name.text)) == nullptr)
@@ -372,14 +371,8 @@ PyTypeObject *make_type() {
     add_number_slots(slots);
     add_index_slots(slots);
     slots.push_back({0, nullptr});
-    PyType_Spec spec = {
-        "pycuda._driver.ArrayBase", sizeof(ArrayObject), 0,
-        static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE),
-        slots.data()};
-    PyObject *type = PyType_FromSpec(&spec);
-    if (type == nullptr)
-        throw nb::python_error();
-    return reinterpret_cast<PyTypeObject *>(type);
+    return make_heap_type("pycuda._driver.ArrayBase", sizeof(ArrayObject), Py_TPFLAGS_BASETYPE,
+                          slots.data());
 }
 
 // Use as a kernel argument.

@@ -12,6 +12,7 @@
 #include "device_pointer.h"
 #include "errors.h"
 #include "function.h"
+#include "heap_type.h"
 #include "launch_config.h"
 #include "python_object.h"
 
@@ -236,8 +237,6 @@ PyMemberDef members[] = {
     {},
 };
 
-template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }
-
 } // namespace
 
 BoundCall bound_call_of(nb::handle object) {
@@ -281,16 +280,10 @@ void bind_bound_launch(nb::module_ &module) {
         {Py_tp_members, members},
         {0, nullptr},
     };
-    PyType_Spec spec = {"pycuda._driver.BoundLaunch", sizeof(BoundLaunchObject), 0,
-                        static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
-                                              Py_TPFLAGS_HAVE_VECTORCALL |
-                                              Py_TPFLAGS_DISALLOW_INSTANTIATION),
-                        slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    if (type == nullptr)
-        throw nb::python_error();
-    bound_launch_type = reinterpret_cast<PyTypeObject *>(type);
-    module.attr("BoundLaunch") = nb::handle(type);
+    bound_launch_type =
+        make_heap_type("pycuda._driver.BoundLaunch", sizeof(BoundLaunchObject),
+                       Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots);
+    module.attr("BoundLaunch") = nb::handle(reinterpret_cast<PyObject *>(bound_launch_type));
 }
 
 } // namespace pycuda::python

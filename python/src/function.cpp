@@ -4,6 +4,7 @@
 #include "argument_types.h"
 #include "bound_launch.h"
 #include "errors.h"
+#include "heap_type.h"
 #include "launch_config.h"
 #include "python_object.h"
 #include "texture.h"
@@ -295,8 +296,6 @@ PyMemberDef members[] = {
     {},
 };
 
-template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }
-
 PyTypeObject *make_type() {
     PyType_Slot slots[] = {
         {Py_tp_doc,
@@ -345,15 +344,8 @@ PyTypeObject *make_type() {
         {Py_tp_members, members},
         {0, nullptr},
     };
-    PyType_Spec spec = {"pycuda._driver.Function", sizeof(FunctionObject), 0,
-                        static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
-                                              Py_TPFLAGS_HAVE_VECTORCALL |
-                                              Py_TPFLAGS_DISALLOW_INSTANTIATION),
-                        slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    if (type == nullptr)
-        throw nb::python_error();
-    return reinterpret_cast<PyTypeObject *>(type);
+    return make_heap_type("pycuda._driver.Function", sizeof(FunctionObject),
+                          Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots);
 }
 
 } // namespace

@@ -360,3 +360,17 @@ def test_text():
     assert np.array_repr(x) == np.array_repr(A) == repr(x)
     assert np.array_str(x[0]) == np.array_str(A[0])
     assert np.array2string(x[0], precision=2) == np.array2string(A[0], precision=2)
+
+
+@pytest.mark.parametrize("size", [64, 4096, 16385, 131072, 300000])
+def test_any_and_all_find_one_element_wherever_it_is(size):
+    """Tests of bytes stop at the first hit, after pieces of 16 KiB."""
+    for begin in (0, 3):
+        for at in {0, 7, size // 3, size // 2, size - 16, size - 1}:
+            mask = np.zeros(begin + size, np.bool_)
+            mask[begin + at] = True
+            one = gpuarray.to_gpu(mask)[begin:]
+            other = gpuarray.to_gpu(~mask)[begin:]
+            assert one.any().get() and not one[at + 1 :].any().get()
+            assert not other.all().get() and other[at + 1 :].all().get()
+            assert np.count_nonzero(one) == 1

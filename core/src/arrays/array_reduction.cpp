@@ -248,8 +248,10 @@ void choose_team(Reducing &work) {
     work.variant.words = can_use_words(work) && !outputs_are_neighbours;
     work.variant.pieces = can_use_pieces(work) && !outputs_are_neighbours;
     const std::size_t enough_for_a_warp = work.variant.words ? 8192 : 1024;
+    // Words take so little time that states of several warps in shared memory do not pay.
     const bool fill_warps = (work.length <= enough_for_a_warp && work.outputs >= 64) ||
-                            (work.variant.pieces && work.outputs >= 256);
+                            (work.variant.pieces && work.outputs >= 256) ||
+                            (work.variant.words && work.outputs == 1);
     work.variant.team = outputs_are_neighbours ? Team::Columns
                         : fill_warps           ? Team::Warp
                                                : Team::Block;
@@ -373,7 +375,7 @@ void launch_reduction(const Reducing &work, const Array &out, StreamUse &use) {
 bool is_own_second_stage(const Reducing &first, const Array &states) {
     const auto pack = reduction_vector_length(first.variant) * item_size(first.variant.stored[0]);
     return first.outputs == 1 && first.variant.kept == 0 && first.variant.reduced == 1 &&
-           first.variant.team == Team::Block && first.variant.step == 1 &&
+           first.variant.team != Team::Columns && first.variant.step == 1 &&
            takes_own_states(first.variant) && states.misalignment() % pack == 0;
 }
 

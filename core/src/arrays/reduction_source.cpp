@@ -184,6 +184,11 @@ std::string state_code(const ReductionVariant &variant) {
     return code + inline_ + "O finish(S s) { return " + result + "; }\n";
 }
 
+/// Whether a warp stops when it knows the result.
+bool stops_early(const ReductionVariant &variant) noexcept {
+    return variant.words && reduction_row(variant.reduction).rule == ReductionRule::Test;
+}
+
 /// How bytes are processed in words of eight.
 std::string words_names(const ReductionVariant &variant) {
     const bool sum = variant.reduction == Reduction::Sum;
@@ -224,8 +229,9 @@ std::string names_code(const ReductionVariant &variant) {
            define("KEPT_AXES", variant.kept) + define("REDUCED_AXES", variant.reduced) +
            define("DENSE", variant.dense && !columns) + define("STEP", variant.step) +
            define("DENSE_COLUMNS", variant.dense && columns) +
-           define("GROUPED", is_grouped(variant)) + define("VECTORS", variant.vectors) +
-           define("LENGTH", length) + define("STEPS", vectors_per_step) + define("TURN", turn) +
+           define("STOPS", stops_early(variant)) + define("GROUPED", is_grouped(variant)) +
+           define("VECTORS", variant.vectors) + define("LENGTH", length) +
+           define("STEPS", vectors_per_step) + define("TURN", turn) +
            define("GROUP", std::clamp(16 / length, 1, vectors_per_step)) +
            define("STATES", is_of_moments(variant) ? 1
                             : columns              ? 2

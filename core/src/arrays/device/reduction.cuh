@@ -18,6 +18,7 @@
 //                             each row. STEP is 1 with VECTORS, WORDS and PIECES
 //   GROUPED                   1 if elements are combined in groups, by array_group()
 //   VECTORS, WORDS            1 for accesses of 16 bytes, 1 for bytes in words of eight
+//   STOPS                     1 with WORDS for tests: a warp stops when it knows the result
 //   LENGTH, STEPS, GROUP, TURN    elements of an access, accesses in flight, accesses of a group,
 //                             elements in flight
 //   STATES                    of a thread; TURN is a multiple
@@ -318,9 +319,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) run(PARAMETERS, Geometry g
         // Each warp has one piece of the words.
         const Index piece = (count + team_size - 1) / team_size * 32;
         const Index last = min(count, (lane / 32 + 1) * piece);
+        constexpr Index step = (STOPS ? 64 : 255) * 32; // a byte of a sum stays below 256
 #pragma unroll 1
-        for (Index from = lane / 32 * piece + lane % 32; from < last; from += 255 * 32) {
-            const Index to = min(last, from + 255 * 32);
+        for (Index from = lane / 32 * piece + lane % 32; from - lane % 32 < last; from += step) {
+            const Index to = min(last, from + step);
             Word even = 0, odd = 0;
 #pragma unroll 4
             for (Index at = from; at < to; at += 32) {
@@ -328,6 +330,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) run(PARAMETERS, Geometry g
                 ADD_WORD;
             }
             state[0] = append(state[0], OF_WORDS);
+#if STOPS
+            if (__any_sync(0xffffffffu, state[0] != identity()))
+                break;
+#endif
         }
         begin = first + count * 8;
     }

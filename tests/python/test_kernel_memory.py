@@ -116,3 +116,13 @@ def test_unused_variables_are_found_by_name():
     pointer = np.empty(1, np.uint64)
     cuda.memcpy_dtoh(pointer, module.get_global("pointer")[0])
     assert pointer[0] == module.get_global("used")[0]
+
+
+def test_the_cache_of_images_does_not_keep_sources():
+    each = []
+    for number in range(9):
+        source = SOURCE + f"// {number}" + 200_000 * "x"
+        before = heap_bytes()
+        compile(source, target="ptx", arch="compute_75", no_extern_c=True)
+        each.append(heap_bytes() - before)
+    assert statistics.median(each) < 100_000

@@ -114,8 +114,8 @@ std::string source_directory_of(const CompileRequest &request, const CompilerOpt
     return (fs::path(current_directory()) / request.name).lexically_normal().parent_path();
 }
 
-/// Includes the current folder if the request has relative folders or includes headers beside the
-/// source.
+/// A hash, because the source of a kernel is several times as long as the image. Includes the
+/// current folder if the request has relative folders or includes headers beside the source.
 std::string memory_key(const CompileRequest &request) {
     const bool relative = !request.options.empty() || !request.include_dirs.empty() ||
                           request.source.find("include") != std::string::npos;
@@ -123,7 +123,8 @@ std::string memory_key(const CompileRequest &request) {
     put_request(key, request);
     key.put(relative ? current_directory() : "");
     key.put(search_settings()).put(kernel_header_directory());
-    return key.bytes();
+    const Sha256::Digest digest = sha256(key.bytes());
+    return {digest.begin(), digest.end()};
 }
 
 Sha256::Digest disk_key(const CompileJob &job) {

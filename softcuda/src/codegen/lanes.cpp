@@ -2,6 +2,9 @@
 
 #include "codegen/lanes.h"
 
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/PatternMatch.h>
+
 namespace softcuda::codegen {
 
 llvm::Type *scalar_type(llvm::LLVMContext &context, ir::Type type) {
@@ -85,10 +88,52 @@ llvm::Value *refined_bases(llvm::IRBuilderBase &builder, const Lanes &lanes, uns
     return value;
 }
 
+namespace {
+
+/// The value from which repeat() made `all`, in as many groups as `bases` has; otherwise null.
+llvm::Value *before_repeat(llvm::Value *all, const llvm::Value *bases) {
+    const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(bases->getType());
+    if (!type)
+        return llvm::getSplatValue(all);
+    auto *shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(all);
+    if (!shuffle || shuffle->getOperand(0)->getType() != type)
+        return nullptr;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (shuffle->getMaskValue(lane) != static_cast<int>(lane * type->getNumElements() / kLanes))
+            return nullptr;
+    return shuffle->getOperand(0);
+}
+
+/// Base, pattern and correction have a simpler sum if the correction is still the difference
+/// between exact lanes and the same pattern from other bases; otherwise null.
+///
+///     repeat(base) + pattern + (exact - (repeat(start) + pattern))  =  exact + repeat(base -
+///     start)
+llvm::Value *corrected_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes) {
+    using namespace llvm::PatternMatch;
+    llvm::Value *exact = nullptr, *all_starts = nullptr;
+    llvm::Type *scalar = lanes.base->getType()->getScalarType();
+    if (!match(lanes.correction,
+               m_Sub(m_Value(exact),
+                     m_Add(m_Value(all_starts), m_Specific(offset_vector(scalar, lanes.shape))))))
+        return nullptr;
+    llvm::Value *start = before_repeat(all_starts, lanes.base);
+    if (!start)
+        return nullptr;
+    return builder.CreateAdd(
+        exact, repeat(builder, builder.CreateSub(lanes.base, start), lanes.shape.groups, kLanes));
+}
+
+} // namespace
+
 // In the first lanes of its own groups a value equals its base: no correction is necessary.
 llvm::Value *first_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes, unsigned groups) {
+    const bool exact_in_base = !lanes.shape.checked || groups == lanes.shape.groups;
+    if (!exact_in_base && groups == kLanes)
+        if (llvm::Value *corrected = corrected_lanes(builder, lanes))
+            return corrected;
     llvm::Value *value = refined_bases(builder, lanes, groups);
-    if (!lanes.shape.checked || groups == lanes.shape.groups)
+    if (exact_in_base)
         return value;
     llvm::Value *correction = lanes.correction;
     if (groups < kLanes) {

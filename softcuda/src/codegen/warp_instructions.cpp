@@ -186,6 +186,13 @@ void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
 
 namespace {
 
+/// The sum of two corrections; null: none.
+llvm::Value *sum_of(llvm::IRBuilder<> &b, llvm::Value *one, llvm::Value *other) {
+    if (!one || !other)
+        return one ? one : other;
+    return b.CreateAdd(one, other);
+}
+
 llvm::Value *correction_of(WarpEmitter &w, const ir::Value *value) {
     Lanes lanes = w.lanes(value);
     return lanes.correction ? lanes.correction
@@ -214,7 +221,7 @@ void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
     switch (i.opcode) {
     case Opcode::Add:
         result.correction =
-            b.CreateAdd(correction_of(*this, i.operand(0)), correction_of(*this, i.operand(1)));
+            sum_of(b, lanes(i.operand(0)).correction, lanes(i.operand(1)).correction);
         break;
     case Opcode::Sub:
         result.correction =

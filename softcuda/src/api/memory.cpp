@@ -84,8 +84,12 @@ CUresult cuMemFree(CUdeviceptr address) {
         }
         const Allocation &allocation = *known;
         wait_for_users(allocation, context);
-        if (allocation.kind == MemoryKind::Graph)
-            return device::require(device::GraphMemory::end_use(address), CUDA_ERROR_INVALID_VALUE);
+        if (allocation.kind == MemoryKind::Graph) {
+            const auto of_graph = device::GraphMemory::find(address);
+            device::require(of_graph && of_graph->set_allocated(false), CUDA_ERROR_INVALID_VALUE);
+            device::GraphMemory::end_use(address);
+            return;
+        }
         if (allocation.kind == MemoryKind::Pool) // of cuMemAllocAsync
             return device::MemoryPool::free_now(allocation);
         // Not, for example, a module's variables.

@@ -18,6 +18,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <unordered_set>
 
 namespace softcuda::device::capture {
 namespace {
@@ -95,16 +96,15 @@ bool contains(const std::vector<GraphNode *> &nodes, const GraphNode *node) {
 /// Whether the next node of the origin depends on all work that other streams added.
 bool is_joined(const Session &session) {
     const std::vector<GraphNode *> &tail = session.ends.at(session.origin);
-    std::vector<GraphNode *> reached, pending = tail;
+    std::vector<const GraphNode *> pending(tail.begin(), tail.end());
+    std::unordered_set<const GraphNode *> reached;
     while (!pending.empty()) {
-        GraphNode *node = pending.back();
+        const GraphNode *node = pending.back();
         pending.pop_back();
-        if (contains(reached, node))
-            continue;
-        reached.push_back(node);
-        pending.insert(pending.end(), node->dependencies.begin(), node->dependencies.end());
+        if (reached.insert(node).second)
+            pending.insert(pending.end(), node->dependencies.begin(), node->dependencies.end());
     }
-    const auto is_reached = [&](const GraphNode *end) { return contains(reached, end); };
+    const auto is_reached = [&](const GraphNode *end) { return reached.contains(end); };
     return std::ranges::all_of(session.orphans, is_reached) &&
            std::ranges::all_of(session.ends, [&](const auto &entry) {
                return std::ranges::all_of(entry.second, is_reached);

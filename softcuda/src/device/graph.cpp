@@ -14,7 +14,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
+#include <queue>
+#include <unordered_map>
 
 namespace softcuda::device {
 namespace {
@@ -148,6 +151,8 @@ GraphNode &Graph::add(GraphWork work, const std::vector<GraphNode *> &dependenci
                           dependencies[i]) == dependencies.begin() + static_cast<long>(i),
                 CUDA_ERROR_INVALID_VALUE);
     }
+    if (const auto *freed = std::get_if<FreeWork>(&work))
+        require(freed_.insert(freed->memory.get()).second, CUDA_ERROR_INVALID_VALUE);
     auto node = std::make_shared<GraphNode>(*this, std::move(work));
     node->dependencies = dependencies;
     registry<GraphNode>().add(node);
@@ -179,29 +184,46 @@ void Graph::require_no_updatable_nodes() const {
     }
 }
 
+namespace {
+
+/// Nodes leave in rounds, each in the order of creation: a round takes all nodes whose dependencies
+/// have left before.
+struct Turn {
+    std::size_t round, place;
+    auto operator<=>(const Turn &) const = default;
+};
+
+} // namespace
+
 std::vector<GraphNode *> Graph::sorted() const {
-    std::map<const GraphNode *, std::size_t> waiting;
+    std::unordered_map<const GraphNode *, std::size_t> places;
     for (const std::shared_ptr<GraphNode> &node : nodes_)
-        waiting[node.get()] = node->dependencies.size();
-    std::vector<GraphNode *> order;
-    while (order.size() < nodes_.size()) {
-        const std::size_t before = order.size();
-        for (const std::shared_ptr<GraphNode> &node : nodes_) {
-            const auto position = waiting.find(node.get());
-            if (position == waiting.end() || position->second != 0)
-                continue;
-            waiting.erase(position);
-            order.push_back(node.get());
-            for (const std::shared_ptr<GraphNode> &other : nodes_)
-                if (std::count(other->dependencies.begin(), other->dependencies.end(), node.get()))
-                    waiting[other.get()]--;
-        }
-        require(order.size() > before, CUDA_ERROR_INVALID_VALUE); // a cycle
+        places.emplace(node.get(), places.size());
+    std::vector<std::size_t> waiting(nodes_.size());
+    std::vector<std::vector<std::size_t>> dependents(nodes_.size());
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> ready;
+    for (std::size_t place = 0; place < nodes_.size(); place++) {
+        waiting[place] = nodes_[place]->dependencies.size();
+        for (const GraphNode *dependency : nodes_[place]->dependencies)
+            dependents[places.at(dependency)].push_back(place);
+        if (waiting[place] == 0)
+            ready.push({0, place});
     }
+    std::vector<GraphNode *> order;
+    while (!ready.empty()) {
+        const Turn turn = ready.top();
+        ready.pop();
+        order.push_back(nodes_[turn.place].get());
+        for (const std::size_t next : dependents[turn.place])
+            if (--waiting[next] == 0)
+                ready.push({turn.round + (next < turn.place ? 1 : 0), next});
+    }
+    require(order.size() == nodes_.size(), CUDA_ERROR_INVALID_VALUE); // else there is a cycle
     return order;
 }
 
 std::shared_ptr<Graph> Graph::clone() const {
+    require_no_memory_nodes();
     auto made = std::make_shared<Graph>(references);
     made->conditions = conditions;
     std::map<const GraphNode *, GraphNode *> clones;
@@ -298,6 +320,21 @@ void GraphExec::check_grids(const Steps &steps) {
     }
 }
 
+// The client frees memory in the order of its calls, before the device reaches the nodes.
+void GraphExec::change_owners(const Steps &steps) const {
+    const bool frees_at_launch = (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+    for (const Step &step : steps)
+        if (const auto *allocated = std::get_if<AllocateWork>(&step.work))
+            require(frees_at_launch || !allocated->memory->is_allocated(),
+                    CUDA_ERROR_INVALID_VALUE);
+    for (const Step &step : steps) {
+        if (const auto *allocated = std::get_if<AllocateWork>(&step.work))
+            allocated->memory->set_allocated(true);
+        if (const auto *freed = std::get_if<FreeWork>(&step.work))
+            freed->memory->set_allocated(false);
+    }
+}
+
 std::shared_ptr<UpdatableNode> GraphExec::Step::updatable() const {
     const auto *kernel = std::get_if<KernelWork>(&work);
     return kernel ? kernel->updatable : nullptr;
@@ -341,6 +378,7 @@ void GraphExec::launch(Stream &stream) {
     std::lock_guard one_launch(launch_mutex_);
     upload();
     check_grids(*steps());
+    change_owners(*steps());
     if (last_launch_)
         last_launch_->hold(stream);
     if (device_launchable() || launches_graphs())

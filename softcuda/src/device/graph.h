@@ -22,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -131,7 +132,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
     Graph(const Graph &) = delete;
     ~Graph();
 
-    /// Throws Error(invalid value) for a dependency of another graph.
+    /// Throws Error(invalid value) for a dependency of another graph, and for memory that another
+    /// node of the graph frees.
     GraphNode &add(GraphWork work, const std::vector<GraphNode *> &dependencies);
     void remove(GraphNode &node);
 
@@ -141,9 +143,10 @@ class Graph : public std::enable_shared_from_this<Graph> {
     /// Topological order: each node after its dependencies. Throws Error(invalid value) if there is
     /// a cycle.
     [[nodiscard]] std::vector<GraphNode *> sorted() const;
+    /// Throws Error(not supported).
     [[nodiscard]] std::shared_ptr<Graph> clone() const;
     /// Throws Error(not supported) if the graph allocates or frees memory: CUDA does not remove
-    /// nodes and edges of such a graph, and does not clone the graph.
+    /// nodes and edges of such a graph, and neither clones it nor makes it a child of a node.
     void require_no_memory_nodes() const;
     /// Throws Error(not supported) if kernels can change a node of the graph, also of a child
     /// graph.
@@ -154,6 +157,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   private:
     std::vector<std::shared_ptr<GraphNode>> nodes_; ///< the registry also owns them
+    std::unordered_set<const GraphMemory *> freed_; ///< by nodes, which are not removed
 };
 
 /// A graph in the state in which it was instantiated. Any thread may launch it.
@@ -208,6 +212,8 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
     static Steps steps_of(const Graph &graph);
     /// Throws Error(invalid value) for a kernel without blocks.
     static void check_grids(const Steps &steps);
+    /// Throws Error(invalid value) if memory of the last launch is not freed.
+    void change_owners(const Steps &steps) const;
     static void run(Stream &stream, const Step &step, GraphEnvironment *environment);
     /// Calls use(node) for each node that kernels can change, also of child graphs.
     template <class Use> void for_each_updatable(Use &&use);

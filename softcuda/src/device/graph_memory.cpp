@@ -72,16 +72,15 @@ void GraphMemory::begin_use(const std::shared_ptr<GraphMemory> &memory) {
         add(memory_table().statistics.used, memory_table().statistics.used_high, memory->bytes_);
 }
 
-bool GraphMemory::end_use(std::uint64_t address) {
+void GraphMemory::end_use(std::uint64_t address) {
     std::shared_ptr<GraphMemory> last; // destroyed after the lock is released
     std::lock_guard lock(memory_table().mutex);
     const auto position = memory_table().in_use.find(address);
     if (position == memory_table().in_use.end())
-        return false;
+        return;
     last = std::move(position->second);
     memory_table().in_use.erase(position);
     memory_table().statistics.used -= last->bytes_;
-    return true;
 }
 
 GraphMemory::Statistics GraphMemory::statistics() {

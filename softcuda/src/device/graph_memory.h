@@ -1,6 +1,7 @@
 // graph_memory.h -- memory whose address belongs to a graph.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -27,9 +28,14 @@ class GraphMemory {
     /// The memory that starts at an address, or null.
     [[nodiscard]] static std::shared_ptr<GraphMemory> find(std::uint64_t address);
 
+    /// Whether the client may use and free the memory: from the call that launches the graph to the
+    /// call that frees the memory or launches the node that frees it.
+    [[nodiscard]] bool is_allocated() const noexcept { return allocated_; }
+    /// Returns whether it was allocated.
+    bool set_allocated(bool allocated) noexcept { return allocated_.exchange(allocated); }
+
     static void begin_use(const std::shared_ptr<GraphMemory> &memory);
-    /// False if it was not in use.
-    static bool end_use(std::uint64_t address);
+    static void end_use(std::uint64_t address);
 
     /// The bytes in use or reserved for graphs, and their maximum since reset_high().
     struct Statistics {
@@ -44,6 +50,7 @@ class GraphMemory {
         : address_(address), bytes_(bytes) {}
 
     std::uint64_t address_, bytes_;
+    std::atomic<bool> allocated_{false};
 };
 
 } // namespace softcuda::device

@@ -106,9 +106,11 @@ void MemoryPool::free(Stream &stream, std::uint64_t address) {
     const std::shared_ptr<GraphMemory> graph_memory = GraphMemory::find(address);
     if (capture_free(stream, graph_memory))
         return;
-    if (graph_memory)
+    if (graph_memory) {
+        require(graph_memory->set_allocated(false), CUDA_ERROR_INVALID_VALUE);
         return enqueue_action(stream,
                               [graph_memory] { GraphMemory::end_use(graph_memory->address()); });
+    }
     System &system = System::get();
     const std::optional<Allocation> allocation = system.memory().find(address);
     require(allocation && allocation->address == address && allocation->kind == MemoryKind::Pool,

@@ -2,6 +2,7 @@
 // results.
 #include "driver_test.h"
 
+#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -225,6 +226,26 @@ TEST_F(CaptureTest, HostFunctionsMayOnlyUseStreamsAndEvents) {
     EXPECT_EQ(inside.results, std::vector<CUresult>(2 * refused.size(), CUDA_ERROR_NOT_PERMITTED));
     EXPECT_EQ(outside.results, std::vector<CUresult>(permitted.size(), CUDA_SUCCESS));
     EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS) << "outside of host functions";
+}
+
+// With a search for each node, this would take a quarter of a minute.
+TEST_F(CaptureTest, TheTimeOfALongChainIsLinear) {
+    constexpr int kNodes = 32768;
+    const auto begun = std::chrono::steady_clock::now();
+    begin();
+    for (int i = 0; i < kNodes; i++)
+        ASSERT_EQ(cuMemsetD8Async(word_, static_cast<unsigned char>(i), 4, stream_), CUDA_SUCCESS);
+    CUgraph graph = nullptr, clone = nullptr;
+    ASSERT_EQ(cuStreamEndCapture(stream_, &graph), CUDA_SUCCESS);
+    CUgraphExec exec = nullptr;
+    ASSERT_EQ(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphClone(&clone, graph), CUDA_SUCCESS);
+    CUgraphExecUpdateResultInfo info{};
+    ASSERT_EQ(cuGraphExecUpdate(exec, clone, &info), CUDA_SUCCESS);
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+    EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(clone), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
 }
 
 } // namespace

@@ -130,6 +130,53 @@ TEST_F(GraphMemoryTest, ANodeFreesMemoryOfAnotherNode) {
     EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
 }
 
+TEST_F(GraphMemoryTest, MemoryIsFreedBeforeTheGraphAllocatesAgain) {
+    CUgraph graph = new_graph();
+    CUDA_MEM_ALLOC_NODE_PARAMS params = wanted(64);
+    CUgraphNode node = nullptr;
+    ASSERT_EQ(cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &params), CUDA_SUCCESS);
+    CUgraphExec exec = nullptr;
+    ASSERT_EQ(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFreeAsync(params.dptr, nullptr), CUDA_ERROR_INVALID_VALUE); // not allocated yet
+    for (int i = 0; i < 2; i++) {
+        ASSERT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_ERROR_INVALID_VALUE);
+        EXPECT_EQ(cuMemFreeAsync(params.dptr, nullptr), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemFreeAsync(params.dptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+    }
+    EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphInstantiate(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH),
+              CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree(params.dptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    EXPECT_EQ(used() + reserved(), 0U);
+}
+
+TEST_F(GraphMemoryTest, AnotherGraphFreesMemoryAtEachLaunch) {
+    CUgraph graphs[2] = {new_graph(), new_graph()};
+    CUDA_MEM_ALLOC_NODE_PARAMS params = wanted(64);
+    CUgraphNode node = nullptr;
+    ASSERT_EQ(cuGraphAddMemAllocNode(&node, graphs[0], nullptr, 0, &params), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddMemFreeNode(&node, graphs[1], nullptr, 0, params.dptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphAddMemFreeNode(&node, graphs[1], nullptr, 0, params.dptr),
+              CUDA_ERROR_INVALID_VALUE); // freed twice in one graph
+    CUgraphExec execs[2]{};
+    for (int i = 0; i < 2; i++)
+        ASSERT_EQ(cuGraphInstantiate(&execs[i], graphs[i], 0), CUDA_SUCCESS);
+    for (int i = 0; i < 3; i++)
+        for (CUgraphExec exec : execs)
+            EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree(params.dptr), CUDA_ERROR_INVALID_VALUE);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(cuGraphExecDestroy(execs[i]), CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphDestroy(graphs[i]), CUDA_SUCCESS);
+    }
+    EXPECT_EQ(used() + reserved(), 0U);
+}
+
 TEST_F(GraphMemoryTest, AnObjectExistsAsLongAsGraphsUseIt) {
     int destroyed = 0;
     const CUhostFn count = [](void *counter) { ++*static_cast<int *>(counter); };
@@ -205,6 +252,11 @@ TEST_F(GraphMemoryTest, GraphsWithMemoryKeepTheirNodesAndEdges) {
     EXPECT_EQ(cuGraphDestroyNode(end), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_EQ(cuGraphRemoveDependencies(graph, &alloc, &end, nullptr, 1), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_EQ(cuGraphClone(&clone, graph), CUDA_ERROR_NOT_SUPPORTED);
+    CUgraph parent = new_graph();
+    CUgraphNode child = nullptr;
+    EXPECT_EQ(cuGraphAddChildGraphNode(&child, parent, nullptr, 0, graph),
+              CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuGraphDestroy(parent), CUDA_SUCCESS);
     std::size_t count = 0;
     EXPECT_EQ(cuGraphGetNodes(graph, nullptr, &count), CUDA_SUCCESS);
     EXPECT_EQ(count, 2U);

@@ -39,6 +39,7 @@ struct Mark {
     std::uint32_t site : 22 = 0; ///< 0: no access
     std::uint32_t bytes : 4 = 0; ///< of the word, one bit each
     std::uint32_t strong : 1 = 0;
+    std::uint32_t scoped : 1 = 0; ///< strong, and not volatile
     std::uint32_t atomic : 1 = 0;
     std::uint32_t device : 1 =
         0; ///< for strong accesses: the scope is the device, not only the block

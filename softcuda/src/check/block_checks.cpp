@@ -263,7 +263,7 @@ bool are_written(const Written &memory, std::uint64_t offset, std::uint64_t all,
     if (all != std::uint64_t{site.bytes} * site.count) // a copy, as long as the program says
         return memory.is_written(offset, all);
     const std::uint32_t bytes = site.bytes == 2 * kWordBytes ? 1 : site.bytes;
-    for (std::uint32_t element = 0; element < site.count; ++element)
+    for (std::uint32_t element = 0; element < site.used; ++element)
         if (!memory.is_written(offset + std::uint64_t{element} * site.bytes, bytes))
             return false;
     return true;

@@ -72,6 +72,7 @@ class BlockChecks final : public rt::BlockWatch {
                 .site = number,
                 .bytes = 0,
                 .strong = site.strong,
+                .scoped = site.scoped,
                 .atomic = site.kind == rt::WatchKind::Atomic,
                 .device = site.scope == rt::WatchScope::Device,
                 .lanes = {}};

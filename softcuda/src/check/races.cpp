@@ -345,8 +345,8 @@ void BlockChecks::check_against(const WarpAccess &access, const Mark &before, st
     if (before.atomic && atomic && reaches)
         return;
     // Volatile accesses of several warps are how they wait for each other; within a warp they only
-    // keep the order in which the compiler writes them.
-    if (before.strong && site.strong && reaches && !(one_warp && !before.atomic && !atomic))
+    // keep the order in which the compiler writes them. Other strong accesses have a memory order.
+    if (before.strong && site.strong && reaches && !(one_warp && !before.scoped && !site.scoped))
         return;
     if (kind == Kind::WriteAfterWrite && stores_the_same(access, from, before, lane, address))
         return;

@@ -28,6 +28,13 @@ bool is_race_free(const WarpEmitter &w, const ir::Instruction &i) {
            (i.attributes.space == ir::Space::Shared && w.region().race_free);
 }
 
+std::uint32_t used_elements(const WarpEmitter &w, const ir::Instruction &i) {
+    std::uint32_t count = i.attributes.vector;
+    while (i.is(Opcode::Load) && count > 0 && !w.kernel.plan.is_read[i.result(count - 1)->id])
+        --count;
+    return count;
+}
+
 /// The distance between the addresses of neighbouring lanes, if it is the same for all.
 std::optional<std::int64_t> step_of(const analysis::Shape &shape) {
     if (shape.groups != 1 || shape.checked)
@@ -59,8 +66,10 @@ llvm::Constant *site_constant(WarpEmitter &w, const ir::Instruction &i, const rt
                                  number(site.space),
                                  number(site.bytes),
                                  number(site.count),
+                                 number(site.used),
                                  number(site.scope),
                                  number(site.strong),
+                                 number(site.scoped),
                                  number(site.acquire),
                                  number(site.release),
                                  number(site.async),
@@ -94,7 +103,7 @@ llvm::Value *watch_sites(WarpEmitter &w, const ir::Instruction &i) {
     for (const WatchKind kind : {WatchKind::Load, WatchKind::Store, WatchKind::Atomic}) {
         rt::WatchSite site = warp::site_of(i, kind);
         site.space = WatchSpace::Generic;
-        site.bytes = site.count = 1; // the runtime has the number
+        site.bytes = site.count = site.used = 1; // the runtime has the number
         site.acquire = site.release = kind == WatchKind::Atomic;
         sites.push_back(site_constant(w, i, site, nullptr));
     }
@@ -112,6 +121,7 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
         return;
     rt::WatchSite site = warp::site_of(i, warp::kind_of(i));
     site.count = i.attributes.vector;
+    site.used = used_elements(w, i);
     site.bytes = address.bytes / site.count;
     const ir::LocalVariable *variable = w.kernel.plan.accesses.at(&i).variable;
     llvm::GlobalVariable *data = emit_site(w, i, site, variable);
@@ -149,7 +159,7 @@ void watch_free(WarpEmitter &w, const ir::Instruction &i) {
     w.b.CreateStore(all, places);
     w.kernel.frame.announce_warp(w.warp);
     rt::WatchSite site = warp::site_of(i, WatchKind::Free);
-    site.bytes = site.count = 1;
+    site.bytes = site.count = site.used = 1;
     call(w, "scu_watch_access",
          {w.kernel.frame.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), places,
           llvm::ConstantPointerNull::get(w.b.getPtrTy()),

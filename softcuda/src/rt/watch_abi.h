@@ -23,10 +23,14 @@ struct WatchSite {
     WatchSpace space;
     std::uint32_t bytes; ///< of an element
     std::uint32_t count; ///< elements for each lane
+    /// The elements up to the last one that the program uses. A compiler may load more elements
+    /// than the program has: three adjacent words as four.
+    std::uint32_t used;
     WatchScope scope;
     /// For accesses: atomic, volatile or ordered, so concurrent accesses of this kind are allowed.
     /// For exchanges and barriers: all lanes of the warp take part.
     std::uint32_t strong;
+    std::uint32_t scoped;  ///< a strong access that is not volatile: atomic, relaxed, acquire ...
     std::uint32_t acquire; ///< the access has acquire semantics
     std::uint32_t release; ///< the access has release semantics
     std::uint32_t async;   ///< the access completes when the warp has waited for a group of copies

@@ -121,6 +121,7 @@ rt::WatchSite site_of(const ir::Instruction &i, WatchKind kind) {
     site.space = space_of(a.space);
     site.scope = a.scope == ir::Scope::Block ? WatchScope::Block : WatchScope::Device;
     site.strong = kind == WatchKind::Atomic || a.order != Order::Weak;
+    site.scoped = site.strong && a.order != Order::Volatile;
     const bool both = a.order == Order::AcquireRelease || a.order == Order::Sequential;
     site.acquire = both || a.order == Order::Acquire;
     site.release = both || a.order == Order::Release;

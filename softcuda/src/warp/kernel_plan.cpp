@@ -153,6 +153,7 @@ template <typename Use> void for_uses(const KernelPlan &plan, const Instruction 
 
 void find_outliving(KernelPlan &plan) {
     plan.outlives_block.assign(plan.function.value_count(), false);
+    plan.is_read.assign(plan.function.value_count(), false);
     // By Value::id: the piece of a basic block that defines the value.
     std::vector<std::uint32_t> made_in(plan.function.value_count(), 0);
     std::uint32_t piece = 0;
@@ -160,6 +161,7 @@ void find_outliving(KernelPlan &plan) {
         ++piece;
         for (const Instruction *i : instructions) {
             for_uses(plan, *i, [&](const Value *value) {
+                plan.is_read[value->id] = true;
                 if (value->definition && (i->is(Opcode::Phi) || made_in[value->id] != piece))
                     plan.outlives_block[value->id] = true;
             });

@@ -59,6 +59,7 @@ struct KernelPlan {
     /// By Value::id: used outside its basic block, by a phi, or, in the tier lanes, at another
     /// place than the defining one. Code stores such values in memory.
     std::vector<bool> outlives_block;
+    std::vector<bool> is_read; ///< by Value::id: code for an instruction reads the value
 
     std::uint64_t local_stride =
         0; ///< bytes of local memory of a thread, including called functions

@@ -16,6 +16,7 @@ namespace {
 
 /// Far more than a GPU has memory for; keeps sizes from overflowing.
 constexpr std::uint64_t kMostVariable = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMostConstant = 64 * 1024; ///< bytes of a module's constant variables
 /// An initialiser is kept in memory as it is.
 constexpr std::uint64_t kMostInitial = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostParameters = 32764;
@@ -161,7 +162,23 @@ const ParamUses &ModuleLowering::param_uses(const ptx::Function &function) {
 
 // ---- variables ------------------------------------------------------------------------------
 
+void ModuleLowering::check_constant_data() {
+    std::uint64_t bytes = 0;
+    for (const ptx::Variable &v : source_.variables) {
+        if (space(v.space) != Space::Constant || v.linkage == ptx::Linkage::Extern)
+            continue;
+        const std::uint64_t align = std::max<std::uint32_t>(v.alignment, 1);
+        bytes = (bytes + align - 1) / align * align + std::min(v.bytes(), kMostVariable);
+        if (bytes > kMostConstant)
+            return error(v.location, "'" + std::string(v.name) +
+                                         "' uses too much constant data: " + std::to_string(bytes) +
+                                         " bytes with the variables before it, a module has " +
+                                         std::to_string(kMostConstant));
+    }
+}
+
 void ModuleLowering::lower_variables() {
+    check_constant_data();
     for (std::uint32_t i = 0; i < source_.variables.size(); i++) {
         Space in = space(source_.variables[i].space);
         if (in != Space::Global && in != Space::Constant)

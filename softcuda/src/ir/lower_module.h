@@ -89,6 +89,8 @@ class ModuleLowering {
     debug_function(const ptx::Function &function);
 
   private:
+    /// A GPU has an own, small memory for constant variables.
+    void check_constant_data();
     void lower_variables();
     GlobalVariable lower_variable(const ptx::Variable &variable);
     void lower_initializer(const ptx::Variable &variable, GlobalVariable &made);

@@ -49,6 +49,16 @@ def test_syntax_error(device):
     )
 
 
+@pytest.mark.parametrize("nvcc", ["nvcc", "nvrtc"])
+def test_unknown_type_of_a_parameter(device, nvcc):
+    """The compiler takes such a kernel for a variable of the host."""
+    with pytest.raises(
+        cuda.CompileError, match="'uint32', the type of a kernel's parameter"
+    ) as caught:
+        SourceModule("__global__ void f(uint32 *a) { a[0] = 1; }", nvcc=nvcc)
+    assert "host code" not in caught.value.msg
+
+
 def test_unknown_kernel(device):
     with pytest.raises(cuda.LogicError, match='"saxpi".*other, saxpy'):
         SourceModule(SAXPY).get_function("saxpi")

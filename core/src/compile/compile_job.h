@@ -39,6 +39,12 @@ class NeedsNvcc : public CompileError {
     using CompileError::CompileError;
 };
 
+/// NVRTC does not know the type of a kernel's parameter.
+class UnknownType : public NeedsNvcc {
+  public:
+    using NeedsNvcc::NeedsNvcc;
+};
+
 /// Both throw CompileError; the first NeedsNvcc too.
 [[nodiscard]] CompileOutcome compile_with_nvrtc(const CompileJob &job);
 [[nodiscard]] CompileOutcome compile_with_nvcc(const CompileJob &job, const std::string &nvcc);

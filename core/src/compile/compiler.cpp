@@ -247,6 +247,8 @@ CompileOutcome compile_in_process(const CompileJob &job) {
             remember_host_code(job, failure);
             return outcome;
         } catch (const CompileError &second) {
+            if (const auto *unknown = dynamic_cast<const UnknownType *>(&failure))
+                throw UnknownType(*unknown); // nvcc has not found it either, and says it less well
             throw_both(second, failure);
         }
     }

@@ -67,6 +67,20 @@ std::string header_for_nvcc(const std::string &log) {
     return says(first_line, "/thrust/") ? "Thrust has host code, which only nvcc can compile" : "";
 }
 
+/// The undeclared type of a kernel's parameter: the compiler takes such a kernel's declaration for
+/// that of a variable. Empty if the log has no such error.
+std::string unknown_parameter_type(const std::string &log) {
+    constexpr std::string_view before = "error: identifier \"", after = "\" is undefined";
+    std::size_t at = log.find("error: attribute \"__global__\" does not apply here");
+    if (at != std::string::npos)
+        at = log.find(before, at);
+    if (at == std::string::npos)
+        return {};
+    at += before.size();
+    const std::size_t end = log.find('"', at);
+    return log.substr(std::min(end, log.size())).starts_with(after) ? log.substr(at, end - at) : "";
+}
+
 bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
 
 /// A folder that is removed when the process ends.
@@ -282,6 +296,11 @@ class NvrtcCompilation {
                 reason = reason.substr(colon + 7);
             throw_error<NeedsNvcc>(message + ": " + library_.name() + " says: " + reason, outcome);
         }
+        if (std::string type = unknown_parameter_type(outcome.log);
+            !type.empty() && attempt_.host_headers.empty())
+            throw_error<UnknownType>(message + ": '" + type +
+                                         "', the type of a kernel's parameter, is not declared",
+                                     outcome);
         if (is_host_code(outcome.log))
             throw_error<NeedsNvcc>(
                 message + ": the source contains host code, which only nvcc can compile", outcome);

@@ -305,6 +305,20 @@ def test_names_that_nvcc_has_without_an_include(device, expression, value):
     assert out[0] == value
 
 
+def test_integers_of_128_bits_as_with_nvcc(device):
+    source = """
+    __global__ void f(unsigned long long *p) {
+        unsigned __int128 square = (unsigned __int128)p[0] * p[0];
+        p[0] = square / 1000003 >> 64;
+        p[1] = square % 1000003;
+    }
+    """
+    value = 0xFEDC_BA98_7654_3210
+    out = np.array([value, 0], np.uint64)
+    SourceModule(source, nvcc="nvrtc").get_function("f")(cuda.InOut(out), block=1)
+    assert out.tolist() == [value**2 // 1000003 >> 64, value**2 % 1000003]
+
+
 def test_own_names_come_before_those_of_nvcc(device):
     """And messages report only the program's mistakes."""
     source = """

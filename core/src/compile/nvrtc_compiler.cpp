@@ -104,6 +104,7 @@ struct Attempt {
     std::set<std::string> stand_ins;    // replacements for headers that a library's header includes
     std::set<std::string> host_headers; // headers that are replaced by empty headers
     bool without_register = false;
+    bool with_int128 = false; // nvcc always knows __int128 on Linux
 };
 
 class NvrtcCompilation {
@@ -188,6 +189,8 @@ class NvrtcCompilation {
             nvrtc.headers.push_back({name, ""});
         if (attempt_.without_register)
             nvrtc.options.push_back("--define-macro=register=");
+        if (attempt_.with_int128)
+            add_once(nvrtc.options, "--device-int128");
         add_adapted_headers(nvrtc);
         add_implicit_names(nvrtc);
 
@@ -258,6 +261,8 @@ class NvrtcCompilation {
         if (says(log, "\"register\" storage class specifier is not allowed") &&
             !attempt_.without_register)
             return attempt_.without_register = true;
+        if (says(log, "\"--device-int128\" flag") && !attempt_.with_int128)
+            return attempt_.with_int128 = true;
         if (add_names(missing_implicit_names(log)))
             return true;
         if (says(log, "may not have extern \"C\" linkage") && !attempt_.headers_outside_wrap &&

@@ -33,7 +33,7 @@ EXCESS_OF_SECTORS = 1.5
 EXCESS_OF_WAVEFRONTS = 1.25
 #: lanes of an atomic that wait for another lane, in the mean of its requests,
 WAITING_LANES = 4
-#: active lanes of an instruction, below this,
+#: active lanes of an instruction, below this number of 32,
 FEW_LANES = 24
 #: of a line with at least this share of the kernel's instructions,
 SHARE_OF_INSTRUCTIONS = 0.05
@@ -181,16 +181,19 @@ def _same_address(access: Access) -> Iterator[Advice]:
 
 
 def _divergence(kernel: Kernel) -> Iterator[Advice]:
+    # The lanes that the last warp of a block lacks are the subject of other advice.
+    lanes = ratio(kernel.threads, -(-kernel.threads // WARP))
     for line in kernel.lines:
         share = ratio(line.instructions, kernel.instructions)
-        if line.active_lanes < FEW_LANES and share >= SHARE_OF_INSTRUCTIONS:
-            yield _few_lanes(line, share)
+        few = line.active_lanes < lanes * FEW_LANES / WARP
+        if few and share >= SHARE_OF_INSTRUCTIONS:
+            yield _few_lanes(line, share, lanes)
 
 
-def _few_lanes(line: Line, share: float) -> Advice:
-    lost = line.instructions * (1 - line.active_lanes / WARP)
+def _few_lanes(line: Line, share: float, lanes: float) -> Advice:
+    lost = line.instructions * (lanes - line.active_lanes) / WARP
     return Advice(
-        f"{_number(line.active_lanes)} of {WARP} lanes are active in {share:.0%} of the kernel's "
+        f"{_number(line.active_lanes)} of {_number(lanes)} lanes are active in {share:.0%} of the kernel's "
         "instructions: threads of a warp take different branches, or go round a loop unequally often; "
         "give whole warps the same work",
         INSTRUCTION_CYCLES * lost,

@@ -179,6 +179,18 @@ def test_threads_that_do_not_fill_a_warp(memory):
 
 
 @needs_softcuda
+def test_a_warp_with_one_thread_does_not_branch(memory):
+    source = GLOBAL.replace("TYPE", "float").replace("INDEX", "t")
+    kernel = profile_of(
+        source, "read", memory, np.uintp(int(memory) + 32768), block=(33, 1, 1)
+    )
+    assert kernel.active_lanes == 16.5
+    advice = [str(a) for a in pycuda.profile.advice_for(kernel)]
+    assert any("multiple of 32" in text for text in advice)
+    assert not any("different branches" in text for text in advice)
+
+
+@needs_softcuda
 @pytest.mark.parametrize(
     ("index", "waiting"), [("0", 31), ("t / 4", 24), ("t", 0), ("t % 16", 16)]
 )

@@ -41,8 +41,11 @@ device::DeviceGraphRefusal refusal(CUgraph graph, unsigned long long flags) {
 
 std::shared_ptr<GraphExec> instantiate(CUgraphExec *result, CUgraph graph,
                                        unsigned long long flags) {
-    auto exec = std::make_shared<GraphExec>(*api::find_graph(graph), flags);
+    const std::shared_ptr<Graph> from = api::find_graph(graph);
+    from->require_may_instantiate();
+    auto exec = std::make_shared<GraphExec>(*from, flags);
     device::registry<GraphExec>().add(exec);
+    from->set_exec(exec);
     *result = reinterpret_cast<CUgraphExec>(exec.get());
     return exec;
 }
@@ -51,9 +54,10 @@ std::shared_ptr<GraphExec> instantiate(CUgraphExec *result, CUgraph graph,
 CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResult *result,
                 CUgraphNode *node) {
     return api::with_graphs_in_context<api::InCapture::Permitted>([&](Context &) {
-        api::find_graph(graph)->require_no_updatable_nodes();
-        const GraphExec::Difference difference =
-            api::find_exec(exec)->update(*api::find_graph(graph));
+        const std::shared_ptr<Graph> changed = api::find_graph(graph);
+        device::require(!changed->belongs_to_node(), CUDA_ERROR_INVALID_VALUE);
+        changed->require_no_updatable_nodes();
+        const GraphExec::Difference difference = api::find_exec(exec)->update(*changed);
         if (result)
             *result = difference.result;
         if (node)
@@ -76,7 +80,7 @@ CUresult cuGraphCreate(CUgraph *result, unsigned int flags) {
 
 CUresult cuGraphDestroy(CUgraph graph) {
     return api::with_graphs<api::InCapture::Permitted>([&] {
-        api::find_graph(graph);
+        device::require(!api::find_graph(graph)->belongs_to_node(), CUDA_ERROR_INVALID_VALUE);
         device::registry<Graph>().remove(graph);
     });
 }

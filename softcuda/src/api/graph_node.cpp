@@ -82,10 +82,16 @@ GraphWork event_work(CUevent handle, bool records) {
     return EventWork{event, records};
 }
 
-GraphWork child_work(CUgraph graph) {
+/// The graph of a new child node, or of one that changes. Only the latter may belong to a node.
+std::shared_ptr<device::Graph> find_child(CUgraph graph, bool is_new) {
     const std::shared_ptr<device::Graph> child = api::find_graph(graph);
+    device::require(!is_new || !child->belongs_to_node(), CUDA_ERROR_NOT_SUPPORTED);
     child->require_no_updatable_nodes();
-    return ChildWork{std::make_shared<device::NodeGraph>(child->clone())};
+    return child;
+}
+
+GraphWork child_work(CUgraph graph, bool is_new) {
+    return ChildWork{std::make_shared<device::NodeGraph>(find_child(graph, is_new)->clone())};
 }
 
 /// The address of the memory is determined at once and returned to the client.
@@ -138,8 +144,21 @@ GraphWork conditional_work(CUDA_CONDITIONAL_NODE_PARAMS &params) {
     return work;
 }
 
-/// A node of any type, from the parameters of cuGraphAddNode.
-GraphWork work_of(CUgraphNodeParams &params) {
+/// A child graph that is cloned, or, for a new node, moved.
+GraphWork child_work(const CUDA_CHILD_GRAPH_NODE_PARAMS &params, bool is_new) {
+    switch (params.ownership) {
+    case CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE:
+        return child_work(params.graph, is_new);
+    case CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE:
+        device::require(is_new, CUDA_ERROR_NOT_SUPPORTED);
+        return ChildWork{device::NodeGraph::moved(find_child(params.graph, is_new))};
+    default:
+        throw device::Error(CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+/// The work of a node of any type, which is added or changed.
+GraphWork work_of(CUgraphNodeParams &params, bool is_new) {
     switch (params.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         return kernel_or_function(&params.kernel);
@@ -152,7 +171,7 @@ GraphWork work_of(CUgraphNodeParams &params) {
         return work_of(&host);
     }
     case CU_GRAPH_NODE_TYPE_GRAPH:
-        return child_work(params.graph.graph);
+        return child_work(params.graph, is_new);
     case CU_GRAPH_NODE_TYPE_EMPTY:
         return device::EmptyWork{};
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
@@ -349,7 +368,7 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
 // Child graphs, and empty nodes.
 CUresult cuGraphAddChildGraphNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
                                   std::size_t count, CUgraph child) {
-    return add(result, graph, after, count, [&] { return child_work(child); });
+    return add(result, graph, after, count, [&] { return child_work(child, true); });
 }
 
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
@@ -360,7 +379,7 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
 }
 
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
-    return set_in(exec, node, [&] { return child_work(child); });
+    return set_in(exec, node, [&] { return child_work(child, false); });
 }
 
 CUresult cuGraphAddEmptyNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
@@ -473,7 +492,7 @@ SCU_EXPORT CUresult CUDAAPI cuGraphAddNode(CUgraphNode *result, CUgraph graph,
                                            CUgraphNodeParams *params) {
     return add(result, graph, after, count, [&] {
         api::require_non_null(params);
-        GraphWork work = work_of(*params);
+        GraphWork work = work_of(*params, true);
         if (const auto *conditional = std::get_if<device::ConditionalWork>(&work))
             device::require(
                 std::ranges::count(api::find_graph(graph)->conditions, conditional->condition) > 0,
@@ -494,14 +513,14 @@ SCU_EXPORT CUresult CUDAAPI cuGraphAddNode_v2(CUgraphNode *result, CUgraph graph
 SCU_EXPORT CUresult CUDAAPI cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params) {
     return set(node, [&] {
         api::require_non_null(params);
-        return work_of(*params);
+        return work_of(*params, false);
     });
 }
 
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params) {
     return set_in(exec, node, [&] {
         api::require_non_null(params);
-        return work_of(*params);
+        return work_of(*params, false);
     });
 }
 

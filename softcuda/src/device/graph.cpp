@@ -89,7 +89,22 @@ NodeGraph::NodeGraph(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {
     registry<Graph>().add(graph_);
 }
 
-NodeGraph::~NodeGraph() { registry<Graph>().remove(graph_.get()); }
+std::shared_ptr<NodeGraph> NodeGraph::moved(std::shared_ptr<Graph> graph) {
+    const std::shared_ptr<NodeGraph> made(new NodeGraph);
+    made->graph_ = std::move(graph);
+    made->ends_handle_ = false;
+    return made;
+}
+
+void NodeGraph::adopt() noexcept {
+    ends_handle_ = true;
+    graph_->set_belongs_to_node();
+}
+
+NodeGraph::~NodeGraph() {
+    if (ends_handle_)
+        registry<Graph>().remove(graph_.get());
+}
 
 // Clients add nodes without blocks and set the grid before the launch (tinygrad).
 KernelWork::KernelWork(std::shared_ptr<Function> made, const LaunchRequest &request)
@@ -113,6 +128,14 @@ std::vector<void *> KernelWork::pointers() const {
         made.push_back(const_cast<std::byte *>(parameters.data()) + parameter.offset);
     return made;
 }
+
+namespace {
+
+bool is_memory_work(const GraphWork &work) noexcept {
+    return std::holds_alternative<AllocateWork>(work) || std::holds_alternative<FreeWork>(work);
+}
+
+} // namespace
 
 CUgraphNodeType type_of(const GraphWork &work) noexcept {
     return std::visit(
@@ -151,12 +174,17 @@ GraphNode &Graph::add(GraphWork work, const std::vector<GraphNode *> &dependenci
                           dependencies[i]) == dependencies.begin() + static_cast<long>(i),
                 CUDA_ERROR_INVALID_VALUE);
     }
+    require(!belongs_to_node_ || !is_memory_work(work), CUDA_ERROR_NOT_SUPPORTED);
+    const auto *child = std::get_if<ChildWork>(&work);
+    require(!child || !child->child->graph().contains(*this), CUDA_ERROR_INVALID_VALUE);
     if (const auto *freed = std::get_if<FreeWork>(&work))
         require(freed_.insert(freed->memory.get()).second, CUDA_ERROR_INVALID_VALUE);
     auto node = std::make_shared<GraphNode>(*this, std::move(work));
     node->dependencies = dependencies;
     registry<GraphNode>().add(node);
     nodes_.push_back(node);
+    if (const auto *added = std::get_if<ChildWork>(&node->work))
+        added->child->adopt();
     return *node;
 }
 
@@ -168,11 +196,29 @@ void Graph::remove(GraphNode &node) {
     std::erase_if(nodes_, [&](const auto &known) { return known.get() == &node; });
 }
 
+bool Graph::has_memory_nodes() const {
+    return std::ranges::any_of(nodes_, [](const std::shared_ptr<GraphNode> &node) {
+        const auto *child = std::get_if<ChildWork>(&node->work);
+        return is_memory_work(node->work) || (child && child->child->graph().has_memory_nodes());
+    });
+}
+
+bool Graph::contains(const Graph &other) const {
+    return this == &other || std::ranges::any_of(nodes_, [&](const auto &node) {
+               const auto *child = std::get_if<ChildWork>(&node->work);
+               return child && child->child->graph().contains(other);
+           });
+}
+
 void Graph::require_no_memory_nodes() const {
-    for (const std::shared_ptr<GraphNode> &node : nodes_)
-        require(!std::holds_alternative<AllocateWork>(node->work) &&
-                    !std::holds_alternative<FreeWork>(node->work),
-                CUDA_ERROR_NOT_SUPPORTED);
+    require(!has_memory_nodes(), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+void Graph::require_may_instantiate() const {
+    require(!belongs_to_node_, CUDA_ERROR_NOT_SUPPORTED);
+    const std::shared_ptr<GraphExec> exec = exec_.lock();
+    const bool is_in_use = exec && registry<GraphExec>().find(exec.get()) != nullptr;
+    require(!is_in_use || !has_memory_nodes(), CUDA_ERROR_NOT_SUPPORTED);
 }
 
 void Graph::require_no_updatable_nodes() const {
@@ -320,19 +366,33 @@ void GraphExec::check_grids(const Steps &steps) {
     }
 }
 
+template <class Use> void GraphExec::for_each_work(Use &&use) {
+    const std::shared_ptr<const Steps> now = steps();
+    for (const Step &step : *now)
+        if (step.child)
+            step.child->for_each_work(use);
+        else
+            use(step.work);
+}
+
 // The client frees memory in the order of its calls, before the device reaches the nodes.
-void GraphExec::change_owners(const Steps &steps) const {
+void GraphExec::change_owners() {
     const bool frees_at_launch = (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
-    for (const Step &step : steps)
-        if (const auto *allocated = std::get_if<AllocateWork>(&step.work))
-            require(frees_at_launch || !allocated->memory->is_allocated(),
-                    CUDA_ERROR_INVALID_VALUE);
-    for (const Step &step : steps) {
-        if (const auto *allocated = std::get_if<AllocateWork>(&step.work))
-            allocated->memory->set_allocated(true);
-        if (const auto *freed = std::get_if<FreeWork>(&step.work))
-            freed->memory->set_allocated(false);
-    }
+    std::unordered_map<GraphMemory *, bool> allocated; // after the nodes so far
+    const auto find = [&](const std::shared_ptr<GraphMemory> &memory) -> bool & {
+        return allocated.try_emplace(memory.get(), memory->is_allocated()).first->second;
+    };
+    for_each_work([&](const GraphWork &work) {
+        if (const auto *allocates = std::get_if<AllocateWork>(&work)) {
+            require(frees_at_launch || !find(allocates->memory), CUDA_ERROR_INVALID_VALUE);
+            find(allocates->memory) = true;
+        } else if (const auto *frees = std::get_if<FreeWork>(&work)) {
+            require(find(frees->memory), CUDA_ERROR_INVALID_VALUE);
+            find(frees->memory) = false;
+        }
+    });
+    for (const auto &[memory, is_allocated] : allocated)
+        memory->set_allocated(is_allocated);
 }
 
 std::shared_ptr<UpdatableNode> GraphExec::Step::updatable() const {
@@ -378,7 +438,7 @@ void GraphExec::launch(Stream &stream) {
     std::lock_guard one_launch(launch_mutex_);
     upload();
     check_grids(*steps());
-    change_owners(*steps());
+    change_owners();
     if (last_launch_)
         last_launch_->hold(stream);
     if (device_launchable() || launches_graphs())

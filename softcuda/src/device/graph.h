@@ -29,6 +29,7 @@
 namespace softcuda::device {
 
 class Graph;
+class GraphExec;
 class GraphNode;
 
 /// Protects all graphs, and the captures that write to them. A thread that finds a graph or a node
@@ -73,13 +74,19 @@ struct EventWork {
 class NodeGraph {
   public:
     explicit NodeGraph(std::shared_ptr<Graph> graph);
+    /// A client's graph, which remains the client's until adopt().
+    static std::shared_ptr<NodeGraph> moved(std::shared_ptr<Graph> graph);
     NodeGraph(const NodeGraph &) = delete;
     ~NodeGraph();
 
     [[nodiscard]] Graph &graph() const noexcept { return *graph_; }
+    /// The graph belongs to a child node from now on.
+    void adopt() noexcept;
 
   private:
+    NodeGraph() = default;
     std::shared_ptr<Graph> graph_; ///< the registry also owns it
+    bool ends_handle_ = true;
 };
 
 struct ChildWork {
@@ -132,8 +139,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
     Graph(const Graph &) = delete;
     ~Graph();
 
-    /// Throws Error(invalid value) for a dependency of another graph, and for memory that another
-    /// node of the graph frees.
+    /// Throws Error(invalid value) for a dependency of another graph, for memory that another node
+    /// of the graph frees, and for a child that contains this graph; Error(not supported) for
+    /// memory nodes of a graph that belongs to a child node.
     GraphNode &add(GraphWork work, const std::vector<GraphNode *> &dependencies);
     void remove(GraphNode &node);
 
@@ -145,9 +153,19 @@ class Graph : public std::enable_shared_from_this<Graph> {
     [[nodiscard]] std::vector<GraphNode *> sorted() const;
     /// Throws Error(not supported).
     [[nodiscard]] std::shared_ptr<Graph> clone() const;
-    /// Throws Error(not supported) if the graph allocates or frees memory: CUDA does not remove
-    /// nodes and edges of such a graph, and neither clones it nor makes it a child of a node.
+    /// Whether a node allocates or frees memory, also of a child graph.
+    [[nodiscard]] bool has_memory_nodes() const;
+    /// Throws Error(not supported) if has_memory_nodes(): CUDA does not remove nodes and edges of
+    /// such a graph, and neither clones it nor makes a clone of it a child of a node.
     void require_no_memory_nodes() const;
+    /// Throws Error(not supported) if the graph belongs to a child node, or if it has memory nodes
+    /// and is instantiated already.
+    void require_may_instantiate() const;
+    void set_exec(const std::shared_ptr<GraphExec> &exec) { exec_ = exec; }
+    /// Whether a child node owns the graph. An H200 neither destroys and instantiates such a graph,
+    /// nor makes it a child again, nor adds memory nodes to it.
+    [[nodiscard]] bool belongs_to_node() const noexcept { return belongs_to_node_; }
+    void set_belongs_to_node() noexcept { belongs_to_node_ = true; }
     /// Throws Error(not supported) if kernels can change a node of the graph, also of a child
     /// graph.
     void require_no_updatable_nodes() const;
@@ -156,8 +174,12 @@ class Graph : public std::enable_shared_from_this<Graph> {
     std::vector<std::shared_ptr<Condition>> conditions; ///< of its conditional nodes
 
   private:
+    [[nodiscard]] bool contains(const Graph &other) const;
+
     std::vector<std::shared_ptr<GraphNode>> nodes_; ///< the registry also owns them
     std::unordered_set<const GraphMemory *> freed_; ///< by nodes, which are not removed
+    std::weak_ptr<GraphExec> exec_;                 ///< the last one made from the graph
+    bool belongs_to_node_ = false;
 };
 
 /// A graph in the state in which it was instantiated. Any thread may launch it.
@@ -212,8 +234,11 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
     static Steps steps_of(const Graph &graph);
     /// Throws Error(invalid value) for a kernel without blocks.
     static void check_grids(const Steps &steps);
-    /// Throws Error(invalid value) if memory of the last launch is not freed.
-    void change_owners(const Steps &steps) const;
+    /// Throws Error(invalid value) if memory of the last launch is not freed, or if memory to free
+    /// is not allocated.
+    void change_owners();
+    /// Calls use(work) for each node of this type, also of child graphs, in the order of the nodes.
+    template <class Use> void for_each_work(Use &&use);
     static void run(Stream &stream, const Step &step, GraphEnvironment *environment);
     /// Calls use(node) for each node that kernels can change, also of child graphs.
     template <class Use> void for_each_updatable(Use &&use);

@@ -40,6 +40,15 @@ class GraphMemoryTest : public DriverTest {
                   CUDA_SUCCESS);
     }
 
+    static CUresult add_child(CUgraph parent, CUgraph child,
+                              CUgraphChildGraphNodeOwnership ownership, CUgraphNode *node,
+                              const CUgraphNode *after = nullptr) {
+        CUgraphNodeParams params{};
+        params.type = CU_GRAPH_NODE_TYPE_GRAPH;
+        params.graph = {child, ownership};
+        return cuGraphAddNode(node, parent, after, nullptr, after ? 1 : 0, &params);
+    }
+
     static CUgraph new_graph() {
         CUgraph graph = nullptr;
         EXPECT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
@@ -166,15 +175,98 @@ TEST_F(GraphMemoryTest, AnotherGraphFreesMemoryAtEachLaunch) {
     CUgraphExec execs[2]{};
     for (int i = 0; i < 2; i++)
         ASSERT_EQ(cuGraphInstantiate(&execs[i], graphs[i], 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphLaunch(execs[1], nullptr), CUDA_ERROR_INVALID_VALUE) << "not allocated yet";
     for (int i = 0; i < 3; i++)
         for (CUgraphExec exec : execs)
             EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphLaunch(execs[1], nullptr), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(cuMemFree(params.dptr), CUDA_ERROR_INVALID_VALUE);
     for (int i = 0; i < 2; i++) {
         EXPECT_EQ(cuGraphExecDestroy(execs[i]), CUDA_SUCCESS);
         EXPECT_EQ(cuGraphDestroy(graphs[i]), CUDA_SUCCESS);
     }
     EXPECT_EQ(used() + reserved(), 0U);
+}
+
+// The results in the next tests were recorded on an H200.
+TEST_F(GraphMemoryTest, AMovedChildBelongsToItsNode) {
+    CUgraph child = new_graph(), parent = new_graph(), other = new_graph();
+    CUDA_MEM_ALLOC_NODE_PARAMS params = wanted(64);
+    CUgraphNode node = nullptr, inner = nullptr;
+    ASSERT_EQ(cuGraphAddMemAllocNode(&inner, child, nullptr, 0, &params), CUDA_SUCCESS);
+    EXPECT_EQ(add_child(parent, child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, &node),
+              CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(add_child(child, child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE, &node),
+              CUDA_ERROR_INVALID_VALUE);
+    CUgraphNode wrong = inner; // a dependency of another graph: the child remains the client's
+    EXPECT_EQ(add_child(parent, child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE, &node, &wrong),
+              CUDA_ERROR_INVALID_VALUE);
+    ASSERT_EQ(add_child(parent, child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE, &node), CUDA_SUCCESS);
+    CUgraph found = nullptr;
+    EXPECT_EQ(cuGraphChildGraphNodeGetGraph(node, &found), CUDA_SUCCESS);
+    EXPECT_EQ(found, child);
+    for (const auto ownership :
+         {CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE})
+        EXPECT_EQ(add_child(other, child, ownership, &wrong), CUDA_ERROR_NOT_SUPPORTED);
+    CUgraphExec exec = nullptr;
+    EXPECT_EQ(cuGraphInstantiate(&exec, child, 0), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuGraphDestroy(child), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuGraphAddMemAllocNode(&wrong, child, nullptr, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuGraphAddEmptyNode(&wrong, child, nullptr, 0), CUDA_SUCCESS);
+    EXPECT_EQ(add_child(other, parent, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, &wrong),
+              CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(add_child(child, parent, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE, &wrong),
+              CUDA_ERROR_INVALID_VALUE); // an H200 accepts it
+    EXPECT_EQ(cuGraphDestroy(parent), CUDA_SUCCESS);
+    std::size_t count = 0;
+    EXPECT_EQ(cuGraphGetNodes(child, nullptr, &count), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuGraphDestroy(other), CUDA_SUCCESS);
+}
+
+TEST_F(GraphMemoryTest, ACloneBelongsToItsNode) {
+    CUgraph child = new_graph(), parent = new_graph(), clone = nullptr;
+    CUgraphNode node = nullptr;
+    ASSERT_EQ(cuGraphAddChildGraphNode(&node, parent, nullptr, 0, child), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphChildGraphNodeGetGraph(node, &clone), CUDA_SUCCESS);
+    EXPECT_NE(clone, child);
+    CUgraphExec exec = nullptr;
+    EXPECT_EQ(cuGraphInstantiate(&exec, clone, 0), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuGraphAddChildGraphNode(&node, child, nullptr, 0, clone), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuGraphDestroy(clone), CUDA_ERROR_INVALID_VALUE);
+    ASSERT_EQ(cuGraphInstantiate(&exec, parent, 0), CUDA_SUCCESS);
+    CUgraphExecUpdateResultInfo info{};
+    EXPECT_EQ(cuGraphExecUpdate(exec, clone, &info), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(child), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(parent), CUDA_SUCCESS);
+}
+
+TEST_F(GraphMemoryTest, AMovedChildAllocatesAndItsParentFrees) {
+    for (const bool parent_frees : {false, true}) {
+        CUgraph child = new_graph(), parent = new_graph();
+        CUDA_MEM_ALLOC_NODE_PARAMS params = wanted(64);
+        CUgraphNode node = nullptr, end = nullptr;
+        ASSERT_EQ(cuGraphAddMemAllocNode(&node, child, nullptr, 0, &params), CUDA_SUCCESS);
+        ASSERT_EQ(add_child(parent, child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE, &node),
+                  CUDA_SUCCESS);
+        if (parent_frees) {
+            ASSERT_EQ(cuGraphAddMemFreeNode(&end, parent, &node, 1, params.dptr), CUDA_SUCCESS);
+        }
+        CUgraphExec exec = nullptr, second = nullptr;
+        ASSERT_EQ(cuGraphInstantiate(&exec, parent, 0), CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphInstantiate(&second, parent, 0), CUDA_ERROR_NOT_SUPPORTED);
+        EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphLaunch(exec, nullptr),
+                  parent_frees ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+        ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+        EXPECT_EQ(used(), parent_frees ? 0U : 64U);
+        EXPECT_EQ(cuMemFree(params.dptr), parent_frees ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphInstantiate(&exec, parent, 0), CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphDestroy(parent), CUDA_SUCCESS);
+        EXPECT_EQ(used() + reserved(), 0U);
+    }
 }
 
 TEST_F(GraphMemoryTest, AnObjectExistsAsLongAsGraphsUseIt) {

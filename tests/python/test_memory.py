@@ -276,3 +276,32 @@ def test_copies_of_rows_stay_within_host_memory(device):
             cuda.LogicError, match="the copy exceeds its destination, 24 "
         ):
             call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda m, h: cuda.memcpy_htod(int(m) + 500, h),
+            "copy to device memory .* of 1000 bytes ends after 500",
+        ),
+        (
+            lambda m, h: cuda.memcpy_dtoh(h, int(m) + 10),
+            "copy from device memory .* of 1000 bytes ends after 990",
+        ),
+        (
+            lambda m, h: cuda.memset_d32(int(m) + 500, 1, 300),
+            r"memset of device memory at \w+ \(1200 bytes\): the allocation of 1000 bytes ends after 500",
+        ),
+        (
+            lambda m, h: cuda.memset_d8(64, 1, 20),
+            r"memset of device memory at 0x40 \(20 bytes\): there is no allocation",
+        ),
+    ],
+    ids=["htod", "dtoh", "memset", "nothing"],
+)
+def test_an_error_says_where_the_allocation_ends(device, call, message):
+    memory = cuda.mem_alloc(1000)
+    with pytest.raises(cuda.LogicError, match=message):
+        call(memory, np.zeros(2000, np.uint8))
+    cuda.memset_d8(memory, 1, 1000)

@@ -28,6 +28,39 @@ void wait_for_default_stream(const KeepWaiting &keep_waiting) {
     synchronize(StreamRef(), keep_waiting);
 }
 
+/// "memset of device memory at 0x7f2a40000100 (4096 bytes): the allocation of 1024 bytes ends after
+/// 768 bytes"
+std::string describe_range(const char *what, CUdeviceptr address, std::size_t bytes) {
+    std::string text = detail::describe_memory(what, address, bytes);
+    CUdeviceptr begin = 0;
+    std::size_t size = 0;
+    const CUresult found = driver().cuMemGetAddressRange.status(&begin, &size, address);
+    if (found == CUDA_SUCCESS && bytes > begin + size - address)
+        text += ": the allocation of " + std::to_string(size) + " bytes ends after " +
+                std::to_string(begin + size - address) + " bytes";
+    else if (found == CUDA_ERROR_INVALID_VALUE || found == CUDA_ERROR_NOT_FOUND)
+        text += ": there is no allocation";
+    return text;
+}
+
+/// Throws for the result of `function` if it is not success, with the range in the message.
+void check_range(CUresult result, const char *function, const char *what, CUdeviceptr address,
+                 std::size_t bytes) {
+    check(result, function, [&] { return describe_range(what, address, bytes); });
+}
+
+void check_fill(CUresult result, const char *function, CUdeviceptr to, std::size_t bytes) {
+    check_range(result, function, "memset of device memory", to, bytes);
+}
+
+void check_copy(CUresult result, const char *function, CUdeviceptr to, CUdeviceptr from,
+                std::size_t bytes) {
+    check(result, function, [&] {
+        return describe_range("copy from device memory", from, bytes) + ", " +
+               describe_range("to device memory", to, bytes);
+    });
+}
+
 } // namespace
 
 void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes,
@@ -36,21 +69,21 @@ void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes,
     wait_for_default_stream(keep_waiting);
     if (bytes < detail::least_copy_to_device ||
         !detail::try_pageable_copy_to_device(to, from, bytes))
-        check(driver().cuMemcpyHtoD.status(to, from, bytes), "cuMemcpyHtoD",
-              [&] { return detail::describe_memory("copy to device memory", to, bytes); });
+        check_range(driver().cuMemcpyHtoD.status(to, from, bytes), "cuMemcpyHtoD",
+                    "copy to device memory", to, bytes);
 }
 
 void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const KeepWaiting &keep_waiting) {
     const CallerUnlocked unlocked;
     wait_for_default_stream(keep_waiting);
     if (bytes < detail::least_copy_to_host || !detail::try_pageable_copy_to_host(to, from, bytes))
-        check(driver().cuMemcpyDtoH.status(to, from, bytes), "cuMemcpyDtoH",
-              [&] { return detail::describe_memory("copy from device memory", from, bytes); });
+        check_range(driver().cuMemcpyDtoH.status(to, from, bytes), "cuMemcpyDtoH",
+                    "copy from device memory", from, bytes);
 }
 
 void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
     const CallerUnlocked unlocked;
-    driver().cuMemcpyDtoD(to, from, bytes);
+    check_copy(driver().cuMemcpyDtoD.status(to, from, bytes), "cuMemcpyDtoD", to, from, bytes);
 }
 
 void copy_to_peer(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
@@ -78,16 +111,19 @@ void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, StreamRef strea
 
 void copy_to_device_async(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream) {
     const CallerUnlocked unlocked;
-    driver().cuMemcpyHtoDAsync(to, from, bytes, stream.get());
+    check_range(driver().cuMemcpyHtoDAsync.status(to, from, bytes, stream.get()),
+                "cuMemcpyHtoDAsync", "copy to device memory", to, bytes);
 }
 
 void copy_to_host_async(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream) {
     const CallerUnlocked unlocked;
-    driver().cuMemcpyDtoHAsync(to, from, bytes, stream.get());
+    check_range(driver().cuMemcpyDtoHAsync.status(to, from, bytes, stream.get()),
+                "cuMemcpyDtoHAsync", "copy from device memory", from, bytes);
 }
 
 void copy_on_device_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, StreamRef stream) {
-    driver().cuMemcpyDtoDAsync(to, from, bytes, stream.get());
+    check_copy(driver().cuMemcpyDtoDAsync.status(to, from, bytes, stream.get()),
+               "cuMemcpyDtoDAsync", to, from, bytes);
 }
 
 void copy_to_peer_async(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
@@ -125,27 +161,30 @@ void copy_3d_to_peer_async(const CUDA_MEMCPY3D_PEER &what, StreamRef stream) {
 }
 
 void fill_8(CUdeviceptr to, std::uint8_t value, std::size_t count) {
-    driver().cuMemsetD8(to, value, count);
+    check_fill(driver().cuMemsetD8.status(to, value, count), "cuMemsetD8", to, count);
 }
 
 void fill_16(CUdeviceptr to, std::uint16_t value, std::size_t count) {
-    driver().cuMemsetD16(to, value, count);
+    check_fill(driver().cuMemsetD16.status(to, value, count), "cuMemsetD16", to, 2 * count);
 }
 
 void fill_32(CUdeviceptr to, std::uint32_t value, std::size_t count) {
-    driver().cuMemsetD32(to, value, count);
+    check_fill(driver().cuMemsetD32.status(to, value, count), "cuMemsetD32", to, 4 * count);
 }
 
 void fill_8_async(CUdeviceptr to, std::uint8_t value, std::size_t count, StreamRef stream) {
-    driver().cuMemsetD8Async(to, value, count, stream.get());
+    check_fill(driver().cuMemsetD8Async.status(to, value, count, stream.get()), "cuMemsetD8Async",
+               to, count);
 }
 
 void fill_16_async(CUdeviceptr to, std::uint16_t value, std::size_t count, StreamRef stream) {
-    driver().cuMemsetD16Async(to, value, count, stream.get());
+    check_fill(driver().cuMemsetD16Async.status(to, value, count, stream.get()), "cuMemsetD16Async",
+               to, 2 * count);
 }
 
 void fill_32_async(CUdeviceptr to, std::uint32_t value, std::size_t count, StreamRef stream) {
-    driver().cuMemsetD32Async(to, value, count, stream.get());
+    check_fill(driver().cuMemsetD32Async.status(to, value, count, stream.get()), "cuMemsetD32Async",
+               to, 4 * count);
 }
 
 void fill_rows_8(const Rows &rows, std::uint8_t value) {

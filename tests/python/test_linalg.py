@@ -141,7 +141,7 @@ def test_order_of_rows_after_exchanges(n):
     for rows, exchanges in zip(expected, pivots, strict=True):
         for i, other in enumerate(exchanges - 1):
             rows[[i, other]] = rows[[other, i]]
-    order = lapack._order_of_rows(gpuarray.to_gpu(pivots))
+    order = lapack._order_of_rows(gpuarray.to_gpu(pivots), np.dtype(np.float64))
     np.testing.assert_array_equal(order.get(), expected)
     sides = rng.normal(size=(2, 3, n))
     moved = lapack._with_rows_moved(gpuarray.to_gpu(sides), order, back=False)

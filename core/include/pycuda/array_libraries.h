@@ -31,7 +31,7 @@ void solver_lu(const Array &a, const Array &pivots, const Array &info, StreamRef
 
 /// T x = b or T^T x = b (trsm) with one triangle of each matrix; with `ones`, its diagonal counts
 /// as ones. `b`: (count, right sides, n), C-contiguous, is overwritten by the solution. Twice this
-/// with the factors of an LU decomposition takes half of the time of getrs on an H200.
+/// with the factors of an LU decomposition takes less than half of the time of getrs on an H200.
 void solver_triangle(const Array &a, const Array &b, Triangle triangle, bool ones, bool transposed,
                      StreamRef stream);
 

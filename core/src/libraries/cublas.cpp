@@ -88,6 +88,17 @@ template <class T> T *address_of(const Array &array, StreamUse &use) {
     return reinterpret_cast<T *>(use.address(array));
 }
 
+bool is_wide(ScalarType type) {
+    return type == ScalarType::Float64 || type == ScalarType::Complex128;
+}
+
+/// The number 0 or 1 as cuBLAS reads it for matrices of this type, real or complex.
+const void *constant(int number, ScalarType type) {
+    static constexpr float single[][2] = {{0, 0}, {1, 0}};
+    static constexpr double wide[][2] = {{0, 0}, {1, 0}};
+    return is_wide(type) ? static_cast<const void *>(wide[number]) : single[number];
+}
+
 int narrow(std::int64_t value, const char *what) {
     if (value > 0x7fffffff)
         throw std::invalid_argument(std::string(what) + " is " + std::to_string(value) +
@@ -100,10 +111,6 @@ int narrow(std::int64_t value, const char *what) {
 bool cublas_takes(ScalarType type) { return library_type(type) && cublas() != nullptr; }
 
 void cublas_multiply(const BlasProduct &product, StreamRef stream) {
-    const bool wide = product.type == ScalarType::Float64 || product.type == ScalarType::Complex128;
-    // One and zero as real or complex numbers, in float and in double.
-    const float one[] = {1, 0}, zero[] = {0, 0};
-    const double wide_one[] = {1, 0}, wide_zero[] = {0, 0};
     const int type = *library_type(product.type);
     auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
     const BlasCall call(ArrayContext::current()->libraries(), stream);
@@ -111,12 +118,11 @@ void cublas_multiply(const BlasProduct &product, StreamRef stream) {
     // product, with b first.
     cublas()->gemm(call.handle(), product.b.in_columns ? op_t : op_n,
                    product.a.in_columns ? op_t : op_n, product.columns, product.rows, product.inner,
-                   wide ? static_cast<const void *>(wide_one) : one, pointer(product.b.address),
-                   type, product.b.step, product.b.next, pointer(product.a.address), type,
-                   product.a.step, product.a.next,
-                   wide ? static_cast<const void *>(wide_zero) : zero, pointer(product.out.address),
-                   type, product.out.step, product.out.next, product.count,
-                   wide ? compute_64f : compute_32f, default_algorithm);
+                   constant(1, product.type), pointer(product.b.address), type, product.b.step,
+                   product.b.next, pointer(product.a.address), type, product.a.step, product.a.next,
+                   constant(0, product.type), pointer(product.out.address), type, product.out.step,
+                   product.out.next, product.count,
+                   is_wide(product.type) ? compute_64f : compute_32f, default_algorithm);
 }
 
 void solver_lu_stack(const Array &a, const Array &pivots, const Array &info, StreamRef stream) {
@@ -148,10 +154,6 @@ void solver_triangle(const Array &a, const Array &b, Triangle triangle, bool one
                      StreamRef stream) {
     const int n = narrow(a.layout().extent(2), "the extent of a matrix");
     const int columns = narrow(b.layout().extent(1), "the number of right sides");
-    const bool wide =
-        a.scalar_type() == ScalarType::Float64 || a.scalar_type() == ScalarType::Complex128;
-    const float one[] = {1, 0};
-    const double wide_one[] = {1, 0};
     const auto &solve = cublas()->trsm[a.scalar_type()];
     StreamUse use(stream);
     const CUdeviceptr matrices = use.address(a), sides = use.address(b);
@@ -162,8 +164,8 @@ void solver_triangle(const Array &a, const Array &b, Triangle triangle, bool one
                                             static_cast<CUdeviceptr>(i * stack.layout().stride(0)));
         };
         solve(call.handle(), side_left, static_cast<int>(triangle), transposed ? op_t : op_n,
-              ones ? 1 : 0, n, columns, wide ? static_cast<const void *>(wide_one) : one,
-              at(matrices, a), n, at(sides, b), n);
+              ones ? 1 : 0, n, columns, constant(1, a.scalar_type()), at(matrices, a), n,
+              at(sides, b), n);
     }
 }
 

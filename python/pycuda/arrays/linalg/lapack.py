@@ -73,11 +73,14 @@ def _pivots_module(dtype):
     return _device_code.load("pivots", T=dtype)
 
 
-def _order_of_rows(pivots):
-    """The order of a matrix's rows after getrf's exchanges: row ``order[i]`` has become row i."""
+def _order_of_rows(pivots, dtype):
+    """The order of a matrix's rows after getrf's exchanges: row ``order[i]`` has become row i.
+
+    The kernel is that of the module for elements of ``dtype``, which :func:`_with_rows_moved` needs as well.
+    """
     count, n = pivots.shape
     order = empty((count, n), np.int32)
-    _pivots_module(np.dtype(np.float32)).get_function("order_of_rows")(
+    _pivots_module(dtype).get_function("order_of_rows")(
         pivots, order, n, block=(256, 1, 1), grid=(count, 1)
     )
     return order
@@ -145,7 +148,7 @@ class Factors:
         if self._together:
             _driver._library_lu_solve_stack(self.lu, self._pivots, sides, transposed)
             return sides
-        order = _order_of_rows(self._pivots)
+        order = _order_of_rows(self._pivots, sides.dtype)
         if not transposed:  # A = P^T L U
             sides = _with_rows_moved(sides, order, back=False)
         for upper in (transposed, not transposed):

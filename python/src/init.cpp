@@ -31,19 +31,27 @@ void init_without_gil(unsigned flags) {
     init(flags);
 }
 
-/// Whether this thread holds the GIL. The headers of the stable ABI lack PyGILState_Check(), which
-/// every Python since 3.4 exports.
-int (*holds_gil)() = nullptr;
+/// The state of the thread that holds the GIL, or null. The headers of the stable ABI lack this
+/// function; its name is public since Python 3.13. PyGILState_Check() is no help: it is always true
+/// in a process with sub-interpreters.
+PyThreadState *(*current_state)() = nullptr;
 
-void find_holds_gil() {
-    void *function = ::dlsym(RTLD_DEFAULT, "PyGILState_Check");
-    if (function == nullptr)
-        throw nb::import_error("pycuda needs a Python that exports PyGILState_Check()");
-    holds_gil = reinterpret_cast<int (*)()>(function);
+void find_current_state() {
+    for (const char *name : {"PyThreadState_GetUnchecked", "_PyThreadState_UncheckedGet"})
+        if (void *function = ::dlsym(RTLD_DEFAULT, name)) {
+            current_state = reinterpret_cast<PyThreadState *(*)()>(function);
+            return;
+        }
+    throw nb::import_error("pycuda needs a Python that exports _PyThreadState_UncheckedGet()");
+}
+
+bool holds_gil() {
+    PyThreadState *state = current_state();
+    return state != nullptr && state == PyGILState_GetThisThreadState();
 }
 
 /// Null if this thread does not hold the GIL.
-void *release_gil() { return holds_gil() != 0 ? PyEval_SaveThread() : nullptr; }
+void *release_gil() { return holds_gil() ? PyEval_SaveThread() : nullptr; }
 
 void leave_objects_to_process() {
     const bool finds_leaks =
@@ -115,7 +123,7 @@ void bind_init(nb::module_ &module) {
         "start_profiler() begins to collect. Without a profiler the call does nothing.");
 
     find_softcuda();
-    find_holds_gil();
+    find_current_state();
     set_caller_lock({release_gil, acquire_gil});
     handle_signals_in_driver();
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(leave_objects_to_process));

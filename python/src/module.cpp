@@ -4,7 +4,7 @@
 #include "call_errors.h"
 #include "names.h"
 
-NB_MODULE(_driver, module) {
+NB_MODULE(_main_interpreter_driver, module) {
     using namespace pycuda::python;
     module.attr("__doc__") = "The CUDA driver API, as pycuda.driver shows it.";
     nb::set_leak_warnings(false); // objects that exist at exit are not freed: see init.cpp
@@ -50,4 +50,16 @@ NB_MODULE(_driver, module) {
     bind_device_scope(module);
     bind_array_scope(module);
     describe_call_errors(module);
+}
+
+/// The module's state is one for the process. A sub-interpreter is refused before nanobind, whose
+/// state is one for the process, too, reads that of the other interpreter.
+extern "C" NB_EXPORT PyObject *PyInit__driver();
+extern "C" NB_EXPORT PyObject *PyInit__driver() {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)
+        return PyInit__main_interpreter_driver();
+    PyErr_SetString(PyExc_ImportError,
+                    "pycuda works in the main interpreter of a process, and this is a "
+                    "sub-interpreter; use a thread or a process (multiprocessing)");
+    return nullptr;
 }

@@ -1,6 +1,15 @@
 """A program ends without errors, whatever objects still exist."""
 
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
+
+from pycuda import _driver
+
+TABLE = Path(__file__).parents[2] / "python/src/python_calls.def"
 
 
 def clean(done):
@@ -226,3 +235,119 @@ timer.daemon = True
 timer.start()
 """
     assert run_program(source + interrupt, timeout=30).returncode == 0
+
+
+#: What a daemon thread does when the program ends: it waits in a call, or asks for the GIL.
+DAEMONS = {
+    "launches and waits": "spin(memory, block=(32, 1, 1)); context.synchronize()",
+    "array expressions": "(gpuarray.arange(1000, dtype=np.float32) * 2).get()",
+    "copies": "cuda.memcpy_htod(memory, host); cuda.memcpy_dtoh(host, memory)",
+    "large copies": "cuda.memcpy_dtoh(large_host, large)",
+    "fills": "cuda.memset_d32(memory, 0, 32)",
+    "allocations": "cuda.mem_alloc(1 << 20).free(); cuda.pagelocked_empty(1 << 16, 'u1')",
+    "compilations": "compile('__global__ void f() {}  // ' + str(next(numbers)), target='ptx')",
+    "events": "event.record(); event.synchronize(); event.query()",
+    "streams": "s = cuda.Stream(); s.synchronize(); s.close()",
+    "modules": "cuda.module_from_buffer(image).get_function('f')",
+    "host functions": "cuda.launch_host_func(lambda: next(numbers), stream); stream.synchronize()",
+    "an allocator of Python": "gpuarray.empty(10, np.float32, allocator=lambda n: cuda.mem_alloc(n))",
+    "user kernels": "twice(a, a); total(a).get()",
+    "foreign types": "try: a + Other()\n        except TypeError: pass",
+}
+
+DAEMON_PROGRAM = """
+import itertools, sys, threading, time
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda import gpuarray
+from pycuda.compiler import SourceModule, compile
+from pycuda.elementwise import ElementwiseKernel
+from pycuda.reduction import ReductionKernel
+
+class Other:
+    def __radd__(self, other):
+        sum(range(2000))
+        return NotImplemented
+
+spin = SourceModule(
+    "__global__ void spin(float *a) {{ for (int i = 0; i < 20000; i++) a[threadIdx.x] += 1; }}"
+).get_function("spin")
+image = compile("extern \\"C\\" __global__ void f() {{}}", no_extern_c=True)
+context = pycuda.autoinit.context
+memory, host = cuda.mem_alloc(4 * 32), np.zeros(32, np.float32)
+large, large_host = cuda.mem_alloc(1 << 24), np.zeros(1 << 22, np.float32)
+numbers, event, stream = itertools.count(), cuda.Event(), cuda.Stream()
+a = gpuarray.zeros(100, np.float32)
+twice = ElementwiseKernel("float *z, float *x", "z[i] = 2 * x[i]")
+total = ReductionKernel(np.float32, "0", "a + b")
+begun = threading.Barrier(4)
+
+def work():
+    context.push()
+    begun.wait()
+    while True:
+        {work}
+
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+begun.wait()
+time.sleep(0.2)
+sys.exit(4)
+"""
+
+
+@pytest.mark.parametrize("work", DAEMONS)
+def test_a_daemon_thread_ends_with_the_process(run_program, work):
+    done = run_program(DAEMON_PROGRAM.format(work=DAEMONS[work]))
+    assert done.returncode == 4, done.stderr
+    assert done.stderr == ""
+
+
+SUB_INTERPRETER = """
+try:
+    import _interpreters as interpreters
+except ImportError:  # before Python 3.13
+    import _xxsubinterpreters as interpreters
+
+run = getattr(interpreters, "exec", None) or interpreters.run_string
+
+def try_to_import():
+    program = ("try:\\n    import pycuda.driver\\n"
+               "except ImportError as error:\\n    assert 'interpreter' in str(error), error\\n"
+               "else:\\n    raise AssertionError('no error')")
+    failure = run(interpreters.create(), program)
+    assert failure is None, failure
+
+try_to_import()
+import pycuda.autoinit
+try_to_import()
+"""
+
+
+def test_a_sub_interpreter_is_refused(run_program):
+    clean(run_program(SUB_INTERPRETER))
+
+
+#: Names of functions of Python's C API that may run Python code or acquire the GIL.
+MAY_RUN_PYTHON = re.compile(
+    "Call|Attr|Iter|Import|IsTrue|RichCompare|Repr|_Str$|Warn|Eval|FSPath|PyNumber_|AsDouble|AsLong|"
+    "PySequence_|PyObject_(Get|Set|Del)Item|PyDict_(Set|Del)Item$|GILState_Ensure|RestoreThread"
+)
+NEVER_RUN_PYTHON = {
+    *("PyEval_SaveThread", "PyCallable_Check", "PySequence_Check", "PyMem_Calloc"),
+    *("PyObject_GenericSetAttr", "Py_AddPendingCall"),
+}
+
+
+def test_functions_that_may_end_a_daemon_thread_are_in_the_table():
+    nm = shutil.which("nm")
+    if nm is None:
+        pytest.skip("no nm")
+    command = [nm, "-D", "--undefined-only", _driver.__file__]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    used = set(re.findall(r" U (_?Py(?!Exc_)\w+)", listed))
+    rows = re.findall(r"^PYTHON_CALL\([^,]*, *(\w+)", TABLE.read_text(), re.MULTILINE)
+    assert "PyEval_RestoreThread" in used
+    risky = set(filter(MAY_RUN_PYTHON.search, used)) - NEVER_RUN_PYTHON
+    assert risky - set(rows) == set()

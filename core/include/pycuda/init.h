@@ -15,7 +15,9 @@ int driver_version();
 int header_version() noexcept;
 
 /// Makes all destructors of this library do nothing. Call it when the program or its interpreter is
-/// about to end, because the driver may already be unloaded.
+/// about to end, because the driver may already be unloaded. Waits for compilations that other
+/// threads have begun, whose library the end of the process would destroy; threads that begin one
+/// later wait for the end.
 void set_finalizing() noexcept;
 bool finalizing() noexcept;
 

@@ -6,6 +6,8 @@
 
 #include "nvjitlink_library.h"
 
+#include "driver/library_call.h"
+
 namespace pycuda {
 
 using compile_detail::describe_nvjitlink;
@@ -119,6 +121,7 @@ void JitLinker::add_file(const std::filesystem::path &path, Input kind) {
 }
 
 JitLinker::Linked JitLinker::finish() {
+    const LibraryCall call;
     detail::JitLink &link = *link_;
     link.check(link.library.complete(link.open_handle()), "linking failed");
     Linked linked;

@@ -1,6 +1,8 @@
 // nvrtc_library.cpp -- NVIDIA's run-time compiler, opened when it is first used.
 #include "nvrtc_library.h"
 
+#include "driver/library_call.h"
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -138,6 +140,7 @@ std::string without_terminator(std::string text) {
 } // namespace
 
 NvrtcOutcome NvrtcLibrary::compile(const NvrtcJob &job) const {
+    const LibraryCall call;
     std::vector<const char *> header_texts, header_names;
     for (const VirtualHeader &header : job.headers) {
         header_texts.push_back(header.text);

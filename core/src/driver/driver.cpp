@@ -7,6 +7,7 @@
 
 #include "driver/block_marks.h"
 #include "driver/library.h"
+#include "driver/library_call.h"
 #include "driver/trace.h"
 
 #include <abi/extensions.h>
@@ -223,7 +224,10 @@ int driver_version() { return driver().version(); }
 
 int header_version() noexcept { return CUDA_VERSION; }
 
-void set_finalizing() noexcept { is_finalizing.store(true); }
+void set_finalizing() noexcept {
+    is_finalizing.store(true);
+    end_library_calls();
+}
 
 bool finalizing() noexcept { return is_finalizing.load(std::memory_order_relaxed); }
 

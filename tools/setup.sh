@@ -219,9 +219,14 @@ ensure_python() {
 # ---------------------------------------------------------------------------------------------
 # Packages for a program that ./run starts
 
-# program_list FILE: the list of Python packages for an example; it is named after the example's folder.
+# program_list FILE: the list of Python packages for a program: for an example it is named after the example's
+# folder, for a tool after the tool.
 program_list() {
     local folder=
+    if [[ $(readlink -f -- "$1") == "$root/tools/wheel" ]]; then
+        echo wheel
+        return
+    fi
     [[ $1 == *.py ]] && folder=$(dirname "$(readlink -f "$1")")
     [[ $folder == "$root"/examples/* && -e $root/tools/requirements/${folder##*/}.txt ]] || return 0
     echo "${folder##*/}"

@@ -6,6 +6,8 @@ python -m pycuda cache --clear      clear the cache
 python -m pycuda check PROGRAM      run a program and find defects in its kernels; --help says more
 python -m pycuda profile PROGRAM    run a program and find out why its kernels are slow
 python -m pycuda gdb PROGRAM        run a program under gdb, which stops in its kernels; --help says more
+python -m pycuda docs               open the documentation, or say where it is
+python -m pycuda --version          the version of PyCUDA
 """
 
 from __future__ import annotations
@@ -18,7 +20,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pycuda
-from pycuda import _check_command, _gdb_command, _profile_command, compiler, driver
+from pycuda import (
+    _check_command,
+    _gdb_command,
+    _profile_command,
+    compiler,
+    docs,
+    driver,
+)
+
+#: Commands with options of their own.
+COMMANDS = {
+    "check": _check_command.main,
+    "profile": _profile_command.main,
+    "gdb": _gdb_command.main,
+    "docs": docs.main,
+}
 
 
 def _readable(size: float) -> str:
@@ -126,12 +143,8 @@ def _cache(clear: bool) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] == ["check"]:
-        return _check_command.main(arguments[1:])
-    if arguments[:1] == ["profile"]:
-        return _profile_command.main(arguments[1:])
-    if arguments[:1] == ["gdb"]:
-        return _gdb_command.main(arguments[1:])
+    if arguments and arguments[0] in COMMANDS:
+        return COMMANDS[arguments[0]](arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m pycuda",
         description=__doc__,
@@ -140,8 +153,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=["cache", "check", "profile", "gdb"],
+        choices=["cache", *COMMANDS],
         help="none: show what PyCUDA finds",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"pycuda {pycuda.VERSION_TEXT}"
     )
     parser.add_argument("--clear", action="store_true", help="empty the cache")
     options = parser.parse_args(arguments)

@@ -55,7 +55,7 @@ def run(*command, folder):
 def test_each_client_has_an_example_and_its_packages():
     assert {e.title for e in EXAMPLES} == {*MODULES, "C++ compiled by nvcc"}
     for example in EXAMPLES:
-        assert example.packages[0] == "softcuda"
+        assert example.packages[0] == "$SOFTCUDA"
         assert "all numbers are right" in example.program
 
 

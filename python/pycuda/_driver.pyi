@@ -1053,6 +1053,13 @@ class Device:
         The context does not become current: call push(), or use the context in ``with``.
         """
 
+    def reset_primary_context(self) -> None:
+        """
+        Destroy everything in the primary context of the device, for a new start.
+
+        A fault of a kernel, such as an access out of bounds, leaves a context that runs no kernel any more. After this call retain_primary_context() returns a new one. All arrays, modules, streams and other objects of the old context are refused. Other libraries of the process lose their objects on this device as well.
+        """
+
     def __enter__(self) -> Device: ...
     def __exit__(self, *args) -> None: ...
     def can_access_peer(self, dev: Device) -> bool:

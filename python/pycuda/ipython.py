@@ -1,4 +1,4 @@
-"""IPython magics: one compiles a cell of CUDA C++, one profiles a cell of Python.
+"""IPython magics: CUDA C++ in a cell, and cells of Python whose kernels are checked or profiled.
 
 Load the extension, then write kernels in a cell::
 
@@ -7,50 +7,291 @@ Load the extension, then write kernels in a cell::
     %%cuda -std=c++17
     __global__ void twice(float *a) { a[threadIdx.x] *= 2; }
 
-Then the notebook's variable ``twice`` is the kernel, and ``_cuda_module`` is the module.
+Then the notebook's variable ``twice`` is the kernel, and ``_cuda_module`` is the module. Words behind ``%%cuda`` are
+options of the compiler, or parameters of :class:`pycuda.compiler.SourceModule`, such as ``no_extern_c=True``. A cell may
+use functions, types and macros of earlier cells. Messages call the cell ``cell 7``, by its number in the notebook.
 
-A cell that begins with ``%%cuda_profile`` runs as Python code, and the notebook shows the report of its
-kernels (:mod:`pycuda.profile`). ``%%cuda_profile p`` gives the profile the name ``p``, too.
+========================  =================================================================================
+``%%cuda``                compile a cell of CUDA C++
+``%%cuda_check``          run a cell of Python, and show the defects of its kernels (:mod:`pycuda.check`)
+``%%cuda_profile``        run a cell of Python, and show the profile of its kernels (:mod:`pycuda.profile`)
+``%cuda_reset``           make a new context after a kernel's fault; all arrays and kernels are lost
+========================  =================================================================================
+
+A name behind ``%%cuda_check`` or ``%%cuda_profile`` becomes the variable that holds the result.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
+import os
+import re
+import shlex
+from collections.abc import Callable
+
+from pycuda import check, driver
 from pycuda.compiler import SourceModule
 from pycuda.profile import Profile
+from pycuda.tools import clear_context_caches
+from softcuda._findings import MODES
+
+_PARAMETERS = set(inspect.signature(SourceModule).parameters) - {"source", "options"}
+
+
+class MagicError(Exception):
+    """Raised for words behind a magic that the magic does not have, and for a cell that failed."""
+
+
+def _read_line(line: str) -> dict[str, object]:
+    """The parameters of SourceModule for the words behind ``%%cuda``."""
+    parameters: dict[str, object] = {}
+    options = []
+    for word in shlex.split(line, posix=False):
+        name, equals, value = word.partition("=")
+        if word.startswith("-") or not equals:
+            options += shlex.split(word)
+        elif name in _PARAMETERS:
+            try:
+                parameters[name] = ast.literal_eval(value)
+            except (ValueError, SyntaxError):
+                parameters[name] = value
+        else:
+            raise MagicError(
+                f"%%cuda has no parameter {name!r}; expected options of the compiler or "
+                + ", ".join(sorted(_PARAMETERS))
+            )
+    return {**parameters, "options": options} if options else parameters
+
+
+_KERNEL = re.compile(
+    r"""//[^\n]* | /\*.*?\*/ | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | [{};] | \b\w+\b""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def without_kernels(source: str) -> str:
+    """The source without its kernels' definitions; lines keep their numbers.
+
+    What remains is what another cell may use: functions, types, variables, macros, includes.
+    """
+    kept, begin, statement, depth, is_kernel = [], 0, 0, 0, False
+    for token in _KERNEL.finditer(source):
+        text = token[0]
+        if text == "__global__" and depth == 0:
+            is_kernel = True
+        elif text == "{":
+            depth += 1
+        elif text in "};" and text:
+            depth -= text == "}"
+            if depth == 0:
+                if is_kernel:
+                    lines = source[statement : token.end()].count("\n")
+                    kept += [source[begin:statement], "\n" * lines]
+                    begin = token.end()
+                statement, is_kernel = token.end(), False
+    return "".join([*kept, source[begin:]])
+
+
+def _names_in(source: str) -> set[str]:
+    return {token[0] for token in _KERNEL.finditer(source)}
+
+
+_UNDEFINED = re.compile(
+    r'(?:identifier|name followed by "::"|type name) "(\w+)" (?:is undefined|must be)'
+    r'|"(\w+)" is not a (?:template|class|type)'
+)
+
+
+class Cells:
+    """The cells of CUDA C++ of a notebook, and the modules that they become."""
+
+    def __init__(self) -> None:
+        self._kept: dict[
+            str, str
+        ] = {}  # without kernels; by the cell's name, oldest first
+
+    def compile(self, line: str, cell: str, name: str) -> SourceModule:
+        """Compile a cell, with those earlier cells in front that it needs.
+
+        line: the words behind ``%%cuda``.
+        name: what the compiler's messages call the cell.
+
+        Raises CompileError and MagicError.
+        """
+        parameters = _read_line(line)
+        needed: set[str] = set()
+        while True:
+            try:
+                module = SourceModule(self._source(cell, name, needed), **parameters)
+                break
+            except driver.CompileError as error:
+                more = self._cells_with(error.stderr or "", needed)
+                if not more:
+                    raise
+                needed |= more
+        rest = without_kernels(cell)
+        self._kept.pop(name, None)
+        if rest.strip():
+            self._kept[name] = rest
+        return module
+
+    def _source(self, cell: str, name: str, needed: set[str]) -> str:
+        cells = [(n, text) for n, text in self._kept.items() if n in needed]
+        return "\n".join(f'#line 1 "{n}"\n{text}' for n, text in [*cells, (name, cell)])
+
+    def _cells_with(self, messages: str, needed: set[str]) -> set[str]:
+        """The newest cell with each name that the compiler does not know."""
+        missing = {first or second for first, second in _UNDEFINED.findall(messages)}
+        found = set()
+        for word in missing:
+            for name in reversed(self._kept):
+                if name not in needed and word in _names_in(self._kept[name]):
+                    found.add(name)
+                    break
+        return found
+
+
+def _show_messages(error: driver.CompileError) -> list[str]:
+    """What a notebook shows of an error of the compiler: its messages, without a traceback."""
+    messages = (error.stderr or "").strip() or str(error)
+    lines = [
+        line for line in messages.splitlines() if "detected in the comp" not in line
+    ]
+    _, _, advice = error.msg.partition(" failed: ")
+    return [line.rstrip() for line in lines if line.strip()] + (
+        [advice] if advice else []
+    )
+
+
+#: Results of the driver after which a context runs no kernel any more.
+_LOST = {700, 702, 708, 709, 710, 714, 715, 716, 717, 718, 719, 720}
+_RESET_HINT = (
+    "The context is lost, with its arrays and kernels. %cuda_reset makes a new one; then run the cells again that "
+    "make arrays and kernels."
+)
+
+
+class _Magics:
+    """The magics of one notebook.
+
+    shell: the InteractiveShell of IPython.
+    """
+
+    def __init__(self, shell: object) -> None:
+        self._shell = shell
+        self._cells = Cells()
+
+    def cuda(self, line: str, cell: str) -> None:
+        """Compile a cell of CUDA C++; its kernels become variables."""
+        number = len(self._shell.user_ns.get("In", [""])) - 1
+        try:
+            module = self._cells.compile(line, cell, f"cell {number}")
+        except driver.CompileError as error:
+            shown = _show_messages(error)
+            error._render_traceback_ = lambda: shown
+            raise
+        except MagicError as error:
+            shown = [str(error)]
+            error._render_traceback_ = lambda: shown
+            raise
+        names = sorted(module.module.function_names())
+        found = {name: module.get_function(name) for name in names}
+        self._shell.push({**found, "_cuda_module": module})
+        print("kernels:", ", ".join(names) or "none; later cells may use this one")
+
+    def cuda_profile(self, line: str, cell: str) -> Profile:
+        """Run a cell of Python and return the profile of its kernels."""
+        with Profile() as recorded:
+            self._run(cell)
+        return self._name(line, recorded)
+
+    def cuda_check(self, line: str, cell: str) -> None:
+        """Run a cell of Python and print what the check modes found. ``mem race`` behind the magic selects modes."""
+        modes, names = [], []
+        for word in line.split():
+            (modes if word in MODES else names).append(word)
+        checks = check(*modes)
+        try:
+            with checks:
+                self._run(cell)
+        finally:
+            print(checks.report())
+            self._name(" ".join(names), checks)
+
+    def cuda_reset(self, line: str) -> None:
+        """Make a new context in place of the present one, whose arrays and kernels are lost."""
+        if line.strip():
+            raise MagicError(f"%cuda_reset takes no words: {line.strip()!r}")
+        import pycuda.autoinit as chosen
+
+        clear_context_caches()
+        chosen.context.pop()
+        chosen.device.reset_primary_context()
+        chosen.context = chosen.device.retain_primary_context()
+        chosen.context.push()
+        driver.Context.set_default(chosen.context)
+        print("a new context; make arrays and kernels again")
+
+    def _run(self, cell: str) -> None:
+        done = self._shell.run_cell(cell)
+        failure = getattr(done, "error_in_exec", None) or getattr(
+            done, "error_before_exec", None
+        )
+        if failure is not None:  # shown already; "run all" must stop
+            error = MagicError(f"the cell failed: {failure}")
+            error._render_traceback_ = lambda: []
+            raise error
+
+    def _name(self, line: str, result: object) -> object:
+        if name := line.strip():
+            if not name.isidentifier():
+                raise MagicError(f"{name!r} is no name of a variable")
+            self._shell.push({name: result})
+        return result
+
+    def show_error(
+        self,
+        shell: object,
+        kind: type,
+        error: Exception,
+        *rest: object,
+        **options: object,
+    ) -> None:
+        """The traceback of an error of the driver; if the context is lost, what to do."""
+        shell.showtraceback((kind, error, error.__traceback__), **options)
+        if getattr(error, "code", None) in _LOST:
+            print(_RESET_HINT)
 
 
 def compile_cell(line: str, cell: str) -> dict[str, object]:
-    """Compile a cell. Returns its kernels by name.
+    """Compile a cell. Returns its kernels by name, and the module as ``_cuda_module``.
 
-    line: options of the compiler, separated by spaces.
+    line: options of the compiler and parameters of SourceModule, separated by spaces.
     cell: the source in CUDA C++.
     """
-    module = SourceModule(cell, options=line.split())
+    module = Cells().compile(line, cell, "cell")
     names = {name: module.get_function(name) for name in module.module.function_names()}
     return {**names, "_cuda_module": module}
 
 
 def load_ipython_extension(ipython: object) -> None:
-    """Create a context and define the magics ``%%cuda`` and ``%%cuda_profile``. ``%load_ext pycuda.ipython`` calls this function.
+    """Create a context and define the magics. ``%load_ext pycuda.ipython`` calls this function.
 
     ipython: the InteractiveShell of IPython.
     """
-    import pycuda.autoinit  # noqa: F401
+    os.environ.setdefault("PYCUDA_QUIET", "1")  # stderr is a red box in a notebook
+    import pycuda.autoinit
 
-    def cuda(line: str, cell: str) -> None:
-        found = compile_cell(line, cell)
-        ipython.push(found)
-        names = sorted(name for name in found if not name.startswith("_"))
-        print("kernels:", ", ".join(names))
-
-    def cuda_profile(line: str, cell: str) -> Profile:
-        with Profile() as recorded:
-            ipython.run_cell(cell)
-        if name := line.strip():
-            ipython.push({name: recorded})
-        return recorded
-
-    for magic in (cuda, cuda_profile):
+    print(f"PyCUDA runs on {pycuda.autoinit.device.name()}")
+    magics = _Magics(ipython)
+    cells: tuple[Callable, ...] = (magics.cuda, magics.cuda_check, magics.cuda_profile)
+    for magic in cells:
         ipython.register_magic_function(
             magic, magic_kind="cell", magic_name=magic.__name__
         )
+    ipython.register_magic_function(
+        magics.cuda_reset, magic_kind="line", magic_name="cuda_reset"
+    )
+    if hasattr(ipython, "set_custom_exc"):
+        ipython.set_custom_exc((driver.Error,), magics.show_error)

@@ -7,6 +7,7 @@
 
 #include <pycuda/context.h>
 #include <pycuda/device.h>
+#include <pycuda/primary_context.h>
 
 #include <nanobind/operators.h>
 #include <nanobind/stl/string.h>
@@ -75,6 +76,11 @@ Context make_context(const Device &device, unsigned flags) {
 Context retain_primary_context(const Device &device) {
     nb::gil_scoped_release release;
     return Context::primary(device);
+}
+
+void reset_primary_context_without_gil(const Device &device) {
+    nb::gil_scoped_release release;
+    reset_primary_context(device);
 }
 
 /// `with device:` makes the device's primary context current in the block.
@@ -181,6 +187,14 @@ void bind_device(nb::module_ &module) {
              "The primary context of the device, which torch, CuPy and the CUDA runtime also "
              "use.\n\n"
              "The context does not become current: call push(), or use the context in ``with``.")
+        .def("reset_primary_context", reset_primary_context_without_gil,
+             "Destroy everything in the primary context of the device, for a new start.\n\n"
+             "A fault of a kernel, such as an access out of bounds, leaves a context that runs no "
+             "kernel any more. After this call retain_primary_context() returns a new one. All "
+             "arrays, "
+             "modules, streams and other objects of the old context are refused. Other libraries "
+             "of the "
+             "process lose their objects on this device as well.")
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
         .def("can_access_peer", &Device::can_access_peer, nb::arg("dev"),

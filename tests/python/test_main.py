@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest import is_softcuda
 
-import pycuda.driver as cuda
 from pycuda import __main__ as command
-from pycuda import docs, gpuarray, ipython
+from pycuda import docs
 
 
 def test_shows_the_available_devices(run_program, tmp_path):
@@ -60,40 +58,6 @@ def test_an_unknown_command_gets_the_names_of_the_commands(capsys):
     assert "argument command: invalid choice: 'banana'" in error
     for name in ("cache", "check", "profile", "gdb"):
         assert f"'{name}'" in error
-
-
-class FakeShell:
-    def register_magic_function(self, function, magic_kind, magic_name):
-        assert magic_kind == "cell" and magic_name == function.__name__
-        self.magics = {**getattr(self, "magics", {}), magic_name: function}
-
-    def run_cell(self, cell):
-        exec(cell, self.names)
-
-    def push(self, names):
-        self.names = names
-
-
-def test_magic(device, capsys):
-    shell = FakeShell()
-    ipython.load_ipython_extension(shell)
-    shell.magics["cuda"](
-        "-std=c++17", "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }"
-    )
-    assert "kernels: twice" in capsys.readouterr().out
-    a = np.ones(4, np.float32)
-    shell.names["twice"](cuda.InOut(a), block=(4, 1, 1))
-    assert a.tolist() == [2] * 4
-
-
-@pytest.mark.skipif(not is_softcuda(), reason="only softcuda has a profile")
-def test_magic_of_the_profile(device):
-    shell = FakeShell()
-    ipython.load_ipython_extension(shell)
-    shell.names = {"zeros": gpuarray.zeros}
-    shown = shell.magics["cuda_profile"]("p", "(zeros(1000, 'f') + 1).get()")
-    assert shell.names == {"p": shown} and shown.kernels
-    assert "<h1>Kernel report</h1>" in shown._repr_html_()
 
 
 def test_docs_print_their_path(tmp_path, monkeypatch, capsys):

@@ -8,6 +8,7 @@
 // A context that was released may still be in the middle of a thread's stack. It is recorded as
 // retired, and pop() skips it.
 #include <pycuda/context.h>
+#include <pycuda/primary_context.h>
 
 #include "objects/cleanup.h"
 #include "objects/context_owner.h"
@@ -61,6 +62,19 @@ class Registry {
         owners = owners_of(handle);
         const auto found = std::find_if(owners.rbegin(), owners.rend(), usable);
         return found == owners.rend() ? nullptr : *found;
+    }
+    /// The owners of `handle` become useless. Returns how many of them had retained it.
+    int give_up(CUcontext handle) {
+        Owners owners; // released after the lock
+        std::lock_guard lock(mutex_);
+        owners = owners_of(handle);
+        retired_.insert(handle);
+        int retained = 0;
+        for (const auto &owner : owners) {
+            owner->attached = false;
+            retained += !owner->gone.exchange(true) && owner->hold == ContextOwner::Hold::Primary;
+        }
+        return retained;
     }
     void retire(CUcontext handle) noexcept {
         try {
@@ -254,6 +268,20 @@ Context Context::primary(const Device &device, unsigned flags) {
     CUcontext handle = nullptr;
     driver().cuDevicePrimaryCtxRetain(&handle, device.get());
     return Context(make_owner(handle, device.get(), ContextOwner::Hold::Primary));
+}
+
+void reset_primary_context(const Device &device) {
+    if (!primary_is_active(device.get()))
+        return;
+    const std::optional<Context> chosen = Context::get_default();
+    CUcontext handle = nullptr;
+    driver().cuDevicePrimaryCtxRetain(&handle, device.get());
+    const int retained = 1 + registry().give_up(handle);
+    if (chosen && chosen->get() == handle)
+        Context::set_default(std::nullopt);
+    driver().cuDevicePrimaryCtxReset(device.get());
+    for (int i = 0; i < retained; ++i)
+        driver().cuDevicePrimaryCtxRelease(device.get());
 }
 
 Context Context::create(const Device &device, unsigned flags) {

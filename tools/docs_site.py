@@ -131,6 +131,17 @@ def with_charts(text: str, folder: Path) -> tuple[str, int]:
     return "\n\n".join(blocks), count
 
 
+def without_cells(text: str) -> str:
+    """A notebook's text with its cells as blocks of code."""
+
+    def block(found: re.Match) -> str:
+        language = "cuda" if found[2].startswith("%%cuda\n") else "python"
+        return f"```{language}\n{found[2]}```"
+
+    cell = r"^```\{code-cell\} ipython3\n(:tags: .*\n\n)?(.*?)^```$"
+    return re.sub(cell, block, text, flags=re.MULTILINE | re.DOTALL)
+
+
 def gather(source: Path) -> int:
     """Copies all sources to a folder; returns the number of charts."""
     shutil.rmtree(source, ignore_errors=True)
@@ -144,6 +155,8 @@ def gather(source: Path) -> int:
         if path.stem == "benchmarks":
             text, charts = with_charts(text, source / "charts")
         path.write_text(text)
+    for path in (source / "course").glob("*.md"):
+        path.write_text(without_cells(path.read_text()))
     (source / "reference").mkdir()
     for name, text in reference.pages(ROOT).items():
         (source / "reference" / name).write_text(text)

@@ -220,9 +220,10 @@ ensure_python() {
 # Packages for a program that ./run starts
 
 # program_list FILE: the list of Python packages for a program: for an example it is named after the example's
-# folder, for a tool after the tool.
+# folder, for a tool after the tool. The course is read with Jupyter.
 program_list() {
     local folder=
+    case $1 in jupyter | jupyter-lab) echo course && return ;; esac
     if [[ $(readlink -f -- "$1") == "$root/tools/wheel" ]]; then
         echo wheel
         return

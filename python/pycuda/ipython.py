@@ -28,6 +28,7 @@ import inspect
 import os
 import re
 import shlex
+import warnings
 from collections.abc import Callable
 
 from pycuda import check, driver
@@ -186,7 +187,9 @@ class _Magics:
         """Compile a cell of CUDA C++; its kernels become variables."""
         number = len(self._shell.user_ns.get("In", [""])) - 1
         try:
-            module = self._cells.compile(line, cell, f"cell {number}")
+            with warnings.catch_warnings(record=True) as messages:
+                warnings.simplefilter("always")
+                module = self._cells.compile(line, cell, f"cell {number}")
         except driver.CompileError as error:
             shown = _show_messages(error)
             error._render_traceback_ = lambda: shown
@@ -195,6 +198,8 @@ class _Magics:
             shown = [str(error)]
             error._render_traceback_ = lambda: shown
             raise
+        for message in messages:  # without the red box of a warning
+            print(str(message.message).strip())
         names = sorted(module.module.function_names())
         found = {name: module.get_function(name) for name in names}
         self._shell.push({**found, "_cuda_module": module})

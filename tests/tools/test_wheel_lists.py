@@ -35,6 +35,7 @@ def test_run_installs_the_list_for_tools_wheel():
     assert list_for("tools/wheel") == "wheel"
     assert list_for(str(ROOT / "tools/wheel")) == "wheel"
     assert list_for("tools/passes.py") == ""
+    assert list_for("jupyter") == "course"
 
 
 def test_the_version_is_one():

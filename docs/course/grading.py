@@ -1,0 +1,85 @@
+"""Grades an exercise of the course: the right result, and kernels without defects.
+
+>>> grade("1.1", lambda: 2 + 2, 4)
+exercise 1.1: right
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+import pycuda
+import pycuda.driver as cuda
+
+
+def _first_difference(got: np.ndarray, expected: np.ndarray, rtol: float) -> str | None:
+    """What is wrong with a result, in words; None if nothing is."""
+    if got.shape != expected.shape:
+        return f"the result has shape {got.shape}, expected {expected.shape}"
+    wrong = ~np.isclose(got, expected, rtol=rtol, atol=rtol, equal_nan=True)
+    if not wrong.any():
+        return None
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    where = (
+        f"element {place[0] if len(place) == 1 else place}" if place else "the result"
+    )
+    return f"{where} is {got[place]}, expected {expected[place]} ({int(wrong.sum())} of {got.size} differ)"
+
+
+def _excess(run: Callable[[], object], limits: dict[str, float]) -> str | None:
+    """Which count of the profile is above its limit, in words; None if none is."""
+    with pycuda.profile() as profile:
+        run()
+    for name, limit in limits.items():
+        count = sum(kernel.total(name) for kernel in profile.kernels)
+        if count > limit:
+            return f"the result is right, but the profile counts {count} {name}; at most {limit:g} are needed"
+    return None
+
+
+def grade(
+    exercise: str,
+    run: Callable[[], object],
+    expected: object,
+    rtol: float = 1e-5,
+    limits: dict[str, float] | None = None,
+) -> None:
+    """Run an exercise and print whether it is solved.
+
+    exercise: its number, such as "3.2".
+    run: calls your kernel and returns the result, an array or a number.
+    expected: the right result.
+    rtol: the tolerated relative difference.
+    limits: the largest counts of the profile, such as {"sectors": 4096}; counted only without a GPU.
+
+    Without a GPU, the check modes must find nothing, too.
+    """
+    on_cpu = "softcuda" in cuda.get_driver_path()
+    checks = pycuda.check() if on_cpu else None
+    try:
+        if checks is None:
+            got = run()
+        else:
+            with checks:
+                got = run()
+        cuda.Context.synchronize()
+    except cuda.Error as error:
+        print(f"exercise {exercise}: not yet: {error}")
+        return
+    if hasattr(got, "get"):
+        got = got.get()
+    problem = _first_difference(np.asarray(got), np.asarray(expected), rtol)
+    findings = checks.findings if checks is not None else []
+    if problem is None and findings:
+        problem = (
+            "the result is right, but the check modes found a defect:\n"
+            + checks.report()
+        )
+    if problem is None and limits and on_cpu:
+        problem = _excess(run, limits)
+    print(
+        f"exercise {exercise}: "
+        + ("right" if problem is None else f"not yet: {problem}")
+    )

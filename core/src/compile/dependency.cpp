@@ -58,6 +58,13 @@ std::optional<FileStamp> stamp_file(const std::string &path) {
     return to_stamp(status);
 }
 
+std::optional<FileIdentity> identify(const std::string &path) {
+    struct stat status;
+    if (::stat(path.c_str(), &status) != 0)
+        return std::nullopt;
+    return FileIdentity{status.st_dev, status.st_ino};
+}
+
 std::optional<FileContent> read_file(const std::string &path) {
     int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0)

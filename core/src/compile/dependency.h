@@ -1,6 +1,7 @@
 // dependency.h -- a file that a compiled image depends on, and whether it has changed.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,18 @@ struct FileStamp {
 
 /// Empty if the regular file does not exist.
 [[nodiscard]] std::optional<FileStamp> stamp_file(const std::string &path);
+
+/// What names of the same file or folder have in common: "a/../b.h" and "b.h", a link and its
+/// target.
+struct FileIdentity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+
+    auto operator<=>(const FileIdentity &) const = default;
+};
+
+/// Empty if there is no file or folder of this name.
+[[nodiscard]] std::optional<FileIdentity> identify(const std::string &path);
 
 /// The content and stamp of a file; empty if the file cannot be read.
 struct FileContent {

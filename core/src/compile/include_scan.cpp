@@ -1,7 +1,9 @@
 // include_scan.cpp -- finds the files that a source includes, without a preprocessor.
 #include "include_scan.h"
 
+#include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "standard_headers.h"
@@ -16,6 +18,15 @@ using Owner = IncludeDirectory::Owner;
 std::string folder_of(const std::string &path) {
     std::size_t slash = path.rfind('/');
     return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+/// The path without "." and "x/..", or unchanged where the shorter path is another file, because x
+/// is a link to a folder.
+std::string shortened(const std::string &path) {
+    if (path.find("/.") == std::string::npos)
+        return path;
+    const std::string shorter = std::filesystem::path(path).lexically_normal();
+    return identify(shorter) == identify(path) ? shorter : path;
 }
 
 bool is_cuda(Owner owner) { return owner == Owner::Toolkit || owner == Owner::Library; }
@@ -76,8 +87,9 @@ class Scanner {
 
     /// Whether the file, which a file in `from` includes as `name`, exists. Queues the file if it
     /// exists, else records it as absent.
-    bool try_file(const std::string &path, Owner owner, const IncludeDirectory &from,
+    bool try_file(const std::string &written, Owner owner, const IncludeDirectory &from,
                   const std::string &name) {
+        const std::string path = shortened(written);
         names_[path].insert(name);
         auto known = exists_.find(path);
         if (known != exists_.end())
@@ -85,11 +97,19 @@ class Scanner {
         const bool exists = stamp_file(path).has_value();
         exists_.emplace(path, exists);
         const bool remembered = !(is_cuda(from.owner) && is_cuda(owner));
-        if (exists)
+        if (exists && is_new(path))
             pending_.push_back({path, owner, remembered});
-        else if (remembered)
+        else if (!exists && remembered)
             scan_.dependencies.files.push_back({path, true, {}, {}});
         return exists;
+    }
+
+    /// False if the file was queued before, under another name in the same folder. A link in
+    /// another folder is new: its quoted includes are searched there.
+    bool is_new(const std::string &path) {
+        const std::optional<FileIdentity> file = identify(path);
+        const std::optional<FileIdentity> folder = identify(folder_of(path));
+        return file && folder && queued_.emplace(*file, *folder).second;
     }
 
     void read_header(const Header &header) {
@@ -137,6 +157,7 @@ class Scanner {
     std::map<std::string, std::set<std::string>> names_; // of a path, in #include directives
     std::map<std::string, AdaptedHeader> adapted_;       // in #include directives, by path
     std::map<std::string, bool> exists_;
+    std::set<std::pair<FileIdentity, FileIdentity>> queued_; // a file and its folder
     IncludeScan scan_;
 };
 

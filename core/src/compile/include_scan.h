@@ -3,7 +3,8 @@
 // NVRTC cannot list the files that it read, so the cache needs its own list. The scan is
 // conservative: it follows every #include, including those that an #if disables. It also records
 // the paths at which a header was searched but not found, because a file that appears there later
-// would be found first. The cache then only checks whether these files have changed.
+// would be found first. The cache then only checks whether these files have changed. A file is read
+// once, however many names it has: headers that include each other by "../" have endless ones.
 //
 // Of CUDA's own headers, only those that the user's files name are recorded. The hundreds of
 // headers that these include change only together, with a new CUDA, and checking each would take

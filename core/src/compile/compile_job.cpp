@@ -8,11 +8,12 @@
 
 namespace pycuda::compile_detail {
 
-IncludeScan scan_includes(const CompileJob &job, const std::vector<IncludeDirectory> &path) {
+IncludeScan scan_includes(const CompileJob &job, const std::vector<IncludeDirectory> &path,
+                          HeaderChanges changes) {
     std::string text;
     for (const std::string &header : job.options.pre_includes)
         text += "#include \"" + header + "\"\n";
-    return scan_includes(text + job.request.source, job.source_directory, path);
+    return scan_includes(text + job.request.source, job.source_directory, path, changes);
 }
 
 RequestedArchitecture requested_architecture(const CompileJob &job) {
@@ -25,15 +26,13 @@ RequestedArchitecture requested_architecture(const CompileJob &job) {
     return requested;
 }
 
-std::string prepare_source(const CompileJob &job, bool all_outside) {
+std::string prepare_source(const CompileJob &job, std::string_view source, bool all_outside) {
     const CompileRequest &request = job.request;
     const auto leading = [&](const IsOutside &is_outside) {
-        return job.options.wants_precompiled_headers
-                   ? leading_directives(request.source, is_outside)
-                   : 0;
+        return job.options.wants_precompiled_headers ? leading_directives(source, is_outside) : 0;
     };
     if (request.linkage == Linkage::Cxx)
-        return name_source(request.source, request.name,
+        return name_source(source, request.name,
                            leading([](const IncludeDirective &) { return true; }));
     const IncludeDirectory here{job.source_directory, IncludeDirectory::Owner::User};
     auto is_outside = [&](const IncludeDirective &include) {
@@ -44,7 +43,7 @@ std::string prepare_source(const CompileJob &job, bool all_outside) {
         const IncludeDirectory *owner = find_include_owner(include, here, job.include_path);
         return !owner || owner->owner != IncludeDirectory::Owner::User;
     };
-    return wrap_in_extern_c(request.source, request.name, is_outside, leading(is_outside));
+    return wrap_in_extern_c(source, request.name, is_outside, leading(is_outside));
 }
 
 std::string stem_of(const std::string &name) { return std::filesystem::path(name).stem().string(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler_options.h"
@@ -39,26 +40,35 @@ class NeedsNvcc : public CompileError {
     using CompileError::CompileError;
 };
 
+/// An error that NVRTC reports in the text of a source.
+class RefusedText : public CompileError {
+  public:
+    using CompileError::CompileError;
+};
+
 /// NVRTC does not know the type of a kernel's parameter.
 class UnknownType : public NeedsNvcc {
   public:
     using NeedsNvcc::NeedsNvcc;
 };
 
-/// Both throw CompileError; the first NeedsNvcc too.
+/// Both throw CompileError; the first NeedsNvcc and RefusedText too.
 [[nodiscard]] CompileOutcome compile_with_nvrtc(const CompileJob &job);
 [[nodiscard]] CompileOutcome compile_with_nvcc(const CompileJob &job, const std::string &nvcc);
 
 /// The files that the job's source and its -include headers include.
 [[nodiscard]] IncludeScan scan_includes(const CompileJob &job,
-                                        const std::vector<IncludeDirectory> &path);
+                                        const std::vector<IncludeDirectory> &path,
+                                        HeaderChanges changes = {});
 
 /// The options and request's architecture together; the request's own fields win.
 [[nodiscard]] struct RequestedArchitecture requested_architecture(const CompileJob &job);
 
-/// The source that is passed to the compiler: wrapped in extern "C" if requested. With
-/// `all_outside`, the user's headers are outside the wrap, too.
-[[nodiscard]] std::string prepare_source(const CompileJob &job, bool all_outside);
+/// The text that is passed to the compiler: the job's source, or a text in its place with the same
+/// lines, wrapped in extern "C" if requested. With `all_outside`, the user's headers are outside
+/// the wrap, too.
+[[nodiscard]] std::string prepare_source(const CompileJob &job, std::string_view source,
+                                         bool all_outside);
 
 /// The file name without folder and extension: "kernel" for "dir/kernel.cu".
 [[nodiscard]] std::string stem_of(const std::string &name);

@@ -13,10 +13,12 @@
 #include "compile_job.h"
 #include "compiler_search.h"
 #include "disk_cache.h"
+#include "gnu_extensions.h"
 #include "host_code_includes.h"
 #include "kernel_pack.h"
 #include "memory_cache.h"
 #include "progress_line.h"
+#include "refused_text.h"
 #include "struct_attributes.h"
 #include "texture_shim.h"
 
@@ -129,7 +131,7 @@ std::string memory_key(const CompileRequest &request) {
 
 Sha256::Digest disk_key(const CompileJob &job) {
     ByteWriter key;
-    key.put("image 3");
+    key.put("image 4");
     put_request(key, job.request);
     key.put(job.source_directory).put(job.compiler_identity);
     for (const IncludeDirectory &directory : job.include_path)
@@ -229,6 +231,30 @@ CompileOutcome compile_with_nvcc_instead(const CompileJob &job, const std::strin
     throw both;
 }
 
+/// Compiles with nvcc a source that NVRTC refuses. If nvcc refuses the source too, throws NVRTC's
+/// error: its messages name the source's own file and lines.
+CompileOutcome compile_refused_text(const CompileJob &job, const RefusedText &failure) {
+    const CompileRequest &request = job.request;
+    if (!request.name_expressions.empty() || !nvcc_may_accept(failure.standard_error()))
+        throw RefusedText(failure);
+    const std::optional<std::string> nvcc =
+        request.compiler == CompilerChoice::Nvrtc ? std::nullopt : find_nvcc(request.nvcc);
+    if (!nvcc) {
+        RefusedText advised(failure.message() + advice_to_get_nvcc(failure.standard_error()),
+                            failure.command_line(), failure.standard_output(),
+                            failure.standard_error());
+        advised.kept_in = failure.kept_in;
+        throw advised;
+    }
+    try {
+        CompileOutcome outcome = compile_with_nvcc_instead(job, *nvcc);
+        trace_nvcc(request.name, *nvcc, failure.standard_error());
+        return outcome;
+    } catch (const CompileError &) {
+        throw RefusedText(failure);
+    }
+}
+
 /// Compiles with NVRTC, then with nvcc if NVRTC's failure is one that nvcc may not have.
 CompileOutcome compile_in_process(const CompileJob &job) {
     std::optional<std::string> nvcc;
@@ -238,6 +264,8 @@ CompileOutcome compile_in_process(const CompileJob &job) {
         return compile_with_nvcc_instead(job, *nvcc);
     try {
         return compile_with_nvrtc(job);
+    } catch (const RefusedText &failure) {
+        return compile_refused_text(job, failure);
     } catch (const NeedsNvcc &failure) {
         nvcc = find_nvcc(job.request.nvcc);
         if (job.request.compiler == CompilerChoice::Nvrtc || !nvcc)
@@ -245,6 +273,7 @@ CompileOutcome compile_in_process(const CompileJob &job) {
         try {
             CompileOutcome outcome = compile_with_nvcc_instead(job, *nvcc);
             remember_host_code(job, failure);
+            trace_nvcc(job.request.name, *nvcc, failure.standard_error());
             return outcome;
         } catch (const CompileError &second) {
             if (const auto *unknown = dynamic_cast<const UnknownType *>(&failure))
@@ -321,6 +350,8 @@ CompileResult compile(const CompileRequest &asked) {
     adapt_texture_references(request);
     if (std::optional<std::string> moved = move_struct_attributes(request.source))
         request.source = std::move(*moved);
+    if (std::optional<std::string> included = replace_imports(request.source))
+        request.source = std::move(*included);
     if (!caches_are_on(request) || request.keep) {
         const PreparedJob prepared = prepare(request);
         return compile_afresh(prepared.job, prepared.nvcc).result;

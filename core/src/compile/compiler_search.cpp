@@ -168,6 +168,20 @@ NvrtcLocation search_nvrtc(const std::vector<std::string> &added_directories) {
     throw_nvrtc_not_found(roots);
 }
 
+std::vector<std::string> added_directories() {
+    std::scoped_lock lock(search().mutex);
+    return search().added_directories;
+}
+
+/// The folders of Python packages, which may have wheels of NVIDIA.
+std::vector<std::string> roots_of_wheels() {
+    std::vector<std::string> roots = added_directories();
+    add_own_neighbourhood(roots);
+    if (const std::string prefix = environment("VIRTUAL_ENV"); !prefix.empty())
+        add_site_packages(prefix, roots);
+    return roots;
+}
+
 bool is_program(const std::string &path) {
     return stamp_file(path) && ::access(path.c_str(), X_OK) == 0;
 }
@@ -185,12 +199,7 @@ void throw_nvrtc_not_found(const std::vector<std::string> &roots) {
 }
 
 std::optional<std::string> find_toolkit_library(Names names) {
-    std::vector<std::string> added;
-    {
-        std::scoped_lock lock(search().mutex);
-        added = search().added_directories;
-    }
-    std::vector<std::string> roots = search_roots(added);
+    std::vector<std::string> roots = search_roots(added_directories());
     if (std::string nvrtc = environment("PYCUDA_NVRTC"); !nvrtc.empty())
         roots.insert(roots.begin(), {nvrtc, fs::path(nvrtc).parent_path()});
     for (const std::string &root : roots)
@@ -242,6 +251,9 @@ std::optional<std::string> find_nvcc(const std::string &program) {
         for (const char *name : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
             if (std::string root = environment(name); !root.empty())
                 folders.push_back(root + "/bin");
+        for (const std::string &root : roots_of_wheels())
+            for (const char *folder : {"/nvidia/cu13/bin", "/nvidia/cuda_nvcc/bin"})
+                folders.push_back(root + folder);
         folders.push_back("/usr/local/cuda/bin");
     }
     for (const std::string &folder : folders)

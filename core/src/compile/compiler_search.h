@@ -39,7 +39,7 @@ class NvrtcNotFound : public CompileError {
 [[noreturn]] void throw_nvrtc_not_found(const std::vector<std::string> &roots);
 
 /// The path of nvcc: `program` itself if it is a path, else the result of a search in PATH and, for
-/// "nvcc", in the toolkit's folders.
+/// "nvcc", in the toolkit's folders and in the wheel nvidia-cuda-nvcc.
 [[nodiscard]] std::optional<std::string> find_nvcc(const std::string &program);
 
 /// "path:size:time", which identifies the version of a file.

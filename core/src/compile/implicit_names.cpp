@@ -15,19 +15,6 @@ struct Row {
 
 using Table = std::map<std::string_view, Row>;
 
-/// nvcc gets these functions from <cmath>: overloads of functions of one or two doubles for all
-/// integer types. Each function has its own namespace, because several may be declared.
-std::string function_of_integers(const std::string &name, int parameters) {
-    const bool two = parameters == 2;
-    const std::string scope = "pycuda_implicit_" + name;
-    return "namespace " + scope + " { template <bool> struct when {}; " +
-           "template <> struct when<true> { typedef double type; }; }\n" + "template <class A" +
-           (two ? ", class B" : "") + "> __device__ inline typename " + scope +
-           "::when<A(1) / A(2) == A(0)" + (two ? " && B(1) / B(2) == B(0)" : "") + ">::type " +
-           name + "(A a" + (two ? ", B b" : "") + ") { return " + name + "(double(a)" +
-           (two ? ", double(b)" : "") + "); }\n";
-}
-
 constexpr std::string_view string_length = R"(
 __device__ inline size_t strlen(const char *text) {
     size_t length = 0;
@@ -73,15 +60,6 @@ Table make_table() {
         {"RAND_MAX", {"#define RAND_MAX 2147483647", {}}},
         {"strlen", {std::string(string_length), {}}},
     };
-    for (const char *name :
-         {"acos",  "acosh",  "asin", "asinh", "atan",  "atanh", "cbrt",      "ceil",
-          "cos",   "cosh",   "erf",  "erfc",  "exp",   "exp2",  "expm1",     "fabs",
-          "floor", "lgamma", "log",  "log10", "log1p", "log2",  "nearbyint", "rint",
-          "round", "sin",    "sinh", "sqrt",  "tan",   "tanh",  "tgamma",    "trunc"})
-        table[name] = {function_of_integers(name, 1), {}};
-    for (const char *name : {"atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot",
-                             "nextafter", "pow", "remainder"})
-        table[name] = {function_of_integers(name, 2), {}};
     add(table, "math.h",
         "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 "
         "M_SQRT1_2 INFINITY NAN HUGE_VAL HUGE_VALF");
@@ -118,8 +96,6 @@ struct MissingName {
 constexpr MissingName missing_names[] = {
     {"identifier \"", "\" is undefined", ""},
     {"namespace \"std\" has no member \"", "\"", "std::"},
-    {"more than one instance of overloaded function \"", "\" matches the argument list", ""},
-    {"more than one instance of overloaded function \"std::", "\" matches the argument list", ""},
 };
 
 } // namespace

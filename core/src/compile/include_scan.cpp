@@ -6,6 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "file_scope_constants.h"
+#include "gnu_extensions.h"
+#include "nvcc_names.h"
 #include "standard_headers.h"
 #include "struct_attributes.h"
 #include "texture_shim.h"
@@ -33,12 +36,13 @@ bool is_cuda(Owner owner) { return owner == Owner::Toolkit || owner == Owner::Li
 
 class Scanner {
   public:
-    explicit Scanner(const std::vector<IncludeDirectory> &path) : path_(path) {
+    Scanner(const std::vector<IncludeDirectory> &path, HeaderChanges changes)
+        : path_(path), changes_(changes) {
         scan_.dependencies.recorded_ns = now_ns();
     }
 
     IncludeScan run(std::string_view source, const std::string &source_directory) {
-        scan_text(source, {source_directory, Owner::User});
+        scan_text(source, {source_directory, Owner::User}, TextRole::Source);
         while (!pending_.empty()) {
             Header header = std::move(pending_.back());
             pending_.pop_back();
@@ -55,12 +59,18 @@ class Scanner {
         bool remembered; // recorded as a dependency
     };
 
-    void scan_text(std::string_view text, const IncludeDirectory &folder) {
-        if (text.find("include") == std::string_view::npos)
+    void scan_text(std::string_view text, const IncludeDirectory &folder, TextRole role) {
+        const bool is_user = folder.owner == Owner::User;
+        const bool includes = text.find("include") != std::string_view::npos ||
+                              text.find("import") != std::string_view::npos;
+        if (!is_user && !includes)
             return;
-        for (const IncludeDirective &include :
-             find_includes(text, blank_comments_and_strings(text)))
-            resolve(include, folder);
+        const std::string blanked = blank_comments_and_strings(text);
+        if (is_user)
+            find_nvcc_names(blanked, role, scan_.nvcc_names);
+        if (includes)
+            for (const IncludeDirective &include : find_includes(text, blanked))
+                resolve(include, folder);
     }
 
     void resolve(const IncludeDirective &include, const IncludeDirectory &folder) {
@@ -82,7 +92,7 @@ class Scanner {
                          include.name))
                 return;
         if (scan_.unresolved.insert(include.name).second && stand_in)
-            scan_text(stand_in, {"", Owner::Toolkit});
+            scan_text(stand_in, {"", Owner::Toolkit}, TextRole::Header);
     }
 
     /// Whether the file, which a file in `from` includes as `name`, exists. Queues the file if it
@@ -126,16 +136,26 @@ class Scanner {
         if (header.owner == Owner::User)
             adapt(header.path, content->text);
         if (header.owner != Owner::Library)
-            scan_text(content->text, {folder_of(header.path), header.owner});
+            scan_text(content->text, {folder_of(header.path), header.owner}, TextRole::Header);
     }
 
     void adapt(const std::string &path, const std::string &text) {
-        std::optional<std::string> textures = adapt_texture_declarations(text);
-        std::optional<std::string> both = move_struct_attributes(textures ? *textures : text);
-        if (textures || both)
-            adapted_.emplace(path, AdaptedHeader{"", folder_of(path),
-                                                 both ? std::move(*both) : std::move(*textures),
-                                                 textures.has_value()});
+        AdaptedHeader header{"", folder_of(path), text};
+        if (std::optional<std::string> textures = adapt_texture_declarations(header.text)) {
+            header.text = std::move(*textures);
+            header.has_textures = true;
+        }
+        if (std::optional<std::string> moved = move_struct_attributes(header.text))
+            header.text = std::move(*moved);
+        if (std::optional<std::string> included = replace_imports(header.text))
+            header.text = std::move(*included);
+        if (changes_.replace_gnu_extensions)
+            if (std::optional<std::string> standard = replace_gnu_extensions(header.text))
+                header.text = std::move(*standard);
+        if (changes_.fold_constants)
+            header.text = fold_constants(header.text).text;
+        if (header.text != text)
+            adapted_.emplace(path, std::move(header));
     }
 
     void list_adapted() {
@@ -153,6 +173,7 @@ class Scanner {
     }
 
     const std::vector<IncludeDirectory> &path_;
+    HeaderChanges changes_;
     std::vector<Header> pending_;
     std::map<std::string, std::set<std::string>> names_; // of a path, in #include directives
     std::map<std::string, AdaptedHeader> adapted_;       // in #include directives, by path
@@ -164,8 +185,8 @@ class Scanner {
 } // namespace
 
 IncludeScan scan_includes(std::string_view source, const std::string &source_directory,
-                          const std::vector<IncludeDirectory> &path) {
-    return Scanner(path).run(source, source_directory);
+                          const std::vector<IncludeDirectory> &path, HeaderChanges changes) {
+    return Scanner(path, changes).run(source, source_directory);
 }
 
 const IncludeDirectory *find_include_owner(const IncludeDirective &include,

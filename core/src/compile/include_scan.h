@@ -46,19 +46,28 @@ struct IncludeScan {
     DependencyList dependencies;
     /// Names that were not found in any folder.
     std::set<std::string, std::less<>> unresolved;
-    /// Headers that declare textures (texture_shim.h), or have attributes behind structs
-    /// (struct_attributes.h), by each name that they are included with. A
-    /// name that stands for two of them is left out.
+    /// Headers that declare textures (texture_shim.h), have attributes behind structs
+    /// (struct_attributes.h), or are changed by HeaderChanges, by each name that they are included
+    /// with. A name that stands for two of them is left out.
     std::vector<AdaptedHeader> adapted;
+    /// The words of the source and of the user's headers that nvcc_names.h has a part for.
+    std::set<std::string, std::less<>> nvcc_names;
     /// Whether a user's file has `#include MACRO`, so that the list may be incomplete.
     bool incomplete = false;
+};
+
+/// What is changed in the user's headers in addition to textures and attributes.
+struct HeaderChanges {
+    bool fold_constants = false;         ///< file_scope_constants.h
+    bool replace_gnu_extensions = false; ///< gnu_extensions.h
 };
 
 /// Scans `source`, which lies in `source_directory`. A header that
 /// standard_header() stands in for counts as unresolved unless a folder of the user's has it.
 [[nodiscard]] IncludeScan scan_includes(std::string_view source,
                                         const std::string &source_directory,
-                                        const std::vector<IncludeDirectory> &path);
+                                        const std::vector<IncludeDirectory> &path,
+                                        HeaderChanges changes = {});
 
 /// Whose folder has the header, or nothing. `including_directory` is the including file's.
 [[nodiscard]] const IncludeDirectory *

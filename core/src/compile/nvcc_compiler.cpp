@@ -68,7 +68,8 @@ class NvccCompilation {
     }
 
     CompileOutcome run() {
-        std::ofstream(in_directory(file_name_), std::ios::binary) << prepare_source(job_, false);
+        std::ofstream(in_directory(file_name_), std::ios::binary)
+            << prepare_source(job_, job_.request.source, false);
         ProcessResult process = start();
         if (process.status != 0 && is_for_the_device_alone_ &&
             names_an_unknown_architecture(process.standard_error)) {

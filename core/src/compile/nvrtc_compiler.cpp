@@ -9,6 +9,10 @@
 //   names that nvcc declares by itself         declare them (implicit_names.h)
 //   a header of the host                      replace it by an empty header
 //   `register`                                remove the word, as C++17 does
+//   extensions of GCC                         write them in standard C++ (gnu_extensions.h)
+//   constants computed from constants         declare them constexpr (file_scope_constants.h)
+//   own overloads of pow and its like         leave ours out (nvcc_names.h)
+//   a header that asks for GCC                define its macros
 //
 // If the source still fails for such a reason, NeedsNvcc is thrown.
 #include <algorithm>
@@ -19,7 +23,10 @@
 
 #include "architecture.h"
 #include "compile_job.h"
+#include "file_scope_constants.h"
+#include "gnu_extensions.h"
 #include "implicit_names.h"
+#include "nvcc_names.h"
 #include "nvrtc_library.h"
 #include "standard_headers.h"
 #include "subprocess.h"
@@ -81,6 +88,9 @@ std::string unknown_parameter_type(const std::string &log) {
     return log.substr(std::min(end, log.size())).starts_with(after) ? log.substr(at, end - at) : "";
 }
 
+// __typeof__ of a macro with a statement expression, which is a lambda in C++.
+constexpr std::string_view lambda_in_type = "a lambda is not allowed in an unevaluated expression";
+
 bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
 
 /// A folder that is removed when the process ends.
@@ -105,6 +115,19 @@ struct Attempt {
     std::set<std::string> host_headers; // headers that are replaced by empty headers
     bool without_register = false;
     bool with_int128 = false; // nvcc always knows __int128 on Linux
+    bool with_nvcc_names = true;
+    bool with_gcc_macros = false; // also if only a header asks for them
+    bool without_gcc_macros = false;
+    bool with_gnu_extensions_replaced = false;
+    bool with_cpp20 = false;
+    bool with_constants_folded = false;
+    std::set<std::size_t> host_variables; // numbers of constants that only the host can compute
+
+    /// Whether the compiler reads the declarations of the source as they are written.
+    bool keeps_meaning() const {
+        return !headers_outside_wrap && !for_device_by_default && host_variables.empty() &&
+               !with_gnu_extensions_replaced;
+    }
 };
 
 class NvrtcCompilation {
@@ -122,10 +145,8 @@ class NvrtcCompilation {
         NvrtcOutcome outcome = compile();
         NvrtcOutcome first = outcome; // the failure of the source as written, without remedies
         while (outcome.status == Status::Failed && apply_remedy(outcome.log)) {
-            const bool only_headers_changed =
-                !attempt_.headers_outside_wrap && !attempt_.for_device_by_default;
             outcome = compile();
-            if (only_headers_changed)
+            if (attempt_.keeps_meaning())
                 first = outcome;
         }
         if (outcome.status != Status::Ok)
@@ -161,9 +182,10 @@ class NvrtcCompilation {
 
     NvrtcOutcome compile() {
         const std::vector<IncludeDirectory> path = include_path();
-        scan_ = scan_includes(job_, path);
+        scan_ = scan_includes(
+            job_, path, {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced});
 
-        NvrtcJob nvrtc{prepare_source(job_, attempt_.headers_outside_wrap),
+        NvrtcJob nvrtc{adapted_source(),
                        job_.request.name,
                        {"--gpu-architecture=" + compiled_architecture().name()},
                        {},
@@ -192,15 +214,31 @@ class NvrtcCompilation {
         if (attempt_.with_int128)
             add_once(nvrtc.options, "--device-int128");
         add_adapted_headers(nvrtc);
+        if (attempt_.with_cpp20)
+            add_once(nvrtc.options, "--std=c++20");
+        add_nvcc_names(nvrtc);
+        add_gnu_extensions(nvrtc);
         add_implicit_names(nvrtc);
 
         command_line_ = {"nvrtc"};
         command_line_.insert(command_line_.end(), nvrtc.options.begin(), nvrtc.options.end());
         command_line_.push_back(job_.request.name);
         NvrtcOutcome outcome = library_.compile(nvrtc);
+        restore_names(outcome.log);
         if (job_.keep)
             keep_files(nvrtc, outcome);
         return outcome;
+    }
+
+    std::string adapted_source() {
+        std::string source = job_.request.source;
+        if (attempt_.with_gnu_extensions_replaced)
+            source = replace_gnu_extensions(source).value_or(source);
+        if (attempt_.with_constants_folded) {
+            folded_ = fold_constants(source, attempt_.host_variables);
+            source = folded_.text;
+        }
+        return prepare_source(job_, source, attempt_.headers_outside_wrap);
     }
 
     /// PTX of a user's source gets line information: softcuda reports the line at which a kernel
@@ -221,6 +259,29 @@ class NvrtcCompilation {
             if (header.has_textures)
                 add_once(nvrtc.options, before_all.c_str());
         }
+    }
+
+    /// Adds a header before the source, with what nvcc has for words of the source.
+    void add_nvcc_names(NvrtcJob &nvrtc) {
+        if (!attempt_.with_nvcc_names || job_.request.builtins == Builtins::Minimal)
+            return;
+        if (attempt_.with_gcc_macros)
+            scan_.nvcc_names.emplace(gcc_macro);
+        if (attempt_.without_gcc_macros)
+            scan_.nvcc_names.erase(gcc_macro);
+        nvcc_names_ = declare_nvcc_names(scan_.nvcc_names);
+        if (nvcc_names_.empty())
+            return;
+        constexpr const char *name = "pycuda-nvcc-names.h";
+        nvrtc.headers.push_back({name, nvcc_names_.c_str()});
+        nvrtc.options.push_back(std::string("--pre-include=") + name);
+    }
+
+    void add_gnu_extensions(NvrtcJob &nvrtc) const {
+        if (!attempt_.with_gnu_extensions_replaced)
+            return;
+        nvrtc.headers.push_back({gnu_extension_header, text_of_gnu_extension_header()});
+        nvrtc.options.push_back(std::string("--pre-include=") + gnu_extension_header);
     }
 
     /// Adds a header before the source. It declares the names that the last attempt missed.
@@ -265,12 +326,48 @@ class NvrtcCompilation {
             return attempt_.with_int128 = true;
         if (add_names(missing_implicit_names(log)))
             return true;
+        if (attempt_.with_nvcc_names && is_ambiguous_with_nvcc_names(log)) {
+            attempt_.with_nvcc_names = false;
+            return true;
+        }
+        if (says(log, "#error directive") && !scan_.nvcc_names.contains(gcc_macro) &&
+            !attempt_.without_gcc_macros)
+            return attempt_.with_gcc_macros = true;
+        if (says(log, "GCC system_header") && scan_.nvcc_names.contains(gcc_macro))
+            return attempt_.without_gcc_macros = true;
+        if ((may_be_gnu_extension(log) || says(log, lambda_in_type)) && replace_extensions(log))
+            return true;
+        if (has_dynamic_initialization(log) && !attempt_.with_constants_folded)
+            return attempt_.with_constants_folded = true;
+        if (attempt_.with_constants_folded && add_host_variables(log))
+            return true;
         if (says(log, "may not have extern \"C\" linkage") && !attempt_.headers_outside_wrap &&
             says(job_.request.source, "include"))
             return attempt_.headers_outside_wrap = true;
         if (is_host_code(log) && !attempt_.for_device_by_default)
             return attempt_.for_device_by_default = true;
         return false;
+    }
+
+    /// False if the source has nothing left to replace.
+    bool replace_extensions(const std::string &log) {
+        const auto names_standard = [](const std::string &option) {
+            return option.find("-std") != std::string::npos;
+        };
+        const bool needs_cpp20 = has_designators(job_.request.source) || says(log, lambda_in_type);
+        if (!attempt_.with_cpp20 && needs_cpp20 &&
+            std::ranges::none_of(job_.options.nvrtc, names_standard))
+            return attempt_.with_cpp20 = true;
+        if (attempt_.with_gnu_extensions_replaced)
+            return false;
+        return attempt_.with_gnu_extensions_replaced = true;
+    }
+
+    /// False if the log names no constant that is still declared.
+    bool add_host_variables(const std::string &log) {
+        const std::size_t before = attempt_.host_variables.size();
+        attempt_.host_variables.merge(find_host_variables(folded_, log, job_.request.name));
+        return attempt_.host_variables.size() > before;
     }
 
     /// False if no name is new: then the declarations do not help.
@@ -323,7 +420,7 @@ class NvrtcCompilation {
                 ": the source is wrapped in extern \"C\", where templates are not allowed; "
                 "pass no_extern_c=True (in C++: Linkage::Cxx), and write extern \"C\" before "
                 "each kernel that is not a template";
-        throw_error<CompileError>(message, outcome);
+        throw_error<RefusedText>(message, outcome);
     }
 
     template <class ErrorType>
@@ -385,6 +482,8 @@ class NvrtcCompilation {
     Attempt attempt_;
     IncludeScan scan_;
     ImplicitDeclarations declared_; // of the current attempt
+    std::string nvcc_names_;        // of the current attempt
+    FoldedConstants folded_;        // of the current attempt
     std::vector<std::string> command_line_;
     std::string kept_in_;
 };

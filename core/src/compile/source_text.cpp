@@ -165,12 +165,13 @@ void add_directive(std::string_view source, std::string_view blanked, std::size_
         add_has_includes(source, blanked, begin, end, includes);
         return;
     }
-    if (word != "include" && word != "include_next")
+    if (word != "include" && word != "include_next" && word != "import")
         return;
     // Blanks the comments after the word and reads the operand from the original text.
     IncludeDirective include = read_operand(source, skip_blanks(blanked, word_end, end), end);
     include.line_begin = begin;
     include.line_end = end;
+    include.only_once = word == "import";
     includes.push_back(std::move(include));
 }
 

@@ -15,7 +15,7 @@ namespace pycuda::compile_detail {
 ///     f("   ", ' ');
 [[nodiscard]] std::string blank_comments_and_strings(std::string_view source);
 
-/// One `#include`, `#include_next` or `__has_include`.
+/// One `#include`, `#include_next`, `#import` or `__has_include`.
 struct IncludeDirective {
     enum class Form { Quoted, Angled, Computed };
     Form form = Form::Quoted;
@@ -23,6 +23,7 @@ struct IncludeDirective {
     std::size_t line_begin = 0; ///< position of the first character of its line
     std::size_t line_end = 0;   ///< position of that line's '\n', or the source's end
     bool only_asks = false;     ///< `__has_include`: the file is looked for, not read
+    bool only_once = false;     ///< `#import`, GCC's include that is ignored the second time
 };
 
 /// Every include of the source, including those in parts that `#if` disables. `blanked` is

@@ -169,6 +169,9 @@ using ::lrint; using ::lround; using ::modf; using ::nearbyint; using ::nextafte
 using ::remainder; using ::remquo; using ::rint; using ::round; using ::scalbln; using ::scalbn;
 using ::signbit; using ::sin; using ::sinh; using ::sqrt; using ::tan; using ::tanh; using ::tgamma;
 using ::trunc;
+#ifdef pow // nvcc_names.h
+using ::pycuda_pow;
+#endif
 }
 #endif
 )";

@@ -1,0 +1,349 @@
+// file_scope_constants.cpp -- `const` variables at file scope, whose values nvcc folds.
+#include "file_scope_constants.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "source_text.h"
+
+namespace pycuda::compile_detail {
+namespace {
+
+constexpr std::size_t none = std::string_view::npos;
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
+
+/// Blanks the lines of directives, with their continuations.
+void blank_directives(std::string &text) {
+    bool inside = false;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        std::string_view line(text.data() + begin, end - begin);
+        const std::size_t first = line.find_first_not_of(" \t\r");
+        const bool is_directive = inside || (first != none && line[first] == '#');
+        inside = is_directive && (line.ends_with('\\') || line.ends_with("\\\r"));
+        if (is_directive)
+            std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(begin), end - begin, ' ');
+        begin = end + 1;
+    }
+}
+
+/// The position of the bracket that closes the one at `open`, or `none`.
+std::size_t closing(std::string_view text, std::size_t open) {
+    int depth = 0;
+    for (std::size_t at = open; at < text.size(); ++at) {
+        const char c = text[at];
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+        if (depth == 0)
+            return at;
+    }
+    return none;
+}
+
+struct Word {
+    std::size_t begin;
+    std::string_view text;
+};
+
+/// The words of a declaration before its first initialiser, and the character that ends them.
+struct Specifiers {
+    std::vector<Word> words;
+    std::size_t end = 0;
+    char stop = ';';
+    bool has_declarator_of_pointer = false;
+};
+
+Specifiers read_specifiers(std::string_view text, std::size_t begin, std::size_t end) {
+    Specifiers read;
+    int angles = 0;
+    for (std::size_t at = begin; at < end;) {
+        if (is_word(text[at])) {
+            const std::size_t word = at;
+            while (at < end && is_word(text[at]))
+                ++at;
+            if (angles == 0)
+                read.words.push_back({word, text.substr(word, at - word)});
+            continue;
+        }
+        const char c = text[at];
+        angles += (c == '<') - (c == '>');
+        if (angles == 0 && (c == '=' || c == '{' || c == '(' || c == '[' || c == ',')) {
+            read.end = at;
+            read.stop = c;
+            return read;
+        }
+        read.has_declarator_of_pointer |= angles == 0 && (c == '*' || c == '&');
+        ++at;
+    }
+    read.end = end;
+    return read;
+}
+
+/// Words with which a declaration is not that of a host's constant.
+constexpr std::string_view other_words[] = {
+    "__device__", "__constant__", "__shared__", "__managed__",  "__global__",   "__host__",
+    "extern",     "constexpr",    "typedef",    "using",        "template",     "friend",
+    "struct",     "class",        "union",      "enum",         "namespace",    "volatile",
+    "operator",   "asm",          "constinit",  "thread_local", "static_assert"};
+
+/// Whether a parenthesis after the declared name begins an initialiser, not parameters.
+bool begins_value(std::string_view text, std::size_t open) {
+    std::size_t at = open + 1;
+    while (at < text.size() && is_space(text[at]))
+        ++at;
+    return at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) ||
+                                text[at] == '.' || text[at] == '-' || text[at] == '(');
+}
+
+/// The positions of the commas between the declarators of a list, in [begin, end).
+std::vector<std::size_t> commas_between_declarators(std::string_view text, std::size_t begin,
+                                                    std::size_t end) {
+    std::vector<std::size_t> commas;
+    for (std::size_t at = begin; at < end; ++at) {
+        if (text[at] == '(' || text[at] == '[' || text[at] == '{')
+            at = std::min(closing(text, at), end);
+        else if (text[at] == ',')
+            commas.push_back(at);
+    }
+    return commas;
+}
+
+bool begins_pointer(std::string_view text, std::size_t comma) {
+    const std::size_t next = text.find_first_not_of(" \t\r\n", comma + 1);
+    return next != none && (text[next] == '*' || text[next] == '&');
+}
+
+/// A statement that declares constants of the host.
+struct Declaration {
+    std::size_t begin;               // of the statement
+    std::size_t word;                // of `const`
+    std::size_t name;                // of the first declarator
+    std::vector<std::size_t> commas; // between declarators
+    std::size_t end;                 // of the ';'
+};
+
+/// Reads the statement in [begin, end); empty if it does not declare constants with initialisers.
+std::optional<Declaration> read_declaration(std::string_view text, std::size_t begin,
+                                            std::size_t end) {
+    const Specifiers read = read_specifiers(text, begin, end);
+    const bool has_value = read.stop == '=' || read.stop == '{' || read.stop == '[' ||
+                           (read.stop == '(' && begins_value(text, read.end));
+    if (!has_value || read.has_declarator_of_pointer || read.words.size() < 3 ||
+        text.substr(read.end, end - read.end).find_first_of("={(") == none)
+        return std::nullopt;
+    std::size_t found = none;
+    for (const Word &word : read.words) {
+        if (std::ranges::find(other_words, word.text) != std::end(other_words))
+            return std::nullopt;
+        if (word.text == "const" && found == none)
+            found = word.begin;
+    }
+    std::vector<std::size_t> commas = commas_between_declarators(text, read.end, end);
+    if (found == none ||
+        std::ranges::any_of(commas, [&](std::size_t comma) { return begins_pointer(text, comma); }))
+        return std::nullopt;
+    return Declaration{read.words.front().begin, found, read.words.back().begin, std::move(commas),
+                       end};
+}
+
+/// Walks over the statements at namespace scope.
+class Walker {
+  public:
+    explicit Walker(std::string_view blanked) : text_(blanked) {}
+
+    std::vector<Declaration> run() {
+        while (at_ < text_.size())
+            step();
+        return std::move(found_);
+    }
+
+  private:
+    void step() {
+        const char c = text_[at_];
+        if (c == ';') {
+            end_statement(at_ + 1);
+        } else if (c == '{') {
+            open_brace();
+        } else if (c == '}') { // of a namespace
+            begin_ = ++at_;
+        } else if (c == '(' || c == '[') {
+            const std::size_t close = closing(text_, at_);
+            at_ = close == none ? text_.size() : close + 1;
+        } else {
+            ++at_;
+        }
+    }
+
+    void end_statement(std::size_t end) {
+        if (std::optional<Declaration> found = read_declaration(text_, begin_, end - 1))
+            found_.push_back(std::move(*found));
+        begin_ = at_ = end;
+    }
+
+    void open_brace() {
+        const std::string_view before = text_.substr(begin_, at_ - begin_);
+        const Specifiers read = read_specifiers(text_, begin_, at_);
+        const bool is_linkage =
+            before.find('"') != none && read.words.size() == 1 && read.words[0].text == "extern";
+        const bool is_namespace = std::ranges::any_of(
+            read.words, [](const Word &word) { return word.text == "namespace"; });
+        if (is_linkage || is_namespace) {
+            begin_ = ++at_;
+            return;
+        }
+        const std::size_t close = closing(text_, at_);
+        at_ = close == none ? text_.size() : close + 1;
+        // The body of a function ends its statement; a class and an initialiser do not.
+        if (before.find('(') != none && before.find('=') == none && !is_class(read))
+            begin_ = at_;
+    }
+
+    static bool is_class(const Specifiers &read) {
+        constexpr std::string_view keys[] = {"struct", "class", "union", "enum"};
+        return std::ranges::any_of(read.words, [&](const Word &word) {
+            return std::ranges::find(keys, word.text) != std::end(keys);
+        });
+    }
+
+    std::string_view text_;
+    std::vector<Declaration> found_;
+    std::size_t begin_ = 0, at_ = 0;
+};
+
+/// A line and a column of a text, both from 0.
+struct Place {
+    std::size_t line, column;
+};
+
+constexpr std::array<std::string_view, 4> not_constant = {
+    "dynamic initialization is not supported", "expression must have a constant value",
+    "is not a literal type", "is not of literal type"};
+
+bool says_not_constant(std::string_view message) {
+    return std::ranges::any_of(
+        not_constant, [&](std::string_view phrase) { return message.find(phrase) != none; });
+}
+
+/// The places at which the log reports initialisers that are not constant. The compiler prints
+///     kernel.cu(3): error: expression must have a constant value
+///       const float r = sqrtf(3.0f);
+///                       ^
+std::vector<Place> places_of_errors(std::string_view log, std::string_view name) {
+    std::vector<Place> places;
+    std::size_t line = 0; // from 1; 0 if the error is another one
+    while (!log.empty()) {
+        const std::size_t end = std::min(log.find('\n'), log.size());
+        std::string_view text = log.substr(0, end);
+        log.remove_prefix(std::min(end + 1, log.size()));
+        const std::size_t caret = text.find_first_not_of(' ');
+        if (line > 0 && caret != none && text[caret] == '^') {
+            places.push_back({line - 1, caret < 2 ? 0 : caret - 2});
+            line = 0;
+        }
+        const std::size_t error = text.find("): error");
+        if (error == none)
+            continue;
+        line = 0;
+        if (!text.starts_with(name) || text[name.size()] != '(' || !says_not_constant(text))
+            continue;
+        text.remove_prefix(name.size() + 1);
+        std::from_chars(text.data(), text.data() + text.size(), line); // 0 if this is no number
+    }
+    return places;
+}
+
+std::size_t position_of(std::string_view text, Place place) {
+    std::size_t at = 0;
+    for (std::size_t line = 0; line < place.line && at != none; ++line) {
+        at = text.find('\n', at);
+        at = at == none ? none : at + 1;
+    }
+    return at == none ? none : std::min(at + place.column, text.size());
+}
+
+/// Writes the declarations of one statement, each as a statement of its own.
+class Folder {
+  public:
+    Folder(std::string_view text, const std::set<std::size_t> &removed)
+        : text_(text), removed_(removed) {}
+
+    FoldedConstants run() {
+        blanked_ = blank_comments_and_strings(text_);
+        blank_directives(blanked_);
+        std::size_t done = 0;
+        for (const Declaration &declaration : Walker(blanked_).run()) {
+            folded_.text += text_.substr(done, declaration.begin - done);
+            write(declaration);
+            done = declaration.end + 1;
+        }
+        folded_.text += text_.substr(done);
+        return std::move(folded_);
+    }
+
+  private:
+    void write(const Declaration &declaration) {
+        const std::string specifiers = specifiers_of(declaration, text_);
+        std::string on_one_line = specifiers_of(declaration, blanked_);
+        std::ranges::replace(on_one_line, '\n', ' ');
+        std::size_t begin = declaration.name;
+        for (std::size_t number = 0; number <= declaration.commas.size(); ++number) {
+            const std::size_t end =
+                number < declaration.commas.size() ? declaration.commas[number] : declaration.end;
+            write_declarator((number == 0 ? specifiers : on_one_line) +
+                             std::string(text_.substr(begin, end - begin)) + ";");
+            begin = end + 1;
+        }
+    }
+
+    /// From the text, or from the text without comments.
+    static std::string specifiers_of(const Declaration &declaration, std::string_view text) {
+        constexpr std::size_t length = std::string_view("const").size();
+        const std::size_t rest = declaration.word + length;
+        return std::string(text.substr(declaration.begin, declaration.word - declaration.begin)) +
+               "constexpr" + std::string(text.substr(rest, declaration.name - rest));
+    }
+
+    void write_declarator(std::string statement) {
+        if (removed_.contains(folded_.declarations.size()))
+            std::ranges::replace_if(statement, [](char c) { return c != '\n'; }, ' ');
+        const std::size_t begin = folded_.text.size();
+        folded_.text += statement;
+        folded_.declarations.push_back({begin, folded_.text.size()});
+    }
+
+    std::string_view text_;
+    const std::set<std::size_t> &removed_;
+    std::string blanked_;
+    FoldedConstants folded_;
+};
+
+} // namespace
+
+FoldedConstants fold_constants(std::string_view text, const std::set<std::size_t> &removed) {
+    return Folder(text, removed).run();
+}
+
+bool has_dynamic_initialization(std::string_view log) {
+    return log.find(not_constant.front()) != none;
+}
+
+std::set<std::size_t> find_host_variables(const FoldedConstants &folded, std::string_view log,
+                                          std::string_view name) {
+    std::set<std::size_t> numbers;
+    for (const Place &place : places_of_errors(log, name)) {
+        const std::size_t at = position_of(folded.text, place);
+        for (std::size_t number = 0; number < folded.declarations.size(); ++number) {
+            const FileScopeConstant &declaration = folded.declarations[number];
+            if (declaration.begin <= at && at < declaration.end)
+                numbers.insert(number);
+        }
+    }
+    return numbers;
+}
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,377 @@
+// gnu_extensions.cpp -- GCC's extensions of C++, which nvcc takes and NVRTC refuses.
+#include "gnu_extensions.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <set>
+#include <vector>
+
+#include "source_text.h"
+
+namespace pycuda::compile_detail {
+namespace {
+
+constexpr std::size_t none = std::string_view::npos;
+constexpr long most_cases = 1024; // of one range
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+// A backslash is a space, too: extensions are most frequent in macros of several lines.
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) || c == '\\'; }
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+    while (at < text.size() && is_space(text[at]))
+        ++at;
+    return at;
+}
+
+/// The position of the last character before `at` that is no space; `none` if there is none.
+std::size_t before(std::string_view text, std::size_t at) {
+    while (at > 0 && is_space(text[at - 1]))
+        --at;
+    return at == 0 ? none : at - 1;
+}
+
+std::string_view word_ending_at(std::string_view text, std::size_t last) {
+    std::size_t begin = last + 1;
+    while (begin > 0 && is_word(text[begin - 1]))
+        --begin;
+    return text.substr(begin, last + 1 - begin);
+}
+
+std::string_view word_at(std::string_view text, std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && is_word(text[end]))
+        ++end;
+    return text.substr(at, end - at);
+}
+
+/// The position of the bracket that closes the one at `open`, or `none`.
+std::size_t closing(std::string_view text, std::size_t open) {
+    int depth = 0;
+    for (std::size_t at = open; at < text.size(); ++at) {
+        const char c = text[at];
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+        if (depth == 0)
+            return at;
+    }
+    return none;
+}
+
+struct Edit {
+    std::size_t at, length;
+    std::string text;
+};
+
+template <class Visit> void for_each_word(std::string_view text, Visit visit) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::string_view word = word_at(text, at);
+        if (!word.empty())
+            visit(at, word);
+        at += std::max<std::size_t>(word.size(), 1);
+    }
+}
+
+/// Finds the extensions in a text without comments and strings.
+class Finder {
+  public:
+    explicit Finder(std::string_view blanked) : text_(blanked) {}
+
+    std::vector<Edit> run() {
+        for (std::size_t at = 0; at < text_.size(); ++at) {
+            if (text_[at] == '(')
+                open_parenthesis(at);
+            else if (text_[at] == '?')
+                question(at);
+        }
+        for_each_word(text_, [this](std::size_t at, std::string_view word) {
+            if (word == "case")
+                case_label(at + word.size());
+        });
+        return std::move(edits_);
+    }
+
+  private:
+    void open_parenthesis(std::size_t open) {
+        const std::size_t inside = skip_space(text_, open + 1);
+        if (inside < text_.size() && text_[inside] == '{') {
+            statement_expression(open, inside);
+            return;
+        }
+        const std::size_t close = closing(text_, open);
+        if (close == none || inside == close)
+            return;
+        const std::size_t brace = skip_space(text_, close + 1);
+        if (brace < text_.size() && text_[brace] == '{' && follows_operator(open) &&
+            names_type(text_.substr(open + 1, close - open - 1)))
+            compound_literal(open, close);
+    }
+
+    /// Whether an operand begins at `at`, so that `(T){` there is no function and no condition.
+    bool follows_operator(std::size_t at) const {
+        const std::size_t last = before(text_, at);
+        if (last == none)
+            return false;
+        if (ends_macro_name(last, at))
+            return true;
+        if (is_word(text_[last])) {
+            const std::string_view word = word_ending_at(text_, last);
+            return word == "return" || word == "case";
+        }
+        constexpr std::string_view operators = "=(,?:[+-*/%&|^<>!~{";
+        if (operators.find(text_[last]) == none)
+            return false;
+        const std::size_t earlier = text_[last] == '=' ? before(text_, last) : none;
+        return earlier == none || word_ending_at(text_, earlier) != "operator";
+    }
+
+    /// Whether `#define NAME` or `#define NAME(...)` ends at `last`, and its text begins at `at`.
+    bool ends_macro_name(std::size_t last, std::size_t at) const {
+        if (text_[last] != ')' && at == last + 1)
+            return false; // the parameters
+        if (text_[last] == ')') {
+            const std::size_t open = text_.rfind('(', last);
+            if (open == none || open == 0)
+                return false;
+            last = open - 1;
+        }
+        if (!is_word(text_[last]))
+            return false;
+        const std::size_t name = last + 1 - word_ending_at(text_, last).size();
+        const std::size_t define = before(text_, name);
+        return define != none && word_ending_at(text_, define) == "define";
+    }
+
+    static bool names_type(std::string_view text) {
+        return std::ranges::all_of(text, [](char c) {
+            return is_word(c) || is_space(c) || std::string_view("<>,:*[]&").find(c) != none;
+        });
+    }
+
+    void compound_literal(std::size_t open, std::size_t close) {
+        edits_.push_back({open, 1, "pycuda_type<"});
+        edits_.push_back({close, 1, ">"});
+    }
+
+    void statement_expression(std::size_t open, std::size_t brace) {
+        const std::size_t end = closing(text_, brace);
+        const std::size_t close = closing(text_, open);
+        if (end == none || close == none || skip_space(text_, end + 1) != close ||
+            leaves(text_.substr(brace, end - brace)))
+            return;
+        edits_.push_back({open, 1, "([&]"});
+        if (const std::size_t value = last_expression(brace, end); value != none)
+            edits_.push_back({value, 0, "return "});
+        edits_.push_back({end, 1, "}()"});
+    }
+
+    /// Whether the statements can end the function or the loop around them.
+    static bool leaves(std::string_view statements) {
+        bool found = false;
+        for_each_word(statements, [&](std::size_t, std::string_view word) {
+            found |= word == "return" || word == "goto" || word == "break" || word == "continue";
+        });
+        return found;
+    }
+
+    /// The position of the last statement in braces if the statement is an expression.
+    std::size_t last_expression(std::size_t brace, std::size_t end) const {
+        std::size_t begin = brace + 1, last = none;
+        for (std::size_t at = begin; at < end; ++at) {
+            if (text_[at] == '(' || text_[at] == '[' || text_[at] == '{')
+                at = closing(text_, at); // the outer brace is closed, so the inner ones are
+            const bool is_block = text_[at] == '}';
+            if (text_[at] != ';' && !is_block)
+                continue;
+            const std::size_t first = skip_space(text_, begin);
+            if (first < at)
+                last = is_block ? none : first;
+            begin = at + 1;
+        }
+        if (last == none)
+            return none;
+        constexpr std::string_view statements[] = {"if", "for", "while", "do", "switch", "asm"};
+        const bool is_statement =
+            std::ranges::find(statements, word_at(text_, last)) != std::end(statements);
+        return is_statement ? none : last;
+    }
+
+    /// `a ?: b`, where `a` has no effect and so can be evaluated twice.
+    void question(std::size_t at) {
+        const std::size_t colon = skip_space(text_, at + 1);
+        if (colon >= text_.size() || text_[colon] != ':' ||
+            (colon + 1 < text_.size() && text_[colon + 1] == ':'))
+            return;
+        const std::size_t begin = operand_before(at);
+        const std::string_view operand = text_.substr(begin, at - begin);
+        if (begin == none || has_effect(operand))
+            return;
+        std::string copy(operand);
+        std::ranges::replace_if(copy, is_space, ' ');
+        edits_.push_back({colon, 0, " (" + copy + ") "});
+    }
+
+    /// The begin of the condition that ends before the '?' at `at`.
+    std::size_t operand_before(std::size_t at) const {
+        int depth = 0;
+        std::size_t begin = at;
+        while (begin > 0) {
+            const char c = text_[begin - 1];
+            depth += (c == ')' || c == ']' || c == '}') - (c == '(' || c == '[' || c == '{');
+            if (depth < 0 || (depth == 0 && ends_operand(begin - 1)))
+                break;
+            --begin;
+        }
+        begin = skip_space(text_, begin);
+        while (word_at(text_, begin) == "return")
+            begin = skip_space(text_, begin + std::string_view("return").size());
+        return begin < at ? begin : none;
+    }
+
+    bool ends_operand(std::size_t at) const {
+        const char c = text_[at];
+        if (c == ';' || c == ',' || c == '?' || c == ':' || c == '\n')
+            return c != '\n' || at == 0 || text_[at - 1] != '\\';
+        if (c != '=')
+            return false;
+        const char next = text_[at + 1], previous = at > 0 ? text_[at - 1] : ' ';
+        const bool compares =
+            next == '=' || previous == '=' || previous == '!' || previous == '<' || previous == '>';
+        return !compares;
+    }
+
+    static bool has_effect(std::string_view operand) {
+        bool found = operand.find("++") != none || operand.find("--") != none;
+        for (std::size_t at = operand.find('('); at != none; at = operand.find('(', at + 1)) {
+            const std::size_t last = before(operand, at);
+            found |= last != none && (is_word(operand[last]) || operand[last] == ')' ||
+                                      operand[last] == ']' || operand[last] == '>');
+        }
+        return found;
+    }
+
+    /// `case 1 ... 3:` with numbers.
+    void case_label(std::size_t at) {
+        at = skip_space(text_, at);
+        long first = 0, last = 0;
+        const auto [end, failed] =
+            std::from_chars(text_.data() + at, text_.data() + text_.size(), first);
+        const std::size_t dots = skip_space(text_, static_cast<std::size_t>(end - text_.data()));
+        if (failed != std::errc() || !text_.substr(dots).starts_with("..."))
+            return;
+        const std::size_t second = skip_space(text_, dots + 3);
+        const auto [stop, wrong] =
+            std::from_chars(text_.data() + second, text_.data() + text_.size(), last);
+        const std::size_t after = static_cast<std::size_t>(stop - text_.data());
+        const std::size_t colon = skip_space(text_, after);
+        if (wrong != std::errc() || colon >= text_.size() || text_[colon] != ':' || last < first ||
+            last - first >= most_cases)
+            return;
+        std::string labels = std::to_string(first);
+        for (long value = first + 1; value <= last; ++value)
+            labels += ": case " + std::to_string(value);
+        edits_.push_back({at, after - at, labels});
+    }
+
+    std::string_view text_;
+    std::vector<Edit> edits_;
+};
+
+std::string apply(std::string_view text, std::vector<Edit> edits) {
+    std::ranges::stable_sort(edits, {}, &Edit::at);
+    std::string result;
+    std::size_t done = 0;
+    for (const Edit &edit : edits) {
+        result += text.substr(done, edit.at - done);
+        result += edit.text;
+        done = edit.at + edit.length;
+    }
+    return result + std::string(text.substr(done));
+}
+
+// typeof has the type without a reference, as GCC's; it takes an expression here, and GCC's takes a
+// type too.
+constexpr const char *header = R"(#ifndef PYCUDA_GNU_EXTENSIONS
+#define PYCUDA_GNU_EXTENSIONS
+extern "C++" {
+template <class T> struct pycuda_plain { typedef T type; };
+template <class T> struct pycuda_plain<T &> { typedef T type; };
+template <class T> struct pycuda_plain<T &&> { typedef T type; };
+template <class T> using pycuda_type = typename pycuda_plain<T>::type;
+}
+#define __typeof__(...) pycuda_type<decltype(__VA_ARGS__)>
+#define __typeof(...) pycuda_type<decltype(__VA_ARGS__)>
+#define typeof(...) pycuda_type<decltype(__VA_ARGS__)>
+#define __builtin_popcount(x) __popc(x)
+#define __builtin_popcountl(x) __popcll(x)
+#define __builtin_popcountll(x) __popcll(x)
+#define __builtin_clz(x) __clz(x)
+#define __builtin_clzl(x) __clzll(x)
+#define __builtin_clzll(x) __clzll(x)
+#define __builtin_ffs(x) __ffs(x)
+#define __builtin_ffsl(x) __ffsll(x)
+#define __builtin_ffsll(x) __ffsll(x)
+#define __builtin_ctz(x) (__ffs(x) - 1)
+#define __builtin_ctzl(x) (__ffsll(x) - 1)
+#define __builtin_ctzll(x) (__ffsll(x) - 1)
+#define __builtin_parity(x) (__popc(x) & 1)
+#define __builtin_bswap32(x) __byte_perm(x, 0, 0x0123)
+#endif
+)";
+
+} // namespace
+
+std::optional<std::string> replace_imports(std::string_view text) {
+    if (text.find("import") == none)
+        return std::nullopt;
+    const std::string blanked = blank_comments_and_strings(text);
+    constexpr std::string_view word = "import";
+    std::set<std::string, std::less<>> seen;
+    std::vector<Edit> edits;
+    for (const IncludeDirective &include : find_includes(text, blanked)) {
+        if (!include.only_once)
+            continue;
+        if (seen.insert(include.name).second)
+            edits.push_back({blanked.find(word, include.line_begin), word.size(), "include"});
+        else
+            edits.push_back({include.line_begin, include.line_end - include.line_begin, ""});
+    }
+    if (edits.empty())
+        return std::nullopt;
+    return apply(text, std::move(edits));
+}
+
+std::optional<std::string> replace_gnu_extensions(std::string_view text) {
+    std::vector<Edit> edits = Finder(blank_comments_and_strings(text)).run();
+    if (edits.empty())
+        return std::nullopt;
+    return apply(text, std::move(edits));
+}
+
+const char *text_of_gnu_extension_header() { return header; }
+
+bool may_be_gnu_extension(std::string_view log) {
+    constexpr std::string_view phrases[] = {"error: expected an expression",
+                                            "error: expected a \":\"", "identifier \"typeof",
+                                            "identifier \"__typeof", "identifier \"__builtin_"};
+    return std::ranges::any_of(phrases,
+                               [&](std::string_view phrase) { return log.find(phrase) != none; });
+}
+
+bool has_designators(std::string_view text) {
+    const std::string blanked = blank_comments_and_strings(text);
+    for (std::size_t at = blanked.find('.'); at != none; at = blanked.find('.', at + 1)) {
+        const std::size_t last = before(blanked, at);
+        const std::size_t name = at + 1;
+        if (last == none || (blanked[last] != '{' && blanked[last] != ',') ||
+            name >= blanked.size() || !is_word(blanked[name]) ||
+            std::isdigit(static_cast<unsigned char>(blanked[name])))
+            continue;
+        const std::size_t after = skip_space(blanked, name + word_at(blanked, name).size());
+        if (after < blanked.size() && blanked[after] == '=')
+            return true;
+    }
+    return false;
+}
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,201 @@
+// nvcc_names.cpp -- overloads and macros that nvcc has without an include, and NVRTC has otherwise.
+#include "nvcc_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace pycuda::compile_detail {
+namespace {
+
+constexpr std::string_view renamed_pow = "pycuda_pow";
+
+/// C++'s types: `promoted` is the floating-point type that stands for an argument, `integer` is
+/// double for integer types alone. Neither has a `type` for a class, so that a source's own
+/// functions of classes are not ambiguous.
+constexpr std::string_view types = R"(
+namespace pycuda_math {
+template <class T> struct integer {};
+template <> struct integer<bool> { typedef double type; };
+template <> struct integer<char> { typedef double type; };
+template <> struct integer<signed char> { typedef double type; };
+template <> struct integer<unsigned char> { typedef double type; };
+template <> struct integer<wchar_t> { typedef double type; };
+template <> struct integer<char16_t> { typedef double type; };
+template <> struct integer<char32_t> { typedef double type; };
+template <> struct integer<short> { typedef double type; };
+template <> struct integer<unsigned short> { typedef double type; };
+template <> struct integer<int> { typedef double type; };
+template <> struct integer<unsigned> { typedef double type; };
+template <> struct integer<long> { typedef double type; };
+template <> struct integer<unsigned long> { typedef double type; };
+template <> struct integer<long long> { typedef double type; };
+template <> struct integer<unsigned long long> { typedef double type; };
+template <class T> struct promoted : integer<T> {};
+template <> struct promoted<float> { typedef float type; };
+template <> struct promoted<double> { typedef double type; };
+template <> struct promoted<long double> { typedef double type; };
+}
+)";
+
+/// How the overload of a function is written. %s is the function's name.
+enum class Shape { Unary, Classify, Binary, Ternary, Exponent, IntPointer, Quotient, Pow };
+
+std::string_view text_of(Shape shape) {
+    switch (shape) {
+    case Shape::Unary: // double, int or long, as the function of a double returns
+        return "template <class A> __host__ __device__ inline auto %s(A a) -> decltype("
+               "%s(typename pycuda_math::integer<A>::type())) { return %s(double(a)); }\n";
+    case Shape::Classify:
+        return "template <class A> __host__ __device__ inline decltype("
+               "typename pycuda_math::integer<A>::type() == 0) %s(A a) "
+               "{ return %s(double(a)) != 0; }\n";
+    case Shape::Binary:
+        return "template <class A, class B> __host__ __device__ inline decltype("
+               "typename pycuda_math::promoted<A>::type() + "
+               "typename pycuda_math::promoted<B>::type()) %s(A a, B b) { typedef decltype("
+               "typename pycuda_math::promoted<A>::type() + "
+               "typename pycuda_math::promoted<B>::type()) T; return %s(T(a), T(b)); }\n";
+    case Shape::Ternary:
+        return "template <class A, class B, class C> __host__ __device__ inline decltype("
+               "typename pycuda_math::promoted<A>::type() + "
+               "typename pycuda_math::promoted<B>::type() + "
+               "typename pycuda_math::promoted<C>::type()) %s(A a, B b, C c) { typedef decltype("
+               "typename pycuda_math::promoted<A>::type() + "
+               "typename pycuda_math::promoted<B>::type() + "
+               "typename pycuda_math::promoted<C>::type()) T; return %s(T(a), T(b), T(c)); }\n";
+    case Shape::Exponent:
+        return "template <class A> __host__ __device__ inline "
+               "typename pycuda_math::integer<A>::type %s(A a, int n) "
+               "{ return %s(double(a), n); }\n";
+    case Shape::IntPointer:
+        return "template <class A> __host__ __device__ inline "
+               "typename pycuda_math::integer<A>::type %s(A a, int *n) "
+               "{ return %s(double(a), n); }\n";
+    case Shape::Quotient:
+        return "template <class A, class B> __host__ __device__ inline decltype("
+               "typename pycuda_math::promoted<A>::type() + "
+               "typename pycuda_math::promoted<B>::type()) %s(A a, B b, int *n) { typedef decltype("
+               "typename pycuda_math::promoted<A>::type() + "
+               "typename pycuda_math::promoted<B>::type()) T; return %s(T(a), T(b), n); }\n";
+    case Shape::Pow:
+        return "__host__ __device__ inline float pycuda_pow(float a, float b) "
+               "{ return pow(a, b); }\n"
+               "__host__ __device__ inline double pycuda_pow(double a, double b) "
+               "{ return pow(a, b); }\n"
+               "template <class A, class B> __host__ __device__ inline decltype("
+               "typename pycuda_math::promoted<A>::type() + "
+               "typename pycuda_math::promoted<B>::type()) pycuda_pow(A a, B b) "
+               "{ typedef decltype(typename pycuda_math::promoted<A>::type() + "
+               "typename pycuda_math::promoted<B>::type()) T; return pow(T(a), T(b)); }\n"
+               "#define pow(...) pycuda_pow(__VA_ARGS__)\n";
+    }
+    return {};
+}
+
+struct Group {
+    Shape shape;
+    std::string_view names;
+};
+
+constexpr Group groups[] = {
+    {Shape::Unary, "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 "
+                   "fabs floor ilogb lgamma llrint llround log log10 log1p log2 logb lrint lround "
+                   "nearbyint rint round sin sinh sqrt tan tanh tgamma trunc"},
+    {Shape::Classify, "isfinite isinf isnan signbit"},
+    {Shape::Binary, "atan2 copysign fdim fmax fmin fmod hypot nextafter remainder"},
+    {Shape::Ternary, "fma"},
+    {Shape::Exponent, "ldexp scalbn"},
+    {Shape::IntPointer, "frexp"},
+    {Shape::Quotient, "remquo"},
+    {Shape::Pow, "pow"},
+};
+
+using Table = std::map<std::string, std::string, std::less<>>; // the text of a name
+
+template <class Visit> void for_each_word(std::string_view text, Visit visit) {
+    const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = at;
+        while (end < text.size() && is_word(static_cast<unsigned char>(text[end])))
+            ++end;
+        if (end > at)
+            visit(text.substr(at, end - at));
+        at = std::max(end, at + 1);
+    }
+}
+
+void replace_all(std::string &text, std::string_view word, std::string_view by) {
+    for (std::size_t at = text.find(word); at != std::string::npos;
+         at = text.find(word, at + by.size()))
+        text.replace(at, word.size(), by);
+}
+
+Table make_functions() {
+    Table functions;
+    for (const Group &group : groups)
+        for_each_word(group.names, [&](std::string_view name) {
+            std::string text(text_of(group.shape));
+            replace_all(text, "%s", name);
+            functions.emplace(name, std::move(text));
+        });
+    return functions;
+}
+
+const Table &functions() {
+    static const auto *table = new Table(make_functions());
+    return *table;
+}
+
+// Code asks for them to find out which compiler reads it. nvcc has the version of its host
+// compiler; this is the oldest GCC that CUDA 13's own headers do not warn about.
+const Table &macros() {
+    static const auto *table = new Table{
+        {"__NVCC__", "#define __NVCC__ 1\n"},
+        {gcc_macro, "#define __GNUC__ 12\n#define __GNUC_MINOR__ 2\n"
+                    "#define __GNUC_PATCHLEVEL__ 0\n#define __GNUG__ 12\n"},
+    };
+    return *table;
+}
+
+} // namespace
+
+void find_nvcc_names(std::string_view blanked, TextRole role,
+                     std::set<std::string, std::less<>> &names) {
+    for_each_word(blanked, [&](std::string_view word) {
+        const bool is_left_out = role == TextRole::Header && word == gcc_macro;
+        if (!is_left_out && (functions().contains(word) || macros().contains(word)))
+            names.emplace(word);
+    });
+}
+
+std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names) {
+    std::string declarations, definitions;
+    for (const std::string &name : names) {
+        if (auto function = functions().find(name); function != functions().end())
+            declarations += function->second;
+        if (auto macro = macros().find(name); macro != macros().end())
+            definitions += macro->second;
+    }
+    if (!declarations.empty())
+        definitions += std::string(types) + declarations;
+    return definitions;
+}
+
+bool is_ambiguous_with_nvcc_names(std::string_view log) {
+    constexpr std::string_view phrase = "more than one instance of overloaded function \"";
+    for (std::size_t at = log.find(phrase); at != std::string_view::npos;
+         at = log.find(phrase, at + 1)) {
+        std::string_view name = log.substr(at + phrase.size());
+        name = name.substr(0, name.find('"'));
+        if (const std::size_t scope = name.rfind("::"); scope != std::string_view::npos)
+            name.remove_prefix(scope + 2);
+        if (functions().contains(name))
+            return true;
+    }
+    return false;
+}
+
+void restore_names(std::string &log) { replace_all(log, renamed_pow, "pow"); }
+
+} // namespace pycuda::compile_detail

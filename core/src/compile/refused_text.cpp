@@ -1,0 +1,87 @@
+// refused_text.cpp -- sources that NVRTC refuses and nvcc may compile.
+#include "refused_text.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "driver/trace.h"
+#include "gnu_extensions.h"
+
+namespace pycuda::compile_detail {
+namespace {
+
+constexpr std::string_view error_mark = "error: ";
+
+template <class Visit> void for_each_error(std::string_view log, Visit visit) {
+    for (std::size_t at = log.find(error_mark); at != std::string_view::npos;
+         at = log.find(error_mark, at)) {
+        at += error_mark.size();
+        visit(log.substr(at, log.find('\n', at) - at));
+    }
+}
+
+/// Errors that do not depend on a compiler's extensions.
+bool is_error_everywhere(std::string_view message) {
+    constexpr std::string_view name = "identifier \"";
+    if (message.starts_with(name) && message.ends_with("\" is undefined")) {
+        message.remove_prefix(name.size());
+        return !message.starts_with("__") && !message.starts_with("typeof");
+    }
+    constexpr std::string_view phrases[] = {
+        "expected a \";\"",
+        "too few arguments in function call",
+        "too many arguments in function call",
+        "is incompatible with parameter of type",
+        "cannot be assigned to an entity of type",
+        "cannot be used to initialize an entity of type",
+        "expression must be a modifiable lvalue",
+        "expression must be a pointer to a complete object type",
+        "expression must have class type",
+        "has no member \"",
+        "has already been declared in the current scope",
+        "no operator \""};
+    return std::ranges::any_of(phrases, [&](std::string_view phrase) {
+        return message.find(phrase) != std::string_view::npos;
+    });
+}
+
+bool is_extension(std::string_view log) {
+    constexpr std::string_view phrases[] = {"the size of an array must be greater than zero",
+                                            "incomplete type \"", "#error directive",
+                                            "unrecognized preprocessing directive"};
+    return may_be_gnu_extension(log) || std::ranges::any_of(phrases, [&](std::string_view phrase) {
+               return log.find(phrase) != std::string_view::npos;
+           });
+}
+
+} // namespace
+
+bool nvcc_may_accept(std::string_view log) {
+    bool accepts = false;
+    for_each_error(log,
+                   [&](std::string_view message) { accepts |= !is_error_everywhere(message); });
+    return accepts;
+}
+
+std::string advice_to_get_nvcc(std::string_view log) {
+    if (!is_extension(log))
+        return "";
+    return "; if this is an extension of GCC, only nvcc can compile it: install a host compiler "
+           "(g++) and 'pip install nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm "
+           "nvidia-cuda-runtime nvidia-cuda-cccl', or a CUDA toolkit";
+}
+
+void trace_nvcc(std::string_view name, std::string_view nvcc, std::string_view log) {
+    if (!trace_wanted())
+        return;
+    const std::size_t error = log.find(error_mark);
+    const std::size_t begin =
+        error == std::string_view::npos ? 0 : log.rfind('\n', error) + 1; // 0 in the first line
+    const std::string line =
+        "pycuda: " + std::string(nvcc) + " compiled " + std::string(name) +
+        ", which NVRTC refused: " + std::string(log.substr(begin, log.find('\n', begin) - begin)) +
+        "\n";
+    std::fputs(line.c_str(), stderr);
+}
+
+} // namespace pycuda::compile_detail

@@ -34,3 +34,28 @@ add_custom_target(softcuda_package ALL
     -DTO=${CMAKE_BINARY_DIR}/python/softcuda -DLIBRARIES=${_libraries}
     -P ${PROJECT_SOURCE_DIR}/cmake/link_package.cmake
   COMMENT "Linking the Python files of softcuda into build" VERBATIM)
+
+# The package softcuda_libraries, another distribution (softcuda/libraries/pyproject.toml): the component
+# "softcuda_libraries". In a build, build/<preset>/python/softcuda_libraries holds links to the libraries.
+set(_libraries "")
+if(PYCUDA_PREBUILT)
+  file(GLOB _libraries ${PYCUDA_PREBUILT}/softcuda/portable/libraries/*.so.*)
+  install(FILES ${_libraries} DESTINATION softcuda_libraries COMPONENT softcuda_libraries)
+elseif(TARGET softcuda_libraries)
+  get_property(_targets GLOBAL PROPERTY SOFTCUDA_LIBRARIES)
+  foreach(_target IN LISTS _targets)
+    install(FILES $<TARGET_FILE:${_target}> DESTINATION softcuda_libraries COMPONENT softcuda_libraries)
+    list(APPEND _libraries $<TARGET_FILE:${_target}>)
+  endforeach()
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/softcuda_libraries/ DESTINATION softcuda_libraries
+  COMPONENT softcuda_libraries FILES_MATCHING PATTERN "*.py")
+if(TARGET softcuda_libraries)
+  list(JOIN _libraries "," _libraries)
+  add_custom_target(softcuda_libraries_package ALL
+    COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/python/softcuda_libraries
+      -DTO=${CMAKE_BINARY_DIR}/python/softcuda_libraries -DLIBRARIES=${_libraries}
+      -P ${PROJECT_SOURCE_DIR}/cmake/link_package.cmake
+    COMMENT "Linking the Python files of softcuda_libraries into build" VERBATIM)
+  add_dependencies(softcuda_libraries softcuda_libraries_package)
+endif()

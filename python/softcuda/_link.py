@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from softcuda import library
-from softcuda._loader import make_folder
+from softcuda._loader import closed_libraries, make_folder
 
 # Libraries of softcuda that replace a toolkit's. The toolkit's files with these names are skipped.
 OWN = re.compile(r"lib(cudart(_static)?|cuda|nvidia-ml|nvJitLink)\.(a|so(\.\d+)*)")
@@ -27,6 +27,7 @@ def link_libraries(driver: Path, major: int) -> dict[str, Path]:
         "libnvidia-ml.so": folder / "libnvidia-ml.so.1",
         "libnvJitLink.so": folder / f"libnvJitLink.so.{major}",
         f"libnvJitLink.so.{major}": folder / f"libnvJitLink.so.{major}",
+        **closed_libraries(major),
     }
 
 
@@ -34,7 +35,7 @@ def link_folder(major: int = 13) -> str:
     """The path of a folder for a linker's option ``-L``: with it, programs use softcuda's runtime.
 
     The folder has ``libcudart_static.a``, which compilers use by default, ``libcudart.so``, ``libcuda.so``,
-    ``libnvidia-ml.so`` and ``libnvJitLink.so``. major: the version of CUDA of the compiler's headers, 12 or 13. The folder is
+    ``libnvidia-ml.so`` and ``libnvJitLink.so``, and with the package softcuda-libraries ``libcublas.so`` and so on. major: the version of CUDA of the compiler's headers, 12 or 13. The folder is
     in the user's cache folder, like that of :func:`softcuda.loader_folder`. Raises FileNotFoundError if one
     of the libraries is missing.
     """

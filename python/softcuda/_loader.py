@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from softcuda import library
@@ -25,6 +26,25 @@ RUNTIME_NAME, RUNTIME = "libcudart.so", "libcudart.so.13"
 PRELOAD = "libsoftcuda_preload.so"
 
 
+def closed_libraries(major: int = 13) -> dict[str, Path]:
+    """softcuda's cuBLAS and so on by their names, if the package softcuda-libraries is installed.
+
+    ``major`` is the version of CUDA whose libraries also have names without a version.
+    """
+    spec = find_spec("softcuda_libraries")
+    folders = spec.submodule_search_locations if spec else None
+    paths = [
+        path for folder in folders or () for path in Path(folder).glob("lib*.so.*")
+    ]
+    # libcublas.so.12 and libcublas.so.13: the last of a name is that of CUDA 13.
+    paths = sorted(filter(Path.is_file, paths), reverse=major == 12)
+    return {
+        name: path.resolve()
+        for path in paths
+        for name in (path.name, path.name.partition(".so.")[0] + ".so")
+    }
+
+
 def libraries_of(driver: Path) -> dict[str, Path]:
     """The file for each library name that programs use. The other libraries are in the driver's folder."""
     libraries = dict.fromkeys(DRIVER_NAMES, driver)
@@ -33,7 +53,7 @@ def libraries_of(driver: Path) -> dict[str, Path]:
             libraries[name] = driver.parent / name
     if RUNTIME in libraries:
         libraries[RUNTIME_NAME] = libraries[RUNTIME]
-    return libraries
+    return libraries | closed_libraries()
 
 
 def loader_folder() -> str:
@@ -41,7 +61,8 @@ def loader_folder() -> str:
 
     The folder is in the user's cache folder, or is a temporary one if the cache cannot be written. It has
     ``libcuda.so.1``, ``libcudart.so.12``, ``libcudart.so.13``, ``libnvidia-ml.so.1``, ``libnvJitLink.so.12``,
-    ``libnvJitLink.so.13``, and names without a version. Raises FileNotFoundError if there is no libsoftcuda.so.
+    ``libnvJitLink.so.13``, and names without a version; with the package softcuda-libraries also ``libcublas.so.12``
+    and so on. Raises FileNotFoundError if there is no libsoftcuda.so.
     """
     return make_folder("loader", libraries_of(Path(library()).resolve()))
 

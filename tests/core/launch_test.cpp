@@ -68,10 +68,10 @@ TEST_F(Launch, CountIsChecked) {
     Function function = kernel({float_pointer, an_int});
     DeviceMemory memory(64);
     EXPECT_EQ(message_of<ArgumentError>([&] { launch(function, {}, memory); }),
-              "function::launch_kernel failed: invalid argument - kernel 'kernel' takes 2 "
+              "kernel 'kernel' takes 2 "
               "arguments, got 1; argument 1, int (4 bytes), is missing");
     EXPECT_EQ(message_of<ArgumentError>([&] { launch(function, {}, memory, 1, 2); }),
-              "function::launch_kernel failed: invalid argument - kernel 'kernel' takes 2 "
+              "kernel 'kernel' takes 2 "
               "arguments, got 3");
 }
 

@@ -26,6 +26,7 @@
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
 #include "implicit_names.h"
+#include "mistake_hints.h"
 #include "nvcc_names.h"
 #include "nvrtc_library.h"
 #include "standard_headers.h"
@@ -398,11 +399,15 @@ class NvrtcCompilation {
                 reason = reason.substr(colon + 7);
             throw_error<NeedsNvcc>(message + ": " + library_.name() + " says: " + reason, outcome);
         }
+        const std::string hint = hint_for_mistake(job_.request.source, outcome.log);
         if (std::string type = unknown_parameter_type(outcome.log);
             !type.empty() && attempt_.host_headers.empty())
             throw_error<UnknownType>(message + ": '" + type +
-                                         "', the type of a kernel's parameter, is not declared",
+                                         "', the type of a kernel's parameter, is not declared" +
+                                         (hint.empty() ? "" : "; " + hint),
                                      outcome);
+        if (!hint.empty() && attempt_.host_headers.empty())
+            throw_error<CompileError>(message + ": " + hint, outcome);
         if (is_host_code(outcome.log))
             throw_error<NeedsNvcc>(
                 message + ": the source contains host code, which only nvcc can compile", outcome);

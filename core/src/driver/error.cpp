@@ -33,7 +33,12 @@ const ResultRow *find_row(CUresult result) noexcept {
     return row != std::end(rows) && row->code == code ? row : nullptr;
 }
 
+/// The name of our own check of a launch's arguments.
+constexpr std::string_view launch_check = "function::launch_kernel";
+
 std::string message(const std::string &function, CUresult result, const std::string &extra) {
+    if (function == launch_check && !extra.empty())
+        return extra; // the driver was not called, and the text names the kernel
     std::string text = function + " failed: " + result_text(result);
     if (!extra.empty())
         text += " - " + extra;

@@ -14,7 +14,11 @@ CUdevice device_by_ordinal(int ordinal) {
         int count = 0;
         if (driver().cuDeviceGetCount.status(&count) != CUDA_SUCCESS)
             return "device " + std::to_string(ordinal);
-        return "device " + std::to_string(ordinal) + " of " + std::to_string(count);
+        std::string text = "device " + std::to_string(ordinal) + " of " + std::to_string(count);
+        if (ordinal >= count && driver().symbol("scuDescribeDevice") != nullptr)
+            text += "; SOFTCUDA_DEVICES=" + std::to_string(ordinal + 1) +
+                    " in the environment makes softcuda have that many";
+        return text;
     });
     return handle;
 }

@@ -1,0 +1,102 @@
+// mistake_hints.cpp -- recognises mistakes by the compiler's messages and the source.
+#include "mistake_hints.h"
+
+#include <cctype>
+
+#include "source_text.h"
+
+namespace pycuda::compile_detail {
+namespace {
+
+struct DeclaredIn {
+    std::string_view name;
+    std::string_view header;
+};
+
+/// Names that CUDA's headers declare. A name that ends with '*' stands for all that begin so.
+constexpr DeclaredIn declared_in[] = {
+    {"half", "cuda_fp16.h"},
+    {"half2", "cuda_fp16.h"},
+    {"__half*", "cuda_fp16.h"},
+    {"__float2half*", "cuda_fp16.h"},
+    {"__nv_bfloat16*", "cuda_bf16.h"},
+    {"nv_bfloat16*", "cuda_bf16.h"},
+    {"__nv_fp8*", "cuda_fp8.h"},
+    {"curand*", "curand_kernel.h"},
+    {"cuComplex", "cuComplex.h"},
+    {"cuFloatComplex", "cuComplex.h"},
+    {"cuDoubleComplex", "cuComplex.h"},
+    {"make_cu*", "cuComplex.h"},
+};
+
+/// Namespaces that CUDA's headers declare.
+constexpr DeclaredIn namespaces[] = {
+    {"cooperative_groups", "cooperative_groups.h"},
+    {"nvcuda", "mma.h"},
+    {"cub", "cub/cub.cuh"},
+};
+
+std::string needs(const DeclaredIn &row) {
+    return "'" + std::string(row.name) + "' needs #include <" + std::string(row.header) + ">";
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+    if (!pattern.ends_with('*'))
+        return pattern == name;
+    pattern.remove_suffix(1);
+    return name.starts_with(pattern);
+}
+
+/// The first name that the compiler does not know; empty if there is none.
+std::string_view unknown_name(std::string_view log) {
+    constexpr std::string_view before = "error: identifier \"";
+    const std::size_t at = log.find(before);
+    if (at == std::string_view::npos)
+        return {};
+    log.remove_prefix(at + before.size());
+    return log.substr(0, log.find('"'));
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+    const auto is_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+bool is_opencl(std::string_view source) {
+    const std::string code = blank_comments_and_strings(source);
+    return (has_word(code, "__kernel") || has_word(code, "get_global_id")) &&
+           !has_word(code, "__global__");
+}
+
+std::string hint_for_mistake(std::string_view source, std::string_view log) {
+    if (is_opencl(source))
+        return "the source is OpenCL; in CUDA C++ a kernel begins with __global__, its arguments "
+               "are "
+               "plain pointers, and the index is blockIdx.x * blockDim.x + threadIdx.x";
+    if (log.find("missing closing quote") != std::string_view::npos)
+        return "a line break is inside of a string of the kernel; if the kernel has \"\\n\", "
+               "Python "
+               "has replaced it: begin the source with r\"\"\"";
+    const std::string_view name = unknown_name(log);
+    for (const DeclaredIn &row : declared_in)
+        if (!name.empty() && matches(row.name, name))
+            return needs({name, row.header});
+    if (log.find("must be a namespace name") != std::string_view::npos ||
+        log.find("must be a class or namespace name") != std::string_view::npos)
+        for (const DeclaredIn &row : namespaces)
+            if (has_word(source, row.name))
+                return needs(row);
+    return {};
+}
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,16 @@
+// mistake_hints.h -- what to change, for mistakes that beginners make.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pycuda::compile_detail {
+
+/// What the mistake is and how to correct it, for a source that NVRTC refused with this log; empty
+/// if the log shows none of the known mistakes.
+[[nodiscard]] std::string hint_for_mistake(std::string_view source, std::string_view log);
+
+/// Whether the source is OpenCL C, which no CUDA compiler reads.
+[[nodiscard]] bool is_opencl(std::string_view source);
+
+} // namespace pycuda::compile_detail

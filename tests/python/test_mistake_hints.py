@@ -1,0 +1,51 @@
+"""Hints for mistakes in sources, and at the first calls."""
+
+import pytest
+from conftest import is_softcuda
+
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+
+@pytest.mark.parametrize(
+    "source, advice",
+    [
+        ('__global__ void f() {\n  printf("x\n");\n}\n', 'begin the source with r"""'),
+        (
+            "__global__ void f(float *a) { half x = a[0]; a[1] = x; }",
+            "#include <cuda_fp16.h>",
+        ),
+        ("__global__ void f(half *a) { a[1] = a[0]; }", "#include <cuda_fp16.h>"),
+        ("__global__ void f() { curandState s; }", "#include <curand_kernel.h>"),
+        (
+            "namespace cg = cooperative_groups;\n__global__ void f() { cg::this_grid().sync(); }",
+            "#include <cooperative_groups.h>",
+        ),
+        (
+            "__kernel void f(__global float *a) { a[get_global_id(0)] = 1; }",
+            "the source is OpenCL",
+        ),
+    ],
+)
+def test_a_mistake_in_a_source_has_a_hint(device, source, advice):
+    with pytest.raises(cuda.CompileError) as raised:
+        SourceModule(source)
+    assert advice in raised.value.msg
+
+
+def test_an_unknown_name_has_no_hint(device):
+    with pytest.raises(cuda.CompileError) as raised:
+        SourceModule("__global__ void f() { halfway x; }")
+    assert "#include" not in raised.value.msg
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="softcuda's devices are a setting")
+def test_a_device_that_does_not_exist(device):
+    with pytest.raises(cuda.LogicError, match="SOFTCUDA_DEVICES=100 "):
+        cuda.Device(99)
+
+
+def test_a_refused_launch_begins_with_the_kernel(device):
+    kernel = SourceModule("__global__ void f(int *a) {}").get_function("f")
+    with pytest.raises(cuda.LogicError, match="^kernel 'f' takes 1 argument"):
+        kernel(block=(1, 1, 1))

@@ -83,7 +83,9 @@ void pack_numpy_array(nb::handle array, Packing &packing) {
 
 void pack_record(nb::handle record, Packing &packing) {
     HostBuffer bytes = HostBuffer::to_read(record, "a record");
-    if (!packing.block.try_push(bytes.data(), bytes.size(), ValueKind::Bytes))
+    const Parameter *wanted = packing.block.next_parameter();
+    const bool is_pointer = wanted && wanted->kind == ValueKind::Pointer;
+    if (is_pointer || !packing.block.try_push(bytes.data(), bytes.size(), ValueKind::Bytes))
         packing.block.reject("a " + name_of_type(record) + " of " + std::to_string(bytes.size()) +
                              " bytes");
 }
@@ -103,6 +105,35 @@ void pack_foreign_scalar(nb::handle value, Packing &packing) {
     if (!packing.block.try_push(bytes.data(), bytes.size(), kind))
         packing.block.reject("a " + name_of_type(value) + " (" + std::to_string(bytes.size()) +
                              " bytes)");
+}
+
+/// The class `name` of ctypes; invalid if the program has not imported ctypes.
+nb::object ctypes_class(const char *name) {
+    const nb::handle modules = PyImport_GetModuleDict(); // borrowed
+    PyObject *module = PyDict_GetItemString(modules.ptr(), "_ctypes");
+    return module ? nb::object(nb::handle(module).attr(name)) : nb::object();
+}
+
+bool is_of_ctypes(nb::handle value, const char *name) {
+    const nb::object type = ctypes_class(name);
+    return type.is_valid() && PyObject_IsInstance(value.ptr(), type.ptr()) == 1;
+}
+
+/// Packs a ctypes structure or union as a record, and a ctypes number as its value.
+bool try_ctypes(nb::handle value, Packing &packing) {
+    if (is_of_ctypes(value, "_SimpleCData")) {
+        const nb::object number = value.attr("value");
+        if (!PyLong_Check(number.ptr()) && !PyFloat_Check(number.ptr()))
+            return false; // a character, a string, a null pointer
+        return pack(number.ptr(), packing), true;
+    }
+    if (!is_of_ctypes(value, "Structure") && !is_of_ctypes(value, "Union"))
+        return false;
+    if (nb::hasattr(value, "_swappedbytes_"))
+        packing.block.reject("a " + name_of_type(value) +
+                             ", whose bytes are in the other order than the device's");
+    pack_record(value, packing);
+    return true;
 }
 
 /// Packs values of subclasses of the types in the table.
@@ -163,7 +194,8 @@ void pack_other(PyObject *value, Packing &packing) {
         ArgumentTypes::add_foreign(*array);
         return array->pack(*array, value, packing);
     }
-    if (try_array_interface(value, packing) || try_subclass(value, packing))
+    if (try_array_interface(value, packing) || try_subclass(value, packing) ||
+        try_ctypes(value, packing))
         return;
     if (std::optional<CUdeviceptr> address = find_device_address(value))
         return packing.block.push_pointer(*address);

@@ -1,5 +1,7 @@
 """The arguments that a kernel accepts, and the errors for others."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -424,3 +426,53 @@ def test_an_array_without_axes_is_checked_like_a_number(device, kernels):
 def test_unsigned_parameters_refuse_negative_numbers(device, kernels):
     with pytest.raises(cuda.ArgumentError, match="-1"):
         store(kernels, "unsigned int", np.uint32, -1)
+
+
+STRUCT = "struct Pair { int a; float b; };"
+
+
+def test_a_ctypes_structure_is_an_argument_as_a_record_is(device):
+    class Pair(ctypes.Structure):
+        _fields_ = [("a", ctypes.c_int), ("b", ctypes.c_float)]
+
+    class Longer(ctypes.Structure):
+        _fields_ = [("a", ctypes.c_int), ("b", ctypes.c_double)]
+
+    class Swapped(ctypes.BigEndianStructure):
+        _fields_ = Pair._fields_
+
+    source = STRUCT + "__global__ void k(float *o, Pair p) { o[0] = p.a; o[1] = p.b; }"
+    kernel = SourceModule(source).get_function("k")
+    out = np.zeros(2, np.float32)
+    kernel(cuda.Out(out), Pair(3, 2.5), block=1)
+    assert out.tolist() == [3, 2.5]
+    with pytest.raises(cuda.ArgumentError, match="Longer of 16 bytes"):
+        kernel(cuda.Out(out), Longer(3, 2.5), block=1)
+    with pytest.raises(cuda.ArgumentError, match="other order than the device's"):
+        kernel(cuda.Out(out), Swapped(3, 2.5), block=1)
+    with pytest.raises(cuda.ArgumentError, match="got a .*Pair of 8 bytes"):
+        kernel(Pair(3, 2.5), Pair(3, 2.5), block=1)
+
+
+def test_a_ctypes_number_is_its_value(device):
+    source = "__global__ void k(double *o, float x, short n) { o[0] = x; o[1] = n; }"
+    kernel = SourceModule(source).get_function("k")
+    out = np.zeros(2)
+    kernel(cuda.Out(out), ctypes.c_double(2.5), ctypes.c_int(-3), block=1)
+    assert out.tolist() == [2.5, -3]
+    with pytest.raises(cuda.ArgumentError, match="c_wchar"):
+        kernel(cuda.Out(out), ctypes.c_wchar("a"), ctypes.c_int(-3), block=1)
+
+
+@pytest.mark.parametrize("no_extern_c", [False, True])
+def test_a_reference_takes_an_address(device, no_extern_c):
+    body = 'extern "C" __global__ void k(const int &n, int *o) { o[0] = n; }'
+    kernel = SourceModule(body, no_extern_c=no_extern_c).get_function("k")
+    out = np.zeros(1, np.int32)
+    kernel(cuda.In(np.array(7, np.int32)), cuda.Out(out), block=1)
+    assert out[0] == 7
+    for value in (7, np.int32(7), np.float64(7)):
+        with pytest.raises(cuda.ArgumentError, match="a reference: pass an address"):
+            kernel(value, cuda.Out(out), block=1)
+    with pytest.warns(UserWarning, match="const int &, an array of 4-byte elements"):
+        kernel(cuda.In(np.array([7, 8], np.int64)), cuda.Out(out), block=1)

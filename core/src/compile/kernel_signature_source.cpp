@@ -237,7 +237,7 @@ Declarator read_declarator(const Words &words, const Aliases &aliases, int depth
     Declarator result;
     for (const std::string &word : words) {
         auto alias = aliases.find(word);
-        if (word == "*")
+        if (word == "*" || word == "&") // a reference is passed as an address, too
             ++result.pointers;
         else if (is_qualifier(word))
             continue;
@@ -250,7 +250,7 @@ Declarator read_declarator(const Words &words, const Aliases &aliases, int depth
             result.understood &= meant.understood;
             result.pointers += meant.pointers;
             result.base.insert(result.base.end(), meant.base.begin(), meant.base.end());
-        } else if (word == "&" || word == "(" || word == "[" || word == "." || word == "?")
+        } else if (word == "(" || word == "[" || word == "." || word == "?")
             result.understood = false;
         else
             result.base.push_back(word);

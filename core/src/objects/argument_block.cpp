@@ -38,6 +38,10 @@ bool fits_unsigned(std::uint64_t value, std::size_t size) {
     return size == 8 || (size < 8 && value >> (8 * size) == 0);
 }
 
+bool is_reference(const ParameterLayout &layout, std::size_t index) {
+    return layout.type(index).ends_with('&');
+}
+
 bool is_number_size(std::size_t size) { return size == 1 || size == 2 || size == 4 || size == 8; }
 
 } // namespace
@@ -102,8 +106,11 @@ bool ArgumentBlock::try_push_integer(std::uint64_t value) noexcept {
     case ValueKind::Signed:
         return value <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} &&
                try_push_integer(static_cast<std::int64_t>(value));
-    case ValueKind::Unsigned:
     case ValueKind::Pointer:
+        if (is_reference(layout_, next_))
+            return false; // the caller means the value, not an address
+        [[fallthrough]];
+    case ValueKind::Unsigned:
         return fits_unsigned(value, parameter->size) &&
                try_push(&value, parameter->size, ValueKind::Unsigned);
     case ValueKind::Float:
@@ -147,7 +154,11 @@ void ArgumentBlock::reject(std::string_view given) const {
                                 " as argument " + std::to_string(next_));
     std::string text = ", argument " + std::to_string(next_) + ": expected " +
                        describe_wanted(layout_, next_) + got;
-    if (layout_[next_].kind == ValueKind::Unknown)
+    if (is_reference(layout_, next_))
+        text += " (a reference: pass an address, as for a pointer: a GPUArray, a "
+                "DeviceAllocation, or pycuda.driver.In(numpy.array(1, numpy.int32)) with the type "
+                "of the value)";
+    else if (layout_[next_].kind == ValueKind::Unknown)
         text += " (" +
                 (layout_.type(next_).empty() ? std::string("the kernel's source")
                                              : "the definition of " + layout_.type(next_)) +

@@ -12,6 +12,7 @@
 #include <pycuda/array_product.h>
 #include <pycuda/array_scan.h>
 #include <pycuda/array_sort.h>
+#include <pycuda/fused_program.h>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -172,7 +173,7 @@ class FusedCalls {
   public:
     /// Uses `fusion`, which has one result, for calls with arrays of these types.
     void remember(nb::tuple arrays, nb::object fusion) {
-        Known known{{}, arrays.size(), fusion, nb::cast<const Fusion *>(fusion)};
+        Known known{{}, arrays.size(), fusion, runner_of(fusion)};
         if (arrays.size() > most_arrays)
             return;
         for (std::size_t i = 0; i < arrays.size(); ++i)
@@ -196,14 +197,14 @@ class FusedCalls {
             arrays[i] = &array_of(argument);
             types[i] = arrays[i]->dtype().scalar();
         }
-        if (const Fusion *program = find({types.data(), count})) {
+        if (const Runner program = find({types.data(), count})) {
             std::array<nb::handle, most_arrays> objects;
             for (std::size_t i = 0; i < count; ++i)
                 objects[i] = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
             const std::span<const nb::handle> given(objects.data(), count);
             const DeviceScope device(given);
             const PythonAllocatorScope scope(PythonAllocatorScope::inherited(given));
-            return wrap_array(std::move(program->run({arrays.data(), count}).front()),
+            return wrap_array(std::move(program({arrays.data(), count}).front()),
                               Py_TYPE(NB_TUPLE_GET_ITEM(arguments.ptr(), 0)));
         }
         return {};
@@ -219,18 +220,36 @@ class FusedCalls {
 
   private:
     static constexpr std::size_t most_arrays = 8, most_known = 16;
+
+    /// A Fusion or a FusedProgram.
+    struct Runner {
+        const Fusion *fusion = nullptr;
+        const FusedProgram *program = nullptr;
+
+        explicit operator bool() const noexcept { return fusion != nullptr || program != nullptr; }
+        std::vector<Array> operator()(std::span<const Array *const> arrays) const {
+            return fusion != nullptr ? fusion->run(arrays) : program->run(arrays);
+        }
+    };
+    static Runner runner_of(nb::handle program) {
+        Runner runner;
+        if (!nb::try_cast(program, runner.fusion))
+            runner.program = nb::cast<const FusedProgram *>(program);
+        return runner;
+    }
+
     struct Known {
         std::array<ScalarType, most_arrays> types;
         std::size_t count;
         nb::object fusion; ///< keeps the program alive
-        const Fusion *program;
+        Runner run;
     };
-    const Fusion *find(std::span<const ScalarType> types) const {
+    Runner find(std::span<const ScalarType> types) const {
         std::lock_guard lock(mutex_);
         for (const Known &known : known_)
             if (std::ranges::equal(types, std::span(known.types).first(known.count)))
-                return known.program;
-        return nullptr;
+                return known.run;
+        return {};
     }
 
     mutable std::mutex mutex_; ///< for Python without the GIL
@@ -238,7 +257,8 @@ class FusedCalls {
 };
 
 /// Returns an array, or a tuple if there are several results.
-nb::object fusion_run(const Fusion &self, nb::sequence arrays, nb::handle stream) {
+template <class Program>
+nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle stream) {
     std::vector<const Array *> inputs;
     std::vector<nb::object> objects;
     PyTypeObject *type = nullptr;
@@ -259,6 +279,54 @@ nb::object fusion_run(const Fusion &self, nb::sequence arrays, nb::handle stream
     return nb::tuple(list);
 }
 
+void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arrays) {
+    std::vector<Array> to;
+    std::vector<const Array *> inputs;
+    std::vector<nb::object> objects;
+    for (nb::handle result : results) {
+        objects.push_back(nb::borrow(result));
+        to.push_back(require_array(result, "a result"));
+    }
+    for (nb::handle array : arrays) {
+        objects.push_back(nb::borrow(array));
+        inputs.push_back(&require_array(array, "what a fused function is called with"));
+    }
+    const std::vector<nb::handle> handles(objects.begin(), objects.end());
+    const DeviceScope device{std::span<const nb::handle>(handles)};
+    self.run_into(to, inputs);
+}
+
+/// A stage is (_Fusion, values, None), or (_Fusion, values, (reduction, axes or None, keepdims,
+/// dtype or None, mean: the number that is subtracted from the count, or None)).
+void program_init(FusedProgram *self, int arrays, nb::list stages,
+                  const std::vector<int> &results) {
+    std::vector<FusedStage> program;
+    for (nb::handle entry : stages) {
+        nb::tuple stage = nb::borrow<nb::tuple>(entry);
+        FusedStage made{nb::cast<const Fusion &>(nb::object(stage[0])),
+                        nb::cast<std::vector<int>>(nb::object(stage[1]))};
+        if (nb::object(stage[2]).is_none()) {
+            program.push_back(std::move(made));
+            continue;
+        }
+        nb::tuple given = nb::borrow<nb::tuple>(nb::object(stage[2]));
+        const auto name = nb::cast<std::string>(nb::object(given[0]));
+        const std::optional<Reduction> found = find_reduction(name);
+        if (!found)
+            throw_value_error("there is no reduction \"" + name + "\"");
+        FusedReduction reduction{.reduction = *found};
+        if (const nb::object axes(given[1]); !axes.is_none())
+            reduction.axes = nb::cast<std::vector<int>>(axes);
+        reduction.keep_axes = nb::cast<bool>(nb::object(given[2]));
+        reduction.dtype = type_of(nb::object(given[3]));
+        if (const nb::object less(given[4]); !less.is_none())
+            reduction.mean_of_less = nb::cast<double>(less);
+        made.reduction = std::move(reduction);
+        program.push_back(std::move(made));
+    }
+    new (self) FusedProgram(arrays, std::move(program), results);
+}
+
 nb::list fusion_types(const Fusion &self, nb::list dtypes) {
     std::vector<ScalarType> types;
     for (nb::handle dtype : dtypes)
@@ -275,8 +343,14 @@ void bind_array_algorithms(nb::module_ &module) {
     nb::class_<Fusion>(module, "_Fusion", "Several elementwise operations in one kernel.")
         .def("__init__", fusion_init, nb::arg("inputs"), nb::arg("steps"), nb::arg("results"),
              nb::arg("constants"))
-        .def("run", fusion_run, nb::arg("arrays"), nb::arg("stream").none() = nb::none())
+        .def("run", fusion_run<Fusion>, nb::arg("arrays"), nb::arg("stream").none() = nb::none())
+        .def("run_into", fusion_run_into, nb::arg("results"), nb::arg("arrays"))
         .def("result_types", fusion_types, nb::arg("dtypes"));
+    nb::class_<FusedProgram>(module, "_FusedProgram",
+                             "Elementwise operations and reductions, in stages.")
+        .def("__init__", program_init, nb::arg("arrays"), nb::arg("stages"), nb::arg("results"))
+        .def("run", fusion_run<FusedProgram>, nb::arg("arrays"),
+             nb::arg("stream").none() = nb::none());
     nb::class_<FusedCalls>(module, "_FusedCalls", "What a fused function is called with again.")
         .def(nb::init<>())
         .def("_remember", &FusedCalls::remember, nb::arg("arrays"), nb::arg("fusion"))

@@ -8,6 +8,7 @@
 
 #include <pycuda/array.h>
 #include <pycuda/array_operation.h>
+#include <pycuda/array_reduction.h>
 #include <pycuda/function.h>
 #include <pycuda/scalar.h>
 #include <pycuda/stream.h>
@@ -22,6 +23,7 @@
 namespace pycuda {
 
 struct ElementWalk;
+struct ReductionVariant;
 
 /// One operation of a fusion. Its operands are values: first come the inputs, then the results of
 /// the steps in order; or constants.
@@ -50,6 +52,18 @@ class Fusion {
                            StreamRef stream = current_stream(),
                            KernelForm form = KernelForm::Chosen) const;
 
+    /// As run(), for arrays of the common shape and of the types of the results, which share no
+    /// memory with the inputs and have the same order of axes in memory.
+    void run_into(std::span<const Array> results, std::span<const Array *const> inputs,
+                  StreamRef stream = current_stream()) const;
+
+    int result_count() const noexcept { return static_cast<int>(results_.size()); }
+
+    /// The reduction of the first result, in one pass over the inputs, which broadcast to one
+    /// shape. As reduce() of run(), if the inputs are contiguous with the same bits.
+    Array reduce(Reduction reduction, std::span<const Array *const> inputs,
+                 const ReduceOptions &options) const;
+
     /// The types of the results for inputs of these types.
     std::vector<ScalarType> result_types(std::span<const ScalarType> inputs) const;
 
@@ -61,7 +75,10 @@ class Fusion {
     void check_shapes(std::span<const Array *const> inputs, const Layout &shape) const;
     Typed typed(std::span<const ScalarType> inputs) const;
     const Typed &known_types(std::span<const ScalarType> types) const;
+    std::vector<Array> run(std::span<const Array> given, std::span<const Array *const> inputs,
+                           StreamRef stream, KernelForm form) const;
     Function kernel(const Typed &program, const ElementWalk &walk) const;
+    Function kernel(const Typed &program, const ReductionVariant &variant) const;
 
     int inputs_;
     std::vector<FusedStep> steps_;

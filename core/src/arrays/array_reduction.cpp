@@ -2,7 +2,7 @@
 #include <pycuda/array_reduction.h>
 
 #include "arrays/device_code.h"
-#include "arrays/expression.h"
+#include "arrays/expression_launch.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/reduction_source.h"
@@ -12,16 +12,18 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pycuda {
 namespace {
 
-constexpr std::size_t max_walkers = 3; ///< two inputs and a mask
+constexpr std::size_t max_walkers = 9; ///< the arrays of an expression and a mask
 
 struct Reducing {
     ReductionVariant variant;
+    const ComputedElements *computed = nullptr; ///< null if the elements are the inputs
     std::array<const Array *, max_walkers> arrays{};
     std::array<Layout, max_walkers> kept;
     std::array<Layout, max_walkers> reduced;
@@ -44,7 +46,9 @@ ScalarType widened(ScalarType type) {
 void choose_types(ReductionVariant &variant, std::span<const Array *const> inputs,
                   const ReduceOptions &options) {
     ScalarType type = inputs[0]->scalar_type();
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (variant.expression != nullptr)
+        type = variant.stored[0] = variant.expression->type_of(variant.expression->results[0]);
+    for (std::size_t i = 0; variant.expression == nullptr && i < inputs.size(); ++i) {
         if (inputs[i]->dtype().is_opaque())
             throw UnsupportedTypes(std::string(reduction_row(variant.reduction).numpy_name) +
                                    "() is not defined for elements of " +
@@ -241,10 +245,38 @@ bool needs_wide_index(const Reducing &work) {
 
 std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
+/// Whether a thread computes an output alone. Threads whose outputs are not neighbours read short
+/// pieces of memory, so these must be shorter.
+bool is_for_threads(const Reducing &work, bool outputs_are_neighbours) {
+    constexpr std::size_t most = 16, enough = 256;
+    constexpr std::int64_t most_in_row = 8;
+    const Layout &reduced = work.reduced[0];
+    return work.outputs >= enough && work.length <= most && reduced.dimensions() <= 2 &&
+           (outputs_are_neighbours || reduced.extent(reduced.dimensions() - 1) <= most_in_row);
+}
+
+/// Whether the elements of all outputs are contiguous, or neighbouring outputs have neighbouring
+/// elements.
+void choose_thread_access(Reducing &work) {
+    ReductionVariant &variant = work.variant;
+    const Layout &reduced = work.reduced[0];
+    const int last = reduced.dimensions() - 1;
+    variant.extents = {static_cast<std::uint8_t>(last == 0 ? 1 : reduced.extent(0)),
+                       static_cast<std::uint8_t>(reduced.extent(last))};
+    variant.rows = is_dense(work, work.reduced) &&
+                   is_dense(work, work.kept, static_cast<int>(reduced.extent(0)));
+    variant.columns = !variant.rows && is_dense(work, work.kept);
+}
+
 void choose_team(Reducing &work) {
     const bool outputs_are_neighbours =
         work.outputs >= 16 && work.variant.kept > 0 &&
         smallest_step(work.kept[0]) < smallest_step(work.reduced[0]);
+    if (is_for_threads(work, outputs_are_neighbours)) {
+        work.variant.team = Team::Thread;
+        choose_thread_access(work);
+        return;
+    }
     work.variant.words = can_use_words(work) && !outputs_are_neighbours;
     work.variant.pieces = can_use_pieces(work) && !outputs_are_neighbours;
     const std::size_t enough_for_a_warp = work.variant.words ? 8192 : 1024;
@@ -270,6 +302,8 @@ void choose_chunks(Reducing &work, int processors) {
     const std::size_t largest = work.variant.words ? 262144 : long_chunks ? 65536 : 2048;
     const std::size_t smallest = any_order ? largest : long_chunks ? 4096 : 256;
     work.chunk = work.length;
+    if (work.variant.team == Team::Thread)
+        return;
     if (work.length > (long_chunks ? unsplit : largest / 2) && blocks < wanted_blocks) {
         const std::size_t even = divide_up(work.length, divide_up(wanted_blocks, blocks));
         work.chunk = std::clamp(divide_up(even, smallest) * smallest, smallest, largest);
@@ -318,6 +352,8 @@ int choose_column_groups(const Reducing &work, int processors) {
 /// accesses. Only the loop for the remaining elements would then run, which is the slower one.
 void choose_access(Reducing &work, int processors) {
     ReductionVariant &variant = work.variant;
+    if (variant.team == Team::Thread)
+        return;
     variant.vectors =
         !variant.words && !variant.pieces && variant.team != Team::Columns && can_use_vectors(work);
     if (!variant.rolled)
@@ -352,13 +388,26 @@ template <class Index> void add_geometry(KernelArguments &arguments, const Reduc
             add(work.reduced[k].stride(axis));
 }
 
+void add_numbers(KernelArguments &arguments, const ComputedElements &computed) {
+    std::size_t next = 0;
+    for (const Expression::Operand &operand : computed.expression.operands)
+        if (operand.is_number)
+            add_number(arguments, computed.numbers[next++].scalar(), operand.type);
+}
+
 void launch_reduction(const Reducing &work, const Array &out, StreamUse &use) {
-    const Function &kernel = out.context()->kernels().find(
-        work.variant.key(), [&] { return reduction_source(work.variant); });
+    std::optional<Function> own; // of an expression
+    if (work.variant.expression != nullptr)
+        own = work.computed->kernel(work.variant);
+    const Function &kernel = own ? *own : out.context()->kernels().find(work.variant.key(), [&] {
+        return reduction_source(work.variant);
+    });
     KernelArguments arguments(use);
     arguments.add(out);
     for (std::size_t k = 0; k < work.walkers; ++k)
         arguments.add(*work.arrays[k], work.offsets[k]);
+    if (work.variant.expression != nullptr)
+        add_numbers(arguments, *work.computed);
     if (work.variant.wide_index)
         add_geometry<std::int64_t>(arguments, work);
     else
@@ -392,6 +441,7 @@ Reducing second_stage(const Reducing &first, const Array &states) {
         return work;
     }
     work.variant.partials = true;
+    work.variant.expression = nullptr;
     work.variant.split = false;
     work.variant.masked = false;
     work.variant.vectors = work.variant.dense = work.variant.words = work.variant.pieces = false;
@@ -435,8 +485,10 @@ void fill_identity(Reduction reduction, const Array &result, StreamRef stream) {
 
 } // namespace
 
+namespace {
+
 Array reduce(Reduction reduction, std::span<const Array *const> inputs,
-             const ReduceOptions &options) {
+             const ReduceOptions &options, const ComputedElements *computed) {
     if (!std::ranges::all_of(inputs, [](const Array *input) { return input->is_aligned(); })) {
         std::vector<Array> copies;
         for (const Array *input : inputs)
@@ -444,10 +496,12 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
         std::vector<const Array *> pointers;
         for (const Array &copy : copies)
             pointers.push_back(&copy);
-        return reduce(reduction, pointers, options);
+        return reduce(reduction, pointers, options, computed);
     }
     Reducing work;
     work.variant.reduction = reduction;
+    work.computed = computed;
+    work.variant.expression = computed == nullptr ? nullptr : &computed->expression;
     work.variant.masked = options.where != nullptr;
     work.variant.rolled = is_rolled(options.form);
     choose_types(work.variant, inputs, options);
@@ -475,6 +529,18 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     choose_access(work, context->processors());
     run(work, result, options.stream);
     return result;
+}
+
+} // namespace
+
+Array reduce(Reduction reduction, std::span<const Array *const> inputs,
+             const ReduceOptions &options) {
+    return reduce(reduction, inputs, options, nullptr);
+}
+
+Array reduce(Reduction reduction, std::span<const Array *const> inputs,
+             const ReduceOptions &options, const ComputedElements &elements) {
+    return reduce(reduction, inputs, options, &elements);
 }
 
 } // namespace pycuda

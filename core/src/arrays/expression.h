@@ -125,6 +125,13 @@ std::size_t tile_size(const ElementWalk &walk) noexcept;
 /// Whether the operation has so much code that copies of it would take long to compile.
 bool is_long(const TypedOperation &operation) noexcept;
 
+/// The functions of an expression, for kernels of other code: `compute(index, p0, p1 ...)`, whose
+/// result has the members out0, out1 ...; and the types type_p0, type_p1 ... of the operands.
+std::string expression_functions(const Expression &expression);
+
+/// All types of an expression, for device_prelude().
+std::vector<ScalarType> expression_types(const Expression &expression);
+
 /// The source of one kernel, "run". Its parameters are: the results, the mask if any, the operands
 /// (addresses or numbers), then
 ///   contiguous:  unsigned long long n

@@ -33,14 +33,14 @@ void move_axis(Layout &layout, int axis, int place) {
     layout.set(place, extent, stride);
 }
 
+} // namespace
+
 void add_number(KernelArguments &arguments, const Scalar &number, ScalarType type) {
     alignas(16) std::byte value[16];
     number.write(type, value);
     const std::size_t size = item_size(type);
     arguments.add(value, size, is_complex(type) ? size / 2 : size);
 }
-
-} // namespace
 
 template <class Holds> bool ElementPlan::all_arrays(Holds &&holds) const noexcept {
     for (const Array &result : call_.results)

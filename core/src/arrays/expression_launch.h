@@ -24,6 +24,9 @@ namespace pycuda {
 
 class KernelArguments;
 
+/// Adds a number that is passed by value as an element of a type. Throws ScalarOverflow.
+void add_number(KernelArguments &arguments, const Scalar &number, ScalarType type);
+
 /// The arguments of one launch. The operands broadcast to the shape of the results. The results
 /// have one shape and the same order in memory.
 struct ElementOperands {

@@ -327,20 +327,6 @@ std::string in_place_names(const InPlaceExpression &expression, const ElementWal
            constant("IN_PLACE", true);
 }
 
-std::vector<ScalarType> types_of(const Expression &expression) {
-    std::vector<ScalarType> types;
-    for (const Expression::Operand &operand : expression.operands)
-        types.push_back(operand.type);
-    for (const ExpressionStep &step : expression.steps) {
-        const TypedOperation &operation = step.operation;
-        types.insert(types.end(), operation.loop.in.begin(),
-                     operation.loop.in.begin() + operation.operands());
-        types.push_back(operation.loop.out);
-        types.push_back(operation.out);
-    }
-    return types;
-}
-
 } // namespace
 
 ScalarType Expression::type_of(int value) const noexcept {
@@ -375,13 +361,32 @@ std::size_t tile_size(const ElementWalk &walk) noexcept {
     return static_cast<std::size_t>(elementwise_block) * static_cast<std::size_t>(per_thread);
 }
 
-std::string expression_source(const Expression &expression, const ElementWalk &walk) {
+std::vector<ScalarType> expression_types(const Expression &expression) {
+    std::vector<ScalarType> types;
+    for (const Expression::Operand &operand : expression.operands)
+        types.push_back(operand.type);
+    for (const ExpressionStep &step : expression.steps) {
+        const TypedOperation &operation = step.operation;
+        types.insert(types.end(), operation.loop.in.begin(),
+                     operation.loop.in.begin() + operation.operands());
+        types.push_back(operation.loop.out);
+        types.push_back(operation.out);
+    }
+    return types;
+}
+
+std::string expression_functions(const Expression &expression) {
     std::string code;
     for (std::size_t k = 0; k < expression.steps.size(); ++k)
         code += operation_struct(expression.steps[k].operation, "Step" + number(k));
-    code += compute_function(expression) + names_code(expression, walk) +
-            strided_lists(expression, walk) + walk_code(walk, traits_of(expression, walk));
-    return device_prelude(types_of(expression), code) + code;
+    return code + compute_function(expression);
+}
+
+std::string expression_source(const Expression &expression, const ElementWalk &walk) {
+    const std::string code = expression_functions(expression) + names_code(expression, walk) +
+                             strided_lists(expression, walk) +
+                             walk_code(walk, traits_of(expression, walk));
+    return device_prelude(expression_types(expression), code) + code;
 }
 
 std::string expression_source(const InPlaceExpression &expression, const ElementWalk &walk) {

@@ -12,6 +12,8 @@
 // order in which they are combined do not change. If this order does not matter, as for counts,
 // bytes are processed in words of eight.
 //
+// If an output has few elements, as a sum over an axis of 3, a thread computes it alone.
+//
 // In a long reduction, several blocks each reduce one chunk and write their states. A second launch
 // reduces these states.
 #include "arrays/reduction_source.h"
@@ -73,7 +75,8 @@ std::string state_type(const ReductionVariant &variant) {
 
 /// Whether array_group() combines elements as groups first, and then their states.
 bool is_grouped(const ReductionVariant &variant) noexcept {
-    return is_of_moments(variant) && !variant.masked && !variant.partials;
+    return is_of_moments(variant) && !variant.masked && !variant.partials && !variant.expression &&
+           variant.team != Team::Thread;
 }
 
 /// Whether one warp computes what the team does. Not with accesses of 16 bytes, with which a warp
@@ -106,8 +109,17 @@ std::vector<Walker> walkers_of(const ReductionVariant &variant) {
     if (variant.partials)
         return {{"p0", "Passed"}};
     std::vector<Walker> walkers;
-    for (int i = 0; i < variant.inputs(); ++i)
-        walkers.push_back({"p" + std::to_string(i), std::string(cuda_name(variant.stored[i]))});
+    const auto add = [&](std::size_t number, ScalarType type) {
+        walkers.push_back({"p" + std::to_string(number), std::string(cuda_name(type))});
+    };
+    if (variant.expression != nullptr) {
+        for (std::size_t k = 0; k < variant.expression->operands.size(); ++k)
+            if (!variant.expression->operands[k].is_number)
+                add(k, variant.expression->operands[k].type);
+    } else {
+        for (int i = 0; i < variant.inputs(); ++i)
+            add(static_cast<std::size_t>(i), variant.stored[i]);
+    }
     if (variant.masked)
         walkers.push_back({"mask", "bool"});
     return walkers;
@@ -137,6 +149,8 @@ std::string state_types_code(const ReductionVariant &variant) {
     if (!is_index(variant))
         code += alias("Passed", "S");
     code += alias("O", variant.split ? "Passed" : std::string(cuda_name(variant.out)));
+    if (variant.expression != nullptr)
+        code += alias("type_element", std::string(cuda_name(variant.stored[0])));
     for (const Walker &walker : walkers_of(variant))
         code += alias("type_" + walker.name, walker.type);
     return code;
@@ -166,7 +180,8 @@ std::string state_code(const ReductionVariant &variant) {
         std::string parameters, conversions;
         for (int i = 0; i < variant.inputs(); ++i) {
             const std::string name = i == 0 ? "x" : "y", index = std::to_string(i);
-            parameters += "type_p" + index + " in" + index + ", ";
+            parameters +=
+                (variant.expression ? "type_element" : "type_p" + index) + " in" + index + ", ";
             conversions +=
                 "    const T " + name + " = array_convert<T>(array_convert<L>(in" + index + "));\n";
         }
@@ -217,6 +232,18 @@ std::string names_code(const ReductionVariant &variant) {
         elements += "x(" + walker.name + "), ";
         parameters += ", const type_" + walker.name + " *" + walker.name;
     }
+    if (const Expression *expression = variant.expression) {
+        // The mask is the last walker.
+        elements = "compute(0";
+        for (std::size_t k = 0; k < expression->operands.size(); ++k) {
+            const std::string name = "p" + std::to_string(k);
+            const bool is_number = expression->operands[k].is_number;
+            elements += is_number ? ", " + name : ", x(" + name + ")";
+            if (is_number)
+                parameters += ", type_" + name + " " + name;
+        }
+        elements += variant.masked ? ").out0, x(mask), " : ").out0, ";
+    }
     const bool columns = variant.team == Team::Columns;
     const int turn = elements_per_turn(variant), length = reduction_vector_length(variant);
     // Combining moments takes so long that a loop is faster only if it runs once for many elements.
@@ -226,6 +253,9 @@ std::string names_code(const ReductionVariant &variant) {
            define("MAP(x, index)", "map(" + elements + "index)") +
            define("TEAM_BLOCK", variant.team == Team::Block) +
            define("TEAM_WARP", variant.team == Team::Warp) + define("TEAM_COLUMNS", columns) +
+           define("TEAM_THREAD", variant.team == Team::Thread) +
+           define("EXTENT_0", variant.extents[0]) + define("EXTENT_1", variant.extents[1]) +
+           define("ADJACENT_ROWS", variant.rows) + define("ADJACENT_COLUMNS", variant.columns) +
            define("KEPT_AXES", variant.kept) + define("REDUCED_AXES", variant.reduced) +
            define("DENSE", variant.dense && !columns) + define("STEP", variant.step) +
            define("DENSE_COLUMNS", variant.dense && columns) +
@@ -246,8 +276,12 @@ std::string names_code(const ReductionVariant &variant) {
 }
 
 std::vector<ScalarType> types_of(const ReductionVariant &variant) {
-    return {variant.type, variant.out, variant.stored[0],
-            variant.stored[variant.inputs() == 2 ? 1 : 0]};
+    std::vector<ScalarType> types = {variant.type, variant.out, variant.stored[0],
+                                     variant.stored[variant.inputs() == 2 ? 1 : 0]};
+    if (variant.expression != nullptr)
+        for (ScalarType type : expression_types(*variant.expression))
+            types.push_back(type);
+    return types;
 }
 
 } // namespace
@@ -283,12 +317,15 @@ KernelKey ReductionVariant::key() const noexcept {
     add(wide_index, 1);
     add(rolled, 1);
     add(pieces, 1);
-    add(whole_columns, 1);
-    add(column_groups, 7);
-    add(step == 1 ? 0
-                  : 1 + static_cast<std::uint64_t>(std::ranges::find(known_steps, step) -
-                                                   std::begin(known_steps)),
+    const bool thread = team == Team::Thread;
+    add(thread ? rows : whole_columns, 1);
+    add(thread ? extents[0] : column_groups, 7);
+    add(thread      ? columns
+        : step == 1 ? 0
+                    : 1 + static_cast<std::uint64_t>(std::ranges::find(known_steps, step) -
+                                                     std::begin(known_steps)),
         3);
+    add(extents[1], 5);
     add(static_cast<std::uint64_t>(kept), 6);
     add(static_cast<std::uint64_t>(reduced), 6);
     return key;
@@ -299,11 +336,11 @@ int ReductionVariant::threads() const noexcept { return has_one_warp(*this) ? 32
 int ReductionVariant::outputs_per_block() const noexcept {
     if (team == Team::Columns)
         return 32 * column_groups;
-    return team == Team::Warp ? 8 : 1;
+    return team == Team::Thread ? 256 : team == Team::Warp ? 8 : 1;
 }
 
 bool is_of_bytes(const ReductionVariant &variant) noexcept {
-    if (variant.masked || item_size(variant.stored[0]) != 1)
+    if (variant.masked || variant.expression != nullptr || item_size(variant.stored[0]) != 1)
         return false;
     switch (variant.reduction) {
     case Reduction::Any:
@@ -352,8 +389,8 @@ bool takes_own_states(const ReductionVariant &variant) {
     default: // the state is not an element, or the element's map() must not be applied to a state
         return false;
     }
-    return !variant.masked && variant.stored[0] == variant.type && variant.type == variant.out &&
-           state_type(variant) == cuda_name(variant.out);
+    return !variant.masked && variant.expression == nullptr && variant.stored[0] == variant.type &&
+           variant.type == variant.out && state_type(variant) == cuda_name(variant.out);
 }
 
 std::size_t state_size(const ReductionVariant &variant) noexcept {
@@ -387,11 +424,22 @@ int reduction_step(const ReductionVariant &variant) noexcept {
 }
 
 int team_size(Team team) noexcept {
-    return team == Team::Block ? 256 : team == Team::Warp ? 32 : 8;
+    switch (team) {
+    case Team::Block:
+        return 256;
+    case Team::Warp:
+        return 32;
+    case Team::Columns:
+        return 8;
+    case Team::Thread:
+        break;
+    }
+    return 1;
 }
 
 std::string reduction_source(const ReductionVariant &variant) {
     const std::string code = types_code(variant) + std::string(device_code::reduction_states_cuh) +
+                             (variant.expression ? expression_functions(*variant.expression) : "") +
                              state_types_code(variant) + state_code(variant) + names_code(variant) +
                              std::string(device_code::axes_cuh) +
                              std::string(device_code::reduction_cuh);

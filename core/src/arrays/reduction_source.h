@@ -1,12 +1,15 @@
 // reduction_source.h -- the CUDA C++ of a reduction kernel.
 #pragma once
 
+#include "arrays/expression.h"
 #include "arrays/kernel_table.h"
 
 #include <pycuda/array_reduction.h>
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 
 namespace pycuda {
@@ -37,12 +40,15 @@ enum class Team : std::uint8_t {
     Block,   ///< all 256
     Warp,    ///< 32 neighbours; the block has 8 outputs
     Columns, ///< the 8 threads of a column: neighbouring threads compute neighbouring outputs
+    Thread,  ///< one thread; for outputs of few elements, whose number the kernel knows
 };
 
 /// All that a reduction kernel's source depends on.
 struct ReductionVariant {
     Reduction reduction;
-    std::array<ScalarType, 2> stored; ///< of the inputs
+    /// Computes the elements from the inputs, with one result; null: the elements are the inputs.
+    const Expression *expression = nullptr;
+    std::array<ScalarType, 2> stored; ///< of the elements
     ScalarType type;                  ///< the type of the computation
     ScalarType out;
     bool masked = false;
@@ -63,9 +69,13 @@ struct ReductionVariant {
     std::uint8_t column_groups = 1; ///< of rolled Columns: a thread has so many, 32 apart
     int kept = 0;                   ///< kept axes, after merging
     int reduced = 1;                ///< reduced axes, after merging
+    /// Of Thread: the extents of the reduced axes; 1 in the first if there is one axis.
+    std::array<std::uint8_t, 2> extents = {1, 1};
+    bool rows = false;    ///< of Thread: all elements are contiguous, an output's elements together
+    bool columns = false; ///< of Thread: neighbouring outputs have neighbouring elements
 
     int inputs() const noexcept { return reduction_row(reduction).inputs; }
-    int walkers() const noexcept { return inputs() + masked; }
+    /// Identifies the source if there is no expression, else the source of this expression.
     KernelKey key() const noexcept;
     /// How many threads a block has.
     int threads() const noexcept;
@@ -94,10 +104,23 @@ int reduction_vector_length(const ReductionVariant &variant) noexcept;
 /// The number of elements that a team loads by vector accesses before it waits for the first one.
 int reduction_step(const ReductionVariant &variant) noexcept;
 
-/// The parameters are: out (results or states), inputs, mask if any, then Geometry: outputs,
+/// The parameters are: out (results or states), inputs, mask if any, the numbers of the
+/// expression, then Geometry: outputs,
 /// length of the reduction, length of a chunk, extents of kept and reduced axes, and for each
 /// kept, then each reduced axis the strides of the inputs and the mask in bytes. Blocks: x over
 /// outputs, y over chunks.
 std::string reduction_source(const ReductionVariant &variant);
+
+/// A reduction whose elements an expression computes.
+struct ComputedElements {
+    const Expression &expression;
+    std::span<const Operand> numbers; ///< of the expression, in their order
+    /// Returns the kernel of a variant.
+    std::function<Function(const ReductionVariant &)> kernel;
+};
+
+/// As reduce() of one array. The inputs are the arrays of the expression, at most 8.
+Array reduce(Reduction reduction, std::span<const Array *const> inputs,
+             const ReduceOptions &options, const ComputedElements &elements);
 
 } // namespace pycuda

@@ -3,6 +3,7 @@
 
 #include "arrays/device_code.h"
 #include "arrays/expression_launch.h"
+#include "arrays/reduction_source.h"
 #include "kernels/user_variants.h"
 
 #include <algorithm>
@@ -38,6 +39,14 @@ struct Fusion::Typed {
         Function kernel;
     };
     mutable std::vector<Found> found = {};
+
+    /// Kernels of reductions that have been used.
+    struct FoundReduction {
+        CUcontext context;
+        KernelKey variant;
+        Function kernel;
+    };
+    mutable std::vector<FoundReduction> found_reductions = {};
 };
 
 /// The typed programs, for the types of earlier calls.
@@ -229,8 +238,81 @@ Function Fusion::kernel(const Typed &program, const ElementWalk &walk) const {
     return made->functions.front();
 }
 
+Function Fusion::kernel(const Typed &program, const ReductionVariant &variant) const {
+    const CUcontext context = require_context_handle();
+    const KernelKey number = variant.key();
+    {
+        std::lock_guard lock(known_->mutex);
+        for (const Typed::FoundReduction &found : program.found_reductions)
+            if (found.context == context && found.variant == number &&
+                found.kernel.context().usable())
+                return found.kernel;
+    }
+    std::string key = text_ + "|reduce" + std::to_string(number);
+    for (ScalarType type : program.types)
+        key += "," + std::to_string(static_cast<int>(type));
+    const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};
+    const VariantCache::Variant made = kernels().get(
+        key, build, [&]() { return KernelSource{reduction_source(variant), {"run"}}; });
+    std::lock_guard lock(known_->mutex);
+    std::erase_if(program.found_reductions, [](const Typed::FoundReduction &found) {
+        return !found.kernel.context().usable();
+    });
+    program.found_reductions.push_back({context, number, made->functions.front()});
+    return made->functions.front();
+}
+
+Array Fusion::reduce(Reduction reduction, std::span<const Array *const> inputs,
+                     const ReduceOptions &options) const {
+    constexpr std::size_t most_arrays = 8;
+    if (inputs.size() > most_arrays) {
+        const Array elements = std::move(run(inputs, options.stream, options.form).front());
+        const Array *const input = &elements;
+        return pycuda::reduce(reduction, {&input, 1}, options);
+    }
+    std::array<ScalarType, most_arrays> types;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+        if (inputs[k]->dtype().is_opaque())
+            throw UnsupportedTypes("elements of " + inputs[k]->dtype().name() + " cannot be fused");
+        types[k] = inputs[k]->scalar_type();
+    }
+    const Typed &program = known_types({types.data(), inputs.size()});
+    const ComputedElements elements{
+        program.expression, program.constants,
+        [&](const ReductionVariant &variant) { return kernel(program, variant); }};
+    return pycuda::reduce(reduction, inputs, options, elements);
+}
+
 std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef stream,
                                KernelForm form) const {
+    return run({}, arrays, stream, form);
+}
+
+void Fusion::run_into(std::span<const Array> results, std::span<const Array *const> inputs,
+                      StreamRef stream) const {
+    if (results.size() != results_.size())
+        throw std::invalid_argument("this fusion has " + std::to_string(results_.size()) +
+                                    " results, not " + std::to_string(results.size()));
+    static_cast<void>(run(results, inputs, stream, KernelForm::Chosen));
+}
+
+/// The given arrays as the results, after a check.
+static std::vector<Array> checked_results(std::span<const Array> given, const Layout &shape,
+                                          const Expression &expression) {
+    for (std::size_t k = 0; k < given.size(); ++k) {
+        given[k].require_writable("the result");
+        const DType type = expression.type_of(expression.results[k]);
+        if (given[k].dtype() != type || !given[k].layout().same_shape(shape))
+            throw std::invalid_argument("a result of " + type.name() + " and shape " +
+                                        shape_text(shape.shape()) +
+                                        " cannot be written to one of " + given[k].dtype().name() +
+                                        " and shape " + shape_text(given[k].shape()));
+    }
+    return {given.begin(), given.end()};
+}
+
+std::vector<Array> Fusion::run(std::span<const Array> given, std::span<const Array *const> arrays,
+                               StreamRef stream, KernelForm form) const {
     if (static_cast<int>(arrays.size()) != inputs_)
         throw std::invalid_argument("this fusion takes " + std::to_string(inputs_) +
                                     " arrays, not " + std::to_string(arrays.size()));
@@ -249,7 +331,9 @@ std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef s
     }
     const std::span<const Array *const> inputs(placed.data(), arrays.size());
     const Typed &program = known_types({types.data(), arrays.size()});
-    std::vector<Array> results = allocate(program, inputs, stream);
+    std::vector<Array> results =
+        given.empty() ? allocate(program, inputs, stream)
+                      : checked_results(given, common_shape(inputs), program.expression);
     if (results[0].size() == 0)
         return results;
     std::vector<Operand> operands;

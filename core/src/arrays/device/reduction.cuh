@@ -11,7 +11,10 @@
 //   S, O, Index               types of a state, of the output and of indices
 //   identity(), map(), combine(), append(), finish()
 //   PARAMETERS                of the kernel, except the last one
-//   TEAM_BLOCK, TEAM_WARP, TEAM_COLUMNS    1 for one of them (Team)
+//   TEAM_BLOCK, TEAM_WARP, TEAM_COLUMNS, TEAM_THREAD    1 for one of them (Team)
+//   EXTENT_0, EXTENT_1        of TEAM_THREAD: the extents of the reduced axes; 1 for no axis
+//   ADJACENT_ROWS             of TEAM_THREAD: 1 if output m has the elements m * EXTENT_1 and on
+//   ADJACENT_COLUMNS          of TEAM_THREAD: 1 if neighbouring outputs have neighbouring elements
 //   KEPT_AXES, REDUCED_AXES   the numbers of axes
 //   DENSE_COLUMNS             1 if neighbouring outputs have elements that are STEP elements apart
 //   DENSE                     1 if a team's elements are STEP elements apart; with several axes, in
@@ -55,6 +58,17 @@ struct Geometry {
 #define ADD_AXIS(name) at_##name += at * g.stride[axis][walker_##name];
 #define ADD_LANE(name) at_##name += lane * Index(STEP_OF(name));
 #define BEGIN_ROW(name) const char *at_##name = base_##name + r * g.stride[0][walker_##name];
+#define MOVE_ROWS(name) base_##name += m * Index(EXTENT_1 * sizeof(type_##name));
+#define MOVE_COLUMNS(name) base_##name += m * Index(sizeof(type_##name));
+#if ADJACENT_ROWS
+#define BEGIN_CELL(name) const char *at_##name = base_##name + k * int(sizeof(type_##name));
+#elif REDUCED_AXES == 1
+#define BEGIN_CELL(name) const char *at_##name = base_##name + k * g.stride[0][walker_##name];
+#else
+#define BEGIN_CELL(name)                                                                           \
+    const char *at_##name = base_##name + i * g.stride[0][walker_##name] +                         \
+                            k * g.stride[REDUCED_AXES - 1][walker_##name];
+#endif
 #define NEXT_COLUMN(name) at_##name += 32 * STEP_OF(name);
 #define ELEMENT(name) *reinterpret_cast<const type_##name *>(at_##name)
 
@@ -94,11 +108,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) run(PARAMETERS, Geometry g
 #elif TEAM_WARP
     const int team_size = 32, lane = threadIdx.x & 31, distance = 1;
     const Index m = Index(blockIdx.x) * 8 + (threadIdx.x >> 5);
+#elif TEAM_THREAD
+    const Index m = Index(blockIdx.x) * 256 + threadIdx.x;
+    if (m >= g.outputs)
+        return;
 #else
     const int team_size = 8, lane = threadIdx.x >> 5, distance = 32;
     const Index m = Index(blockIdx.x) * (32 * COLUMN_GROUPS) + (threadIdx.x & 31);
 #endif
-    const int apart = TEAM_COLUMNS ? 1 : team_size; // of a thread's elements
 
     // The first element of output m.
     WALKERS(BASE);
@@ -106,9 +123,25 @@ extern "C" __global__ void __launch_bounds__(THREADS) run(PARAMETERS, Geometry g
     const Index column = threadIdx.x & 31;
     FOR_EACH_AXIS(m - column, KEPT_AXES - 1, g.kept, WALKERS(MOVE_BASE))
     WALKERS(MOVE_COLUMN);
+#elif ADJACENT_ROWS
+    WALKERS(MOVE_ROWS);
+#elif ADJACENT_COLUMNS
+    WALKERS(MOVE_COLUMNS);
 #elif KEPT_AXES > 0
     FOR_EACH_AXIS(m, KEPT_AXES - 1, g.kept, WALKERS(MOVE_BASE))
 #endif
+#if TEAM_THREAD
+    S total = identity();
+#pragma unroll
+    for (int i = 0; i < EXTENT_0; ++i)
+#pragma unroll
+        for (int k = 0; k < EXTENT_1; ++k) {
+            WALKERS(BEGIN_CELL);
+            total = append(total, MAP(ELEMENT, Index(i * EXTENT_1 + k)));
+        }
+    out[m] = finish(total);
+#else
+    const int apart = TEAM_COLUMNS ? 1 : team_size; // of a thread's elements
 #if GROUPED
     T origin = T(0);
     if (m < g.outputs)
@@ -511,5 +544,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) run(PARAMETERS, Geometry g
 #endif
 
     join_team(state, m);
+#endif
 #endif
 }

@@ -14,7 +14,7 @@ from pycuda.arrays.reductions.reducing import axis_bits, given, mask_of, reduce
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.shapes.views import broadcast_to
-from pycuda.arrays.ufuncs.tracing import last_step
+from pycuda.arrays.ufuncs.tracing import traceable
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -58,7 +58,7 @@ def _mean(ary, axis, dtype, out, keepdims, where):
 
 
 @public(array_api=True)
-@last_step
+@traceable
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None, stream=None, allocator=None):  # fmt: skip
     """Compute the arithmetic mean over axes.
 
@@ -113,7 +113,7 @@ def delta_of(ddof, correction):
 
 
 @public(array_api=True)
-@last_step
+@traceable
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None, stream=None, allocator=None):  # fmt: skip
     """Compute the variance over axes: the mean squared deviation from the mean.
 
@@ -151,7 +151,7 @@ def _less(count, ddof):
 
 
 @public(array_api=True)
-@last_step
+@traceable
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None, stream=None, allocator=None):  # fmt: skip
     """Compute the standard deviation over axes, the square root of :func:`var`; parameters as there.
 

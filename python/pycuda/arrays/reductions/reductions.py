@@ -13,12 +13,12 @@ from pycuda.arrays.reductions.reducing import (
     reduce,
 )
 from pycuda.arrays.registry import public
-from pycuda.arrays.ufuncs.tracing import last_step
+from pycuda.arrays.ufuncs.tracing import traceable
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
 @public(array_api=True, module=False)
-@last_step
+@traceable
 def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
     """Add up the elements over axes.
 
@@ -48,7 +48,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
 
 
 @public(array_api=True)
-@last_step
+@traceable
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
     """Multiply the elements over axes; parameters and types as of ``numpy.sum`` here.
 
@@ -80,7 +80,7 @@ def _extremum(name, ufunc, a, axis, out, keepdims, initial, where, stream, alloc
 
 
 @public(array_api=True, aliases="amin", pycuda="a stream")
-@last_step
+@traceable
 def min(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
     """Find the smallest element over axes. The result is NaN if an element is NaN.
 
@@ -103,7 +103,7 @@ def min(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, str
 
 
 @public(array_api=True, aliases="amax", pycuda="a stream")
-@last_step
+@traceable
 def max(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
     """Find the largest element over axes; parameters and errors as of :func:`min`.
 
@@ -131,7 +131,7 @@ def _by_place(axis, out, stream, allocator):
 
 
 @public(array_api=True, pycuda="a stream allocator")
-@last_step
+@traceable
 def any(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allocator=None):  # fmt: skip
     """Test whether any element over axes is true, that is not zero. NaN is true.
 
@@ -148,7 +148,7 @@ def any(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allo
 
 
 @public(array_api=True, pycuda="a stream allocator")
-@last_step
+@traceable
 def all(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allocator=None):  # fmt: skip
     """Test whether all elements over axes are true; parameters as of :func:`any`.
 
@@ -176,7 +176,7 @@ def _test(name: str, a, placed, keepdims, where):
 
 
 @public(array_api=True)
-@last_step
+@traceable
 def argmin(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
     """Find the index of the first smallest element, of type int64; the first NaN if there is one.
 
@@ -195,7 +195,7 @@ def argmin(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
 
 
 @public(array_api=True)
-@last_step
+@traceable
 def argmax(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
     """Find the index of the first largest element; parameters and errors as of :func:`argmin`.
 

@@ -6,10 +6,12 @@ Operations on them are recorded, not executed. The list of recorded steps become
 from __future__ import annotations
 
 import functools
+import operator
 
 import numpy as np
 
 from pycuda import _driver
+from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
@@ -29,12 +31,36 @@ class FusionError(TypeError):
     """
 
 
+class Reduction:
+    """A reduction among the steps of a trace."""
+
+    __slots__ = ("axes", "dtype", "keepdims", "mean_of_less", "name", "operand")
+
+    def __init__(self, name, operand, axis, keepdims, dtype, mean_of_less) -> None:
+        self.name = name
+        self.operand = operand
+        self.axes = _axes_of(axis)
+        self.keepdims = keepdims
+        self.dtype = dtype
+        self.mean_of_less = mean_of_less
+
+    @property
+    def key(self) -> tuple:
+        """The arguments of the stage in C++."""
+        return (self.name, self.axes, self.keepdims, self.dtype, self.mean_of_less)
+
+
 class Trace:
-    """The operations that a function has applied to its arrays so far."""
+    """The operations that a function has applied to its arrays so far.
+
+    A step is (operation, numbers of the operands, dtype or None), or a :class:`Reduction`. The value with the number
+    ``len(arrays) + k`` is the result of step k.
+    """
 
     def __init__(self, dtypes) -> None:
-        self.dtypes = list(dtypes)
-        self.steps: list[tuple] = []
+        self.types = list(dtypes)  # of all values
+        self.arrays = len(self.types)
+        self.steps: list[tuple | Reduction] = []
         self.constants: list = []
 
     def operand(self, value) -> int:
@@ -59,7 +85,43 @@ class Trace:
         """Add an operation. Return its result as a new value."""
         numbers = [self.operand(operand) for operand in operands]
         self.steps.append((name, numbers, dtype))
-        return Traced(self, len(self.dtypes) + len(self.steps) - 1)
+        values = sorted({number for number in numbers if number >= 0})
+        places = [values.index(one) if one >= 0 else one for one in numbers]
+        program = _driver._Fusion(
+            len(values), [(name, places, dtype)], [len(values)], self.constants
+        )
+        self.types += program.result_types([self.types[one] for one in values])
+        return Traced(self, len(self.types) - 1)
+
+    def reduce(
+        self, name, value, axis, keepdims, dtype=None, mean_of_less=None
+    ) -> Traced:
+        """Add a reduction. ``dtype`` is the type of the computation."""
+        self.steps.append(
+            Reduction(name, value._number, axis, keepdims, dtype, mean_of_less)
+        )
+        kind = self.types[value._number]
+        if name in ("sum", "prod"):
+            kind = np.dtype(dtype or _widened(kind))
+        elif name in ("any", "all"):
+            kind = np.dtype(bool)
+        elif name in ("argmin", "argmax", "count_nonzero"):
+            kind = np.dtype(np.int64)
+        self.types.append(kind)
+        return Traced(self, len(self.types) - 1)
+
+
+def _axes_of(axis):
+    if axis is None:
+        return None
+    axes = list(axis) if isinstance(axis, (tuple, list)) else [axis]
+    return [operator.index(one) for one in axes]
+
+
+def _widened(kind: np.dtype) -> np.dtype:
+    if kind.kind in "bi":
+        return np.dtype(np.int64)
+    return np.dtype(np.uint64) if kind.kind == "u" else kind
 
 
 def record(name: str, *operands) -> Traced:
@@ -85,17 +147,6 @@ def _reflected(name: str):
     return lambda self, other: record(name, other, self)
 
 
-def _reduction(name: str):
-    def method(self, *args, **kwargs):
-        return Reduced(self, name, args, kwargs)
-
-    method.__name__ = name
-    method.__doc__ = (
-        f"The last step of a fused function: GPUArray.{name}() of its value."
-    )
-    return method
-
-
 class Traced:
     """A value inside a function that is being fused."""
 
@@ -110,13 +161,7 @@ class Traced:
     @property
     def dtype(self) -> np.dtype:
         """The type of the elements."""
-        trace = self._trace
-        if self._number < len(trace.dtypes):
-            return trace.dtypes[self._number]
-        program = _driver._Fusion(
-            len(trace.dtypes), trace.steps, [self._number], trace.constants
-        )
-        return program.result_types(trace.dtypes)[0]
+        return self._trace.types[self._number]
 
     def astype(self, dtype, stream=None, copy: bool = True) -> Traced:
         """Convert the value to another type."""
@@ -178,8 +223,11 @@ class Traced:
             return record("where", *args)
         if func is np.clip:
             return self.clip(*args[1:], **kwargs)
+        if func in (np.real, np.imag):
+            return getattr(args[0], func.__name__)
         if func.__name__ in _REDUCTIONS and args and isinstance(args[0], Traced):
-            return getattr(args[0], func.__name__)(*args[1:], **kwargs)
+            given = {k: v for k, v in kwargs.items() if v is not np._NoValue}
+            return getattr(args[0], func.__name__)(*args[1:], **given)
         raise FusionError(
             f"a fused function cannot use {func.__module__}.{func.__name__}()"
         )
@@ -206,10 +254,129 @@ class Traced:
     __lt__, __le__ = _binary("less"), _binary("less_equal")
     __gt__, __ge__ = _binary("greater"), _binary("greater_equal")
 
-    sum, prod, min, max = (_reduction(name) for name in ("sum", "prod", "min", "max"))
-    any, all, mean = (_reduction(name) for name in ("any", "all", "mean"))
-    var, std = _reduction("var"), _reduction("std")
-    argmin, argmax = _reduction("argmin"), _reduction("argmax")
+    # Reductions. A mask replaces the other elements by ones that do not change the result.
+
+    def sum(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):  # fmt: skip
+        """Add up the elements over axes, as GPUArray.sum()."""
+        _refuse_out(out)
+        result = self._trace.reduce(
+            "sum", self._where(where, 0), axis, keepdims, _type_or_none(dtype)
+        )
+        return result if initial is None else result + result._own_type(initial)
+
+    def prod(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):  # fmt: skip
+        """Multiply the elements over axes, as gpuarray.prod()."""
+        _refuse_out(out)
+        result = self._trace.reduce(
+            "prod", self._where(where, 1), axis, keepdims, _type_or_none(dtype)
+        )
+        return result if initial is None else result * result._own_type(initial)
+
+    def min(self, axis=None, out=None, keepdims=False, initial=None, where=True):
+        """Find the smallest element over axes, as GPUArray.min()."""
+        return self._extremum("min", "minimum", axis, out, keepdims, initial, where)
+
+    def max(self, axis=None, out=None, keepdims=False, initial=None, where=True):
+        """Find the largest element over axes, as GPUArray.max()."""
+        return self._extremum("max", "maximum", axis, out, keepdims, initial, where)
+
+    def any(self, axis=None, out=None, keepdims=False, *, where=True):
+        """Test whether any element over axes is true."""
+        _refuse_out(out)
+        return self._trace.reduce("any", self._where(where, False), axis, keepdims)
+
+    def all(self, axis=None, out=None, keepdims=False, *, where=True):
+        """Test whether all elements over axes are true."""
+        _refuse_out(out)
+        return self._trace.reduce("all", self._where(where, True), axis, keepdims)
+
+    def argmin(self, axis=None, out=None, keepdims=False):
+        """Find the index of the first smallest element."""
+        _refuse_out(out)
+        return self._trace.reduce("argmin", self, axis, keepdims)
+
+    def argmax(self, axis=None, out=None, keepdims=False):
+        """Find the index of the first largest element."""
+        _refuse_out(out)
+        return self._trace.reduce("argmax", self, axis, keepdims)
+
+    def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+        """Compute the mean over axes, as GPUArray.mean()."""
+        _refuse_out(out)
+        kind, computed = _types_of_mean(self.dtype, dtype)
+        return self._mean(axis, computed, keepdims, where, 0).astype(kind)
+
+    def var(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):  # fmt: skip
+        """Compute the variance over axes, in two passes over the elements."""
+        _refuse_out(out)
+        kind, computed = _types_of_mean(self.dtype, dtype)
+        squares = self._variance(axis, computed, ddof, keepdims, where)
+        return squares.astype(real_type(kind))
+
+    def std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):  # fmt: skip
+        """Compute the standard deviation over axes, in two passes over the elements."""
+        _refuse_out(out)
+        kind, computed = _types_of_mean(self.dtype, dtype)
+        squares = self._variance(axis, computed, ddof, keepdims, where)
+        return record("sqrt", squares).astype(real_type(kind))
+
+    def _variance(self, axis, computed, ddof, keepdims, where) -> Traced:
+        values = self.astype(computed)
+        apart = values - values._mean(axis, computed, True, where, 0)
+        if computed.kind == "c":
+            apart, other = apart.real, apart.imag
+            squares = apart * apart + other * other
+        else:
+            squares = apart * apart
+        return squares._mean(axis, real_type(computed), keepdims, where, ddof)
+
+    def _mean(self, axis, computed, keepdims, where, ddof) -> Traced:
+        if where is True:
+            return self._trace.reduce("sum", self, axis, keepdims, computed, ddof)
+        total = self._trace.reduce("sum", self._where(where, 0), axis, keepdims, computed)  # fmt: skip
+        everywhere = record("logical_or", self == self, True)  # of the shape of `self`
+        counted = record("logical_and", where, everywhere)
+        count = self._trace.reduce("count_nonzero", counted, axis, keepdims)
+        return (total / record("maximum", count - ddof, 0)).astype(computed)
+
+    def _extremum(self, name, ufunc, axis, out, keepdims, initial, where) -> Traced:
+        _refuse_out(out)
+        if where is not True and initial is None:
+            raise ValueError(
+                f"reduction operation '{ufunc}' does not have an identity, so to use a where mask one "
+                "has to specify 'initial'"
+            )
+        elements = self if where is True else self._where(where, initial)
+        result = self._trace.reduce(name, elements, axis, keepdims)
+        return result if initial is None else record(ufunc, result, result._own_type(initial))  # fmt: skip
+
+    def _where(self, where, otherwise) -> Traced:
+        if where is True or where is None:
+            return self
+        if isinstance(where, Traced) and where.dtype.kind != "b":
+            where = record("not_equal", where, 0)
+        return record("where", where, self, self._own_type(otherwise))
+
+    def _own_type(self, number):
+        """A number of the type of this value."""
+        return np.asarray(number).astype(self.dtype)[()]
+
+
+def _refuse_out(out) -> None:
+    if out is not None:
+        raise FusionError("a reduction in a fused function takes no out")
+
+
+def _type_or_none(dtype):
+    return None if dtype is None else np.dtype(dtype)
+
+
+def _types_of_mean(kind: np.dtype, dtype) -> tuple[np.dtype, np.dtype]:
+    """The type of a mean, and the type in which sums are computed."""
+    kind = np.dtype(dtype) if dtype is not None else kind
+    if kind.kind in "biu":
+        kind = np.dtype(np.float64)
+    return kind, np.dtype(np.float32) if kind == np.float16 else kind
 
 
 _REDUCTIONS = "sum prod min max any all mean var std argmin argmax".split()
@@ -217,36 +384,13 @@ _REDUCTIONS = "sum prod min max any all mean var std argmin argmax".split()
 _OPERATIONS = {"true_divide": "divide", "mod": "remainder", "conj": "conjugate"}
 
 
-def last_step(function: Function) -> Function:
+def traceable(function: Function) -> Function:
     """Wrap the reduction ``function``: if its array is traced, the reduction is recorded."""
 
     @functools.wraps(function)
     def reduction(a, *args, **kwargs):
         if isinstance(a, Traced):
-            return Reduced(a, function.__name__, args, kwargs)
+            return getattr(a, function.__name__)(*args, **kwargs)
         return function(a, *args, **kwargs)
 
     return reduction  # type: ignore[return-value]
-
-
-class Reduced:
-    """The result of a reduction at the end of a fused function. It cannot be an operand."""
-
-    def __init__(self, value: Traced, method: str, args, kwargs) -> None:
-        self.value, self.method, self.args, self.kwargs = value, method, args, kwargs
-
-    def __getattr__(self, name: str):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise FusionError(
-            f"a reduction ({self.method}) can only be the last step of a fused function"
-        )
-
-    def _no_more(self, *args):
-        raise FusionError(
-            f"a reduction ({self.method}) can only be the last step of a fused function"
-        )
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _no_more
-    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = __abs__ = _no_more
-    __array_ufunc__ = __lt__ = __gt__ = __le__ = __ge__ = __bool__ = _no_more

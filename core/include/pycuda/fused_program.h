@@ -1,0 +1,52 @@
+// fused_program.h -- elementwise operations and reductions in a few kernels.
+//
+//     softmax of rows:   stage 0   3 = max(x, axis 1)
+//                        stage 1   4 = sum(exp(x - 3), axis 1)
+//                        stage 2   exp(x - 3) / 4
+//
+// Each stage is one pass over its arrays: a fusion, or a reduction whose elements a fusion
+// computes. Results of reductions are arrays with which later stages broadcast.
+#pragma once
+
+#include <pycuda/array_fusion.h>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pycuda {
+
+struct FusedReduction {
+    Reduction reduction;
+    std::optional<std::vector<int>> axes = {}; ///< negative ones count from the end; empty: all
+    bool keep_axes = false;
+    std::optional<ScalarType> dtype = {}; ///< of the computation
+    /// If set, the result is divided by the number of elements minus this number.
+    std::optional<double> mean_of_less = {};
+};
+
+struct FusedStage {
+    Fusion fusion;
+    std::vector<int> inputs; ///< values: the program's arrays, then the results of earlier stages
+    std::optional<FusedReduction> reduction = {};
+};
+
+/// A sequence of stages. Any thread may call run().
+class FusedProgram {
+  public:
+    /// `results` are values that stages compute. Throws std::invalid_argument for values that do
+    /// not exist.
+    FusedProgram(int arrays, std::vector<FusedStage> stages, std::vector<int> results);
+
+    /// New arrays, one for each result. Throws as Fusion::run() and reduce(), and std::out_of_range
+    /// for an axis that an array does not have.
+    std::vector<Array> run(std::span<const Array *const> arrays,
+                           StreamRef stream = current_stream()) const;
+
+  private:
+    int arrays_;
+    std::vector<FusedStage> stages_;
+    std::vector<int> results_;
+};
+
+} // namespace pycuda

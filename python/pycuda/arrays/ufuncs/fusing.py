@@ -1,0 +1,262 @@
+"""Functions of arrays that run as one or a few kernels: :func:`pycuda.fuse`, and functions of this package.
+
+A function is run once with placeholders (:mod:`pycuda.arrays.ufuncs.tracing`). The recorded steps are divided into stages.
+A stage is one kernel: elementwise operations, or a reduction whose elements are computed by elementwise operations.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._driver import ArrayBase
+from pycuda.arrays.ufuncs.tracing import FusionError, Reduction, Trace, Traced
+
+_MOST_PLANS = 256
+
+
+class _Stages:
+    """Divides the steps of a trace into stages for ``_driver._FusedProgram``."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._reduced: dict[int, int] = {}  # from a reduction's value to the program's
+        self._count = trace.arrays  # values of the program so far
+        self.stages: list[tuple] = []
+
+    def add_reductions(self, needed: set[int]) -> None:
+        for number in sorted(needed):
+            step = self._trace.steps[number - self._trace.arrays]
+            fusion, inputs = self._fusion([step.operand])
+            self.stages.append((fusion, inputs, step.key))
+            self._reduced[number] = self._count
+            self._count += 1
+
+    def add_values(self, numbers: list[int]) -> list[int]:
+        """Add one elementwise stage. Returns the values of the program."""
+        fusion, inputs = self._fusion(numbers)
+        self.stages.append((fusion, inputs, None))
+        first = self._count
+        self._count += len(numbers)
+        return list(range(first, self._count))
+
+    def reduced(self, number: int) -> int:
+        return self._reduced[number]
+
+    def leaves(self, number: int) -> frozenset[int]:
+        """The arrays and reductions from which elementwise steps compute a value."""
+        return frozenset(self._walk([number])[0])
+
+    def _walk(self, numbers) -> tuple[list[int], list[int]]:
+        """The leaves and the elementwise steps of values, both in order."""
+        trace = self._trace
+        leaves, steps, waiting = set(), set(), list(numbers)
+        while waiting:
+            number = waiting.pop()
+            if number in leaves or number in steps:
+                continue
+            step = number - trace.arrays
+            if step < 0 or isinstance(trace.steps[step], Reduction):
+                leaves.add(number)
+            else:
+                steps.add(number)
+                waiting += [one for one in trace.steps[step][1] if one >= 0]
+        return sorted(leaves), sorted(steps)
+
+    def _fusion(self, numbers):
+        trace = self._trace
+        leaves, steps = self._walk(numbers)
+        place = {number: k for k, number in enumerate([*leaves, *steps])}
+        program = []
+        for number in steps:
+            name, operands, dtype = trace.steps[number - trace.arrays]
+            program.append((name, [place.get(one, one) for one in operands], dtype))
+        fusion = _driver._Fusion(
+            len(leaves), program, [place[one] for one in numbers], trace.constants
+        )
+        return fusion, [self._reduced.get(one, one) for one in leaves]
+
+    def reductions_of(self, numbers) -> set[int]:
+        """All reductions from which values are computed."""
+        trace, found, waiting = self._trace, set(), list(numbers)
+        while waiting:
+            for leaf in self._walk([waiting.pop()])[0]:
+                if leaf >= trace.arrays and leaf not in found:
+                    found.add(leaf)
+                    waiting.append(trace.steps[leaf - trace.arrays].operand)
+        return found
+
+
+def _program(trace: Trace, values: list[Traced]):
+    """The program in C++ that computes the values."""
+    numbers = [value._number for value in values]
+    if not any(isinstance(step, Reduction) for step in trace.steps):
+        return _driver._Fusion(trace.arrays, trace.steps, numbers, trace.constants)
+    stages = _Stages(trace)
+    stages.add_reductions(stages.reductions_of(numbers))
+    # Values with the same leaves have the same shape, so one kernel computes them.
+    groups: dict[frozenset, list[int]] = {}
+    for number in numbers:
+        if not _is_reduction(trace, number):
+            groups.setdefault(stages.leaves(number), []).append(number)
+    results = {}
+    for group in groups.values():
+        results |= dict(zip(group, stages.add_values(group), strict=True))
+    places = [
+        stages.reduced(one) if _is_reduction(trace, one) else results[one]
+        for one in numbers
+    ]
+    return _driver._FusedProgram(trace.arrays, stages.stages, places)
+
+
+def _is_reduction(trace: Trace, number: int) -> bool:
+    return number >= trace.arrays and isinstance(
+        trace.steps[number - trace.arrays], Reduction
+    )
+
+
+class _Plan:
+    """A function that is traced for certain argument types: the kernels' program and the results."""
+
+    def __init__(self, function, args, kwargs) -> None:
+        arrays = [
+            one for one in (*args, *kwargs.values()) if isinstance(one, ArrayBase)
+        ]
+        if not arrays:
+            raise FusionError(
+                "a fused function must be called with at least one GPUArray"
+            )
+        trace = Trace(array.dtype for array in arrays)
+        numbers = iter(range(len(arrays)))
+
+        def stand_in(value):
+            return (
+                Traced(trace, next(numbers)) if isinstance(value, ArrayBase) else value
+            )
+
+        returned = function(
+            *(stand_in(one) for one in args),
+            **{name: stand_in(one) for name, one in kwargs.items()},
+        )
+        self.single = not isinstance(returned, (tuple, list))
+        values = [returned] if self.single else list(returned)
+        for value in values:
+            if not isinstance(value, Traced):
+                raise FusionError(
+                    f"a fused function must return values computed from its arrays, not {type(value).__name__}"
+                )
+        # An argument that is returned unchanged, and a value that is returned twice, are copied, because results
+        # are new arrays.
+        seen: set[int] = set()
+        for k, value in enumerate(values):
+            if value._number < len(arrays) or value._number in seen:
+                values[k] = trace.add("copy", value)
+            seen.add(value._number)
+        self.program = _program(trace, values)
+        # The positions of the arrays, if all arguments were passed by position.
+        self.places = [i for i, one in enumerate(args) if isinstance(one, ArrayBase)]
+
+    def run(self, args, kwargs, stream):
+        if len(self.places) != len(args):
+            args = [args[i] for i in self.places]
+        if kwargs:
+            named = [one for one in kwargs.values() if isinstance(one, ArrayBase)]
+            args = [*args, *named]
+        results = self.program.run(args, stream)
+        return results if self.single or type(results) is tuple else (results,)
+
+
+def _kind(value):
+    """The key of a plan: an array's type; for other arguments, the value and its type."""
+    if isinstance(value, ArrayBase):
+        return value.dtype
+    if isinstance(value, (np.ndarray, list)):
+        raise FusionError(
+            f"a fused function takes GPUArrays, not {type(value).__name__}, which is in host memory; "
+            "copy it with pycuda.gpuarray.to_gpu() first"
+        )
+    # 1, 1.0 and True are equal, and so are 0.0 and -0.0. NaN does not equal itself.
+    return (
+        type(value),
+        repr(value) if isinstance(value, (float, complex, np.number)) else value,
+    )
+
+
+class FusedFunction(_driver._FusedCalls):
+    """The result of :func:`fuse`.
+
+    Call it like the function, with an additional parameter ``stream=``: a few kernels compute the result.
+    """
+
+    def __init__(self, function: Callable) -> None:
+        super().__init__()
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._plans: dict = {}
+
+    def __repr__(self) -> str:
+        name = getattr(self._function, "__name__", repr(self._function))
+        return f"<fused function {name}>"
+
+    def into(self, results, *args) -> None:
+        """Write the results to arrays. For functions of arrays without reductions; see Fusion::run_into() in C++."""
+        self._plan(args, {}).program.run_into(results, args)
+
+    # A call with arrays of known types does not come here: _FusedCalls has the kernels.
+    def _call(self, *args, stream=None, **kwargs):
+        """The function's result, computed in ``stream``."""
+        return self._plan(args, kwargs).run(args, kwargs, stream)
+
+    def _plan(self, args, kwargs) -> _Plan:
+        key = tuple([_kind(one) for one in args])
+        if kwargs:
+            key += tuple((name, _kind(one)) for name, one in kwargs.items())
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = _Plan(self._function, args, kwargs)
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+            if plan.single and not kwargs and len(plan.places) == len(args):
+                self._remember(args, plan.program)
+        return plan
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+
+def fuse(function: Callable) -> FusedFunction:
+    """Make a few kernels of a function of elementwise operations and reductions.
+
+    The function is run once with placeholders for each combination of its arguments' types (and of the values
+    of arguments that are not arrays). The run records operators, the elementwise functions of ``gpuarray`` and numpy,
+    ``where``, ``clip``, ``astype``, and the reductions ``sum``, ``prod``, ``min``, ``max``, ``any``, ``all``, ``mean``,
+    ``var``, ``std``, ``argmin`` and ``argmax`` with ``axis``, ``keepdims``, ``dtype``, ``initial`` and ``where``. The
+    function may return one value or several.
+
+    All elementwise operations between two reductions are one kernel with the second reduction. So a softmax of rows
+    is three kernels, and a function without reductions is one. Several results without reductions must have one
+    shape, to which the arguments broadcast.
+
+    Results of elementwise operations have the same bits as those of the function without ``fuse``. Sums of floats
+    have the same bits if the arguments are contiguous; ``var`` and ``std`` may differ in the last bits. The fused
+    function has an additional parameter ``stream=``.
+
+    Raises :class:`FusionError`, a TypeError that names what cannot be fused: parts of arrays, conditions on elements,
+    arrays that are not arguments, ``out`` of a reduction, and other operations.
+
+    >>> axpy = fuse(lambda a, x, y: a * x + y)
+    >>> axpy(2.0, gpuarray.array([1.0, 2.0]), gpuarray.array([3.0, 4.0]))
+    array([5., 8.])
+    >>> @fuse
+    ... def softmax(x):
+    ...     e = np.exp(x - x.max(axis=-1, keepdims=True))
+    ...     return e / e.sum(axis=-1, keepdims=True)
+    >>> softmax(gpuarray.array([[1.0, 1.0], [0.0, 0.0]]))
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    return FusedFunction(function)

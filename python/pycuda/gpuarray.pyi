@@ -27,6 +27,7 @@ from pycuda.arrays.array_class.gpu_array import GPUArray as GPUArray
 from pycuda.arrays.creation.conversion import check_equal as _check_equal
 from pycuda.arrays.creation.filled import empty as _empty
 from pycuda.arrays.interop.vector_types import vec as vec
+from pycuda.arrays.reductions.determinism import deterministic as deterministic
 
 def _get_common_dtype(a, b) -> np.dtype: ...
 def _get_broadcasted_binary_op_result(
@@ -215,7 +216,7 @@ from pycuda.arrays.shapes.queries import imag as imag
 from pycuda.arrays.indexing.grids import indices as indices
 from pycuda.arrays.linalg.products import inner as inner
 from pycuda.arrays.shapes.repeating import insert as insert
-from pycuda.arrays.statistics.histograms import interp as interp
+from pycuda.arrays.statistics.interpolation import interp as interp
 from pycuda.arrays.sorting.sets import intersect1d as intersect1d
 
 invert: _UniversalFunction

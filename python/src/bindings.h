@@ -35,6 +35,7 @@ void bind_function(nb::module_ &module);
 void bind_array(nb::module_ &module);
 void bind_array_algorithms(nb::module_ &module);
 void bind_array_libraries(nb::module_ &module);
+void bind_array_rows(nb::module_ &module);
 void bind_compiler(nb::module_ &module);
 void bind_elementwise(nb::module_ &module);
 void bind_reduction(nb::module_ &module);

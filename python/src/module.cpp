@@ -44,6 +44,7 @@ NB_MODULE(_main_interpreter_driver, module) {
     bind_array(module);
     bind_array_algorithms(module);
     bind_array_libraries(module);
+    bind_array_rows(module);
     bind_reduction(module);
     bind_scan(module);
     bind_nccl(module);

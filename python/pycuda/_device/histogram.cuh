@@ -45,6 +45,20 @@ extern "C" __global__ void __launch_bounds__(256)
         found[i] = bin_of(values[i], Bins{edges, count});
 }
 
+// For a grid of boxes: appends the number along one more axis to the numbers of the boxes, in C
+// order.
+extern "C" __global__ void __launch_bounds__(256)
+    find_box(const T *values, long long n, long long step, long long *found, const double *edges,
+             long long count, int is_first) {
+    const long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i >= n)
+        return;
+    const T value = *reinterpret_cast<const T *>(reinterpret_cast<const char *>(values) + i * step);
+    const long long bin = bin_of(value, Bins{edges, count});
+    const long long before = is_first ? 0 : found[i];
+    found[i] = bin < 0 || before < 0 ? -1 : before * count + bin;
+}
+
 extern "C" __global__ void __launch_bounds__(256)
     count_in_memory(const T *values, long long n, unsigned long long *counts, const double *edges,
                     long long count) {

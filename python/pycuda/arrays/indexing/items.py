@@ -10,6 +10,7 @@ from pycuda import _driver
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import to_gpu
 from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.own_device import on_own_device
 from pycuda.arrays.shapes.views import broadcast_to
 
@@ -87,8 +88,8 @@ def _select(ary, items):
         mask = items[0]
         mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
         return _driver._array_compress(ary, mask)
-    if _are_places_of_vector(items, ary):
-        return _take_places(ary, items[0])
+    if _are_places_of_rows(items, ary):
+        return _take_rows(ary, items[0])
     return _AdvancedIndex(ary, items).take()
 
 
@@ -106,8 +107,8 @@ def set_item(ary, index, value) -> None:
 def _assign_selected(ary, items, value) -> None:
     if len(items) == 1 and _is_mask_of(items[0], ary) and _is_single(value):
         return _assign_where(ary, items[0], value)
-    if _are_places_of_vector(items, ary):
-        return _put_places(ary, items[0], value)
+    if _are_places_of_rows(items, ary):
+        return _put_rows(ary, items[0], value)
     return _AdvancedIndex(ary, items).put(value)
 
 
@@ -178,38 +179,39 @@ def _fits(mask, extents) -> bool:
     )
 
 
-# One array of integers for a vector: the frequent case, without the work of the general one
+# One array of integers for the first axis: the frequent case, without the work of the general one
 
 
-def _are_places_of_vector(items: tuple, ary) -> bool:
-    return (
-        len(items) == 1
-        and ary.ndim == 1
-        and isinstance(items[0], ArrayBase)
-        and items[0].dtype.kind in "iu"
-    )
+def _are_places_of_rows(items: tuple, ary) -> bool:
+    if len(items) != 1 or not ary.ndim:
+        return False
+    places = items[0]
+    is_index = isinstance(places, (ArrayBase, np.ndarray)) and places.dtype.kind in "iu"
+    return is_index and _driver._array_has_rows(ary)
 
 
-def _take_places(ary, places):
-    places = places.astype(np.int64, copy=False)
-    result = _driver._array_empty(
-        places.shape, ary.dtype, ary._own_allocator, "C", type(ary)
-    )
-    outside = _driver._array_gather_indexed(
-        result, ary, [places], ary.shape, ary.strides
-    )
-    if outside >= 0:
+def as_places(places):
+    """Indices on the device as int32 or int64."""
+    if not isinstance(places, ArrayBase):
+        places = to_gpu(np.asarray(places, np.int64))
+    if places.dtype.char in "ilq" and places.dtype.itemsize >= 4:
+        return places
+    return places.astype(np.int64)
+
+
+def _take_rows(ary, places):
+    places = as_places(places)
+    result = _driver._array_take_rows(ary, places)
+    if result is None:
         check_bounds(places, 0, ary.shape[0])
     return result
 
 
-def _put_places(ary, places, value) -> None:
-    places = places.astype(np.int64, copy=False)
-    value = _broadcast_value(value, ary.dtype, places.shape)
-    outside = _driver._array_scatter_indexed(
-        ary, value, [places], ary.shape, ary.strides
-    )
-    if outside >= 0:
+def _put_rows(ary, places, value) -> None:
+    places = as_places(places)
+    shape = places.shape + ary.shape[1:]
+    value = _broadcast_value(value, ary.dtype, shape)
+    if not _driver._array_put_rows(ary, places, value):
         check_bounds(places, 0, ary.shape[0])
 
 
@@ -367,3 +369,13 @@ class _AdvancedIndex:
             )
         elif 0 not in self.shape:
             _driver._array_scatter(self._base(), self._addressed(), source)
+
+
+def flat_places(ary, index) -> ArrayBase:
+    """The flat indices, in C order, of the elements that an index selects, with the shape of the selection."""
+    items = _as_tuple(index)
+    if ary.size and any(not _is_basic(item) for item in items):
+        advanced = _AdvancedIndex(ary, items)
+        if ary._c_contiguous and advanced._result_shape() == advanced.shape and advanced.view.ptr == ary.ptr:  # fmt: skip
+            return advanced._addressed() // ary.itemsize
+    return arange_of(ary.size)._reshape(ary.shape)[index]

@@ -25,5 +25,5 @@ from pycuda.arrays.shapes import (
     views,
 )
 from pycuda.arrays.sorting import sets, sorting, unique
-from pycuda.arrays.statistics import correlation, histograms, quantiles
+from pycuda.arrays.statistics import correlation, histograms, interpolation, quantiles
 from pycuda.arrays.ufuncs import universal_functions

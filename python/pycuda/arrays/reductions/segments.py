@@ -1,6 +1,9 @@
 """Reductions of segments of arrays: ``ufunc.at`` and ``ufunc.reduceat``.
 
-The elements of a segment are contiguous; ``ufunc.at`` sorts by index first. A thread combines up to 256 elements in their
+``ufunc.at`` uses the scatter engine (core's array_rows.h) for operations and types that the engine supports. Else it sorts by
+index first, and reduces segments.
+
+The elements of a segment are contiguous. A thread combines up to 256 elements in their
 order. For longer segments, the results of such pieces are combined in the same way. The order of operations depends only
 on the lengths, so sums of floats are equal in every run.
 """
@@ -14,8 +17,11 @@ from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.items import as_places, check_bounds, flat_places
 from pycuda.arrays.indexing.selecting import flatnonzero
+from pycuda.arrays.own_device import on_own_device
 from pycuda.arrays.reductions import scans as _scans
+from pycuda.arrays.reductions.determinism import can_combine_rows
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.joining import stack as _stack
 from pycuda.arrays.shapes.repeating import repeat
@@ -28,6 +34,8 @@ _JOINS = {
     "add", "multiply", "minimum", "maximum", "fmin", "fmax", "logical_and", "logical_or",
     "bitwise_and", "bitwise_or", "bitwise_xor",
 }  # fmt: skip
+# Operations on integers modulo a power of two.
+_MODULAR = {"add", "subtract", "multiply"}
 # x - a - b is x - (a + b): the values of a place are combined by this ufunc first.
 _AT = {"subtract": "add", "divide": "multiply"}
 
@@ -100,14 +108,56 @@ def at(ufunc, a, indices, b=None) -> None:
         raise TypeError(
             f"{ufunc.__name__}.at() expects {ufunc.nin} operands, not {2 - (b is None)}"
         )
+    _driver._array_require_writable(a, f"the array of {ufunc.__name__}.at()")
+    _at(a, ufunc, indices, b)
+
+
+@on_own_device
+def _at(a, ufunc, indices, b) -> None:
+    name = ufunc.__name__
+    if b is not None:
+        b = _values_of_engine(name, a, b)
+        if b.dtype == a.dtype and a._c_contiguous and can_combine_rows(name, a.dtype):
+            return _combine(name, a, indices, b)
     places = arange_of(a.size)._reshape(a.shape)[indices]
     if b is not None:
-        b = broadcast_to(as_array(b), places.shape)._ravel()
+        b = broadcast_to(b, places.shape)._ravel()
     places = places._ravel()
     flat = a._ravel() if a._c_contiguous else a.copy("C")._ravel()
     _at_flat(ufunc, flat, places, b)
     if not a._c_contiguous:
         a[...] = flat._reshape(a.shape)
+
+
+def _values_of_engine(name: str, a, b):
+    """The values as an array, of the type of ``a`` if each step then has the same result."""
+    if not isinstance(b, ArrayBase):
+        host = np.asarray(b)
+        if host.dtype != a.dtype and host.size == 1 and a.dtype.kind in "iufc":
+            own = host.astype(a.dtype)
+            exact = a.dtype.kind in "fc" and host.dtype.kind in "biuf" or name in _MODULAR and host.dtype.kind in "biu"  # fmt: skip
+            if exact and own == host:
+                return as_array(own)
+        b = as_array(host)
+    if b.dtype != a.dtype and name in _MODULAR and a.dtype.kind in "iu" and b.dtype.kind in "biu":  # fmt: skip
+        return b.astype(a.dtype)
+    return b
+
+
+def _combine(name: str, a, indices, b) -> None:
+    """``ufunc.at`` by the scatter engine."""
+    if not isinstance(indices, tuple):
+        if isinstance(indices, (list, np.ndarray)):
+            indices = np.asarray(indices)
+        is_index = hasattr(indices, "dtype") and indices.dtype.kind in "iu"
+        if is_index and a.ndim:
+            places = as_places(indices)
+            if not _driver._array_combine_rows(name, a, places, b):
+                check_bounds(places, 0, a.shape[0])
+            return
+    places = flat_places(a, indices)
+    b = broadcast_to(b, places.shape)
+    _driver._array_combine_rows(name, a._ravel(), places, b, checked=False)
 
 
 def _at_flat(ufunc, flat, places, b) -> None:

@@ -1,7 +1,7 @@
-"""Counting: ``bincount``, ``digitize``, histograms; and ``interp``, which searches as they do.
+"""Counting: ``bincount``, ``digitize``, histograms.
 
-Counts are exact integers. With few bins they are added up in shared memory. The order of the sums of weights depends
-only on the values.
+Counts are exact integers. With few bins they are added up in shared memory. Weights are added by the scatter engine
+(core's array_rows.h), or in a fixed order with ``deterministic(True)``.
 """
 
 from __future__ import annotations
@@ -15,17 +15,21 @@ import numpy as np
 from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
-from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.creation.filled import empty, full, zeros
+from pycuda.arrays.indexing.items import as_places
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.numerics.differences import diff
+from pycuda.arrays.reductions.determinism import can_combine_rows
 from pycuda.arrays.reductions.segments import join_segments, segments_of_equal
 from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.sorting.sorting import searchsorted
+from pycuda.arrays.statistics.interpolation import joined
 from pycuda.arrays.statistics.quantiles import percentile
-from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.tools import context_dependent_memoize
 
 _MOST_SHARED = 4096
+_MOST_CHECKED = 16384  # edges that are read back to be checked
 
 
 @context_dependent_memoize
@@ -75,8 +79,15 @@ def _counts(values, count: int, edges=None, uniform: bool = False):
 
 
 def _weighted(bins, weights, count: int):
-    """The sum of the weights of each bin. ``bins`` is int64; -1 means no bin."""
+    """The sum of the weights of each bin. ``bins`` is int32 or int64; -1 means no bin.
+
+    weights: a vector, or an array without axes: the weight of all elements.
+    """
     result = zeros(count, weights.dtype)
+    if can_combine_rows("add", weights.dtype):
+        _driver._array_combine_rows("add", result, bins, weights, checked=False)
+        return result
+    weights = broadcast_to(weights, bins.shape)
     order = _driver._array_argsort(bins, 0)
     ordered = bins[order]
     starts, lengths = segments_of_equal(ordered)
@@ -128,7 +139,7 @@ def bincount(x, /, weights=None, minlength: int = 0):
         raise ValueError(
             f"weights of shape {weights.shape} do not fit a vector of {x.size}"
         )
-    return _weighted(x.astype(np.int64, copy=False), weights, count)
+    return _weighted(as_places(x), weights, count)
 
 
 @public()
@@ -141,20 +152,22 @@ def digitize(x, bins, right: bool = False):
     >>> gpuarray.digitize(gpuarray.array([0.5, 1.0, 9.0]), gpuarray.array([0.0, 1.0, 2.0]))
     array([1, 2, 3])
     """
-    bins = as_array(bins)
+    bins = bins if isinstance(bins, ArrayBase) else np.asarray(bins)
     if bins.ndim != 1:
         raise ValueError(f"bins must be a vector, not of {bins.ndim} axes")
-    steps = diff(bins)
     x = as_array(x)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
-    if bool((steps >= 0).all()):
-        return searchsorted(bins, x, side="left" if right else "right")
-    if not bool((steps <= 0).all()):
+    # Few edges are checked on the host: one copy takes less time than several kernels.
+    on_host = not isinstance(bins, ArrayBase) or bins.size <= _MOST_CHECKED
+    checked = bins.get() if on_host and isinstance(bins, ArrayBase) else bins
+    early, late = checked[:-1], checked[1:]
+    side = "left" if right else "right"
+    if bool((late >= early).all()):
+        return searchsorted(as_array(bins), x, side=side)
+    if not bool((late <= early).all()):
         raise ValueError("bins must be monotonically increasing or decreasing")
-    return bins.size - searchsorted(
-        bins[::-1].copy(), x, side="left" if right else "right"
-    )
+    return bins.size - searchsorted(as_array(bins[::-1].copy()), x, side=side)
 
 
 # Histograms
@@ -347,7 +360,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if weights is None:
         result = _counts(values, count, on_device, uniform)
     else:
-        bins_of = zeros(values.size, np.int64)
+        bins_of = empty(values.size, np.int64)
         if values.size:
             _module(values.dtype, uniform).get_function("find")(
                 values, values.size, bins_of, on_device, count,
@@ -385,15 +398,18 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     ranges = [None] * axes if range is None else list(range)
     if len(ranges) != axes:
         raise ValueError("range argument must have one entry per dimension")
-    edges = [
-        as_array(_edges_of_axis(*one))
-        for one in zip(columns, bins, ranges, strict=True)
-    ]
+    on_host = [_edges_of_axis(*one) for one in zip(columns, bins, ranges, strict=True)]
+    edges = [as_array(one) for one in on_host]
     if weights is None:
-        weights = zeros(columns[0].size, np.float64).fill(1)
+        weights = full((), 1.0, np.float64)
     weights = as_array(weights).astype(np.float64, copy=False)
     shape = [one.size - 1 for one in edges]
-    result = _weighted(_boxes(columns, edges), weights, math.prod(shape))
+    if columns[0].dtype.itemsize <= 4 or columns[0].dtype == np.float64:
+        uniform = [_is_number(one) for one in bins]
+        boxes = _boxes_at_once(columns, on_host, uniform)
+    else:  # a double does not represent all values
+        boxes = _boxes(columns, edges)
+    result = _weighted(boxes, weights, math.prod(shape))
     result = result._reshape(shape)
     return _density(result, edges) if density else result, tuple(edges)
 
@@ -409,7 +425,7 @@ def _columns(sample) -> list:
     else:
         columns = [as_array(one) for one in sample]
         if all(one.ndim == 0 for one in columns):
-            columns = [_joined([one._reshape([1]) for one in columns])]
+            columns = [joined([one._reshape([1]) for one in columns])]
     shapes = {one.shape for one in columns}
     if len(shapes) > 1 or len(next(iter(shapes), (0,))) != 1:
         raise ValueError(
@@ -428,6 +444,23 @@ def _edges_of_axis(column, bins, range):
         raise ValueError("`bins` must be positive, when an integer")
     count = operator.index(bins.item() if isinstance(bins, ArrayBase) else bins)
     return np.linspace(*_outer_edges(column, range), count + 1)
+
+
+def _boxes_at_once(columns, edges, uniform):
+    """As :func:`_boxes`, with one kernel for each axis. ``edges`` are on the host."""
+    size = columns[0].size
+    numbers = empty(size, np.int64)
+    if size == 0:
+        return numbers
+    for axis, (column, along, even) in enumerate(zip(columns, edges, uniform, strict=True)):  # fmt: skip
+        if column.dtype == np.float16:
+            column = column.astype(np.float32)
+        even = even and bool((along[:-1] < along[1:]).all())
+        _module(column.dtype, even).get_function("find_box")(
+            column, size, column.strides[0], numbers, as_array(along.astype(np.float64)),
+            len(along) - 1, axis == 0, block=(256, 1, 1), grid=(-(-size // 256), 1),
+        )  # fmt: skip
+    return numbers
 
 
 def _boxes(columns, edges):
@@ -472,70 +505,3 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
         )
     counts, edges = histogramdd([x, y], bins, range, density, weights)
     return counts, edges[0], edges[1]
-
-
-@public()
-def interp(x, xp, fp, left=None, right=None, period=None):
-    """Evaluate the piecewise linear function through points.
-
-    x: where the function is evaluated.
-    xp, fp: the coordinates, which rise, and the values of the points; vectors.
-    left, right: the values outside, by default the first and the last of ``fp``.
-    period: the period of ``xp``; ``left`` and ``right`` do not count then.
-
-    Returns an array of float64 of the shape of ``x``, complex128 for complex ``fp``.
-
-    >>> gpuarray.interp(gpuarray.array([0.5, 5.0]), gpuarray.array([0.0, 1.0]), gpuarray.array([0.0, 10.0]))
-    array([ 5., 10.])
-    """
-    x, xp, fp = (as_array(one) for one in (x, xp, fp))
-    if xp.ndim != 1 or fp.shape != xp.shape:
-        raise ValueError("fp and xp must be vectors of the same length")
-    if xp.size == 0:
-        raise ValueError("array of sample points is empty")
-    if x.dtype.kind == "c" or xp.dtype.kind == "c":
-        raise TypeError("x and xp of interp() must be real")
-    kind = np.complex128 if fp.dtype.kind == "c" else np.float64
-    x, xp, fp = x.astype(np.float64), xp.astype(np.float64), fp.astype(kind)
-    if period is not None:
-        if period == 0:
-            raise ValueError("period must be a non-zero value")
-        period, left, right = abs(period), None, None
-        x, xp = x % period, xp % period
-        order = _driver._array_argsort(xp, 0)
-        xp, fp = xp[order], fp[order]
-        ends = [xp[-1:] - period, xp, xp[:1] + period]
-        xp, fp = _joined(ends), _joined([fp[-1:], fp, fp[:1]])
-    return _interpolated(x, xp, fp, left, right)
-
-
-def _joined(parts):
-    kind = np.result_type(*(part.dtype for part in parts))
-    result = zeros(sum(part.size for part in parts), kind)
-    at = 0
-    for part in parts:
-        result[at : at + part.size] = part
-        at += part.size
-    return result
-
-
-def _interpolated(x, xp, fp, left, right):
-    last = xp.size - 1
-    place = searchsorted(xp, x, side="right") - 1
-    j = where(place < 0, 0, where(place >= last, max(last - 1, 0), place))
-    k = where(j < last, j + 1, j)
-    x0, x1, y0, y1 = xp[j], xp[k], fp[j], fp[k]
-    slope = (y1 - y0) / (x1 - x0)
-    result = slope * (x - x0) + y0
-    # As in NumPy: if the result is NaN, interpolate from the other end; if both ends are equal, take this value.
-    other = slope * (x - x1) + y1
-    isnan = UFUNCS["isnan"]
-    other = where(isnan(other) & (y0 == y1), y0, other)
-    result = where(isnan(result), other, result)
-    result = where((x == x0) & (place <= last), y0, result)
-    result = where(x == xp[-1], fp[-1], result)
-    result = where(x < xp[0], fp[0] if left is None else fp.dtype.type(left), result)
-    result = where(
-        x > xp[-1], fp[-1] if right is None else fp.dtype.type(right), result
-    )
-    return result if xp.size == 1 else where(isnan(x), fp.dtype.type(np.nan), result)

@@ -1,0 +1,226 @@
+// array_rows.cpp -- copies rows that indices select, and checks the indices.
+#include "kernels/rows.h"
+
+#include "arrays/error_flags.h"
+#include "arrays/word.h"
+#include "kernels/compact.h"
+
+#include "kernels/device/rows.cuh.h"
+
+#include <pycuda/array_operation.h>
+#include <pycuda/copy.h>
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+constexpr unsigned block = 256;
+
+enum class Task : std::uint8_t { Take, Put, Check };
+
+/// All that a kernel's source depends on.
+struct Copying {
+    Task task;
+    ScalarType index;
+    std::size_t word = 1;
+    std::int64_t words = 1; ///< of a row
+    std::int64_t n = 0;     ///< words of all rows
+
+    KernelKey key() const noexcept {
+        return KernelKey{13} << 56 | static_cast<KernelKey>(task) << 16 |
+               static_cast<KernelKey>(index) << 8 | static_cast<KernelKey>(word) << 2 |
+               static_cast<KernelKey>(words == 1) << 1 | static_cast<KernelKey>(is_wide(n));
+    }
+};
+
+std::string source_of(const Copying &copying) {
+    std::string code = rows_prelude(copying.index, copying.words, copying.n) + "typedef " +
+                       word_name(copying.word) + " Word;\n";
+    for (auto [task, name] :
+         {std::pair{Task::Take, "TAKE"}, {Task::Put, "PUT"}, {Task::Check, "CHECK"}})
+        code += std::string("#define ") + name + (task == copying.task ? " 1\n" : " 0\n");
+    return code + std::string(device_code::rows_cuh);
+}
+
+/// Equals the kernels' struct.
+struct Geometry {
+    std::int64_t n, words, extent, stride, dense_row, dense_word;
+};
+
+void launch(const Copying &copying, const Array *dense, CUdeviceptr outside, const Array *base,
+            const Array &places, const Geometry &geometry, StreamUse &use) {
+    const Function &kernel =
+        places.context()->kernels().find(copying.key(), [&] { return source_of(copying); });
+    KernelArguments arguments(use);
+    arguments.add(dense);
+    arguments.add_library_address(outside);
+    arguments.add(base);
+    arguments.add(places);
+    arguments.add(geometry);
+    arguments.launch_for(kernel, static_cast<std::size_t>(geometry.n), block);
+}
+
+std::int64_t row_size(const Array &base) {
+    std::int64_t size = 1;
+    for (std::int64_t extent : base.shape().subspan(1))
+        size *= extent;
+    return size;
+}
+
+/// The shape of the indices followed by the shape of a row.
+std::vector<std::int64_t> selected_shape(const Array &base, const Array &places) {
+    std::vector<std::int64_t> shape(places.shape().begin(), places.shape().end());
+    shape.insert(shape.end(), base.shape().begin() + 1, base.shape().end());
+    return shape;
+}
+
+void check_arguments(const Array &base, const Array &places, const Array &dense) {
+    if (!has_rows(base))
+        throw std::invalid_argument("the elements of a row must be contiguous");
+    const bool is_index =
+        places.dtype() == DType(ScalarType::Int64) || places.dtype() == DType(ScalarType::Int32);
+    if (!is_index)
+        throw std::invalid_argument("indices of rows must have dtype int32 or int64, not " +
+                                    places.dtype().name());
+    if (dense.dtype() != base.dtype())
+        throw std::invalid_argument("elements of " + dense.dtype().name() + " do not fit rows of " +
+                                    base.dtype().name());
+}
+
+std::size_t word_of_rows(const Array &base, const Array &dense, std::int64_t row_bytes,
+                         std::uint64_t dense_steps) {
+    const auto stride = static_cast<std::uint64_t>(base.layout().stride(0));
+    return word_bytes(static_cast<std::size_t>(row_bytes),
+                      stride | base.misalignment() | dense.misalignment() | dense_steps);
+}
+
+} // namespace
+
+Array row_indices(const Array &places, StreamRef stream) { return compact(places, stream); }
+
+std::string rows_prelude(ScalarType index, std::int64_t width, std::int64_t n) {
+    return "typedef " + std::string(cuda_name(index)) + " I;\n#define ONE " +
+           (width == 1 ? "1" : "0") + "\n#define WIDE " + (is_wide(n) ? "1" : "0") + "\n";
+}
+
+RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef stream) {
+    const std::vector<std::int64_t> shape = selected_shape(base, places);
+    const Layout layout = in.layout().broadcast_to(shape);
+    if (layout.size() == 0)
+        return {};
+    if (std::ranges::all_of(layout.strides(), [](std::int64_t stride) { return stride == 0; }))
+        return {};
+    // One row for all indices.
+    const auto axes = static_cast<std::size_t>(places.dimensions());
+    const std::span<const std::int64_t> strides = layout.strides();
+    const bool is_one_row =
+        std::ranges::all_of(strides.first(axes), [](std::int64_t stride) { return stride == 0; });
+    if (is_one_row && in.is_c_contiguous())
+        return {0, 1};
+    if (!std::ranges::equal(in.shape(), shape) || !in.is_c_contiguous()) {
+        const Array copy = Array::scratch(in.context(), shape, in.dtype(), stream);
+        assign(copy, in.view(layout), Casting::No, stream);
+        in = copy;
+    }
+    return {row_size(base), 1};
+}
+
+void check_row_indices(const Array &places, std::int64_t extent, const Array &failed,
+                       CUdeviceptr outside, StreamUse &use) {
+    const auto n = static_cast<std::int64_t>(places.size());
+    fill_32_async(use.address(failed), 0, 1, use.stream());
+    launch({.task = Task::Check, .index = places.scalar_type(), .n = n}, &failed, outside, nullptr,
+           places, {n, 1, extent, 0, 0, 0}, use);
+}
+
+bool has_rows(const Array &array) noexcept {
+    if (array.dimensions() == 0)
+        return false;
+    auto expected = static_cast<std::int64_t>(array.item_size());
+    for (int axis = array.dimensions() - 1; axis > 0; --axis) {
+        if (array.layout().extent(axis) != 1 && array.layout().stride(axis) != expected)
+            return false;
+        expected *= array.layout().extent(axis);
+    }
+    return true;
+}
+
+bool take_rows(const Array &out, const Array &base, const Array &places, StreamRef stream) {
+    check_arguments(base, places, out);
+    if (!out.is_c_contiguous() || !std::ranges::equal(out.shape(), selected_shape(base, places)))
+        throw std::invalid_argument("the array for the rows must be contiguous, of shape " +
+                                    shape_text(selected_shape(base, places)) + ", not " +
+                                    shape_text(out.shape()));
+    if (places.size() == 0)
+        return true;
+    const Array from = row_indices(places, stream);
+    const std::int64_t bytes = row_size(base) * static_cast<std::int64_t>(base.item_size());
+    StreamUse use(stream);
+    ErrorFlags::Call outside(from.context()->error_flags(), use.stream());
+    const std::int64_t extent = base.layout().extent(0);
+    if (bytes == 0 || base.size() == 0) {
+        // No word is copied, but the indices are checked.
+        const std::int64_t one[] = {1};
+        check_row_indices(from, extent,
+                          Array::scratch(from.context(), one, ScalarType::Int32, stream),
+                          outside.address(), use);
+        return outside.wait(1) < 0;
+    }
+    Copying copying{.task = Task::Take, .index = from.scalar_type()};
+    copying.word = word_of_rows(base, out, bytes, 0);
+    copying.words = bytes / static_cast<std::int64_t>(copying.word);
+    copying.n = copying.words * static_cast<std::int64_t>(from.size());
+    launch(copying, &out, outside.address(), &base, from,
+           {copying.n, copying.words, extent, base.layout().stride(0), 0, 0}, use);
+    return outside.wait(1) < 0;
+}
+
+bool put_rows(const Array &base, const Array &places, const Array &in, StreamRef stream) {
+    check_arguments(base, places, in);
+    base.require_writable("the array to assign to");
+    Array dense = in;
+    if (dense.may_share_bytes(base)) { // else an element could be written before it is read
+        dense = Array::scratch(in.context(), in.shape(), in.dtype(), stream);
+        assign(dense, in, Casting::No, stream);
+    }
+    const RowSteps steps = row_steps(dense, base, places, stream);
+    if (places.size() == 0)
+        return true;
+    const Array to = row_indices(places, stream);
+    const std::int64_t one[] = {1};
+    const Array failed = Array::scratch(to.context(), one, ScalarType::Int32, stream);
+    StreamUse use(stream);
+    ErrorFlags::Call outside(to.context()->error_flags(), use.stream());
+    const std::int64_t extent = base.layout().extent(0);
+    check_row_indices(to, extent, failed, outside.address(), use);
+    outside.mark_last_use(); // the host need not wait for the second kernel
+    if (base.size() != 0) {
+        const auto item = static_cast<std::int64_t>(base.item_size());
+        const std::int64_t bytes = row_size(base) * item;
+        Copying copying{.task = Task::Put, .index = to.scalar_type()};
+        // A row that repeats one element is copied element by element.
+        const bool repeats = steps.element == 0 && bytes != item;
+        copying.word = word_of_rows(base, dense, repeats ? item : bytes,
+                                    static_cast<std::uint64_t>(repeats ? item : 0));
+        const auto word = static_cast<std::int64_t>(copying.word);
+        if (repeats && word != item) {
+            dense =
+                Array::scratch(base.context(), selected_shape(base, places), in.dtype(), stream);
+            assign(dense, in, Casting::No, stream);
+            return put_rows(base, to, dense, stream);
+        }
+        copying.words = bytes / word;
+        copying.n = copying.words * static_cast<std::int64_t>(to.size());
+        launch(copying, &dense, use.address(failed), &base, to,
+               {copying.n, copying.words, extent, base.layout().stride(0), steps.row * item / word,
+                repeats ? 0 : 1},
+               use);
+    }
+    return outside.wait(1) < 0;
+}
+
+} // namespace pycuda

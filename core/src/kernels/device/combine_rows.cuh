@@ -1,0 +1,171 @@
+// combine_rows.cuh -- combines elements with the elements of rows that indices select.
+//
+// The text before this file defines:
+//
+//   I             the type of an index
+//   Step          a struct of an operation: Step::operate(0, a, b); Step::O is the element's type
+//   ONE, WIDE     as in rows.cuh, for elements
+//   TASK_MEMORY   1: threads combine elements with atomic operations in memory
+//   TASK_SHARED   1, for sums: a thread block adds to its own table in shared memory, and then the
+//                 table to memory. `copies` neighbouring numbers of the table belong to one
+//                 element, one for each of so many lanes, so that few lanes wait for each other
+//   TASK_SERIAL   1, for a CPU: a thread combines a column of the elements in order. Several blocks
+//                 have a part of the rows and a table each
+//   SMALL         1 with TASK_MEMORY for one thread block, which checks the indices first
+//   NATIVE_ADD    1 if the operation is a sum and atomicAdd() supports the type
+//   PARTS         1 if it is a sum or a difference of complex numbers, whose parts are independent
+//   ADDS          -1 for differences, else 1
+//
+// Indices out of bounds are skipped. If `failed` is null, so are negative ones; else they count
+// from the end. With *failed not 0, nothing is written.
+#pragma once
+
+#if WIDE
+typedef unsigned long long Count;
+#else
+typedef unsigned Count;
+#endif
+typedef Step::O T;
+
+// Elements of all rows, elements of a row; steps in elements of `values` from row to row and within
+// a row; rows of the base and their distance in bytes; elements of a table.
+struct Geometry {
+    long long n, width, extent, stride, value_row, value_column, cells;
+    int copies;
+};
+
+#if !TASK_SERIAL
+template <int size> struct Bits;
+template <> struct Bits<4> {
+    typedef unsigned Type;
+};
+template <> struct Bits<8> {
+    typedef unsigned long long Type;
+};
+
+/// Repeats the step until no other thread has written between its load and its store. An element
+/// that is smaller than a word is replaced within its word.
+__device__ void exchange_step(T *element, T value) {
+    constexpr int size = sizeof(T) < 4 ? 4 : sizeof(T);
+    typedef typename Bits<size>::Type Word;
+    const unsigned long long address = reinterpret_cast<unsigned long long>(element);
+    const int within = sizeof(T) < 4 ? int(address & 3) : 0;
+    Word *const word = reinterpret_cast<Word *>(address - within);
+    Word old = *reinterpret_cast<volatile Word *>(word);
+    for (;;) {
+        union Parts {
+            Word word;
+            unsigned char bytes[size];
+            __device__ Parts() {}
+        } parts;
+        T before;
+        parts.word = old;
+        memcpy(&before, parts.bytes + within, sizeof(T));
+        const T after = Step::operate(0, before, value);
+        memcpy(parts.bytes + within, &after, sizeof(T));
+        if (parts.word == old)
+            return;
+        const Word found = atomicCAS(word, old, parts.word);
+        if (found == old)
+            return;
+        old = found;
+    }
+}
+
+__device__ __forceinline__ void step_at(T *element, T value) {
+#if NATIVE_ADD
+    atomicAdd(reinterpret_cast<Native *>(element), Native(value));
+#elif PARTS
+    atomicAdd(reinterpret_cast<Native *>(element), ADDS * value.re);
+    atomicAdd(reinterpret_cast<Native *>(element) + 1, ADDS * value.im);
+#else
+    exchange_step(element, value);
+#endif
+}
+#endif
+
+#define FIND_ELEMENT(i)                                                                            \
+    const Count row = ONE ? i : i / Count(g.width), column = ONE ? 0 : i - row * Count(g.width);   \
+    long long place = places[row];                                                                 \
+    if (place < 0 && failed != nullptr)                                                            \
+        place += g.extent;                                                                         \
+    const bool inside = place >= 0 && place < g.extent;
+
+#if TASK_MEMORY
+extern "C" __global__ void __launch_bounds__(256)
+    run(char *base, const I *places, const T *values, int *failed, Geometry g) {
+#if SMALL
+    bool wrong = false;
+    if (failed != nullptr)
+        for (Count i = threadIdx.x; i < Count(g.n); i += 256) {
+            FIND_ELEMENT(i)
+            wrong = wrong || !inside;
+        }
+    if (__syncthreads_or(wrong)) {
+        if (threadIdx.x == 0)
+            *failed = 1;
+        return;
+    }
+#else
+    if (failed != nullptr && *failed)
+        return;
+#endif
+    const Count threads = Count(gridDim.x) * 256;
+    for (Count i = Count(blockIdx.x) * 256 + threadIdx.x; i < Count(g.n); i += threads) {
+        FIND_ELEMENT(i)
+        if (inside)
+            step_at(reinterpret_cast<T *>(base + place * g.stride) + column,
+                    values[row * g.value_row + column * g.value_column]);
+    }
+}
+#elif TASK_SHARED
+extern "C" __global__ void __launch_bounds__(256)
+    run(char *base, const I *places, const T *values, int *failed, Geometry g) {
+    extern __shared__ unsigned long long memory[];
+    Native *const table = reinterpret_cast<Native *>(memory);
+    if (failed != nullptr && *failed)
+        return;
+    for (int k = threadIdx.x; k < g.cells * g.copies; k += 256)
+        table[k] = Native(0);
+    __syncthreads();
+    const int copy = threadIdx.x & (g.copies - 1);
+    const Count threads = Count(gridDim.x) * 256;
+    for (Count i = Count(blockIdx.x) * 256 + threadIdx.x; i < Count(g.n); i += threads) {
+        FIND_ELEMENT(i)
+        if (inside)
+            atomicAdd(table + (int(place) * int(g.width) + int(column)) * g.copies + copy,
+                      Native(values[row * g.value_row + column * g.value_column]));
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < g.cells; k += 256) {
+        Native sum = Native(0);
+        for (int c = 0; c < g.copies; ++c)
+            sum += table[k * g.copies + c];
+        const int row = k / int(g.width), column = k - row * int(g.width);
+        if (sum != Native(0))
+            atomicAdd(reinterpret_cast<Native *>(base + row * g.stride) + column, sum);
+    }
+}
+#else
+extern "C" __global__ void __launch_bounds__(ONE ? 1 : 32)
+    run(char *base, const I *places, const T *values, int *failed, Geometry g) {
+    if (failed != nullptr && *failed)
+        return;
+    const long long rows = ONE ? g.n : g.n / g.width;
+    const long long part = (rows + gridDim.y - 1) / gridDim.y, first = blockIdx.y * part;
+    const long long last = min(rows, first + part);
+    const long long column = ONE ? 0 : blockIdx.x * 32ll + threadIdx.x;
+    if (!ONE && column >= g.width)
+        return;
+    base += blockIdx.y * g.cells * sizeof(T);
+    for (long long row = first; row < last; ++row) {
+        long long place = places[row];
+        if (place < 0 && failed != nullptr)
+            place += g.extent;
+        if (place < 0 || place >= g.extent)
+            continue;
+        T *const element = reinterpret_cast<T *>(base + place * g.stride) + column;
+        *element = Step::operate(0, *element, values[row * g.value_row + column * g.value_column]);
+    }
+}
+#endif

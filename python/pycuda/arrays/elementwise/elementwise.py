@@ -9,9 +9,9 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array, as_operand
-from pycuda.arrays.elementwise.comparing import isneginf, isposinf
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.registry import public
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS, array_of_where
 
 _absent = np._NoValue
@@ -116,13 +116,18 @@ def nan_to_num(x, copy: bool = True, nan=0.0, posinf=None, neginf=None):
         for number in (nan, high, low):
             if np.result_type(number).kind == "c":
                 raise TypeError(f"{number!r} cannot be cast to {array.dtype}")
-        result = where(UFUNCS["isnan"](array), kind(nan), array)
-        result = where(isposinf(array), kind(high), result)
-        result = where(isneginf(array), kind(low), result)
+        result = _replaced(array, kind(nan), kind(high), kind(low))
     if copy or result is array:
         return result
     array._assign(result)
     return array
+
+
+@fuse
+def _replaced(x, nan, high, low):
+    finite = where(UFUNCS["isnan"](x), nan, x)
+    finite = where(x == np.inf, high, finite)
+    return where(x == -np.inf, low, finite)
 
 
 def _limits(dtype):

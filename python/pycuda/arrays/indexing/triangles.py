@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
+
+from pycuda import _device_code, _driver
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.creation.ranges import arange_of
@@ -11,6 +14,7 @@ from pycuda.arrays.indexing.assigning import values_for, want_own
 from pycuda.arrays.indexing.selecting import nonzero, where
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.tools import context_dependent_memoize
 
 # Matrices
 
@@ -71,9 +75,38 @@ def _triangle(m, k: int, keep_below: bool):
     if array.ndim == 0:
         raise ValueError("a triangle expects an array of at least one axis")
     rows, columns = array.shape[-2:]
+    if array.ndim == 2 or array._c_contiguous:
+        if array.dtype.itemsize in _WORDS and max(rows, columns) < 1 << 31:
+            return _copied_triangle(array, k, keep_below)
     below = tri(rows, columns, k, bool)
     zero = array.dtype.type(0)
     return where(below, array, zero) if keep_below else where(below, zero, array)
+
+
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+@context_dependent_memoize
+def _triangle_kernel(size: int):
+    return _device_code.load("triangle", T=np.dtype(_WORDS[size])).get_function(
+        "triangle"
+    )
+
+
+def _copied_triangle(array, k: int, keep_below: bool):
+    """One pass over a matrix, or over contiguous matrices."""
+    result = _driver._array_empty(
+        array.shape, array.dtype, array._own_allocator, "C", type(array)
+    )
+    if result.size:
+        rows, columns = array.shape[-2:]
+        row, column = array.strides[-2:]
+        limit = max(-rows, min(k, columns))  # further diagonals have the same result
+        _triangle_kernel(array.dtype.itemsize)(
+            array, result, array.size, rows, columns, rows * columns * array.dtype.itemsize,
+            row, column, limit, keep_below, block=(256, 1, 1), grid=(-(-array.size // 256), 1),
+        )  # fmt: skip
+    return result
 
 
 def _triangle_indices(mask) -> tuple:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.registry import public
-from pycuda.arrays.shapes.joining import stack
-from pycuda.arrays.shapes.views import broadcast_arrays, moveaxis
+from pycuda.arrays.shapes.views import moveaxis
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -29,11 +32,20 @@ def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis=None):
         raise ValueError(
             f"both must be vectors of 3 elements, not {a.shape[-1]} and {b.shape[-1]}"
         )
-    (a0, a1, a2), (b0, b1, b2) = (
-        tuple(moveaxis(one, -1, 0)) for one in broadcast_arrays(a, b)
-    )
-    parts = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
-    return moveaxis(stack(parts, -1), -1, axisc)
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    kind = np.result_type(a.dtype, b.dtype)
+    result = empty(shape, kind)
+    if kind.kind == "b":
+        raise TypeError("cross() of bool is not defined")
+    if result.size:
+        parts = [[one[..., k] for k in range(3)] for one in (result, a, b)]
+        _cross.into(parts[0], *parts[1], *parts[2])
+    return result if axisc == -1 else moveaxis(result, -1, axisc)
+
+
+@fuse
+def _cross(a0, a1, a2, b0, b1, b2):
+    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
 
 
 @public()

@@ -12,6 +12,7 @@ from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 _absent = np._NoValue
@@ -205,5 +206,11 @@ def trapezoid(y, x=None, dx=1.0, axis: int = -1):
         steps = diff(x, axis=-1 if x.ndim == 1 else axis)
         if x.ndim == 1:
             steps = steps._reshape([-1 if i == axis else 1 for i in range(y.ndim)])
-    pairs = y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]
-    return (steps * pairs / 2.0).sum(axis)
+    return _areas(
+        y[(*before, slice(1, None))], y[(*before, slice(None, -1))], steps, axis
+    )
+
+
+@fuse
+def _areas(later, earlier, steps, axis):
+    return (steps * (later + earlier) / 2.0).sum(axis)

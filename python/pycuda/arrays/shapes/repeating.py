@@ -7,12 +7,15 @@ import operator
 
 import numpy as np
 
+from pycuda import _device_code, _driver
+from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty, empty_like, full
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.joining import _along
 from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.tools import context_dependent_memoize
 
 
 @public(array_api=True)
@@ -54,20 +57,74 @@ def repeat(a, repeats, axis=None):
     if axis is None or array.ndim == 0:
         array, axis = array._ravel(), 0 if axis is None else axis
     axis = _axes.normalize_axis(axis, array.ndim)
-    counts = np.asarray(repeats.get() if hasattr(repeats, "get") else repeats)
+    extent = array.shape[axis]
+    counts = repeats if isinstance(repeats, ArrayBase) else np.asarray(repeats)
     if counts.dtype.kind not in "iub":
         raise TypeError(f"repeats must be of integers, not of {counts.dtype}")
-    if counts.size and counts.min() < 0:
-        raise ValueError("repeats must not be negative")
-    extent = array.shape[axis]
     if counts.size != 1:
-        places = np.repeat(np.arange(extent), counts)
-        return array[_along(axis, places)]
+        if counts.shape != (extent,):
+            raise ValueError(
+                f"counts of shape {counts.shape} do not fit an axis of {extent}"
+            )
+        return _repeat_each(array, counts, axis)
+    counts = counts.get() if isinstance(counts, ArrayBase) else counts
     count = int(counts.reshape(())[()])
+    if count < 0:
+        raise ValueError("repeats must not be negative")
     shape = (*array.shape[: axis + 1], count, *array.shape[axis + 1 :])
     view = broadcast_to(array[_along(axis + 1, None)], shape)
     result = (*array.shape[:axis], extent * count, *array.shape[axis + 1 :])
     return view.copy("C")._reshape(result)
+
+
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+_TILE = 2048  # results of a thread block
+
+
+@context_dependent_memoize
+def _repeat_kernel(size: int, name: str):
+    module = _device_code.load("repeat", T=np.dtype(_WORDS[size]))
+    return module.get_function(name)
+
+
+def _repeat_each(array, counts, axis: int):
+    """Repeat the parts along an axis by a vector of counts."""
+    ends, total = _ends_of(counts)
+    extent = array.shape[axis]
+    is_vector = array.ndim == 1 and array._c_contiguous
+    if total == 0 or extent == 0:
+        return array[_along(axis, slice(0, 0))].copy()
+    name = "repeat" if is_vector and array.dtype.itemsize in _WORDS else "owners"
+    kernel = _repeat_kernel(array.dtype.itemsize if name == "repeat" else 8, name)
+    result = empty(total, array.dtype if name == "repeat" else np.int64)
+    kernel(
+        *([array] if name == "repeat" else []), ends, extent, total, result,
+        block=(256, 1, 1), grid=(-(-total // _TILE), 1),
+    )  # fmt: skip
+    return result if name == "repeat" else array[_along(axis, result)]
+
+
+def _ends_of(counts):
+    """The cumulative counts as an array of the device, and their sum. Raises ValueError for a negative count."""
+    if not isinstance(counts, ArrayBase):
+        if counts.size and counts.min() < 0:
+            raise ValueError("repeats must not be negative")
+        ends = np.cumsum(counts, dtype=np.int64)
+        return as_array(ends), int(ends[-1]) if ends.size else 0
+    if counts.size == 0:
+        return counts, 0
+    ends = _driver._array_scan("sum", counts, 0, np.dtype(np.int64))
+    last = ends[-1:]
+    if counts.dtype.kind == "i":
+        # Both numbers are read in one copy.
+        both = empty(2, np.int64)
+        both[:1] = last
+        both[1:] = _driver._array_reduce("min", counts)
+        total, least = both.get().tolist()
+        if least < 0:
+            raise ValueError("repeats must not be negative")
+        return ends, total
+    return ends, int(last.get()[0])
 
 
 @public(array_api=True)

@@ -1,17 +1,19 @@
-"""Convolutions, correlations and covariances, made of products of matrices."""
+"""Convolutions, correlations and covariances."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, put_into
-from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.reductions.means import average
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+from pycuda.tools import context_dependent_memoize
 
 _MODES = ("full", "same", "valid")
 
@@ -36,9 +38,39 @@ def _correlation(a, v, mode: str, what: str):
     m = v.size
     before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
     after = {"full": m - 1, "same": m - 1 - m // 2, "valid": 0}[mode]
+    if m <= _most_taps(kind) and not _driver._array_threads_are_cores():
+        return _correlated(a, v, before, a.size + before + after - m + 1)
     padded = zeros(a.size + before + after, kind)
     padded[before : before + a.size] = a
     return matmul(_windows(padded, m), v.copy())
+
+
+_TILE = 1024  # results of a thread block
+
+
+def _most_taps(kind: np.dtype) -> int:
+    """How long the shorter vector may be, so that a tile and the vector fit the shared memory of a thread block."""
+    return (40960 // kind.itemsize - _TILE) // 2 if kind.kind in "biufc" else 0
+
+
+@context_dependent_memoize
+def _correlate_kernel(kind: np.dtype):
+    wide = {"b": np.int32, "e": np.float32}.get(kind.char if kind.char == "e" else kind.kind, kind)  # fmt: skip
+    return _device_code.load(
+        "correlate", T=kind, S=np.dtype(wide), tile=_TILE
+    ).get_function("correlate")
+
+
+def _correlated(a, v, before: int, count: int):
+    """The correlation by a kernel that keeps ``v`` in shared memory. ``before``: zeros in front of ``a``."""
+    a, v = (one if one._c_contiguous else one.copy() for one in (a, v))
+    result = empty(count, a.dtype)
+    shared = (_TILE + 2 * v.size) * a.dtype.itemsize
+    _correlate_kernel(a.dtype)(
+        a, a.size, v, v.size, before, result, count, shared=shared,
+        block=(_TILE // 4, 1, 1), grid=(-(-count // _TILE), 1),
+    )  # fmt: skip
+    return result
 
 
 @public()

@@ -1,0 +1,152 @@
+"""Functions that have kernels of their own: values as NumPy's, for types, layouts and edge cases."""
+
+import numpy as np
+import pytest
+
+from pycuda import gpuarray
+
+pytestmark = pytest.mark.usefixtures("device")
+
+
+def on_device(value):
+    return gpuarray.to_gpu(value) if isinstance(value, np.ndarray) else value
+
+
+def same(name, *args, exact=True, **kwargs):
+    """The function on the device has NumPy's values and type."""
+    expected = getattr(np, name)(*args, **kwargs)
+    got = getattr(np, name)(*map(on_device, args), **{k: on_device(v) for k, v in kwargs.items()})  # fmt: skip
+    assert got.dtype == expected.dtype and got.shape == expected.shape
+    if exact:
+        np.testing.assert_array_equal(got.get(), expected)
+    else:
+        np.testing.assert_allclose(got.get(), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i4", "f2", "f4", "f8", "c16"])
+def test_repeat_by_counts(dtype):
+    x = np.arange(60).astype(dtype)
+    counts = np.arange(60) * 7 % 5
+    same("repeat", x, counts)
+    same("repeat", x, counts.tolist())
+    same("repeat", x, counts.astype("u1"))
+    same("repeat", x[::2], counts[::2])
+    same("repeat", x.reshape(5, 12), counts[:12], 1)
+    same("repeat", x.reshape(12, 5), counts[:12], 0)
+    same("repeat", x, counts * 100)
+    same("repeat", x, counts * 0)
+    same("repeat", x[:0], counts[:0])
+    for bad in (counts - 1, np.array([-1] * 60)):
+        with pytest.raises(ValueError, match="negative"):
+            gpuarray.repeat(on_device(x), on_device(bad))
+    with pytest.raises(ValueError, match=r"counts of shape \(59,\)"):
+        gpuarray.repeat(on_device(x), on_device(counts[:-1]))
+
+
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+def test_triangles(dtype):
+    m = (np.arange(2 * 5 * 7) % 9).astype(dtype).reshape(2, 5, 7)
+    for one in (m, m[0], m[0].T, m[:, ::2], m[0, ::-1], m[0, 0], m[:0], m[:, :, :0]):
+        for k in (-100, -2, 0, 1, 6, 10**12):
+            same("triu", one, k)
+            same("tril", one, k)
+
+
+def test_interp():
+    rng = np.random.default_rng(0)
+    xp, fp = np.sort(rng.random(50)), rng.random(50)
+    x = np.concatenate([rng.random(500) * 1.4 - 0.2, xp, [np.nan, np.inf, -np.inf]])
+    for kind in ("f8", "f4"):
+        same("interp", x.astype(kind), xp.astype(kind), fp.astype(kind))
+    same("interp", x.reshape(7, -1)[:, ::2], xp, fp, left=-5, right=7)
+    same("interp", (x[:500] * 50).astype("i4"), np.arange(50), np.arange(50) ** 2)
+    same("interp", x, xp[:1], fp[:1])
+    same(
+        "interp",
+        x,
+        np.array([0.0, 0.5, 0.5, 1.0]),
+        np.array([0.0, np.inf, 2.0, np.nan]),
+    )
+    same("interp", x[:500], xp, fp, period=0.3, exact=False)
+    same("interp", x[:500], xp, fp + 1j, exact=False)
+    same("interp", 0.5, xp, fp)
+
+
+def test_digitize():
+    x = np.random.default_rng(0).random(300)
+    for bins in (
+        np.linspace(0, 1, 9),
+        np.linspace(0, 1, 9)[::-1],
+        np.array([0.5]),
+        np.zeros(0),
+    ):
+        same("digitize", x, bins)
+        same("digitize", x, bins, right=True)
+        same("digitize", x, bins.tolist())
+    same("digitize", x, np.sort(np.random.default_rng(1).random(20_000)))
+    for bins in ([0.0, 2.0, 1.0], np.concatenate([np.arange(20_000.0), [3.0]])):
+        with pytest.raises(ValueError, match="monotonically"):
+            gpuarray.digitize(on_device(x), on_device(np.asarray(bins)))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u4", "i8", "f4", "f8", "c8"])
+def test_cross(dtype):
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 9, (2, 40, 3)).astype(dtype)
+    same("cross", a, b)
+    same("cross", a[0], b)
+    same("cross", a.T, b, axisa=0)
+    same("cross", a.T, b.T, axis=0)
+    same("cross", a[:, None], b[None, :5])
+    same("cross", a[:0], b[:0])
+    same("cross", a, b.astype("c16"))
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f4", "f8", "c16"])
+def test_trapezoid(dtype):
+    y = np.arange(60).astype(dtype).reshape(4, 15) * 0.5
+    for one in (y, y[:, ::2], y[0], y[:, :1]):
+        same("trapezoid", one, exact=False)
+        same("trapezoid", one, dx=0.25, exact=False)
+    same("trapezoid", y, np.arange(15) ** 2, exact=False)
+    same("trapezoid", y, np.arange(4) ** 2, axis=0, exact=False)
+    same("trapezoid", y, np.arange(60).reshape(4, 15) * 1.5, exact=False)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "i4"])
+def test_nan_to_num(dtype):
+    x = np.array(
+        [np.nan, np.inf, -np.inf, 2, -3, 0] if dtype != "i4" else [1, 2], dtype
+    )
+    same("nan_to_num", x)
+    same("nan_to_num", x, nan=5, posinf=7, neginf=-7)
+    same("nan_to_num", x[::-1])
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f2", "f4", "f8", "c8", "c16"])
+def test_convolutions(dtype):
+    rng = np.random.default_rng(0)
+    a, v = (rng.integers(0, 3, n).astype(dtype) for n in (3000, 11))
+    for mode in ("full", "same", "valid"):
+        same("convolve", a, v, mode)
+        same("correlate", a, v, mode)
+        same("convolve", v, a[::2], mode)
+    same("convolve", a, v[:1])
+    same("convolve", a[:11], v)
+    same("convolve", a[:2500], a[:2400])
+
+
+@pytest.mark.parametrize(
+    "shape, axis", [((300, 3), 1), ((3, 300), 0), ((40, 2, 20, 2), (1, 3)), ((20, 4, 30, 4), (0, 2))]
+)  # fmt: skip
+def test_reductions_over_short_axes(shape, axis):
+    """A thread computes an output alone."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, shape)
+    for dtype, names in {"f4": ("sum", "max", "mean", "var"), "u1": ("sum", "any"), "c8": ("sum",)}.items():  # fmt: skip
+        for one in (x.astype(dtype), x.astype(dtype)[..., ::-1]):
+            for name in names:
+                same(name, one, axis=axis, exact=name in ("sum", "max", "any"))
+    if isinstance(axis, int):
+        same("argmax", x.astype("i4"), axis=axis)
+    same("sum", x.astype("f4"), axis=axis, where=rng.integers(0, 2, shape).astype(bool))

@@ -1,0 +1,63 @@
+"""benchmarks/every_function.py has a row for each public function, with NumPy's values."""
+
+import importlib
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+pytestmark = pytest.mark.usefixtures("device")
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        return importlib.import_module("every_function")
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+def test_every_function_has_a_row_with_numpys_values(benchmark):
+    """A new public function needs arguments in benchmarks/function_calls.py if they cannot be guessed."""
+    calls = benchmark.function_calls()
+    ours = benchmark.Library(
+        "pycuda", benchmark._Pycuda(), benchmark.gpuarray.to_gpu, None
+    )
+    failed = {}
+    warnings.simplefilter("ignore")
+    for name, text in {**calls, **dict.fromkeys(benchmark.MORE, "")}.items():
+        ours.data = benchmark.operands(ours.array, 1024)
+        try:
+            if ours.call(name, text)() is None and name not in IN_PLACE:
+                failed[name] = "returns None"
+            elif benchmark.values_differ(ours, name, text):
+                failed[name] = "other values than NumPy's"
+        except Exception as error:
+            failed[name] = f"{type(error).__name__}: {error}"
+    assert failed == {}
+    assert len(calls) > 300
+
+
+IN_PLACE = {
+    "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "x[i] = 1", "x[mask] = 1", "add.at",
+    "add.at of many", "add.at of rows", "maximum.at",
+}  # fmt: skip
+
+
+def test_functions_left_out_exist(benchmark):
+    names = {one for one in benchmark.function_calls()}
+    left_out = importlib.import_module("function_calls").LEFT_OUT
+    assert not names & set(left_out)
+    assert all(left_out.values())
+
+
+def test_values_that_differ_are_found(benchmark):
+    assert not benchmark.differs(np.ones(3), np.ones(3))
+    assert benchmark.differs(np.ones(3), np.ones(3) + 1)
+    assert benchmark.differs([np.ones(3)], [np.ones(4)])
+    assert benchmark.differs(np.ones(3, int), np.ones(3))

@@ -96,7 +96,7 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *result) {
 CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
     return with_stream(handle, [&](Stream &stream) {
         api::require_non_null(status);
-        *status = capture::state(stream).status;
+        *status = capture::query(stream).status;
     });
 }
 
@@ -122,7 +122,7 @@ SCU_EXPORT CUresult CUDAAPI cuStreamGetCaptureInfo_v3(
     const CUgraphNode **dependencies, const CUgraphEdgeData **edges, std::size_t *count) {
     return with_stream(handle, [&](Stream &stream) {
         api::require_non_null(status);
-        const capture::State state = capture::state(stream);
+        const capture::State state = capture::query(stream);
         *status = state.status;
         give_info(state, id, graph, dependencies, edges, count);
     });

@@ -61,6 +61,16 @@ std::shared_ptr<Session> session_of(const Stream &stream) {
     return position == by_stream().end() ? nullptr : position->second;
 }
 
+/// The session that makes the use of the legacy stream of this context an error: that stream would
+/// have to wait for work that is recorded and does not run. Null if there is none.
+std::shared_ptr<Session> session_against_legacy(const Context &context) {
+    for (const auto &[other, capturing] : by_stream())
+        if (&other->context() == &context && other->kind() == Stream::Kind::Blocking &&
+            capturing->mode != CU_STREAM_CAPTURE_MODE_RELAXED)
+            return capturing;
+    return nullptr;
+}
+
 /// The session that records work in `stream`, or null.
 std::shared_ptr<Session> session_for_work(const Stream &stream) {
     std::shared_ptr<Session> session = session_of(stream);
@@ -70,11 +80,7 @@ std::shared_ptr<Session> session_for_work(const Stream &stream) {
     }
     if (stream.kind() != Stream::Kind::Legacy)
         return nullptr;
-    for (const auto &[other, capturing] : by_stream()) {
-        // The legacy stream would have to wait for work that is recorded and does not run.
-        if (&other->context() != &stream.context() || other->kind() != Stream::Kind::Blocking ||
-            capturing->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
-            continue;
+    if (const std::shared_ptr<Session> capturing = session_against_legacy(stream.context())) {
         capturing->spoiled = true;
         throw Error(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
     }
@@ -289,6 +295,15 @@ State state(const Stream &stream) {
             .id = session->id,
             .graph = session->graph,
             .dependencies = session->ends[&stream]};
+}
+
+State query(const Stream &stream) {
+    if (stream.kind() == Stream::Kind::Legacy) {
+        std::lock_guard lock(graph_mutex());
+        require(session_against_legacy(stream.context()) == nullptr,
+                CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    }
+    return state(stream);
 }
 
 void update_dependencies(const Stream &stream, const std::vector<GraphNode *> &nodes,

@@ -60,6 +60,9 @@ struct State {
     std::vector<GraphNode *> dependencies;
 };
 [[nodiscard]] State state(const Stream &stream);
+/// As state(), but throws Error(capture implicit), and leaves the capture valid, if `stream` is the
+/// legacy stream and a stream that waits for it captures.
+[[nodiscard]] State query(const Stream &stream);
 
 /// The dependencies of the stream's next node; `Add` keeps the present dependencies.
 enum class Dependencies { Add, Set };

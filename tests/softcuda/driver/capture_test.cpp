@@ -151,6 +151,18 @@ TEST_F(CaptureTest, ItsEventsAreInvalidAfterIt) {
     EXPECT_EQ(cuEventSynchronize(event_), CUDA_SUCCESS);
 }
 
+TEST_F(CaptureTest, AQueryOfTheLegacyStreamTellsThatItCannotBeUsed) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    ASSERT_EQ(cuStreamIsCapturing(nullptr, &status), CUDA_SUCCESS);
+    begin(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    EXPECT_EQ(cuStreamIsCapturing(nullptr, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    EXPECT_EQ(cuStreamGetCaptureInfo(nullptr, &status, nullptr, nullptr, nullptr, nullptr, nullptr),
+              CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    EXPECT_EQ(end(), CUDA_SUCCESS); // the capture is still valid
+    ASSERT_EQ(cuStreamIsCapturing(nullptr, &status), CUDA_SUCCESS);
+    EXPECT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
 TEST_F(CaptureTest, OtherStreamsAndThreadsCannotEndIt) {
     CUgraph graph = nullptr;
     begin(CU_STREAM_CAPTURE_MODE_RELAXED);

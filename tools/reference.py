@@ -379,9 +379,9 @@ def made_functions(module: str) -> Functions:
                 text,
             )
         elif (
-            isinstance(value, types.FunctionType)
+            isinstance(inspect.unwrap(value), types.FunctionType)
             # Created in a loop, or by the registry with PyCUDA's order of parameters.
-            and value.__code__.co_name in ("function", "called")
+            and inspect.unwrap(value).__code__.co_name in ("function", "called")
         ):
             head = str(inspect.signature(value)).replace("'", "")
             found[name] = head, listed(inspect.getdoc(value) or "")

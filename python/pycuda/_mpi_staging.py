@@ -51,7 +51,9 @@ def parameters_of(kind: type, name: str) -> tuple[str, ...]:
 def in_context_of(array):
     """A ``with`` block in which the array's context is current."""
     context = _driver._array_context(array)
-    return contextlib.nullcontext() if context is None else _driver._InContext(context)
+    return (
+        contextlib.nullcontext() if context is None else _driver._Work(context=context)
+    )
 
 
 class PinnedMemory:

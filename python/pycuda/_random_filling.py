@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pycuda._driver import _array_require_writable, _Using
+from pycuda._driver import _array_require_writable, _Work
 from pycuda.gpuarray import GPUArray
 
 
@@ -56,28 +56,28 @@ class RandomFilling:
 
     def gen_uniform(self, shape, dtype, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_uniform`."""
-        with _Using(stream):
+        with _Work(stream):
             result = GPUArray(shape, dtype)
             self.fill_uniform(result)
         return result
 
     def gen_normal(self, shape, dtype, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_normal`."""
-        with _Using(stream):
+        with _Work(stream):
             result = GPUArray(shape, dtype)
             self.fill_normal(result)
         return result
 
     def gen_log_normal(self, shape, dtype, mean, stddev, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_log_normal`."""
-        with _Using(stream):
+        with _Work(stream):
             result = GPUArray(shape, dtype)
             self.fill_log_normal(result, mean, stddev)
         return result
 
     def gen_poisson(self, shape, dtype, lambda_value, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_poisson`."""
-        with _Using(stream):
+        with _Work(stream):
             result = GPUArray(shape, dtype)
             self.fill_poisson(result, lambda_value)
         return result

@@ -198,7 +198,7 @@ def frexp(
     >>> cumath.frexp(gpuarray.array([8], np.float32))
     (array([0.5], dtype=float32), array([4.], dtype=float32))
     """
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         significand, exponent = _like(arg, arg.dtype), _like(arg, arg.dtype)
         operation = "int e = 0; s[i] = frexp@F((@T)x[i], &e); z[i] = (@T)e"
         kernel = _pair_kernel("s z x", operation, arg.dtype)
@@ -219,7 +219,7 @@ def ldexp(
     array([8.])
     """
     _check_pair(significand, exponent)
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         result = _like(significand, significand.dtype)
         operation = "z[i] = ldexp@F((@T)x[i], (int)(@T)y[i])"
         kernel = _pair_kernel("z x y", operation, significand.dtype)
@@ -240,7 +240,7 @@ def modf(
     >>> cumath.modf(gpuarray.array([2.5, -2.5]))
     (array([ 0.5, -0.5]), array([ 2., -2.]))
     """
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         fraction, integer = _like(arg, arg.dtype), _like(arg, arg.dtype)
         operation = "@T whole = 0; f[i] = modf@F((@T)x[i], &whole); z[i] = whole"
         kernel = _pair_kernel("f z x", operation, arg.dtype)

@@ -22,7 +22,7 @@ import numpy as np
 from pycuda import _device_code, _driver, _skip_ahead, driver
 from pycuda import driver as drv  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda import random as _philox
-from pycuda._driver import _Using
+from pycuda._driver import _Work
 from pycuda._quasi_random import (
     ScrambledSobol32RandomNumberGenerator,
     ScrambledSobol64RandomNumberGenerator,
@@ -180,7 +180,7 @@ class _PseudoRandomNumberGenerator(RandomFilling):
     # Skipping ahead, for all generators of all blocks.
 
     def _change(self, skip: Callable, counts, stream) -> None:
-        with _Using(stream):
+        with _Work(stream):
             self._change_here(skip, counts)
 
     def _change_here(self, skip: Callable, counts) -> None:

@@ -113,7 +113,7 @@ class Communicator:
 
         def join() -> None:
             try:
-                with _driver._InContext(self._context):
+                with _driver._Work(context=self._context):
                     made.append(
                         _driver._NcclCommunicator(unique_id, self.ranks, self.rank)
                     )
@@ -290,7 +290,7 @@ class Communicator:
             raise NcclError(
                 f"rank {members[0]} has no unique id for the new communicator: {made}"
             )
-        with _driver._InContext(self._context):
+        with _driver._Work(context=self._context):
             return Communicator(len(members), members.index(self.rank), id_of_all)
 
     def check(self) -> None:
@@ -305,7 +305,7 @@ class Communicator:
 
         stream: the Stream to wait for; None waits for all work on the device.
         """
-        with _driver._InContext(self._context):
+        with _driver._Work(context=self._context):
             driver.Context.synchronize() if stream is None else stream.synchronize()
         self.check()
 
@@ -314,7 +314,7 @@ class Communicator:
 
         Raises NcclError if the communicator was destroyed before.
         """
-        with _driver._InContext(self._context):
+        with _driver._Work(context=self._context):
             self._comm.destroy()
 
     def abort(self) -> None:
@@ -338,12 +338,12 @@ class Communicator:
 
     def _gather(self, host: np.ndarray) -> np.ndarray:
         """``host`` of all ranks, one row for each rank."""
-        with _driver._InContext(self._context):
+        with _driver._Work(context=self._context):
             rows = self.all_gather(_driver._array_to_gpu(host, None, None, None))
             return rows.get()
 
     def _empty(self, shape: tuple[int, ...], dtype):
-        with _driver._InContext(self._context):
+        with _driver._Work(context=self._context):
             return _driver._array_empty(shape, dtype, None, "C", None)
 
 

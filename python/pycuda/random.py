@@ -234,7 +234,7 @@ class Generator:
         return self._fill(distribution, dtype, size, out, stream, a, b)
 
     def _fill(self, distribution, dtype, size, out, stream, a, b) -> GPUArray:
-        with _driver._Using(stream):
+        with _driver._Work(stream):
             return self._fill_here(distribution, dtype, size, out, a, b)
 
     def _fill_here(self, distribution, dtype, size, out, a, b) -> GPUArray:

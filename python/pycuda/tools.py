@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from pycuda import driver
+from pycuda import _driver, driver
 from pycuda import driver as cuda  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda._driver import DeviceMemoryPool as DeviceMemoryPool
 from pycuda._driver import PageLockedAllocator as PageLockedAllocator
@@ -175,8 +175,11 @@ def context_dependent_memoize(func: Callable) -> Callable:
         try:
             return per_context[key]
         except KeyError:
+            pass
+        # The result outlives a graph that may be recorded now.
+        with _driver._OutsideCapture():
             result = per_context[key] = func(*args, **kwargs)
-            return result
+        return result
 
     wrapper._pycuda_ctx_dep_memoize_dic = cache
     context_dependent_memoized_functions.append(wrapper)

@@ -187,7 +187,8 @@ void pack_other(PyObject *value, Packing &packing) {
     if (is_foreign_scalar(value))
         return pack_foreign_scalar(value, packing);
     if (nb::isinstance<DeviceMemory>(value) || nb::isinstance<PooledMemory>(value))
-        return packing.block.push_pointer(device_address(value, "argument"));
+        return packing.block.push_pointer(
+            device_address(value, "argument", packing.staged.use(), Access::Read));
     if (is_handler(value))
         return packing.block.push_pointer(packing.staged.add_custom(value));
     if (std::optional<ArgumentType> array = recognise_foreign_array(Py_TYPE(value))) {
@@ -197,7 +198,8 @@ void pack_other(PyObject *value, Packing &packing) {
     if (try_array_interface(value, packing) || try_subclass(value, packing) ||
         try_ctypes(value, packing))
         return;
-    if (std::optional<CUdeviceptr> address = find_device_address(value))
+    if (std::optional<CUdeviceptr> address =
+            find_device_address(value, "argument", packing.staged.use(), Access::Read))
         return packing.block.push_pointer(*address);
     packing.block.reject("a " + name_of_type(value));
 }

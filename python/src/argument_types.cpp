@@ -16,10 +16,12 @@ namespace pycuda::python {
 namespace {
 
 void pack_device_memory(const ArgumentType &, PyObject *value, Packing &packing) {
+    packing.staged.keep_in_graph(value);
     packing.block.push_pointer(nb::inst_ptr<DeviceMemory>(value)->get());
 }
 
 void pack_pooled_memory(const ArgumentType &, PyObject *value, Packing &packing) {
+    packing.staged.keep_in_graph(value);
     packing.block.push_pointer(nb::inst_ptr<PooledMemory>(value)->get());
 }
 

@@ -4,9 +4,9 @@
 #include "array_value.h"
 #include "bindings.h"
 #include "device_pointer.h"
-#include "device_scope.h"
 #include "errors.h"
 #include "python_object.h"
+#include "work_scope.h"
 
 #include <pycuda/array_fusion.h>
 #include <pycuda/array_product.h>
@@ -202,7 +202,7 @@ class FusedCalls {
             for (std::size_t i = 0; i < count; ++i)
                 objects[i] = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
             const std::span<const nb::handle> given(objects.data(), count);
-            const DeviceScope device(given);
+            const WorkScope device(given);
             const PythonAllocatorScope scope(PythonAllocatorScope::inherited(given));
             return wrap_array(std::move(program({arrays.data(), count}).front()),
                               Py_TYPE(NB_TUPLE_GET_ITEM(arguments.ptr(), 0)));
@@ -268,7 +268,7 @@ nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle strea
         type = type == nullptr ? Py_TYPE(array.ptr()) : type;
     }
     const std::vector<nb::handle> handles(objects.begin(), objects.end());
-    const DeviceScope device{std::span<const nb::handle>(handles)};
+    const WorkScope device{std::span<const nb::handle>(handles)};
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(handles));
     std::vector<Array> results = self.run(inputs, stream_ref(stream));
     if (results.size() == 1)
@@ -292,7 +292,7 @@ void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arra
         inputs.push_back(&require_array(array, "what a fused function is called with"));
     }
     const std::vector<nb::handle> handles(objects.begin(), objects.end());
-    const DeviceScope device{std::span<const nb::handle>(handles)};
+    const WorkScope device{std::span<const nb::handle>(handles)};
     self.run_into(to, inputs);
 }
 
@@ -355,29 +355,28 @@ void bind_array_algorithms(nb::module_ &module) {
         .def(nb::init<>())
         .def("_remember", &FusedCalls::remember, nb::arg("arrays"), nb::arg("fusion"))
         .def("__call__", &FusedCalls::call);
-    module.def("_array_scan", on_device_of_arrays(array_scan), nb::arg("name"), nb::arg("array"),
+    module.def("_array_scan", in_work_scope(array_scan), nb::arg("name"), nb::arg("array"),
                nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
                nb::arg("packed") = false, nb::arg("out") = nb::none());
-    module.def("_array_sort", on_device_of_arrays(array_sort), nb::arg("array"), nb::arg("axis"),
+    module.def("_array_sort", in_work_scope(array_sort), nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("stream") = nb::none(),
                nb::arg("way") = "chosen", nb::arg("items") = 0, nb::arg("threads") = 0,
                nb::arg("ranking") = "chosen");
-    module.def("_array_argsort", on_device_of_arrays(array_argsort), nb::arg("array"),
-               nb::arg("axis"), nb::arg("descending") = false, nb::arg("order") = nb::none(),
+    module.def("_array_argsort", in_work_scope(array_argsort), nb::arg("array"), nb::arg("axis"),
+               nb::arg("descending") = false, nb::arg("order") = nb::none(),
                nb::arg("stream") = nb::none(), nb::arg("way") = "chosen", nb::arg("items") = 0,
                nb::arg("threads") = 0, nb::arg("ranking") = "chosen");
-    module.def("_array_select", on_device_of_arrays(array_select), nb::arg("array"),
-               nb::arg("axis"), nb::arg("ranks"), nb::arg("stream") = nb::none(),
-               nb::arg("way") = "chosen");
-    module.def("_array_partition", on_device_of_arrays(array_partition), nb::arg("array"),
+    module.def("_array_select", in_work_scope(array_select), nb::arg("array"), nb::arg("axis"),
+               nb::arg("ranks"), nb::arg("stream") = nb::none(), nb::arg("way") = "chosen");
+    module.def("_array_partition", in_work_scope(array_partition), nb::arg("array"),
                nb::arg("axis"), nb::arg("rank"), nb::arg("places") = false,
                nb::arg("descending") = false, nb::arg("stream") = nb::none(),
                nb::arg("way") = "chosen");
-    module.def("_array_product", on_device_of_arrays(array_product), nb::arg("a"), nb::arg("b"),
+    module.def("_array_product", in_work_scope(array_product), nb::arg("a"), nb::arg("b"),
                nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
                nb::arg("own") = false);
-    module.def("_array_search", on_device_of_arrays(array_search), nb::arg("sorted"),
-               nb::arg("values"), nb::arg("right") = false, nb::arg("stream") = nb::none());
+    module.def("_array_search", in_work_scope(array_search), nb::arg("sorted"), nb::arg("values"),
+               nb::arg("right") = false, nb::arg("stream") = nb::none());
 }
 
 } // namespace pycuda::python

@@ -27,7 +27,7 @@ std::string describe(const ArrayAllocation &memory) {
 
 void pack_array_allocation(const ArgumentType &, PyObject *value, Packing &packing) {
     packing.block.push_pointer(
-        packing.staged.use().address(nb::inst_ptr<ArrayAllocation>(value)->memory()));
+        packing.staged.use().use(nb::inst_ptr<ArrayAllocation>(value)->memory()));
 }
 
 } // namespace

@@ -1,9 +1,9 @@
 // array_exchange.cpp -- exchanges arrays with other libraries through DLPack.
 #include "array_object.h"
 
-#include "device_scope.h"
 #include "dlpack.h"
 #include "python_object.h"
+#include "work_scope.h"
 
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
@@ -242,7 +242,7 @@ nb::object array_from_dlpack(nb::handle capsule) {
 } // namespace
 
 void bind_array_exchange(nb::module_ &module) {
-    module.def("_array_to_dlpack", on_device_of_arrays(array_to_dlpack), nb::arg("self"),
+    module.def("_array_to_dlpack", in_work_scope(array_to_dlpack), nb::arg("self"),
                nb::arg("stream").none(), nb::arg("versioned"), nb::arg("copied"));
     module.def("_array_from_dlpack", array_from_dlpack, nb::arg("capsule"));
     module.def("_array_context", array_context, nb::arg("self"),

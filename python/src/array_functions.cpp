@@ -3,15 +3,15 @@
 
 #include "allocate.h"
 #include "device_pointer.h"
-#include "device_scope.h"
 #include "host_buffer.h"
 #include "interruptible.h"
 #include "numpy_types.h"
 #include "pending_buffers.h"
 #include "python_object.h"
+#include "work_scope.h"
 
 #include <pycuda/copy.h>
-#include <pycuda/stream_use.h>
+#include <pycuda/work.h>
 
 #include <nanobind/stl/string.h>
 
@@ -143,16 +143,16 @@ class HostArray {
 void copy_in(const Array &to, nb::handle host, const void *from, nb::handle stream) {
     if (to.size() == 0)
         return;
-    StreamUse use(stream_ref(stream));
-    const CUdeviceptr address = use.address(to);
+    Work use(stream_ref(stream));
+    const CUdeviceptr address = use.write(to);
     const std::size_t bytes = to.bytes();
     if (stream.is_none())
         return wait_without_gil([&](const KeepWaiting &keep_waiting) {
-            copy_to_device(address, from, bytes, use.stream(), keep_waiting);
+            copy_to_device(address, from, bytes, use, keep_waiting);
         });
     HostBuffer source = HostBuffer::strided_to_read(host, "the host array");
     copy_to_device_async(address, from, bytes, use.stream());
-    PendingBuffers::instance().keep(std::move(source), use.stream());
+    PendingBuffers::instance().keep(std::move(source), use);
 }
 
 /// Copies the elements of `ary`, a numpy array, to the device. Keeps the memory order of its axes.
@@ -197,16 +197,16 @@ void array_get_bytes(nb::handle self, nb::handle host, nb::handle stream) {
                           " bytes, but the array has " + std::to_string(array.bytes()));
     if (array.size() == 0)
         return;
-    StreamUse use(stream_ref(stream));
-    const CUdeviceptr address = use.address(array);
+    Work use(stream_ref(stream));
+    const CUdeviceptr address = use.read(array);
     const std::size_t bytes = array.bytes();
     if (stream.is_none())
         return wait_without_gil([&](const KeepWaiting &keep_waiting) {
-            copy_to_host(target.data(), address, bytes, use.stream(), keep_waiting);
+            copy_to_host(target.data(), address, bytes, use, keep_waiting);
         });
     HostBuffer destination = HostBuffer::strided_to_write(host, "ary");
     copy_to_host_async(target.data(), address, bytes, use.stream());
-    PendingBuffers::instance().keep(std::move(destination), use.stream());
+    PendingBuffers::instance().keep(std::move(destination), use);
 }
 
 } // namespace
@@ -286,10 +286,10 @@ void bind_array_functions(nb::module_ &module) {
     module.def("_array_transpose", array_transpose);
     module.def("_array_to_gpu", array_to_gpu, nb::arg("ary").none(), nb::arg("allocator").none(),
                nb::arg("stream").none(), nb::arg("type").none());
-    module.def("_array_set_bytes", on_device_of_arrays(array_set_bytes), nb::arg("self"),
-               nb::arg("host"), nb::arg("stream").none());
-    module.def("_array_get_bytes", on_device_of_arrays(array_get_bytes), nb::arg("self"),
-               nb::arg("host"), nb::arg("stream").none());
+    module.def("_array_set_bytes", in_work_scope(array_set_bytes), nb::arg("self"), nb::arg("host"),
+               nb::arg("stream").none());
+    module.def("_array_get_bytes", in_work_scope(array_get_bytes), nb::arg("self"), nb::arg("host"),
+               nb::arg("stream").none());
 }
 
 } // namespace pycuda::python

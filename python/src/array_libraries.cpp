@@ -7,10 +7,10 @@
 #include "array_object.h"
 #include "bindings.h"
 #include "device_pointer.h"
-#include "device_scope.h"
 #include "errors.h"
 #include "interruptible.h"
 #include "python_object.h"
+#include "work_scope.h"
 
 #include <pycuda/array_libraries.h>
 #include <pycuda/array_small_matrices.h>
@@ -301,44 +301,44 @@ void bind_array_libraries(nb::module_ &module) {
     module.def("_array_wait_for_host", wait_for_host, nb::arg("stream") = nb::none());
     module.def("_small_largest", largest_small, nb::arg("dtype"));
     module.def("_small_largest_in_block", largest_in_block, nb::arg("dtype"));
-    module.def("_small_solve", on_device_of_arrays(small_solve), nb::arg("a"), nb::arg("b"),
+    module.def("_small_solve", in_work_scope(small_solve), nb::arg("a"), nb::arg("b"),
                nb::arg("failed"), nb::arg("stream") = nb::none());
-    module.def("_small_invert", on_device_of_arrays(small_invert), nb::arg("a"), nb::arg("failed"),
+    module.def("_small_invert", in_work_scope(small_invert), nb::arg("a"), nb::arg("failed"),
                nb::arg("stream") = nb::none());
-    module.def("_small_determine", on_device_of_arrays(small_determine), nb::arg("a"),
+    module.def("_small_determine", in_work_scope(small_determine), nb::arg("a"),
                nb::arg("stream") = nb::none());
-    module.def("_small_determine_logarithm", on_device_of_arrays(small_determine_logarithm),
-               nb::arg("a"), nb::arg("stream") = nb::none());
-    module.def("_small_cholesky", on_device_of_arrays(small_cholesky), nb::arg("a"),
-               nb::arg("upper"), nb::arg("failed"), nb::arg("stream") = nb::none());
-    module.def("_small_svd", on_device_of_arrays(small_svd), nb::arg("a"), nb::arg("vectors"),
+    module.def("_small_determine_logarithm", in_work_scope(small_determine_logarithm), nb::arg("a"),
+               nb::arg("stream") = nb::none());
+    module.def("_small_cholesky", in_work_scope(small_cholesky), nb::arg("a"), nb::arg("upper"),
                nb::arg("failed"), nb::arg("stream") = nb::none());
-    module.def("_small_eigh", on_device_of_arrays(small_eigh), nb::arg("a"), nb::arg("upper"),
+    module.def("_small_svd", in_work_scope(small_svd), nb::arg("a"), nb::arg("vectors"),
+               nb::arg("failed"), nb::arg("stream") = nb::none());
+    module.def("_small_eigh", in_work_scope(small_eigh), nb::arg("a"), nb::arg("upper"),
                nb::arg("vectors"), nb::arg("failed"), nb::arg("stream") = nb::none());
-    module.def("_library_lu", on_device_of_arrays(lu<solver_lu, ScalarType::Int64>), nb::arg("a"),
+    module.def("_library_lu", in_work_scope(lu<solver_lu, ScalarType::Int64>), nb::arg("a"),
                nb::arg("pivots"), nb::arg("info"), nb::arg("stream") = nb::none());
-    module.def("_library_solve_triangle", on_device_of_arrays(solve_triangle), nb::arg("a"),
-               nb::arg("b"), nb::arg("upper"), nb::arg("ones"), nb::arg("transposed"),
+    module.def("_library_solve_triangle", in_work_scope(solve_triangle), nb::arg("a"), nb::arg("b"),
+               nb::arg("upper"), nb::arg("ones"), nb::arg("transposed"),
                nb::arg("stream") = nb::none());
-    module.def("_library_lu_stack", on_device_of_arrays(lu<solver_lu_stack, ScalarType::Int32>),
+    module.def("_library_lu_stack", in_work_scope(lu<solver_lu_stack, ScalarType::Int32>),
                nb::arg("a"), nb::arg("pivots"), nb::arg("info"), nb::arg("stream") = nb::none());
-    module.def("_library_lu_solve_stack", on_device_of_arrays(lu_solve_stack), nb::arg("factors"),
+    module.def("_library_lu_solve_stack", in_work_scope(lu_solve_stack), nb::arg("factors"),
                nb::arg("pivots"), nb::arg("b"), nb::arg("transposed"),
                nb::arg("stream") = nb::none());
-    module.def("_library_cholesky", on_device_of_arrays(cholesky), nb::arg("a"), nb::arg("upper"),
+    module.def("_library_cholesky", in_work_scope(cholesky), nb::arg("a"), nb::arg("upper"),
                nb::arg("info"), nb::arg("stream") = nb::none());
-    module.def("_library_qr", on_device_of_arrays(qr), nb::arg("a"), nb::arg("tau"),
-               nb::arg("info"), nb::arg("stream") = nb::none());
-    module.def("_library_q", on_device_of_arrays(q), nb::arg("a"), nb::arg("tau"), nb::arg("info"),
+    module.def("_library_qr", in_work_scope(qr), nb::arg("a"), nb::arg("tau"), nb::arg("info"),
                nb::arg("stream") = nb::none());
-    module.def("_library_eigh", on_device_of_arrays(eigh), nb::arg("a"), nb::arg("values"),
+    module.def("_library_q", in_work_scope(q), nb::arg("a"), nb::arg("tau"), nb::arg("info"),
+               nb::arg("stream") = nb::none());
+    module.def("_library_eigh", in_work_scope(eigh), nb::arg("a"), nb::arg("values"),
                nb::arg("vectors"), nb::arg("upper"), nb::arg("info"),
                nb::arg("stream") = nb::none());
-    module.def("_library_svd", on_device_of_arrays(svd), nb::arg("a"), nb::arg("s"),
-               nb::arg("u").none(), nb::arg("v").none(), nb::arg("way"), nb::arg("info"),
+    module.def("_library_svd", in_work_scope(svd), nb::arg("a"), nb::arg("s"), nb::arg("u").none(),
+               nb::arg("v").none(), nb::arg("way"), nb::arg("info"),
                nb::arg("stream") = nb::none());
-    module.def("_library_fourier", on_device_of_arrays(fourier), nb::arg("input"),
-               nb::arg("output"), nb::arg("first"), nb::arg("rank"), nb::arg("inverse"),
+    module.def("_library_fourier", in_work_scope(fourier), nb::arg("input"), nb::arg("output"),
+               nb::arg("first"), nb::arg("rank"), nb::arg("inverse"),
                nb::arg("stream") = nb::none());
 }
 

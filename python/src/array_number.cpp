@@ -3,9 +3,9 @@
 
 #include "array_object.h"
 #include "array_value.h"
-#include "device_scope.h"
 #include "errors.h"
 #include "heap_type.h"
+#include "work_scope.h"
 
 #include <array>
 
@@ -28,7 +28,7 @@ template <Operation operation> PyObject *in_place(PyObject *self, PyObject *othe
         if (!b)
             return Py_NewRef(Py_NotImplemented);
         const Array &array = array_of(self);
-        const DeviceScope scope(std::array<nb::handle, 2>{self, other});
+        const WorkScope scope(std::array<nb::handle, 2>{self, other});
         apply(operation, std::array{Operand(array), *b}, {.out = &array});
         return Py_NewRef(self);
     });
@@ -82,7 +82,7 @@ PyObject *power_in_place(PyObject *self, PyObject *other, PyObject *) noexcept {
         return in_place<Operation::Power>(self, other);
     return guarded([&] {
         const Array &array = array_of(self);
-        const DeviceScope scope(std::array<nb::handle, 1>{self});
+        const WorkScope scope(std::array<nb::handle, 1>{self});
         apply(*special, std::array{Operand(array)}, {.out = &array});
         return Py_NewRef(self);
     });

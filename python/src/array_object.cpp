@@ -385,7 +385,7 @@ void pack_array(const ArgumentType &, PyObject *value, Packing &packing) {
         nb::object dtype = nb::steal(dtype_attribute(value, nullptr));
         check_elements(packing.function, index, dtype);
     }
-    packing.block.push_pointer(packing.staged.use().address(object.array));
+    packing.block.push_pointer(packing.staged.use().read(object.array));
 }
 
 } // namespace

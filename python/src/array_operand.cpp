@@ -2,6 +2,8 @@
 #include "array_operand.h"
 
 #include "array_object.h"
+#include "array_scope.h"
+#include "foreign_array.h"
 #include "numpy_types.h"
 #include "python_object.h"
 
@@ -44,12 +46,14 @@ std::span<const std::int64_t> ArrayReader::keep(nb::handle tuple) {
     return {place, count};
 }
 
-ArrayOperand ArrayReader::read(nb::handle object, const std::string &kernel,
-                               const std::string &argument) {
+ArrayOperand ArrayReader::find(nb::handle object, const std::string &kernel,
+                               const std::string &argument, Access access) {
     if (is_array(object)) [[likely]] {
         const Array &array = array_of(object);
         PyObject *dtype = array_object(object).dtype; // null until the first access
-        return {{use_.address(array), array.item_size(), array.shape(), array.layout().strides()},
+        const CUdeviceptr address =
+            access == Access::Write ? use_.write(array, argument) : use_.read(array);
+        return {{address, array.item_size(), array.shape(), array.layout().strides()},
                 dtype ? nb::borrow(dtype) : numpy_dtype(array.scalar_type())};
     }
     nb::object interface = optional_attribute(object, "__cuda_array_interface__");
@@ -59,10 +63,18 @@ ArrayOperand ArrayReader::read(nb::handle object, const std::string &kernel,
     operand.dtype = interface["typestr"];
     operand.view.item_size = item_size_of(nb::cast<std::string>(operand.dtype));
     operand.view.address = unsigned_integer(nb::object(nb::object(interface["data"])[0]));
+    if (access == Access::Write &&
+        nb::cast<bool>(nb::bool_(nb::object(nb::object(interface["data"])[1]))))
+        throw_value_error("kernel '" + kernel + "': argument '" + argument + "' is a " +
+                          name_of_type(object) + ", which is read-only");
     if (!knows_address(operand.view.address))
         throw_value_error("kernel '" + kernel + "': argument '" + argument + "' is a " +
                           name_of_type(object) + " at " +
                           describe_unknown_address(operand.view.address));
+    if (const CUstream producer = stream_of_interface(interface.ptr()))
+        use_.follow(producer);
+    if (use_.is_captured()) [[unlikely]]
+        use_.keep_in_graph(keep_alive(nb::borrow(object)));
     operand.view.shape = keep(nb::object(interface["shape"]));
     nb::object strides = nb::borrow<nb::dict>(interface).get("strides", nb::none());
     if (!strides.is_none())

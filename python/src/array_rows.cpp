@@ -2,9 +2,9 @@
 #include "array_object.h"
 #include "array_scope.h"
 #include "bindings.h"
-#include "device_scope.h"
 #include "errors.h"
 #include "python_object.h"
+#include "work_scope.h"
 
 #include <pycuda/array_rows.h>
 
@@ -60,16 +60,16 @@ bool array_combine_rows(const std::string &name, nb::handle base, nb::handle pla
 void bind_array_rows(nb::module_ &module) {
     module.def("_array_has_rows",
                [](nb::handle array) { return has_rows(require_array(array, "the array")); });
-    module.def("_array_take_rows", on_device_of_arrays(array_take_rows), nb::arg("array"),
+    module.def("_array_take_rows", in_work_scope(array_take_rows), nb::arg("array"),
                nb::arg("places"));
-    module.def("_array_put_rows", on_device_of_arrays(array_put_rows), nb::arg("array"),
+    module.def("_array_put_rows", in_work_scope(array_put_rows), nb::arg("array"),
                nb::arg("places"), nb::arg("values"));
     module.def("_array_can_combine_rows", [](const std::string &name, nb::handle dtype) {
         const std::optional<Operation> operation = find_operation(name);
         const DType type = dtype_of(dtype);
         return operation && !type.is_opaque() && can_combine_rows(*operation, type.scalar());
     });
-    module.def("_array_combine_rows", on_device_of_arrays(array_combine_rows), nb::arg("name"),
+    module.def("_array_combine_rows", in_work_scope(array_combine_rows), nb::arg("name"),
                nb::arg("array"), nb::arg("places"), nb::arg("values"), nb::arg("checked") = true);
 }
 

@@ -14,29 +14,6 @@ namespace {
 
 thread_local PyObject *allocator_of_thread = nullptr; // kept alive by the scope
 
-/// _Using(stream, allocator): applies the parameters `stream=` and `allocator=` of a function to
-/// all operations in it.
-class Using {
-  public:
-    Using(nb::object stream, nb::object allocator)
-        : stream_(std::move(stream)), allocator_(std::move(allocator)) {}
-
-    void enter() {
-        if (!stream_.is_none())
-            stream_scope_.emplace(stream_ref(stream_));
-        allocator_scope_.emplace(allocator_);
-    }
-    void exit() {
-        allocator_scope_.reset();
-        stream_scope_.reset();
-    }
-
-  private:
-    nb::object stream_, allocator_;
-    std::optional<StreamScope> stream_scope_;
-    std::optional<PythonAllocatorScope> allocator_scope_;
-};
-
 } // namespace
 
 std::shared_ptr<void> keep_alive(nb::object object) {
@@ -92,16 +69,6 @@ PythonAllocatorScope::allocate(const std::shared_ptr<ArrayContext> &context, std
     nb::object owner = allocator_(bytes);
     const CUdeviceptr address = device_address(owner, "what the allocator returns");
     return ArrayMemory::borrow(context, address, bytes, keep_alive(std::move(owner)));
-}
-
-void bind_array_scope(nb::module_ &module) {
-    nb::class_<Using>(module, "_Using",
-                      "with _Using(stream, allocator): array operations of this thread use the "
-                      "stream, and new arrays memory of the allocator. None leaves it as it is.")
-        .def(nb::init<nb::object, nb::object>(), nb::arg("stream").none(),
-             nb::arg("allocator").none() = nb::none())
-        .def("__enter__", &Using::enter)
-        .def("__exit__", [](Using &self, nb::args) { self.exit(); });
 }
 
 } // namespace pycuda::python

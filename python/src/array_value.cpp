@@ -5,10 +5,10 @@
 #include "array_object.h"
 #include "array_scope.h"
 #include "device_pointer.h"
-#include "device_scope.h"
 #include "host_buffer.h"
 #include "numpy_types.h"
 #include "python_object.h"
+#include "work_scope.h"
 
 #include <pycuda/array_gather.h>
 #include <pycuda/array_nonzero.h>
@@ -161,15 +161,16 @@ nb::object apply_to_own_result(Operation operation, std::span<const nb::handle> 
 } // namespace
 
 nb::object apply_to_objects(Operation operation, std::span<const nb::handle> objects,
-                            std::span<const Operand> operands, ApplyOptions options,
-                            nb::handle out) {
-    DeviceScope device;
+                            std::span<const Operand> operands, ApplyOptions options, nb::handle out,
+                            nb::handle stream) {
+    WorkScope device;
     for (nb::handle object : objects)
         device.add(object);
     device.add(out);
     if (options.where != nullptr)
         device.add(*options.where);
     device.enter();
+    options.stream = stream_ref(stream);
     if (out.is_valid()) {
         apply(operation, operands, options);
         return nb::borrow(out);
@@ -224,9 +225,8 @@ nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out,
         throw_type_error("where must be an array of bool, not of " + options.where->dtype().name());
     if (!dtype.is_none())
         options.dtype = dtype_of(dtype).scalar();
-    options.stream = stream_ref(stream);
     return apply_to_objects(*operation, objects, operands, options,
-                            out.is_none() ? nb::handle() : out);
+                            out.is_none() ? nb::handle() : out, stream);
 }
 
 /// The usual call of a universal function, without keywords: the operation is selected by its
@@ -330,37 +330,37 @@ void bind_array_operations(nb::module_ &module) {
     module.def("_array_apply_2", [](unsigned operation, nb::handle x, nb::handle y) {
         return apply_plainly(operation, std::array{x, y}, std::make_index_sequence<2>());
     });
-    module.def("_array_reduce", on_device_of_arrays(array_reduce), nb::arg("name"),
-               nb::arg("inputs"), nb::arg("axes") = ~std::uint32_t{0}, nb::arg("keepdims") = false,
+    module.def("_array_reduce", in_work_scope(array_reduce), nb::arg("name"), nb::arg("inputs"),
+               nb::arg("axes") = ~std::uint32_t{0}, nb::arg("keepdims") = false,
                nb::arg("dtype") = nb::none(), nb::arg("where") = nb::none(),
                nb::arg("stream") = nb::none());
-    module.def("_array_offsets", on_device_of_arrays(array_offsets));
-    module.def("_array_gather_indexed", on_device_of_arrays(array_gather_indexed));
-    module.def("_array_scatter_indexed", on_device_of_arrays(array_scatter_indexed));
+    module.def("_array_offsets", in_work_scope(array_offsets));
+    module.def("_array_gather_indexed", in_work_scope(array_gather_indexed));
+    module.def("_array_scatter_indexed", in_work_scope(array_scatter_indexed));
     module.def("_array_gather",
-               on_device_of_arrays(+[](nb::handle out, nb::handle base, nb::handle offsets) {
+               in_work_scope(+[](nb::handle out, nb::handle base, nb::handle offsets) {
                    gather(require_array(out, "out"), require_array(base, "base"),
                           require_array(offsets, "offsets"));
                }));
     module.def("_array_scatter",
-               on_device_of_arrays(+[](nb::handle base, nb::handle offsets, nb::handle in) {
+               in_work_scope(+[](nb::handle base, nb::handle offsets, nb::handle in) {
                    scatter(require_array(base, "base"), require_array(offsets, "offsets"),
                            require_array(in, "in"));
                }));
     module.def(
-        "_array_nonzero", on_device_of_arrays(+[](nb::handle array) {
+        "_array_nonzero", in_work_scope(+[](nb::handle array) {
             const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{array}));
             return wrap_array(nonzero(require_array(array, "the array")), Py_TYPE(array.ptr()));
         }));
     module.def(
-        "_array_compress", on_device_of_arrays(+[](nb::handle values, nb::handle where) {
+        "_array_compress", in_work_scope(+[](nb::handle values, nb::handle where) {
             const Array &from = require_array(values, "the values");
             const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{values}));
             const nb::object dtype = from.dtype().is_opaque() ? values.attr("dtype") : nb::object();
             return wrap_array(compress(from, require_array(where, "the mask")),
                               Py_TYPE(values.ptr()), dtype);
         }));
-    module.def("_array_assign", on_device_of_arrays(array_assign), nb::arg("to"), nb::arg("source"),
+    module.def("_array_assign", in_work_scope(array_assign), nb::arg("to"), nb::arg("source"),
                nb::arg("stream") = nb::none());
 }
 

@@ -17,11 +17,12 @@ std::optional<Operand> find_operand(nb::handle object);
 /// a host array.
 Operand require_operand(nb::handle object, const char *what);
 
-/// Calls apply(), with memory from the allocator of the first operand that has one. Returns a new
-/// object of that operand's class, or `out`.
+/// Calls apply() in the context of the arrays and in `stream`, with memory from the allocator of
+/// the first operand that has one. Returns a new object of that operand's class, or `out`.
+/// Determines the stream of `options` itself, after the context.
 nb::object apply_to_objects(Operation operation, std::span<const nb::handle> objects,
                             std::span<const Operand> operands, ApplyOptions options,
-                            nb::handle out = {});
+                            nb::handle out = {}, nb::handle stream = nb::none());
 
 void bind_array_operations(nb::module_ &module);
 

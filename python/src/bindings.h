@@ -41,7 +41,7 @@ void bind_elementwise(nb::module_ &module);
 void bind_reduction(nb::module_ &module);
 void bind_scan(nb::module_ &module);
 void bind_nccl(nb::module_ &module);
-void bind_device_scope(nb::module_ &module);
-void bind_array_scope(nb::module_ &module);
+void bind_work_scope(nb::module_ &module);
+void bind_array_function(nb::module_ &module);
 
 } // namespace pycuda::python

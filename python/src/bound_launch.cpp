@@ -8,6 +8,7 @@
 #include "argument_types.h"
 #include "array_allocation.h"
 #include "array_object.h"
+#include "array_scope.h"
 #include "device_memory.h"
 #include "device_pointer.h"
 #include "errors.h"
@@ -18,7 +19,7 @@
 
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
-#include <pycuda/stream_use.h>
+#include <pycuda/work.h>
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -43,6 +44,8 @@ struct BoundLaunch {
     std::vector<const DeviceMemory *> memory; ///< memory among `arguments`, checked in each call
     std::vector<const PooledMemory *> pooled;
     std::vector<std::shared_ptr<ArrayMemory>> arrays; ///< arrays whose use each launch records
+    std::vector<nb::handle> foreign;                  ///< arrays of other libraries, whose streams
+                                                      ///< each launch follows
     nb::object wrapper;                               ///< the Function
     nb::object arguments;                             ///< a tuple, which keeps memory alive
     nb::object stream;
@@ -96,7 +99,7 @@ PyObject *wrap(BoundLaunch launch, vectorcallfunc call) {
 /// The stream of a call: its only keyword; by default the stream of bind(), or the current stream
 /// if bind() had none.
 StreamRef stream_of_call(const BoundLaunch &launch, PyObject *const *values, PyObject *names) {
-    StreamRef stream = launch.stream.is_none() ? current_stream() : launch.config.stream;
+    StreamRef stream = stream_ref(launch.stream);
     const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
     for (Py_ssize_t i = 0; i < count; ++i) {
         PyObject *name = PyTuple_GetItem(names, i);
@@ -119,9 +122,13 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
             static_cast<void>(memory->get()); // throws if the memory was freed
         for (const PooledMemory *memory : launch.pooled)
             static_cast<void>(memory->get());
-        StreamUse use(config.stream);
+        Work use(config.stream);
         for (const std::shared_ptr<ArrayMemory> &memory : launch.arrays)
-            static_cast<void>(use.address(memory));
+            static_cast<void>(use.use(memory));
+        for (const nb::handle array : launch.foreign)
+            find_device_address(array, "a bound argument", use, Access::Read);
+        if (use.is_captured()) [[unlikely]]
+            use.keep_in_graph(keep_alive(nb::borrow(self)));
         launch_packed(launch.function, config, launch.block.data(), launch.block.size());
         return Py_NewRef(Py_None);
     });
@@ -138,6 +145,8 @@ void watch_memory(BoundLaunch &launch, nb::handle argument) {
         launch.pooled.push_back(pooled);
     else if (is_array(argument) && array_of(argument).memory())
         launch.arrays.push_back(array_of(argument).memory());
+    else if (nb::hasattr(argument, "__cuda_array_interface__"))
+        launch.foreign.push_back(argument);
 }
 
 nb::object tuple_of(PyObject *const *args, std::size_t count) {
@@ -171,7 +180,7 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
 
     const std::byte *bytes = block.data();
     BoundLaunch launch{
-        function.function, options.config,        {bytes, bytes + block.size()}, {}, {}, {},
+        function.function, options.config,        {bytes, bytes + block.size()}, {}, {}, {}, {},
         nb::borrow(self),  tuple_of(args, count), nb::borrow(options.stream)};
     for (std::size_t i = 0; i < count; ++i)
         watch_memory(launch, args[i]);

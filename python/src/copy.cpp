@@ -1,14 +1,15 @@
 // copy.cpp -- copies between host and device.
 //
-// A copy without a stream waits without the GIL, and Ctrl-C interrupts the wait. A copy with a
-// stream keeps the host's buffer alive until the device has finished the copy.
+// A copy is work of the thread's current stream, or of the given one. A copy that waits does so
+// without the GIL, and Ctrl-C interrupts the wait. An asynchronous copy keeps the host's buffer
+// alive until the device has finished the copy.
 #include "bindings.h"
 
-#include "device_pointer.h"
 #include "host_buffer.h"
 #include "interruptible.h"
 #include "pending_buffers.h"
 #include "python_object.h"
+#include "python_work.h"
 
 #include <pycuda/copy.h>
 
@@ -24,58 +25,61 @@ void check_fits(nb::handle memory, const HostBuffer &host, const char *function)
 }
 
 void memcpy_htod(nb::handle dest, nb::handle src) {
-    CUdeviceptr to = device_address(dest, "dest");
+    PythonWork work({dest});
+    const CUdeviceptr to = work.write(dest, "dest");
     HostBuffer from = HostBuffer::to_read(src, "src");
     check_fits(dest, from, "cuMemcpyHtoD");
     wait_without_gil([&](const KeepWaiting &keep_waiting) {
-        copy_to_device(to, from.data(), from.size(), keep_waiting);
+        copy_to_device(to, from.data(), from.size(), work.get(), keep_waiting);
     });
 }
 
 void memcpy_dtoh(nb::handle dest, nb::handle src) {
+    PythonWork work({src});
     HostBuffer to = HostBuffer::to_write(dest, "dest");
-    CUdeviceptr from = device_address(src, "src");
+    const CUdeviceptr from = work.read(src, "src");
     check_fits(src, to, "cuMemcpyDtoH");
     wait_without_gil([&](const KeepWaiting &keep_waiting) {
-        copy_to_host(to.data(), from, to.size(), keep_waiting);
+        copy_to_host(to.data(), from, to.size(), work.get(), keep_waiting);
     });
 }
 
 void memcpy_htod_async(nb::handle dest, nb::handle src, nb::handle stream) {
-    CUdeviceptr to = device_address(dest, "dest");
+    PythonWork work({dest}, stream);
+    const CUdeviceptr to = work.write(dest, "dest");
     HostBuffer from = HostBuffer::to_read(src, "src");
     check_fits(dest, from, "cuMemcpyHtoDAsync");
-    StreamRef queue = stream_ref(stream);
     {
         nb::gil_scoped_release release;
-        copy_to_device_async(to, from.data(), from.size(), queue);
+        copy_to_device_async(to, from.data(), from.size(), work.stream());
     }
-    PendingBuffers::instance().keep(std::move(from), queue);
+    PendingBuffers::instance().keep(std::move(from), work.get());
 }
 
 void memcpy_dtoh_async(nb::handle dest, nb::handle src, nb::handle stream) {
+    PythonWork work({src}, stream);
     HostBuffer to = HostBuffer::to_write(dest, "dest");
-    CUdeviceptr from = device_address(src, "src");
+    const CUdeviceptr from = work.read(src, "src");
     check_fits(src, to, "cuMemcpyDtoHAsync");
-    StreamRef queue = stream_ref(stream);
     {
         nb::gil_scoped_release release;
-        copy_to_host_async(to.data(), from, to.size(), queue);
+        copy_to_host_async(to.data(), from, to.size(), work.stream());
     }
-    PendingBuffers::instance().keep(std::move(to), queue);
-}
-
-void memcpy_dtod(nb::handle dest, nb::handle src, std::size_t size) {
-    CUdeviceptr to = device_address(dest, "dest"), from = device_address(src, "src");
-    nb::gil_scoped_release release;
-    copy_on_device(to, from, size);
+    PendingBuffers::instance().keep(std::move(to), work.get());
 }
 
 void memcpy_dtod_async(nb::handle dest, nb::handle src, std::size_t size, nb::handle stream) {
-    CUdeviceptr to = device_address(dest, "dest"), from = device_address(src, "src");
-    StreamRef queue = stream_ref(stream);
+    PythonWork work({dest, src}, stream);
+    const CUdeviceptr to = work.write(dest, "dest"), from = work.read(src, "src");
     nb::gil_scoped_release release;
-    copy_on_device_async(to, from, size, queue);
+    if (stream.is_none() && work.stream().is_default())
+        copy_on_device(to, from, size);
+    else
+        copy_on_device_async(to, from, size, work.stream());
+}
+
+void memcpy_dtod(nb::handle dest, nb::handle src, std::size_t size) {
+    memcpy_dtod_async(dest, src, size, nb::none());
 }
 
 /// None means the current context.
@@ -90,21 +94,27 @@ Context context_or_current(nb::handle object, const char *what) {
 
 void memcpy_peer(nb::handle dest, nb::handle src, std::size_t size, nb::handle dest_context,
                  nb::handle src_context) {
-    CUdeviceptr to = device_address(dest, "dest"), from = device_address(src, "src");
     Context to_context = context_or_current(dest_context, "dest_context");
     Context from_context = context_or_current(src_context, "src_context");
+    Work work;
+    const CUdeviceptr to = device_address(dest, "dest", work, Access::Write),
+                      from = device_address(src, "src", work, Access::Read);
     nb::gil_scoped_release release;
-    copy_to_peer(to, to_context, from, from_context, size);
+    if (work.stream().is_default())
+        copy_to_peer(to, to_context, from, from_context, size);
+    else
+        copy_to_peer_async(to, to_context, from, from_context, size, work.stream());
 }
 
 void memcpy_peer_async(nb::handle dest, nb::handle src, std::size_t size, nb::handle dest_context,
                        nb::handle src_context, nb::handle stream) {
-    CUdeviceptr to = device_address(dest, "dest"), from = device_address(src, "src");
     Context to_context = context_or_current(dest_context, "dest_context");
     Context from_context = context_or_current(src_context, "src_context");
-    StreamRef queue = stream_ref(stream);
+    Work work(stream_ref(stream));
+    const CUdeviceptr to = device_address(dest, "dest", work, Access::Write),
+                      from = device_address(src, "src", work, Access::Read);
     nb::gil_scoped_release release;
-    copy_to_peer_async(to, to_context, from, from_context, size, queue);
+    copy_to_peer_async(to, to_context, from, from_context, size, work.stream());
 }
 
 } // namespace

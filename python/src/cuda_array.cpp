@@ -1,9 +1,9 @@
 // cuda_array.cpp -- pycuda.driver.Array, its descriptors, mipmaps, and copies to and from arrays.
 #include "cuda_array.h"
 
-#include "device_pointer.h"
 #include "host_buffer.h"
 #include "python_object.h"
+#include "python_work.h"
 #include "with_block.h"
 
 #include <pycuda/driver.h>
@@ -87,39 +87,51 @@ std::string represent(const CudaArray &array) {
            describe({d.Width, d.Height, d.Depth}, d.Format, d.NumChannels) + ">";
 }
 
+/// Runs a copy for which the driver has no function with a stream in the order of the thread's
+/// current stream.
+template <class Copy> void copy_in_order(PythonWork &work, Copy &&copy) {
+    work.get().require_running("a copy of an Array without a stream");
+    const nb::gil_scoped_release release;
+    if (work.stream().is_default())
+        return copy();
+    synchronize(work.stream());
+    copy();
+    synchronize(StreamRef());
+}
+
 void memcpy_dtoa(nb::handle array, std::size_t index, nb::handle src, std::size_t bytes) {
-    CUarray to = cuda_array_of(array, "ary");
-    const CUdeviceptr from = device_address(src, "src");
-    nb::gil_scoped_release release;
-    driver().cuMemcpyDtoA(to, index, from, bytes);
+    PythonWork work({src, array});
+    const CUarray to = cuda_array_of(array, "ary");
+    const CUdeviceptr from = work.read(src, "src");
+    copy_in_order(work, [&] { driver().cuMemcpyDtoA(to, index, from, bytes); });
 }
 
 void memcpy_atod(nb::handle dest, nb::handle array, std::size_t index, std::size_t bytes) {
-    const CUdeviceptr to = device_address(dest, "dest");
-    CUarray from = cuda_array_of(array, "ary");
-    nb::gil_scoped_release release;
-    driver().cuMemcpyAtoD(to, from, index, bytes);
+    PythonWork work({dest, array});
+    const CUdeviceptr to = work.write(dest, "dest");
+    const CUarray from = cuda_array_of(array, "ary");
+    copy_in_order(work, [&] { driver().cuMemcpyAtoD(to, from, index, bytes); });
 }
 
 void memcpy_atoa(nb::handle dest, std::size_t dest_index, nb::handle src, std::size_t src_index,
                  std::size_t bytes) {
-    CUarray to = cuda_array_of(dest, "dest"), from = cuda_array_of(src, "src");
-    nb::gil_scoped_release release;
-    driver().cuMemcpyAtoA(to, dest_index, from, src_index, bytes);
+    PythonWork work({dest, src});
+    const CUarray to = cuda_array_of(dest, "dest"), from = cuda_array_of(src, "src");
+    copy_in_order(work, [&] { driver().cuMemcpyAtoA(to, dest_index, from, src_index, bytes); });
 }
 
 void memcpy_htoa(nb::handle array, std::size_t index, nb::handle src) {
-    CUarray to = cuda_array_of(array, "ary");
-    HostBuffer from = HostBuffer::to_read(src, "src");
-    nb::gil_scoped_release release;
-    driver().cuMemcpyHtoA(to, index, from.data(), from.size());
+    PythonWork work({array});
+    const CUarray to = cuda_array_of(array, "ary");
+    const HostBuffer from = HostBuffer::to_read(src, "src");
+    copy_in_order(work, [&] { driver().cuMemcpyHtoA(to, index, from.data(), from.size()); });
 }
 
 void memcpy_atoh(nb::handle dest, nb::handle array, std::size_t index) {
-    HostBuffer to = HostBuffer::to_write(dest, "dest");
-    CUarray from = cuda_array_of(array, "ary");
-    nb::gil_scoped_release release;
-    driver().cuMemcpyAtoH(to.data(), from, index, to.size());
+    PythonWork work({array});
+    const HostBuffer to = HostBuffer::to_write(dest, "dest");
+    const CUarray from = cuda_array_of(array, "ary");
+    copy_in_order(work, [&] { driver().cuMemcpyAtoH(to.data(), from, index, to.size()); });
 }
 
 void bind_copies(nb::module_ &module) {

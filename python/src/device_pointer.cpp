@@ -3,46 +3,76 @@
 
 #include "array_allocation.h"
 #include "array_object.h"
+#include "array_scope.h"
+#include "foreign_array.h"
 #include "numpy_types.h"
 #include "python_object.h"
 
+#include <pycuda/cuda_array.h>
 #include <pycuda/known_address.h>
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
 
 namespace pycuda::python {
 namespace {
-CUdeviceptr address_of_interface(nb::handle array, nb::handle interface) {
-    const CUdeviceptr address = unsigned_integer(nb::object(nb::object(interface["data"])[0]));
-    if (!knows_address(address))
-        throw_value_error("a " + name_of_type(array) + " at " + describe_unknown_address(address));
-    return address;
-}
+/// What is done with the addresses that are found. The default is nothing: the caller keeps the
+/// memory alive itself.
+struct Use {
+    Work *work = nullptr;
+    Access access = Access::Read;
+    const char *what = "";
 
-} // namespace
+    CUdeviceptr array_memory(const std::shared_ptr<ArrayMemory> &memory) const {
+        return work != nullptr ? work->use(memory) : memory->get();
+    }
+    CUdeviceptr array(const Array &array) const {
+        if (work == nullptr)
+            return array.unrecorded_address();
+        return access == Access::Write ? work->write(array, what) : work->read(array);
+    }
+    /// Memory whose owner returns it in no stream's order.
+    CUdeviceptr plain(CUdeviceptr address, nb::handle owner) const {
+        if (work != nullptr && work->is_captured()) [[unlikely]]
+            work->keep_in_graph(keep_alive(nb::borrow(owner)));
+        return address;
+    }
+    CUdeviceptr interface(nb::handle owner, const nb::dict &interface) const {
+        const nb::object data = interface["data"];
+        const CUdeviceptr address = unsigned_integer(nb::object(data[0]));
+        if (!knows_address(address))
+            throw_value_error("a " + name_of_type(owner) + " at " +
+                              describe_unknown_address(address));
+        if (work == nullptr)
+            return address;
+        if (access == Access::Write && nb::cast<bool>(nb::bool_(nb::object(data[1]))))
+            throw_value_error(std::string(what) + " is a " + name_of_type(owner) +
+                              ", which is read-only");
+        if (const CUstream producer = stream_of_interface(interface.ptr()))
+            work->follow(producer);
+        return plain(address, owner);
+    }
+};
 
-std::optional<CUdeviceptr> find_device_address(nb::handle object) {
+std::optional<CUdeviceptr> find(nb::handle object, const Use &use) {
     if (const ArrayAllocation *memory = find_array_allocation(object))
-        return memory->get();
+        return use.array_memory(memory->memory());
     if (const DeviceMemory * memory; nb::try_cast(object, memory) && memory)
-        return memory->get();
+        return use.plain(memory->get(), object);
     if (const PooledMemory * memory; nb::try_cast(object, memory) && memory)
-        return memory->get();
+        return use.plain(memory->get(), object);
     if (is_array(object)) // an array of a single integer has __index__ too
-        return array_of(object).unrecorded_address();
+        return use.array(array_of(object));
     if (PyIndex_Check(object.ptr()) && !is_numpy_array(object))
-        return unsigned_integer(object);
+        return use.plain(unsigned_integer(object), object);
     if (nb::object interface = optional_attribute(object, "__cuda_array_interface__");
         interface.is_valid() && nb::isinstance<nb::dict>(interface))
-        return address_of_interface(object, interface);
+        return use.interface(object, nb::borrow<nb::dict>(interface));
     if (nb::object gpudata = optional_attribute(object, "gpudata"); gpudata.is_valid())
-        return gpudata.is_none() ? CUdeviceptr{0} : find_device_address(gpudata);
+        return gpudata.is_none() ? CUdeviceptr{0} : find(gpudata, use);
     return std::nullopt;
 }
 
-CUdeviceptr device_address(nb::handle object, const char *what) {
-    if (std::optional<CUdeviceptr> address = find_device_address(object))
-        return *address;
+[[noreturn]] void refuse(nb::handle object, const char *what) {
     std::string message = std::string(what) +
                           " must be memory of the device (from mem_alloc, a GPUArray, or an "
                           "address as an int), not " +
@@ -50,6 +80,38 @@ CUdeviceptr device_address(nb::handle object, const char *what) {
     if (PyObject_CheckBuffer(object.ptr()))
         message += ", which is in host memory";
     throw_type_error(message);
+}
+
+} // namespace
+
+std::optional<CUdeviceptr> find_device_address(nb::handle object) { return find(object, {}); }
+
+std::optional<CUdeviceptr> find_device_address(nb::handle object, const char *what, Work &work,
+                                               Access access) {
+    return find(object, {&work, access, what});
+}
+
+CUdeviceptr device_address(nb::handle object, const char *what) {
+    if (std::optional<CUdeviceptr> address = find_device_address(object))
+        return *address;
+    refuse(object, what);
+}
+
+CUdeviceptr device_address(nb::handle object, const char *what, Work &work, Access access) {
+    if (std::optional<CUdeviceptr> address = find_device_address(object, what, work, access))
+        return *address;
+    refuse(object, what);
+}
+
+void add_context(WorkContext &context, nb::handle object) {
+    if (is_array(object))
+        context.add(array_of(object));
+    else if (const ArrayAllocation *block = find_array_allocation(object))
+        context.add(block->memory()->context()->context());
+    else if (const DeviceMemory * memory; nb::try_cast(object, memory) && memory)
+        context.add(memory->context());
+    else if (const CudaArray * array; nb::try_cast(object, array) && array)
+        context.add(array->context());
 }
 
 StreamRef stream_ref(nb::handle object) {

@@ -3,9 +3,9 @@
 
 #include "bool_like.h"
 #include "device_pointer.h"
-#include "device_scope.h"
 #include "python_object.h"
 #include "user_kernel.h"
+#include "work_scope.h"
 
 #include <pycuda/elementwise_kernel.h>
 
@@ -88,7 +88,7 @@ class BoundElementwise {
 
     void call(const nb::args &args, const nb::kwargs &keywords) {
         const CallKeywords read = read_keywords(keywords);
-        DeviceScope device;
+        WorkScope device;
         device.add(args);
         device.enter();
         StagedArguments staged(stream_ref(read.stream));

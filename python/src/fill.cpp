@@ -1,8 +1,8 @@
 // fill.cpp -- memset_*: fills device memory with one value.
 #include "bindings.h"
 
-#include "device_pointer.h"
 #include "python_object.h"
+#include "python_work.h"
 
 #include <pycuda/copy.h>
 
@@ -22,6 +22,12 @@ template <class Element> Element element_of(long long data) {
     return static_cast<Element>(data);
 }
 
+/// The host may access managed memory after a fill without a stream. Recorded fills do not run.
+void wait_for(PythonWork &work) {
+    if (!work.get().is_captured())
+        synchronize(work.stream());
+}
+
 template <class Element>
 using FillLine = void (*)(CUdeviceptr to, Element value, std::size_t count);
 template <class Element>
@@ -35,10 +41,14 @@ void bind_line(nb::module_ &module, const std::string &name) {
     module.def(
         name.c_str(),
         [](nb::handle dest, long long data, std::size_t size) {
-            CUdeviceptr to = device_address(dest, "dest");
-            Element value = element_of<Element>(data);
+            const Element value = element_of<Element>(data);
+            PythonWork work({dest});
+            const CUdeviceptr to = work.write(dest, "dest");
             nb::gil_scoped_release release;
-            Fill(to, value, size);
+            if (work.stream().is_default())
+                return Fill(to, value, size);
+            FillAsync(to, value, size, work.stream());
+            wait_for(work);
         },
         nb::arg("dest"), nb::arg("data"), nb::arg("size"),
         "Set each element of device memory to a value.\n\n"
@@ -48,11 +58,11 @@ void bind_line(nb::module_ &module, const std::string &name) {
         "Raises LogicError if the memory is smaller.");
     module.def((name + "_async").c_str(),
                [](nb::handle dest, long long data, std::size_t size, nb::handle stream) {
-                   CUdeviceptr to = device_address(dest, "dest");
-                   Element value = element_of<Element>(data);
-                   StreamRef queue = stream_ref(stream);
+                   const Element value = element_of<Element>(data);
+                   PythonWork work({dest}, stream);
+                   const CUdeviceptr to = work.write(dest, "dest");
                    nb::gil_scoped_release release;
-                   FillAsync(to, value, size, queue);
+                   FillAsync(to, value, size, work.stream());
                },
                nb::arg("dest"), nb::arg("data"), nb::arg("size"), nb::arg("stream") = nb::none(),
                "Set each element of device memory to a value, as work of a stream.\n\n"
@@ -68,10 +78,14 @@ void bind_rows(nb::module_ &module, const std::string &name) {
         name.c_str(),
         [](nb::handle dest, std::size_t pitch, long long data, std::size_t width,
            std::size_t height) {
-            Rows rows{device_address(dest, "dest"), pitch, width, height};
-            Element value = element_of<Element>(data);
+            const Element value = element_of<Element>(data);
+            PythonWork work({dest});
+            const Rows rows{work.write(dest, "dest"), pitch, width, height};
             nb::gil_scoped_release release;
-            Fill(rows, value);
+            if (work.stream().is_default())
+                return Fill(rows, value);
+            FillAsync(rows, value, work.stream());
+            wait_for(work);
         },
         nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),
         "Set each element of a rectangle in device memory to a value.\n\n"
@@ -84,11 +98,11 @@ void bind_rows(nb::module_ &module, const std::string &name) {
         (name + "_async").c_str(),
         [](nb::handle dest, std::size_t pitch, long long data, std::size_t width,
            std::size_t height, nb::handle stream) {
-            Rows rows{device_address(dest, "dest"), pitch, width, height};
-            Element value = element_of<Element>(data);
-            StreamRef queue = stream_ref(stream);
+            const Element value = element_of<Element>(data);
+            PythonWork work({dest}, stream);
+            const Rows rows{work.write(dest, "dest"), pitch, width, height};
             nb::gil_scoped_release release;
-            FillAsync(rows, value, queue);
+            FillAsync(rows, value, work.stream());
         },
         nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),
         nb::arg("stream") = nb::none(),

@@ -6,7 +6,6 @@
 #include "names.h"
 #include "python_object.h"
 
-#include <pycuda/event.h>
 #include <pycuda/known_address.h>
 
 #include <nanobind/stl/string.h>
@@ -34,20 +33,8 @@ void push_address(CUdeviceptr address, nb::handle value, Packing &packing) {
     if (!knows_address(address)) [[unlikely]]
         packing.block.reject("a " + name_of_type(value) + " at " +
                              describe_unknown_address(address));
+    packing.staged.keep_in_graph(value);
     packing.block.push_pointer(address);
-}
-
-/// Makes the launch wait for the producer's queued work on the array.
-void order_after(CUstream producer, const Packing &packing) {
-    const CUstream consumer = packing.staged.queue().get();
-    const auto legacy = [](CUstream stream) {
-        return stream == nullptr || stream == CU_STREAM_LEGACY;
-    };
-    if (producer == consumer || (legacy(producer) && legacy(consumer)))
-        return;
-    Event produced(CU_EVENT_DISABLE_TIMING);
-    produced.record(StreamRef(producer));
-    driver().cuStreamWaitEvent(consumer, produced.get(), 0);
 }
 
 // DLPack.
@@ -89,7 +76,7 @@ void pack_by_exchange(const ArgumentType &type, PyObject *value, Packing &packin
     void *stream = nullptr;
     if (exchange.current_work_stream(tensor.device.type, tensor.device.id, &stream) != 0)
         throw nb::python_error();
-    order_after(static_cast<CUstream>(stream), packing);
+    packing.staged.use().follow(static_cast<CUstream>(stream));
 }
 
 /// The type's functions for this version of DLPack; null if it has none that can be used.
@@ -165,7 +152,7 @@ void pack_cupy_array(const ArgumentType &, PyObject *value, Packing &packing) {
             throw nb::python_error();
         packing.cupy_stream =
             reinterpret_cast<CUstream>(unsigned_integer(attribute(stream, names.ptr)));
-        order_after(*packing.cupy_stream, packing); // once for all arrays of the call
+        packing.staged.use().follow(*packing.cupy_stream); // once for all arrays of the call
     }
 }
 
@@ -185,17 +172,6 @@ bool is_cupy_array(nb::handle type) {
 
 // __cuda_array_interface__.
 
-/// The stream that produced the array; 0 if the interface contains none.
-CUstream stream_of_interface(PyObject *interface) {
-    PyObject *stream = PyDict_GetItemWithError(interface, names.stream); // borrowed
-    if (stream == nullptr && PyErr_Occurred())
-        throw nb::python_error();
-    if (stream == nullptr || stream == Py_None)
-        return nullptr;
-    return reinterpret_cast<CUstream>(
-        unsigned_integer(stream)); // 1 and 2 are handles of CUDA's default streams
-}
-
 PyObject *item(PyObject *interface, PyObject *name, nb::handle value) {
     PyObject *found = PyDict_GetItemWithError(interface, name); // borrowed
     if (found == nullptr && PyErr_Occurred())
@@ -213,7 +189,7 @@ void pack_interface(PyObject *interface, nb::handle value, Packing &packing) {
         throw nb::python_error();
     push_address(unsigned_integer(address), value, packing);
     if (CUstream producer = stream_of_interface(interface))
-        order_after(producer, packing);
+        packing.staged.use().follow(producer);
 }
 
 void pack_by_interface(const ArgumentType &, PyObject *value, Packing &packing) {
@@ -223,6 +199,16 @@ void pack_by_interface(const ArgumentType &, PyObject *value, Packing &packing) 
 }
 
 } // namespace
+
+CUstream stream_of_interface(PyObject *interface) {
+    PyObject *stream = PyDict_GetItemWithError(interface, names.stream); // borrowed
+    if (stream == nullptr && PyErr_Occurred())
+        throw nb::python_error();
+    if (stream == nullptr || stream == Py_None)
+        return nullptr;
+    return reinterpret_cast<CUstream>(
+        unsigned_integer(stream)); // 1 and 2 are handles of CUDA's default streams
+}
 
 bool try_array_interface(nb::handle value, Packing &packing) {
     nb::object interface = nb::steal(PyObject_GetAttr(value.ptr(), names.cuda_array_interface));

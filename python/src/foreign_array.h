@@ -19,6 +19,10 @@ namespace pycuda::python {
 /// How to pack values of this type; empty if they are not device arrays.
 std::optional<ArgumentType> recognise_foreign_array(PyTypeObject *type);
 
+/// The stream that produced an array with this __cuda_array_interface__; null if the interface
+/// names none, so that no wait is needed.
+CUstream stream_of_interface(PyObject *interface);
+
 /// For objects that have __cuda_array_interface__ as an attribute of the instance, not of the type.
 /// False if `value` has none.
 bool try_array_interface(nb::handle value, Packing &packing);

@@ -48,8 +48,8 @@ NB_MODULE(_main_interpreter_driver, module) {
     bind_reduction(module);
     bind_scan(module);
     bind_nccl(module);
-    bind_device_scope(module);
-    bind_array_scope(module);
+    bind_work_scope(module);
+    bind_array_function(module);
     describe_call_errors(module);
 }
 

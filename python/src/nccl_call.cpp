@@ -6,7 +6,7 @@
 #include "python_object.h"
 
 #include <pycuda/driver.h>
-#include <pycuda/stream_use.h>
+#include <pycuda/work.h>
 
 #include <optional>
 #include <span>
@@ -173,45 +173,42 @@ std::string device_of(CUcontext context) {
 }
 
 /// The context of a stream other than the default stream; null if the driver does not report it.
-CUcontext context_of(nb::handle stream, StreamRef queue, const NcclRank &rank) {
+CUcontext context_of(nb::handle stream, StreamRef queue) {
     if (const Stream * known; nb::try_cast(stream, known) && known != nullptr)
         return known->context().get();
-    const ScopedContext scope(rank.context); // without a current context, the driver call fails
     CUcontext own = nullptr;
     (void)driver().cuStreamGetCtx.status(queue.get(), &own);
     return own;
 }
 
-/// The stream of a call. None is the thread's current stream, or the default stream if the current
-/// stream belongs to another context.
+/// The stream of a call in the context of its communicator. None is the thread's current stream.
 StreamRef stream_of(nb::handle stream, const NcclRank &rank) {
+    const ScopedContext scope(rank.context);
     const StreamRef queue = stream_ref(stream);
     if (queue.is_default() || queue.get() == CU_STREAM_PER_THREAD)
         return queue;
-    CUcontext own = context_of(stream, queue, rank);
+    CUcontext own = context_of(stream, queue);
     if (own == nullptr || own == rank.context.get())
         return queue;
-    if (stream.is_none())
-        return {};
     if (Context::borrow(own).device() == rank.context.device())
         return queue;
     throw_value_error("a stream of " + device_of(own) + " was passed to a communicator on " +
                       device_of(rank.context.get()));
 }
 
-CUdeviceptr address(StreamUse &use, nb::handle object) {
+CUdeviceptr address(Work &use, nb::handle object) {
     if (!object.is_valid() || array_of(object).size() == 0)
         return 0;
-    return use.address(array_of(object));
+    return use.read(array_of(object));
 }
 
 /// Sets the arrays' addresses in the calls. The memory is in use until the result is destroyed, and
 /// then until the work that is in the streams at that time is done.
-std::vector<StreamUse> use_arrays(std::span<PendingCall> calls) {
-    std::vector<StreamUse> uses;
+std::vector<Work> use_arrays(std::span<PendingCall> calls) {
+    std::vector<Work> uses;
     uses.reserve(calls.size());
     for (PendingCall &one : calls) {
-        StreamUse &use = uses.emplace_back(one.call.stream);
+        Work &use = uses.emplace_back(one.call.stream);
         one.call.from = address(use, one.from);
         one.call.to = address(use, one.to);
     }
@@ -234,7 +231,7 @@ void enqueue(std::span<const PendingCall> calls) {
 void make(std::span<PendingCall> calls) {
     if (calls.empty())
         return;
-    const std::vector<StreamUse> uses = use_arrays(calls);
+    const std::vector<Work> uses = use_arrays(calls);
     nb::gil_scoped_release release; // the call may wait in NCCL for other threads of this process
     if (calls.size() == 1)
         return enqueue(calls);
@@ -302,8 +299,10 @@ void call_nccl(nb::pointer_and_handle<NcclRank> self, const CallArguments &given
     const Array *from = nullptr, *to = nullptr;
     if (given.from.is_valid())
         from = &check_array(given.from, rules.from, rules, rank);
-    if (given.to.is_valid())
+    if (given.to.is_valid()) {
         to = &check_array(given.to, rules.to, rules, rank);
+        to->require_writable(rules.to);
+    }
     if (from != nullptr && to != nullptr && from != to)
         check_pair(given, *from, *to, rank, rules);
 

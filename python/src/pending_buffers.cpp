@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
 namespace pycuda::python {
 PendingBuffers &PendingBuffers::instance() {
@@ -13,18 +14,27 @@ PendingBuffers &PendingBuffers::instance() {
     return *instance;
 }
 
-void PendingBuffers::keep(HostBuffer buffer, StreamRef stream) {
+void PendingBuffers::keep(HostBuffer buffer, Work &work) {
     release_finished();
+    if (work.is_captured()) {
+        auto *kept = new HostBuffer(std::move(buffer));
+        return work.keep_in_graph(std::shared_ptr<void>(kept, [](void *ended) {
+            if (driver_for_cleanup() == nullptr)
+                return;
+            nb::gil_scoped_acquire acquire;
+            delete static_cast<HostBuffer *>(ended);
+        }));
+    }
     try {
         Event done(CU_EVENT_DISABLE_TIMING);
-        done.record(stream);
+        done.record(work.stream());
         nb::ft_lock_guard guard(mutex_);
         pending_.emplace_back(std::move(buffer), std::move(done)); // moves if it has the memory
         count_ = pending_.size();
     } catch (const std::exception &) {
         // The device or the host is out of memory. The copy is in the stream already, so the
         // buffer must live until it is done.
-        synchronize(stream);
+        synchronize(work.stream());
     }
 }
 

@@ -9,7 +9,7 @@
 
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
-#include <pycuda/stream.h>
+#include <pycuda/work.h>
 
 #include <atomic>
 #include <cstddef>
@@ -22,9 +22,10 @@ class PendingBuffers {
   public:
     static PendingBuffers &instance();
 
-    /// Keeps `buffer` until the work that is now in `stream` is done. Waits for the stream if there
-    /// is no memory to remember the buffer.
-    void keep(HostBuffer buffer, StreamRef stream);
+    /// Keeps `buffer` until the work that is now in the stream of `work` is done, or until the
+    /// graph that records the work has ended. Waits for the stream if there is no memory to
+    /// remember the buffer.
+    void keep(HostBuffer buffer, Work &work);
 
     /// Releases the buffers of copies that are done.
     void release_finished() noexcept {

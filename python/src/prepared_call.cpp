@@ -165,7 +165,10 @@ bool packs_directly(const ArgumentType &known, const PreparedArgument &wanted) {
 }
 
 void pack_pointer(Packing &packing, PyObject *value) {
-    packing.block.push_pointer(value == Py_None ? 0 : device_address(value, "a prepared pointer"));
+    packing.block.push_pointer(
+        value == Py_None
+            ? 0
+            : device_address(value, "a prepared pointer", packing.staged.use(), Access::Read));
 }
 
 void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *value) {

@@ -4,9 +4,9 @@
 #include "array_object.h"
 #include "bool_like.h"
 #include "device_pointer.h"
-#include "device_scope.h"
 #include "python_object.h"
 #include "user_kernel.h"
+#include "work_scope.h"
 
 #include <pycuda/reduction_kernel.h>
 
@@ -50,7 +50,7 @@ class BoundReduction {
 
     nb::object call(const nb::args &args, const nb::kwargs &keywords) {
         const CallKeywords read = read_keywords(keywords);
-        DeviceScope device;
+        WorkScope device;
         device.add(args);
         device.enter();
         StagedArguments staged(stream_ref(read.stream));
@@ -95,9 +95,9 @@ class BoundReduction {
     }
 
     /// The address of the result. Checks that the object is large enough.
-    CUdeviceptr address_for_result(nb::handle out, StreamUse &use) {
+    CUdeviceptr address_for_result(nb::handle out, Work &use) {
         ArrayReader reader(use);
-        const ArrayOperand result = reader.read(out, kernel_.text().name, "out");
+        const ArrayOperand result = reader.write(out, kernel_.text().name, "out");
         if (result.view.item_size != element_.item_size() ||
             (is_array(out) && !nb::object(result.dtype).equal(dtype_)))
             throw_value_error("out must have the same dtype as dtype_out");

@@ -4,8 +4,8 @@
 #include "array_operand.h"
 #include "bool_like.h"
 #include "device_pointer.h"
-#include "device_scope.h"
 #include "user_kernel.h"
+#include "work_scope.h"
 
 #include <pycuda/scan_kernel.h>
 
@@ -20,10 +20,10 @@ class BoundScan {
     explicit BoundScan(ScanText text) : kernel_(std::move(text)) {}
 
     void run(nb::handle out, nb::handle in, nb::handle stream) {
-        const DeviceScope device(std::array{out, in});
-        StreamUse use(stream_ref(stream));
+        const WorkScope device(std::array{out, in});
+        Work use(stream_ref(stream));
         ArrayReader reader(use);
-        const ArrayOperand to = reader.read(out, kernel_.text().name, "output_ary");
+        const ArrayOperand to = reader.write(out, kernel_.text().name, "output_ary");
         const ArrayOperand from = reader.read(in, kernel_.text().name, "input_ary");
         const std::shared_ptr<const KernelVariant> variant =
             kernel_.launch(use.stream(), to.view, from.view);

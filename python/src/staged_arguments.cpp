@@ -103,6 +103,7 @@ void naming_kernel(const Function &function, Body &&body, Describe &&describe) {
 } // namespace
 
 CUdeviceptr StagedArguments::add(nb::handle handler, int direction, std::size_t index) {
+    use_.require_running("a call with In, Out or InOut");
     const nb::object array = attribute(handler, names.array);
     HostBuffer buffer = direction & Out ? HostBuffer::to_write(array, "the array of Out or InOut")
                                         : HostBuffer::to_read(array, "the array of In");

@@ -8,11 +8,12 @@
 //     arrays --> slab, kernel, slab --DMA--> pinned, WAIT, pinned --> arrays
 #pragma once
 
+#include "array_scope.h"
 #include "host_buffer.h"
 
 #include <pycuda/launch.h>
 #include <pycuda/memory_pool.h>
-#include <pycuda/stream_use.h>
+#include <pycuda/work.h>
 
 #include <memory>
 #include <optional>
@@ -28,7 +29,7 @@ class StagedArguments {
     enum Direction { In = 1, Out = 2 };
 
     /// For a call in this stream.
-    explicit StagedArguments(StreamRef queue) noexcept : use_(queue), queue_(use_.stream()) {}
+    explicit StagedArguments(StreamRef queue) : use_(queue), queue_(use_.stream()) {}
     StagedArguments(const StagedArguments &) = delete;
     StagedArguments &operator=(const StagedArguments &) = delete;
     ~StagedArguments();
@@ -48,7 +49,12 @@ class StagedArguments {
     StreamRef queue() const noexcept { return queue_; }
     bool empty() const noexcept { return stages_.empty(); }
     /// The call's use of the memory of arrays.
-    StreamUse &use() noexcept { return use_; }
+    Work &use() noexcept { return use_; }
+    /// Keeps an argument as long as the graph that records the call.
+    void keep_in_graph(nb::handle argument) {
+        if (use_.is_captured()) [[unlikely]]
+            use_.keep_in_graph(keep_alive(nb::borrow(argument)));
+    }
 
     /// Copies the inputs. `stream` is the Python object of the stream, for pre_call().
     void before_launch(nb::handle stream);
@@ -79,7 +85,7 @@ class StagedArguments {
     bool anything_after() const;
     std::string describe_fault(CUresult result) const;
 
-    StreamUse use_;
+    Work use_;
     StreamRef queue_;
     std::vector<Stage> stages_;
     std::optional<PooledMemory> slab_;

@@ -4,13 +4,17 @@
 #include "device_pointer.h"
 #include "interruptible.h"
 #include "pending_buffers.h"
+#include "work_scope.h"
 
+#include <pycuda/error.h>
 #include <pycuda/event.h>
 #include <pycuda/stream.h>
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <vector>
 
 namespace pycuda::python {
@@ -25,22 +29,44 @@ std::uintptr_t handle_of(const Stream &stream) {
     return reinterpret_cast<std::uintptr_t>(stream.require());
 }
 
-/// The stack of streams of `with stream:` blocks, which nest in each thread.
-std::vector<CUstream> &outer_streams() {
-    thread_local std::vector<CUstream> outer;
-    return outer;
+/// A `with stream:` block of this thread that has not ended.
+struct Block {
+    PyObject *stream; ///< a reference
+    CurrentStream outer;
+};
+
+/// Never freed: blocks of generators may be open when the thread ends.
+std::vector<Block> &blocks() {
+    thread_local auto *const blocks = new std::vector<Block>;
+    return *blocks;
 }
 
 nb::object enter_block(nb::object self) {
     const Stream &stream = nb::cast<const Stream &>(self);
-    stream.require();
-    outer_streams().push_back(exchange_current_stream(stream).get());
+    const CurrentStream current(stream);
+    blocks().push_back({self.ptr(), {}});
+    self.inc_ref();
+    blocks().back().outer = exchange_current_stream(current);
     return self;
 }
 
-void exit_block(const Stream &, nb::args) {
-    exchange_current_stream(StreamRef(outer_streams().back()));
-    outer_streams().pop_back();
+/// Ends the innermost block of this stream, even if it is not the innermost block of the thread:
+/// blocks of generators may end in any order.
+void exit_block(nb::handle self, nb::args) {
+    std::vector<Block> &open = blocks();
+    const auto found = std::find_if(open.rbegin(), open.rend(),
+                                    [&](const Block &block) { return block.stream == self.ptr(); });
+    if (found == open.rend())
+        throw Error("Stream.__exit__", CUDA_ERROR_ILLEGAL_STATE,
+                    "this thread has not entered the stream: a `with stream:` block must end in "
+                    "the thread in which it begins");
+    const auto ended = std::prev(found.base());
+    if (const auto next = std::next(ended); next != open.end())
+        next->outer = ended->outer;
+    else
+        exchange_current_stream(ended->outer);
+    open.erase(ended);
+    self.dec_ref();
 }
 
 Stream from_handle(std::uintptr_t handle) {
@@ -60,9 +86,14 @@ std::string represent(const Stream &stream) {
 
 void bind_stream(nb::module_ &module) {
     module.def(
-        "_current_stream_number",
-        [] { return reinterpret_cast<std::uintptr_t>(current_stream().get()); },
-        "The handle of the thread's current stream; 0 is the default stream.");
+        "_stream_number", in_work_scope(+[](nb::handle) {
+            const StreamRef stream = current_stream();
+            return stream.is_default() ? std::uintptr_t{1}
+                                       : reinterpret_cast<std::uintptr_t>(stream.get());
+        }),
+        nb::arg("array").none() = nb::none(),
+        "The number by which DLPack and __cuda_array_interface__ name the stream of work on an "
+        "array; 1 is the default stream.");
     nb::class_<Stream>(module, "Stream", nb::dynamic_attr(), nb::is_weak_referenceable(),
                        "A queue of work on the device of the current context. The work runs in the "
                        "order of the calls.\n\n"

@@ -10,6 +10,7 @@
 #include "host_buffer.h"
 #include "pending_buffers.h"
 #include "python_object.h"
+#include "python_work.h"
 
 #include <pycuda/copy.h>
 #include <pycuda/error.h>
@@ -277,52 +278,57 @@ template <class Copy> void check_host_memory(const Copy &copy) {
     check_end(copy.what, destination_place(copy.what), copy.destination, "destination");
 }
 
+/// Records the work's use of the memory of both sides. Their addresses were read earlier.
+template <class Copy> void use_memory(Copy &copy, Work &work) {
+    find_device_address(copy.source.owner, "the source", work, Access::Read);
+    find_device_address(copy.destination.owner, "the destination", work, Access::Write);
+}
+
 /// Host memory must exist until the stream has finished the copy, also if the copy object does not.
-template <class Copy> void keep_until_done(const Copy &copy, StreamRef stream) {
+template <class Copy> void keep_until_done(const Copy &copy, Work &work) {
     for (const Side *side : {&copy.source, &copy.destination})
         if (side->buffer.data() != nullptr)
             PendingBuffers::instance().keep(HostBuffer::strided_to_read(side->owner, "buffer"),
-                                            stream);
+                                            work);
 }
 
-template <class Copy, class Start> void copy_async(Copy &copy, nb::handle stream, Start &&start) {
-    const StreamRef queue = stream_ref(stream);
+/// Without a stream, the copy is work of the current stream, and the call waits for the copy.
+template <class Copy, class Start, class Run>
+void run_copy(Copy &copy, nb::handle stream, Start &&start, Run &&run) {
+    check_host_memory(copy);
+    PythonWork work({copy.destination.owner, copy.source.owner}, stream);
+    use_memory(copy, work.get());
+    const bool waits = stream.is_none();
+    if (waits)
+        work.get().require_running("a copy without a stream");
     {
         nb::gil_scoped_release release;
-        start(copy.what, queue);
+        if (waits && work.stream().is_default())
+            return run(copy.what);
+        start(copy.what, work.stream());
+        if (waits)
+            return synchronize(work.stream());
     }
-    keep_until_done(copy, queue);
+    keep_until_done(copy, work.get());
 }
 
 bool is_stream(nb::handle object) { return nb::isinstance<Stream>(object); }
 
 void call_2d(Copy2D &copy, nb::object aligned, nb::object stream) {
-    check_host_memory(copy);
     if (is_stream(aligned)) // PyCUDA's second form: copy(stream)
         std::swap(aligned, stream);
-    if (!stream.is_none())
-        return copy_async(copy, stream, copy_2d_async);
     const int is_aligned = PyObject_IsTrue(aligned.ptr());
     if (is_aligned < 0)
         throw nb::python_error();
-    nb::gil_scoped_release release;
-    copy_2d(copy.what, is_aligned ? RowAlignment::Aligned : RowAlignment::Any);
+    run_copy(copy, stream, copy_2d_async, [&](const CUDA_MEMCPY2D &what) {
+        copy_2d(what, is_aligned ? RowAlignment::Aligned : RowAlignment::Any);
+    });
 }
 
-void call_3d(Copy3D &copy, nb::object stream) {
-    check_host_memory(copy);
-    if (!stream.is_none())
-        return copy_async(copy, stream, copy_3d_async);
-    nb::gil_scoped_release release;
-    copy_3d(copy.what);
-}
+void call_3d(Copy3D &copy, nb::object stream) { run_copy(copy, stream, copy_3d_async, copy_3d); }
 
 void call_peer(CopyPeer &copy, nb::object stream) {
-    check_host_memory(copy);
-    if (!stream.is_none())
-        return copy_async(copy, stream, copy_3d_to_peer_async);
-    nb::gil_scoped_release release;
-    copy_3d_to_peer(copy.what);
+    run_copy(copy, stream, copy_3d_to_peer_async, copy_3d_to_peer);
 }
 
 } // namespace

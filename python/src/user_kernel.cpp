@@ -81,7 +81,7 @@ std::vector<KernelArgument> arguments_from(const std::vector<ArgumentTuple> &tup
 }
 
 CallArrays::CallArrays(const std::string &kernel, const std::vector<KernelArgument> &declared,
-                       nb::handle args, StreamUse &use)
+                       nb::handle args, Work &use)
     : reader_(use) {
     const auto count = static_cast<std::size_t>(PyTuple_Size(args.ptr()));
     if (count != declared.size()) [[unlikely]]

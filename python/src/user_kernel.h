@@ -25,7 +25,7 @@ class CallArrays {
     /// Throws TypeError if the number of arguments differs from the declaration, or if an argument
     /// for an array is not an array. `args` is a tuple that outlives this object.
     CallArrays(const std::string &kernel, const std::vector<KernelArgument> &declared,
-               nb::handle args, StreamUse &use);
+               nb::handle args, Work &use);
     std::span<const ArrayView> views() const noexcept { return views_; }
     nb::handle dtype(std::size_t array) const noexcept { return dtypes_[array]; }
 

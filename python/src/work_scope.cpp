@@ -1,76 +1,84 @@
-// device_scope.cpp -- runs an operation on the device of its arrays.
-#include "device_scope.h"
+// work_scope.cpp -- `with _Work(...)`: the Python part of an operation.
+#include "work_scope.h"
 
-#include "errors.h"
-#include "python_object.h"
+#include "array_scope.h"
+#include "device_pointer.h"
+#include "interruptible.h"
 
-#include <pycuda/driver.h>
+#include <nanobind/stl/optional.h>
 
-#include <memory>
-#include <string>
+#include <optional>
 #include <utility>
-#include <vector>
 
 namespace pycuda::python {
 namespace {
 
-std::string name_of(const ArrayContext &context) {
-    return "cuda:" + std::to_string(context.context().device().get());
-}
-
-/// `with _InContext(context):` a ContextScope for the Python part of an operation.
-class InContext {
+/// Determines the context first, then the stream and the allocator.
+class PythonScope {
   public:
-    explicit InContext(Context context) : context_(std::move(context)) {}
-    InContext(const InContext &) = delete;
-    InContext &operator=(const InContext &) = delete;
-    void enter() { scopes_.emplace_back(std::make_unique<ContextScope>(context_)); }
-    void exit() { scopes_.pop_back(); }
+    PythonScope(nb::object stream, nb::object allocator, std::optional<Context> context)
+        : stream_(std::move(stream)), allocator_(std::move(allocator)),
+          context_(std::move(context)) {}
+
+    void enter() {
+        if (context_)
+            context_scope_.emplace(*context_);
+        if (!stream_.is_none())
+            stream_scope_.emplace(stream_ref(stream_));
+        allocator_scope_.emplace(allocator_);
+    }
+    void exit() {
+        allocator_scope_.reset();
+        stream_scope_.reset();
+        context_scope_.reset();
+    }
 
   private:
-    Context context_;
-    std::vector<std::unique_ptr<ContextScope>> scopes_;
+    nb::object stream_, allocator_;
+    std::optional<Context> context_;
+    std::optional<ScopedContext> context_scope_;
+    std::optional<StreamScope> stream_scope_;
+    std::optional<PythonAllocatorScope> allocator_scope_;
 };
 
-bool belongs_to(StreamRef stream, const Context &context) {
-    CUcontext own = nullptr;
-    return stream.is_default() ||
-           (driver().cuStreamGetCtx.status(stream.get(), &own) == CUDA_SUCCESS &&
-            own == context.get());
-}
+/// `with _OutsideCapture():`
+class OutsideCapture {
+  public:
+    void enter() { scope_.emplace(); }
+    void exit() { scope_.reset(); }
+
+  private:
+    std::optional<WorkOutsideCapture> scope_;
+};
 
 } // namespace
 
-ContextScope::ContextScope(const Context &context) : context_(context) {
-    if (!belongs_to(current_stream(), context))
-        stream_.emplace(StreamRef());
-}
-
-void bind_device_scope(nb::module_ &module) {
-    nb::class_<InContext>(module, "_InContext",
-                          "with _InContext(context): its device, and a stream of it, are current.")
-        .def(nb::init<Context>(), nb::arg("context"))
-        .def("__enter__", &InContext::enter)
-        .def("__exit__", [](InContext &self, nb::args) { self.exit(); });
-}
-
-void DeviceScope::check_same_device(const ArrayContext &other) const {
-    // Contexts of one device share their addresses.
-    if (home_->context().device() == other.context().device())
-        return;
-    throw_value_error("the arrays of one operation must be on one device, not on " +
-                      name_of(*home_) + " and " + name_of(other) +
-                      "; copy one of them with to_device()");
-}
-
-void DeviceScope::enter_home() {
-    CUcontext current = nullptr;
-    driver().cuCtxGetCurrent(&current);
-    if (current == home_->context().get()) [[likely]]
-        return;
-    // A context that was released cannot be made current; the operation itself reports the error.
-    if (home_->context().usable())
-        scope_.emplace(home_->context());
+void bind_work_scope(nb::module_ &module) {
+    module.def(
+        "_wait_for_work",
+        [] {
+            const StreamRef stream = current_stream();
+            wait_without_gil(
+                [&](const KeepWaiting &keep_waiting) { synchronize(stream, keep_waiting); });
+        },
+        "Wait for the work of the thread's current stream. Raises LogicError, and leaves the "
+        "capture valid, if the stream is being captured.");
+    nb::class_<PythonScope>(
+        module, "_Work",
+        "with _Work(stream, allocator, context): the context is current, array operations of this "
+        "thread use the stream, and new arrays memory of the allocator. None leaves it as it is.")
+        .def(nb::init<nb::object, nb::object, std::optional<Context>>(),
+             nb::arg("stream").none() = nb::none(), nb::arg("allocator").none() = nb::none(),
+             nb::arg("context").none() = nb::none())
+        .def("__enter__", &PythonScope::enter)
+        .def("__exit__", [](PythonScope &self, nb::args) { self.exit(); });
+    nb::class_<OutsideCapture>(
+        module, "_OutsideCapture",
+        "with _OutsideCapture(): work runs now even if the current stream is being captured, and "
+        "is done at the end. For results that a cache keeps.")
+        .def(nb::init<>())
+        .def("__enter__", &OutsideCapture::enter)
+        .def("__exit__", [](OutsideCapture &self, nb::args) { self.exit(); });
 }
 
 } // namespace pycuda::python

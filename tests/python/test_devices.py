@@ -203,3 +203,99 @@ def test_scope_of_an_array_whose_context_is_gone(device):
     context.detach()
     with pytest.raises(cuda.Error):
         (x + 1).get()
+
+
+def test_a_stream_of_another_device_is_not_used(run_program):
+    """The stream is determined after the context: here each operation uses the default stream of its own device."""
+    run_several(
+        run_program,
+        """
+        x = on(last, host)
+        devices[0].retain_primary_context().push()
+        s = cuda.Stream()
+        calls = {
+            "x + 1": lambda: x + 1, "-x": lambda: -x, "np.add": lambda: np.add(x, x), "x += 0": lambda: x.__iadd__(0),
+            "sum": lambda: x.sum(), "where": lambda: gpuarray.where(x > 1, x, 0), "copy": lambda: x[::2].copy(),
+            "out": lambda: np.add(x, x, out=gpuarray.empty_like(x)), "sort": lambda: np.sort(x), "x @ x": lambda: x @ x,
+            "x[[1]]": lambda: x[[1, 2]], "fuse": lambda: fuse(lambda a: a * 2 + 1)(x),
+            "elementwise": lambda: (elementwise.ElementwiseKernel("float *x", "x[i] += 0")(x), x)[1],
+        }
+        for name, call in calls.items():
+            with s:
+                result = call()
+                assert result.__cuda_array_interface__["stream"] == 1, name
+                assert gpuarray.zeros(1).__cuda_array_interface__["stream"] == s.handle
+            result.get()
+            assert result.device == f"cuda:{last}", name
+        raw = cuda.mem_alloc(48)
+        with s:
+            cuda.memcpy_dtod(x, x.copy(), x.nbytes)  # of the other device
+            cuda.memset_d8(x, 0, x.nbytes)
+            cuda.memset_d8(raw, 0, 48)  # of this one
+        assert not x.get().any()
+        """,
+    )
+
+
+def test_functions_of_arrays_run_on_the_device_of_their_arrays(run_program):
+    run_several(
+        run_program,
+        """
+        import copy
+        from pycuda import fft, linalg
+        x = on(last, host.reshape(3, 4) + 1)
+        square = on(last, np.eye(3) + 1)
+        devices[0].retain_primary_context().push()
+        calls = {
+            "histogram": lambda: gpuarray.histogram(x), "concatenate": lambda: gpuarray.concatenate([x, x]),
+            "stack": lambda: gpuarray.stack((x, x)), "gradient": lambda: gpuarray.gradient(x[0]), "tril": lambda: gpuarray.tril(x),
+            "unique": lambda: gpuarray.unique(x), "nanmedian": lambda: gpuarray.nanmedian(x), "fft": lambda: fft.fft(x),
+            "inv": lambda: linalg.inv(square), "eigh": lambda: linalg.eigh(square), "copy": lambda: copy.copy(x),
+            "deepcopy": lambda: copy.deepcopy(x), "mean": lambda: x.mean(0), "by keyword": lambda: gpuarray.tril(m=x),
+            "x[0] = list": lambda: x.__setitem__(0, [1, 2, 3, 4]), "argwhere": lambda: gpuarray.argwhere(x),
+        }
+        def arrays(result):
+            if isinstance(result, gpuarray.GPUArray):
+                return [result]
+            return [one for part in result for one in arrays(part)] if isinstance(result, (tuple, list)) else []
+        for name, call in calls.items():
+            for result in arrays(call()):
+                assert result.device == f"cuda:{last}", name
+                result.get()
+            assert cuda.Context.get_device() == devices[0], name
+        """,
+    )
+
+
+def test_each_public_function_enters_the_context_of_its_arrays():
+    import types
+
+    from pycuda.arrays import registry
+
+    for entry in registry.ENTRIES:
+        assert not isinstance(entry.function, types.FunctionType), entry.name
+    for owner in gpuarray.GPUArray.__mro__:
+        if owner.__module__.startswith("pycuda"):
+            for name, value in vars(owner).items():
+                assert (
+                    not isinstance(value, types.FunctionType) or name == "__init__"
+                ), name
+
+
+def test_public_functions_are_like_functions(device):
+    import copy
+    import inspect
+    import pickle
+
+    assert gpuarray.concatenate.__name__ == "concatenate"
+    assert "axis" in inspect.signature(gpuarray.concatenate).parameters
+    assert inspect.isroutine(gpuarray.concatenate)
+    assert "join" in inspect.getdoc(gpuarray.concatenate).lower()
+    again = pickle.loads(pickle.dumps(gpuarray.concatenate))
+    x = gpuarray.zeros(2)
+    assert again is gpuarray.concatenate
+    assert again([x, x]).shape == (4,)
+    assert copy.deepcopy(gpuarray.concatenate)([x, x]).shape == (4,)
+    assert x.mean.__self__ is x
+    with pytest.raises(TypeError, match="concatenate"):
+        gpuarray.concatenate()

@@ -88,9 +88,11 @@ def documented(module):
         if inspect.isclass(value):
             yield name, value.__doc__
             for member, item in vars(value).items():
-                if inspect.isfunction(item) or isinstance(item, property):
+                if inspect.isfunction(inspect.unwrap(item)) or isinstance(
+                    item, property
+                ):
                     yield f"{name}.{member}", item.__doc__
-        elif inspect.isfunction(value):
+        elif inspect.isfunction(inspect.unwrap(value)):
             yield name, value.__doc__
 
 

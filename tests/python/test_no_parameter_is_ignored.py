@@ -182,7 +182,7 @@ def public_functions():
             )
             if (
                 not name.startswith("_")
-                and inspect.isfunction(value)
+                and inspect.isfunction(inspect.unwrap(value))
                 and not is_borrowed
             ):
                 yield f"{module_name}.{name}", value
@@ -191,7 +191,7 @@ def public_functions():
         for name in dir(cls):
             value = inspect.getattr_static(cls, name)
             if (
-                inspect.isfunction(value)
+                inspect.isfunction(inspect.unwrap(value))
                 and not name.startswith("_")
                 or name == "__dlpack__"
             ):

@@ -72,7 +72,7 @@ class Array {
     }
 
     /// The address of the first element, for callers that keep the memory alive themselves. Work on
-    /// arrays gets addresses from a StreamUse. 0 if the array has no elements. Throws Error
+    /// arrays gets addresses from a Work. 0 if the array has no elements. Throws Error
     /// (invalid handle) if free() was called.
     CUdeviceptr unrecorded_address() const {
         if (memory_ && memory_->freed()) [[unlikely]]

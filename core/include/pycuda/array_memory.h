@@ -4,11 +4,12 @@
 // has its own pool. The stream is the home stream of the memory that was allocated for it. Rules:
 //
 //   - the next user of a block works in the block's home stream, too: after all earlier users
-//   - another stream used the memory: each use adds an event to the memory (StreamUse), and the
+//   - another stream used the memory: each use adds an event to the memory (Work), and the
 //     home stream waits for these events before the block is returned to the pool
 //   - another stream is the first to use the memory: this stream waits for the home stream
 //   - other code may destroy its stream without notice, and a new stream may get the same handle:
 //     so memory for streams of other code has the default stream as its home stream
+//   - memory that is allocated during a capture belongs to the graph (arrays/capture_memory.h)
 //   - when a stream ends, its blocks move to the pool of the default stream, which first waits for
 //     the stream
 //
@@ -25,6 +26,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,7 +39,7 @@ class ArrayMemory;
 class ErrorFlags;
 class KernelTable;
 class LibraryHandles;
-class StreamUse;
+class Work;
 
 namespace detail {
 class StreamPool;
@@ -70,6 +72,9 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     ErrorFlags &error_flags() noexcept { return *error_flags_; }
     int processors() const noexcept { return processors_; }
 
+    /// A non-blocking stream for work that must run while other streams are captured.
+    StreamRef side_stream();
+
     /// Makes later work of the stream `later` wait for the work that is now in the stream
     /// `earlier`.
     void order(StreamRef earlier, StreamRef later) const;
@@ -82,6 +87,8 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     Context context_;
     MemoryPool pool_;
     std::mutex pools_mutex_;
+    std::mutex side_mutex_;
+    std::optional<Stream> side_;
     std::vector<std::shared_ptr<detail::StreamPool>> pools_; ///< of streams that exist
     std::unique_ptr<KernelTable> kernels_;
     std::shared_ptr<LibraryHandles> libraries_;
@@ -101,8 +108,8 @@ class ArrayAllocator {
 /// Memory of one or several arrays: a block of a pool, or memory with another owner.
 class ArrayMemory {
   public:
-    /// Allocates with the thread's allocator if there is one, else from the pool of `stream`. The
-    /// first write must be work of `stream`.
+    /// Allocates with the thread's allocator if there is one, else from the pool of `stream`, or of
+    /// the graph that is recorded in it. The first write must be work of `stream`.
     static std::shared_ptr<ArrayMemory> allocate(const std::shared_ptr<ArrayContext> &context,
                                                  std::size_t bytes,
                                                  StreamRef stream = current_stream());
@@ -139,12 +146,15 @@ class ArrayMemory {
     void free();
 
   private:
-    friend class StreamUse;
+    friend class Work;
     /// Whether work in `stream` is complete before the next use of the memory without an event.
     bool is_at_home(CUstream stream) const noexcept {
         return home_ == nullptr ? stream == nullptr : is_at_other_home(stream);
     }
     bool is_at_other_home(CUstream stream) const noexcept;
+    /// Whether the memory is of the pool of a graph, and of this capture.
+    bool is_of_graph() const noexcept;
+    bool is_of_capture(std::uint64_t capture) const noexcept;
     StreamRef home() const noexcept;
     /// Records that work in a stream other than the home stream uses the memory. `done` was
     /// recorded in that stream after the work.
@@ -161,6 +171,8 @@ class ArrayMemory {
     /// Whether no work uses the memory yet: the previous user of the block may still run in the
     /// home stream.
     std::atomic<bool> is_fresh_{true};
+    /// Whether a capture used the memory in another stream than the one it was allocated for.
+    std::atomic<bool> is_shared_{false};
     std::mutex uses_mutex_;
     std::vector<std::shared_ptr<Event>> uses_; ///< each launching thread adds to these
 };

@@ -24,7 +24,8 @@ CUresult destroy_graph(CUgraph graph);
 CUresult destroy_executable_graph(CUgraphExec graph);
 } // namespace detail
 
-/// Recorded work. The memory that it uses must outlive the graph and its executable graphs.
+/// Recorded work. A captured graph owns the memory of arrays that it uses, until the graph, its
+/// clones and its executable graphs have ended. Other memory must outlive them.
 class Graph {
   public:
     /// An empty graph, in the current context.

@@ -36,7 +36,7 @@
 #include <pycuda/scan_kernel.h>
 #include <pycuda/staging.h>
 #include <pycuda/stream.h>
-#include <pycuda/stream_use.h>
 #include <pycuda/texture.h>
 #include <pycuda/virtual_memory.h>
 #include <pycuda/wait.h>
+#include <pycuda/work.h>

@@ -79,27 +79,42 @@ class StreamRef {
     CUstream handle_ = nullptr;
 };
 
-/// The stream that this thread's array operations use by default: that of the innermost
-/// StreamScope, else the default stream.
-StreamRef current_stream() noexcept;
+/// The stream of this thread's work that names none: that of the innermost StreamScope if it
+/// belongs to the current context, else the default stream. Call it after the context of the work
+/// has been made current (see work.h). Throws Error if the scope's stream was closed.
+StreamRef current_stream();
 
-/// Sets the thread's current stream, and returns the previous one. Prefer a StreamScope.
-StreamRef exchange_current_stream(StreamRef stream) noexcept;
+/// A stream as a thread's current stream.
+struct CurrentStream {
+    CurrentStream() noexcept = default; ///< the default stream
+    CurrentStream(const Stream &stream);
+    /// Of a stream of which only the handle is known.
+    CurrentStream(StreamRef stream);
+
+    CUstream handle = nullptr;
+    CUcontext context = nullptr;    ///< null: the stream belongs to each context
+    const Stream *object = nullptr; ///< knows whether the stream was closed; null for a handle
+};
+
+/// Sets the thread's current stream, and returns the previous one. A Stream must outlive its use.
+/// Prefer a StreamScope.
+CurrentStream exchange_current_stream(CurrentStream stream) noexcept;
 
 /// Makes a stream current in this thread for a scope. Scopes of a thread must end in the opposite
 /// order.
 class [[nodiscard]] StreamScope {
   public:
-    explicit StreamScope(StreamRef stream) noexcept : outer_(exchange_current_stream(stream)) {}
+    explicit StreamScope(StreamRef stream) : outer_(exchange_current_stream(stream)) {}
     ~StreamScope() { exchange_current_stream(outer_); }
     StreamScope(const StreamScope &) = delete;
     StreamScope &operator=(const StreamScope &) = delete;
 
   private:
-    StreamRef outer_;
+    CurrentStream outer_;
 };
 
 /// Waits for a stream of which only the handle is known. The context of the stream must be current.
+/// Throws Error, and leaves the capture valid, if the stream is being captured.
 void synchronize(StreamRef stream, const KeepWaiting &keep_waiting = {});
 
 } // namespace pycuda

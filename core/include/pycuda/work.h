@@ -1,68 +1,188 @@
-// stream_use.h -- work in a stream that uses the memory of arrays.
+// work.h -- one piece of work on the device: its context, its stream, the graph that records it,
+// and the memory that it uses.
 //
-//     StreamUse use(stream);
-//     launch(kernel, {grid, block, 0, use.stream()}, use.address(x), use.address(y), n);
+// Each operation that reaches the device (an operator, a copy, a fill, a launch, a call of a
+// library) gets all of these from one Work. The rules are here, and nowhere else:
+//
+//   context   that of the operands, else the thread's current one. Operands of two devices are an
+//             error that names both. The context is current while the operation runs (WorkContext).
+//   stream    determined after the context: the one that the caller asks for, else the thread's
+//             current stream if it belongs to the context, else the default stream
+//             (current_stream()).
+//   capture   if the stream is being captured, the graph owns what the work uses: new memory comes
+//             from the graph's pool, memory from before the capture is kept, and nothing waits for
+//             the stream.
+//   memory    read() and write() return the address of an operand, and record that the stream uses
+//             its memory: the memory serves no other array before the work is done. write() also
+//             checks that the operand may be written. follow() lets the work wait for the stream of
+//             another library.
+//
+//     Work work(stream);
+//     launch(kernel, {grid, block, 0, work.stream()}, work.write(out), work.read(x), n);
 #pragma once
 
 #include <pycuda/array.h>
 #include <pycuda/array_memory.h>
+#include <pycuda/context.h>
 #include <pycuda/stream.h>
 
 #include <cuda.h>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace pycuda {
 
-/// Returns the addresses of arrays for work that is queued in one stream in the scope of this
-/// object. Their memory is not returned to its pool before this work is done, even if the arrays
-/// are destroyed earlier. Only a StreamUse returns an array's address, so work on arrays cannot be
-/// launched without it.
+namespace detail {
+class CaptureMemory;
+}
+
+/// Makes the context of an operation's arrays current in a scope, if it is not. Without arrays,
+/// nothing changes. For one thread.
+class [[nodiscard]] WorkContext {
+  public:
+    WorkContext() noexcept = default;
+
+    /// Throws std::invalid_argument, which names both devices, if an earlier array is on another
+    /// device.
+    void add(const Array &array) {
+        if (array.memory()) [[likely]]
+            add(array.context()->context());
+    }
+    /// A context that is kept alive in the scope.
+    void add(const Context &context) {
+        if (home_ == nullptr)
+            home_ = &context;
+        else if (home_ != &context) [[unlikely]]
+            check_same_device(context);
+    }
+    bool empty() const noexcept { return home_ == nullptr; }
+    /// Makes the context current. Call it once.
+    void enter() {
+        if (home_ != nullptr) [[likely]]
+            enter_home();
+    }
+
+  private:
+    void check_same_device(const Context &other) const;
+    void enter_home();
+
+    const Context *home_ = nullptr; ///< kept alive by the operands
+    std::optional<ScopedContext> scope_;
+};
+
+/// Work that is queued in one stream in the scope of this object. Only a Work returns an array's
+/// address, so no work on arrays can be launched without one.
 ///
 /// Costs nothing if the memory was allocated for this stream. For one thread.
-class [[nodiscard]] StreamUse {
+class [[nodiscard]] Work {
   public:
-    explicit StreamUse(StreamRef stream = current_stream()) noexcept
-        : stream_(stream.is_default() ? StreamRef() : stream) {}
-    StreamUse(StreamUse &&) noexcept = default;
-    StreamUse &operator=(StreamUse &&) = delete;
+    explicit Work(StreamRef stream = current_stream())
+        : stream_(stream.is_default() ? StreamRef() : stream) {
+        if (stream_.get() != nullptr) [[unlikely]]
+            find_capture();
+    }
+    Work(Work &&) noexcept = default;
+    Work &operator=(Work &&) = delete;
     /// Records the end of the work if memory of another stream was used.
-    ~StreamUse() {
+    ~Work() {
         if (!away_.empty()) [[unlikely]]
             record();
     }
 
     StreamRef stream() const noexcept { return stream_; }
+    /// Whether the work is recorded for a graph, so that it does not run now.
+    bool is_captured() const noexcept { return capture_ != nullptr; }
+    /// Throws Error, and leaves the capture valid, if the work is captured. For operations that
+    /// wait for their result; `what` names the operation.
+    void require_running(std::string_view what) const {
+        if (is_captured()) [[unlikely]]
+            throw_captured(what);
+    }
 
     /// The address of the array's first element; 0 for an array without elements. Throws Error
-    /// (invalid handle) if the memory was freed.
-    CUdeviceptr address(const Array &array) {
+    /// (invalid handle) if the memory was freed, or (context is destroyed) if its context has
+    /// ended.
+    CUdeviceptr read(const Array &array) {
         note(array.memory());
         return array.unrecorded_address();
     }
+    /// As above, for an array that the work changes. Throws ReadOnlyArray with the array's role
+    /// ("out") if the array is read-only.
+    CUdeviceptr write(const Array &array, std::string_view role = "the output") {
+        array.require_writable(role);
+        return read(array);
+    }
     /// The address of the start of the memory.
-    CUdeviceptr address(const std::shared_ptr<ArrayMemory> &memory) {
+    CUdeviceptr use(const std::shared_ptr<ArrayMemory> &memory) {
         note(memory);
         return memory->get();
     }
+
+    /// Lets the work wait for what is now in `producer`, a stream of the current context.
+    void follow(StreamRef producer);
+
+    /// Keeps an object until the graph that records the work has ended. Does nothing if the work is
+    /// not captured.
+    void keep_in_graph(std::shared_ptr<void> object);
 
   private:
     void note(const std::shared_ptr<ArrayMemory> &memory) {
         if (memory == nullptr)
             return;
-        if (memory->is_at_home(stream_.get())) [[likely]]
+        if (!memory->context()->context().usable()) [[unlikely]]
+            throw_context_ended();
+        if (memory->is_at_home(stream_.get()) && capture_ == nullptr) [[likely]]
             memory->is_fresh_.store(false, std::memory_order_relaxed);
         else
             note_away(memory);
     }
+    void find_capture();
     void note_away(const std::shared_ptr<ArrayMemory> &memory);
+    void note_captured(const std::shared_ptr<ArrayMemory> &memory);
     void record() noexcept;
+    [[noreturn]] static void throw_captured(std::string_view what);
+    [[noreturn]] static void throw_context_ended();
 
     StreamRef stream_;
+    std::shared_ptr<detail::CaptureMemory> capture_;
     std::vector<std::shared_ptr<ArrayMemory>> away_; ///< memory whose home is another stream
+};
+
+/// In the scope of this object, a thread whose current stream is being captured queues work in a
+/// stream that is not, and the work is done at the end of the scope. For results that outlive the
+/// graph, such as constants that a cache keeps. Nothing changes if the stream is not captured.
+class [[nodiscard]] WorkOutsideCapture {
+  public:
+    WorkOutsideCapture();
+    ~WorkOutsideCapture();
+    WorkOutsideCapture(const WorkOutsideCapture &) = delete;
+    WorkOutsideCapture &operator=(const WorkOutsideCapture &) = delete;
+
+  private:
+    struct Scope;
+    std::unique_ptr<Scope> scope_;
+};
+
+/// Memory for the intermediate results of work that is queued in one stream in the scope of this
+/// object. It comes from the pools, even if the thread has an allocator.
+class [[nodiscard]] Workspace {
+  public:
+    Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t bytes, StreamRef stream);
+
+    /// 0 for 0 bytes.
+    CUdeviceptr address() const noexcept { return address_; }
+    void *get() const noexcept { return reinterpret_cast<void *>(address_); }
+
+  private:
+    Work work_;
+    std::shared_ptr<ArrayMemory> memory_;
+    CUdeviceptr address_ = 0;
 };
 
 } // namespace pycuda

@@ -85,7 +85,7 @@ void move(Direction direction, const Array &dense, const Array &base, const Arra
 
     const Function &kernel =
         base.context()->kernels().find(movement.key(), [&] { return source_of(movement); });
-    StreamUse use(stream);
+    Work use(stream);
     KernelArguments arguments(use);
     for (const Array *array : {&dense, &base, &offsets})
         arguments.add(array);

@@ -1,10 +1,12 @@
 // array_memory.cpp -- allocates the memory of arrays, and decides when to free it.
 #include <pycuda/array_memory.h>
 
+#include "arrays/capture_memory.h"
 #include "arrays/error_flags.h"
 #include "arrays/kernel_table.h"
 #include "arrays/stream_pool.h"
 #include "libraries/library_handles.h"
+#include "objects/graph_objects.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/error.h>
@@ -83,6 +85,7 @@ void ArrayContext::on_out_of_memory(std::function<void()> reclaim) {
 void ArrayContext::free_waiting_blocks() noexcept {
     if (contexts().reclaim)
         contexts().reclaim();
+    detail::release_objects_of_ended_graphs();
     std::vector<std::shared_ptr<detail::StreamPool>> pools;
     {
         std::lock_guard lock(pools_mutex_);
@@ -104,6 +107,8 @@ std::shared_ptr<detail::StreamPool> ArrayContext::find_pool(CUstream stream) {
 std::shared_ptr<detail::StreamPool> ArrayContext::pool_of(StreamRef stream) {
     if (stream.is_default())
         return nullptr;
+    if (const std::shared_ptr<detail::CaptureMemory> capture = detail::CaptureMemory::of(stream))
+        return capture->pool_of(stream.get(), context_);
     if (std::shared_ptr<detail::StreamPool> known = find_pool(stream.get()))
         return known;
     // Two threads may create a pool for one stream at the same time. Two pools do no harm.
@@ -135,6 +140,13 @@ void ArrayContext::end_pool(CUstream stream) noexcept {
         pool->end(pool_);
 }
 
+StreamRef ArrayContext::side_stream() {
+    std::lock_guard lock(side_mutex_);
+    if (!side_)
+        side_.emplace(context_, CU_STREAM_NON_BLOCKING);
+    return *side_;
+}
+
 void ArrayContext::order(StreamRef earlier, StreamRef later) const {
     Event now(context_, CU_EVENT_DISABLE_TIMING);
     now.record(earlier);
@@ -151,7 +163,7 @@ std::shared_ptr<ArrayMemory> ArrayMemory::allocate(const std::shared_ptr<ArrayCo
 std::shared_ptr<ArrayMemory> ArrayMemory::from_pool(const std::shared_ptr<ArrayContext> &context,
                                                     std::size_t bytes, StreamRef stream) {
     if (std::shared_ptr<detail::StreamPool> home = context->pool_of(stream)) [[unlikely]] {
-        PooledMemory block = home->memory().allocate(bytes);
+        PooledMemory block = home->allocate(bytes);
         return std::make_shared<ArrayMemory>(context, std::move(block), std::move(home));
     }
     return std::make_shared<ArrayMemory>(context, context->pool().allocate(bytes));
@@ -196,6 +208,12 @@ bool ArrayMemory::is_at_other_home(CUstream stream) const noexcept {
     return home_->stream() == stream;
 }
 
+bool ArrayMemory::is_of_graph() const noexcept { return home_ != nullptr && home_->capture() != 0; }
+
+bool ArrayMemory::is_of_capture(std::uint64_t capture) const noexcept {
+    return home_ != nullptr && home_->capture() == capture;
+}
+
 StreamRef ArrayMemory::home() const noexcept {
     return home_ == nullptr ? StreamRef() : StreamRef(home_->stream());
 }
@@ -213,7 +231,11 @@ void ArrayMemory::give_back() noexcept {
         uses.swap(uses_);
     }
     if (home_ != nullptr && block_) {
-        home_->take_back(*std::exchange(block_, std::nullopt), uses);
+        PooledMemory block = *std::exchange(block_, std::nullopt);
+        if (is_shared_.load(std::memory_order_relaxed))
+            home_->retire(std::move(block));
+        else
+            home_->take_back(std::move(block), uses);
         return;
     }
     // Memory that another library lent may go back to a pool, so this also waits for the uses.

@@ -12,7 +12,7 @@
 #include "arrays/kernel_table.h"
 
 #include <pycuda/copy.h>
-#include <pycuda/stream_use.h>
+#include <pycuda/work.h>
 
 #include <algorithm>
 #include <string>
@@ -343,8 +343,8 @@ void assign(const Array &to, const Operand &from, Casting casting, StreamRef str
         return;
     }
     if (is_array && is_plain_copy(to, from.array())) {
-        StreamUse use(stream);
-        return copy_on_device_async(use.address(to), use.address(from.array()), to.bytes(),
+        Work use(stream);
+        return copy_on_device_async(use.write(to), use.read(from.array()), to.bytes(),
                                     use.stream());
     }
     if (to.dtype().is_opaque() || (is_array && from.array().dtype().is_opaque())) {

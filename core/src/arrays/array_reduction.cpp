@@ -395,7 +395,7 @@ void add_numbers(KernelArguments &arguments, const ComputedElements &computed) {
             add_number(arguments, computed.numbers[next++].scalar(), operand.type);
 }
 
-void launch_reduction(const Reducing &work, const Array &out, StreamUse &use) {
+void launch_reduction(const Reducing &work, const Array &out, Work &use) {
     std::optional<Function> own; // of an expression
     if (work.variant.expression != nullptr)
         own = work.computed->kernel(work.variant);
@@ -462,7 +462,7 @@ Reducing second_stage(const Reducing &first, const Array &states) {
 }
 
 void run(Reducing &work, const Array &result, StreamRef stream) {
-    StreamUse use(stream);
+    Work use(stream);
     if (!work.variant.split)
         return launch_reduction(work, result, use);
     const std::int64_t bytes[] = {

@@ -80,7 +80,7 @@ struct Ends {
 
 /// `outside`: of indexed.cuh.
 void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &ends,
-            CUdeviceptr outside, StreamUse &use) {
+            CUdeviceptr outside, Work &use) {
     std::vector<Layout> layouts;
     for (const IndexedAxis &axis : axes)
         layouts.push_back(axis.indices->layout());
@@ -115,8 +115,8 @@ int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends 
     const Array &indices = *axes[0].indices;
     if (indices.size() == 0)
         return -1;
-    StreamUse use(stream);
-    ErrorFlags::Call outside(indices.context()->error_flags(), use.stream());
+    Work use(stream);
+    ErrorFlags::Call outside(indices.context()->error_flags(), use);
     launch(axes, indexing, ends, outside.address(), use);
     return outside.wait(axes.size());
 }
@@ -181,14 +181,14 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
     // The second kernel is queued before the result of the check is known to the host.
     const std::int64_t one[] = {1};
     const Array failed = Array::scratch(base.context(), one, ScalarType::Int32, stream);
-    StreamUse use(stream);
-    ErrorFlags::Call outside(base.context()->error_flags(), use.stream());
-    fill_32_async(use.address(failed), 0, 1, use.stream());
+    Work use(stream);
+    ErrorFlags::Call outside(base.context()->error_flags(), use);
+    fill_32_async(use.write(failed), 0, 1, use.stream());
     launch(axes, {.task = Task::Check}, {.dense = &failed}, outside.address(), use);
     outside.mark_last_use(); // the host need not wait for the second kernel
     const std::int64_t step = is_one ? 0 : static_cast<std::int64_t>(in.item_size());
     launch(axes, indexing_of(Task::Scatter, in, step, base, axes), {&in, step, &base},
-           use.address(failed), use);
+           use.write(failed), use);
     return outside.wait(axes.size());
 }
 

@@ -2,6 +2,7 @@
 #include "arrays/error_flags.h"
 
 #include <pycuda/driver.h>
+#include <pycuda/work.h>
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +20,9 @@ constexpr std::size_t bytes_of_call = ErrorFlags::flags_of_call * sizeof(std::in
 
 ErrorFlags::ErrorFlags(Context context) : context_(std::move(context)) {}
 
-ErrorFlags::Call::Call(ErrorFlags &flags, StreamRef stream) : flags_(flags), stream_(stream) {
+ErrorFlags::Call::Call(ErrorFlags &flags, const Work &work)
+    : flags_(flags), stream_(work.stream()) {
+    work.require_running("an operation that checks its indices");
     std::lock_guard lock(flags.mutex_);
     if (flags.free_.empty()) {
         const ScopedContext scope(flags.context_);

@@ -17,6 +17,8 @@
 
 namespace pycuda {
 
+class Work;
+
 /// Flags in host memory that kernels write. A kernel accesses them only for an error, so a call
 /// without errors needs neither a fill before the kernel nor a copy after it. Any thread may call.
 class ErrorFlags {
@@ -25,10 +27,11 @@ class ErrorFlags {
 
     explicit ErrorFlags(Context context);
 
-    /// The flags of one call, all 0, for kernels in one stream.
+    /// The flags of one call, all 0, for kernels of one piece of work. Throws Error if the work is
+    /// captured, because the call waits.
     class Call {
       public:
-        Call(ErrorFlags &flags, StreamRef stream);
+        Call(ErrorFlags &flags, const Work &work);
         ~Call();
         Call(const Call &) = delete;
         Call &operator=(const Call &) = delete;

@@ -352,7 +352,7 @@ void ElementPlan::check_geometry() const {
 
 void ElementPlan::launch(const Function &kernel, StreamRef stream) const {
     check_geometry();
-    StreamUse use(stream);
+    Work use(stream);
     KernelArguments arguments(use);
     add_operands(arguments);
     const std::size_t count = geometry_numbers();

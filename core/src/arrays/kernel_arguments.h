@@ -3,7 +3,7 @@
 
 #include <pycuda/launch.h>
 #include <pycuda/layout.h>
-#include <pycuda/stream_use.h>
+#include <pycuda/work.h>
 
 #include <cuda.h>
 
@@ -22,7 +22,7 @@ namespace pycuda {
 class KernelArguments {
   public:
     /// For launches in the stream of `use`.
-    explicit KernelArguments(StreamUse &use) noexcept : use_(use) {}
+    explicit KernelArguments(Work &use) noexcept : use_(use) {}
 
     void add(const void *value, std::size_t size, std::size_t alignment) noexcept {
         std::memcpy(reserve(size, alignment), value, size);
@@ -36,10 +36,10 @@ class KernelArguments {
     }
     /// The address `offset` bytes after the array's first element.
     void add(const Array &array, std::int64_t offset = 0) {
-        add_address(use_.address(array) + static_cast<CUdeviceptr>(offset));
+        add_address(use_.read(array) + static_cast<CUdeviceptr>(offset));
     }
     /// The array's address, or a null pointer if there is no array.
-    void add(const Array *array) { add_address(array == nullptr ? 0 : use_.address(*array)); }
+    void add(const Array *array) { add_address(array == nullptr ? 0 : use_.read(*array)); }
     void add_null() noexcept { add_address(0); }
     /// An address in memory of the library that stays valid until the launch is complete.
     void add_library_address(CUdeviceptr address) noexcept { add_address(address); }
@@ -78,7 +78,7 @@ class KernelArguments {
         add(&address, sizeof address, alignof(CUdeviceptr));
     }
 
-    StreamUse &use_;
+    Work &use_;
     std::size_t size_ = 0;
     alignas(16) std::byte bytes_[4096];
 };

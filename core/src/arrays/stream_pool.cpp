@@ -1,6 +1,8 @@
 // stream_pool.cpp -- memory that is allocated and freed in the order of one stream.
 #include "arrays/stream_pool.h"
 
+#include "objects/outside_captures.h"
+
 #include <pycuda/driver.h>
 
 namespace pycuda::detail {
@@ -12,6 +14,14 @@ MemoryPool pool_in(const Context &context) {
     return MemoryPool::device();
 }
 
+/// Whether work that runs now can be queued in the stream. It cannot if the stream, or a stream
+/// that waits for it, is being captured: the driver would refuse the work and end the capture.
+bool can_wait(const Driver &driver, CUstream stream) noexcept {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver.cuStreamIsCapturing.status(stream, &status) == CUDA_SUCCESS &&
+           status == CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 } // namespace
 
 void wait_for_uses(const Context &context, CUstream stream,
@@ -21,15 +31,36 @@ void wait_for_uses(const Context &context, CUstream stream,
     const Driver *driver = driver_for_cleanup();
     if (driver == nullptr || !context.usable())
         return;
+    if (can_wait(*driver, stream)) [[likely]] {
+        for (const std::shared_ptr<Event> &use : uses)
+            (void)driver->cuStreamWaitEvent.status(stream, use->get(), 0);
+        return;
+    }
+    const OutsideCaptures outside;
     for (const std::shared_ptr<Event> &use : uses)
-        (void)driver->cuStreamWaitEvent.status(stream, use->get(), 0);
+        (void)driver->cuEventSynchronize.status(use->get());
 }
 
-StreamPool::StreamPool(CUstream stream, const Context &context)
-    : stream_(stream), context_(context), memory_(pool_in(context)) {}
+StreamPool::StreamPool(CUstream stream, const Context &context, std::uint64_t capture)
+    : stream_(stream), capture_(capture), context_(context), memory_(pool_in(context)) {}
+
+PooledMemory StreamPool::allocate(std::size_t bytes) {
+    if (capture_ != 0) {
+        std::lock_guard lock(mutex_);
+        if (++allocated_ > retired_.capacity())
+            retired_.reserve(2 * allocated_);
+    }
+    return memory_.allocate(bytes);
+}
 
 void StreamPool::take_back(PooledMemory block,
                            std::span<const std::shared_ptr<Event>> uses) noexcept {
+    if (capture_ != 0) {
+        if (!uses.empty())
+            return retire(std::move(block));
+        const PooledMemory back = std::move(block); // the graph's next launch follows this one
+        return;
+    }
     std::lock_guard lock(mutex_);
     if (!ended_) {
         wait_for_uses(context_, stream_, uses);
@@ -39,12 +70,30 @@ void StreamPool::take_back(PooledMemory block,
     // The pool is closed: frees the block when its uses are done.
     const Driver *driver = driver_for_cleanup();
     if (driver != nullptr && context_.usable()) {
+        const OutsideCaptures outside;
         for (const std::shared_ptr<Event> &use : uses)
             (void)driver->cuEventSynchronize.status(use->get());
         if (last_)
             (void)driver->cuEventSynchronize.status(last_->get());
     }
     const PooledMemory back = std::move(block);
+}
+
+void StreamPool::retire(PooledMemory block) noexcept {
+    std::lock_guard lock(mutex_);
+    if (!ended_)
+        return retired_.push_back(std::move(block));
+    const PooledMemory back = std::move(block); // to the driver, which waits for its uses
+}
+
+void StreamPool::end_capture() noexcept {
+    std::vector<PooledMemory> retired;
+    {
+        std::lock_guard lock(mutex_);
+        ended_ = true;
+        retired.swap(retired_);
+    }
+    memory_.stop_holding();
 }
 
 void StreamPool::end(MemoryPool &heir) noexcept {
@@ -54,8 +103,14 @@ void StreamPool::end(MemoryPool &heir) noexcept {
     if (driver == nullptr || !context_.usable())
         return;
     try {
-        last_.emplace(context_, CU_EVENT_DISABLE_TIMING).record(stream_);
         const ScopedContext scope(context_);
+        if (!can_wait(*driver, nullptr)) {
+            const OutsideCaptures outside;
+            driver->cuStreamSynchronize(stream_);
+            memory_.move_held_to(heir);
+            return memory_.stop_holding();
+        }
+        last_.emplace(context_, CU_EVENT_DISABLE_TIMING).record(stream_);
         driver->cuStreamWaitEvent(nullptr, last_->get(), 0);
         memory_.move_held_to(heir);
     } catch (const std::exception &) {

@@ -7,10 +7,13 @@
 
 #include <cuda.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace pycuda::detail {
 
@@ -20,30 +23,44 @@ void wait_for_uses(const Context &context, CUstream stream,
                    std::span<const std::shared_ptr<Event>> uses) noexcept;
 
 /// The pool of a stream other than the default stream. A returned block is kept for the stream's
-/// next array. Any thread may call.
+/// next array. A pool of a capture is for the work that the capture records in the stream. Any
+/// thread may call.
 class StreamPool {
   public:
-    StreamPool(CUstream stream, const Context &context);
+    /// `capture`: the number of a capture, or 0.
+    StreamPool(CUstream stream, const Context &context, std::uint64_t capture = 0);
 
     CUstream stream() const noexcept { return stream_; }
+    std::uint64_t capture() const noexcept { return capture_; }
+
+    PooledMemory allocate(std::size_t bytes);
     MemoryPool &memory() noexcept { return memory_; }
 
     /// Returns a block to the pool. The stream first waits for the uses of the block in other
     /// streams.
     void take_back(PooledMemory block, std::span<const std::shared_ptr<Event>> uses) noexcept;
+    /// Of a pool of a capture: keeps a block that work outside of this stream uses, so that no
+    /// other array gets the block.
+    void retire(PooledMemory block) noexcept;
 
     /// Call it before the stream is destroyed. Moves the free blocks to `heir`, the pool of the
     /// default stream, which first waits for the stream. Blocks that are returned later are freed
     /// when the stream's work is done.
     void end(MemoryPool &heir) noexcept;
+    /// Call it when no launch of the capture's graph can use the memory any more. Returns the
+    /// blocks to the driver, now or when their arrays end.
+    void end_capture() noexcept;
 
   private:
     const CUstream stream_;
+    const std::uint64_t capture_;
     const Context context_;
     MemoryPool memory_;
     std::mutex mutex_; ///< locked while the stream must not be destroyed
     bool ended_ = false;
     std::optional<Event> last_; ///< recorded after the last work of a stream that was destroyed
+    std::vector<PooledMemory> retired_;
+    std::size_t allocated_ = 0; ///< blocks of a capture's pool: retired_ never needs more memory
 };
 
 } // namespace pycuda::detail

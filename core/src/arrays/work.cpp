@@ -1,46 +1,151 @@
-// stream_use.cpp -- work in a stream that uses the memory of arrays.
-#include <pycuda/stream_use.h>
+// work.cpp -- one piece of work on the device.
+#include <pycuda/work.h>
+
+#include "arrays/capture_memory.h"
+#include "objects/outside_captures.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace pycuda {
 namespace {
 
-/// Whether the stream is being captured for a graph.
-bool is_recording(const Driver &driver, StreamRef stream) noexcept {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return stream.get() != nullptr &&
-           driver.cuStreamIsCapturing.status(stream.get(), &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+std::string name_of(const Context &context) {
+    return "cuda:" + std::to_string(context.device().get());
+}
+
+/// Whether the default stream and `stream` wait for each other.
+bool is_blocking(StreamRef stream) {
+    unsigned flags = CU_STREAM_DEFAULT;
+    (void)driver().cuStreamGetFlags.status(stream.get(), &flags);
+    return (flags & CU_STREAM_NON_BLOCKING) == 0;
 }
 
 } // namespace
 
-void StreamUse::note_away(const std::shared_ptr<ArrayMemory> &memory) {
+void WorkContext::check_same_device(const Context &other) const {
+    // Contexts of one device share their addresses.
+    if (*home_ == other || home_->device() == other.device())
+        return;
+    throw std::invalid_argument("the arrays of one operation must be on one device, not on " +
+                                name_of(*home_) + " and " + name_of(other) +
+                                "; copy one of them with to_device()");
+}
+
+void WorkContext::enter_home() {
+    CUcontext current = nullptr;
+    driver().cuCtxGetCurrent(&current);
+    if (current == home_->get()) [[likely]]
+        return;
+    // A context that was released cannot be made current; the operation itself reports the error.
+    if (home_->usable())
+        scope_.emplace(*home_);
+}
+
+void Work::find_capture() { capture_ = detail::CaptureMemory::of(stream_); }
+
+void Work::throw_captured(std::string_view what) {
+    throw Error(std::string(what), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                "the stream is being captured: its work is recorded and does not run, so there is "
+                "no result to wait for before the graph is launched");
+}
+
+void Work::throw_context_ended() {
+    throw Error("array", CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                "the context of this array has ended, and its memory with it");
+}
+
+void Work::follow(StreamRef producer) {
+    if (producer.get() == stream_.get() || (producer.is_default() && stream_.is_default()))
+        return;
+    if (capture_ != nullptr && detail::CaptureMemory::of(producer) == nullptr) {
+        // Recorded work cannot wait for work that runs now.
+        if (producer.is_default() && is_blocking(stream_))
+            return; // the launch of the graph waits for the default stream
+        const detail::OutsideCaptures outside;
+        return synchronize(producer);
+    }
+    CUcontext context = nullptr; // an event is recorded in streams of its own context only
+    driver().cuStreamGetCtx(producer.get(), &context);
+    const Event produced(Context::borrow(context), CU_EVENT_DISABLE_TIMING);
+    produced.record(producer);
+    driver().cuStreamWaitEvent(stream_.get(), produced.get(), 0);
+}
+
+void Work::keep_in_graph(std::shared_ptr<void> object) {
+    if (capture_ != nullptr)
+        capture_->keep(std::move(object));
+}
+
+/// Memory of the graph stays in its pool. Other memory is kept by the graph.
+void Work::note_captured(const std::shared_ptr<ArrayMemory> &memory) {
+    if (memory->is_of_capture(capture_->id())) {
+        if (!memory->is_at_home(stream_.get()))
+            memory->is_shared_.store(true, std::memory_order_relaxed);
+        memory->is_fresh_.store(false, std::memory_order_relaxed);
+        return;
+    }
+    if (memory->is_fresh_.exchange(false, std::memory_order_relaxed) &&
+        !memory->is_at_home(stream_.get())) {
+        const ScopedContext scope(memory->context()->context());
+        follow(memory->home());
+    }
+    capture_->keep(memory);
+}
+
+void Work::note_away(const std::shared_ptr<ArrayMemory> &memory) {
+    if (capture_ != nullptr)
+        return note_captured(memory);
     if (std::ranges::find(away_, memory) != away_.end())
         return;
     away_.push_back(memory);
-    if (!memory->is_fresh_.exchange(false, std::memory_order_relaxed))
+    // Memory of a graph has no earlier user outside of the graph.
+    if (!memory->is_fresh_.exchange(false, std::memory_order_relaxed) || memory->is_of_graph())
         return;
     // The default stream belongs to the current context, which may not be the context of the
     // memory.
     const ScopedContext scope(memory->context()->context());
-    if (is_recording(driver(), stream_)) // captured work cannot wait for work outside the graph
-        synchronize(memory->home());
-    else
-        memory->context()->order(memory->home(), stream_);
+    memory->context()->order(memory->home(), stream_);
 }
 
-void StreamUse::record() noexcept {
+struct WorkOutsideCapture::Scope {
+    explicit Scope(StreamRef side) : stream(side), current(side) {}
+
+    detail::OutsideCaptures outside;
+    StreamRef stream;
+    StreamScope current;
+};
+
+WorkOutsideCapture::WorkOutsideCapture() {
+    if (detail::CaptureMemory::of(current_stream()) != nullptr) [[unlikely]]
+        scope_ = std::make_unique<Scope>(ArrayContext::current()->side_stream());
+}
+
+WorkOutsideCapture::~WorkOutsideCapture() {
+    // A failure of the work is reported to the code that uses its results.
+    if (scope_ != nullptr)
+        if (const Driver *driver = driver_for_cleanup())
+            (void)driver->cuStreamSynchronize.status(scope_->stream.get());
+}
+
+Workspace::Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t bytes,
+                     StreamRef stream)
+    : work_(stream) {
+    if (bytes == 0)
+        return;
+    memory_ = ArrayMemory::from_pool(context, bytes, stream);
+    address_ = work_.use(memory_);
+}
+
+void Work::record() noexcept {
     const Driver *driver = driver_for_cleanup();
     const Context &context = away_.front()->context()->context();
     if (driver == nullptr || !context.usable())
         return;
-    if (is_recording(*driver, stream_))
-        return; // the owner of the graph keeps its arrays alive
     try {
         const ScopedContext scope(context);
         auto done = std::make_shared<Event>(context, CU_EVENT_DISABLE_TIMING);

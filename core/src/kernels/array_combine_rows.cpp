@@ -113,7 +113,7 @@ struct Call {
     LaunchConfig config = {};
 };
 
-void launch(const Call &call, const Array &base, CUdeviceptr failed, StreamUse &use) {
+void launch(const Call &call, const Array &base, CUdeviceptr failed, Work &use) {
     const Function &kernel = call.base.context()->kernels().find(
         call.combining.key(), [&] { return source_of(call.combining); });
     KernelArguments arguments(use);
@@ -171,7 +171,7 @@ std::int64_t parts_of(const Combining &combining, const Geometry &geometry) {
     return geometry.n < (1 << 16) ? 1 : parts;
 }
 
-void run_serial(Call &call, CUdeviceptr failed, StreamUse &use) {
+void run_serial(Call &call, CUdeviceptr failed, Work &use) {
     const Geometry &geometry = call.geometry;
     const std::int64_t parts = parts_of(call.combining, geometry);
     call.combining.task = Task::Serial;
@@ -184,7 +184,7 @@ void run_serial(Call &call, CUdeviceptr failed, StreamUse &use) {
     const std::int64_t shape[] = {parts, geometry.cells};
     const Array tables =
         Array::scratch(call.base.context(), shape, call.combining.type, use.stream());
-    fill_8_async(use.address(tables), 0, tables.bytes(), use.stream());
+    fill_8_async(use.write(tables), 0, tables.bytes(), use.stream());
     launch(call, tables, failed, use);
     const Array *const input = &tables;
     const Array sums = reduce(Reduction::Sum, {&input, 1},
@@ -269,7 +269,7 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
     call.combining.width = width;
     call.combining.n = n;
     const bool serial = is_rolled(KernelForm::Chosen);
-    StreamUse use(stream);
+    Work use(stream);
     if (!indices.checked) {
         if (n == 0)
             return true;
@@ -281,7 +281,7 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
         }
         return true;
     }
-    ErrorFlags::Call outside(places.context()->error_flags(), use.stream());
+    ErrorFlags::Call outside(places.context()->error_flags(), use);
     if (n != 0 && n <= small && !serial) {
         call.combining.is_small = true;
         choose_grid(call);
@@ -294,10 +294,10 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
     outside.mark_last_use(); // the host need not wait for the second kernel
     if (n != 0) {
         if (serial) {
-            run_serial(call, use.address(failed), use);
+            run_serial(call, use.write(failed), use);
         } else {
             choose_grid(call);
-            launch(call, base, use.address(failed), use);
+            launch(call, base, use.write(failed), use);
         }
     }
     return outside.wait(1) < 0;

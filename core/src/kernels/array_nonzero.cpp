@@ -103,7 +103,7 @@ void launch_step(Finding finding, const Array &in, KernelArguments &arguments) {
 }
 
 /// For each tile, the number of found elements up to its end.
-Array count_tiles(const Array &in, StreamUse &use) {
+Array count_tiles(const Array &in, Work &use) {
     const std::int64_t tiles[] = {(static_cast<std::int64_t>(in.size()) + tile - 1) / tile};
     const AllocatorScope pools(nullptr); // memory that is not a result comes from the default pools
     const Array counts = Array::scratch(in.context(), tiles, ScalarType::Int64, use.stream());
@@ -115,10 +115,9 @@ Array count_tiles(const Array &in, StreamUse &use) {
     return scan(Scan::Sum, counts, 0, {.stream = use.stream()});
 }
 
-std::int64_t last_of(const Array &ends, StreamUse &use) {
+std::int64_t last_of(const Array &ends, Work &use) {
     std::int64_t last = 0;
-    copy_to_host(&last, use.address(ends) + (ends.size() - 1) * sizeof last, sizeof last,
-                 use.stream());
+    copy_to_host(&last, use.read(ends) + (ends.size() - 1) * sizeof last, sizeof last, use);
     return last;
 }
 
@@ -147,7 +146,8 @@ Array nonzero(const Array &array, StreamRef stream) {
     if (array.size() == 0)
         return Array::empty(context, shape, ScalarType::Int64, Order::C, stream);
     const Array in = compact(array, stream);
-    StreamUse use(stream);
+    Work use(stream);
+    use.require_running("an array of unknown size");
     const Array ends = count_tiles(in, use);
     shape[1] = last_of(ends, use);
     const Array out = Array::empty(context, shape, ScalarType::Int64, Order::C, stream);
@@ -175,7 +175,8 @@ Array compress(const Array &values, const Array &where, StreamRef stream) {
     if (values.size() == 0)
         return Array::empty(context, shape, values.dtype(), Order::C, stream);
     const Array in = compact(where, stream), from = compact(values, stream);
-    StreamUse use(stream);
+    Work use(stream);
+    use.require_running("an array of unknown size");
     const Array ends = count_tiles(in, use);
     shape[0] = last_of(ends, use);
     const Array out = Array::empty(context, shape, values.dtype(), Order::C, stream);

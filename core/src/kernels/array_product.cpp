@@ -137,7 +137,7 @@ void multiply_by_tiles(const Product &product) {
     if (blocks > 0x7fffffff)
         throw std::invalid_argument("a product of matrices needs " + std::to_string(blocks) +
                                     " blocks; a grid has at most 2147483647");
-    StreamUse use(product.stream);
+    Work use(product.stream);
     KernelArguments arguments(use);
     for (const Array *array : {&product.a, &product.b, &product.out})
         arguments.add(array);
@@ -182,12 +182,12 @@ Array for_blas(const Array &factor, ScalarType type, StreamRef stream) {
     return copy;
 }
 
-BlasMatrix describe(const Array &factor, const Layout &batch, StreamUse &use) {
+BlasMatrix describe(const Array &factor, const Layout &batch, Work &use) {
     const auto size = static_cast<std::int64_t>(factor.item_size());
     const std::int64_t down = last_stride(factor, 2), across = last_stride(factor, 1);
     const bool in_rows =
         across == size && down >= std::max<std::int64_t>(last_extent(factor, 1), 1) * size;
-    return {use.address(factor), !in_rows, (in_rows ? down : across) / size,
+    return {use.read(factor), !in_rows, (in_rows ? down : across) / size,
             batch.dimensions() == 0 ? 0 : batch.stride(batch.dimensions() - 1) / size};
 }
 
@@ -202,7 +202,7 @@ void multiply_by_blas(Product &product) {
     const int axes = batch[0].dimensions();
     const auto size = static_cast<std::int64_t>(item_size(product.type));
     const std::int64_t one = product.rows * product.columns;
-    StreamUse use(product.stream);
+    Work use(product.stream);
     BlasProduct call{product.type,
                      product.rows,
                      product.columns,
@@ -210,7 +210,7 @@ void multiply_by_blas(Product &product) {
                      axes == 0 ? 1 : batch[0].extent(axes - 1),
                      describe(product.a, batch[0], use),
                      describe(product.b, batch[1], use),
-                     {use.address(product.out), false, product.columns, one}};
+                     {use.write(product.out), false, product.columns, one}};
     const auto calls = static_cast<std::int64_t>(batch[0].size()) / call.count;
     for (std::int64_t number = 0; number < calls; ++number) {
         BlasProduct shifted = call;

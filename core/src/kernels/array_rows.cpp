@@ -52,7 +52,7 @@ struct Geometry {
 };
 
 void launch(const Copying &copying, const Array *dense, CUdeviceptr outside, const Array *base,
-            const Array &places, const Geometry &geometry, StreamUse &use) {
+            const Array &places, const Geometry &geometry, Work &use) {
     const Function &kernel =
         places.context()->kernels().find(copying.key(), [&] { return source_of(copying); });
     KernelArguments arguments(use);
@@ -130,9 +130,9 @@ RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef 
 }
 
 void check_row_indices(const Array &places, std::int64_t extent, const Array &failed,
-                       CUdeviceptr outside, StreamUse &use) {
+                       CUdeviceptr outside, Work &use) {
     const auto n = static_cast<std::int64_t>(places.size());
-    fill_32_async(use.address(failed), 0, 1, use.stream());
+    fill_32_async(use.write(failed), 0, 1, use.stream());
     launch({.task = Task::Check, .index = places.scalar_type(), .n = n}, &failed, outside, nullptr,
            places, {n, 1, extent, 0, 0, 0}, use);
 }
@@ -159,8 +159,8 @@ bool take_rows(const Array &out, const Array &base, const Array &places, StreamR
         return true;
     const Array from = row_indices(places, stream);
     const std::int64_t bytes = row_size(base) * static_cast<std::int64_t>(base.item_size());
-    StreamUse use(stream);
-    ErrorFlags::Call outside(from.context()->error_flags(), use.stream());
+    Work use(stream);
+    ErrorFlags::Call outside(from.context()->error_flags(), use);
     const std::int64_t extent = base.layout().extent(0);
     if (bytes == 0 || base.size() == 0) {
         // No word is copied, but the indices are checked.
@@ -193,8 +193,8 @@ bool put_rows(const Array &base, const Array &places, const Array &in, StreamRef
     const Array to = row_indices(places, stream);
     const std::int64_t one[] = {1};
     const Array failed = Array::scratch(to.context(), one, ScalarType::Int32, stream);
-    StreamUse use(stream);
-    ErrorFlags::Call outside(to.context()->error_flags(), use.stream());
+    Work use(stream);
+    ErrorFlags::Call outside(to.context()->error_flags(), use);
     const std::int64_t extent = base.layout().extent(0);
     check_row_indices(to, extent, failed, outside.address(), use);
     outside.mark_last_use(); // the host need not wait for the second kernel
@@ -215,7 +215,7 @@ bool put_rows(const Array &base, const Array &places, const Array &in, StreamRef
         }
         copying.words = bytes / word;
         copying.n = copying.words * static_cast<std::int64_t>(to.size());
-        launch(copying, &dense, use.address(failed), &base, to,
+        launch(copying, &dense, use.write(failed), &base, to,
                {copying.n, copying.words, extent, base.layout().stride(0), steps.row * item / word,
                 repeats ? 0 : 1},
                use);

@@ -249,9 +249,9 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     const Array nodes = Array::scratch(out.context(), words, ScalarType::UInt64, stream);
     const Function &kernel =
         out.context()->kernels().find(work.key(), [&] { return source_of(work); });
-    StreamUse use(stream);
+    Work use(stream);
     if (words[0] != 0)
-        fill_32_async(use.address(nodes), 0, 2 * nodes.size(), use.stream());
+        fill_32_async(use.write(nodes), 0, 2 * nodes.size(), use.stream());
     KernelArguments arguments(use);
     arguments.add(in);
     arguments.add(out);

@@ -118,7 +118,7 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
         return out;
     const Array from = sorted.size() == 0 ? sorted : compact(sorted, stream);
     const Array wanted = compact(values, stream);
-    StreamUse use(stream);
+    Work use(stream);
     KernelArguments arguments(use);
     arguments.add(from);
     arguments.add(wanted);

@@ -223,7 +223,7 @@ Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &opt
                  in.size() == 0 ? 0 : static_cast<std::int64_t>(in.size()) / length,
                  length,
                  options.descending ? ~std::uint64_t{0} : 0,
-                 StreamUse(options.stream),
+                 Work(options.stream),
                  options.tile,
                  {}};
     if (options.order != nullptr && pairs && in.size() != 0)

@@ -32,6 +32,6 @@ RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef 
 /// Queues a kernel that checks indices for a base of `extent` rows: `failed`, an int32, becomes 1,
 /// and so does the flag at `outside` in host memory.
 void check_row_indices(const Array &places, std::int64_t extent, const Array &failed,
-                       CUdeviceptr outside, StreamUse &use);
+                       CUdeviceptr outside, Work &use);
 
 } // namespace pycuda

@@ -160,7 +160,7 @@ Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef
     const Array out = Array::empty(a.context(), b.shape(), b.dtype(), Order::C, stream);
     if (out.size() == 0)
         return out;
-    StreamUse use(stream);
+    Work use(stream);
     KernelArguments arguments(use);
     for (const Array *array : {&a, &b, &out, &failed})
         arguments.add(array);
@@ -182,7 +182,7 @@ Array transformed(Form form, const Array &a, const Array &failed, StreamRef stre
     const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
     if (out.size() == 0)
         return out;
-    StreamUse use(stream);
+    Work use(stream);
     KernelArguments arguments(use);
     for (const Array *array : {&a, &out, &failed})
         arguments.add(array);
@@ -197,7 +197,7 @@ void determine(const Array &a, const Array &out, const Array *logarithms, Stream
     const Stack stack(a);
     if (out.size() == 0)
         return;
-    StreamUse use(stream);
+    Work use(stream);
     KernelArguments arguments(use);
     arguments.add(a);
     arguments.add(out);
@@ -244,7 +244,7 @@ SmallSvd svd_small(const Array &a, SmallVectors vectors, const Array &failed, St
     }
     if (stack.count == 0)
         return result;
-    StreamUse use(stream);
+    Work use(stream);
     KernelArguments arguments(use);
     arguments.add(a);
     arguments.add(result.u ? &*result.u : nullptr);
@@ -269,7 +269,7 @@ SmallEigen eigh_small(const Array &a, bool upper, SmallVectors vectors, const Ar
         result.vectors = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
     if (stack.count == 0)
         return result;
-    StreamUse use(stream);
+    Work use(stream);
     KernelArguments arguments(use);
     arguments.add(a);
     arguments.add(result.values);

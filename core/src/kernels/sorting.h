@@ -74,7 +74,7 @@ struct Sorting {
     std::int64_t rows;
     std::int64_t length;
     std::uint64_t flip;
-    StreamUse use;
+    Work use;
     SortTile tile;
     std::vector<Array> kept; ///< kept until all kernels are launched
 
@@ -92,8 +92,8 @@ struct Sorting {
         keys.context()->kernels().expect(variant.key(), [&] { return sort_source(variant); });
     }
     /// The address of memory that the launched kernels use.
-    CUdeviceptr address(const Array &array) { return use.address(array); }
-    CUdeviceptr scratch_address(std::int64_t bytes) { return use.address(scratch(bytes)); }
+    CUdeviceptr address(const Array &array) { return use.write(array); }
+    CUdeviceptr scratch_address(std::int64_t bytes) { return use.write(scratch(bytes)); }
     static void launch(const Function &function, Dim3 grid, unsigned block,
                        KernelArguments &arguments) {
         arguments.launch(function, {.grid = grid, .block = {block}});

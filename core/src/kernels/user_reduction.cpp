@@ -7,12 +7,13 @@
 //     (out, arguments..., extents..., n, partials, number of partials)
 #include <pycuda/reduction_kernel.h>
 
-#include "kernels/scratch.h"
 #include "kernels/user_elementwise_source.h"
 #include "kernels/user_text.h"
 
 #include "kernels/device/reduce.cuh.h"
 #include "kernels/device/shuffle.cuh.h"
+
+#include <pycuda/work.h>
 
 #include <algorithm>
 #include <functional>
@@ -203,8 +204,8 @@ void ReductionKernel::Call::launch(ArgumentBlock &block) const {
     if (forms_)
         forms_->push_extents(block);
     const std::uint64_t partials = config_.grid.x == 1 ? 0 : config_.grid.x;
-    const Scratch scratch(partials * out_size_, config_.stream);
-    if (!block.try_push_integer(elements_) || !block.try_push_pointer(scratch.get()) ||
+    const Workspace scratch(ArrayContext::current(), partials * out_size_, config_.stream);
+    if (!block.try_push_integer(elements_) || !block.try_push_pointer(scratch.address()) ||
         !block.try_push_integer(partials))
         throw std::logic_error("the kernel does not take the counts that it was made for");
     launch_packed(variant_->functions[0], config_, block.data(), block.size());

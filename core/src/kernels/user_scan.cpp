@@ -3,7 +3,6 @@
 
 #include "kernels/scan_nodes.h"
 #include "kernels/scan_pipeline.h"
-#include "kernels/scratch.h"
 #include "kernels/user_elementwise_source.h"
 #include "kernels/user_text.h"
 
@@ -15,6 +14,7 @@
 #include <pycuda/copy.h>
 #include <pycuda/driver.h>
 #include <pycuda/launch.h>
+#include <pycuda/work.h>
 
 #include <algorithm>
 #include <array>
@@ -179,14 +179,14 @@ std::shared_ptr<const KernelVariant> ScanKernel::launch(StreamRef stream, const 
     // Words for a counter and the nodes.
     const auto words = static_cast<std::uint64_t>(
         1 + scan_node_words(static_cast<std::int64_t>(tiles), state_->text.size));
-    const Scratch nodes(words * sizeof(std::uint64_t), stream);
-    fill_32_async(nodes.get(), 0, words * 2, stream);
+    const Workspace nodes(ArrayContext::current(), words * sizeof(std::uint64_t), stream);
+    fill_32_async(nodes.address(), 0, words * 2, stream);
 
     const Places places = {in.address, out.address, stride_of(in), stride_of(out), count};
     const Function &function = variant->functions.front();
     ArgumentBlock block(function);
     if (!block.try_push(&places, sizeof places, ValueKind::Bytes) ||
-        !block.try_push_pointer(nodes.get()))
+        !block.try_push_pointer(nodes.address()))
         throw std::logic_error("the kernel does not take the arrays that it was made for");
     const LaunchConfig config = pipeline ? pipeline->configure(function, stream)
                                          : LaunchConfig{.grid = {static_cast<unsigned>(tiles)},

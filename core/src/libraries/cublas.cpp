@@ -4,6 +4,7 @@
 #include "libraries/library_handles.h"
 #include "libraries/nvidia_library.h"
 #include "libraries/pointer_table.h"
+#include "objects/outside_captures.h"
 
 #include <pycuda/array_libraries.h>
 #include <pycuda/driver.h>
@@ -72,6 +73,7 @@ namespace {
 class BlasCall {
   public:
     BlasCall(LibraryHandles &handles, StreamRef stream) : lock_(handles.blas_mutex) {
+        const detail::OutsideCaptures outside; // a new handle allocates
         if (handles.blas == nullptr)
             handles.blas = std::make_shared<BlasState>();
         handle_ = handles.blas->handle;
@@ -84,8 +86,8 @@ class BlasCall {
     LibraryHandle handle_;
 };
 
-template <class T> T *address_of(const Array &array, StreamUse &use) {
-    return reinterpret_cast<T *>(use.address(array));
+template <class T> T *address_of(const Array &array, Work &use) {
+    return reinterpret_cast<T *>(use.read(array));
 }
 
 bool is_wide(ScalarType type) {
@@ -128,7 +130,7 @@ void cublas_multiply(const BlasProduct &product, StreamRef stream) {
 void solver_lu_stack(const Array &a, const Array &pivots, const Array &info, StreamRef stream) {
     const int count = narrow(a.layout().extent(0), "the number of matrices");
     const int n = narrow(a.layout().extent(2), "the extent of a matrix");
-    StreamUse use(stream);
+    Work use(stream);
     const PointerTable matrices(a, use);
     const BlasCall call(a.context()->libraries(), use.stream());
     cublas()->getrf_batched[a.scalar_type()](call.handle(), n, matrices.get(), n,
@@ -141,7 +143,7 @@ void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Arra
     const int count = narrow(factors.layout().extent(0), "the number of matrices");
     const int n = narrow(factors.layout().extent(2), "the extent of a matrix");
     const int columns = narrow(b.layout().extent(1), "the number of right sides");
-    StreamUse use(stream);
+    Work use(stream);
     const PointerTable matrices(factors, use), sides(b, use);
     int wrong_argument = 0; // of a host argument; a wrong argument also sets the status
     const BlasCall call(factors.context()->libraries(), use.stream());
@@ -155,8 +157,8 @@ void solver_triangle(const Array &a, const Array &b, Triangle triangle, bool one
     const int n = narrow(a.layout().extent(2), "the extent of a matrix");
     const int columns = narrow(b.layout().extent(1), "the number of right sides");
     const auto &solve = cublas()->trsm[a.scalar_type()];
-    StreamUse use(stream);
-    const CUdeviceptr matrices = use.address(a), sides = use.address(b);
+    Work use(stream);
+    const CUdeviceptr matrices = use.read(a), sides = use.read(b);
     const BlasCall call(a.context()->libraries(), use.stream());
     for (std::int64_t i = 0; i < a.layout().extent(0); ++i) {
         const auto at = [&](CUdeviceptr address, const Array &stack) {

@@ -14,6 +14,7 @@
 
 #include "libraries/library_handles.h"
 #include "libraries/nvidia_library.h"
+#include "objects/outside_captures.h"
 
 #include <algorithm>
 #include <array>
@@ -165,6 +166,7 @@ struct FourierState {
             plans.splice(plans.begin(), plans, found);
             return plans.front();
         }
+        const detail::OutsideCaptures outside; // a plan loads kernels
         plans.emplace_front(key);
         if (plans.size() > most_plans)
             plans.pop_back();
@@ -218,10 +220,10 @@ void fourier_transform(const Array &in, const Array &out, int first, int rank,
     const Plan &plan = handles.fourier->find(key);
     // At least some bytes, because a plan without automatic allocation needs an address.
     const Workspace work(in.context(), std::max<std::size_t>(plan.work_bytes(), 16), stream);
-    StreamUse use(stream);
+    Work use(stream);
     const std::size_t complex_bytes = std::max(in.item_size(), out.item_size());
-    const Side from(in, use.address(in), calls, complex_bytes, use.stream());
-    const Side to(out, use.address(out), calls, complex_bytes, use.stream());
+    const Side from(in, use.read(in), calls, complex_bytes, use.stream());
+    const Side to(out, use.write(out), calls, complex_bytes, use.stream());
     cufft()->set_stream(plan.handle(), use.stream().get());
     cufft()->set_work_area(plan.handle(), work.get());
     for (std::int64_t call = 0; call < calls; ++call) {

@@ -6,10 +6,11 @@
 #include "libraries/library_handles.h"
 #include "libraries/nvidia_library.h"
 #include "libraries/pointer_table.h"
+#include "objects/outside_captures.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
-#include <pycuda/stream_use.h>
+#include <pycuda/work.h>
 
 #include <cstddef>
 #include <optional>
@@ -105,21 +106,14 @@ class SolverCall {
         if (handles.solver == nullptr)
             handles.solver = std::make_shared<SolverState>();
         state_ = handles.solver.get();
-        if (state_->stream != stream_.get()) {
-            // The default stream has no event: blocking streams wait for it implicitly, for the
-            // other streams the wait is added here.
-            if (state_->last_call)
-                driver().cuStreamWaitEvent(stream_.get(), state_->last_call->get(), 0);
-            else
-                a.context()->order(StreamRef(), stream_);
-        }
-        state_->stream = stream_.get();
-        state_->last_call.reset();
-        context_ = a.context()->context();
+        if (!use_.is_captured())
+            follow_last_call(a);
+        const detail::OutsideCaptures outside; // the library may set up its workspace
         cusolver()->set_stream(state_->handle, stream_.get());
     }
     ~SolverCall() {
-        if (stream_.get() == nullptr)
+        // Recorded work does not run now, so no other call waits for it.
+        if (stream_.get() == nullptr || use_.is_captured())
             return;
         try {
             state_->last_call.emplace(*context_, CU_EVENT_DISABLE_TIMING);
@@ -136,10 +130,10 @@ class SolverCall {
     SolverParams jacobi() const noexcept { return state_->jacobi; }
 
     /// Orders the call's accesses to arrays.
-    StreamUse &use() noexcept { return use_; }
+    Work &use() noexcept { return use_; }
     /// The address of one matrix of a stack.
     template <class T> T *place(const Array &stack, std::int64_t number) {
-        return reinterpret_cast<T *>(use_.address(stack) +
+        return reinterpret_cast<T *>(use_.read(stack) +
                                      static_cast<CUdeviceptr>(number * stack.layout().stride(0)));
     }
     /// As place(); null if there is no stack.
@@ -148,7 +142,21 @@ class SolverCall {
     }
 
   private:
-    StreamUse use_;
+    void follow_last_call(const Array &a) {
+        if (state_->stream != stream_.get()) {
+            // The default stream has no event: blocking streams wait for it implicitly, for the
+            // other streams the wait is added here.
+            if (state_->last_call)
+                driver().cuStreamWaitEvent(stream_.get(), state_->last_call->get(), 0);
+            else
+                a.context()->order(StreamRef(), stream_);
+        }
+        state_->stream = stream_.get();
+        state_->last_call.reset();
+        context_ = a.context()->context();
+    }
+
+    Work use_;
     StreamRef stream_;
     std::unique_lock<std::mutex> lock_;
     SolverState *state_;

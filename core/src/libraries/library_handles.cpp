@@ -41,13 +41,4 @@ void LibraryHandles::destroy() noexcept {
     }
 }
 
-Workspace::Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t bytes,
-                     StreamRef stream)
-    : use_(stream) {
-    if (bytes == 0)
-        return;
-    memory_ = ArrayMemory::from_pool(context, bytes, stream);
-    address_ = reinterpret_cast<void *>(use_.address(memory_));
-}
-
 } // namespace pycuda

@@ -6,8 +6,7 @@
 
 #include <pycuda/array_memory.h>
 #include <pycuda/context.h>
-#include <pycuda/stream.h>
-#include <pycuda/stream_use.h>
+#include <pycuda/work.h>
 
 #include <memory>
 #include <mutex>
@@ -44,20 +43,6 @@ class LibraryHandles {
 
     Context context_;
     bool is_ours_ = false; ///< no other code destroys the context
-};
-
-/// Memory of the arrays' pool for work that is queued in one stream in the scope of this object.
-class Workspace {
-  public:
-    Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t bytes, StreamRef stream);
-
-    /// Null for 0 bytes.
-    void *get() const noexcept { return address_; }
-
-  private:
-    StreamUse use_;
-    std::shared_ptr<ArrayMemory> memory_;
-    void *address_ = nullptr;
 };
 
 } // namespace pycuda

@@ -7,6 +7,11 @@
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/pending_work.h>
+#include <pycuda/work.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace pycuda {
 namespace {
@@ -91,17 +96,26 @@ void copy_to_peer(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
     driver().cuMemcpyPeer(to, to_context.get(), from, from_context.get(), bytes);
 }
 
-void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream,
+void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, Work &work,
                     const KeepWaiting &keep_waiting) {
+    const StreamRef stream = work.stream();
     if (stream.is_default())
         return copy_to_device(to, from, bytes, keep_waiting);
+    if (work.is_captured()) {
+        const auto *const begin = static_cast<const std::byte *>(from);
+        auto kept = std::make_shared<std::vector<std::byte>>(begin, begin + bytes);
+        copy_to_device_async(to, kept->data(), bytes, stream);
+        return work.keep_in_graph(std::move(kept));
+    }
     synchronize(stream, keep_waiting); // a wait that can be interrupted
     copy_to_device_async(to, from, bytes, stream);
     synchronize(stream);
 }
 
-void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream,
+void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const Work &work,
                   const KeepWaiting &keep_waiting) {
+    const StreamRef stream = work.stream();
+    work.require_running("a copy to the host");
     if (stream.is_default())
         return copy_to_host(to, from, bytes, keep_waiting);
     synchronize(stream, keep_waiting);

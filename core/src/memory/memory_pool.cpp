@@ -7,6 +7,7 @@
 
 #include "driver/block_marks.h"
 #include "memory/freed.h"
+#include "objects/outside_captures.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
@@ -163,7 +164,8 @@ bool BlockPool::put(unsigned bin, CUdeviceptr address) noexcept {
 }
 
 CUresult BlockPool::ask_driver(CUdeviceptr &address, std::size_t block_size) {
-    ScopedContext scope(context_);
+    const ScopedContext scope(context_);
+    const OutsideCaptures outside;
     CUresult result = source_.allocate(&address, block_size, flags_);
     if (result == CUDA_SUCCESS)
         managed_bytes_ += block_size;
@@ -229,6 +231,7 @@ void BlockPool::free_block(CUdeviceptr address, std::size_t block_size) noexcept
     run_cleanup(
         context_, source_.free_name,
         [](void *data) {
+            const OutsideCaptures outside;
             const Call &call = *static_cast<Call *>(data);
             return call.source.free(call.address);
         },

@@ -1,15 +1,23 @@
 // graph.cpp -- work that is recorded once and launched many times.
 #include <pycuda/graph.h>
 
+#include "objects/graph_objects.h"
+
 #include <pycuda/driver.h>
 #include <pycuda/pending_work.h>
 
 namespace pycuda {
 
-CUresult detail::destroy_graph(CUgraph graph) { return driver().cuGraphDestroy.status(graph); }
+CUresult detail::destroy_graph(CUgraph graph) {
+    const CUresult result = driver().cuGraphDestroy.status(graph);
+    release_objects_of_ended_graphs();
+    return result;
+}
 
 CUresult detail::destroy_executable_graph(CUgraphExec graph) {
-    return driver().cuGraphExecDestroy.status(graph);
+    const CUresult result = driver().cuGraphExecDestroy.status(graph);
+    release_objects_of_ended_graphs();
+    return result;
 }
 
 namespace {
@@ -128,18 +136,18 @@ void ExecutableGraph::update(const Graph &graph) const {
 }
 
 void begin_capture(const Stream &stream, CUstreamCaptureMode mode) {
-    driver().cuStreamBeginCapture(stream.get(), mode);
+    driver().cuStreamBeginCapture(stream.require(), mode);
 }
 
 Graph end_capture(const Stream &stream) {
     CUgraph graph = nullptr;
-    driver().cuStreamEndCapture(stream.get(), &graph);
+    driver().cuStreamEndCapture(stream.require(), &graph);
     return Graph::adopt(graph, stream.context());
 }
 
 bool is_capturing(const Stream &stream) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    driver().cuStreamIsCapturing(stream.get(), &status);
+    driver().cuStreamIsCapturing(stream.require(), &status);
     return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 

@@ -3,6 +3,7 @@
 
 #include "driver/trace.h"
 #include "objects/module_state.h"
+#include "objects/outside_captures.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
@@ -19,6 +20,7 @@ namespace pycuda {
 
 CUresult detail::unload_module(CUmodule module) {
     const CallerUnlocked unlocked; // the driver waits for the kernels of the context
+    const detail::OutsideCaptures outside;
     return driver().cuModuleUnload.status(module);
 }
 
@@ -67,6 +69,7 @@ CUresult load_data(CUmodule &handle, const void *image, const JitOptions &user_o
         names.push_back(name);
         values.push_back(reinterpret_cast<void *>(value));
     }
+    const detail::OutsideCaptures outside;
     CUresult result = driver().cuModuleLoadDataEx.status(
         &handle, image, static_cast<unsigned>(names.size()), names.data(), values.data());
     log = {info.text(), error.text()};

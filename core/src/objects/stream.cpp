@@ -107,16 +107,59 @@ unsigned Stream::flags() const {
 }
 
 namespace {
-thread_local StreamRef stream_of_thread;
+
+thread_local CurrentStream stream_of_thread;
+
+/// The context of a stream; null if the stream belongs to each context, or if the handle is no
+/// stream, which the work itself reports.
+CUcontext context_of(CUstream stream) {
+    CUcontext context = nullptr;
+    if (stream != nullptr && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD)
+        (void)driver().cuStreamGetCtx.status(stream, &context);
+    return context;
 }
 
-StreamRef current_stream() noexcept { return stream_of_thread; }
+StreamRef stream_in_current_context(const CurrentStream &stream) {
+    if (stream.object != nullptr)
+        static_cast<void>(stream.object->require());
+    if (stream.context == nullptr)
+        return stream.handle;
+    CUcontext current = nullptr;
+    (void)driver().cuCtxGetCurrent.status(&current);
+    return current == nullptr || current == stream.context ? StreamRef(stream.handle) : StreamRef();
+}
 
-StreamRef exchange_current_stream(StreamRef stream) noexcept {
+bool is_recorded(StreamRef stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return !stream.is_default() &&
+           driver().cuStreamIsCapturing.status(stream.get(), &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+} // namespace
+
+CurrentStream::CurrentStream(const Stream &stream)
+    : handle(stream.require()), context(stream.context().get()), object(&stream) {}
+
+CurrentStream::CurrentStream(StreamRef stream)
+    : handle(stream.get()), context(context_of(stream.get())) {}
+
+StreamRef current_stream() {
+    const CurrentStream &current = stream_of_thread;
+    if (current.handle == nullptr && current.object == nullptr) [[likely]]
+        return {};
+    return stream_in_current_context(current);
+}
+
+CurrentStream exchange_current_stream(CurrentStream stream) noexcept {
     return std::exchange(stream_of_thread, stream);
 }
 
 void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {
+    if (is_recorded(stream)) [[unlikely]] // the driver would also invalidate the capture
+        throw Error("cuStreamSynchronize", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                    "the stream is being captured: its work is recorded and does not run, so "
+                    "nothing can wait for it or read its results before the graph is launched");
     const CallerUnlocked unlocked;
     if (keep_waiting)
         detail::wait_loop("cuStreamSynchronize", keep_waiting, detail::StreamPoll(stream.get()));

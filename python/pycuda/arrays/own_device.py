@@ -1,26 +1,26 @@
-"""The device of an array, and a decorator that runs a function in the context of this device."""
+"""The device of an array, and functions that run in the context of their arrays."""
 
 from __future__ import annotations
 
-import functools
+import types
 
 from pycuda import _driver
 
+# Wrap a function: it runs in the context of the first array among its arguments, or in a list or tuple of them.
+# Programs call functions of the registry, and methods of GPUArray, through such a wrapper; so a function may make
+# arrays, load kernels and call other functions without a thought of the device.
+on_own_device = _driver._ArrayFunction
 
-def on_own_device(function):
-    """Decorate a function: it runs in the context of its first argument, an array."""
 
-    @functools.wraps(function)
-    def run(array, *args, **kwargs):
-        if not isinstance(array, _driver.ArrayBase):  # a NumPy array, or another object
-            return function(array, *args, **kwargs)
-        context = _driver._array_context(array)
-        if context is None:
-            return function(array, *args, **kwargs)
-        with _driver._InContext(context):
-            return function(array, *args, **kwargs)
-
-    return run
+def methods_on_own_device(cls: type) -> type:
+    """Decorate a class of arrays: its methods, and those of its base classes in Python, run in the context of the array."""
+    for owner in (cls, *cls.__bases__):
+        if owner is _driver.ArrayBase:
+            continue
+        for name, value in list(vars(owner).items()):
+            if isinstance(value, types.FunctionType) and name != "__init__":
+                setattr(owner, name, on_own_device(value))
+    return cls
 
 
 def current_device() -> str:

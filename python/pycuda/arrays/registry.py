@@ -12,6 +12,8 @@ import inspect
 
 import numpy as np
 
+from pycuda.arrays.own_device import on_own_device
+
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +61,7 @@ def public(
     namespace: str = "", *, name: str = "", numpy: bool = True, module: bool = True,
     array_api: bool | str = False, aliases: str = "", pycuda: str = "",
 ) -> Callable[[Function], Function]:  # fmt: skip
-    """Declare the decorated function, which is returned unchanged.
+    """Declare the decorated function, and wrap it: it runs in the context of its arrays.
 
     namespace: "" for numpy, pycuda.gpuarray and array_api themselves; "linalg" or "fft" for their parts.
     name: the function's public name, by default its own.
@@ -73,6 +75,7 @@ def public(
     """
 
     def declare(function: Function) -> Function:
+        function = on_own_device(function)
         add(
             function, namespace, name or function.__name__, numpy, module, array_api,
             tuple(aliases.split()), pycuda,

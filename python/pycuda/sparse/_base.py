@@ -191,7 +191,7 @@ class Sparse:
         import scipy.sparse
 
         cls = getattr(scipy.sparse, f"{self.format}_{'matrix' if self._is_matrix else 'array'}")  # fmt: skip
-        with _driver._Using(stream):
+        with _driver._Work(stream):
             return self._on_host(cls)
 
     @on_own_device

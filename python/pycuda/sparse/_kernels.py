@@ -8,7 +8,7 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
-from pycuda.driver import Context, Event, device_attribute
+from pycuda.driver import Context, device_attribute
 from pycuda.gpuarray import GPUArray, empty
 from pycuda.tools import context_dependent_memoize
 
@@ -67,7 +67,7 @@ def on_own_device(method: Callable) -> Callable:
         context = _driver._array_context(self._anchor)
         if context is None:
             return method(self, *args, **kwargs)
-        with _driver._InContext(context):
+        with _driver._Work(context=context):
             return method(self, *args, **kwargs)
 
     return run
@@ -75,7 +75,7 @@ def on_own_device(method: Callable) -> Callable:
 
 def finish() -> None:
     """Wait for the current stream, because data that is stored in a structure is used in other streams, too."""
-    Event().record().synchronize()
+    _driver._wait_for_work()
 
 
 def indices_of(array: ArrayBase) -> GPUArray:

@@ -65,7 +65,7 @@ class AlgorithmMethods:
             raise TypeError(
                 "sort() in place expects an axis; pycuda.gpuarray.sort() takes None"
             )
-        with _driver._Using(stream):
+        with _driver._Work(stream):
             _driver._array_assign(
                 self,
                 _sorting.sort(

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from pycuda import _driver
-from pycuda._driver import ArrayBase, _Using
+from pycuda._driver import ArrayBase, _Work
 from pycuda._driver import _array_apply as apply
 from pycuda.arrays.array_class.algorithms import AlgorithmMethods
 from pycuda.arrays.array_class.copying import CopyMethods
@@ -20,12 +20,14 @@ from pycuda.arrays.creation.filled import empty_as, splay
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.interop import textures as _textures
 from pycuda.arrays.interop.exchange import ExchangeMethods
+from pycuda.arrays.own_device import methods_on_own_device
 from pycuda.arrays.protocols.numpy_functions import array_function
 from pycuda.arrays.protocols.numpy_ufuncs import array_ufunc
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes import views as _views
 
 
+@methods_on_own_device
 class GPUArray(
     ArrayBase,
     AlgorithmMethods,
@@ -124,7 +126,7 @@ class GPUArray(
             "data": (self.ptr if self.size else 0, not self._writable),
             "typestr": self.dtype.str,
             "descr": self.dtype.descr,
-            "stream": _driver._current_stream_number() or None,
+            "stream": _driver._stream_number(self),
             "version": 3,
         }
 
@@ -180,7 +182,7 @@ class GPUArray(
         if self.size == 0:
             return
         if on_device or not _driver._array_is_dense(self):
-            with _Using(stream):
+            with _Work(stream):
                 _driver._array_assign(self, ary if on_device else to_gpu_async(ary))
             return
         if ary.strides != self.strides:
@@ -326,7 +328,7 @@ class GPUArray(
         >>> x
         array([0., 0.])
         """
-        with _Using(stream):
+        with _Work(stream):
             result = empty_as(self, order, None, type(self))
             _driver._array_assign(result, self)
         return result
@@ -342,7 +344,7 @@ class GPUArray(
         """
         if not copy and np.dtype(dtype) == self.dtype:
             return self
-        with _Using(stream):
+        with _Work(stream):
             result = empty_as(self, "K", dtype, type(self))
             _driver._array_assign(result, self)
         return result
@@ -542,7 +544,7 @@ class GPUArray(
         >>> gpuarray.array([1, 2, 3]).reverse()
         array([3, 2, 1])
         """
-        with _Using(stream):
+        with _Work(stream):
             result = empty_as(self, "K", None, type(self))
             _driver._array_assign(result._ravel("K"), self._ravel("K")[::-1])
         return result
@@ -571,7 +573,7 @@ class GPUArray(
         if add_timer is None:
             return apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)  # fmt: skip
         start, end = _driver.Event(), _driver.Event()
-        with _Using(stream):
+        with _Work(stream):
             start.record()
             out = apply("mul_add", self, selffac, other, otherfac, out=out)
             end.record()

@@ -130,7 +130,7 @@ def to_gpu_async(ary, allocator=None, stream=None) -> GPUArray:
 
 def _copy_of_device_array(ary: ArrayBase, allocator, stream) -> GPUArray:
     """Copy an array of the device to memory from ``allocator``."""
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         result = (
             empty_like(ary, subok=False)
             if allocator is None
@@ -284,9 +284,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
         if copy is False:
             raise ValueError("a host array needs a copy, but copy is False")
         return to_gpu(np.from_dlpack(x))
-    stream = (
-        _driver._current_stream_number() or 1
-    )  # DLPack's number of the default stream
+    stream = _driver._stream_number()
     try:
         capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
     except TypeError:  # made before DLPack 1.0

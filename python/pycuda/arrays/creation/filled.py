@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from pycuda import _driver
-from pycuda._driver import ArrayBase, _Using
+from pycuda._driver import ArrayBase, _Work
 from pycuda.arrays.own_device import check_device, on_own_device
 from pycuda.arrays.registry import public
 
@@ -81,7 +81,7 @@ def full(shape, fill_value, dtype=None, order: str = "C", *, device=None, alloca
     """
     if dtype is None:
         dtype = getattr(fill_value, "dtype", None) or np.asarray(fill_value).dtype
-    with _Using(stream):
+    with _Work(stream):
         result = empty(shape, dtype, order, device=device, allocator=allocator)
         return result.fill(_cast_value(fill_value, result.dtype))
 
@@ -104,7 +104,7 @@ def zeros(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=N
     array([[0, 0],
            [0, 0]], dtype=int32)
     """
-    with _Using(stream):
+    with _Work(stream):
         ary = empty(shape, dtype, order, device=device, allocator=allocator)
         return ary.fill(np.zeros((), ary.dtype) if ary.dtype.kind == "V" else 0)
 
@@ -118,7 +118,7 @@ def ones(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=No
     >>> gpuarray.ones(3)
     array([1., 1., 1.])
     """
-    with _Using(stream):
+    with _Work(stream):
         return empty(shape, dtype, order, device=device, allocator=allocator).fill(1)
 
 

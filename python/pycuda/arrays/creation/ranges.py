@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from pycuda import _driver
-from pycuda._driver import _Using
+from pycuda._driver import _Work
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.own_device import check_device
 from pycuda.arrays.registry import public
@@ -46,7 +46,7 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None, stream=None, al
     count = max(0, math.ceil((stop - start) / step))
     if np.dtype(dtype) == np.bool_ and count > 2:
         raise TypeError(f"a range of bool has at most 2 elements, not {count}")
-    with _Using(stream):
+    with _Work(stream):
         return _fill_range(
             empty(count, np.dtype(dtype), allocator=allocator), start, step
         )

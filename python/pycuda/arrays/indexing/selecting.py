@@ -40,7 +40,7 @@ def where(condition, x=None, y=None, *, out=None, stream=None):
         return record("where", condition, x, y)
     if (x is None) != (y is None):
         raise ValueError("where() expects either both x and y, or neither")
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         if x is None:
             if out is not None:
                 raise ValueError("where() with a condition alone takes no out")
@@ -122,7 +122,7 @@ def take(a, indices, axis=None, out=None, mode: str = "raise", *, stream=None):
            [4, 3]])
     """
     array = as_array(a)
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         array = array._ravel() if axis is None or array.ndim == 0 else array
         axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)
         indices = wrapped_indices(as_indices(indices), array.shape[axis], mode)

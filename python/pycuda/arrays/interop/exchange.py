@@ -96,7 +96,7 @@ def to_device(self, device, /, *, stream=None):
     here = _driver.Device(_driver._array_device(source)).retain_primary_context()
     there = _driver.Device(number).retain_primary_context()
     order = "C" if source._c_contiguous else "F"
-    with _driver._InContext(there):
+    with _driver._Work(context=there):
         result = _driver._array_empty(
             source.shape, source.dtype, None, order, type(source)
         )
@@ -104,7 +104,7 @@ def to_device(self, device, /, *, stream=None):
         if stream is not None:
             stream.synchronize()
         here.synchronize()  # any stream of its device may have work with the array
-        with _driver._InContext(here):
+        with _driver._Work(context=here):
             _driver.memcpy_peer(result.ptr, source.ptr, source.nbytes, there, here)
         there.synchronize()
     return result

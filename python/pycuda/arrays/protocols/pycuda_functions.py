@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pycuda import _driver
-from pycuda._driver import ArrayBase, _Using
+from pycuda._driver import ArrayBase, _Work
 from pycuda.arrays.creation.conversion import as_array, as_source
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange as _arange
@@ -93,7 +93,7 @@ def if_positive(criterion, then_, else_, out=None, stream=None) -> GPUArray:
     >>> gpuarray.if_positive(gpuarray.array([-1, 2]), gpuarray.array([5, 6]), 0)
     array([0, 6])
     """
-    with _Using(stream):
+    with _Work(stream):
         return where(as_array(criterion) > 0, then_, else_, out=out)
 
 
@@ -139,7 +139,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
         raise ValueError(
             f"a and b must have the same shape, not {a.shape} and {b.shape}"
         )
-    with _Using(stream, allocator):
+    with _Work(stream, allocator):
         return _driver._array_reduce(
             "dot", a, b, dtype=None if dtype is None else np.dtype(dtype)
         )
@@ -157,7 +157,7 @@ def vdot(a, b, stream=None) -> GPUArray:
     >>> gpuarray.vdot(gpuarray.array([1j]), gpuarray.array([1j]))
     array(1.+0.j)
     """
-    with _Using(stream):
+    with _Work(stream):
         return dot(as_array(a).conj()._ravel(), as_array(b)._ravel())
 
 
@@ -170,7 +170,7 @@ def subset_sum(subset, a, dtype=None, stream=None, allocator=None) -> GPUArray:
     >>> gpuarray.subset_sum(gpuarray.array([0, 2]), gpuarray.array([1, 2, 3]))
     array(4)
     """
-    with _Using(stream):
+    with _Work(stream):
         chosen = _take(a, subset)
         return sum(chosen, dtype, allocator=allocator)
 
@@ -185,7 +185,7 @@ def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None) -> GPUArra
     >>> gpuarray.subset_dot(gpuarray.array([0, 2]), x, x)
     array(10)
     """
-    with _Using(stream):
+    with _Work(stream):
         chosen = _take(a, subset), _take(b, subset)
         return dot(*chosen, dtype, allocator=allocator)
 
@@ -203,7 +203,7 @@ def subset_min(subset, a, stream=None) -> GPUArray:
     >>> gpuarray.subset_min(gpuarray.array([1, 2]), gpuarray.array([1, 5, 3]))
     array(3)
     """
-    with _Using(stream):
+    with _Work(stream):
         return _take(a, subset).min()
 
 
@@ -216,7 +216,7 @@ def subset_max(subset, a, stream=None) -> GPUArray:
     >>> gpuarray.subset_max(gpuarray.array([0, 2]), gpuarray.array([1, 5, 3]))
     array(3)
     """
-    with _Using(stream):
+    with _Work(stream):
         return _take(a, subset).max()
 
 
@@ -233,7 +233,7 @@ def put(a, indices, values, stream=None) -> None:
     >>> x
     array([0, 7, 0, 7], dtype=int32)
     """
-    with _Using(stream):
+    with _Work(stream):
         flat = a.ravel()
         if flat.ptr != a.ptr:
             raise ValueError("put() expects a contiguous array")
@@ -273,7 +273,7 @@ def multi_take_put(
     >>> gpuarray.multi_take_put([gpuarray.array([5, 6, 7])], places, gpuarray.array([0, 2]))
     [array([7, 5])]
     """
-    with _Using(stream):
+    with _Work(stream):
         outs = _outputs(arrays, dest_indices, dest_shape, out)
         offsets = [0] * len(arrays) if src_offsets is None else src_offsets
         for source, result, offset in zip(arrays, outs, offsets, strict=True):
@@ -301,7 +301,7 @@ def multi_put(
     >>> gpuarray.multi_put([gpuarray.array([5, 6])], gpuarray.array([1, 0]))
     [array([6, 5])]
     """
-    with _Using(stream):
+    with _Work(stream):
         outs = _outputs(arrays, dest_indices, dest_shape, out)
         for source, result in zip(arrays, outs, strict=True):
             put(result, dest_indices, source)

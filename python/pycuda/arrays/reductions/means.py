@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from pycuda._c_types import real_type
-from pycuda._driver import ArrayBase, _Using
+from pycuda._driver import ArrayBase, _Work
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import full
 from pycuda.arrays.reductions.reducing import axis_bits, given, mask_of, reduce
@@ -75,7 +75,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None, stre
     >>> gpuarray.mean(gpuarray.array([[1, 2], [3, 4]]), axis=0)
     array([2., 3.])
     """
-    with _Using(stream, allocator):
+    with _Work(stream, allocator):
         return _mean(
             as_array(a), axis, dtype, out, bool(given(keepdims, False)), mask_of(where)
         )
@@ -128,7 +128,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     array(1.25)
     """
     ddof = delta_of(ddof, correction)
-    with _Using(stream, allocator):
+    with _Work(stream, allocator):
         dtype, _, squares, count = _deviations(
             a, axis, dtype, ddof, keepdims, where, mean
         )
@@ -162,7 +162,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     array(2.)
     """
     ddof = delta_of(ddof, correction)
-    with _Using(stream, allocator):
+    with _Work(stream, allocator):
         dtype, computed, squares, count = _deviations(
             a, axis, dtype, ddof, keepdims, where, mean
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
-from pycuda._driver import ArrayBase, _Using
+from pycuda._driver import ArrayBase, _Work
 from pycuda.arrays.creation.conversion import as_array, put_into, to_gpu
 from pycuda.arrays.creation.filled import full
 from pycuda.arrays.shapes.axes import normalize_axis
@@ -60,7 +60,7 @@ def reduce(
     others: further operands of the operation.
     """
     if stream is not None:
-        with _Using(stream):
+        with _Work(stream):
             return reduce(ary, name, axis, dtype, out, keepdims, where, None, others)
     if where is not None and not isinstance(where, ArrayBase):
         where = None if where is True else to_gpu(np.asarray(where, np.bool_))
@@ -114,7 +114,7 @@ def joined(
         dtype = np.promote_types(
             out.dtype, a.dtype
         )  # as in NumPy; integers are not widened to 64 bits
-    with _Using(stream, allocator):
+    with _Work(stream, allocator):
         if initial is not None and ufunc not in ("add", "multiply"):
             axes = axes_of_reduction(axis, a.ndim)
             if any(a.shape[one] == 0 for one in axes):

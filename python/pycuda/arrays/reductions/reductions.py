@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycuda import _driver
-from pycuda._driver import ArrayBase, _Using
+from pycuda._driver import ArrayBase, _Work
 from pycuda.arrays.creation.conversion import as_array, put_back, put_into
 from pycuda.arrays.reductions.reducing import (
     check_first_value,
@@ -169,7 +169,7 @@ def all(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allo
 
 def _test(name: str, a, placed, keepdims, where):
     axis, out, stream, allocator = placed
-    with _Using(stream, allocator):
+    with _Work(stream, allocator):
         return reduce(
             as_array(a), name, axis, None, out, bool(given(keepdims, False)), mask_of(where)
         )  # fmt: skip
@@ -190,7 +190,7 @@ def argmin(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
     >>> gpuarray.argmin(gpuarray.array([[3, 2], [1, 4]]), axis=1)
     array([1, 0])
     """
-    with _Using(stream, allocator):
+    with _Work(stream, allocator):
         return _index("argmin", as_array(a), axis, out, keepdims)
 
 
@@ -210,7 +210,7 @@ def argmax(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
     >>> gpuarray.argmax(gpuarray.array([[3, 2], [1, 4]]), axis=1)
     array([0, 1])
     """
-    with _Using(stream, allocator):
+    with _Work(stream, allocator):
         return _index("argmax", as_array(a), axis, out, keepdims)
 
 
@@ -231,7 +231,7 @@ def ptp(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
     array(6)
     """
     a, keepdims = as_array(a), bool(given(keepdims, False))
-    with _Using(stream, allocator):
+    with _Work(stream, allocator):
         low, high = min(a, axis, keepdims=keepdims), max(a, axis, keepdims=keepdims)
         return put_into(out, UFUNCS["subtract"](high, low), "same_kind")
 
@@ -249,7 +249,7 @@ def count_nonzero(a, axis=None, *, keepdims=False, stream=None):
     >>> gpuarray.count_nonzero(gpuarray.array([[0, 7], [1, 7]]), axis=0)
     array([1, 2])
     """
-    with _Using(stream):
+    with _Work(stream):
         return reduce(
             as_array(a), "count_nonzero", axis, None, None, bool(given(keepdims, False))
         )

@@ -22,7 +22,7 @@ def scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
     if isinstance(out, _driver.ArrayBase):
         dtype = np.promote_types(out.dtype, a.dtype) if dtype is None else dtype
         if out.dtype != dtype:
-            with _driver._Using(stream):
+            with _driver._Work(stream):
                 return put_into(out, _driver._array_scan(name, source, axis, dtype))
     return _driver._array_scan(name, source, axis, dtype, stream, out=out)
 

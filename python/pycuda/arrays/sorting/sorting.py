@@ -71,7 +71,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, st
     >>> gpuarray.sort(gpuarray.array([3, 1, 2]))
     array([1, 2, 3])
     """
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         a, axis = _sorted_axis(a, axis, kind, order)
         return _sort(a, axis, descending)
 
@@ -91,7 +91,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False,
     >>> gpuarray.argsort(gpuarray.array([3, 1, 2]))
     array([1, 2, 0])
     """
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         a = as_array(a)
         a = a._reshape(1) if a.ndim == 0 else a  # as in NumPy, the result has one axis
         a, axis = _sorted_axis(a, axis, kind, order)
@@ -218,7 +218,7 @@ def topk(a, k: int, axis=-1, largest: bool = True, stream=None):
     >>> gpuarray.topk(gpuarray.array([3, 9, 4]), 2)
     (array([9, 4]), array([1, 2]))
     """
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         return _topk(a, k, axis, largest)
 
 
@@ -250,7 +250,7 @@ def searchsorted(a, v, side="left", sorter=None, *, stream=None):
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', not {side!r}")
-    with _driver._Using(stream):
+    with _driver._Work(stream):
         return _search(a, v, side, sorter)
 
 

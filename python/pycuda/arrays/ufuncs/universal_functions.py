@@ -6,6 +6,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda.arrays import registry
+from pycuda.arrays.own_device import on_own_device
 from pycuda.arrays.ufuncs import tracing as _tracing
 
 
@@ -82,7 +83,7 @@ class UniversalFunction:
             *inputs, out = inputs
         if isinstance(out, tuple):
             (out,) = out
-        with _driver._Using(stream, allocator):
+        with _driver._Work(stream, allocator):
             return _driver._array_apply(
                 self._operation,
                 *inputs,
@@ -161,7 +162,7 @@ def _two_results(name: str, first: str, second: str, nin: int, about: str):
             outs = list(out) if isinstance(out, (tuple, list)) else [out]
         if len(outs) != 2:
             raise ValueError(f"out of {name}() is a tuple of two arrays or None")
-        with _driver._Using(stream, allocator):
+        with _driver._Work(stream, allocator):
             inputs = [_apart(one, outs[0]) for one in inputs[:nin]]
             mask = _apart(array_of_where(where), outs[0])
             return tuple(
@@ -193,7 +194,7 @@ def _two_results(name: str, first: str, second: str, nin: int, about: str):
     """
         + about.partition("\n")[2].lstrip()
     )
-    return function
+    return on_own_device(function)
 
 
 def _apart(value, out):

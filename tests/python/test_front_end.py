@@ -378,3 +378,18 @@ def test_the_trace_says_that_nvcc_compiled(tmp_path, nvcc):
     lines = [line for line in done.stderr.splitlines() if "which NVRTC refused" in line]
     assert len(lines) == 1, done.stderr
     assert "kernel.cu(1): error: the size of an array" in lines[0]
+
+
+def test_the_verdict_about_headers_outlives_the_process(tmp_path, nvcc):
+    """The second source compiles with NVRTC, but its includes had host code in an earlier process."""
+    (tmp_path / "half.h").write_text(
+        "#ifndef PLAIN\n__host__ inline int host() { return 1; }\n#endif\n"
+    )
+    kernel = '#include "half.h"\n__global__ void k(int *o) { o[0] = 1; }'
+    for calls, source in enumerate([kernel, f"#define PLAIN\n{kernel}"], start=1):
+        program = (
+            "from pycuda import compiler\n"
+            f"compiler.compile({source!r}, arch='sm_80', include_dirs=[{str(tmp_path)!r}])"
+        )
+        subprocess.run([sys.executable, "-c", program], check=True)
+        assert nvcc() == calls

@@ -16,15 +16,20 @@ struct CompileJob {
     const CompileRequest &request;
     CompilerOptions options;
     /// -I of the options, the request's folders, CUDA's headers, our kernel headers.
-    std::vector<IncludeDirectory> include_path;
+    std::vector<IncludeDirectory> include_path = {};
     /// The folder of the source, for `#include "..."`: the folder in its name, usually the current
     /// folder. Empty if the source does not depend on the folder.
-    std::string source_directory;
+    std::string source_directory = {};
     /// What the image depends on in addition to the source and its headers.
-    std::string compiler_identity;
+    std::string compiler_identity = {};
     /// The folder that keeps unpacked CUDA headers between runs; empty: they are not kept.
-    std::string header_store;
+    std::string header_store = {};
+    /// The folder that keeps the verdicts of host_code_includes.h between runs; empty: they are not
+    /// kept.
+    std::string verdict_store = {};
     bool keep = false;
+    /// Whether nvcc can compile the job if NVRTC cannot.
+    bool has_nvcc = false;
 };
 
 struct CompileOutcome {

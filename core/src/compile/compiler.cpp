@@ -141,15 +141,18 @@ Sha256::Digest disk_key(const CompileJob &job) {
 
 CompileJob make_job(const CompileRequest &request, CompilerOptions options) {
     using Owner = IncludeDirectory::Owner;
-    CompileJob job{request, std::move(options), {}, "", "", "", false};
+    CompileJob job{request, std::move(options)};
     job.source_directory = source_directory_of(request, job.options);
     job.keep = request.keep || job.options.keep;
     for (const std::string &path : job.options.include_dirs)
         job.include_path.push_back({path, Owner::User});
     for (const std::string &path : request.include_dirs)
         job.include_path.push_back({fs::absolute(path).lexically_normal(), Owner::User});
-    if (fs::path folder = cache_directory(request); !folder.empty())
+    if (fs::path folder = cache_directory(request); !folder.empty()) {
         job.header_store = folder / "cuda-headers";
+        if (caches_are_on(request))
+            job.verdict_store = folder / "host-code";
+    }
     return job;
 }
 
@@ -233,12 +236,11 @@ CompileOutcome compile_with_nvcc_instead(const CompileJob &job, const std::strin
 
 /// Compiles with nvcc a source that NVRTC refuses. If nvcc refuses the source too, throws NVRTC's
 /// error: its messages name the source's own file and lines.
-CompileOutcome compile_refused_text(const CompileJob &job, const RefusedText &failure) {
+CompileOutcome compile_refused_text(const CompileJob &job, const std::optional<std::string> &nvcc,
+                                    const RefusedText &failure) {
     const CompileRequest &request = job.request;
     if (!request.name_expressions.empty() || !nvcc_may_accept(failure.standard_error()))
         throw RefusedText(failure);
-    const std::optional<std::string> nvcc =
-        request.compiler == CompilerChoice::Nvrtc ? std::nullopt : find_nvcc(request.nvcc);
     if (!nvcc) {
         RefusedText advised(failure.message() + advice_to_get_nvcc(failure.standard_error()),
                             failure.command_line(), failure.standard_output(),
@@ -256,19 +258,19 @@ CompileOutcome compile_refused_text(const CompileJob &job, const RefusedText &fa
 }
 
 /// Compiles with NVRTC, then with nvcc if NVRTC's failure is one that nvcc may not have.
-CompileOutcome compile_in_process(const CompileJob &job) {
+CompileOutcome compile_in_process(CompileJob job) {
     std::optional<std::string> nvcc;
-    if (job.request.compiler != CompilerChoice::Nvrtc && is_known_host_code(job))
+    if (job.request.compiler != CompilerChoice::Nvrtc)
         nvcc = find_nvcc(job.request.nvcc);
-    if (nvcc)
+    job.has_nvcc = nvcc.has_value();
+    if (nvcc && is_known_host_code(job))
         return compile_with_nvcc_instead(job, *nvcc);
     try {
         return compile_with_nvrtc(job);
     } catch (const RefusedText &failure) {
-        return compile_refused_text(job, failure);
+        return compile_refused_text(job, nvcc, failure);
     } catch (const NeedsNvcc &failure) {
-        nvcc = find_nvcc(job.request.nvcc);
-        if (job.request.compiler == CompilerChoice::Nvrtc || !nvcc)
+        if (!nvcc)
             throw;
         try {
             CompileOutcome outcome = compile_with_nvcc_instead(job, *nvcc);

@@ -3,6 +3,8 @@
 
 #include "source_text.h"
 
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -35,7 +37,12 @@ std::string key_of(const CompileJob &job) {
         key += directory.path + '\n';
     for (const std::string &option : job.options.nvrtc)
         key += option + '\n';
-    return key + job.source_directory;
+    return key + job.source_directory + '\n' + job.compiler_identity;
+}
+
+/// The file that says that a source with these includes has host code; empty if there is no store.
+std::string file_of_verdict(const CompileJob &job, const std::string &key) {
+    return job.verdict_store.empty() ? "" : job.verdict_store + "/" + to_hex(sha256(key));
 }
 
 /// The file of the first error in NVRTC's log: `file(line): error: ...`.
@@ -55,12 +62,21 @@ void remember_host_code(const CompileJob &job, const CompileError &failure) {
     std::string key = key_of(job);
     if (file.empty() || file == job.request.name || key.empty())
         return;
+    if (const std::string path = file_of_verdict(job, key); !path.empty()) {
+        std::error_code failed; // then the next process asks NVRTC again
+        std::filesystem::create_directories(job.verdict_store, failed);
+        std::ofstream(path).put('\n');
+    }
     std::scoped_lock lock(known().mutex);
     known().keys.insert(std::move(key));
 }
 
 bool is_known_host_code(const CompileJob &job) {
-    std::string key = key_of(job);
+    const std::string key = key_of(job);
+    if (key.empty())
+        return false;
+    if (const std::string path = file_of_verdict(job, key); !path.empty() && stamp_file(path))
+        return true;
     std::scoped_lock lock(known().mutex);
     return known().keys.contains(key);
 }

@@ -14,7 +14,7 @@ namespace pycuda::compile_detail {
 void remember_host_code(const CompileJob &job, const CompileError &failure);
 
 /// Whether NVRTC found host code in a header of another source with the same includes, the same
-/// folders of headers and the same options, in this process.
+/// folders of headers and the same options, in this process or, with a store, in an earlier one.
 [[nodiscard]] bool is_known_host_code(const CompileJob &job);
 
 } // namespace pycuda::compile_detail

@@ -345,9 +345,21 @@ class NvrtcCompilation {
         if (says(log, "may not have extern \"C\" linkage") && !attempt_.headers_outside_wrap &&
             says(job_.request.source, "include"))
             return attempt_.headers_outside_wrap = true;
+        if (is_host_code(log) && job_.has_nvcc && is_in_cuda_header(log))
+            return false; // NVRTC would read the headers for seconds more, and fail
         if (is_host_code(log) && !attempt_.for_device_by_default)
             return attempt_.for_device_by_default = true;
         return false;
+    }
+
+    /// Whether the first error is in one of CUDA's own headers.
+    bool is_in_cuda_header(const std::string &log) const {
+        const std::string file = log.substr(0, log.find("): error"));
+        const std::size_t line = file.rfind('\n') + 1; // 0 in the first line
+        return std::ranges::any_of(job_.include_path, [&](const IncludeDirectory &directory) {
+            return directory.owner >= IncludeDirectory::Owner::Toolkit &&
+                   std::string_view(file).substr(line).starts_with(directory.path);
+        });
     }
 
     /// False if the source has nothing left to replace.

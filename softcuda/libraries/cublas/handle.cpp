@@ -1,7 +1,7 @@
 // handle.cpp -- cuBLAS's handles and their settings.
 #include "handle.h"
 
-#include "version.h"
+#include "../common/version.h"
 
 #include <memory>
 
@@ -43,20 +43,18 @@ CUBLAS_DEFINE(cublasDestroy_v2, (Handle handle), {
 })
 
 SOFTLIB_EXPORT int cublasGetVersion_v2(Handle, int *version) {
-    return guarded("cublasGetVersion_v2", [&] { give(version, softcublas::version); });
+    return guarded("cublasGetVersion_v2", [&] { give(version, softlib::version); });
 }
 
 SOFTLIB_EXPORT int cublasGetProperty(int type, int *value) {
     return guarded("cublasGetProperty", [&] {
         require(type >= 0 && type <= 2, "property");
-        const int parts[] = {softcublas::version / 10000, softcublas::version / 100 % 100,
-                             softcublas::version % 100};
-        give(value, parts[type]);
+        give(value, softlib::version_parts[type]);
     });
 }
 
 SOFTLIB_EXPORT std::size_t cublasGetCudartVersion() {
-    return static_cast<std::size_t>(softcublas::cuda_version);
+    return softlib::version_parts[0] == 12 ? 12090 : 13050;
 }
 
 CUBLAS_DEFINE(cublasSetStream_v2, (Handle handle, CUstream stream),

@@ -85,7 +85,8 @@ template <class T> Real<T> norm_of(Norm norm, int n, const T *x, int step) {
         return norm == Norm::Two ? blas<double, "dznrm2", T>(n, x, step)
                                  : blas<double, "dzasum", T>(n, x, step);
     else
-        return norm == Norm::Two ? blas<T, "?nrm2", T>(n, x, step) : blas<T, "?asum", T>(n, x, step);
+        return norm == Norm::Two ? blas<T, "?nrm2", T>(n, x, step)
+                                 : blas<T, "?asum", T>(n, x, step);
 }
 
 template <class T>

@@ -1,0 +1,255 @@
+// exports.cpp -- cuFFT's C functions.
+#include "../common/version.h"
+#include "plan.h"
+
+using softcufft::Description;
+using softcufft::Direction;
+using softcufft::find_plan;
+using softcufft::Kind;
+using softcufft::Plan;
+using softlib::Failure;
+using softlib::guarded;
+using softlib::require;
+
+namespace softlib {
+const Statuses statuses = {"cuFFT", 0, 7, 4, 2, 6, 5, 16};
+} // namespace softlib
+
+namespace {
+
+using Wide = long long;
+
+/// No transform needs a workspace of the device. Programs may divide by the size.
+void give_size(std::size_t *size) {
+    if (size != nullptr)
+        *size = 1;
+}
+
+Description plain(std::vector<std::int64_t> n, int type, std::int64_t batch = 1) {
+    Description description;
+    description.kind = static_cast<Kind>(type);
+    description.n = std::move(n);
+    description.batch = batch;
+    return description;
+}
+
+template <class I> Description::Side side_of(int rank, const I *embed, I stride, I distance) {
+    return {{embed, embed + rank}, stride, distance};
+}
+
+template <class I>
+Description many(int rank, const I *n, const I *inembed, I istride, I idist, const I *onembed,
+                 I ostride, I odist, int type, I batch) {
+    require(rank >= 1 && rank <= 3 && n != nullptr, "rank, n");
+    Description description = plain({n, n + rank}, type, batch);
+    // If one of the two is null, both sides are packed.
+    if (inembed != nullptr && onembed != nullptr) {
+        description.input = side_of(rank, inembed, istride, idist);
+        description.output = side_of(rank, onembed, ostride, odist);
+    }
+    return description;
+}
+
+/// The plan's type for the element types of cufftXtMakePlanMany().
+int type_of(int input, int output, int execution) {
+    const int types[][3] = {{4, 4, 0x29}, {0, 4, 0x2a}, {4, 0, 0x2c},
+                            {5, 5, 0x69}, {1, 5, 0x6a}, {5, 1, 0x6c}};
+    for (const auto &[from, to, type] : types)
+        if (from == input && to == output && execution == (type < 0x60 ? 4 : 5))
+            return type;
+    throw Failure(softlib::statuses.not_supported, "transforms of half precision");
+}
+
+/// Makes a plan of its own, or gives the existing one its description.
+int make_new(const char *function, int *handle, const std::function<Description()> &describe) {
+    return guarded(function, [&] {
+        require(handle != nullptr, "plan");
+        auto plan = std::make_shared<Plan>();
+        plan->make(describe());
+        *handle = softcufft::add_plan(std::move(plan));
+    });
+}
+
+int make(const char *function, int handle, std::size_t *size,
+         const std::function<Description()> &describe) {
+    return guarded(function, [&] {
+        const auto plan = find_plan(handle);
+        require(size != nullptr, "workSize");
+        plan->make(describe());
+        give_size(size);
+    });
+}
+
+int estimate(const char *function, std::size_t *size,
+             const std::function<Description()> &describe) {
+    return guarded(function, [&] {
+        require(size != nullptr, "workSize");
+        describe().check();
+        give_size(size);
+    });
+}
+
+int execute(const char *function, int handle, Kind kind, const void *input, void *output,
+            int direction) {
+    return guarded(function, [&] {
+        require(direction == -1 || direction == 1, "direction");
+        find_plan(handle)->execute(function, kind, input, output,
+                                   direction == -1 ? Direction::Forward : Direction::Inverse);
+    });
+}
+
+} // namespace
+
+SOFTLIB_EXPORT int cufftCreate(int *handle) {
+    return guarded("cufftCreate", [&] {
+        require(handle != nullptr, "plan");
+        *handle = softcufft::add_plan(std::make_shared<Plan>());
+    });
+}
+
+SOFTLIB_EXPORT int cufftDestroy(int handle) {
+    return guarded("cufftDestroy", [&] { softcufft::remove_plan(handle); });
+}
+
+SOFTLIB_EXPORT int cufftSetStream(int handle, CUstream stream) {
+    return guarded("cufftSetStream", [&] { find_plan(handle)->session.set_stream(stream); });
+}
+
+// The forms of one function: a new plan, an existing plan, an estimate, and a plan's size.
+#define CUFFT_PLAN(form, parameters, ...)                                                          \
+    SOFTLIB_EXPORT int cufftPlan##form(int *plan, CUFFT_UNPACK parameters) {                       \
+        return make_new("cufftPlan" #form, plan, [&] { return __VA_ARGS__; });                     \
+    }                                                                                              \
+    SOFTLIB_EXPORT int cufftMakePlan##form(int plan, CUFFT_UNPACK parameters, std::size_t *size) { \
+        return make("cufftMakePlan" #form, plan, size, [&] { return __VA_ARGS__; });               \
+    }                                                                                              \
+    SOFTLIB_EXPORT int cufftEstimate##form(CUFFT_UNPACK parameters, std::size_t *size) {           \
+        return estimate("cufftEstimate" #form, size, [&] { return __VA_ARGS__; });                 \
+    }                                                                                              \
+    SOFTLIB_EXPORT int cufftGetSize##form(int plan, CUFFT_UNPACK parameters, std::size_t *size) {  \
+        return guarded("cufftGetSize" #form, [&] {                                                 \
+            find_plan(plan);                                                                       \
+            require(size != nullptr, "workSize");                                                  \
+            (__VA_ARGS__).check();                                                                 \
+            give_size(size);                                                                       \
+        });                                                                                        \
+    }
+#define CUFFT_UNPACK(...) __VA_ARGS__
+CUFFT_PLAN(1d, (int nx, int type, int batch), plain({nx}, type, batch))
+CUFFT_PLAN(2d, (int nx, int ny, int type), plain({nx, ny}, type))
+CUFFT_PLAN(3d, (int nx, int ny, int nz, int type), plain({nx, ny, nz}, type))
+CUFFT_PLAN(Many,
+           (int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride,
+            int odist, int type, int batch),
+           many(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch))
+
+SOFTLIB_EXPORT int cufftMakePlanMany64(int plan, int rank, Wide *n, Wide *inembed, Wide istride,
+                                       Wide idist, Wide *onembed, Wide ostride, Wide odist,
+                                       int type, Wide batch, std::size_t *size) {
+    return make("cufftMakePlanMany64", plan, size, [&] {
+        return many(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch);
+    });
+}
+
+SOFTLIB_EXPORT int cufftGetSizeMany64(int plan, int rank, Wide *n, Wide *inembed, Wide istride,
+                                      Wide idist, Wide *onembed, Wide ostride, Wide odist, int type,
+                                      Wide batch, std::size_t *size) {
+    return guarded("cufftGetSizeMany64", [&] {
+        find_plan(plan);
+        require(size != nullptr, "workSize");
+        many(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch).check();
+        give_size(size);
+    });
+}
+
+SOFTLIB_EXPORT int cufftXtMakePlanMany(int plan, int rank, Wide *n, Wide *inembed, Wide istride,
+                                       Wide idist, int input, Wide *onembed, Wide ostride,
+                                       Wide odist, int output, Wide batch, std::size_t *size,
+                                       int execution) {
+    return make("cufftXtMakePlanMany", plan, size, [&] {
+        return many(rank, n, inembed, istride, idist, onembed, ostride, odist,
+                    type_of(input, output, execution), batch);
+    });
+}
+
+SOFTLIB_EXPORT int cufftXtGetSizeMany(int plan, int rank, Wide *n, Wide *inembed, Wide istride,
+                                      Wide idist, int input, Wide *onembed, Wide ostride,
+                                      Wide odist, int output, Wide batch, std::size_t *size,
+                                      int execution) {
+    return guarded("cufftXtGetSizeMany", [&] {
+        find_plan(plan);
+        require(size != nullptr, "workSize");
+        many(rank, n, inembed, istride, idist, onembed, ostride, odist,
+             type_of(input, output, execution), batch)
+            .check();
+        give_size(size);
+    });
+}
+
+SOFTLIB_EXPORT int cufftGetSize(int plan, std::size_t *size) {
+    return guarded("cufftGetSize", [&] {
+        static_cast<void>(find_plan(plan)->description());
+        require(size != nullptr, "workSize");
+        give_size(size);
+    });
+}
+
+SOFTLIB_EXPORT int cufftSetWorkArea(int plan, void *) {
+    return guarded("cufftSetWorkArea", [&] { find_plan(plan); });
+}
+SOFTLIB_EXPORT int cufftXtSetWorkArea(int plan, void **) {
+    return guarded("cufftXtSetWorkArea", [&] { find_plan(plan); });
+}
+SOFTLIB_EXPORT int cufftSetAutoAllocation(int plan, int) {
+    return guarded("cufftSetAutoAllocation", [&] { find_plan(plan); });
+}
+SOFTLIB_EXPORT int cufftXtSetWorkAreaPolicy(int plan, int, std::size_t *size) {
+    return guarded("cufftXtSetWorkAreaPolicy", [&] {
+        find_plan(plan);
+        give_size(size);
+    });
+}
+
+SOFTLIB_EXPORT int cufftExecC2C(int plan, void *input, void *output, int direction) {
+    return execute("cufftExecC2C", plan, Kind::C2C, input, output, direction);
+}
+SOFTLIB_EXPORT int cufftExecZ2Z(int plan, void *input, void *output, int direction) {
+    return execute("cufftExecZ2Z", plan, Kind::Z2Z, input, output, direction);
+}
+SOFTLIB_EXPORT int cufftExecR2C(int plan, void *input, void *output) {
+    return execute("cufftExecR2C", plan, Kind::R2C, input, output, -1);
+}
+SOFTLIB_EXPORT int cufftExecD2Z(int plan, void *input, void *output) {
+    return execute("cufftExecD2Z", plan, Kind::D2Z, input, output, -1);
+}
+SOFTLIB_EXPORT int cufftExecC2R(int plan, void *input, void *output) {
+    return execute("cufftExecC2R", plan, Kind::C2R, input, output, 1);
+}
+SOFTLIB_EXPORT int cufftExecZ2D(int plan, void *input, void *output) {
+    return execute("cufftExecZ2D", plan, Kind::Z2D, input, output, 1);
+}
+// The type of a real transform names its direction.
+SOFTLIB_EXPORT int cufftXtExec(int plan, void *input, void *output, int direction) {
+    return guarded("cufftXtExec", [&] {
+        const auto own = find_plan(plan);
+        const Kind kind = own->description().kind;
+        const bool complex = kind == Kind::C2C || kind == Kind::Z2Z;
+        require(!complex || direction == -1 || direction == 1, "direction");
+        own->execute("cufftXtExec", kind, input, output,
+                     direction == 1 ? Direction::Inverse : Direction::Forward);
+    });
+}
+
+SOFTLIB_EXPORT int cufftGetVersion(int *version) {
+    return guarded("cufftGetVersion", [&] {
+        require(version != nullptr, "version");
+        *version = softlib::version;
+    });
+}
+
+SOFTLIB_EXPORT int cufftGetProperty(int type, int *value) {
+    return guarded("cufftGetProperty", [&] {
+        require(type >= 0 && type <= 2 && value != nullptr, "property");
+        *value = softlib::version_parts[type];
+    });
+}

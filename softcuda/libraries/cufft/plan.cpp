@@ -1,0 +1,202 @@
+// plan.cpp -- the layouts of a plan, and its execution.
+#include "plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+
+namespace softcufft {
+namespace {
+
+bool is_real_input(Kind kind) { return kind == Kind::R2C || kind == Kind::D2Z; }
+bool is_real_output(Kind kind) { return kind == Kind::C2R || kind == Kind::Z2D; }
+bool is_double(Kind kind) { return static_cast<int>(kind) >= 0x60; }
+
+/// The dimensions on the side; the last one of a real transform's complex side is halved.
+std::vector<std::int64_t> dimensions(const Description &plan, bool input) {
+    std::vector<std::int64_t> sizes = plan.n;
+    if ((is_real_input(plan.kind) && !input) || (is_real_output(plan.kind) && input))
+        sizes.back() = sizes.back() / 2 + 1;
+    return sizes;
+}
+
+/// The layout of one side. `padded`: rows of real data have the size of the complex rows in the
+/// same memory.
+Layout layout_of(const Description &plan, bool input, bool padded) {
+    const std::vector<std::int64_t> sizes = dimensions(plan, input);
+    const Description::Side &side = input ? plan.input : plan.output;
+    std::vector<std::int64_t> rows = side.embed.empty() ? sizes : side.embed;
+    if (side.embed.empty() && padded)
+        rows.back() = 2 * (plan.n.back() / 2 + 1);
+    Layout layout;
+    layout.strides.assign(sizes.size(), 1);
+    std::int64_t step = side.embed.empty() ? 1 : side.stride;
+    for (std::size_t axis = sizes.size(); axis-- > 0;) {
+        layout.strides[axis] = step;
+        step *= rows[axis];
+    }
+    layout.shape = sizes;
+    layout.shape.insert(layout.shape.begin(), plan.batch);
+    layout.strides.insert(layout.strides.begin(), side.embed.empty() ? step : side.distance);
+    return layout;
+}
+
+/// Whether equal elements of the two sides begin at the same byte, so that rows may be transformed
+/// in place.
+bool share_rows(const Layout &from, std::size_t from_bytes, const Layout &to,
+                std::size_t to_bytes) {
+    for (std::size_t axis = 0; axis + 1 < from.strides.size(); ++axis)
+        if (from.strides[axis] * static_cast<std::int64_t>(from_bytes) !=
+            to.strides[axis] * static_cast<std::int64_t>(to_bytes))
+            return from.shape[axis] == 1;
+    return from.strides.back() == to.strides.back();
+}
+
+template <class From, class To, class... More>
+void run(const Layout &from, const void *input, const Layout &to, void *output, More... more) {
+    const auto *source = static_cast<const From *>(input);
+    std::vector<From> copy;
+    if (input == output && !share_rows(from, sizeof(From), to, sizeof(To))) {
+        copy.assign(source, source + from.extent());
+        source = copy.data();
+    }
+    transform(from, source, to, static_cast<To *>(output), more...);
+}
+
+template <class T>
+void run_kind(const Description &plan, const void *input, void *output, Direction direction) {
+    using Complex = std::complex<T>;
+    const bool in_place = input == output;
+    const Layout from = layout_of(plan, true, in_place && is_real_input(plan.kind));
+    const Layout to = layout_of(plan, false, in_place && is_real_output(plan.kind));
+    if (is_real_input(plan.kind))
+        run<T, Complex>(from, input, to, output);
+    else if (is_real_output(plan.kind))
+        run<Complex, T>(from, input, to, output);
+    else
+        run<Complex, Complex>(from, input, to, output, direction);
+}
+
+struct Plans {
+    std::mutex mutex;
+    std::map<int, std::shared_ptr<Plan>> by_handle;
+    int last = 0;
+};
+
+Plans &plans() {
+    static auto *const made = new Plans; // threads may use plans while the process ends
+    return *made;
+}
+
+} // namespace
+
+std::int64_t Layout::extent() const {
+    std::int64_t last = 0;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        last += (shape[axis] - 1) * strides[axis];
+    return last + 1;
+}
+
+void Description::check() const {
+    switch (kind) {
+    case Kind::C2C:
+    case Kind::R2C:
+    case Kind::C2R:
+    case Kind::Z2Z:
+    case Kind::D2Z:
+    case Kind::Z2D:
+        break;
+    default:
+        throw Failure(invalid_type, "");
+    }
+    const auto fails = [](const char *what) { throw Failure(invalid_size, what); };
+    if (batch < 1)
+        fails("the number of transforms must be positive");
+    double elements = static_cast<double>(batch);
+    for (const std::int64_t size : n) {
+        if (size < 1)
+            fails("each dimension must be positive");
+        elements *= static_cast<double>(size);
+    }
+    if (elements > 0x1p40)
+        fails("more than 2^40 elements");
+    for (const bool is_input : {true, false}) {
+        const Side &side = is_input ? input : output;
+        if (side.embed.empty())
+            continue;
+        require(side.stride >= 1 && side.distance >= 0, "stride, distance");
+        const std::vector<std::int64_t> sizes = dimensions(*this, is_input);
+        for (std::size_t axis = 1; axis < sizes.size(); ++axis)
+            require(side.embed[axis] >= sizes[axis], "embed");
+    }
+}
+
+void Plan::make(Description description) {
+    if (description_)
+        throw Failure(invalid_plan, "the plan is made already");
+    description.check();
+    description_ = std::make_unique<const Description>(std::move(description));
+}
+
+const Description &Plan::description() const {
+    if (!description_)
+        throw Failure(invalid_plan, "the plan is not made yet");
+    return *description_;
+}
+
+void Plan::execute(const char *function, Kind kind, const void *input, void *output,
+                   Direction direction) {
+    const Description &plan = description();
+    if (plan.kind != kind)
+        throw Failure(invalid_type, "the plan is of another type");
+    const bool in_place = input == output;
+    const std::size_t real = is_double(kind) ? sizeof(double) : sizeof(float);
+    const Layout from = layout_of(plan, true, in_place && is_real_input(kind));
+    const Layout to = layout_of(plan, false, in_place && is_real_output(kind));
+    session.check_memory(
+        input, static_cast<std::size_t>(from.extent()) * real * (is_real_input(kind) ? 1 : 2),
+        "the input");
+    session.check_memory(
+        output, static_cast<std::size_t>(to.extent()) * real * (is_real_output(kind) ? 1 : 2),
+        "the output");
+    double elements = 1;
+    for (const std::int64_t size : from.shape)
+        elements *= static_cast<double>(size);
+    session.enqueue(
+        function,
+        [plan, input, output, direction] {
+            if (is_double(plan.kind))
+                run_kind<double>(plan, input, output, direction);
+            else
+                run_kind<float>(plan, input, output, direction);
+        },
+        elements * 5 * std::log2(elements + 1));
+}
+
+int add_plan(std::shared_ptr<Plan> plan) {
+    std::lock_guard lock(plans().mutex);
+    do
+        plans().last = plans().last == std::numeric_limits<int>::max() ? 1 : plans().last + 1;
+    while (plans().by_handle.contains(plans().last));
+    plans().by_handle.emplace(plans().last, std::move(plan));
+    return plans().last;
+}
+
+std::shared_ptr<Plan> find_plan(int handle) {
+    std::lock_guard lock(plans().mutex);
+    const auto found = plans().by_handle.find(handle);
+    if (found == plans().by_handle.end())
+        throw Failure(invalid_plan, "");
+    return found->second;
+}
+
+std::shared_ptr<Plan> remove_plan(int handle) {
+    std::shared_ptr<Plan> plan = find_plan(handle);
+    std::lock_guard lock(plans().mutex);
+    plans().by_handle.erase(handle);
+    return plan;
+}
+
+} // namespace softcufft

@@ -142,6 +142,8 @@ def test_after_a_fault_a_new_context_is_made(run_program):
         assert not run("gpuarray.zeros(4, np.int32)").success
         assert run("%cuda_reset").success
         assert run("b = gpuarray.arange(4, dtype=np.int32) + 1\\nassert b.get().tolist() == [1, 2, 3, 4]").success
+        assert not run("a + 1").success  # of the context that was reset
+        assert run("(b + 1).get()").success
         print("end")
         """
     )

@@ -15,6 +15,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "softcuda/libraries"
 LIBRARIES = {
     "cublas": ("cublas", 12, 13),
     "cufft": ("cufft", 11, 12),
+    "curand": ("curand", 10, 10),
 }
 
 

@@ -1,0 +1,272 @@
+// exports.cpp -- cuRAND's C functions.
+#include "../common/call.h"
+#include "../common/session.h"
+#include "../common/version.h"
+#include "engine.h"
+#include "poisson.h"
+
+#include <cmath>
+#include <optional>
+
+using softcurand::Engine;
+using softlib::Failure;
+using softlib::guarded;
+
+namespace softlib {
+// cuRAND has no status for what is not supported: the generator is of the wrong type.
+const Statuses statuses = {"cuRAND", 0, 101, 104, 102, 201, 999, 103};
+} // namespace softlib
+
+namespace {
+
+constexpr int type_error = 103, out_of_range = 104, not_a_multiple = 105;
+
+/// cuRAND's numbers of generators and orderings.
+enum Type {
+    Default = 100,
+    Xorwow = 101,
+    Mrg32k3a = 121,
+    Mtgp32 = 141,
+    Mt19937 = 142,
+    Philox = 161
+};
+enum Ordering { Best = 100, Plain = 101, Seeded = 102, Legacy = 103, Dynamic = 104 };
+
+/// An engine that one call at a time uses.
+struct Shared {
+    std::mutex mutex;
+    std::unique_ptr<Engine> engine;
+};
+
+} // namespace
+
+/// curandGenerator_t points to it.
+struct curandGenerator_st {
+    static constexpr std::uint32_t alive = 0x5c4a4d;
+
+    std::uint32_t state = alive;
+    int type = Xorwow;
+    std::optional<softlib::Session> session; ///< none: numbers in the host's memory
+    std::uint64_t seed = 0, offset = 0;
+    int ordering = Best;
+    std::mutex mutex;
+    std::shared_ptr<Shared> shared; ///< null: made at the next call
+
+    std::shared_ptr<Shared> engine() {
+        std::lock_guard lock(mutex);
+        if (!shared) {
+            auto made = std::make_shared<Shared>();
+            if (type == Philox)
+                made->engine = softcurand::make_philox(seed, offset);
+            else if (type == Mrg32k3a)
+                made->engine =
+                    softcurand::make_mrg32k3a(seed, offset, ordering == Legacy ? 4096 : 81920);
+            else
+                made->engine = softcurand::make_xorwow(seed, offset);
+            shared = std::move(made);
+        }
+        return shared;
+    }
+    template <class T> void set(T curandGenerator_st::*setting, T value) {
+        std::lock_guard lock(mutex);
+        this->*setting = value;
+        shared.reset();
+    }
+};
+
+namespace {
+
+using Generator = curandGenerator_st *;
+
+curandGenerator_st &checked(Generator generator) {
+    if (generator == nullptr || generator->state != curandGenerator_st::alive)
+        throw Failure(softlib::statuses.not_initialized, "");
+    return *generator;
+}
+
+enum class Place { Device, Host };
+
+int create(const char *function, Generator *generator, int type, Place place) {
+    return guarded(function, [&] {
+        if (generator == nullptr)
+            throw Failure(out_of_range, "");
+        *generator = nullptr;
+        if (type == Mtgp32 || type == Mt19937 || (type >= 200 && type <= 204))
+            throw Failure(type_error, "generator " + std::to_string(type) + " is not supported");
+        if (type != Default && type != Xorwow && type != Mrg32k3a && type != Philox)
+            throw Failure(type_error, "");
+        auto made = std::make_unique<curandGenerator_st>();
+        made->type = type == Default ? int{Xorwow} : type;
+        if (place == Place::Device)
+            made->session.emplace();
+        *generator = made.release();
+    });
+}
+
+/// Writes `count` numbers of type T to `to`, which `fill` makes with an engine.
+template <class T, class Fill>
+int generate(const char *function, Generator generator, T *to, std::size_t count, Fill fill) {
+    return guarded(function, [&] {
+        curandGenerator_st &own = checked(generator);
+        if (count == 0)
+            return;
+        auto work = [shared = own.engine(), to, count, fill] {
+            std::lock_guard lock(shared->mutex);
+            fill(*shared->engine, to, count);
+        };
+        if (!own.session) {
+            if (to == nullptr)
+                throw Failure(out_of_range, "");
+            return work();
+        }
+        own.session->check_memory(to, count * sizeof(T), "the output");
+        own.session->enqueue(function, std::move(work), 8.0 * static_cast<double>(count));
+    });
+}
+
+template <class T>
+int uniform(const char *function, Generator generator, T *to, std::size_t count) {
+    return generate(function, generator, to, count,
+                    [](Engine &engine, T *out, std::size_t n) { engine.uniform(out, n); });
+}
+
+enum class Scale { Linear, Exponential };
+
+template <class T>
+int normal(const char *function, Generator generator, T *to, std::size_t count, T mean, T deviation,
+           Scale scale) {
+    if (count % 2 != 0)
+        return guarded(function, [&] {
+            checked(generator);
+            throw Failure(not_a_multiple, "");
+        });
+    return generate(function, generator, to, count, [=](Engine &engine, T *out, std::size_t n) {
+        engine.normal(out, n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const T value = mean + deviation * out[i];
+            out[i] = scale == Scale::Linear ? value : std::exp(value);
+        }
+    });
+}
+
+} // namespace
+
+SOFTLIB_EXPORT int curandCreateGenerator(Generator *generator, int type) {
+    return create("curandCreateGenerator", generator, type, Place::Device);
+}
+SOFTLIB_EXPORT int curandCreateGeneratorHost(Generator *generator, int type) {
+    return create("curandCreateGeneratorHost", generator, type, Place::Host);
+}
+SOFTLIB_EXPORT int curandDestroyGenerator(Generator generator) {
+    return guarded("curandDestroyGenerator", [&] {
+        checked(generator).state = 0;
+        delete generator; // work in the stream holds the engine
+    });
+}
+
+SOFTLIB_EXPORT int curandGetVersion(int *version) {
+    return guarded("curandGetVersion", [&] {
+        softlib::require(version != nullptr, "version");
+        *version = softlib::version;
+    });
+}
+SOFTLIB_EXPORT int curandGetProperty(int type, int *value) {
+    return guarded("curandGetProperty", [&] {
+        softlib::require(type >= 0 && type <= 2 && value != nullptr, "property");
+        *value = softlib::version_parts[type];
+    });
+}
+
+SOFTLIB_EXPORT int curandSetStream(Generator generator, CUstream stream) {
+    return guarded("curandSetStream", [&] {
+        if (checked(generator).session)
+            generator->session->set_stream(stream);
+    });
+}
+SOFTLIB_EXPORT int curandSetPseudoRandomGeneratorSeed(Generator generator,
+                                                      unsigned long long seed) {
+    return guarded("curandSetPseudoRandomGeneratorSeed",
+                   [&] { checked(generator).set(&curandGenerator_st::seed, std::uint64_t{seed}); });
+}
+SOFTLIB_EXPORT int curandSetGeneratorOffset(Generator generator, unsigned long long offset) {
+    return guarded("curandSetGeneratorOffset", [&] {
+        checked(generator).set(&curandGenerator_st::offset, std::uint64_t{offset});
+    });
+}
+SOFTLIB_EXPORT int curandSetGeneratorOrdering(Generator generator, int ordering) {
+    return guarded("curandSetGeneratorOrdering", [&] {
+        curandGenerator_st &own = checked(generator);
+        if (ordering == Seeded && own.type == Xorwow)
+            throw Failure(out_of_range, "the seeded ordering is not supported");
+        // The dynamic ordering depends on the device. This device's is the default one.
+        if (ordering != Best && ordering != Plain && ordering != Legacy && ordering != Dynamic)
+            throw Failure(out_of_range, "");
+        own.set(&curandGenerator_st::ordering, ordering);
+    });
+}
+SOFTLIB_EXPORT int curandSetQuasiRandomGeneratorDimensions(Generator generator, unsigned) {
+    return guarded("curandSetQuasiRandomGeneratorDimensions", [&] {
+        checked(generator);
+        throw Failure(type_error, "");
+    });
+}
+/// The states are made at the first call otherwise.
+SOFTLIB_EXPORT int curandGenerateSeeds(Generator generator) {
+    return guarded("curandGenerateSeeds", [&] { checked(generator).engine(); });
+}
+
+SOFTLIB_EXPORT int curandGenerate(Generator generator, std::uint32_t *to, std::size_t count) {
+    return generate("curandGenerate", generator, to, count,
+                    [](Engine &engine, std::uint32_t *out, std::size_t n) { engine.bits(out, n); });
+}
+/// Only for quasi-random generators of 64 bits.
+SOFTLIB_EXPORT int curandGenerateLongLong(Generator generator, unsigned long long *, std::size_t) {
+    return guarded("curandGenerateLongLong", [&] {
+        checked(generator);
+        throw Failure(type_error, "");
+    });
+}
+SOFTLIB_EXPORT int curandGenerateUniform(Generator generator, float *to, std::size_t count) {
+    return uniform("curandGenerateUniform", generator, to, count);
+}
+SOFTLIB_EXPORT int curandGenerateUniformDouble(Generator generator, double *to, std::size_t count) {
+    return uniform("curandGenerateUniformDouble", generator, to, count);
+}
+SOFTLIB_EXPORT int curandGenerateNormal(Generator generator, float *to, std::size_t count,
+                                        float mean, float deviation) {
+    return normal("curandGenerateNormal", generator, to, count, mean, deviation, Scale::Linear);
+}
+SOFTLIB_EXPORT int curandGenerateNormalDouble(Generator generator, double *to, std::size_t count,
+                                              double mean, double deviation) {
+    return normal("curandGenerateNormalDouble", generator, to, count, mean, deviation,
+                  Scale::Linear);
+}
+SOFTLIB_EXPORT int curandGenerateLogNormal(Generator generator, float *to, std::size_t count,
+                                           float mean, float deviation) {
+    return normal("curandGenerateLogNormal", generator, to, count, mean, deviation,
+                  Scale::Exponential);
+}
+SOFTLIB_EXPORT int curandGenerateLogNormalDouble(Generator generator, double *to, std::size_t count,
+                                                 double mean, double deviation) {
+    return normal("curandGenerateLogNormalDouble", generator, to, count, mean, deviation,
+                  Scale::Exponential);
+}
+SOFTLIB_EXPORT int curandGeneratePoisson(Generator generator, std::uint32_t *to, std::size_t count,
+                                         double lambda) {
+    return guarded("curandGeneratePoisson", [&] {
+        checked(generator);
+        if (!(lambda > 0 && lambda <= 1e9))
+            throw Failure(out_of_range, "");
+        const auto table = std::make_shared<const softcurand::Poisson>(lambda);
+        const int status = generate("curandGeneratePoisson", generator, to, count,
+                                    [table](Engine &engine, std::uint32_t *out, std::size_t n) {
+                                        double uniform = 0;
+                                        for (std::size_t i = 0; i < n; ++i) {
+                                            engine.uniform(&uniform, 1);
+                                            out[i] = table->number(uniform);
+                                        }
+                                    });
+        if (status != softlib::statuses.success)
+            throw Failure(status, "");
+    });
+}

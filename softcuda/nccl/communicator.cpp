@@ -5,6 +5,7 @@
 #include "exchange.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -216,6 +217,7 @@ void Communicator::arrive(void *argument) {
 }
 
 void Communicator::loop() {
+    std::fesetenv(FE_DFL_ENV); // sums do not depend on the modes of the thread that made this one
     std::unique_lock lock(mutex_);
     for (;;) {
         changed_.wait(lock, [&] {

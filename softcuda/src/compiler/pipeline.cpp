@@ -21,6 +21,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ptx/parse.h"
+#include "support/float_environment.h"
 #include "transform/interleave_locals.h"
 #include "transform/prepare.h"
 #include "transform/specialize.h"
@@ -396,6 +397,7 @@ void clean_up(ir::Module &module, PassTimes &times) {
 
 std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
                                      unsigned *architecture) {
+    const StandardFloats standard;
     const PassOptions options = options_from_environment();
     auto source = std::make_shared<SourceText>("kernel.ptx", ptx);
     Diagnostics diagnostics(*source);
@@ -467,6 +469,7 @@ PlannedKernel plan_kernel(const ir::Module &module, const ir::Function &kernel,
 LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
                      const analysis::LaunchShape &launch, const warp::TierRequest &request,
                      const jit::Target &target) {
+    const StandardFloats standard;
     const PassOptions options = options_from_environment();
     const PlannedKernel planned = plan_kernel(module, kernel, launch, request, target);
     const KernelPlan &plan = *planned.plan;
@@ -496,6 +499,7 @@ std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose) {
 
 GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel,
                               const jit::Target &target) {
+    const StandardFloats standard;
     const PassOptions options = options_from_environment();
     PassTimes times(options.times, "optimising `" + kernel.name + "`");
     jit::AfterPass show;

@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/error.h"
 #include "device/system.h"
+#include "support/float_environment.h"
 
 #include <thread>
 
@@ -20,7 +21,8 @@ bool in_host_function() noexcept { return runs_host_function; }
 void refuse_in_host_function() { require(!runs_host_function, CUDA_ERROR_NOT_PERMITTED); }
 
 void run_host_function(const std::function<void()> &function) {
-    runs_host_function = true; // on the host thread, which runs one function at a time
+    const StandardFloats standard; // the host thread inherited those of the thread that started it
+    runs_host_function = true;     // on the host thread, which runs one function at a time
     function();
     runs_host_function = false;
 }

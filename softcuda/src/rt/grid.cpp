@@ -2,6 +2,7 @@
 #include "rt/grid.h"
 
 #include "rt/warp_scheduler.h"
+#include "support/float_environment.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -191,6 +192,7 @@ void Grid::run_warps(WorkerSlot &slot) noexcept {
 }
 
 void Grid::run_blocks(WorkerSlot &slot) noexcept {
+    const StandardFloats standard;
     if (work_.warp_entry)
         return run_warps(slot);
     if (!slot.prepare(work_.memory))
@@ -205,6 +207,7 @@ void Grid::run_blocks(WorkerSlot &slot) noexcept {
 }
 
 void Grid::run_all(WorkerSlot &slot) noexcept {
+    const StandardFloats standard;
     if (work_.warp_entry) {
         divide(1);
         return run_warps(slot);

@@ -10,14 +10,11 @@
 #pragma once
 
 #include "rt/kernel_abi.h"
+#include "support/float_environment.h"
 
 #include <atomic>
 #include <csetjmp>
 #include <cstdint>
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 namespace softcuda::rt {
 
@@ -48,7 +45,7 @@ class Guard {
     /// Calls body(). Guards nest; a fault ends the innermost.
     template <class Body> Exit run(Body &&body) {
         outer_ = current();
-        const unsigned float_state = save_float_state();
+        const FloatState floats = FloatState::current(); // handlers of signals have their own
         if (sigsetjmp(jump_, 0) == 0) {
             enter();
             body();
@@ -56,7 +53,7 @@ class Guard {
             return Exit::Returned;
         }
         leave();
-        restore_float_state(float_state);
+        floats.restore();
         return exit_;
     }
 
@@ -90,19 +87,6 @@ class Guard {
     static Guard *current() noexcept;
     void enter() noexcept;
     void leave() noexcept;
-
-    static unsigned save_float_state() noexcept {
-#if defined(__x86_64__)
-        return _mm_getcsr();
-#else
-        return 0;
-#endif
-    }
-    static void restore_float_state([[maybe_unused]] unsigned state) noexcept {
-#if defined(__x86_64__)
-        _mm_setcsr(state);
-#endif
-    }
 
     sigjmp_buf jump_;
     Guard *outer_ = nullptr;

@@ -23,9 +23,21 @@ class FloatBits {
     /// loaded or moved. The bits of such a NaN differ between NVIDIA's hardware and the host's
     /// processor.
     [[nodiscard]] bool may_be_new_nan(const ir::Value &value) const;
+    /// True if the operation that makes the value must give a NaN the bits of NVIDIA's hardware at
+    /// once, because later code cannot tell a new NaN from other bits:
+    ///
+    ///     %1 = add.f32 %a, %b
+    ///     %2 = phi [%1, x], [%3, y]      %3 may be a NaN with a payload
+    ///     store [%p], %2
+    [[nodiscard]] bool is_made_canonical(const ir::Value &value) const;
 
   private:
-    std::vector<bool> may_be_denormal_, may_be_new_nan_; ///< by Value::id
+    class Copies;
+    void find_canonical(const ir::Function &function, const Copies &copies,
+                        const std::vector<const ir::Value *> &nans,
+                        const std::vector<const ir::Value *> &payloads);
+
+    std::vector<bool> may_be_denormal_, may_be_new_nan_, made_canonical_; ///< by Value::id
 };
 
 } // namespace softcuda::analysis

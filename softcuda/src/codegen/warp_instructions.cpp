@@ -152,6 +152,9 @@ std::vector<llvm::Value *> WarpEmitter::compute(const ir::Instruction &i,
     }
     std::vector<llvm::Value *> results;
     vector_math::emit_elementwise(b, kernel.code.target, i, operands, facts, results);
+    for (std::size_t k = 0; k < results.size(); ++k)
+        if (bits.is_made_canonical(*i.result(k)))
+            results[k] = vector_math::canonicalize_nan(b, results[k]);
     return results;
 }
 

@@ -227,7 +227,9 @@ std::string print_float_bits(const KernelPlan &plan) {
             return "-";
         const bool normal = plan.float_bits.never_denormal(value);
         return std::string(normal ? "never denormal" : "any number") +
-               (plan.float_bits.may_be_new_nan(value) ? ", may be a new NaN" : "");
+               (plan.float_bits.may_be_new_nan(value)      ? ", may be a new NaN"
+                : plan.float_bits.is_made_canonical(value) ? ", a NaN is canonical at once"
+                                                           : "");
     });
 }
 

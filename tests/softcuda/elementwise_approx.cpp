@@ -98,6 +98,23 @@ struct Approximations {
         cases.push_back(c);
     }
 
+    /// All bits of a double, without .ftz. `bound`: in units in the last place.
+    void add_exact_double(Opcode opcode, std::function<long double(long double)> exact,
+                          long double bound) {
+        Case c{opcode, {}, {Type::F64}, {Type::F64}, {}};
+        c.attributes.type = Scalar::F64;
+        c.attributes.precision = Precision::Approx;
+        c.reference = [=](Inputs in, Bits *out) {
+            out[0] = bits_of(static_cast<double>(exact(as_double(in[0]))));
+        };
+        c.accept = [=](Inputs in, Bits got, Bits) {
+            const long double exactly = exact(as_double(in[0]));
+            const long double unit = std::ldexp(1.0L, std::ilogb(exactly) - 52);
+            return std::fabs(as_double(got) - exactly) <= bound * unit;
+        };
+        cases.push_back(c);
+    }
+
     void add_half(Opcode opcode, const Format &format, Scalar type, double bound,
                   std::function<double(double)> exact) {
         Case c{opcode, {}, {Type::I16}, {Type::I16}, {}};
@@ -158,6 +175,8 @@ std::vector<Case> approx_cases() {
     t.add(Opcode::Div, 2, [](auto x) { return x[0] / x[1]; }, within_ulps(2), Precision::Full);
     t.add_double(Opcode::Rcp, [](double x) { return 1 / x; });
     t.add_double(Opcode::Rsqrt, [](double x) { return 1 / std::sqrt(x); });
+    // The programming guide allows 1 ulp, and an H200 stays below 0.51.
+    t.add_exact_double(Opcode::Rsqrt, [](long double x) { return 1 / std::sqrt(x); }, 0.51L);
     const auto exp2 = [](double x) { return std::exp2(x); };
     const auto tanh = [](double x) { return std::tanh(x); };
     t.add_half(Opcode::Ex2, kF16, Scalar::F16, 0x1.12p-10, exp2); // 2^-9.9

@@ -5,11 +5,21 @@
 // each value that points to shared or local memory gets a twin, the same address within the space,
 // and generic accesses use the twin. Global, constant and parameter addresses are the same in
 // generic form, so there the access only changes its space.
+//
+// An offset may be the distance to another space, as in self-relative pointers:
+//
+//     slot = target - &slot          with `slot` in shared and `target` in global memory
+//     *(&slot + slot)                is an access to global memory
+//
+// A kernel can only know such a distance if it computes with the address of shared or local memory
+// other than to add offsets and to access memory. If a function does so, offsets that may be large
+// (not widened from 32 bits) make an address one of any space.
 #include "ir/clean_up.h"
 #include "ir/dominators.h"
 #include "ir/replacements.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 
 namespace softcuda::ir {
@@ -80,6 +90,47 @@ bool is_index(const Value &value) {
     }
 }
 
+/// The number of bits of an integer's magnitude, at most: 64 if nothing is known.
+unsigned magnitude_bits(const Value &value, unsigned depth = 0) {
+    constexpr unsigned kMostDepth = 6;
+    if (value.constant) {
+        const auto number = static_cast<std::int64_t>(value.bits);
+        return 64 - static_cast<unsigned>(std::countl_zero(
+                        static_cast<std::uint64_t>(number < 0 ? ~number : number)));
+    }
+    const unsigned width = bits(value.type);
+    if (!value.definition || depth == kMostDepth)
+        return width;
+    const Instruction &i = *value.definition;
+    const auto of = [&](std::size_t n) { return magnitude_bits(*i.operand(n), depth + 1); };
+    switch (i.opcode) {
+    case Opcode::Convert:
+        return is_floating(i.attributes.source_type)
+                   ? width
+                   : std::min({width, bits(i.attributes.source_type), of(0)});
+    case Opcode::MulWide:
+    case Opcode::Mul:
+        return std::min(width, of(0) + of(1));
+    case Opcode::Shl:
+        return i.operand(1)->constant ? std::min<unsigned>(width, of(0) + i.operand(1)->bits)
+                                      : width;
+    case Opcode::Shr:
+        return of(0);
+    case Opcode::And:
+        return i.operand(1)->constant ? std::min(of(0), of(1)) : width;
+    case Opcode::Add:
+    case Opcode::Sub:
+        return std::min(width, std::max(of(0), of(1)) + 1);
+    case Opcode::Select:
+        return std::max(of(1), of(2));
+    default:
+        return width;
+    }
+}
+
+/// Spaces are further apart than that.
+constexpr unsigned kMostOffsetBits = 40;
+
 class SpacePropagation {
   public:
     explicit SpacePropagation(Function &function)
@@ -87,7 +138,14 @@ class SpacePropagation {
           origins_(function.value_count(), Origin::Unknown) {}
 
     void run() {
+        // Other functions may have computed what comes in as an argument.
+        offsets_ = function_.kernel ? Offsets::Any : Offsets::Small;
         find_origins();
+        if (offsets_ == Offsets::Any && window_escapes()) {
+            offsets_ = Offsets::Small;
+            origins_.assign(origins_.size(), Origin::Unknown);
+            find_origins();
+        }
         make_twins();
         for (Block *block : order_) {
             for (Instruction *instruction : block->instructions)
@@ -102,10 +160,17 @@ class SpacePropagation {
         return value->constant || value->id >= origins_.size() ? Origin::Anywhere
                                                                : origins_[value->id];
     }
+    /// Which values may be added to an address of a known space.
+    enum class Offsets : std::uint8_t { Any, Small };
     void find_origins();
+    [[nodiscard]] bool window_escapes() const;
+    [[nodiscard]] bool keeps_window(const Instruction &user, std::size_t operand) const;
     bool visit(const Instruction &instruction);
     Origin transfer(const Instruction &instruction) const;
     Origin of_sum(const Instruction &instruction) const;
+    [[nodiscard]] bool may_be_offset(const Value &value) const {
+        return offsets_ == Offsets::Any || magnitude_bits(value) <= kMostOffsetBits;
+    }
     void make_twins();
     void make_twin(Instruction &instruction);
     Value *twin_or_self(Value *value) const;
@@ -117,6 +182,7 @@ class SpacePropagation {
     Function &function_;
     std::vector<Block *> order_;
     std::vector<Origin> origins_; ///< by value id
+    Offsets offsets_ = Offsets::Any;
     std::unordered_map<const Value *, Value *> twins_;
     std::unordered_map<const Instruction *, Instruction *> made_; ///< to stand after the key
     std::vector<std::pair<Instruction *, Instruction *>> phis_;   ///< original and twin
@@ -136,6 +202,41 @@ void SpacePropagation::find_origins() {
     }
     if (changed)
         origins_.assign(origins_.size(), Origin::Anywhere);
+}
+
+/// Whether the address of shared or local memory is used for more than accesses: subtracted from
+/// another address, stored, passed to a function.
+bool SpacePropagation::window_escapes() const {
+    for (const Block *block : order_)
+        for (const Instruction *user : block->instructions)
+            for (std::size_t n = 0; n < user->operands.size(); n++)
+                if (windowed(origin(user->operand(n))) && !keeps_window(*user, n))
+                    return true;
+    return false;
+}
+
+bool SpacePropagation::keeps_window(const Instruction &user, std::size_t operand) const {
+    switch (user.opcode) {
+    case Opcode::Load:
+    case Opcode::Store:
+    case Opcode::Atomic:
+    case Opcode::Reduce:
+        return operand == 0;
+    case Opcode::FromGeneric:
+    case Opcode::IsSpace:
+    case Opcode::Compare:
+    case Opcode::Printf:
+    case Opcode::AssertFail:
+    case Opcode::Malloc: // the arguments of the device runtime
+        return true;
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::Phi:
+    case Opcode::Select:
+        return windowed(origin(user.result()));
+    default:
+        return false;
+    }
 }
 
 bool SpacePropagation::visit(const Instruction &instruction) {
@@ -167,7 +268,10 @@ Origin SpacePropagation::transfer(const Instruction &i) const {
         return of_sum(i);
     case Opcode::Sub: {
         Origin base = origin(i.operand(0)), less = origin(i.operand(1));
-        return known(base) && known(less) ? Origin::Anywhere : base;
+        if (base == Origin::Unknown)
+            return base;
+        return !may_be_offset(*i.operand(1)) || (known(base) && known(less)) ? Origin::Anywhere
+                                                                             : base;
     }
     case Opcode::Select:
         return meet(origin(i.operand(1)), origin(i.operand(2)));
@@ -198,9 +302,12 @@ Origin SpacePropagation::of_sum(const Instruction &sum) const {
         Origin other = first ? y : x;
         if (known(other) && other != Origin::Parameter)
             return other;
-        return is_index(first ? *b : *a) ? Origin::Parameter : Origin::Anywhere;
+        const Value &offset = first ? *b : *a;
+        return is_index(offset) && may_be_offset(offset) ? Origin::Parameter : Origin::Anywhere;
     }
     if (known(x) == known(y))
+        return Origin::Anywhere;
+    if (!may_be_offset(known(x) ? *b : *a))
         return Origin::Anywhere;
     return known(x) ? x : y;
 }

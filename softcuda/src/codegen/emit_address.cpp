@@ -530,35 +530,46 @@ void emit_from_generic(WarpEmitter &w, const ir::Instruction &i) {
     w.define(result, address);
 }
 
-void emit_is_space(WarpEmitter &w, const ir::Instruction &i) {
-    unsigned groups = w.shape(i.result()).groups;
-    llvm::Value *address = w.firsts(i.operand(0), groups);
-    auto within = [&](llvm::Value *start, std::uint64_t bytes) {
-        llvm::Value *distance =
-            w.b.CreateSub(address, repeat(w.b, integer_of(w, start), 1, groups));
-        return w.b.CreateICmpULT(distance, llvm::ConstantInt::get(address->getType(), bytes));
-    };
-    const Invariants &known = w.kernel.frame.invariants;
-    const bool narrow = w.kernel.code.target.has_narrow_windows();
-    const std::uint64_t shared = narrow ? rt::kNarrowWindow : kWideWindow;
-    const std::uint64_t local = narrow ? rt::kNarrowLocal : kWideWindow;
-    switch (i.attributes.space) {
-    case Space::Shared:
-        w.define(i.result(), within(known.shared, shared));
-        break;
-    case Space::Local:
-        w.define(i.result(), within(known.local, local));
-        break;
+namespace {
+
+rt::PointerSpace pointer_space(Space space) {
+    switch (space) {
+    case Space::Constant:
+        return rt::PointerSpace::Constant;
     case Space::Param:
-        w.define(i.result(), within(known.params, w.kernel.plan.function.parameter_bytes));
-        break;
-    case Space::Constant: // constants are ordinary device memory here
-        w.define(i.result(), llvm::Constant::getNullValue(w.type(ir::Type::I1, groups)));
-        break;
+        return rt::PointerSpace::Parameters;
     default:
-        w.define(i.result(), w.b.CreateNot(w.b.CreateOr(within(known.shared, shared),
-                                                        within(known.local, local))));
+        return rt::PointerSpace::Global;
     }
+}
+
+} // namespace
+
+void emit_is_space(WarpEmitter &w, const ir::Instruction &i) {
+    const Space space = i.attributes.space;
+    const Invariants &known = w.kernel.frame.invariants;
+    if (!is_window(space)) { // only the runtime knows the bounds
+        llvm::Value *addresses = w.spill(w.full(i.operand(0)));
+        llvm::FunctionCallee ask = w.kernel.code.runtime_function(
+            "scu_is_space", w.b.getInt32Ty(),
+            {w.b.getPtrTy(), w.b.getPtrTy(), w.b.getPtrTy(), w.b.getInt32Ty(), w.b.getInt32Ty()});
+        llvm::Value *bits =
+            w.b.CreateCall(ask, {known.worker, known.frame, addresses, w.mask_bits(),
+                                 w.i32(static_cast<std::uint32_t>(pointer_space(space)))});
+        w.define_active(i.result(), w.b.CreateBitCast(bits, with_lanes(w.b.getInt1Ty(), kLanes)));
+        return;
+    }
+    const unsigned groups = w.shape(i.result()).groups;
+    llvm::Value *address = w.firsts(i.operand(0), groups);
+    const bool narrow = w.kernel.code.target.has_narrow_windows();
+    const bool shared = space == Space::Shared;
+    const std::uint64_t bytes = !narrow  ? kWideWindow
+                                : shared ? rt::kNarrowWindow
+                                         : rt::kNarrowLocal;
+    llvm::Value *start = integer_of(w, shared ? known.shared : known.local);
+    llvm::Value *distance = w.b.CreateSub(address, repeat(w.b, start, 1, groups));
+    w.define(i.result(),
+             w.b.CreateICmpULT(distance, llvm::ConstantInt::get(address->getType(), bytes)));
 }
 
 } // namespace softcuda::codegen

@@ -21,6 +21,7 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_load_lanes_preserving", reinterpret_cast<void *>(&scu_load_lanes_preserving)},
         {"scu_store_lanes_preserving", reinterpret_cast<void *>(&scu_store_lanes_preserving)},
 #endif
+        {"scu_is_space", reinterpret_cast<void *>(&scu_is_space)},
         {"scu_load_lanes", reinterpret_cast<void *>(&scu_load_lanes)},
         {"scu_store_lanes", reinterpret_cast<void *>(&scu_store_lanes)},
         {"scu_vprintf", reinterpret_cast<void *>(&scu_vprintf)},

@@ -222,8 +222,9 @@ std::shared_ptr<RangeAdvice> AddressSpace::advice(std::uint64_t address, std::ui
     const auto located = locate(address);
     require(located != map_.end(), CUDA_ERROR_INVALID_VALUE);
     Allocation &allocation = map_.at(located->first);
-    require((allocation.is_managed() || allocation.kind == MemoryKind::Variables) && bytes > 0 &&
-                bytes <= allocation.address + allocation.size - address,
+    require((allocation.is_managed() || allocation.kind == MemoryKind::Variables ||
+             allocation.kind == MemoryKind::Constants) &&
+                bytes > 0 && bytes <= allocation.address + allocation.size - address,
             CUDA_ERROR_INVALID_VALUE);
     if (!allocation.advice)
         allocation.advice = std::make_shared<RangeAdvice>();

@@ -34,7 +34,8 @@ enum class MemoryKind {
     Host,       ///< page-locked memory from cuMemHostAlloc
     Managed,    ///< cuMemAllocManaged
     Registered, ///< the client's own memory, after cuMemHostRegister
-    Variables,  ///< .global and .const variables of a module
+    Variables,  ///< .global variables of a module
+    Constants,  ///< .const variables of a module
     Pool,       ///< cuMemAllocAsync
     Heap,       ///< memory that malloc() in kernels returns
     Array,      ///< texels of a CUDA array

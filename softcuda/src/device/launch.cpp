@@ -99,6 +99,8 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     [[nodiscard]] bool dropped() const noexcept;
 
     bool is_registered(std::uint64_t address, std::uint64_t bytes) override;
+    std::span<const std::byte> parameter_block() const noexcept override;
+    bool is_constant(std::uint64_t address) override;
     void print(std::uint64_t block, std::string_view text) override;
     std::uint64_t allocate(std::uint64_t bytes) override;
     bool release(std::uint64_t address) override;
@@ -465,6 +467,15 @@ void KernelLaunch::complete() noexcept {
 
 bool KernelLaunch::is_registered(std::uint64_t address, std::uint64_t bytes) {
     return System::get().memory().contains(address, bytes);
+}
+
+std::span<const std::byte> KernelLaunch::parameter_block() const noexcept {
+    return {frame_.params, function_.info().parameter_bytes};
+}
+
+bool KernelLaunch::is_constant(std::uint64_t address) {
+    const std::optional<Allocation> found = System::get().memory().find(address);
+    return found && found->kind == MemoryKind::Constants;
 }
 
 void KernelLaunch::print(std::uint64_t block, std::string_view text) {

@@ -200,15 +200,26 @@ Module::~Module() {
     release_variables();
 }
 
+static MemoryKind memory_kind(compiler::VariableSpace space) noexcept {
+    switch (space) {
+    case compiler::VariableSpace::Managed:
+        return MemoryKind::Managed;
+    case compiler::VariableSpace::Constant:
+        return MemoryKind::Constants;
+    case compiler::VariableSpace::Global:
+        break;
+    }
+    return MemoryKind::Variables;
+}
+
 void Module::place(std::size_t index) {
     const compiler::Variable &variable = program_->variables()[index];
-    symbols_[index] = System::get().memory().allocate(
-        {.size = std::max<std::uint64_t>(1, variable.size),
-         .kind = variable.space == compiler::VariableSpace::Managed ? MemoryKind::Managed
-                                                                    : MemoryKind::Variables,
-         .device = &context_.device(),
-         .context = &context_,
-         .flags = 0});
+    symbols_[index] =
+        System::get().memory().allocate({.size = std::max<std::uint64_t>(1, variable.size),
+                                         .kind = memory_kind(variable.space),
+                                         .device = &context_.device(),
+                                         .context = &context_,
+                                         .flags = 0});
 }
 
 void Module::initialise(std::size_t index) {
@@ -233,10 +244,9 @@ void Module::release_variables() noexcept {
     for (std::size_t index = 0; index < symbols_.size(); index++) {
         if (symbols_[index] == 0)
             continue;
-        const bool managed = program_->variables()[index].space == compiler::VariableSpace::Managed;
         try {
             System::get().memory().free(symbols_[index],
-                                        managed ? MemoryKind::Managed : MemoryKind::Variables);
+                                        memory_kind(program_->variables()[index].space));
         } catch (const Error &) {
             // The context was torn down, and its memory was freed.
         }

@@ -396,8 +396,12 @@ void SpacePropagation::rewrite(Instruction &i) {
             replaced_.add(i.result(), twin_or_self(i.operand(0)));
         break;
     case Opcode::IsSpace:
-        if (Origin from = origin(i.operand(0)); known(from) && from != Origin::Parameter)
-            replaced_.add(i.result(), function_.constant(Type::I1, from == origin_of(space)));
+        if (Origin from = origin(i.operand(0)); known(from) && from != Origin::Parameter) {
+            // The window of the parameters is in that of global memory.
+            const bool is_in =
+                from == origin_of(space) || (from == Origin::ParamBlock && space == Space::Global);
+            replaced_.add(i.result(), function_.constant(Type::I1, is_in));
+        }
         break;
     default:
         break;

@@ -19,7 +19,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 14;
+inline constexpr uint32_t kKernelAbiVersion = 15;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -163,6 +163,9 @@ struct LaneForm {
     std::uint16_t count; ///< elements
 };
 
+/// The spaces of which generated code does not know the bounds.
+enum class PointerSpace : std::uint32_t { Global, Constant, Parameters };
+
 /// The addresses of a warp's access, stored by generated code for a check.
 struct LanePlaces {
     std::int64_t offsets[kWarpSize]; ///< offsets of the lanes from a common base
@@ -196,6 +199,11 @@ void scu_check_addresses(softcuda::rt::WorkerState *, const softcuda::rt::Launch
 void scu_check_places(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                       std::uint64_t base, const softcuda::rt::LanePlaces *places,
                       std::uint32_t mask);
+
+/// The lanes in `mask` whose generic address is in `space`, a PointerSpace. `addresses` has 32
+/// entries.
+std::uint32_t scu_is_space(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
+                           const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t space);
 
 /// Loads and stores lane by lane, and checks each address first. `values` contains arrays of 32
 /// entries, one for each element of `form`: element e of a lane is at its address + e * element

@@ -10,6 +10,7 @@
 #include "rt/printf_format.h"
 #include "rt/watch.h"
 #include "rt/watch_abi.h"
+#include "rt/windows.h"
 #include "rt/worker_slot.h"
 
 #include <algorithm>
@@ -42,16 +43,31 @@ KernelServices &services(const LaunchFrame *frame) {
     Guard::fail(report);
 }
 
+/// Whether the address is in the window that starts at `begin`, as generated code tests it.
+bool is_behind(const std::byte *begin, std::uint64_t address, std::uint64_t narrow_bytes) {
+    constexpr std::uint64_t kWide = std::uint64_t{1} << 32;
+    return address - reinterpret_cast<std::uint64_t>(begin) <
+           (windows_are_narrow() ? narrow_bytes : kWide);
+}
+
+bool is_parameter(const LaunchFrame *frame, std::uint64_t address, std::uint32_t size) {
+    const std::size_t bytes = services(frame).parameter_block().size();
+    const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(frame->params);
+    return size <= bytes && offset <= bytes - size;
+}
+
 /// Whether the bytes outside the arena may be used: registered host memory, or, through a generic
-/// address, the block's own shared or local memory.
+/// address, the block's own shared or local memory, or the kernel's parameters for a load.
 bool is_reachable(const WorkerState *worker, const LaunchFrame *frame, std::uint64_t address,
-                  std::uint32_t size) {
+                  std::uint32_t size, FaultReport::Direction direction) {
     if (address - frame->global_base < frame->global_size)
         return true; // an access to unallocated memory there faults
     if (Windows::shared_contains(worker->shared, address) ||
         Windows::local_contains(worker->local, address))
         return true;
     if (cluster_contains(worker, address, size))
+        return true;
+    if (direction == FaultReport::Direction::Read && is_parameter(frame, address, size))
         return true;
     const Guard::Uninterrupted section;
     return services(frame).is_registered(address, size);
@@ -119,7 +135,7 @@ void scu_check_address(WorkerState *worker, const LaunchFrame *frame, std::uint6
     const auto direction = static_cast<Access>(access) == Access::Load
                                ? FaultReport::Direction::Read
                                : FaultReport::Direction::Write;
-    if (!is_reachable(worker, frame, address, size))
+    if (!is_reachable(worker, frame, address, size, direction))
         fail(Fault::IllegalAddress, address, lane, direction);
     if (std::has_single_bit(size) && address % size != 0)
         fail(Fault::MisalignedAddress, address, lane, direction);
@@ -139,6 +155,32 @@ void scu_check_places(WorkerState *worker, const LaunchFrame *frame, std::uint64
         scu_check_address(worker, frame, base + static_cast<std::uint64_t>(places->offsets[lane]),
                           places->bytes, places->access, lane);
     });
+}
+
+std::uint32_t scu_is_space(WorkerState *worker, const LaunchFrame *frame,
+                           const std::uint64_t *addresses, std::uint32_t mask,
+                           std::uint32_t space) {
+    std::uint32_t found = 0;
+    const Guard::Uninterrupted section;
+    for_each_lane(mask, [&](unsigned lane) {
+        const std::uint64_t address = addresses[lane];
+        bool is_in = false;
+        switch (static_cast<PointerSpace>(space)) {
+        case PointerSpace::Global: // what is in no other window; parameters are in this one, too
+            is_in = !is_behind(worker->shared, address, kNarrowWindow) &&
+                    !is_behind(worker->local, address, kNarrowLocal) &&
+                    !cluster_contains(worker, address, 1) && !services(frame).is_constant(address);
+            break;
+        case PointerSpace::Constant:
+            is_in = services(frame).is_constant(address);
+            break;
+        case PointerSpace::Parameters:
+            is_in = is_parameter(frame, address, 1);
+            break;
+        }
+        found |= std::uint32_t{is_in} << lane;
+    });
+    return found;
 }
 
 void scu_load_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,

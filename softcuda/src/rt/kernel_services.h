@@ -35,6 +35,11 @@ class KernelServices {
     /// Whether kernels may use these bytes outside the arena.
     [[nodiscard]] virtual bool is_registered(std::uint64_t address, std::uint64_t bytes) = 0;
 
+    /// The kernel's parameters, which threads may read through a generic address.
+    [[nodiscard]] virtual std::span<const std::byte> parameter_block() const noexcept = 0;
+    /// Whether a .const variable of a loaded module is at this address.
+    [[nodiscard]] virtual bool is_constant(std::uint64_t address) = 0;
+
     /// Receives the output of a thread of block `block`.
     virtual void print(std::uint64_t block, std::string_view text) = 0;
 

@@ -1,6 +1,7 @@
 // code_generator.cpp -- creates LLVM's code generators, and keeps the idle ones.
 #include "jit/code_generator.h"
 
+#include "jit/split_blocks.h"
 #include "jit/target.h"
 
 #include <llvm/CodeGen/MachineModuleInfo.h>
@@ -39,6 +40,13 @@ std::unique_ptr<CodeGenerator> take_idle(const std::string &key) {
     return taken;
 }
 
+/// A pass that LLVM adds for each processor, behind CodeGenPrepare and before analyses that
+/// instruction selection needs.
+llvm::AnalysisID pass_before_selection() {
+    const std::unique_ptr<llvm::FunctionPass> pass(llvm::createSafeStackPass());
+    return pass->getPassID();
+}
+
 } // namespace
 
 // As TargetMachine::addPassesToEmitMC(), without one analysis: it looks for the locations of
@@ -58,6 +66,7 @@ MachinePasses::MachinePasses(llvm::TargetMachine &any_machine, const Target &tar
         config->disablePass(&llvm::EarlyMachineLICMID);
     // Processors that reorder instructions gain nothing from a second schedule.
     config->disablePass(&llvm::PostRASchedulerID);
+    config->insertPass(pass_before_selection(), make_split_blocks_pass());
     if (config->addISelPasses())
         throw std::logic_error("the target cannot select instructions");
     config->addMachinePasses();

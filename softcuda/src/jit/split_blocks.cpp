@@ -34,16 +34,31 @@ void split(llvm::BasicBlock &block) {
         block.splitBasicBlock(*start, "part");
 }
 
+bool split_blocks_of(llvm::Function &function) {
+    std::vector<llvm::BasicBlock *> blocks;
+    for (llvm::BasicBlock &block : function)
+        if (block.size() > kLong)
+            blocks.push_back(&block);
+    for (llvm::BasicBlock *block : blocks)
+        split(*block);
+    return !blocks.empty();
+}
+
+class SplitBlocksPass : public llvm::FunctionPass {
+  public:
+    static inline char ID = 0;
+    SplitBlocksPass() : FunctionPass(ID) {}
+    llvm::StringRef getPassName() const override { return "split long basic blocks"; }
+    bool runOnFunction(llvm::Function &function) override { return split_blocks_of(function); }
+};
+
 } // namespace
 
 void split_blocks(llvm::Module &module) {
-    std::vector<llvm::BasicBlock *> blocks;
     for (llvm::Function &function : module)
-        for (llvm::BasicBlock &block : function)
-            if (block.size() > kLong)
-                blocks.push_back(&block);
-    for (llvm::BasicBlock *block : blocks)
-        split(*block);
+        split_blocks_of(function);
 }
+
+llvm::FunctionPass *make_split_blocks_pass() { return new SplitBlocksPass; }
 
 } // namespace softcuda::jit

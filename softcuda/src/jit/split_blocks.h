@@ -3,10 +3,17 @@
 
 #include "jit/llvm.h"
 
+#include <llvm/Pass.h>
+
 namespace softcuda::jit {
 
-/// Splits each basic block of more than 1000 instructions into blocks of 400. Instruction selection
-/// combines the operations of one block in a time that grows faster than linearly.
+/// Divides each basic block of more than a thousand instructions into parts. Instruction selection
+/// and the scheduler process one basic block at a time, and their time grows faster than linearly
+/// with its length.
 void split_blocks(llvm::Module &module);
+
+/// The same as a pass of the code generator. LLVM's CodeGenPrepare joins parts again, so the pass
+/// must run after it.
+[[nodiscard]] llvm::FunctionPass *make_split_blocks_pass();
 
 } // namespace softcuda::jit

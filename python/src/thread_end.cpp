@@ -78,4 +78,34 @@ extern "C" int __wrap_PyArg_ParseTupleAndKeywords(PyObject *tuple, PyObject *key
     va_end(places);
     return result;
 }
+
+// The name in a module that was compiled without PY_SSIZE_T_CLEAN, or for Python 3.13 and later.
+#undef PyObject_CallMethod
+extern "C" PyObject *__wrap_PyObject_CallMethod(PyObject *object, const char *name,
+                                                const char *format, ...);
+extern "C" PyObject *__wrap_PyObject_CallMethod(PyObject *object, const char *name,
+                                                const char *format, ...) {
+    PyObject *method = PyObject_GetAttrString(object, name);
+    if (method == nullptr)
+        return nullptr;
+    PyObject *values = nullptr;
+    if (format != nullptr && *format != 0) {
+        va_list places;
+        va_start(places, format);
+        values = Py_VaBuildValue(format, places);
+        va_end(places);
+    } else {
+        values = PyTuple_New(0);
+    }
+    if (values != nullptr && !PyTuple_Check(values)) { // one value
+        PyObject *tuple = PyTuple_New(1);
+        if (tuple == nullptr || PyTuple_SetItem(tuple, 0, values) != 0)
+            Py_CLEAR(tuple); // SetItem() has released the value, or there is no memory
+        values = tuple;
+    }
+    PyObject *result = values == nullptr ? nullptr : PyObject_Call(method, values, nullptr);
+    Py_XDECREF(values);
+    Py_DECREF(method);
+    return result;
+}
 // NOLINTEND(bugprone-reserved-identifier)

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <system_error>
 #include <vector>
 
@@ -11,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <abi/environment_number.h>
+
 #include "byte_stream.h"
-#include "compiler_search.h"
 
 namespace fs = std::filesystem;
 
@@ -145,10 +145,7 @@ bool is_abandoned(const FileInFolder &file) {
 } // namespace
 
 std::uint64_t DiskCache::default_capacity() {
-    std::uint64_t bytes = 0;
-    const std::string text = environment("PYCUDA_CACHE_SIZE");
-    auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-    return text.empty() || failed != std::errc() ? std::uint64_t{1} << 30 : bytes;
+    return abi::environment_number("PYCUDA_CACHE_SIZE", std::uint64_t{1} << 30);
 }
 
 DiskCache::DiskCache(fs::path folder, std::uint64_t capacity)

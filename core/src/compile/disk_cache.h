@@ -28,7 +28,8 @@ struct CacheEntry {
 
 class DiskCache {
   public:
-    /// 1 GiB, or $PYCUDA_CACHE_SIZE bytes.
+    /// 1 GiB, or $PYCUDA_CACHE_SIZE: bytes, or a number such as 512M. Throws
+    /// std::invalid_argument if the variable is not a number.
     [[nodiscard]] static std::uint64_t default_capacity();
 
     explicit DiskCache(std::filesystem::path folder, std::uint64_t capacity = default_capacity());

@@ -1,6 +1,8 @@
 // copy_team.cpp -- threads that copy host memory in parallel.
 #include "memory/copy_team.h"
 
+#include <abi/environment_number.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -33,16 +35,11 @@ void pause() noexcept {
 
 /// The value of PYCUDA_COPY_THREADS; empty if it is not set.
 std::optional<unsigned> asked_threads() {
-    const char *const value = std::getenv("PYCUDA_COPY_THREADS");
-    if (value == nullptr || *value == '\0')
+    constexpr std::uint64_t unset = UINT64_MAX;
+    const std::uint64_t asked = abi::environment_number("PYCUDA_COPY_THREADS", unset);
+    if (asked == unset)
         return {};
-    char *end = nullptr;
-    const long number = std::strtol(value, &end, 10);
-    if (*end != '\0' || number < 0)
-        throw std::invalid_argument(
-            std::string("PYCUDA_COPY_THREADS must be a number of threads, 0 or more, not \"") +
-            value + '"');
-    return static_cast<unsigned>(std::min<long>(number, 64));
+    return static_cast<unsigned>(std::min<std::uint64_t>(asked, 64));
 }
 
 unsigned wanted_threads() {

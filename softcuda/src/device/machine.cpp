@@ -2,12 +2,10 @@
 #include "device/machine.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <sched.h>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -87,46 +85,11 @@ Machine read_machine() {
     return result;
 }
 
-unsigned suffix_shift(char suffix) {
-    switch (suffix) {
-    case 'K':
-    case 'k':
-        return 10;
-    case 'M':
-    case 'm':
-        return 20;
-    case 'G':
-    case 'g':
-        return 30;
-    case 'T':
-    case 't':
-        return 40;
-    default:
-        return 0;
-    }
-}
-
 } // namespace
 
 const Machine &machine() {
     static const Machine result = read_machine();
     return result;
-}
-
-std::uint64_t environment_number(const char *name, std::uint64_t otherwise) {
-    const char *text = std::getenv(name);
-    if (!text || !*text)
-        return otherwise;
-    errno = 0;
-    char *end = nullptr;
-    const std::uint64_t number = std::strtoull(text, &end, 10);
-    const unsigned shift = suffix_shift(*end);
-    const bool starts_with_digit = *text >= '0' && *text <= '9';
-    const char *rest = shift == 0 ? end : end + 1;
-    if (!starts_with_digit || errno != 0 || *rest != '\0' || number > (UINT64_MAX >> shift))
-        throw std::invalid_argument(std::string(name) + " is '" + text +
-                                    "', not a number such as 4, 512M or 2G");
-    return number << shift;
 }
 
 } // namespace softcuda::device

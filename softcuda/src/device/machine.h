@@ -17,9 +17,4 @@ struct Machine {
 /// Read once; later calls return the same object.
 const Machine &machine();
 
-/// The value of an environment variable as a number with an optional suffix K, M, G or T (powers of
-/// 1024), or `otherwise` if it is unset or empty. Throws std::invalid_argument, which names the
-/// variable and its value, if it is not such a number.
-std::uint64_t environment_number(const char *name, std::uint64_t otherwise);
-
 } // namespace softcuda::device

@@ -14,6 +14,8 @@
 #include "profile/modes.h"
 #include "profile/record.h"
 
+#include <abi/environment_number.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -41,7 +43,7 @@ std::atomic<bool> forked{false};
 /// A setting with a minimum and a maximum; the default is between them.
 std::uint64_t number_between(const char *name, std::uint64_t otherwise, std::uint64_t least,
                              std::uint64_t most) {
-    const std::uint64_t number = environment_number(name, otherwise);
+    const std::uint64_t number = abi::environment_number(name, otherwise);
     if (number < least || number > most)
         throw std::invalid_argument(std::string(name) + " is " + std::to_string(number) +
                                     ", not between " + std::to_string(least) + " and " +
@@ -50,7 +52,7 @@ std::uint64_t number_between(const char *name, std::uint64_t otherwise, std::uin
 }
 
 int chosen_architecture() {
-    const std::uint64_t wanted = environment_number("SOFTCUDA_ARCH", 86);
+    const std::uint64_t wanted = abi::environment_number("SOFTCUDA_ARCH", 86);
     std::string known;
     for (int architecture : kArchitectures) {
         if (wanted == static_cast<std::uint64_t>(architecture))
@@ -88,7 +90,7 @@ System::Settings System::settings() {
         return {.threads =
                     static_cast<unsigned>(number_between("SOFTCUDA_THREADS", cores, 1, 1024)),
                 .devices = number_between("SOFTCUDA_DEVICES", 1, 1, 64),
-                .memory = environment_number("SOFTCUDA_MEMORY", 0),
+                .memory = abi::environment_number("SOFTCUDA_MEMORY", 0),
                 .architecture = chosen_architecture()};
     } catch (const std::invalid_argument &wrong) {
         std::fprintf(stderr, "softcuda: %s\n", wrong.what());

@@ -154,9 +154,7 @@ bool is_handler(nb::handle value) {
 /// Compares the element type of the handler's array with the type that the kernel's pointer refers
 /// to.
 void check_elements_of_handler(nb::handle handler, std::size_t index, Packing &packing) {
-    const nb::object array = nb::steal(PyObject_GetAttr(handler.ptr(), names.array));
-    if (!array.is_valid())
-        throw nb::python_error();
+    const nb::object array = made(PyObject_GetAttr(handler.ptr(), names.array));
     const nb::object dtype = nb::steal(PyObject_GetAttr(array.ptr(), names.dtype));
     if (dtype.is_valid())
         return check_elements(packing.function, index, dtype);

@@ -111,9 +111,7 @@ template <class Managed> void destroy_capsule(PyObject *capsule, const char *nam
 template <class Managed>
 nb::object make_capsule(std::unique_ptr<Lent<Managed>> lent, const char *name,
                         PyCapsule_Destructor destroy) {
-    nb::object capsule = nb::steal(PyCapsule_New(&lent->managed, name, destroy));
-    if (!capsule.is_valid())
-        throw nb::python_error();
+    nb::object capsule = made(PyCapsule_New(&lent->managed, name, destroy));
     static_cast<void>(lent.release());
     return capsule;
 }

@@ -3,6 +3,7 @@
 
 #include "function.h"
 #include "host_buffer.h"
+#include "python_object.h"
 #include "texture.h"
 #include "with_block.h"
 
@@ -68,11 +69,9 @@ Module module_from_buffer(nb::handle buffer,
 }
 
 Module module_from_file(nb::handle filename) {
-    nb::object path = nb::steal(PyOS_FSPath(filename.ptr()));
-    if (!path.is_valid())
-        throw nb::python_error();
+    nb::object path = made(PyOS_FSPath(filename.ptr()));
     nb::object bytes =
-        nb::isinstance<nb::bytes>(path) ? path : nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
+        nb::isinstance<nb::bytes>(path) ? path : made(PyUnicode_EncodeFSDefault(path.ptr()));
     std::string name = nb::cast<nb::bytes>(bytes).c_str();
     nb::gil_scoped_release release;
     return Module::load_file(name);

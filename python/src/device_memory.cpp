@@ -80,15 +80,18 @@ class IpcMemory {
 struct PointerHolder {};
 
 CUdeviceptr pointer_of(nb::handle holder) {
-    return unsigned_integer(nb::object(holder.attr("get_pointer")()));
+    const nb::object get_pointer = optional_attribute(holder, "get_pointer");
+    if (!get_pointer.is_valid())
+        throw_type_error(name_of_type(holder) +
+                         " does not define get_pointer(), which returns the address");
+    return unsigned_integer(nb::object(get_pointer()));
 }
 
 nb::object view_of(CUdeviceptr address, std::size_t size, std::size_t offset) {
+    if (size > PY_SSIZE_T_MAX)
+        throw_value_error("size is " + std::to_string(size) + ", more than memory can have");
     auto *start = reinterpret_cast<char *>(address) + offset;
-    PyObject *view = PyMemoryView_FromMemory(start, static_cast<Py_ssize_t>(size), PyBUF_WRITE);
-    if (view == nullptr)
-        throw nb::python_error();
-    return nb::steal(view);
+    return made(PyMemoryView_FromMemory(start, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
 }
 
 DeviceMemory mem_alloc(nb::handle size) {

@@ -17,9 +17,7 @@ namespace pycuda::python {
 namespace {
 
 nb::object attribute(nb::handle object, PyObject *name) {
-    nb::object found = nb::steal(PyObject_GetAttr(object.ptr(), name));
-    if (!found.is_valid())
-        throw nb::python_error();
+    nb::object found = made(PyObject_GetAttr(object.ptr(), name));
     return found;
 }
 
@@ -122,9 +120,7 @@ void pack_torch_tensor(const ArgumentType &, PyObject *value, Packing &packing) 
         reject_host_array(value, packing);
     check_elements(packing.function, packing.block.count(), attribute(value, names.dtype));
     PyObject *self[] = {value};
-    nb::object address = nb::steal(PyObject_VectorcallMethod(names.data_ptr, self, 1, nullptr));
-    if (!address.is_valid())
-        throw nb::python_error();
+    nb::object address = made(PyObject_VectorcallMethod(names.data_ptr, self, 1, nullptr));
     push_address(unsigned_integer(address), value, packing);
 }
 
@@ -147,9 +143,7 @@ void pack_cupy_array(const ArgumentType &, PyObject *value, Packing &packing) {
     push_address(unsigned_integer(attribute(attribute(value, names.data), names.ptr)), value,
                  packing);
     if (!packing.cupy_stream) {
-        nb::object stream = nb::steal(PyObject_CallNoArgs(cupy_current_stream));
-        if (!stream.is_valid())
-            throw nb::python_error();
+        nb::object stream = made(PyObject_CallNoArgs(cupy_current_stream));
         packing.cupy_stream =
             reinterpret_cast<CUstream>(unsigned_integer(attribute(stream, names.ptr)));
         packing.staged.use().follow(*packing.cupy_stream); // once for all arrays of the call
@@ -184,9 +178,7 @@ PyObject *item(PyObject *interface, PyObject *name, nb::handle value) {
 
 void pack_interface(PyObject *interface, nb::handle value, Packing &packing) {
     check_elements(packing.function, packing.block.count(), item(interface, names.typestr, value));
-    nb::object address = nb::steal(PySequence_GetItem(item(interface, names.data, value), 0));
-    if (!address.is_valid())
-        throw nb::python_error();
+    nb::object address = made(PySequence_GetItem(item(interface, names.data, value), 0));
     push_address(unsigned_integer(address), value, packing);
     if (CUstream producer = stream_of_interface(interface))
         packing.staged.use().follow(producer);

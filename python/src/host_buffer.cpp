@@ -19,9 +19,7 @@ namespace {
 void refuse_objects(nb::handle array, const char *what) {
     static constinit std::atomic<PyObject *> known_plain =
         nullptr; // the last dtype without objects
-    nb::object dtype = nb::steal(PyObject_GetAttr(array.ptr(), names.dtype));
-    if (!dtype.is_valid())
-        throw nb::python_error();
+    nb::object dtype = made(PyObject_GetAttr(array.ptr(), names.dtype));
     if (dtype.ptr() == known_plain.load(std::memory_order_relaxed)) [[likely]]
         return;
     if (nb::cast<bool>(dtype.attr("hasobject")))

@@ -201,7 +201,7 @@ void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *v
     case 'e':
         return pack_half(packing, wanted, value);
     case '?': {
-        const unsigned char byte = PyObject_IsTrue(value) == 1;
+        const unsigned char byte = truth_of(value);
         return push(packing, wanted, value, &byte, 1, ValueKind::Unsigned);
     }
     default:

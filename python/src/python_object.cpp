@@ -29,9 +29,7 @@ nb::object optional_attribute(nb::handle object, const char *name) {
 }
 
 unsigned long long unsigned_integer(nb::handle object) {
-    nb::object number = nb::steal(PyNumber_Index(object.ptr()));
-    if (!number.is_valid())
-        throw nb::python_error();
+    nb::object number = made(PyNumber_Index(object.ptr()));
     unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
     if (value == static_cast<unsigned long long>(-1) && PyErr_Occurred())
         throw nb::python_error();

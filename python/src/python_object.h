@@ -13,12 +13,27 @@ std::string name_of_type(nb::handle object);
 /// The name of the type without its module.
 std::string unqualified_name_of_type(nb::handle object);
 
+/// The object that a function of CPython made. Throws Python's error if the function returned null.
+inline nb::object made(PyObject *result) {
+    if (result == nullptr)
+        throw nb::python_error();
+    return nb::steal(result);
+}
+
 /// The attribute; invalid if the object does not have it. Other errors pass through.
 nb::object optional_attribute(nb::handle object, const char *name);
 
 /// The value of an int, or of an object with __index__, as an address or size. Throws if it does
 /// not fit.
 unsigned long long unsigned_integer(nb::handle object);
+
+/// bool(object). Throws the object's error, such as that of an array of several elements.
+inline bool truth_of(nb::handle object) {
+    const int truth = PyObject_IsTrue(object.ptr());
+    if (truth < 0)
+        throw nb::python_error();
+    return truth != 0;
+}
 
 /// A number of bytes, for an argument with the name `what`: an int that is not negative. Throws
 /// TypeError or ValueError.

@@ -31,9 +31,7 @@ nb::object allocate(std::size_t bytes, StreamRef queue) {
 }
 
 nb::object attribute(nb::handle object, PyObject *name) {
-    nb::object found = nb::steal(PyObject_GetAttr(object.ptr(), name));
-    if (!found.is_valid())
-        throw nb::python_error();
+    nb::object found = made(PyObject_GetAttr(object.ptr(), name));
     return found;
 }
 

@@ -146,6 +146,8 @@ std::size_t TextureReference::set_address(nb::object memory, std::size_t bytes,
 
 void TextureReference::set_address_2d(nb::object memory, nb::handle descriptor, std::size_t pitch) {
     const CUdeviceptr address = device_address(memory, "devptr");
+    if (!optional_attribute(descriptor, "num_channels").is_valid())
+        throw_type_error("descr must be an ArrayDescriptor, not " + name_of_type(descriptor));
     format_ = CUarray_format(nb::cast<int>(descriptor.attr("format")));
     channels_ = nb::cast<int>(descriptor.attr("num_channels"));
     resource_ = {};
@@ -300,7 +302,10 @@ struct TextureOptions {
 CUDA_TEXTURE_DESC describe(const TextureOptions &options, bool integers) {
     CUDA_TEXTURE_DESC description{};
     for (int i = 0; i < 3; ++i) {
-        nb::object mode = PySequence_Check(options.address_mode.ptr())
+        const bool is_list = PySequence_Check(options.address_mode.ptr()) != 0;
+        if (is_list && nb::len(options.address_mode) == 0)
+            throw_value_error("address_mode must have a mode for each axis, but is empty");
+        nb::object mode = is_list
                               ? nb::object(options.address_mode[i % nb::len(options.address_mode)])
                               : nb::borrow(options.address_mode);
         description.addressMode[i] = CUaddress_mode(nb::cast<int>(mode));

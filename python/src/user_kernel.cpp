@@ -52,9 +52,9 @@ nb::object converted(nb::handle value, const KernelArgument &declared, const Par
     if (!wanted || !(is_integer || kind == 'f' || kind == 'c'))
         return {};
     if (wanted->kind == ValueKind::Signed || wanted->kind == ValueKind::Unsigned)
-        return is_integer ? nb::steal(PyNumber_Index(value.ptr())) : nb::object();
+        return is_integer ? made(PyNumber_Index(value.ptr())) : nb::object();
     if (wanted->kind == ValueKind::Float && kind != 'c')
-        return nb::steal(PyNumber_Float(value.ptr()));
+        return made(PyNumber_Float(value.ptr()));
     if (declared.type.find("complex<") != std::string::npos)
         return nb::handle(reinterpret_cast<PyObject *>(&PyComplex_Type))(value);
     return {};

@@ -16,9 +16,17 @@
 namespace softcuda::device {
 namespace {
 
-/// The number of bytes from the first to the last byte of a box.
-std::uint64_t extent(const Copy::End &end, const Copy &copy) {
-    return (copy.depth - 1) * end.slice + (copy.height - 1) * end.pitch + copy.width;
+/// The number of bytes from the first to the last byte of `slices` slices of `rows` rows; the
+/// largest number if the extent does not fit 64 bits.
+std::uint64_t extent(const Copy::End &end, std::uint64_t slices, std::uint64_t rows,
+                     std::uint64_t width) {
+    std::uint64_t between_slices = 0, between_rows = 0, bytes = 0;
+    if (__builtin_mul_overflow(slices - 1, end.slice, &between_slices) ||
+        __builtin_mul_overflow(rows - 1, end.pitch, &between_rows) ||
+        __builtin_add_overflow(between_slices, between_rows, &bytes) ||
+        __builtin_add_overflow(bytes, width, &bytes))
+        return UINT64_MAX;
+    return bytes;
 }
 
 void check_side(const AddressSpace &memory, const Copy::End &end, const Copy &copy, Side side) {
@@ -28,7 +36,8 @@ void check_side(const AddressSpace &memory, const Copy::End &end, const Copy &co
         require(end.address != 0, CUDA_ERROR_INVALID_VALUE);
         return;
     }
-    require(memory.contains(end.address, extent(end, copy)), CUDA_ERROR_INVALID_VALUE);
+    require(memory.contains(end.address, extent(end, copy.depth, copy.height, copy.width)),
+            CUDA_ERROR_INVALID_VALUE);
 }
 
 /// How the rows of a box are divided into pieces.
@@ -118,7 +127,8 @@ void check_fill(const AddressSpace &memory, const Fill &fill) {
     const std::uint64_t row = fill.width * fill.element_bytes;
     require(fill.height == 1 || (fill.pitch >= row && fill.pitch % fill.element_bytes == 0),
             CUDA_ERROR_INVALID_VALUE);
-    require(memory.contains(fill.address, (fill.height - 1) * fill.pitch + row),
+    const Copy::End end = {.address = fill.address, .pitch = fill.pitch};
+    require(memory.contains(fill.address, extent(end, 1, fill.height, row)),
             CUDA_ERROR_INVALID_VALUE);
 }
 

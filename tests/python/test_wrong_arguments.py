@@ -1,0 +1,57 @@
+"""Wrong arguments that ended the process once: see test_argument_fuzz.py, which finds such calls."""
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda import gpuarray
+from pycuda.compiler import SourceModule
+
+pytestmark = pytest.mark.usefixtures("device")
+
+
+@pytest.mark.parametrize("name", ["memset_d2d8", "memset_d2d16", "memset_d2d32"])
+@pytest.mark.parametrize("pitch, height", [(4, 2**63), (2**62, 2**62), (2**63, 3)])
+def test_a_fill_of_rows_beyond_all_memory(name, pitch, height):
+    memory = cuda.mem_alloc(64)
+    for call in (getattr(cuda, name), getattr(cuda, name + "_async")):
+        with pytest.raises(cuda.LogicError):
+            call(memory, pitch, 1, 1, height)
+
+
+def test_a_copy_of_rows_beyond_all_memory():
+    copy = cuda.Memcpy2D()
+    copy.set_src_device(cuda.mem_alloc(64))
+    copy.set_dst_device(cuda.mem_alloc(64))
+    copy.src_pitch = copy.dst_pitch = 2**62
+    copy.width_in_bytes, copy.height = 4, 2**40
+    with pytest.raises(cuda.LogicError):
+        copy(aligned=True)
+
+
+def test_an_empty_list_of_address_modes():
+    array = cuda.np_to_array(np.zeros((2, 2), np.float32), "C")
+    with pytest.raises(ValueError, match="address_mode"):
+        cuda.TextureObject(array, address_mode="")
+
+
+def test_a_texture_without_a_descriptor():
+    texture = cuda.TextureReference()
+    with pytest.raises(TypeError, match="descr must be an ArrayDescriptor, not int"):
+        texture.set_address_2d(cuda.mem_alloc(64), 3, 32)
+
+
+def test_a_pointer_without_get_pointer():
+    with pytest.raises(TypeError, match="does not define get_pointer"):
+        cuda.PointerHolderBase().as_buffer(4)
+    with pytest.raises(ValueError, match="does not fit"):
+        cuda.managed_empty(4, np.int8, mem_flags=1).base.as_buffer(2**63)
+
+
+def test_a_prepared_bool_without_a_truth():
+    module = SourceModule("__global__ void f(bool b, int *x) { *x = b; }")
+    function = module.get_function("f").prepare("?P")
+    x = gpuarray.zeros(1, np.int32).fill(9)
+    with pytest.raises(ValueError, match="ambiguous"):
+        function.prepared_call((1, 1), (1, 1, 1), np.array([1, 2]), x.gpudata)
+    assert x.get() == 9

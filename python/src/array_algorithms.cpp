@@ -31,7 +31,7 @@ namespace {
 std::optional<ScalarType> type_of(nb::handle dtype) {
     if (dtype.is_none())
         return {};
-    return dtype_of(dtype).scalar();
+    return number_type_of(dtype);
 }
 
 nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
@@ -330,7 +330,7 @@ void program_init(FusedProgram *self, int arrays, nb::list stages,
 nb::list fusion_types(const Fusion &self, nb::list dtypes) {
     std::vector<ScalarType> types;
     for (nb::handle dtype : dtypes)
-        types.push_back(dtype_of(dtype).scalar());
+        types.push_back(number_type_of(dtype));
     nb::list results;
     for (ScalarType type : self.result_types(types))
         results.append(numpy_dtype(type));

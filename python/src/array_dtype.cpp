@@ -108,4 +108,13 @@ DType dtype_of(nb::handle dtype) {
     return type;
 }
 
+ScalarType number_type_of(nb::handle dtype) {
+    const DType type = dtype_of(dtype);
+    if (type.is_opaque())
+        throw_type_error("no operation computes in elements of " +
+                         nb::cast<std::string>(nb::repr(exact_dtype(dtype))) +
+                         "; dtype must be bool or the type of a number");
+    return type.scalar();
+}
+
 } // namespace pycuda::python

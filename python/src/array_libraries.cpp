@@ -202,13 +202,13 @@ void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, n
 /// there, and the other algorithms are faster.
 std::int64_t largest_small(nb::handle dtype) {
     return driver().image_kind() == ImageKind::Ptx ? 0
-                                                   : largest_small_matrix(dtype_of(dtype).scalar());
+                                                   : largest_small_matrix(number_type_of(dtype));
 }
 
 std::int64_t largest_in_block(nb::handle dtype) {
     return driver().image_kind() == ImageKind::Ptx
                ? 0
-               : largest_matrix_in_block(dtype_of(dtype).scalar());
+               : largest_matrix_in_block(number_type_of(dtype));
 }
 
 nb::object small_solve(nb::handle a, nb::handle b, nb::handle failed, nb::handle stream) {
@@ -264,7 +264,7 @@ nb::tuple small_eigh(nb::handle a, bool upper, bool vectors, nb::handle failed, 
 
 /// The libraries that support this type.
 bool library_takes(const std::string &library, nb::handle dtype) {
-    const ScalarType type = dtype_of(dtype).scalar();
+    const ScalarType type = number_type_of(dtype);
     if (library == "solver")
         return solver_takes(type);
     if (library == "fourier")

@@ -72,6 +72,9 @@ nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype,
 /// Conversions between numpy's dtype objects and our types.
 nb::object numpy_dtype(ScalarType type);
 DType dtype_of(nb::handle numpy_dtype);
+/// The type that an operation shall compute in. Throws TypeError, which names the dtype, if the
+/// elements are no numbers (bytes, structs): no operation computes in these.
+ScalarType number_type_of(nb::handle numpy_dtype);
 /// NumPy's dtype object for a type, a name or a dtype. Null for null.
 nb::object exact_dtype(nb::handle dtype);
 

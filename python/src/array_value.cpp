@@ -224,7 +224,7 @@ nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out,
     if (options.where && options.where->scalar_type() != ScalarType::Bool)
         throw_type_error("where must be an array of bool, not of " + options.where->dtype().name());
     if (!dtype.is_none())
-        options.dtype = dtype_of(dtype).scalar();
+        options.dtype = number_type_of(dtype);
     return apply_to_objects(*operation, objects, operands, options,
                             out.is_none() ? nb::handle() : out, stream);
 }
@@ -251,8 +251,8 @@ unsigned operation_number(const std::string &name) {
 
 std::string source_of_operation(const std::string &name, nb::handle dtype,
                                 const std::string &struct_name) {
-    return operation_source(static_cast<Operation>(operation_number(name)),
-                            dtype_of(dtype).scalar(), struct_name);
+    return operation_source(static_cast<Operation>(operation_number(name)), number_type_of(dtype),
+                            struct_name);
 }
 
 nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t axes, bool keepdims,
@@ -270,7 +270,7 @@ nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t 
     options.axes = axes;
     options.keep_axes = keepdims;
     if (!dtype.is_none())
-        options.dtype = dtype_of(dtype).scalar();
+        options.dtype = number_type_of(dtype);
     if (!where.is_none())
         options.where = &require_array(where, "where");
     options.stream = stream_ref(stream);

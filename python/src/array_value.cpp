@@ -18,6 +18,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@
 namespace pycuda::python {
 namespace {
 
-std::optional<Scalar> python_integer(PyObject *value) {
+Scalar python_integer(PyObject *value) {
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     if (overflow == 0)
@@ -36,8 +37,12 @@ std::optional<Scalar> python_integer(PyObject *value) {
             return Scalar::weak(std::uint64_t{large});
         PyErr_Clear();
     }
-    throw ScalarOverflow(
-        "a Python integer of more than 64 bits does not fit into an array element");
+    double nearest = PyLong_AsDouble(value);
+    if (PyErr_Occurred()) { // no double holds the int either
+        PyErr_Clear();
+        nearest = overflow * std::numeric_limits<double>::infinity();
+    }
+    return Scalar::weak_beyond_64_bits(nearest);
 }
 
 /// Our type for numpy's scalar type. The size and the kind are known; bool is the only type that is
@@ -111,7 +116,7 @@ std::optional<Operand> find_operand(nb::handle object) {
             value)) // a Python bool never changes the type, so a typed bool has the same effect
         return Operand(Scalar::of_bool(value == Py_True));
     if (PyLong_Check(value))
-        return Operand(*python_integer(value));
+        return Operand(python_integer(value));
     if (std::optional<Operand> scalar = numpy_scalar(value))
         return scalar;
     if (PyFloat_Check(value))

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 
 namespace pycuda {
 
@@ -26,6 +27,9 @@ class Scalar {
     static Scalar weak(std::uint64_t value) noexcept {
         return large(value, true, ScalarType::UInt64);
     }
+    /// A Python int of more than 64 bits, as the nearest double, which is infinite for an int
+    /// that no double holds: a number for floats and complex numbers. Its type() is int64.
+    static Scalar weak_beyond_64_bits(double nearest) noexcept;
     static Scalar weak(double value) noexcept { return real(value, true, ScalarType::Float64); }
     static Scalar weak(double re, double im) noexcept {
         return complex(re, im, true, ScalarType::Complex128);
@@ -44,6 +48,8 @@ class Scalar {
                                       : TypeClass::Signed;
     }
     bool is_negative() const noexcept { return as_double() < 0; }
+    /// Whether this is a Python int that no type of integers holds.
+    bool is_beyond_64_bits() const noexcept { return kind_ == Kind::HugeInteger; }
     /// Whether an integer fits into `type`; true for other numbers.
     bool fits(ScalarType type) const noexcept;
     /// Throws if NumPy cannot assign the number to an element of `type`: ScalarOverflow for a float
@@ -54,19 +60,20 @@ class Scalar {
     void write(ScalarType type, void *bytes) const;
 
   private:
-    enum class Kind : std::uint8_t { Integer, LargeInteger, Real, Complex };
+    enum class Kind : std::uint8_t { Integer, LargeInteger, HugeInteger, Real, Complex };
     static Scalar integer(std::int64_t value, bool weak, ScalarType type) noexcept;
     static Scalar large(std::uint64_t value, bool weak, ScalarType type) noexcept;
     static Scalar real(double value, bool weak, ScalarType type) noexcept;
     static Scalar complex(double re, double im, bool weak, ScalarType type) noexcept;
 
     double as_double() const noexcept;
+    std::string text() const;
 
     Kind kind_ = Kind::Integer;
     bool weak_ = false;
     ScalarType type_ = ScalarType::Bool;
     std::int64_t integer_ = 0; ///< the bits of a LargeInteger
-    double re_ = 0;
+    double re_ = 0; ///< also of a HugeInteger
     double im_ = 0;
 };
 

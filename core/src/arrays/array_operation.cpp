@@ -15,6 +15,7 @@
 #include <pycuda/work.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -232,7 +233,41 @@ std::string operation_source(Operation operation, ScalarType type, const std::st
     return device_prelude(types, code) + code;
 }
 
+namespace {
+
+/// Whether integers are compared with a Python int that no type of integers holds.
+bool compares_beyond_64_bits(Operation operation, std::span<const Operand> operands) {
+    if (!is_comparison(operation))
+        return false;
+    bool beyond = false;
+    for (const Operand &operand : operands) {
+        if (operand.is_array() && !is_integer(operand.array().scalar_type()) &&
+            !is_bool(operand.array().scalar_type()))
+            return false;
+        beyond |= !operand.is_array() && operand.scalar().is_beyond_64_bits();
+    }
+    return beyond;
+}
+
+/// Every integer is less than infinity. The int itself may be nearest to the double that is also
+/// nearest to the largest uint64.
+std::vector<Operand> with_infinities(std::span<const Operand> operands) {
+    std::vector<Operand> replaced;
+    for (const Operand &operand : operands)
+        if (!operand.is_array() && operand.scalar().is_beyond_64_bits())
+            replaced.emplace_back(Scalar::weak(operand.scalar().is_negative()
+                                                   ? -std::numeric_limits<double>::infinity()
+                                                   : std::numeric_limits<double>::infinity()));
+        else
+            replaced.push_back(operand);
+    return replaced;
+}
+
+} // namespace
+
 Array apply(Operation operation, std::span<const Operand> operands, const ApplyOptions &options) {
+    if (compares_beyond_64_bits(operation, operands)) [[unlikely]]
+        return apply(operation, with_infinities(operands), options);
     if (is_misaligned(operands, options.out)) [[unlikely]]
         return apply_misaligned(operation, operands, options);
     const LoopTypes loop = loop_types(operation, operands, options.dtype);

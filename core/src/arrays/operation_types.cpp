@@ -162,10 +162,6 @@ ScalarType widened_for_comparison(std::span<const Operand> operands, ScalarType 
     return type;
 }
 
-bool is_comparison(Operation operation) noexcept {
-    return operation >= Operation::Equal && operation <= Operation::GreaterEqual;
-}
-
 /// The loop of a comparison or logical operation on operands whose common type is `type`. No type
 /// holds both int64 and uint64 exactly, so comparisons of these two do not convert to a common
 /// type.
@@ -205,6 +201,10 @@ LoopTypes loop_with_result(Operation operation, std::span<const Operand> operand
 }
 
 } // namespace
+
+bool is_comparison(Operation operation) noexcept {
+    return operation >= Operation::Equal && operation <= Operation::GreaterEqual;
+}
 
 const OperationRow &operation_row(Operation operation) noexcept {
     return rows[static_cast<std::size_t>(operation)];

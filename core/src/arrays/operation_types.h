@@ -35,6 +35,9 @@ constexpr const char *operation_expression(Operation operation) noexcept {
     return operation_expressions[static_cast<std::size_t>(operation)];
 }
 
+/// Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual.
+bool is_comparison(Operation operation) noexcept;
+
 /// The promoted type of the operands. Weak scalars adapt to arrays and typed scalars. Throws
 /// UnsupportedTypes for opaque elements.
 ScalarType common_type(std::span<const Operand> operands, std::string_view operation);

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -62,6 +63,13 @@ Scalar Scalar::large(std::uint64_t value, bool weak, ScalarType type) noexcept {
     Scalar scalar = integer(static_cast<std::int64_t>(value), weak, type);
     if (scalar.integer_ < 0)
         scalar.kind_ = Kind::LargeInteger;
+    return scalar;
+}
+
+Scalar Scalar::weak_beyond_64_bits(double nearest) noexcept {
+    Scalar scalar = integer(0, true, ScalarType::Int64);
+    scalar.kind_ = Kind::HugeInteger;
+    scalar.re_ = nearest;
     return scalar;
 }
 
@@ -132,6 +140,8 @@ double Scalar::as_double() const noexcept {
 bool Scalar::fits(ScalarType type) const noexcept {
     if (kind_ == Kind::Real || kind_ == Kind::Complex)
         return true;
+    if (kind_ == Kind::HugeInteger)
+        return !is_integer(type);
     const bool large = kind_ == Kind::LargeInteger;
     switch (type) {
     case ScalarType::Int8:
@@ -170,13 +180,23 @@ void Scalar::check_assignable(ScalarType type) const {
                              std::string(numpy_name(type)));
 }
 
+std::string Scalar::text() const {
+    if (kind_ == Kind::Integer)
+        return std::to_string(integer_);
+    if (kind_ == Kind::LargeInteger)
+        return std::to_string(static_cast<std::uint64_t>(integer_));
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%g", re_);
+    return kind_ == Kind::HugeInteger ? "of more than 64 bits, about " + std::string(digits)
+                                      : std::string(digits);
+}
+
 void Scalar::write(ScalarType type, void *bytes) const {
     if (weak_ && !fits(type))
-        throw ScalarOverflow("Python integer " +
-                             (kind_ == Kind::LargeInteger
-                                  ? std::to_string(static_cast<std::uint64_t>(integer_))
-                                  : std::to_string(integer_)) +
-                             " out of bounds for " + std::string(numpy_name(type)));
+        throw ScalarOverflow("Python integer " + text() + " out of bounds for " +
+                             std::string(numpy_name(type)));
+    if (kind_ == Kind::HugeInteger && std::isinf(re_) && !is_bool(type))
+        throw ScalarOverflow("int too large to convert to float");
     const bool integral = kind_ == Kind::Integer || kind_ == Kind::LargeInteger;
     const double number = as_double();
     if (is_bool(type))

@@ -105,9 +105,16 @@ class Array {
 
     /// Whether the bytes of both may overlap.
     bool may_share_bytes(const Array &other) const noexcept;
+    /// Whether the bytes may overlap those of the memory that `other` is a view of: for elements at
+    /// computed places of `other`.
+    bool may_share_memory(const Array &other) const noexcept;
 
   private:
     void describe() noexcept;
+    /// The addresses of the first byte, and of the byte after the last; 0 and 0 without elements.
+    Layout::ByteRange addresses() const noexcept;
+    void check_attributes() const;
+    [[noreturn]] void throw_without_memory() const;
     [[noreturn]] void throw_read_only(std::string_view role) const;
 
     std::shared_ptr<ArrayMemory> memory_;

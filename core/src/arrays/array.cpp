@@ -62,14 +62,28 @@ bool Array::is_aligned() const noexcept {
     return bits % alignment == 0;
 }
 
+Layout::ByteRange Array::addresses() const noexcept {
+    if (size_ == 0)
+        return {};
+    const Layout::ByteRange range = layout_.byte_range(item_size());
+    const auto first = static_cast<std::int64_t>(address_);
+    return {first + range.begin, first + range.end};
+}
+
 bool Array::may_share_bytes(const Array &other) const noexcept {
-    if (size_ == 0 || other.size_ == 0)
+    const Layout::ByteRange a = addresses(), b = other.addresses();
+    return a.begin < b.end && b.begin < a.end;
+}
+
+bool Array::may_share_memory(const Array &other) const noexcept {
+    if (size_ == 0 || other.memory_ == nullptr || other.memory_->freed())
         return false;
-    const Layout::ByteRange a = layout_.byte_range(item_size());
-    const Layout::ByteRange b = other.layout_.byte_range(other.item_size());
-    const auto a_start = static_cast<std::int64_t>(address_);
-    const auto b_start = static_cast<std::int64_t>(other.address_);
-    return a_start + a.begin < b_start + b.end && b_start + b.begin < a_start + a.end;
+    const Layout::ByteRange own = addresses(), seen = other.addresses();
+    const auto start = static_cast<std::int64_t>(other.memory_->get());
+    const std::int64_t end = start + static_cast<std::int64_t>(other.memory_->size());
+    return memory_ == other.memory_ ||
+           (own.begin < std::max(end, seen.end) &&
+            (seen.end == 0 ? start : std::min(start, seen.begin)) < own.end);
 }
 
 } // namespace pycuda

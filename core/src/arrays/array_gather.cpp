@@ -103,7 +103,7 @@ void gather(const Array &out, const Array &base, const Array &offsets, StreamRef
 
 void scatter(const Array &base, const Array &offsets, const Array &in, StreamRef stream) {
     base.require_writable("the array to assign to");
-    if (in.may_share_bytes(base)) { // else an element could be written before it is read
+    if (in.may_share_memory(base)) { // else an element could be written before it is read
         const Array copy =
             Array::with_layout(in.context(), in.layout().dense(in.item_size()), in.dtype(), stream);
         assign(copy, in, Casting::No, stream);

@@ -143,6 +143,23 @@ void check_elements(const Array &dense, const Array &base, std::span<const Index
                                     "the shape of the indices");
 }
 
+Array copy_of(const Array &array, StreamRef stream) {
+    Array copy = Array::scratch(array.context(), array.shape(), array.dtype(), stream);
+    assign(copy, array, Casting::No, stream);
+    return copy;
+}
+
+/// All indices are read before the first element is written, even if they are elements of `base`.
+int scatter_by_copied_indices(const Array &base, const Array &in, std::span<const IndexedAxis> axes,
+                              StreamRef stream) {
+    std::vector<Array> copies;
+    copies.reserve(axes.size());
+    std::vector<IndexedAxis> copied(axes.begin(), axes.end());
+    for (IndexedAxis &axis : copied)
+        axis.indices = &copies.emplace_back(copy_of(*axis.indices, stream));
+    return scatter_indexed(base, in, copied, stream);
+}
+
 } // namespace
 
 ElementOffsets element_offsets(std::span<const IndexedAxis> axes, StreamRef stream) {
@@ -171,11 +188,11 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
     base.require_writable("the array to assign to");
     const bool is_one =
         std::ranges::all_of(in.layout().strides(), [](std::int64_t stride) { return stride == 0; });
-    if ((!is_one && !in.is_c_contiguous()) || in.may_share_bytes(base)) {
-        const Array copy = Array::scratch(base.context(), in.shape(), in.dtype(), stream);
-        assign(copy, in, Casting::No, stream);
-        return scatter_indexed(base, copy, axes, stream);
-    }
+    if ((!is_one && !in.is_c_contiguous()) || in.may_share_memory(base))
+        return scatter_indexed(base, copy_of(in, stream), axes, stream);
+    if (std::ranges::any_of(
+            axes, [&](const IndexedAxis &axis) { return axis.indices->may_share_memory(base); }))
+        return scatter_by_copied_indices(base, in, axes, stream);
     if (axes[0].indices->size() == 0)
         return -1;
     // The second kernel is queued before the result of the check is known to the host.

@@ -15,15 +15,14 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace pycuda::python {
 namespace {
 
 std::int64_t integer(nb::handle value) {
-    nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-    if (!index.is_valid())
-        throw nb::python_error();
+    nb::object index = made(PyNumber_Index(value.ptr()));
     return nb::cast<std::int64_t>(index);
 }
 
@@ -53,6 +52,9 @@ void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle 
                  : strided_layout(layout, strides);
     nb::object made;
     if (gpudata.is_none()) {
+        if (std::ranges::any_of(layout.strides(), [](std::int64_t stride) { return stride < 0; }))
+            throw_value_error("the strides of a new array must not be negative: " +
+                              represent(strides) + "; index an array by [::-1] instead");
         made = make_array(layout, type, dtype, array_base_class, {allocator});
     } else {
         made = wrap_array(Array(nullptr, 0, type, layout), array_base_class,
@@ -63,6 +65,7 @@ void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle 
     object.array = std::move(source.array);
     std::swap(object.dtype, source.dtype);
     std::swap(object.allocator, source.allocator);
+    Py_CLEAR(object.strides); // left by an earlier call
     Py_CLEAR(object.gpudata); // left by an earlier call
     Py_XDECREF(std::exchange(object.base, base.is_none() ? nullptr : Py_NewRef(base.ptr())));
 }
@@ -213,28 +216,14 @@ void array_get_bytes(nb::handle self, nb::handle host, nb::handle stream) {
 
 Layout strided_layout(const Layout &shape, nb::handle strides) {
     Layout layout;
-    nb::object list = nb::steal(PySequence_List(strides.ptr()));
-    if (!list.is_valid())
-        throw nb::python_error();
+    nb::object list = made(PySequence_List(strides.ptr()));
     if (static_cast<int>(nb::len(list)) != shape.dimensions())
         throw_value_error("strides " + represent(strides) + " do not match the shape " +
                           shape_text(shape.shape()));
     for (int axis = 0; axis < shape.dimensions(); ++axis)
         layout.append(shape.extent(axis), integer(nb::object(list[axis])));
+    layout.require_countable(1);
     return layout;
-}
-
-void check_inside(const Array &array, const Layout &layout) {
-    if (!array.memory() || layout.size() == 0)
-        return;
-    const Layout::ByteRange range = layout.byte_range(array.item_size());
-    const auto first =
-        static_cast<std::int64_t>(array.unrecorded_address() - array.memory()->get());
-    if (first + range.begin < 0 ||
-        first + range.end > static_cast<std::int64_t>(array.memory()->size()))
-        throw_value_error("the strides address bytes " + std::to_string(first + range.begin) +
-                          " to " + std::to_string(first + range.end) + ", outside the array's " +
-                          std::to_string(array.memory()->size()) + " bytes of memory");
 }
 
 Layout shape_argument(nb::handle shape) {
@@ -258,9 +247,10 @@ Layout shape_argument(nb::handle shape) {
 }
 
 nb::object tuple_of(std::span<const std::int64_t> numbers) {
-    nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+    nb::object tuple = made(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
+        PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i),
+                         made(PyLong_FromLongLong(numbers[i])).release().ptr());
     return tuple;
 }
 
@@ -274,6 +264,7 @@ void bind_array_functions(nb::module_ &module) {
                nb::arg("strides"), nb::arg("dtype").none());
     module.def("_array_is_dense", [](nb::handle self) {
         const Array &array = require_array(self, "self");
+        static_cast<void>(array.unrecorded_address()); // attributes that were set are checked first
         return array.layout().is_dense(array.item_size());
     });
     module.def("_array_require_writable", [](nb::handle self, const std::string &role) {

@@ -46,6 +46,7 @@ void deallocate(PyObject *self) noexcept {
     Py_CLEAR(object.base);
     Py_CLEAR(object.allocator);
     Py_CLEAR(object.gpudata);
+    Py_CLEAR(object.strides);
     object.array.~Array();
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_Del(self);
@@ -151,15 +152,6 @@ void refuse_deletion(PyObject *value, const char *name) {
         throw_type_error(std::string("the ") + name + " of an array cannot be deleted");
 }
 
-/// Changes `self` to have the layout and type of `seen`, a view of it.
-void see_as(PyObject *self, nb::handle seen) {
-    Array &array = array_of(self);
-    const Array &view = array_of(seen);
-    const auto offset =
-        static_cast<std::int64_t>(view.unrecorded_address() - array.unrecorded_address());
-    array = array.view(view.layout(), view.dtype(), offset);
-}
-
 nb::object method_of_arrays(const char *name) {
     return nb::handle(reinterpret_cast<PyObject *>(array_class)).attr(name);
 }
@@ -168,26 +160,92 @@ PyObject *shape_of(PyObject *self, void *) noexcept {
     return guarded([&] { return tuple_of(array_of(self).shape()).release().ptr(); });
 }
 
-/// Sets the shape in place, with the rules of numpy.reshape(self, value, copy=False).
+using SetAttribute = Array::SetAttribute;
+
+/// The layout that a program's shape stands for: that of numpy.reshape(self, shape, copy=False);
+/// else with the strides that were set or that there are; else without gaps.
+Layout layout_of_shape(const ArrayObject &object, const Layout &shape) {
+    const Array &array = object.array;
+    const int axes = shape.dimensions();
+    if (object.strides != nullptr && PyTuple_GET_SIZE(object.strides) == axes)
+        return strided_layout(shape, object.strides);
+    Layout result;
+    if (object.strides == nullptr && shape.size() == array.size() &&
+        array.layout().try_reshape(shape.shape(), Order::C, array.item_size(), result))
+        return result;
+    if (axes == array.dimensions())
+        return Layout(shape.shape(), array.layout().strides());
+    const bool fortran = array.is_f_contiguous() && !array.is_c_contiguous();
+    return Layout::contiguous(shape.shape(), array.item_size(),
+                              fortran ? Order::Fortran : Order::C);
+}
+
+/// The shape with -1 replaced by the extent that the number of elements leaves.
+nb::object without_unknown(PyObject *self, nb::handle shape) {
+    static nb::handle complete =
+        nb::module_::import_("pycuda.arrays.shapes.axes").attr("shape_of_arguments").inc_ref();
+    return complete(nb::make_tuple(shape), array_of(self).size());
+}
+
+bool is_negative(nb::handle number) {
+    const int less = PyObject_RichCompareBool(number.ptr(), nb::int_(0).ptr(), Py_LT);
+    if (less < 0)
+        throw nb::python_error();
+    return less != 0;
+}
+
+bool has_negative_extent(nb::handle shape) {
+    if (PyLong_Check(shape.ptr()))
+        return is_negative(shape);
+    for (nb::handle extent : nb::borrow<nb::list>(made(PySequence_List(shape.ptr()))))
+        if (is_negative(extent))
+            return true;
+    return false;
+}
+
 int set_shape(PyObject *self, PyObject *value, void *) noexcept {
     return changed([&] {
         refuse_deletion(value, "shape");
-        see_as(self, method_of_arrays("_reshape")(nb::handle(self), nb::handle(value),
-                                                  nb::arg("copy") = false));
+        ArrayObject &object = array_object(self);
+        nb::object shape = nb::borrow(value);
+        if (PyLong_Check(value) || PySequence_Check(value))
+            if (has_negative_extent(shape))
+                shape = without_unknown(self, shape);
+        const Layout wanted = layout_of_shape(object, shape_argument(shape));
+        wanted.require_countable(object.array.item_size());
+        if (object.strides && PyTuple_GET_SIZE(object.strides) == wanted.dimensions())
+            Py_CLEAR(object.strides);
+        object.array = object.array.with_attribute(wanted, object.array.dtype(),
+                                                   object.strides ? SetAttribute::AxesOfStrides
+                                                                  : SetAttribute::Shape);
     });
 }
 
 PyObject *strides_of(PyObject *self, void *) noexcept {
-    return guarded([&] { return tuple_of(array_of(self).layout().strides()).release().ptr(); });
+    return guarded([&] {
+        if (PyObject *strides = array_object(self).strides) [[unlikely]]
+            return Py_NewRef(strides);
+        return tuple_of(array_of(self).layout().strides()).release().ptr();
+    });
 }
 
+/// Strides of another number of axes wait for a shape.
 int set_strides(PyObject *self, PyObject *value, void *) noexcept {
     return changed([&] {
         refuse_deletion(value, "strides");
-        Array &array = array_of(self);
-        const Layout layout = strided_layout(array.layout(), nb::handle(value));
-        check_inside(array, layout);
-        array = array.view(layout);
+        ArrayObject &object = array_object(self);
+        Array &array = object.array;
+        nb::object strides = made(PySequence_Tuple(value));
+        Layout axes;
+        for (nb::handle stride : nb::borrow<nb::tuple>(strides))
+            axes.append(1, nb::cast<std::int64_t>(made(PyNumber_Index(stride.ptr()))));
+        const bool fits = axes.dimensions() == array.dimensions();
+        const Layout layout = fits ? Layout(array.shape(), axes.strides()) : array.layout();
+        layout.require_countable(array.item_size());
+        array = array.with_attribute(layout, array.dtype(),
+                                     fits ? SetAttribute::Strides : SetAttribute::AxesOfStrides);
+        PyObject *waiting = fits ? nullptr : tuple_of(axes.strides()).release().ptr();
+        Py_XDECREF(std::exchange(object.strides, waiting));
     });
 }
 
@@ -204,13 +262,33 @@ PyObject *dtype_attribute(PyObject *self, void *) noexcept {
     });
 }
 
-/// Sets the dtype in place, with the rules of view(value).
+/// The layout of the elements as another type: that of view(dtype) if there is such a view, else
+/// the same shape and strides.
+Layout layout_of_dtype(PyObject *self, DType type, nb::handle dtype) {
+    const Array &array = array_of(self);
+    if (type.item_size() == array.item_size() || array.set_attribute() != SetAttribute::None)
+        return array.layout();
+    try {
+        nb::object seen = method_of_arrays("view")(nb::handle(self), dtype);
+        return array_of(seen).layout();
+    } catch (nb::python_error &error) {
+        if (!error.matches(PyExc_ValueError))
+            throw;
+        return array.layout();
+    }
+}
+
 int set_dtype(PyObject *self, PyObject *value, void *) noexcept {
     return changed([&] {
         refuse_deletion(value, "dtype");
-        nb::object seen = method_of_arrays("view")(nb::handle(self), nb::handle(value));
-        see_as(self, seen);
-        std::swap(array_object(self).dtype, array_object(seen).dtype);
+        ArrayObject &object = array_object(self);
+        nb::object dtype = exact_dtype(value);
+        const DType type = dtype_of(dtype);
+        const Layout layout = layout_of_dtype(self, type, dtype);
+        const SetAttribute before = object.array.set_attribute();
+        object.array = object.array.with_attribute(
+            layout, type, before == SetAttribute::AxesOfStrides ? before : SetAttribute::Dtype);
+        Py_XDECREF(std::exchange(object.dtype, type.is_opaque() ? dtype.release().ptr() : nullptr));
     });
 }
 
@@ -264,12 +342,14 @@ PyObject *gpudata_of(PyObject *self, void *) noexcept {
     return guarded([&]() -> PyObject * {
         ArrayObject &object = array_object(self);
         const Array &array = object.array;
-        if (!array.memory() || array.memory()->size() == 0)
+        if (!array.memory() || array.memory()->get() == 0)
             return Py_NewRef(Py_None);
-        const CUdeviceptr address = array.unrecorded_address();
-        if (array.memory()->owner() && address == array.memory()->get())
-            return Py_NewRef(static_cast<PyObject *>(array.memory()->owner().get()));
+        const CUdeviceptr address = array.memory()->get() + array.offset_in_memory();
         if (address != array.memory()->get()) // a view that does not begin at the block's start
+            return PyLong_FromUnsignedLongLong(address);
+        if (PyObject *own = kept_object(array.memory()->owner()))
+            return Py_NewRef(own);
+        if (array.memory()->owner()) // memory that another library lent
             return PyLong_FromUnsignedLongLong(address);
         return kept_allocation(object.gpudata, array.memory()).release().ptr();
     });
@@ -280,12 +360,13 @@ int set_gpudata(PyObject *self, PyObject *value, void *) noexcept {
         ArrayObject &object = array_object(self);
         Array &array = object.array;
         if (value == nullptr || value == Py_None) {
-            array = Array(nullptr, 0, array.dtype(), array.layout());
+            array =
+                array.with_memory(ArrayMemory::borrow(ArrayContext::current(), 0, 0, nullptr), 0);
         } else {
             const CUdeviceptr address = device_address(value, "gpudata");
-            auto memory = ArrayMemory::borrow(ArrayContext::current(), address, array.bytes(),
-                                              keep_alive(nb::borrow(value)));
-            array = Array(std::move(memory), address, array.dtype(), array.layout());
+            array = array.with_memory(ArrayMemory::borrow(ArrayContext::current(), address, 0,
+                                                          keep_alive(nb::borrow(value))),
+                                      address);
         }
         Py_CLEAR(object.gpudata);
     });
@@ -307,14 +388,12 @@ PyObject *is_writable(PyObject *self, void *) noexcept {
 int set_writable(PyObject *self, PyObject *value, void *) noexcept {
     return changed([&] {
         refuse_deletion(value, "flag writeable");
-        const int writable = PyObject_IsTrue(value);
-        if (writable < 0)
-            throw nb::python_error();
+        const bool writable = truth_of(value);
         const nb::handle base(array_object(self).base);
         if (writable && base.is_valid() && is_array(base) && !array_of(base).is_writable())
             throw_value_error("flags.writeable cannot be set to True: the array is a view of an "
                               "array that is read-only");
-        array_of(self).set_writable(writable != 0);
+        array_of(self).set_writable(writable);
     });
 }
 
@@ -382,7 +461,7 @@ void pack_array(const ArgumentType &, PyObject *value, Packing &packing) {
     const std::size_t index = packing.block.count();
     const ParameterLayout &layout = packing.function.function.layout();
     if (index < layout.count() && layout[index].element_size != 0) {
-        nb::object dtype = nb::steal(dtype_attribute(value, nullptr));
+        nb::object dtype = made(dtype_attribute(value, nullptr));
         check_elements(packing.function, index, dtype);
     }
     packing.block.push_pointer(packing.staged.use().read(object.array));

@@ -21,6 +21,7 @@ struct ArrayObject {
     PyObject *dtype;     ///< numpy's dtype
     PyObject *base;      ///< for a view, the array that it is a view of; else null
     PyObject *allocator; ///< as it was passed; null for the pool
+    PyObject *strides;   ///< that were set for another number of axes, a tuple; else null
     PyObject
         *gpudata; ///< the ArrayAllocation for the block of the pool; created at the first access
     Array array;
@@ -80,9 +81,6 @@ nb::object exact_dtype(nb::handle dtype);
 
 /// `shape` with strides in bytes as the user passed them: any sequence of ints.
 Layout strided_layout(const Layout &shape, nb::handle strides);
-/// Throws ValueError if `layout` at the array's address accesses memory outside of the array's
-/// memory.
-void check_inside(const Array &array, const Layout &layout);
 
 /// An int, or an iterable of ints.
 Layout shape_argument(nb::handle shape);

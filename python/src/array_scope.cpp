@@ -14,15 +14,22 @@ namespace {
 
 thread_local PyObject *allocator_of_thread = nullptr; // kept alive by the scope
 
+/// The deleter of keep_alive().
+struct Release {
+    void operator()(void *kept) const {
+        if (driver_for_cleanup() == nullptr)
+            return;
+        nb::gil_scoped_acquire acquire;
+        Py_DECREF(static_cast<PyObject *>(kept));
+    }
+};
+
 } // namespace
 
-std::shared_ptr<void> keep_alive(nb::object object) {
-    return {object.release().ptr(), [](void *kept) {
-                if (driver_for_cleanup() == nullptr)
-                    return;
-                nb::gil_scoped_acquire acquire;
-                Py_DECREF(static_cast<PyObject *>(kept));
-            }};
+std::shared_ptr<void> keep_alive(nb::object object) { return {object.release().ptr(), Release()}; }
+
+PyObject *kept_object(const std::shared_ptr<void> &owner) noexcept {
+    return std::get_deleter<Release>(owner) ? static_cast<PyObject *>(owner.get()) : nullptr;
 }
 
 PyObject *allocator_of_scope() noexcept {

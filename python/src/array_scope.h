@@ -14,6 +14,8 @@ namespace pycuda::python {
 /// A Python object that C++ keeps alive. It is released with the GIL held, or never if Python has
 /// ended.
 std::shared_ptr<void> keep_alive(nb::object object);
+/// The object of keep_alive(); null if C++ keeps something else alive.
+PyObject *kept_object(const std::shared_ptr<void> &owner) noexcept;
 
 /// The function of the thread's innermost PythonAllocatorScope; null if arrays are allocated from
 /// the pool.

@@ -40,7 +40,8 @@ class Array {
     static Array empty(const std::shared_ptr<ArrayContext> &context,
                        std::span<const std::int64_t> shape, DType dtype, Order order = Order::C,
                        StreamRef stream = current_stream());
-    /// As above, with a layout without gaps and negative strides.
+    /// As above, with a layout without negative strides. The memory holds all that the strides
+    /// address.
     static Array with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
                              DType dtype, StreamRef stream = current_stream());
 
@@ -61,6 +62,18 @@ class Array {
         return seen;
     }
 
+    /// An attribute that a program has set by itself, so that the array may address bytes outside
+    /// of its memory. The next use checks the array, because a program sets one attribute after the
+    /// other. AxesOfStrides: as many strides were set as the array will have axes.
+    enum class SetAttribute : std::uint8_t { None, Shape, Strides, AxesOfStrides, Dtype, Gpudata };
+
+    /// The array with another layout and type, after the program has set `attribute`. Checks
+    /// nothing.
+    Array with_attribute(const Layout &layout, DType dtype, SetAttribute attribute) const;
+    /// As above, with other memory: of unknown size if memory->size() is 0.
+    Array with_memory(std::shared_ptr<ArrayMemory> memory, CUdeviceptr address) const;
+    SetAttribute set_attribute() const noexcept { return set_attribute_; }
+
     /// Whether operations may write the elements. Views of an array start with its answer. Only
     /// operations on arrays ask; a kernel of the user gets an address.
     bool is_writable() const noexcept { return writable_; }
@@ -73,12 +86,17 @@ class Array {
 
     /// The address of the first element, for callers that keep the memory alive themselves. Work on
     /// arrays gets addresses from a Work. 0 if the array has no elements. Throws Error
-    /// (invalid handle) if free() was called.
+    /// (invalid handle) if free() was called, and std::invalid_argument, which names the attribute,
+    /// if attributes were set and do not fit the memory.
     CUdeviceptr unrecorded_address() const {
+        if (set_attribute_ != SetAttribute::None) [[unlikely]]
+            check_attributes();
         if (memory_ && memory_->freed()) [[unlikely]]
             memory_->throw_freed();
         return address_;
     }
+    /// Bytes from the begin of the memory to the first element. Needs memory.
+    CUdeviceptr offset_in_memory() const { return address_ - memory_->get(); }
     /// The address of the first element modulo 256.
     std::size_t misalignment() const noexcept { return address_ % 256; }
     /// Whether the first elements of both are at the same place.
@@ -98,7 +116,12 @@ class Array {
 
     /// Null if the array has no elements and never had memory.
     const std::shared_ptr<ArrayMemory> &memory() const noexcept { return memory_; }
-    const std::shared_ptr<ArrayContext> &context() const noexcept { return memory_->context(); }
+    /// Throws std::invalid_argument if the array never had memory.
+    const std::shared_ptr<ArrayContext> &context() const {
+        if (memory_ == nullptr) [[unlikely]]
+            throw_without_memory();
+        return memory_->context();
+    }
 
     /// Whether kernels can access each element as one number; false of a field in packed structs.
     bool is_aligned() const noexcept;
@@ -124,6 +147,8 @@ class Array {
     bool c_contiguous_ = false;
     bool f_contiguous_ = false;
     bool writable_ = true;
+    /// Several threads may use one array, and each may find that the attributes fit.
+    mutable SetAttribute set_attribute_ = SetAttribute::None;
     Layout layout_;
 };
 

@@ -47,6 +47,9 @@ class Layout {
     std::int64_t extent(int axis) const noexcept { return shape_[axis]; }
     std::int64_t stride(int axis) const noexcept { return strides_[axis]; }
     std::size_t size() const noexcept; ///< number of elements
+    /// Throws std::invalid_argument if the number of elements, or the distance in bytes between two
+    /// of them, does not fit 63 bits.
+    void require_countable(std::size_t item_size) const;
 
     void append(std::int64_t extent, std::int64_t stride);
     void set(int axis, std::int64_t extent, std::int64_t stride) noexcept {

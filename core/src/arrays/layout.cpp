@@ -2,6 +2,7 @@
 #include <pycuda/layout.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace pycuda {
@@ -45,6 +46,22 @@ std::size_t Layout::size() const noexcept {
     for (int axis = 0; axis < dimensions_; ++axis)
         size *= static_cast<std::size_t>(shape_[axis]);
     return size;
+}
+
+void Layout::require_countable(std::size_t item_size) const {
+    std::int64_t count = 1, span = static_cast<std::int64_t>(item_size);
+    bool overflows = false, empty = false;
+    for (int axis = 0; axis < dimensions_; ++axis) {
+        std::int64_t step = 0;
+        empty |= shape_[axis] == 0;
+        overflows |= strides_[axis] == INT64_MIN ||
+                     __builtin_mul_overflow(count, shape_[axis], &count) ||
+                     __builtin_mul_overflow(shape_[axis] - 1, std::abs(strides_[axis]), &step) ||
+                     __builtin_add_overflow(span, step, &span);
+    }
+    if (overflows && !empty)
+        throw std::invalid_argument("an array of shape " + shape_text(shape()) + " and strides " +
+                                    shape_text(strides()) + " is too big");
 }
 
 namespace {
@@ -170,6 +187,7 @@ Layout Layout::broadcast_to(std::span<const std::int64_t> shape) const {
         else
             refuse();
     }
+    result.require_countable(1);
     return result;
 }
 

@@ -26,7 +26,7 @@ class _Lent:
     def __init__(self, array: ArrayBase) -> None:
         self.array = array
         self.__array_interface__ = {
-            "data": (int(array.gpudata), not array._writable),
+            "data": (array.ptr, not array._writable),
             "shape": array.shape,
             "strides": array.strides,
             "typestr": array.dtype.str,
@@ -48,7 +48,7 @@ def views(*arrays: ArrayBase, stream=None) -> list[np.ndarray] | None:
     if _driver._check_modes():
         for array, view in zip(arrays, lent, strict=True):
             if array.size:
-                _mark_written(int(array.gpudata), view)
+                _mark_written(array.ptr, view)
     return lent
 
 

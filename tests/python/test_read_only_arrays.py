@@ -6,9 +6,12 @@ import pickle
 import numpy as np
 import pytest
 
+import pycuda.curandom
 import pycuda.driver as cuda
 from pycuda import gpuarray
 from pycuda.compiler import SourceModule
+from pycuda.reduction import ReductionKernel
+from pycuda.scan import InclusiveScanKernel
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -16,6 +19,16 @@ pytestmark = pytest.mark.usefixtures("device")
 def repeated():
     base = gpuarray.to_gpu(np.arange(3.0))
     return base, gpuarray.broadcast_to(base, (2, 3))
+
+
+def alone():
+    from pycuda import nccl
+
+    return nccl.Communicator(1, 0, nccl.unique_id())
+
+
+def sum_of_two():
+    return ReductionKernel(np.float64, "0", "a + b")
 
 
 WRITES = {
@@ -51,8 +64,39 @@ WRITES = {
     "concatenate": lambda v: np.concatenate([gpuarray.zeros((1, 3))] * 2, out=v),
     "choose": lambda v: np.choose(gpuarray.zeros((2, 3), np.int64), [1.0], out=v),
     "clip": lambda v: np.clip(gpuarray.zeros((2, 3)), 0, 1, out=v),
+    "ReductionKernel": lambda v: sum_of_two()(gpuarray.zeros(2), out=v[:1, 0]),
+    "memcpy_htod": lambda v: cuda.memcpy_htod(v, np.ones(3)),
+    "memcpy_htod_async": lambda v: cuda.memcpy_htod_async(v, np.ones(3), cuda.Stream()),
+    "memcpy_dtod": lambda v: cuda.memcpy_dtod(v, gpuarray.ones(3), 24),
+    "memcpy_dtod_async": lambda v: cuda.memcpy_dtod_async(v, gpuarray.ones(3), 24, cuda.Stream()),
+    "memcpy_peer": lambda v: cuda.memcpy_peer(v, gpuarray.ones(3), 24),
+    "memset_d8": lambda v: cuda.memset_d8(v, 1, 24),
+    "memset_d32_async": lambda v: cuda.memset_d32_async(v, 1, 6, cuda.Stream()),
+    "memset_d2d16": lambda v: cuda.memset_d2d16(v, 4, 1, 2, 2),
+    "Memcpy2D": lambda v: cuda.Memcpy2D().set_dst_device(v),
     "median": lambda v: np.median(gpuarray.zeros((4, 2, 3)), axis=0, out=v),
 }  # fmt: skip
+
+# Writes to contiguous arrays only.
+CONTIGUOUS_WRITES = {
+    "scan kernel": lambda v: InclusiveScanKernel(np.float64, "a + b")(gpuarray.zeros(6), v.reshape(6)),
+    "all_reduce": lambda v: alone().all_reduce(gpuarray.zeros((2, 3)), v),
+    "all_gather": lambda v: alone().all_gather(gpuarray.zeros((2, 3)), v.reshape(1, 2, 3)),
+    "reduce": lambda v: alone().reduce(gpuarray.zeros((2, 3)), v),
+    "reduce_scatter": lambda v: alone().reduce_scatter(gpuarray.zeros((1, 2, 3)), v),
+    "random": lambda v: pycuda.curandom.XORWOWRandomNumberGenerator().fill_uniform(v),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONTIGUOUS_WRITES)
+def test_contiguous_arrays_are_not_written(name):
+    array = gpuarray.zeros((2, 3))
+    CONTIGUOUS_WRITES[name](array)
+    array.fill(5)
+    array.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        CONTIGUOUS_WRITES[name](array)
+    assert (array.get() == 5).all()
 
 
 @pytest.mark.parametrize("name", WRITES)
@@ -100,6 +144,14 @@ def test_broadcast_arrays_returns_arrays_of_the_shape_themselves():
     x, y = gpuarray.zeros((2, 3)), gpuarray.zeros(3)
     a, b = gpuarray.broadcast_arrays(x, y)
     assert a.flags.writeable and not b.flags.writeable
+
+
+def test_the_root_of_a_broadcast_is_only_read():
+    _, view = repeated()
+    alone().broadcast(gpuarray.zeros(3)._view(0, (3,), (8,)))
+    root = gpuarray.ones(3)
+    root.flags.writeable = False
+    alone().broadcast(root)
 
 
 def test_kernels_get_the_address():

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
+
+from pycuda import _driver
 from pycuda.arrays import registry
 from pycuda.arrays.own_device import on_own_device
 from pycuda.arrays.protocols import main_functions as _main_functions  # noqa: F401
@@ -17,8 +20,22 @@ def functions() -> dict:
     return registry.numpy_functions()
 
 
+@functools.cache
+def is_ours(kind: type) -> bool:
+    """Whether our functions handle arguments of this type: arrays of the device and of the host."""
+    return (
+        issubclass(kind, _driver.ArrayBase)
+        or kind.__array_function__ is np.ndarray.__array_function__
+    )
+
+
 def array_function(self, func, types, args, kwargs):
-    """Call our version of NumPy's function ``func``, an argument of which is an array of the device."""
+    """Call our version of NumPy's function ``func``, an argument of which is an array of the device.
+
+    Returns NotImplemented if another argument has a protocol of its own, so that NumPy asks it (NEP 18).
+    """
+    if not all(map(is_ours, types)):
+        return NotImplemented
     ours = functions().get(func)
     if ours is None:
         name = f"{func.__module__}.{func.__name__}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from pycuda import _driver
@@ -11,12 +13,26 @@ from pycuda.arrays.protocols.ufunc_methods import METHODS
 from pycuda.arrays.ufuncs.universal_functions import TWO_RESULTS, UFUNCS
 
 
+@functools.cache
+def is_ours(kind: type) -> bool:
+    """Whether our ufuncs handle operands of this type: arrays of the device, NumPy's objects, and objects without a
+    protocol, such as numbers."""
+    protocol = getattr(kind, "__array_ufunc__", _NUMPYS)
+    return protocol is _NUMPYS or issubclass(kind, _driver.ArrayBase)
+
+
+_NUMPYS = np.ndarray.__array_ufunc__
+
+
 def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     """``numpy.sin(x)`` of an array on the device, and the methods of NumPy's ufuncs.
 
     All keywords but ``order``, ``subok`` and ``signature``; the methods reduce, accumulate, outer, at and
-    reduceat.
+    reduceat. Returns NotImplemented if another operand has a protocol of its own, so that NumPy asks it (NEP 13).
     """
+    operands = (*inputs, *kwargs.get("out", ()))
+    if not all(is_ours(type(operand)) for operand in operands):
+        return NotImplemented
     return _on_device(self, ufunc, method, inputs, kwargs)
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase, _Work
-from pycuda.arrays.creation.conversion import as_array, put_into, to_gpu
+from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import full
 from pycuda.arrays.shapes.axes import normalize_axis
-from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS, as_mask
 
 
 def axis_bits(axis, ndim: int) -> int:
@@ -63,7 +63,7 @@ def reduce(
         with _Work(stream):
             return reduce(ary, name, axis, dtype, out, keepdims, where, None, others)
     if where is not None and not isinstance(where, ArrayBase):
-        where = None if where is True else to_gpu(np.asarray(where, np.bool_))
+        where = None if where is True else as_mask(where)
     result = _driver._array_reduce(
         name, ary, *others, axes=bits_of_reduction(axis, ary.ndim), keepdims=keepdims,
         dtype=None if dtype is None else np.dtype(dtype), where=where,
@@ -79,17 +79,18 @@ def given(value, otherwise=None):
 def mask_of(where, shape=None):
     """The mask of a reduction: None, or an array of bool.
 
-    Raises ValueError if the mask does not broadcast to ``shape``, the shape of the array that is reduced.
+    Raises TypeError for an array of another type, and ValueError if the mask does not broadcast to ``shape``, the shape
+    of the array that is reduced.
     """
     where = given(where, True)
     if where is True:
         return None
-    mask = as_array(where)
+    mask = as_mask(where)
     if shape is not None and np.broadcast_shapes(mask.shape, shape) != shape:
         raise ValueError(
             f"a mask of shape {mask.shape} cannot be broadcast to shape {shape}"
         )
-    return mask if mask.dtype.kind == "b" else mask != 0
+    return mask
 
 
 def check_first_value(ufunc: str, initial, where) -> None:

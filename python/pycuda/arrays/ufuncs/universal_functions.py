@@ -94,11 +94,21 @@ class UniversalFunction:
             )
 
 
+def as_mask(where):
+    """Convert ``where`` to an array of the device. As in NumPy, numbers and lists are converted to bool.
+
+    Raises TypeError for an array of another type than bool.
+    """
+    if isinstance(where, (_driver.ArrayBase, np.ndarray)) and where.dtype != np.bool_:
+        raise TypeError(f"where must be an array of bool, not of {where.dtype}")
+    if isinstance(where, _driver.ArrayBase):
+        return where
+    return _driver._array_to_gpu(np.asarray(where, np.bool_), None, None, None)
+
+
 def array_of_where(where):
     """Convert ``where`` to an array of the device; None if it is true everywhere."""
-    if where is True or isinstance(where, _driver.ArrayBase):
-        return None if where is True else where
-    return _driver._array_to_gpu(np.asarray(where, np.bool_), None, None, None)
+    return None if where is True else as_mask(where)
 
 
 # NumPy's names. A star marks functions that the array API has, too.

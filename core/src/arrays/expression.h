@@ -13,6 +13,7 @@
 #pragma once
 
 #include "arrays/operation_types.h"
+#include "compile/source_tokens.h"
 
 #include <pycuda/kernel_argument.h>
 
@@ -57,13 +58,15 @@ struct Expression {
 /// Statements of a user, which read and write one element of each walked array as `x[i]`.
 struct InPlaceExpression {
     std::string kernel;     ///< its name
-    std::string before;     ///< includes and declarations
+    std::string includes;   ///< that our own text needs
+    std::string preamble;   ///< includes and declarations of the user
     std::string statements; ///< with separate line numbers
     std::span<const KernelArgument> parameters;
     /// Of each array among the parameters: whether it is accessed element by element. Others are
     /// pointers.
     std::vector<bool> walked;
     bool wide_index = false; ///< `i` has 64 bits
+    UserMacros macros;       ///< of the options, and of the texts above
 };
 
 /// A struct whose operate(index, a, b ...) computes an operation. It names the types of its

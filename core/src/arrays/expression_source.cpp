@@ -3,9 +3,10 @@
 // Each step becomes a struct with operate(), which takes the stored operands and returns the stored
 // result. compute() calls the steps in order. One of the walks in device/ calls compute().
 //
-// The statements of a user become a function compute(), whose parameters have the user's names. A
-// walked array is a pycuda_element, which is the same element for every index. The walk follows in
-// a namespace, and the user's macros are undefined before it, so that names do not conflict.
+// The statements of a user become a function pycuda_compute(), whose parameters have the user's
+// names. A walked array is a pycuda_element, which is the same element for every index. Our headers
+// come before the user's texts, and the walk after them in a namespace, where the user's macros are
+// undefined. So our names are free for the user's macros and functions.
 #include "arrays/expression.h"
 
 #include "arrays/device_code.h"
@@ -255,26 +256,8 @@ std::vector<PlacedParameter> place(const InPlaceExpression &expression) {
     return placed;
 }
 
-/// #undef for all macros that the user's text defines.
-std::string forget_macros(std::string_view text) {
-    constexpr std::string_view space = " \t";
-    std::string code;
-    for (std::size_t at = text.find('#'); at != std::string_view::npos; at = text.find('#', at)) {
-        at = text.find_first_not_of(space, at + 1);
-        if (at == std::string_view::npos || !text.substr(at).starts_with("define"))
-            continue;
-        const std::size_t name = text.find_first_not_of(space, at + 6);
-        if (name == std::string_view::npos)
-            break;
-        const std::size_t end = text.find_first_of(" \t\r\n(", name);
-        code += "#undef " + std::string(text.substr(name, end - name)) + "\n";
-        at = name;
-    }
-    return code;
-}
-
-/// The function compute(), and a declaration of the kernel, from which readers of the source get
-/// the types of the parameters.
+/// The function pycuda_compute(), and a declaration of the kernel, from which readers of the source
+/// get the types of the parameters. The compiler does not see it.
 std::string statements_code(const InPlaceExpression &expression, const ElementWalk &walk,
                             std::span<const PlacedParameter> parameters) {
     std::string types, own, kernel;
@@ -286,14 +269,23 @@ std::string statements_code(const InPlaceExpression &expression, const ElementWa
         own += declared.name;
         kernel += declared.type + (declared.is_vector() ? " *" : " ") + declared.name + ", ";
     }
-    return types +
+    return "#if 0\nextern \"C\" __global__ void " + expression.kernel + "(" + kernel +
+           (walk.is_strided() ? "Geometry g);\n" : "unsigned long long n);\n") + "#endif\n" +
+           expression.macros.within(types) +
            type_alias("pycuda_index", expression.wide_index ? "unsigned long" : "unsigned") +
-           "__device__ __forceinline__ void compute([[maybe_unused]] pycuda_index i, "
+           "__device__ __forceinline__ void pycuda_compute([[maybe_unused]] pycuda_index i, "
            "[[maybe_unused]] size_t n" +
-           own + ") {\ndo {\n" + expression.statements + ";\n} while (0);\n}\n" +
-           (walk.is_strided() ? "struct Geometry;\n" : "") + "extern \"C\" __global__ void " +
-           expression.kernel + "(" + kernel +
-           (walk.is_strided() ? "Geometry g);\n" : "unsigned long long n);\n");
+           own + ") {\ndo {\n" + expression.macros.within(expression.statements) +
+           ";\n} while (0);\n}\n";
+}
+
+/// Whether a text of the user's includes a file, which may define any macro.
+bool includes_files(const InPlaceExpression &expression) {
+    const auto has_include = [](const std::string &text) {
+        return std::ranges::any_of(
+            tokens_of(text), [](const Token &token) { return token.kind == Token::Kind::Include; });
+    };
+    return has_include(expression.preamble) || has_include(expression.statements);
 }
 
 /// The names that device/walk.cuh requires.
@@ -319,7 +311,7 @@ std::string in_place_names(const InPlaceExpression &expression, const ElementWal
                         name + ", 16));";
     }
     return "#define KERNEL " + expression.kernel + "\n#define PARAMETERS" + list +
-           "\n#define COMPUTE(index, x) compute(static_cast<pycuda_index>(index), " +
+           "\n#define COMPUTE(index, x) pycuda_compute(static_cast<pycuda_index>(index), " +
            (walk.is_strided() ? "g.n" : "n") + arguments + ")\n#define PROMISES " + promises +
            "\n#define RESULTS(X)\n#define MASKS(X)\n#define OPERANDS(X)\n#define SINGLES(X)\n"
            "#define KEPT(X)\n#define NOT_KEPT(X)\n#define IF_MASK(x)\n#define WALKED(X)" +
@@ -391,10 +383,13 @@ std::string expression_source(const Expression &expression, const ElementWalk &w
 
 std::string expression_source(const InPlaceExpression &expression, const ElementWalk &walk) {
     const std::vector<PlacedParameter> parameters = place(expression);
-    return expression.before + std::string(device_code::element_cuh) + "namespace pycuda_walk {\n" +
-           statements_code(expression, walk, parameters) + forget_macros(expression.before) +
-           in_place_names(expression, walk, parameters) +
-           walk_code(walk, {.in_turn = true, .is_long = false, .one_loop = false}) + "}\n";
+    const std::string walk_text =
+        in_place_names(expression, walk, parameters) +
+        walk_code(walk, {.in_turn = true, .is_long = false, .one_loop = false});
+    return expression.includes + std::string(device_code::element_cuh) +
+           expression.macros.within(expression.preamble) + "\nnamespace pycuda_walk {\n" +
+           statements_code(expression, walk, parameters) + expression.macros.forget() +
+           (includes_files(expression) ? undefine_names(walk_text) : "") + walk_text + "}\n";
 }
 
 std::string walk_key(const ElementWalk &walk) {

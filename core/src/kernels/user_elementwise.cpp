@@ -8,6 +8,7 @@
 #include "arrays/device_code.h"
 #include "arrays/expression_launch.h"
 #include "kernels/user_elementwise_source.h"
+#include "kernels/user_index.h"
 #include "kernels/user_text.h"
 
 #include <algorithm>
@@ -19,19 +20,6 @@ namespace {
 constexpr unsigned block_size = 256;
 constexpr std::uint64_t wide_threshold = 1ull << 31;
 constexpr std::size_t vector_bytes = 16;
-
-/// Words that show that the text depends on neighbouring threads, or that it ends a loop early.
-/// Then each thread processes its elements one after another.
-constexpr std::string_view thread_words[] = {
-    "threadIdx", "blockIdx", "blockDim", "gridDim", "tid",    "cta_start", "total_threads",
-    "break",     "return",   "goto",     "asm",     "static", "__shared__"};
-
-bool minds_threads(const std::string &text) {
-    return text.find("__sync") != std::string::npos || text.find("__shfl") != std::string::npos ||
-           text.find("atomic") != std::string::npos ||
-           std::ranges::any_of(thread_words,
-                               [&](std::string_view word) { return mentions(text, word); });
-}
 
 /// Gives arrays of the same size the shape of the first one that has gaps or another order. False
 /// if the elements of another such array have other indices.
@@ -113,6 +101,8 @@ std::uint64_t IndexRange::end() const noexcept {
 struct ElementwiseKernel::State {
     std::vector<KernelArgument> arguments;
     ElementwiseText text;
+    UserMacros macros;           ///< of the options
+    KernelBuild build;           ///< without these macros
     std::vector<bool> at_i_only; ///< for each array: whether it is used only as x[i]
     bool walks =
         false; ///< the text does not depend on threads, and some array is used only as x[i]
@@ -139,24 +129,20 @@ ElementwiseKernel::ElementwiseKernel(std::vector<KernelArgument> arguments, Elem
     state_->text = std::move(text);
     const ElementwiseText &own = state_->text;
     check_kernel_name("elementwise kernel", own.name);
+    state_->build = own.build;
+    state_->macros.take_from(state_->build.options);
     const std::string all = own.loop_prep + "\n" + own.operation + "\n" + own.after_loop;
-    std::size_t as_index = 0;
-    for (const KernelArgument &argument : state_->arguments) {
-        if (!argument.is_vector())
-            continue;
-        const bool only = only_at_i(all, argument.name);
-        state_->at_i_only.push_back(only);
-        state_->walks |= only;
-        state_->all_walked &= only;
-        as_index += only ? count_word(all, argument.name) : 0;
-    }
+    const IndexUse use = find_index_use({own.preamble, all}, state_->arguments, state_->macros);
+    state_->at_i_only = use.at_i_only;
     if (state_->at_i_only.empty())
         throw std::invalid_argument("elementwise kernel '" + own.name +
                                     "' needs at least one array among its arguments");
-    state_->walks &=
-        !minds_threads(own.operation) && own.loop_prep.empty() && own.after_loop.empty();
-    state_->uses_index = count_word(all, "i") != as_index;
-    state_->may_skip = may_skip_elements(all);
+    const auto walked = std::ranges::count(state_->at_i_only, true);
+    state_->all_walked = walked == std::ssize(state_->at_i_only);
+    state_->walks =
+        walked != 0 && !use.minds_threads && own.loop_prep.empty() && own.after_loop.empty();
+    state_->uses_index = use.index_alone;
+    state_->may_skip = use.may_skip;
 }
 
 ElementwiseKernel::ElementwiseKernel(std::string_view arguments, std::string operation)
@@ -173,8 +159,9 @@ const ElementwiseText &ElementwiseKernel::text() const noexcept { return state_-
 
 std::string ElementwiseKernel::source() const {
     if (!state_->walks)
-        return write_elementwise(state_->arguments, state_->text, {}).text;
-    return write_elementwise(state_->arguments, state_->text, state_->at_i_only, false,
+        return write_elementwise(state_->arguments, state_->text, state_->macros, {}).text;
+    return write_elementwise(state_->arguments, state_->text, state_->macros, state_->at_i_only,
+                             false,
                              {.walk = Walk::Elements, .rolled = is_rolled(KernelForm::Chosen)})
         .text;
 }
@@ -225,8 +212,9 @@ bool ElementwiseKernel::Call::try_walk(State &state) {
         config.block = {elementwise_block};
     }
     const bool wide = elements_ >= wide_threshold;
-    variant_ = state.variants.get((wide ? "W" : "w") + walk_key(walk), state.text.build, [&] {
-        return write_elementwise(state.arguments, state.text, state.at_i_only, wide, walk);
+    variant_ = state.variants.get((wide ? "W" : "w") + walk_key(walk), state.build, [&] {
+        return write_elementwise(state.arguments, state.text, state.macros, state.at_i_only, wide,
+                                 walk);
     });
     config.stream = config_.stream;
     config_ = config;
@@ -240,8 +228,8 @@ void ElementwiseKernel::Call::run_threads(State &state) {
     std::string key(1, static_cast<char>(1 + form.wide + 2 * form.ranged));
     if (form.operands)
         key += form.operands->key();
-    variant_ = state.variants.get(key, state.text.build, [&] {
-        return write_elementwise(state.arguments, state.text, form);
+    variant_ = state.variants.get(key, state.build, [&] {
+        return write_elementwise(state.arguments, state.text, state.macros, form);
     });
     const std::uint64_t blocks = (count_ + block_size - 1) / block_size;
     config_.grid.x = static_cast<unsigned>(std::min<std::uint64_t>(blocks, 0x7fffffff));

@@ -16,42 +16,11 @@
 #include "kernels/device/strided.cuh.h"
 
 #include <algorithm>
-#include <cctype>
+#include <iterator>
+#include <utility>
 
 namespace pycuda {
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-/// Calls `visit(begin, end)` for each place where `word` is an identifier, until `visit` returns
-/// false.
-template <class Visit>
-void for_each_word(std::string_view text, std::string_view word, Visit visit) {
-    for (std::size_t at = text.find(word); at != std::string_view::npos;
-         at = text.find(word, at + 1)) {
-        const std::size_t end = at + word.size();
-        const bool whole =
-            (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
-        if (whole && !visit(at, end))
-            return;
-    }
-}
-
-std::string_view skip_space(std::string_view text) {
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-        text.remove_prefix(1);
-    return text;
-}
-
-bool starts_with_index_i(std::string_view text) {
-    text = skip_space(text);
-    if (!text.starts_with('['))
-        return false;
-    text = skip_space(text.substr(1));
-    if (!text.starts_with('i'))
-        return false;
-    return skip_space(text.substr(1)).starts_with(']');
-}
 
 std::size_t find_group(const OperandForms &operands, std::size_t array) {
     return static_cast<std::size_t>(operands.group_of(array) - operands.groups().data());
@@ -62,9 +31,12 @@ std::string axes_of(const OperandForms &operands, std::size_t group) {
 }
 
 /// The loop over elements, and the code before and after it.
-std::string write_loop(const ElementwiseText &text, const ElementwiseForm &form) {
+std::string write_loop(const ElementwiseText &text, const ElementwiseForm &form,
+                       const UserMacros &macros) {
+    // An `i` of the user's may have the name of ours.
     const std::string body =
-        "{\n" + named_statements(text.operation, text.name + ".operation") + "}\n";
+        "{\n#pragma nv_diag_suppress 780\n" +
+        macros.within(named_statements(text.operation, text.name + ".operation")) + "}\n";
     if (form.ranged)
         return "if (step < 0) {\n"
                "for (i = start + step * (long)(cta_start + tid); i > stop; "
@@ -79,43 +51,6 @@ std::string write_loop(const ElementwiseText &text, const ElementwiseForm &form)
 
 } // namespace
 
-bool may_skip_elements(std::string_view text) {
-    constexpr std::string_view words[] = {"if",    "for",  "while", "switch",
-                                          "break", "goto", "return"};
-    constexpr std::string_view operators[] = {"?", "&&", "||"};
-    return std::ranges::any_of(words,
-                               [&](std::string_view word) { return mentions(text, word); }) ||
-           std::ranges::any_of(operators, [&](std::string_view operation) {
-               return text.find(operation) != std::string_view::npos;
-           });
-}
-
-bool mentions(std::string_view text, std::string_view word) {
-    bool found = false;
-    for_each_word(text, word, [&](std::size_t, std::size_t) {
-        found = true;
-        return false;
-    });
-    return found;
-}
-
-std::size_t count_word(std::string_view text, std::string_view word) {
-    std::size_t count = 0;
-    for_each_word(text, word, [&](std::size_t, std::size_t) { return ++count != 0; });
-    return count;
-}
-
-bool only_at_i(std::string_view text, std::string_view name) {
-    bool any = false;
-    bool only = true;
-    for_each_word(text, name, [&](std::size_t, std::size_t end) {
-        any = true;
-        only = starts_with_index_i(text.substr(end));
-        return only;
-    });
-    return any && only;
-}
-
 std::string form_key(bool wide, bool aligned, const OperandForms *operands) {
     std::string key(1, static_cast<char>(1 + wide + 2 * aligned));
     return operands ? key + operands->key() : key;
@@ -123,13 +58,14 @@ std::string form_key(bool wide, bool aligned, const OperandForms *operands) {
 
 std::string includes_for(const std::vector<KernelArgument> &arguments,
                          const std::vector<std::string_view> &texts, const OperandForms *operands) {
-    auto any_mentions = [&](std::string_view word) {
-        return std::ranges::any_of(
-                   arguments,
-                   [&](const KernelArgument &argument) { return mentions(argument.type, word); }) ||
-               std::ranges::any_of(texts,
-                                   [&](std::string_view text) { return mentions(text, word); });
+    Tokens tokens;
+    const auto add = [&](std::string_view text) {
+        std::ranges::move(tokens_of(text), std::back_inserter(tokens));
     };
+    for (const KernelArgument &argument : arguments)
+        add(argument.type);
+    std::ranges::for_each(texts, add);
+    const auto any_mentions = [&](std::string_view word) { return has_name(tokens, word); };
     std::string includes;
     if (any_mentions("pycuda"))
         includes += "#include <pycuda-complex.hpp>\n";
@@ -140,6 +76,19 @@ std::string includes_for(const std::vector<KernelArgument> &arguments,
     if (operands)
         includes += device_code::strided_cuh;
     return includes;
+}
+
+std::vector<KernelArgument> with_own_types(std::vector<KernelArgument> arguments,
+                                           const UserMacros &macros, std::string &source) {
+    if (!macros.any_of_options())
+        return arguments;
+    std::string types;
+    for (KernelArgument &argument : arguments) {
+        const std::string name = "pycuda_type_" + argument.name;
+        types += "typedef " + std::exchange(argument.type, name) + " " + name + ";\n";
+    }
+    source += macros.within(types);
+    return arguments;
 }
 
 std::string declare_parameters(const std::vector<KernelArgument> &arguments,
@@ -194,12 +143,14 @@ std::string promise_alignment(const std::vector<KernelArgument> &arguments) {
     return text;
 }
 
-KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
-                               const ElementwiseText &text, const ElementwiseForm &form) {
+KernelSource write_elementwise(const std::vector<KernelArgument> &declared,
+                               const ElementwiseText &text, const UserMacros &macros,
+                               const ElementwiseForm &form) {
     const char *index = form.ranged ? "long" : form.wide ? "unsigned long" : "unsigned";
     std::string source = includes_for(
-        arguments, {text.preamble, text.operation, text.loop_prep, text.after_loop}, form.operands);
-    source += named_text(text.preamble, text.name + ".preamble");
+        declared, {text.preamble, text.operation, text.loop_prep, text.after_loop}, form.operands);
+    source += macros.within(named_text(text.preamble, text.name + ".preamble"));
+    const std::vector<KernelArgument> arguments = with_own_types(declared, macros, source);
     source += "\nextern \"C\" __global__ void " + text.name + "(" +
               declare_parameters(arguments, form.operands) +
               (form.ranged ? ", long start, long stop, long step)\n{\n" : ", size_t n)\n{\n");
@@ -212,24 +163,29 @@ KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
               "[[maybe_unused]] const pycuda_index cta_start = "
               "(pycuda_index)blockIdx.x * blockDim.x;\n"
               "pycuda_index i;\n";
-    source += named_statements(text.loop_prep, text.name + ".loop_prep");
-    source += write_loop(text, form);
-    source += named_statements(text.after_loop, text.name + ".after_loop");
+    source += macros.within(named_statements(text.loop_prep, text.name + ".loop_prep"));
+    source += write_loop(text, form, macros);
+    source += macros.within(named_statements(text.after_loop, text.name + ".after_loop"));
     source += "}\n";
     return {std::move(source), {text.name}};
 }
 
 KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
-                               const ElementwiseText &text, const std::vector<bool> &walked,
-                               bool wide, const ElementWalk &walk) {
+                               const ElementwiseText &text, const UserMacros &macros,
+                               const std::vector<bool> &walked, bool wide,
+                               const ElementWalk &walk) {
+    UserMacros all = macros;
+    all.add(text.preamble);
+    all.add(text.operation);
     const InPlaceExpression expression{
         .kernel = text.name,
-        .before = includes_for(arguments, {text.preamble, text.operation}, nullptr) +
-                  named_text(text.preamble, text.name + ".preamble"),
+        .includes = includes_for(arguments, {text.preamble, text.operation}, nullptr),
+        .preamble = named_text(text.preamble, text.name + ".preamble"),
         .statements = named_statements(text.operation, text.name + ".operation"),
         .parameters = arguments,
         .walked = walked,
-        .wide_index = wide};
+        .wide_index = wide,
+        .macros = all};
     return {expression_source(expression, walk), {text.name}};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arrays/expression.h"
+#include "compile/source_tokens.h"
 #include "kernels/user_operands.h"
 #include "kernels/user_variants.h"
 
@@ -21,19 +22,24 @@ struct ElementwiseForm {
 };
 
 KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
-                               const ElementwiseText &text, const ElementwiseForm &form);
+                               const ElementwiseText &text, const UserMacros &macros,
+                               const ElementwiseForm &form);
 
 /// The text for a walk (expression.h). `walked` says of each array whether it is used as `x[i]`
 /// alone.
 KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
-                               const ElementwiseText &text, const std::vector<bool> &walked,
-                               bool wide, const ElementWalk &walk);
+                               const ElementwiseText &text, const UserMacros &macros,
+                               const std::vector<bool> &walked, bool wide, const ElementWalk &walk);
 
 // Pieces that other kernels of users share.
 
 /// The includes that the texts need: complex numbers, half precision, strided arrays.
 std::string includes_for(const std::vector<KernelArgument> &arguments,
                          const std::vector<std::string_view> &texts, const OperandForms *operands);
+/// The arguments with types that no macro of the options changes: names of typedefs, which are
+/// added to `source`. The arguments themselves if the options define no macros.
+std::vector<KernelArgument> with_own_types(std::vector<KernelArgument> arguments,
+                                           const UserMacros &macros, std::string &source);
 /// "float *x, pycuda::StridedArgument<float, 2> pycuda_y, float a": the parameters, in order, then
 /// the groups' extents.
 std::string declare_parameters(const std::vector<KernelArgument> &arguments,
@@ -47,14 +53,5 @@ std::string promise_alignment(const std::vector<KernelArgument> &arguments);
 
 /// The key of a variant that depends on the forms of the operands only.
 std::string form_key(bool wide, bool aligned, const OperandForms *operands);
-
-/// True where `word` occurs in `text` as a whole identifier.
-bool mentions(std::string_view text, std::string_view word);
-/// Whether conditions or loops may skip the use of an element.
-bool may_skip_elements(std::string_view text);
-/// True where `name` occurs in `text`, and only as `name[i]`.
-bool only_at_i(std::string_view text, std::string_view name);
-/// How often `word` occurs in `text` as a whole identifier.
-std::size_t count_word(std::string_view text, std::string_view word);
 
 } // namespace pycuda

@@ -8,6 +8,7 @@
 #include <pycuda/reduction_kernel.h>
 
 #include "kernels/user_elementwise_source.h"
+#include "kernels/user_index.h"
 #include "kernels/user_text.h"
 
 #include "kernels/device/reduce.cuh.h"
@@ -59,13 +60,16 @@ std::uint64_t blocks_for(std::uint64_t elements, const Tile &tile) {
 struct ReductionKernel::State {
     std::vector<KernelArgument> arguments;
     ReductionText text;
+    UserMacros macros;           ///< of the options
+    KernelBuild build;           ///< without these macros
     std::vector<bool> at_i_only; ///< for each array: whether it is used only as x[i]
     bool may_skip = false;       ///< a condition decides whether an element is used
     VariantCache variants;
 
     Tile tile() const;
     KernelSource write(const Form &form) const;
-    std::string write_stage(const Form &form, bool first) const;
+    std::string write_stage(const std::vector<KernelArgument> &own, const Form &form,
+                            bool first) const;
 };
 
 /// Depends only on declared sizes, so that the result is equal for all layouts of the same
@@ -86,40 +90,42 @@ Tile ReductionKernel::State::tile() const {
             rounded};
 }
 
-std::string ReductionKernel::State::write_stage(const Form &form, bool first) const {
+std::string ReductionKernel::State::write_stage(const std::vector<KernelArgument> &own,
+                                                const Form &form, bool first) const {
     const Tile shape = tile();
     const std::string counts = "<" + std::to_string(block_size) + ", " +
                                std::to_string(shape.rows) + ", " +
                                std::to_string(shape.neighbours) + ">";
-    const std::string parameters = declare_parameters(arguments, form.operands);
+    const std::string parameters = declare_parameters(own, form.operands);
     std::string source = "\nextern \"C\" __global__ void " + text.name +
                          (first ? "_stage1" : "_stage2") + "(out_type *pycuda_out, " + parameters +
                          ", size_t n, out_type *pycuda_partials, size_t pycuda_count)\n{\n";
     if (first && form.aligned)
-        source += promise_alignment(arguments);
-    source += bind_strided(arguments, form.operands, form.wide);
+        source += promise_alignment(own);
+    source += bind_strided(own, form.operands, form.wide);
     source += std::string("typedef ") + (form.wide ? "size_t" : "unsigned") +
               " pycuda_index;\n"
               "const out_type pycuda_neutral =" +
-              named_statements(text.neutral, text.name + ".neutral") +
+              macros.within(named_statements(text.neutral, text.name + ".neutral")) +
               "auto pycuda_join = [&](out_type a, out_type b) -> out_type {\n" +
-              return_named(text.reduce_expr, text.name + ".reduce_expr") + "};\n";
+              macros.within(return_named(text.reduce_expr, text.name + ".reduce_expr")) + "};\n";
     if (first)
-        source += "auto pycuda_read = [&](pycuda_index i) -> out_type {\n" +
-                  return_named(text.map_expr, text.name + ".map_expr") +
-                  "};\n"
-                  "const out_type result = pycuda::reduce_grid" +
-                  counts +
-                  "((pycuda_index)n, pycuda_neutral, pycuda_read, pycuda_join);\n"
-                  "if (threadIdx.x == 0)\n"
-                  "(gridDim.x == 1 ? pycuda_out : pycuda_partials + blockIdx.x)[0] = result;\n}\n";
+        source +=
+            "auto pycuda_read = [&](pycuda_index i) -> out_type {\n" +
+            macros.within(return_named(text.map_expr, text.name + ".map_expr")) +
+            "};\n"
+            "const out_type pycuda_result = pycuda::reduce_grid" +
+            counts +
+            "((pycuda_index)n, pycuda_neutral, pycuda_read, pycuda_join);\n"
+            "if (threadIdx.x == 0)\n"
+            "(gridDim.x == 1 ? pycuda_out : pycuda_partials + blockIdx.x)[0] = pycuda_result;\n}\n";
     else
         source += "auto pycuda_read = [&](pycuda_index i) -> out_type {\n"
                   "return pycuda_partials[i];\n};\n"
-                  "const out_type result = pycuda::reduce_grid" +
+                  "const out_type pycuda_result = pycuda::reduce_grid" +
                   counts +
                   "((pycuda_index)pycuda_count, pycuda_neutral, pycuda_read, pycuda_join);\n"
-                  "if (threadIdx.x == 0)\n*pycuda_out = result;\n}\n";
+                  "if (threadIdx.x == 0)\n*pycuda_out = pycuda_result;\n}\n";
     return source;
 }
 
@@ -129,11 +135,13 @@ KernelSource ReductionKernel::State::write(const Form &form) const {
     std::string source = includes_for(
         all, {text.preamble, text.map_expr, text.reduce_expr, text.neutral}, form.operands);
     source += std::string(device_code::shuffle_cuh) + std::string(device_code::reduce_cuh);
-    source += named_text(text.preamble, text.name + ".preamble");
-    source += "\ntypedef " + text.out_type + " out_type;\n#define BLOCK_SIZE " +
-              std::to_string(block_size) + "\n#define READ_AND_MAP(i) (" + one_line(text.map_expr) +
-              ")\n#define REDUCE(a, b) (" + one_line(text.reduce_expr) + ")\n";
-    source += write_stage(form, true) + write_stage(form, false);
+    source += macros.within(named_text(text.preamble, text.name + ".preamble") + "\ntypedef " +
+                            text.out_type + " out_type;\n");
+    source += macros.otherwise("BLOCK_SIZE", "", std::to_string(block_size)) +
+              macros.otherwise("READ_AND_MAP", "(i)", "(" + one_line(text.map_expr) + ")") +
+              macros.otherwise("REDUCE", "(a, b)", "(" + one_line(text.reduce_expr) + ")");
+    const std::vector<KernelArgument> own = with_own_types(arguments, macros, source);
+    source += write_stage(own, form, true) + write_stage(own, form, false);
     return {std::move(source), {text.name + "_stage1", text.name + "_stage2"}};
 }
 
@@ -142,10 +150,12 @@ ReductionKernel::ReductionKernel(std::vector<KernelArgument> arguments, Reductio
     state_->arguments = std::move(arguments);
     state_->text = std::move(text);
     check_kernel_name("reduction kernel", state_->text.name);
-    for (const KernelArgument &argument : state_->arguments)
-        if (argument.is_vector())
-            state_->at_i_only.push_back(only_at_i(state_->text.map_expr, argument.name));
-    state_->may_skip = may_skip_elements(state_->text.map_expr);
+    state_->build = state_->text.build;
+    state_->macros.take_from(state_->build.options);
+    const IndexUse use = find_index_use({state_->text.preamble, state_->text.map_expr},
+                                        state_->arguments, state_->macros);
+    state_->at_i_only = use.at_i_only;
+    state_->may_skip = use.may_skip;
     if (state_->at_i_only.empty())
         throw std::invalid_argument("reduction kernel '" + state_->text.name +
                                     "' needs at least one array among its arguments");
@@ -165,7 +175,7 @@ const ReductionText &ReductionKernel::text() const noexcept { return state_->tex
 std::string ReductionKernel::source() const { return state_->write({}).text; }
 
 std::shared_ptr<const KernelVariant> ReductionKernel::compile_flat() {
-    return state_->variants.get(form_key(false, true, nullptr), state_->text.build,
+    return state_->variants.get(form_key(false, true, nullptr), state_->build,
                                 [&] { return state_->write({.aligned = true}); });
 }
 
@@ -182,7 +192,7 @@ ReductionKernel::Call ReductionKernel::prepare(std::span<const ArrayView> arrays
     form.wide = call.elements_ >= wide_threshold;
     form.aligned = !form.operands && all_aligned(arrays, vector_bytes);
     call.variant_ = state_->variants.get(form_key(form.wide, form.aligned, form.operands),
-                                         state_->text.build, [&] { return state_->write(form); });
+                                         state_->build, [&] { return state_->write(form); });
     call.config_.grid.x = static_cast<unsigned>(blocks_for(call.elements_, state_->tile()));
     call.config_.block.x = block_size;
     call.config_.stream = stream;

@@ -66,6 +66,8 @@ struct Places {
 
 struct ScanKernel::State {
     ScanText text;
+    UserMacros macros; ///< of the options
+    KernelBuild build; ///< without these macros
     VariantCache variants;
 
     KernelSource write(const Form &form) const;
@@ -85,33 +87,33 @@ KernelSource ScanKernel::State::write(const Form &form) const {
         source += device_code::scan_pipeline_cuh;
     else if (form.rolled)
         source += device_code::scan_rolled_cuh;
-    source += named_text(text.preamble, text.name + ".preamble");
-    source += "\ntypedef " + text.type + " scan_type;\n#define SCAN_EXPR(a, b) (" +
-              one_line(text.scan_expr) +
-              ")\n"
+    source += macros.within(named_text(text.preamble, text.name + ".preamble") + "\ntypedef " +
+                            text.type + " scan_type;\n");
+    source += macros.otherwise("SCAN_EXPR", "(a, b)", "(" + one_line(text.scan_expr) + ")") +
               "struct pycuda_scan_op {\n"
               "__device__ scan_type operator()(scan_type a, scan_type b) const {\n" +
-              return_named(text.scan_expr, text.name + ".scan_expr") +
+              macros.within(return_named(text.scan_expr, text.name + ".scan_expr")) +
               "}\n};\n"
               "extern \"C\" __global__ void __launch_bounds__(" +
               (pipeline ? std::to_string(ScanPipeline::threads) + ", 1" : std::to_string(threads)) +
               ") " + text.name +
               "(pycuda::ScanPlaces<scan_type> places, unsigned long long *nodes)\n{\n"
-              "const scan_type neutral =" +
-              named_statements(exclusive ? text.neutral : "scan_type()", text.name + ".neutral");
+              "const scan_type pycuda_neutral =" +
+              macros.within(named_statements(exclusive ? text.neutral : "scan_type()",
+                                             text.name + ".neutral"));
     const std::string shape =
         std::to_string(tile.rows) + ", " + std::to_string(tile.neighbours) + ", ";
     const std::string kind = exclusive ? "true" : "false";
     if (pipeline)
         source += "pycuda::scan_pipeline<scan_type, " + shape + std::to_string(form.stages) + ", " +
                   kind + ">(pycuda::OneScan<scan_type, " + shape + std::to_string(threads) +
-                  ">{places, nodes + 1}, nodes, neutral, pycuda_scan_op());\n}\n";
+                  ">{places, nodes + 1}, nodes, pycuda_neutral, pycuda_scan_op());\n}\n";
     else
         source += "const pycuda::ScanElements<scan_type, pycuda::ScanAccess::" +
                   std::string(access_names[static_cast<int>(form.access)]) +
                   "> elements{places};\npycuda::scan_tile" + (form.rolled ? "_rolled" : "") +
                   "<scan_type, " + shape + std::to_string(threads) + ", " + kind +
-                  ">(elements, places.count, pycuda::claim_tile(nodes), nodes + 1, neutral, "
+                  ">(elements, places.count, pycuda::claim_tile(nodes), nodes + 1, pycuda_neutral, "
                   "pycuda_scan_op());\n}\n";
     return {std::move(source), {text.name}};
 }
@@ -146,6 +148,8 @@ ScanKernel::ScanKernel(ScanText text) : state_(std::make_unique<State>()) {
         throw std::invalid_argument("neutral element is required for exclusive scan");
     check_kernel_name("scan kernel", text.name);
     state_->text = std::move(text);
+    state_->build = state_->text.build;
+    state_->macros.take_from(state_->build.options);
 }
 ScanKernel::~ScanKernel() = default;
 ScanKernel::ScanKernel(ScanKernel &&) noexcept = default;
@@ -174,7 +178,7 @@ std::shared_ptr<const KernelVariant> ScanKernel::launch(StreamRef stream, const 
     const char key[] = {static_cast<char>('0' + static_cast<int>(form.access)),
                         static_cast<char>('0' + form.stages)};
     std::shared_ptr<const KernelVariant> variant = state_->variants.get(
-        std::string_view(key, sizeof key), state_->text.build, [&] { return state_->write(form); });
+        std::string_view(key, sizeof key), state_->build, [&] { return state_->write(form); });
 
     // Words for a counter and the nodes.
     const auto words = static_cast<std::uint64_t>(

@@ -91,9 +91,15 @@ std::string return_named(std::string_view text, const std::string &name) {
 }
 
 std::string one_line(std::string text) {
-    for (std::size_t comment = text.find("//"); comment != std::string::npos;
-         comment = text.find("//"))
-        text.erase(comment, text.find('\n', comment) - comment);
+    // In `code`, comments are blank, and so is all that is between quotes.
+    const std::string code = compile_detail::blank_comments_and_strings(text);
+    bool quoted = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (code[at] == '"' || code[at] == '\'')
+            quoted = !quoted;
+        else if (!quoted && code[at] == ' ')
+            text[at] = ' ';
+    }
     std::ranges::replace(text, '\n', ' ');
     std::ranges::replace(text, '\r', ' ');
     return text;

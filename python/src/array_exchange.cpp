@@ -135,6 +135,7 @@ nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, b
     const Array &array = require_array(self, "self");
     if (!array.memory())
         throw_buffer_error("the array has no memory");
+    static_cast<void>(array.unrecorded_address()); // attributes that were set are checked first
     if (!versioned && !array.is_writable())
         throw_buffer_error("the array is read-only, which DLPack describes from version 1.0 on; "
                            "the consumer must pass max_version=(1, 0) or request a copy");

@@ -83,6 +83,16 @@ class Registry {
         } catch (...) { // out of host memory: pop() will not skip this context
         }
     }
+    /// Drops what is kept of owners that have ended.
+    void forget(CUcontext handle) noexcept {
+        std::lock_guard lock(mutex_);
+        const auto known = owners_.find(handle);
+        if (known == owners_.end())
+            return;
+        std::erase_if(known->second, [](const auto &owner) { return owner.expired(); });
+        if (known->second.empty())
+            owners_.erase(known);
+    }
     bool retired(CUcontext handle) {
         std::lock_guard lock(mutex_);
         return retired_.contains(handle);
@@ -226,7 +236,11 @@ std::vector<Event> detail::StreamSet::mark_busy(const Context &context) const {
     return marks;
 }
 
-detail::ContextOwner::~ContextOwner() { report_cleanup("cuCtxDestroy", give_back()); }
+detail::ContextOwner::~ContextOwner() {
+    report_cleanup("cuCtxDestroy", give_back());
+    if (driver_for_cleanup() != nullptr)
+        registry().forget(handle);
+}
 
 CUresult detail::ContextOwner::give_back() noexcept {
     const Driver *loaded = driver_for_cleanup();

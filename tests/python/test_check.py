@@ -513,7 +513,7 @@ def test_call_site():
 def test_the_page(device, command, tmp_path):
     """The first program of docs/finding_defects.md, and the findings that the page shows."""
     page = (ROOT / "docs" / "finding_defects.md").read_text()
-    program, of_a_block, of_a_fault, _ = re.findall(
+    program, of_a_block, of_a_fault, *_ = re.findall(
         r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL
     )
     (tmp_path / "reverse.py").write_text(program)

@@ -92,8 +92,12 @@ CUresult cuStreamQuery(CUstream handle) {
     return with_stream(handle, [](Stream &stream) {
         device::capture::forbid(stream);
         device::capture::forbid_unsafe_calls();
-        if (!device::System::get().timeline().pending(stream).empty())
-            return api::not_ready_yet();
+        device::Timeline &timeline = device::System::get().timeline();
+        if (!timeline.pending(stream).empty()) {
+            timeline.let_advance();
+            if (!timeline.pending(stream).empty())
+                return api::not_ready_yet();
+        }
         stream.context().collect_output();
         stream.context().throw_error();
         return CUDA_SUCCESS;

@@ -47,6 +47,12 @@ class Command : public std::enable_shared_from_this<Command> {
             order_->ask_host();
     }
 
+    /// Which command starts first if both could; see schedule.h.
+    [[nodiscard]] std::uint32_t level() const noexcept { return level_; }
+
+    /// Whether a function of the client runs: it may wait for what any thread of the client does.
+    [[nodiscard]] virtual bool calls_client() const noexcept { return false; }
+
     /// Does the work or passes it to another thread, which calls Timeline::finish() once. Called
     /// once, by any thread, without locks.
     virtual void start() noexcept = 0;
@@ -72,6 +78,7 @@ class Command : public std::enable_shared_from_this<Command> {
     std::unique_ptr<check::CommandOrder> order_;
     std::uint64_t stream_ = 0; ///< for the profile: Stream::id(), 1 for the default stream
     std::uint64_t begun_ = 0;  ///< monotonic nanoseconds; 0: not profiled
+    std::uint32_t level_ = 0;  ///< set before the command could start
     // Guarded by the timeline's mutex:
     unsigned blockers_ = 0; ///< commands that must be done first
     bool is_work_ = false;  ///< it is in a stream

@@ -73,6 +73,8 @@ bool Event::query() const {
     if (share_)
         return share_->reached(share_->latest());
     const std::shared_ptr<EventMark> latest = mark();
+    if (latest && !latest->done())
+        System::get().timeline().let_advance();
     if (latest && latest->done())
         latest->tell_host();
     return !latest || latest->done();

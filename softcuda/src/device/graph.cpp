@@ -16,6 +16,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <unordered_map>
 
@@ -359,6 +360,27 @@ void GraphExec::run(Stream &stream, const Step &step, GraphEnvironment *environm
         step.work);
 }
 
+std::vector<std::size_t> GraphExec::order_of(const Steps &steps, Schedule *schedule) {
+    std::vector<std::size_t> order(steps.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (!schedule)
+        return order;
+    std::vector<bool> is_done(steps.size());
+    for (std::size_t first = 0; first < order.size(); first++) {
+        const auto is_ready = [&](std::size_t index) {
+            return std::ranges::all_of(steps[index].after,
+                                       [&](std::size_t before) { return is_done[before]; });
+        };
+        const auto rest =
+            std::ranges::subrange(order.begin() + static_cast<std::ptrdiff_t>(first), order.end());
+        const auto blocked = std::ranges::stable_partition(rest, is_ready);
+        const std::size_t ready = rest.size() - blocked.size();
+        std::swap(order[first], order[first + schedule->choose(ready)]);
+        is_done[order[first]] = true;
+    }
+    return order;
+}
+
 void GraphExec::check_grids(const Steps &steps) {
     for (const Step &step : steps) {
         const auto *kernel = std::get_if<KernelWork>(&step.work);
@@ -462,8 +484,8 @@ void GraphExec::enqueue_nodes(Stream &stream, GraphEnvironment *environment) {
     check_grids(*steps);
     for (const std::shared_ptr<Condition> &condition : conditions)
         Condition::enqueue_default(stream, condition);
-    for (const Step &step : *steps)
-        if (step.enabled || step.updatable())
+    for (const std::size_t index : order_of(*steps, System::get().timeline().schedule()))
+        if (const Step &step = (*steps)[index]; step.enabled || step.updatable())
             run(stream, step, environment);
     if (!references->empty())
         enqueue_host_function( // the last reference calls the client

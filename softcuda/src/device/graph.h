@@ -240,6 +240,8 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
     /// Calls use(work) for each node of this type, also of child graphs, in the order of the nodes.
     template <class Use> void for_each_work(Use &&use);
     static void run(Stream &stream, const Step &step, GraphEnvironment *environment);
+    /// The indices of the steps in an order that their edges permit: with a schedule, a random one.
+    static std::vector<std::size_t> order_of(const Steps &steps, Schedule *schedule);
     /// Calls use(node) for each node that kernels can change, also of child graphs.
     template <class Use> void for_each_updatable(Use &&use);
     [[nodiscard]] bool launches_graphs();

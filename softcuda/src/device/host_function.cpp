@@ -45,6 +45,7 @@ void HostThread::run_soon(std::shared_ptr<Command> command,
 }
 
 void HostThread::loop() {
+    const Schedule::DriverThread mine;
     std::unique_lock lock(mutex_);
     for (;;) {
         call_there_.wait(lock, [&] { return !calls_.empty(); });

@@ -54,6 +54,7 @@ class HostFunction final : public Command {
     HostFunction(Context &context, std::function<void(CUresult)> function, OnError on_error)
         : Command(context), function_(std::move(function)), on_error_(on_error) {}
     void start() noexcept override;
+    [[nodiscard]] bool calls_client() const noexcept override { return true; }
 
   private:
     [[nodiscard]] profile::Event described() const override;

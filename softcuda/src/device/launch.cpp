@@ -24,6 +24,7 @@
 #include <climits>
 #include <cstring>
 #include <new>
+#include <thread>
 
 namespace softcuda::device {
 namespace {
@@ -70,6 +71,8 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     [[nodiscard]] std::shared_ptr<Command> unfinished_compilation() const noexcept {
         return code_ ? nullptr : compilation_;
     }
+
+    void finish_compilation();
 
     void start() noexcept override;
     /// Runs the grid on the calling thread, instead of start().
@@ -178,6 +181,16 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     work.busy_time = &stream.context().device().busy_time();
     grid_.set_work(work, &frame_);
     if (compilation_->done() && compilation_->code())
+        use_code();
+}
+
+void KernelLaunch::finish_compilation() {
+    if (code_)
+        return;
+    compilation_->run();
+    while (!compilation_->done()) // another thread compiles it
+        std::this_thread::yield();
+    if (compilation_->code())
         use_code();
 }
 
@@ -501,7 +514,8 @@ bool KernelLaunch::run_children() noexcept {
         return false;
     try {
         auto self = std::static_pointer_cast<KernelLaunch>(shared_from_this());
-        tell_host(); // so that the children know that it is done
+        const Schedule::DriverThread not_a_client; // the pool's thread that ran the last block
+        tell_host();                               // so that the children know that it is done
         runtime_->run(ticket_, [self] {
             self->ask_host();
             System::get().timeline().finish(*self);
@@ -556,6 +570,8 @@ void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep
         function.compilation(shape_of(function, request), product(request.grid)), request,
         LaunchTicket{stream.context().interrupts()});
     copy_arguments(function, request, {kernel->parameters(), kernel->parameter_bytes()});
+    if (system.timeline().schedule())
+        kernel->finish_compilation(); // else the time that it takes has an effect on the order
     if (!system.timeline().append(stream, kernel, kernel->unfinished_compilation()))
         return; // its predecessors will start it
     if (kernel->is_tiny())

@@ -161,6 +161,7 @@ std::uint64_t allocate_patiently(const AddressSpace::Request &request) {
             if (Clock::now() > *give_up)
                 throw;
         }
+        System::get().timeline().let_advance();
         std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
 }

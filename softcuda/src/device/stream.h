@@ -2,6 +2,7 @@
 #pragma once
 
 #include "check/stream_order.h"
+#include "device/schedule.h"
 
 #include <atomic>
 #include <cstdint>
@@ -68,6 +69,7 @@ class Stream {
     std::map<int, CUlaunchAttributeValue> attributes_; ///< those that only affect speed
     // Protected by the timeline's mutex:
     check::CommandCounter counter_;
+    StreamLevel level_;             ///< of the latest command
     std::shared_ptr<Command> last_; ///< the latest command; may be done
     bool retired_ = false; ///< destroyed by the client, and kept until its last command is done
 };

@@ -4,6 +4,7 @@
 //   SOFTCUDA_MEMORY    bytes of each device's memory, K, M, G, T allowed (its share of 3/4 of RAM)
 //   SOFTCUDA_THREADS   worker threads, which are the multiprocessors (as many as cores)
 //   SOFTCUDA_ARCH      compute capability: 75, 80, 86, 87, 89, 90 (86)
+//   SOFTCUDA_SCHEDULE  the seed of an unusual order of the streams' commands; see schedule.h (none)
 #include "device/system.h"
 
 #include "device/arena.h"
@@ -20,7 +21,9 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <pthread.h>
 #include <stdexcept>
 #include <string>
@@ -63,6 +66,14 @@ int chosen_architecture() {
                                 known);
 }
 
+/// Any number is a seed, also 0; an empty setting is none.
+std::optional<std::uint64_t> chosen_schedule() {
+    const char *const text = std::getenv("SOFTCUDA_SCHEDULE");
+    if (!text || !*text)
+        return std::nullopt;
+    return abi::environment_number("SOFTCUDA_SCHEDULE", 0);
+}
+
 /// Throws Error if SOFTCUDA_PROFILE contains a word that is not a mode.
 void begin_profile() {
     try {
@@ -82,6 +93,7 @@ struct System::Settings {
     std::uint64_t devices = 0;
     std::uint64_t memory = 0; ///< of each device; 0: an equal share of the machine's memory
     int architecture = 0;
+    std::optional<std::uint64_t> schedule; ///< the seed
 };
 
 System::Settings System::settings() {
@@ -91,7 +103,8 @@ System::Settings System::settings() {
                     static_cast<unsigned>(number_between("SOFTCUDA_THREADS", cores, 1, 1024)),
                 .devices = number_between("SOFTCUDA_DEVICES", 1, 1, 64),
                 .memory = abi::environment_number("SOFTCUDA_MEMORY", 0),
-                .architecture = chosen_architecture()};
+                .architecture = chosen_architecture(),
+                .schedule = chosen_schedule()};
     } catch (const std::invalid_argument &wrong) {
         std::fprintf(stderr, "softcuda: %s\n", wrong.what());
         throw Error(CUDA_ERROR_INVALID_VALUE);
@@ -104,7 +117,10 @@ std::uint64_t System::memory_of_each(const Settings &settings, std::uint64_t mos
     return settings.memory != 0 ? settings.memory : share;
 }
 
-System::System(const Settings &settings) : memory_(kArenaBytes), pool_(settings.threads) {
+System::System(const Settings &settings)
+    : memory_(kArenaBytes),
+      schedule_(settings.schedule ? std::make_unique<Schedule>(*settings.schedule) : nullptr),
+      timeline_(schedule_.get()), pool_(settings.threads) {
     checked_memory::begin();
     begin_profile();
     const std::uint64_t bytes = memory_of_each(settings, memory_.arena_size());

@@ -5,6 +5,7 @@
 #include "device/address_space.h"
 #include "device/device.h"
 #include "device/host_function.h"
+#include "device/schedule.h"
 #include "device/timeline.h"
 #include "rt/worker_pool.h"
 
@@ -51,6 +52,7 @@ class System {
     explicit System(const Settings &settings);
 
     AddressSpace memory_;
+    std::unique_ptr<Schedule> schedule_; ///< null unless SOFTCUDA_SCHEDULE is set
     Timeline timeline_;
     rt::WorkerPool pool_;
     HostThread host_thread_;

@@ -74,6 +74,7 @@ class NotedWait {
 bool Command::wait_unless_given_up(HostNotified notified) {
     if (!done()) {
         const NotedWait noted;
+        const Schedule::Wait scheduled(System::get().timeline().schedule(), *this);
         help();
         if (client_question::asked_here()) {
             if (!client_question::wait(*this))
@@ -150,41 +151,59 @@ void Timeline::add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &
             add_edge(stream->last_, after);
 }
 
-void Timeline::note_work(Command &command) noexcept {
-    command.is_work_ = true;
+/// Makes the command the latest one of the stream.
+void Timeline::note_work_locked(Stream &stream, const std::shared_ptr<Command> &command) {
+    command->is_work_ = true;
     ProcessState::add_work();
+    command->stream_ = number_of(stream);
+    if (schedule_) {
+        schedule_->draw(stream.level_, stream.id());
+        command->level_ = stream.level_.level;
+    }
+    stream.last_ = command;
+}
+
+/// Whether the caller must start the command, for which nothing has to be done first.
+bool Timeline::starts_now(const std::shared_ptr<Command> &command) {
+    if (!schedule_)
+        return true;
+    schedule_->hold(command);
+    schedule_->settle();
+    return false;
 }
 
 bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
                       const std::shared_ptr<Command> &also) {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     StreamSet &set = stream.context_.streams();
     require(set.legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     command->order_ = stream.counter_.next();
-    note_work(*command);
     add_edge(stream.last_, command);
     if (stream.kind_ == Stream::Kind::Legacy)
         add_edges_to_all(set, command);
     else if (stream.kind_ == Stream::Kind::Blocking)
         add_edge(set.legacy_->last_, command);
     add_edge(also, command);
-    stream.last_ = command;
-    command->stream_ = number_of(stream);
-    return command->blockers_ == 0;
+    note_work_locked(stream, command);
+    if (command->blockers_ != 0)
+        return false;
+    lock.unlock();
+    return starts_now(command);
 }
 
 bool Timeline::append_after(Stream &stream, const std::shared_ptr<Command> &command,
                             const std::vector<std::shared_ptr<Stream>> &others) {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     require(stream.context_.streams().legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     command->order_ = stream.counter_.next();
-    note_work(*command);
     add_edge(stream.last_, command);
     for (const std::shared_ptr<Stream> &other : others)
         add_edge(other->last_, command);
-    stream.last_ = command;
-    command->stream_ = number_of(stream);
-    return command->blockers_ == 0;
+    note_work_locked(stream, command);
+    if (command->blockers_ != 0)
+        return false;
+    lock.unlock();
+    return starts_now(command);
 }
 
 void Timeline::finish(Command &command) noexcept {
@@ -196,8 +215,12 @@ void Timeline::finish(Command &command) noexcept {
         for (std::shared_ptr<Command> &follower : command.followers_) {
             if (command.order_ && follower->order_)
                 follower->order_->follow(*command.order_);
-            if (--follower->blockers_ == 0)
-                ready.push_back(std::move(follower));
+            if (--follower->blockers_ == 0) {
+                if (schedule_) // before a host that waits for this command can go on
+                    schedule_->hold(std::move(follower));
+                else
+                    ready.push_back(std::move(follower));
+            }
         }
         command.followers_.clear();
         command.done_.store(1, std::memory_order_release);
@@ -205,6 +228,8 @@ void Timeline::finish(Command &command) noexcept {
             ProcessState::finish_work();
     }
     command.done_.notify_all();
+    if (schedule_)
+        schedule_->note_done();
     if (!ready.empty())
         start_all(std::move(ready));
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "device/command.h"
+#include "device/schedule.h"
 #include "device/stream.h"
 
 #include <memory>
@@ -26,6 +27,10 @@ namespace softcuda::device {
 /// function.
 class Timeline {
   public:
+    /// With a schedule, commands that could start are given to it.
+    explicit Timeline(Schedule *schedule = nullptr) noexcept : schedule_(schedule) {}
+    [[nodiscard]] Schedule *schedule() const noexcept { return schedule_; }
+
     /// Appends `command` to `stream`, also after `also` if that is not null. True if the command
     /// need not wait: the caller must then start it. Throws Error(context is destroyed) for a
     /// stream of a context that was torn down.
@@ -38,6 +43,13 @@ class Timeline {
 
     /// Marks a command as done and starts the commands that waited only for it.
     void finish(Command &command) noexcept;
+
+    /// Makes progress if commands start only when the client needs them: the client is asking
+    /// whether a command is done.
+    void let_advance() noexcept {
+        if (schedule_)
+            schedule_->advance();
+    }
 
     /// The unfinished commands for which a client waits when it synchronises with a stream or a
     /// context.
@@ -55,7 +67,8 @@ class Timeline {
     [[nodiscard]] std::vector<std::shared_ptr<Stream>> streams(Context &context);
 
   private:
-    static void note_work(Command &command) noexcept;
+    void note_work_locked(Stream &stream, const std::shared_ptr<Command> &command);
+    [[nodiscard]] bool starts_now(const std::shared_ptr<Command> &command);
     void add_edge(const std::shared_ptr<Command> &before, const std::shared_ptr<Command> &after);
     [[nodiscard]] static std::vector<std::shared_ptr<Command>> unfinished(const StreamSet &set,
                                                                           HostNotified notified);
@@ -64,6 +77,7 @@ class Timeline {
                                          HostNotified notified);
     void add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &after);
 
+    Schedule *const schedule_; ///< or null
     std::mutex mutex_;
 };
 

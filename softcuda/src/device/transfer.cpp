@@ -6,6 +6,7 @@
 #include "device/context.h"
 #include "device/error.h"
 #include "device/system.h"
+#include "rt/guard.h"
 
 namespace softcuda::device {
 namespace {
@@ -61,6 +62,31 @@ void put(Stream &stream, const std::shared_ptr<Transfer> &transfer, Wait wait) {
     stream.context().collect_output();
     require(transfer->result() == CUDA_SUCCESS, transfer->result());
     stream.context().throw_error();
+}
+
+/// The most bytes that a copy from pageable memory takes along; a larger one is waited for.
+constexpr std::uint64_t kMostTaken = std::uint64_t{16} << 20;
+
+/// CUDA may return from a copy of pageable memory to the device before the stream has reached the
+/// copy: the driver has read the memory then. A schedule does so. Null: there is no schedule, or
+/// the copy is another one.
+std::shared_ptr<Transfer> take_along(Context &context, const Copy &copy) {
+    const std::uint64_t bytes = copy.width * copy.height * copy.depth;
+    if (!System::get().timeline().schedule() || copy.empty() || bytes > kMostTaken ||
+        !is_pageable(copy.source.address) || is_of_host(copy.destination.address))
+        return nullptr;
+    auto memory = std::make_unique<std::byte[]>(bytes);
+    Copy there = copy, here = copy;
+    here.destination = there.source = {.address = reinterpret_cast<std::uint64_t>(memory.get()),
+                                       .pitch = copy.width,
+                                       .slice = copy.width * copy.height};
+    rt::prepare_thread_for_guards();
+    rt::Guard guard;
+    const rt::Guard::Exit exit = guard.run([&] { run_pieces(here, 0, piece_count(here)); });
+    require(exit == rt::Guard::Exit::Returned, CUDA_ERROR_INVALID_VALUE);
+    auto transfer = std::make_shared<Transfer>(context, there);
+    transfer->keep(std::move(memory));
+    return transfer;
 }
 
 } // namespace
@@ -145,6 +171,9 @@ void enqueue(Stream &stream, const Copy &copy, Wait wait) {
         capture::forbid(stream);
     else if (capture::any() && capture::add(stream, CopyWork{described(copy), copy}))
         return;
+    if (wait == Wait::No)
+        if (const std::shared_ptr<Transfer> taken = take_along(stream.context(), copy))
+            return put(stream, taken, Wait::No);
     const bool host_may_reuse =
         is_pageable(copy.source.address) || is_pageable(copy.destination.address);
     put(stream, std::make_shared<Transfer>(stream.context(), copy),

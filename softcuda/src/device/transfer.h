@@ -6,7 +6,10 @@
 #include "device/stream.h"
 #include "rt/grid.h"
 
+#include <cstddef>
 #include <cuda.h>
+#include <memory>
+#include <utility>
 #include <variant>
 
 namespace softcuda::device {
@@ -28,6 +31,8 @@ class Transfer final : public Command {
     /// Declares that the caller will read the result. Otherwise a failure becomes the context's
     /// error.
     void will_be_waited_for() noexcept { is_waited_for_ = true; }
+    /// Keeps memory that the operation accesses.
+    void keep(std::unique_ptr<std::byte[]> memory) noexcept { kept_ = std::move(memory); }
     /// CUDA_SUCCESS, or the error of an invalid memory access. Valid after the transfer is done.
     [[nodiscard]] CUresult result() const noexcept { return result_; }
 
@@ -48,6 +53,7 @@ class Transfer final : public Command {
     std::variant<Copy, Fill> operation_;
     rt::LaunchFrame frame_{};
     Pieces grid_{*this};
+    std::unique_ptr<std::byte[]> kept_;
     bool is_waited_for_ = false;
     CUresult result_ = CUDA_SUCCESS;
 };

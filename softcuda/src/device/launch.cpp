@@ -14,6 +14,7 @@
 #include "device/error.h"
 #include "device/fault_log.h"
 #include "device/occupancy.h"
+#include "device/recycled_memory.h"
 #include "device/system.h"
 #include "profile/modes.h"
 #include "profile/record.h"
@@ -53,6 +54,8 @@ class ParameterBlock {
 
 /// The checks do not know the order of accesses between the blocks of a cluster.
 unsigned check_modes_of(const Function &function, const LaunchRequest &request) {
+    if (check::modes() == 0)
+        return 0;
     const bool alone = cluster_of(function, request).blocks() == 1;
     return alone ? check::modes() : check::modes() & ~unsigned{check::Race | check::Sync};
 }
@@ -547,8 +550,8 @@ compiler::Shape shape_of(const Function &function, const LaunchRequest &request)
 void launch_child(Stream &stream, Function &function, std::shared_ptr<const void> keep,
                   const LaunchRequest &request, std::span<const std::byte> parameters,
                   const LaunchTicket &ticket) {
-    auto kernel = std::make_shared<KernelLaunch>(
-        stream, function, std::move(keep),
+    auto kernel = std::allocate_shared<KernelLaunch>(
+        RecycledMemory<KernelLaunch>(), stream, function, std::move(keep),
         function.compilation(shape_of(function, request), product(request.grid)), request, ticket);
     std::ranges::copy(parameters, kernel->parameters());
     if (System::get().timeline().append(stream, kernel, kernel->unfinished_compilation()))
@@ -557,16 +560,18 @@ void launch_child(Stream &stream, Function &function, std::shared_ptr<const void
 
 void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
             const LaunchRequest &request) {
+    const rt::ClientCall call;
     require(&function.module().context() == &stream.context(), CUDA_ERROR_INVALID_HANDLE);
     check_launch(function, request);
     if (capture::any() && capture::add(stream, KernelWork({std::move(keep), &function}, request)))
         return;
     require(!request.updatable && (request.environment || !function.info().launches_graphs),
             CUDA_ERROR_NOT_SUPPORTED);
+    rt::prepare_thread_for_guards(); // also if a worker runs the grid, which relies on it
     System &system = System::get();
     system.pool().start();
-    auto kernel = std::make_shared<KernelLaunch>(
-        stream, function, std::move(keep),
+    auto kernel = std::allocate_shared<KernelLaunch>(
+        RecycledMemory<KernelLaunch>(), stream, function, std::move(keep),
         function.compilation(shape_of(function, request), product(request.grid)), request,
         LaunchTicket{stream.context().interrupts()});
     copy_arguments(function, request, {kernel->parameters(), kernel->parameter_bytes()});

@@ -46,6 +46,8 @@ std::string direction(const Copy &copy) {
 }
 
 void put(Stream &stream, const std::shared_ptr<Transfer> &transfer, Wait wait) {
+    const rt::ClientCall call;
+    rt::prepare_thread_for_guards(); // also if a worker runs the grid, which relies on it
     System &system = System::get();
     system.pool().start();
     if (wait == Wait::UntilDone)

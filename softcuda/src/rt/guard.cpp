@@ -24,6 +24,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -55,6 +56,42 @@ std::atomic<const Replaced *> last_replaced{nullptr};
 [[gnu::tls_model("initial-exec")]] thread_local unsigned handlers_of_others = 0;
 
 std::atomic<int> interrupt_signal{0};
+
+/// A clock that takes less time than a system call. 0 on a processor for which there is none here:
+/// then handlers are always looked at.
+std::uint64_t ticks() noexcept {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t now = 0;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(now));
+    return now;
+#else
+    return 0;
+#endif
+}
+
+/// The least time that a call of sigaction() has taken. 0: not measured.
+std::atomic<std::uint64_t> quickest_call{0};
+/// When a thread has looked at the handlers the last time.
+std::atomic<std::uint64_t> looked_at{0};
+/// A look is too old after this multiple of quickest_call, about 10 us: another thread of the
+/// client may have replaced a handler.
+constexpr std::uint64_t kOldLook = 64;
+
+bool has_looked_lately(std::uint64_t now) noexcept {
+    return now - looked_at.load(std::memory_order_relaxed) <
+           kOldLook * quickest_call.load(std::memory_order_relaxed);
+}
+
+/// The end of the thread's previous ClientCall in which the handlers were known; 0: not known.
+[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t client_returned = 0;
+/// Of the ClientCall that is on the thread's stack: whether the handlers are known to be ours.
+enum class Handlers : std::uint8_t { NoCall, Unknown, Known };
+[[gnu::tls_model("initial-exec")]] thread_local Handlers handlers = Handlers::NoCall;
+
+/// Whether the thread has a stack for handlers.
+[[gnu::tls_model("initial-exec")]] thread_local bool is_prepared = false;
 
 std::uint64_t program_counter(const ucontext_t &context) {
 #if defined(__x86_64__)
@@ -276,7 +313,13 @@ struct SignalHandlers {
     /// Installs our handlers again if the program has installed its own.
     static void keep() {
         struct sigaction present{};
-        if (sigaction(SIGSEGV, nullptr, &present) != 0 || is_ours(present))
+        const std::uint64_t begin = ticks();
+        const int result = sigaction(SIGSEGV, nullptr, &present);
+        const std::uint64_t end = ticks();
+        if (end - begin < quickest_call.load(std::memory_order_relaxed))
+            quickest_call.store(end - begin, std::memory_order_relaxed);
+        looked_at.store(begin, std::memory_order_relaxed);
+        if (result != 0 || is_ours(present))
             return;
         static std::mutex mutex;
         std::lock_guard lock(mutex);
@@ -285,6 +328,9 @@ struct SignalHandlers {
 
     static void install() {
         install_for_faults();
+        quickest_call = ticks() == 0 ? 0 : ~std::uint64_t{0};
+        for (int i = 0; i < 16; i++)
+            keep();
         const int signal = free_signal();
         // Blocked while the handler runs: many may be queued, and each would take some stack.
         const struct sigaction ours = action(on_interrupt, 0);
@@ -388,16 +434,35 @@ void Guard::poll_interrupt() noexcept {
 void watch_stack(const std::uint64_t *begin) noexcept { watched_stack = begin; }
 
 void prepare_thread_for_guards() {
-    [[gnu::tls_model("initial-exec")]] static thread_local bool prepared = false;
-    if (prepared)
-        return SignalHandlers::keep();
-    static std::once_flag installed;
-    std::call_once(installed, SignalHandlers::install);
-    thread_owned<SignalStack>();
-    find_stack();
-    unblock_signals();
+    if (handlers == Handlers::Known && is_prepared)
+        return;
+    if (!is_prepared) {
+        static std::once_flag installed;
+        std::call_once(installed, SignalHandlers::install);
+        thread_owned<SignalStack>();
+        find_stack();
+        unblock_signals();
+        is_prepared = true;
+    }
     SignalHandlers::keep();
-    prepared = true;
+    if (handlers == Handlers::Unknown)
+        handlers = Handlers::Known;
+}
+
+void prepare_worker_for_guards() {
+    if (!is_prepared || !has_looked_lately(ticks()))
+        prepare_thread_for_guards();
+}
+
+ClientCall::ClientCall() noexcept {
+    const std::uint64_t now = ticks();
+    const bool is_soon = now - client_returned < quickest_call.load(std::memory_order_relaxed);
+    handlers = is_soon && has_looked_lately(now) ? Handlers::Known : Handlers::Unknown;
+}
+
+ClientCall::~ClientCall() {
+    client_returned = handlers == Handlers::Known ? ticks() : 0;
+    handlers = Handlers::NoCall;
 }
 
 void interrupt_thread(int thread_id) noexcept {

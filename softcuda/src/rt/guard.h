@@ -98,8 +98,22 @@ class Guard {
 
 /// Installs the handlers, and gives the calling thread a stack for them. Call before run(), each
 /// time: programs and libraries install their own handlers at any time, which know nothing of
-/// guards and may need the stack that has overflowed. Throws std::bad_alloc.
+/// guards and may need the stack that has overflowed. To find such a handler takes a system call,
+/// except in a ClientCall that soon follows another one. Throws std::bad_alloc.
 void prepare_thread_for_guards();
+
+/// As above, for a thread that takes over work: if any thread has looked at the handlers in the
+/// last microseconds, this one does not. The client's thread has looked when it passed the work on.
+void prepare_worker_for_guards();
+
+/// The time from the client's call to its return, on one thread. The client cannot have replaced a
+/// handler since the thread's previous ClientCall if less time has passed than a system call takes.
+class ClientCall {
+  public:
+    ClientCall() noexcept;
+    ClientCall(const ClientCall &) = delete;
+    ~ClientCall();
+};
 
 /// Makes thread `thread_id` of this process leave its guarded call, if it currently runs generated
 /// code and its guard allows the interrupt; otherwise does nothing. Repeat the call until the

@@ -49,7 +49,7 @@ constexpr unsigned kMostFurther = 128;
 void prepare_when_possible() {
     for (;;) {
         try {
-            return prepare_thread_for_guards();
+            return prepare_worker_for_guards();
         } catch (const std::bad_alloc &) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
@@ -361,7 +361,7 @@ bool WorkerPool::run_here(Grid &grid) {
 }
 
 void WorkerPool::help(Grid &grid) {
-    prepare_thread_for_guards();
+    prepare_worker_for_guards();
     std::unique_lock lock(mutex_);
     if (!grid.active_ || !grid.has_room())
         return;

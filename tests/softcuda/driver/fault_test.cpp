@@ -290,6 +290,25 @@ TEST_F(FaultTest, HandlersOfTheProgramDoNotGetKernelsFaults) {
     sigaction(SIGSEGV, &before, nullptr);
 }
 
+// Launches that follow each other at once do not look whether a handler was replaced.
+TEST_F(FaultTest, AHandlerThatIsInstalledBetweenQuickLaunchesIsNoticed) {
+    struct sigaction before{};
+    sigaction(SIGSEGV, nullptr, &before);
+    for (int round = 0; round < 30; round++) {
+        const CUfunction store = function("store");
+        CUdeviceptr memory = allocate(64), wild = 64;
+        int value = round;
+        void *good[] = {&memory, &value}, *bad[] = {&wild, &value};
+        for (int i = 0; i < 100; i++)
+            ASSERT_EQ(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, good, nullptr),
+                      CUDA_SUCCESS);
+        std::signal(SIGSEGV, end_process);
+        ASSERT_EQ(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, bad, nullptr), CUDA_SUCCESS);
+        expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+    }
+    sigaction(SIGSEGV, &before, nullptr);
+}
+
 /// A handler that calls the handler that it replaced.
 struct sigaction replaced_by_chain{};
 int chained = 0;

@@ -130,6 +130,23 @@ def test_functions_of_libcudacxx_stay_callable(device):
     assert value("float x = 3; o[0] = fmin(x, 2);", source, no_extern_c=True) == 2
 
 
+def test_pow_of_libcudacxx_by_name(device):
+    source = "#include <cuda/std/cmath>"
+    body = "using cuda::std::pow; float x = 3; o[0] = pow(x, 20);"
+    assert value(body, source, no_extern_c=True) == 3.0**20
+
+
+def test_macros_of_gcc(device):
+    """They are defined if the source asks for them, with GCC's values."""
+    source = """
+    #if defined(__linux__) && __SIZEOF_POINTER__ == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    #define WIDTH (__CHAR_BIT__ * __SIZEOF_INT__)
+    #endif
+    """
+    assert value("o[0] = WIDTH + (__INT_MAX__ == 2147483647);", source) == 33
+    assert value("o[0] = __FLT_MAX__;") == float(np.finfo(np.float32).max)
+
+
 def test_pow_in_an_elementwise_kernel(device):
     x = gpuarray.to_gpu(np.arange(1, 5, dtype=np.float32))
     y = gpuarray.empty_like(x)
@@ -176,6 +193,7 @@ CONSTANTS = {
     ),
     "const float r = 1.0f / sqrtf(3.0f), s = 2; const float t = s * s;": ("t", 4),
     "const float2 origin = make_float2(1, 2); const float a = 2, b = a * 3;": ("b", 6),
+    "const float a = 8; constexpr float b = a / 4;": ("b", 2),
     "const float a = .5f; __constant__ float c = 8 * a; const float e = a * a;": (
         "c + e",
         4.25,

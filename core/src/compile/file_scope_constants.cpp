@@ -328,9 +328,7 @@ FoldedConstants fold_constants(std::string_view text, const std::set<std::size_t
     return Folder(text, removed).run();
 }
 
-bool has_dynamic_initialization(std::string_view log) {
-    return log.find(not_constant.front()) != none;
-}
+bool needs_constants(std::string_view log) { return says_not_constant(log); }
 
 std::set<std::size_t> find_host_variables(const FoldedConstants &folded, std::string_view log,
                                           std::string_view name) {

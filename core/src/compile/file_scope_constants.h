@@ -35,8 +35,8 @@ struct FoldedConstants {
 [[nodiscard]] FoldedConstants fold_constants(std::string_view text,
                                              const std::set<std::size_t> &removed = {});
 
-/// Whether NVRTC's log says that the initialiser of a variable is not constant.
-[[nodiscard]] bool has_dynamic_initialization(std::string_view log);
+/// Whether NVRTC's log says that a value at file scope is not constant.
+[[nodiscard]] bool needs_constants(std::string_view log);
 
 /// The numbers of the declarations that are not constant according to the log. `name` is the name
 /// of the text in the log.

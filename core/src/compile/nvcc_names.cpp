@@ -147,14 +147,85 @@ const Table &functions() {
     return *table;
 }
 
-// Code asks for them to find out which compiler reads it. nvcc has the version of its host
-// compiler; this is the oldest GCC that CUDA 13's own headers do not warn about.
+// Macros that GCC predefines, and so nvcc. Sources ask for them to find out the compiler and the
+// machine; without them, a source would be read as one for another compiler.
+struct PredefinedMacro {
+    std::string_view name;
+    std::string_view value;
+};
+
+constexpr PredefinedMacro predefined[] = {
+    {"__linux__", "1"},
+    {"__linux", "1"},
+    {"__gnu_linux__", "1"},
+    {"__unix__", "1"},
+    {"__unix", "1"},
+    {"__ELF__", "1"},
+#if defined(__x86_64__)
+    {"__x86_64__", "1"},
+    {"__x86_64", "1"},
+    {"__amd64__", "1"},
+    {"__amd64", "1"},
+#elif defined(__aarch64__)
+    {"__aarch64__", "1"},
+#endif
+    {"_LP64", "1"},
+    {"__LP64__", "1"},
+    {"_GNU_SOURCE", "1"},
+    {"__EXCEPTIONS", "1"},
+    {"__GXX_RTTI", "1"},
+    {"__STDC_HOSTED__", "1"},
+    {"__CHAR_BIT__", "8"},
+    {"__SCHAR_MAX__", "0x7f"},
+    {"__SHRT_MAX__", "0x7fff"},
+    {"__INT_MAX__", "0x7fffffff"},
+    {"__LONG_MAX__", "0x7fffffffffffffffL"},
+    {"__LONG_LONG_MAX__", "0x7fffffffffffffffLL"},
+    {"__SIZEOF_SHORT__", "2"},
+    {"__SIZEOF_INT__", "4"},
+    {"__SIZEOF_LONG__", "8"},
+    {"__SIZEOF_LONG_LONG__", "8"},
+    {"__SIZEOF_POINTER__", "8"},
+    {"__SIZEOF_SIZE_T__", "8"},
+    {"__SIZEOF_FLOAT__", "4"},
+    {"__SIZEOF_DOUBLE__", "8"},
+    {"__SIZE_TYPE__", "unsigned long"},
+    {"__PTRDIFF_TYPE__", "long"},
+    {"__FLT_MANT_DIG__", "24"},
+    {"__FLT_DIG__", "6"},
+    {"__FLT_MAX__", "3.40282346638528859811704183484516925e+38F"},
+    {"__FLT_MIN__", "1.17549435082228750796873653722224568e-38F"},
+    {"__FLT_EPSILON__", "1.1920928955078125e-7F"},
+    {"__DBL_MANT_DIG__", "53"},
+    {"__DBL_DIG__", "15"},
+    {"__DBL_MAX__", "1.79769313486231570814527423731704357e+308"},
+    {"__DBL_MIN__", "2.22507385850720138309023271733240406e-308"},
+    {"__DBL_EPSILON__", "2.22044604925031308084726333618164062e-16"},
+    {"__ORDER_LITTLE_ENDIAN__", "1234"},
+    {"__ORDER_BIG_ENDIAN__", "4321"},
+    {"__BYTE_ORDER__", "1234"},
+};
+
+// nvcc has the version of its host compiler; this is one that CUDA 12 and 13 support.
+constexpr std::string_view version_of_gcc =
+    "#define __GNUC__ 12\n#define __GNUC_MINOR__ 2\n#define __GNUC_PATCHLEVEL__ 0\n"
+    "#define __GNUG__ 12\n";
+
+Table make_macros() {
+    Table macros;
+    for (const auto &[name, value] : predefined) {
+        std::string text = "#ifndef NAME\n#define NAME VALUE\n#endif\n";
+        replace_all(text, "NAME", name);
+        replace_all(text, "VALUE", value);
+        macros.emplace(name, std::move(text));
+    }
+    macros.emplace("__NVCC__", "#define __NVCC__ 1\n");
+    macros.emplace(gcc_macro, version_of_gcc);
+    return macros;
+}
+
 const Table &macros() {
-    static const auto *table = new Table{
-        {"__NVCC__", "#define __NVCC__ 1\n"},
-        {gcc_macro, "#define __GNUC__ 12\n#define __GNUC_MINOR__ 2\n"
-                    "#define __GNUC_PATCHLEVEL__ 0\n#define __GNUG__ 12\n"},
-    };
+    static const auto *table = new Table(make_macros());
     return *table;
 }
 
@@ -163,8 +234,9 @@ const Table &macros() {
 void find_nvcc_names(std::string_view blanked, TextRole role,
                      std::set<std::string, std::less<>> &names) {
     for_each_word(blanked, [&](std::string_view word) {
-        const bool is_left_out = role == TextRole::Header && word == gcc_macro;
-        if (!is_left_out && (functions().contains(word) || macros().contains(word)))
+        const bool is_macro = macros().contains(word);
+        const bool is_left_out = is_macro && role == TextRole::Header && word != "__NVCC__";
+        if (!is_left_out && (is_macro || functions().contains(word)))
             names.emplace(word);
     });
 }
@@ -182,7 +254,10 @@ std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names) 
     return definitions;
 }
 
-bool is_ambiguous_with_nvcc_names(std::string_view log) {
+bool conflicts_with_nvcc_names(std::string_view log) {
+    // `using cuda::std::pow;`: all calls are renamed, and so are the functions of headers.
+    if (log.find("has no member \"pow\"") != std::string_view::npos)
+        return true;
     constexpr std::string_view phrase = "more than one instance of overloaded function \"";
     for (std::size_t at = log.find(phrase); at != std::string_view::npos;
          at = log.find(phrase, at + 1)) {

@@ -21,8 +21,8 @@
 namespace pycuda::compile_detail {
 
 /// Adds the words of `blanked` that need a part of the header: "pow", "fmod", "__NVCC__".
-/// `blanked` is blank_comments_and_strings() of a user's text. In a header, `__GNUC__` is left out:
-/// libraries ask for it to use what NVRTC lacks.
+/// `blanked` is blank_comments_and_strings() of a user's text. In a header, GCC's macros are left
+/// out: libraries ask for them to use what NVRTC lacks.
 enum class TextRole { Source, Header };
 void find_nvcc_names(std::string_view blanked, TextRole role,
                      std::set<std::string, std::less<>> &names);
@@ -32,8 +32,9 @@ inline constexpr const char *gcc_macro = "__GNUC__";
 /// The header to include before a source that mentions `names`; empty if it needs none.
 [[nodiscard]] std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names);
 
-/// Whether the log says that a call is ambiguous between an overload of the header and another.
-[[nodiscard]] bool is_ambiguous_with_nvcc_names(std::string_view log);
+/// Whether the log has an error that the header can cause: an ambiguous call of an overload, or a
+/// name that a macro has renamed.
+[[nodiscard]] bool conflicts_with_nvcc_names(std::string_view log);
 
 /// Replaces the names that the header's macros introduce by those of the source.
 void restore_names(std::string &log);

@@ -327,7 +327,7 @@ class NvrtcCompilation {
             return attempt_.with_int128 = true;
         if (add_names(missing_implicit_names(log)))
             return true;
-        if (attempt_.with_nvcc_names && is_ambiguous_with_nvcc_names(log)) {
+        if (attempt_.with_nvcc_names && conflicts_with_nvcc_names(log)) {
             attempt_.with_nvcc_names = false;
             return true;
         }
@@ -338,7 +338,7 @@ class NvrtcCompilation {
             return attempt_.without_gcc_macros = true;
         if ((may_be_gnu_extension(log) || says(log, lambda_in_type)) && replace_extensions(log))
             return true;
-        if (has_dynamic_initialization(log) && !attempt_.with_constants_folded)
+        if (needs_constants(log) && !attempt_.with_constants_folded)
             return attempt_.with_constants_folded = true;
         if (attempt_.with_constants_folded && add_host_variables(log))
             return true;

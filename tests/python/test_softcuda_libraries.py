@@ -16,6 +16,7 @@ LIBRARIES = {
     "cublas": ("cublas", 12, 13),
     "cufft": ("cufft", 11, 12),
     "curand": ("curand", 10, 10),
+    "cusolver": ("cusolver", 11, 12),
 }
 
 

@@ -1,0 +1,118 @@
+// singular.cpp -- singular values: gesvd, gesvdj and their batched forms.
+#include "spectral.h"
+
+namespace softcusolver {
+namespace {
+
+template <class T>
+void one(const Call &call, signed char jobu, signed char jobvt, int m, int n, T *a, int lda,
+         Real<T> *values, T *u, int ldu, T *vt, int ldvt, int *info) {
+    const char left[] = {static_cast<char>(jobu), '\0'}, right[] = {static_cast<char>(jobvt), '\0'};
+    const std::string letters = "ASON";
+    require(letters.find(left[0]) != std::string::npos &&
+                letters.find(right[0]) != std::string::npos && (left[0] != 'O' || right[0] != 'O'),
+            "jobu, jobvt");
+    require(m >= n, "m must not be smaller than n");
+    call.matrix(a, m, n, lda, "A");
+    call.check(values, n, "S");
+    call.check(info, 1, "devInfo");
+    if (left[0] == 'A' || left[0] == 'S')
+        call.matrix(u, m, left[0] == 'A' ? m : n, ldu, "U");
+    if (right[0] == 'A' || right[0] == 'S')
+        call.matrix(vt, n, n, ldvt, "VT");
+    call.enqueue(operations(8, m, n, n), [=, job_u = left[0], job_vt = right[0]] {
+        const char letter_u[] = {job_u, '\0'}, letter_vt[] = {job_vt, '\0'};
+        *info = singular<T>(letter_u, letter_vt, m, n, a, lda, values, u, std::max(1, ldu), vt,
+                            std::max(1, ldvt));
+    });
+}
+
+template <class T>
+void jacobi(const Call &call, int jobz, int economy, int m, int n, T *a, int lda, Real<T> *values,
+            T *u, int ldu, T *v, int ldv, int *info) {
+    const bool with_vectors = *vectors(jobz) == 'V';
+    const int least = std::min(m, n);
+    const int columns = economy != 0 ? least : m, rank = economy != 0 ? least : n;
+    call.matrix(a, m, n, lda, "A");
+    call.check(values, least, "S");
+    call.check(info, 1, "devInfo");
+    if (with_vectors) {
+        call.matrix(u, m, columns, ldu, "U");
+        call.matrix(v, n, rank, ldv, "V");
+    }
+    call.enqueue(operations(8, m, n, least), [=] {
+        *info = singular_v(with_vectors, m, n, a, lda, values, u, ldu, v, ldv, columns, rank);
+    });
+}
+
+/// The distances between the matrices of a batch, in elements.
+struct Strides {
+    std::int64_t a, values, u, v;
+};
+
+template <class T>
+void batch(const Call &call, int jobz, int columns, int rank, int m, int n, T *a, int lda,
+           Real<T> *values, T *u, int ldu, T *v, int ldv, int *info, const Strides &strides,
+           int count) {
+    const bool with_vectors = *vectors(jobz) == 'V';
+    require(m >= 0 && n >= 0 && count >= 0 && lda >= std::max(1, m), "m, n, lda, batch size");
+    require(!with_vectors || (ldu >= std::max(1, m) && ldv >= std::max(1, n)), "ldu, ldv");
+    if (count == 0)
+        return;
+    call.check(a, extent(m, n, lda) + (count - 1) * strides.a, "A");
+    call.check(values, std::min(m, n) + (count - 1) * strides.values, "S");
+    call.check(info, count, "info");
+    if (with_vectors) {
+        call.check(u, extent(m, columns, ldu) + (count - 1) * strides.u, "U");
+        call.check(v, extent(n, rank, ldv) + (count - 1) * strides.v, "V");
+    }
+    call.enqueue(operations(8, m, n, std::min(m, n), count), [=] {
+        for (std::int64_t i = 0; i < count; ++i)
+            info[i] =
+                singular_v(with_vectors, m, n, a + i * strides.a, lda, values + i * strides.values,
+                           u + i * strides.u, ldu, v + i * strides.v, ldv, columns, rank);
+    });
+}
+
+} // namespace
+} // namespace softcusolver
+
+using softcusolver::Complex;
+using softcusolver::DoubleComplex;
+using softcusolver::give_size;
+using softcusolver::Handle;
+using softcusolver::Real;
+
+#define FOR_ALL(S, T)                                                                              \
+    CUSOLVER_DEFINE(cusolverDn##S##gesvd_bufferSize, (Handle handle, int, int, int *size),         \
+                    give_size(size))                                                               \
+    CUSOLVER_DEFINE(                                                                               \
+        cusolverDn##S##gesvd,                                                                      \
+        (Handle handle, signed char jobu, signed char jobvt, int m, int n, T *a, int lda,          \
+         Real<T> *values, T *u, int ldu, T *vt, int ldvt, T *, int, Real<T> *, int *info),         \
+        softcusolver::one<T>(call, jobu, jobvt, m, n, a, lda, values, u, ldu, vt, ldvt, info))     \
+    CUSOLVER_DEFINE(cusolverDn##S##gesvdj_bufferSize,                                              \
+                    (Handle handle, int, int, int, int, const T *, int, const Real<T> *,           \
+                     const T *, int, const T *, int, int *size, void *),                           \
+                    give_size(size))                                                               \
+    CUSOLVER_DEFINE(                                                                               \
+        cusolverDn##S##gesvdj,                                                                     \
+        (Handle handle, int jobz, int economy, int m, int n, T *a, int lda, Real<T> *values, T *u, \
+         int ldu, T *v, int ldv, T *, int, int *info, void *),                                     \
+        softcusolver::jacobi<T>(call, jobz, economy, m, n, a, lda, values, u, ldu, v, ldv, info))  \
+    CUSOLVER_DEFINE(cusolverDn##S##gesvdjBatched_bufferSize,                                       \
+                    (Handle handle, int, int, int, const T *, int, const Real<T> *, const T *,     \
+                     int, const T *, int, int *size, void *, int),                                 \
+                    give_size(size))                                                               \
+    CUSOLVER_DEFINE(cusolverDn##S##gesvdjBatched,                                                  \
+                    (Handle handle, int jobz, int m, int n, T *a, int lda, Real<T> *values, T *u,  \
+                     int ldu, T *v, int ldv, T *, int, int *info, void *, int count),              \
+                    softcusolver::batch<T>(call, jobz, m, n, m, n, a, lda, values, u, ldu, v, ldv, \
+                                           info,                                                   \
+                                           {std::int64_t{lda} * n, std::min(m, n),                 \
+                                            std::int64_t{ldu} * m, std::int64_t{ldv} * n},         \
+                                           count))
+FOR_ALL(S, float)
+FOR_ALL(D, double)
+FOR_ALL(C, Complex)
+FOR_ALL(Z, DoubleComplex)

@@ -1,0 +1,81 @@
+// spectral.h -- eigenvalues and singular values of one matrix at host addresses.
+#pragma once
+
+#include "handle.h"
+
+namespace softcusolver {
+
+/// The eigenvalues of a symmetric or Hermitian matrix in `values`, and with `job` "V" the vectors
+/// in `a`. Returns LAPACK's info.
+template <class T>
+int eigen(const char *job, const char *uplo, int n, T *a, int lda, Real<T> *values) {
+    int info = 0, integers = -1, wanted_integers = 0, size = -1;
+    T wanted{};
+    Real<T> wanted_reals{};
+    int reals = -1;
+    const auto call = [&](T *work, Real<T> *real_work, int *integer_work) {
+        if constexpr (is_complex<T>)
+            lapack<"?heevd", T>(job, uplo, &n, a, &lda, values, work, &size, real_work, &reals,
+                                integer_work, &integers, &info);
+        else
+            lapack<"?syevd", T>(job, uplo, &n, a, &lda, values, work, &size, integer_work,
+                                &integers, &info);
+    };
+    call(&wanted, &wanted_reals, &wanted_integers);
+    size = std::max(1, static_cast<int>(std::real(wanted)));
+    reals = std::max(1, static_cast<int>(wanted_reals));
+    integers = std::max(1, wanted_integers);
+    std::vector<T> work(static_cast<std::size_t>(size));
+    std::vector<Real<T>> real_work(static_cast<std::size_t>(reals));
+    std::vector<int> integer_work(static_cast<std::size_t>(integers));
+    call(work.data(), real_work.data(), integer_work.data());
+    return info;
+}
+
+/// The singular values of a matrix, which is overwritten, and its vectors as LAPACK's letters say.
+/// Returns LAPACK's info.
+template <class T>
+int singular(const char *job_u, const char *job_vt, int m, int n, T *a, int lda, Real<T> *values,
+             T *u, int ldu, T *vt, int ldvt) {
+    int info = 0;
+    std::vector<Real<T>> real_work(static_cast<std::size_t>(5 * std::max(1, std::min(m, n))));
+    with_workspace<T>([&](T *work, int *size) {
+        if constexpr (is_complex<T>)
+            lapack<"?gesvd", T>(job_u, job_vt, &m, &n, a, &lda, values, u, &ldu, vt, &ldvt, work,
+                                size, real_work.data(), &info);
+        else
+            lapack<"?gesvd", T>(job_u, job_vt, &m, &n, a, &lda, values, u, &ldu, vt, &ldvt, work,
+                                size, &info);
+    });
+    return info;
+}
+
+/// The same, with V instead of its conjugate transpose: `rank` columns of V, and `columns` of U.
+template <class T>
+int singular_v(bool with_vectors, int m, int n, T *a, int lda, Real<T> *values, T *u, int ldu, T *v,
+               int ldv, int columns, int rank) {
+    if (!with_vectors) {
+        const int one = 1;
+        return singular<T>("N", "N", m, n, a, lda, values, u, one, v, one);
+    }
+    const bool full = columns > std::min(m, n) || rank > std::min(m, n);
+    const int ldvt = full ? std::max(1, n) : std::max(1, std::min(m, n));
+    std::vector<T> left(full ? static_cast<std::size_t>(m) * static_cast<std::size_t>(m) : 0);
+    std::vector<T> vt(static_cast<std::size_t>(ldvt) * static_cast<std::size_t>(std::max(1, n)));
+    const char *const job = full ? "A" : "S";
+    const int info = singular<T>(job, job, m, n, a, lda, values, full ? left.data() : u,
+                                 full ? std::max(1, m) : ldu, vt.data(), ldvt);
+    for (std::int64_t j = 0; full && j < columns; ++j)
+        std::copy_n(left.data() + j * m, m, u + j * ldu);
+    for (std::int64_t i = 0; i < rank; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+            const T value = vt[static_cast<std::size_t>(i + j * ldvt)];
+            if constexpr (is_complex<T>)
+                v[j + i * ldv] = std::conj(value);
+            else
+                v[j + i * ldv] = value;
+        }
+    return info;
+}
+
+} // namespace softcusolver

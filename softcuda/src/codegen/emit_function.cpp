@@ -1,4 +1,4 @@
-// emit_function.cpp -- calls of functions that are not inlined (recursive ones), and alloca.
+// emit_function.cpp -- calls of functions that are not inlined (ir/call_graph.h), and alloca.
 //
 // A function is called for a warp, with the mask of the calling lanes:
 //

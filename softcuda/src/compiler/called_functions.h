@@ -18,4 +18,7 @@ struct Launches {
 };
 [[nodiscard]] Launches launches_of(const ir::Module &module, const ir::Function &kernel);
 
+/// Sets Function::called_bytes of each kernel. Local variables have their places.
+void count_call_memory(ir::Module &module);
+
 } // namespace softcuda::compiler

@@ -389,6 +389,7 @@ void clean_up(ir::Module &module, PassTimes &times) {
     const Runner runner(options, times, &module);
     for (const auto &function : module.functions)
         runner.run(kCleanUp, *function);
+    count_call_memory(module);
 }
 
 } // namespace

@@ -166,8 +166,7 @@ std::vector<bool> used_variables(const ir::Module &module) {
                     used.at(i->attributes.symbol) = true;
     for (const ir::GlobalVariable &variable : module.variables)
         for (const ir::GlobalVariable::Address &address : variable.addresses)
-            if (!address.is_function)
-                used.at(address.variable) = true;
+            used.at(address.variable) = true;
     return used;
 }
 
@@ -247,7 +246,7 @@ class PtxProgram final : public Program {
         for (std::size_t number = 0; number < module->functions.size(); ++number)
             if (const ir::Function &function = *module->functions[number]; function.kernel) {
                 kernels_.push_back(describe(function));
-                kernels_.back().address = ir::kernel_address(kernels_.size() - 1);
+                kernels_.back().address = ir::kernel_offset(kernels_.size() - 1);
                 kernels_.back().virtual_architecture = architecture;
                 const Launches launches = launches_of(*module, function);
                 kernels_.back().launches_kernels = launches.kernels;
@@ -354,8 +353,8 @@ class PtxProgram final : public Program {
                         .parameters = {},
                         .parameter_bytes = function.parameter_bytes,
                         .static_shared_bytes = function.static_shared_bytes,
-                        .local_bytes_per_thread =
-                            static_cast<std::uint32_t>(warp::local_memory_of(function)),
+                        .local_bytes_per_thread = static_cast<std::uint32_t>(
+                            warp::local_memory_of(function) + warp::call_memory_of(function)),
                         .needs_call_stack = warp::needs_call_stack(function),
                         .required_block = function.required_block,
                         .required_cluster = function.cluster.required,
@@ -381,8 +380,7 @@ class PtxProgram final : public Program {
                           .initial = source.initial,
                           .relocations = {}};
         for (const ir::GlobalVariable::Address &address : source.addresses)
-            if (!address.is_function)
-                variable.relocations.push_back({address.offset, address.variable, address.addend});
+            variable.relocations.push_back({address.offset, address.variable, address.addend});
         return variable;
     }
 

@@ -29,7 +29,7 @@ struct Parameter {
 /// The properties of a kernel before it is compiled for a block shape.
 struct KernelInfo {
     std::string name;
-    std::uint64_t address = 0; ///< the value of the kernel's name in device code
+    std::uint64_t address = 0; ///< in device code, from VariableContent::Functions on
     std::vector<Parameter> parameters;
     std::uint32_t parameter_bytes = 0;
     std::uint32_t static_shared_bytes = 0;
@@ -57,7 +57,9 @@ struct Relocation {
 enum class VariableSpace { Global, Constant, Managed };
 
 /// The content of a variable: the 8 bytes of a .texref or .surfref are an object's handle.
-enum class VariableContent { Data, Texture, Surface };
+/// Functions: `size` numbers without memory, which no other module has: the addresses of the
+/// module's functions.
+enum class VariableContent { Data, Texture, Surface, Functions };
 
 /// A module-level .global or .const variable. Its index is its index in LaunchFrame::symbols.
 struct Variable {

@@ -269,9 +269,8 @@ std::uint64_t DeviceRuntime::make_buffer(std::size_t bytes) {
 }
 
 Function &DeviceRuntime::find_function(std::uint64_t address) const {
-    for (const std::unique_ptr<Function> &function : module_.functions())
-        if (function->info().address == address && address != 0)
-            return *function;
+    if (Function *function = module_.function_at(address))
+        return *function;
     throw Refusal{DeviceError::InvalidDeviceFunction};
 }
 

@@ -10,6 +10,7 @@
 #include "rt/guard.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -200,6 +201,13 @@ Module::~Module() {
     release_variables();
 }
 
+/// `count` numbers that no other module of this process has, and that are no addresses of memory.
+static std::uint64_t take_numbers(std::uint64_t count) noexcept {
+    constexpr std::uint64_t kFirst = std::uint64_t{1} << 40;
+    static std::atomic<std::uint64_t> next{kFirst};
+    return next.fetch_add((count + 255) / 256 * 256, std::memory_order_relaxed);
+}
+
 static MemoryKind memory_kind(compiler::VariableSpace space) noexcept {
     switch (space) {
     case compiler::VariableSpace::Managed:
@@ -214,6 +222,10 @@ static MemoryKind memory_kind(compiler::VariableSpace space) noexcept {
 
 void Module::place(std::size_t index) {
     const compiler::Variable &variable = program_->variables()[index];
+    if (variable.content == compiler::VariableContent::Functions) {
+        symbols_[index] = first_function_ = take_numbers(variable.size);
+        return;
+    }
     symbols_[index] =
         System::get().memory().allocate({.size = std::max<std::uint64_t>(1, variable.size),
                                          .kind = memory_kind(variable.space),
@@ -224,6 +236,8 @@ void Module::place(std::size_t index) {
 
 void Module::initialise(std::size_t index) {
     const compiler::Variable &variable = program_->variables()[index];
+    if (variable.content == compiler::VariableContent::Functions)
+        return;
     auto *memory = reinterpret_cast<std::byte *>(symbols_[index]);
     std::vector<std::uint64_t> targets;
     for (const compiler::Relocation &relocation : variable.relocations)
@@ -242,7 +256,8 @@ void Module::initialise(std::size_t index) {
 
 void Module::release_variables() noexcept {
     for (std::size_t index = 0; index < symbols_.size(); index++) {
-        if (symbols_[index] == 0)
+        if (symbols_[index] == 0 ||
+            program_->variables()[index].content == compiler::VariableContent::Functions)
             continue;
         try {
             System::get().memory().free(symbols_[index],
@@ -260,12 +275,21 @@ Function *Module::function(std::string_view name) const noexcept {
     return nullptr;
 }
 
+Function *Module::function_at(std::uint64_t address) const noexcept {
+    for (const std::unique_ptr<Function> &function : functions_)
+        if (first_function_ != 0 && address == first_function_ + function->info().address)
+            return function.get();
+    return nullptr;
+}
+
 Module::Global Module::global(std::string_view name) {
     // A GPU's driver (tested with 580.159) also finds variables without .visible. NVRTC writes
     // __constant__ and __device__ variables in this way. If a function has a variable with the same
     // name, the module's variable is used.
     const std::vector<compiler::Variable> &variables = program_->variables();
-    const auto has_name = [&](const compiler::Variable &variable) { return variable.name == name; };
+    const auto has_name = [&](const compiler::Variable &variable) {
+        return variable.name == name && variable.content != compiler::VariableContent::Functions;
+    };
     auto found = std::ranges::find_if(variables, [&](const compiler::Variable &variable) {
         return has_name(variable) && variable.visible;
     });

@@ -95,6 +95,9 @@ class Module {
     /// The kernel of that name, or null.
     [[nodiscard]] Function *function(std::string_view name) const noexcept;
 
+    /// The kernel whose address in device code this is, or null.
+    [[nodiscard]] Function *function_at(std::uint64_t address) const noexcept;
+
     struct Global {
         std::uint64_t address = 0; ///< 0: there is no such variable
         std::uint64_t size = 0;
@@ -118,6 +121,7 @@ class Module {
     Context &context_;
     std::shared_ptr<compiler::Program> program_;
     std::vector<std::uint64_t> symbols_; ///< 0: not in memory, because only a client can ask for it
+    std::uint64_t first_function_ = 0;   ///< before the address of the first one; 0: none is taken
     std::mutex unused_mutex_;
     std::vector<std::unique_ptr<Function>> functions_;
     std::mutex references_mutex_;

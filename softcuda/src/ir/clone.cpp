@@ -42,6 +42,7 @@ class Cloner {
         copy_->cluster = source_.cluster;
         copy_->variables = source_.variables;
         copy_->local_bytes = source_.local_bytes;
+        copy_->called_bytes = source_.called_bytes;
         copy_->local_granule = source_.local_granule;
         copy_->static_shared_bytes = source_.static_shared_bytes;
         copy_->uses_dynamic_shared = source_.uses_dynamic_shared;

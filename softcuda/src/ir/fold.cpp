@@ -52,6 +52,7 @@ class Folder {
     Value *simplify_identity(const Instruction &instruction);
     Value *simplify_pack(const Instruction &pack);
     Value *simplify_convert(const Instruction &convert);
+    Value *simplify_compare(const Instruction &compare);
 
     Function &function_;
     Replacements replaced_;
@@ -93,6 +94,8 @@ Value *Folder::simplify(const Instruction &i) {
         return simplify_pack(i);
     case Opcode::Convert:
         return simplify_convert(i);
+    case Opcode::Compare:
+        return simplify_compare(i);
     case Opcode::Bitcast: {
         if (i.operand(0)->constant)
             return function_.constant(i.result()->type, i.operand(0)->bits);
@@ -203,6 +206,18 @@ Value *Folder::simplify_convert(const Instruction &i) {
         return inner->operand(0);
     bool same = bits(a.type) == bits(a.source_type);
     return same && i.operand(0)->type == i.result()->type ? i.operand(0) : nullptr;
+}
+
+/// Whether two addresses of one variable, of functions above all, are equal.
+Value *Folder::simplify_compare(const Instruction &compare) {
+    const Compare how = compare.attributes.compare;
+    const Instruction *a = defined_by(compare.operand(0), Opcode::SymbolAddress);
+    const Instruction *b = defined_by(compare.operand(1), Opcode::SymbolAddress);
+    if (!a || !b || (how != Compare::Eq && how != Compare::Ne) ||
+        a->attributes.space != b->attributes.space || a->attributes.symbol != b->attributes.symbol)
+        return nullptr;
+    const bool equal = a->attributes.offset == b->attributes.offset;
+    return function_.constant(Type::I1, equal == (how == Compare::Eq));
 }
 
 /// Pieces of a value that was just packed from as many.

@@ -177,6 +177,9 @@ struct Function {
     ClusterRule cluster;
     std::vector<LocalVariable> variables;
     std::uint32_t local_bytes = 0; ///< local memory per thread
+    /// Local memory of the functions that it calls, and that these call: each once, if a recursion
+    /// calls it again.
+    std::uint32_t called_bytes = 0;
     /// 0: the local memory of each thread is contiguous. Otherwise the local memory of a warp is
     /// interleaved in pieces of this many bytes (transform/interleave_locals.h).
     std::uint32_t local_granule = 0;
@@ -227,14 +230,16 @@ struct Function {
 struct GlobalVariable {
     struct Address { ///< an 8-byte slot of the initialiser that holds an address
         std::uint64_t offset = 0;
-        std::uint32_t variable = 0; ///< index into Module::variables, or function if is_function
-        bool is_function = false;
+        std::uint32_t variable = 0; ///< index into Module::variables
         std::int64_t addend = 0;
+        bool operator==(const Address &) const = default;
     };
     std::string name;
     Space space = Space::Global; ///< Global or Constant
     bool managed = false;
-    enum class Content : std::uint8_t { Data, Texture, Surface }; ///< a .texref's handle, ...
+    /// A .texref's handle, a .surfref's; or no memory, but the numbers that are the addresses of
+    /// the module's functions (lower_module.h).
+    enum class Content : std::uint8_t { Data, Texture, Surface, Functions };
     Content content = Content::Data;
     bool visible = true;
     bool external = false;

@@ -23,10 +23,14 @@ enum class Purpose : std::uint8_t { Speed, Debugging };
 [[nodiscard]] std::unique_ptr<Module> lower(const ptx::Module &source, Diagnostics &diagnostics,
                                             Purpose purpose = Purpose::Speed);
 
-/// The value of the name of the `ordinal`-th kernel in code: a unique number that is not an
-/// address.
-[[nodiscard]] constexpr std::uint64_t kernel_address(std::size_t ordinal) {
-    return (std::uint64_t{1} << 40) + std::uint64_t{ordinal} * 16;
+/// The distance from one function's address to the next. Addresses of functions are numbers, not
+/// places in memory.
+inline constexpr std::uint64_t kFunctionStep = 16;
+
+/// The address of the `ordinal`-th kernel, from the begin of the variable of
+/// GlobalVariable::Content::Functions.
+[[nodiscard]] constexpr std::uint64_t kernel_offset(std::size_t ordinal) {
+    return (std::uint64_t{ordinal} + 1) * kFunctionStep;
 }
 
 } // namespace softcuda::ir

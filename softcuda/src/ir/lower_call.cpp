@@ -5,11 +5,12 @@
 //       call.uni (retval0), f, (param0);     =>    to the other's, lowers the callee's body in
 //       ld.param.f32 %f1, [retval0+0]; }           place, and copies the results back.
 //
-// A call through a pointer becomes a chain of comparisons with the functions of the module that
-// have their address taken and fit, and a call of the one that it is.
+// A call through a pointer becomes comparisons with the functions of the module that have their
+// address taken and fit, and a call of the one that it is: in place, or in one function for all
+// calls of its type.
 //
-// A function that can call itself stays a function: its parameters are split into pieces (a scalar
-// is one, a struct is cut into words of its alignment), each of which is an argument.
+// A function that stays a function (call_graph.h) has its parameters split into pieces (a scalar is
+// one, a struct is cut into words of its alignment), each of which is an argument.
 #include "ir/lower_calls.h"
 #include "ir/lower_families.h"
 #include "ir/trap.h"
@@ -184,8 +185,8 @@ void inline_call(FunctionLowering &f, const ptx::Instruction &call, const ptx::F
 
 // ---- calls that stay ------------------------------------------------------------------------
 
-void keep_call(FunctionLowering &f, const ptx::Instruction &call, const ptx::Function &callee) {
-    auto arguments = call.operand(2).elements, results = call.operand(0).elements;
+void keep_call(FunctionLowering &f, const ptx::Function &callee,
+               std::span<const ptx::Operand> arguments, std::span<const ptx::Operand> results) {
     Attributes a;
     a.symbol = f.module().function_index(callee);
     std::vector<Value *> operands;
@@ -266,37 +267,37 @@ void set_conditional(FunctionLowering &f, const ptx::Instruction &call) {
 
 // ---- calls through a pointer ----------------------------------------------------------------
 
-bool fits(const std::vector<ptx::Variable> &formal, std::span<const ptx::Operand> actual,
-          FunctionLowering &f) {
-    if (formal.size() != actual.size())
-        return false;
-    for (std::size_t n = 0; n < formal.size(); n++) {
-        const bool slot = is_symbol(actual[n]) && f.is_slot(actual[n].symbol);
-        if (formal[n].is_open() ? !slot
-                                : slot && f.slots(actual[n].symbol).bytes != formal[n].bytes())
-            return false;
-    }
-    return true;
-}
-
 void call_function(FunctionLowering &f, const ptx::Instruction &call, const ptx::Function &callee) {
-    if (f.module().recursive(callee))
-        keep_call(f, call, callee);
+    if (f.module().calls().stays(callee))
+        keep_call(f, callee, call.operand(2).elements, call.operand(0).elements);
     else
         inline_call(f, call, callee);
 }
 
-void call_pointer(FunctionLowering &f, const ptx::Instruction &call) {
-    Value *pointer = f.read(call.operand(1), Scalar::B64);
-    Block *after = f.new_block("called");
-    for (std::uint32_t index : f.module().address_taken()) {
+void trap_without_function(FunctionLowering &f) {
+    f.builder().append(Opcode::Trap, {.immediate = kTrapNoFunction}, {});
+    f.add_edges(f.builder().append(Opcode::Exit, {}, {}));
+}
+
+/// Compares `pointer` with the addresses of `targets`, which rise, in a binary search.
+void call_one_of(FunctionLowering &f, const ptx::Instruction &call, Value *pointer,
+                 std::span<const std::uint32_t> targets, Block *after) {
+    constexpr std::size_t kShort = 4;
+    if (targets.size() > kShort) {
+        const std::size_t half = targets.size() / 2;
+        Block *low = f.new_block("low"), *high = f.new_block("high");
+        f.branch(f.builder().compare(Compare::Lt, Scalar::U64, pointer,
+                                     f.function_address(targets[half])),
+                 low, high);
+        f.start(low);
+        call_one_of(f, call, pointer, targets.first(half), after);
+        f.start(high);
+        return call_one_of(f, call, pointer, targets.subspan(half), after);
+    }
+    for (const std::uint32_t index : targets) {
         const ptx::Function &callee = f.module().function(index);
-        if (!callee.has_body || callee.is_entry() ||
-            !fits(callee.parameters, call.operand(2).elements, f) ||
-            !fits(callee.returns, call.operand(0).elements, f))
-            continue;
-        Value *address = f.constant(Type::I64, ModuleLowering::function_address(index));
-        Value *same = f.builder().compare(Compare::Eq, Scalar::U64, pointer, address);
+        Value *same =
+            f.builder().compare(Compare::Eq, Scalar::U64, pointer, f.function_address(index));
         Block *taken = f.new_block("call." + std::string(callee.name));
         Block *other = f.new_block("other");
         f.branch(same, taken, other);
@@ -306,11 +307,31 @@ void call_pointer(FunctionLowering &f, const ptx::Instruction &call) {
             f.jump(after);
         f.start(other);
     }
-    // A pointer to nothing that could be called.
-    f.builder().append(Opcode::Trap, {.immediate = kTrapNoFunction}, {});
-    f.add_edges(f.builder().append(Opcode::Exit, {}, {}));
+    trap_without_function(f);
+}
+
+void call_pointer(FunctionLowering &f, const ptx::Instruction &call) {
+    const CallGraph::IndirectCall made = f.module().calls().indirect_call(f.source(), call);
+    if (f.module().calls().is_dispatched(made.type)) {
+        std::vector<ptx::Operand> arguments{call.operand(1)};
+        const auto passed = call.operand(2).elements;
+        arguments.insert(arguments.end(), passed.begin(), passed.end());
+        return keep_call(f, f.module().dispatch(made), arguments, call.operand(0).elements);
+    }
+    Block *after = f.new_block("called");
+    call_one_of(f, call, f.read(call.operand(1), Scalar::B64), made.targets, after);
     if (!after->predecessors.empty())
         f.start(after);
+}
+
+/// An operand for each of a dispatch function's own parameters or results.
+std::vector<ptx::Operand> own_symbols(ptx::SymbolKind kind, std::size_t first, std::size_t end) {
+    std::vector<ptx::Operand> operands;
+    for (std::size_t n = first; n < end; n++) {
+        operands.emplace_back().kind = ptx::OperandKind::Symbol;
+        operands.back().symbol = {kind, static_cast<std::uint32_t>(n)};
+    }
+    return operands;
 }
 
 } // namespace
@@ -332,6 +353,23 @@ void lower_call(FunctionLowering &f, const ptx::Instruction &call) {
     if (lower_grid_sync(f, call, callee) || lower_device_call(f, call, callee))
         return;
     f.error(call, "function '" + std::string(callee.name) + "' is declared but not defined");
+}
+
+void lower_dispatch(FunctionLowering &f, std::span<const std::uint32_t> targets) {
+    const ptx::Function &source = f.source();
+    const auto results = own_symbols(ptx::SymbolKind::Return, 0, source.returns.size());
+    const auto arguments = own_symbols(ptx::SymbolKind::Parameter, 1, source.parameters.size());
+    std::array<ptx::Operand, 3> operands;
+    operands[0].elements = results;
+    operands[2].elements = arguments;
+    ptx::Instruction call;
+    call.opcode = ptx::Opcode::Call;
+    call.operands = operands;
+    Value *pointer = f.load_slots(f.slots({ptx::SymbolKind::Parameter, 0}), 0, Type::I64);
+    Block *after = f.new_block("called");
+    call_one_of(f, call, pointer, targets, after);
+    if (!after->predecessors.empty())
+        f.start(after);
 }
 
 void bind_arguments(FunctionLowering &f) {

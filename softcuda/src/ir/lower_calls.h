@@ -27,10 +27,6 @@ struct Piece {
 void write_result(FunctionLowering &f, const ptx::Operand &destination, const Piece &piece,
                   Value *value);
 
-/// The value of the name of a function or kernel in code or in an initialiser.
-[[nodiscard]] std::uint64_t address_of(const ModuleLowering &module, const ptx::Module &source,
-                                       std::uint32_t index);
-
 /// A call of the CUDA runtime in device code; false if `callee` is not one of its functions.
 [[nodiscard]] bool lower_device_call(FunctionLowering &f, const ptx::Instruction &call,
                                      const ptx::Function &callee);

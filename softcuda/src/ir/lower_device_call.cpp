@@ -67,15 +67,6 @@ Value *stored(FunctionLowering &f, const std::vector<Value *> &words) {
 
 } // namespace
 
-std::uint64_t address_of(const ModuleLowering &module, const ptx::Module &source,
-                         std::uint32_t index) {
-    if (!module.function(index).is_entry())
-        return ModuleLowering::function_address(index);
-    const auto is_kernel = [](const ptx::Function &f) { return f.is_entry() && f.has_body; };
-    return kernel_address(static_cast<std::size_t>(
-        std::count_if(source.functions.begin(), source.functions.begin() + index, is_kernel)));
-}
-
 bool lower_device_call(FunctionLowering &f, const ptx::Instruction &call,
                        const ptx::Function &callee) {
     const std::optional<DeviceCall> wanted = device_call_named(callee.name);

@@ -55,6 +55,8 @@ void lower_nothing(FunctionLowering &, const ptx::Instruction &);    ///< hints:
 /// At the start of a function that is not inlined: stores its arguments to the slots of its
 /// parameters.
 void bind_arguments(FunctionLowering &);
+/// The body of a dispatch function: calls the one of `targets` whose address is the first argument.
+void lower_dispatch(FunctionLowering &, std::span<const std::uint32_t> targets);
 /// The results of such a function at a return.
 [[nodiscard]] std::vector<Value *> returned_values(FunctionLowering &);
 

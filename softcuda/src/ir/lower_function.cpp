@@ -44,6 +44,18 @@ FunctionLowering::FunctionLowering(ModuleLowering &module, Function &function,
 }
 
 void FunctionLowering::run() {
+    run([&](Frame &frame) { lower_body(frame); });
+}
+
+void FunctionLowering::run_dispatch(std::span<const std::uint32_t> targets) {
+    run([&](Frame &) {
+        lower_dispatch(*this, targets);
+        if (open())
+            lower_return();
+    });
+}
+
+template <class LowerBody> void FunctionLowering::run(LowerBody lower_it) {
     std::unique_ptr<Frame> frame = new_frame(top_);
     frame_ = frame.get();
     Block *body = new_block("body");
@@ -56,7 +68,7 @@ void FunctionLowering::run() {
     if (!top_.is_entry())
         bind_arguments(*this);
     find_debug_registers();
-    lower_body(*frame);
+    lower_it(*frame);
     order_blocks();
     ssa_.finish();
     // The jump out of the entry stays last though values were added after it.
@@ -88,13 +100,16 @@ void FunctionLowering::lower_body(Frame &frame) {
     const auto &body = frame.source->body;
     for (std::size_t i = 0; i < body.size(); i++)
         lower_statement(body[i], i);
-    if (open()) { // the end of a body is a return
-        ptx::Instruction end;
-        end.opcode = ptx::Opcode::Ret;
-        end.location = frame.source->location;
-        lower_control(*this, end);
-    }
+    if (open()) // the end of a body is a return
+        lower_return();
     frame_ = outer;
+}
+
+void FunctionLowering::lower_return() {
+    ptx::Instruction end;
+    end.opcode = ptx::Opcode::Ret;
+    end.location = source().location;
+    lower_control(*this, end);
 }
 
 bool FunctionLowering::enter_call(const ptx::Instruction &call, const ptx::Function &callee) {

@@ -54,6 +54,8 @@ class FunctionLowering {
   public:
     FunctionLowering(ModuleLowering &module, Function &function, const ptx::Function &source);
     void run();
+    /// For a function of ModuleLowering::dispatch(), instead of run().
+    void run_dispatch(std::span<const std::uint32_t> targets);
 
     // Building instructions.
     Value *read(const ptx::Operand &operand, Scalar type);
@@ -79,6 +81,8 @@ class FunctionLowering {
     // Memory.
     Address address(const ptx::Operand &operand, Space space);
     Value *symbol_address(ptx::SymbolRef symbol, std::int64_t offset, Type type);
+    /// The address of a function or kernel: a number, see GlobalVariable::Content::Functions.
+    Value *function_address(std::uint32_t index);
     void set_open_parameter(std::uint32_t index, Value *address) {
         frame_->open_parameters[index] = address;
     }
@@ -124,6 +128,8 @@ class FunctionLowering {
     void unsupported(const ptx::Instruction &instruction);
 
   private:
+    template <class LowerBody> void run(LowerBody lower_it);
+    void lower_return();
     void lower_statement(const ptx::Statement &statement, std::size_t index);
     void lower_label(std::uint32_t label, std::size_t statement);
     void lower_instruction(const ptx::Instruction &instruction);

@@ -21,18 +21,6 @@ constexpr std::uint64_t kMostConstant = 64 * 1024; ///< bytes of a module's cons
 constexpr std::uint64_t kMostInitial = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostParameters = 32764;
 
-void sort_unique(std::vector<std::uint32_t> &list) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-}
-
-void note_functions(const ptx::Operand &operand, std::vector<std::uint32_t> &found) {
-    if (operand.symbol.kind == ptx::SymbolKind::Function)
-        found.push_back(operand.symbol.index);
-    for (const ptx::Operand &element : operand.elements)
-        note_functions(element, found);
-}
-
 bool takes_memory(const ptx::Function &function) {
     return std::ranges::any_of(function.body, [](const ptx::Statement &statement) {
         const auto *instruction = std::get_if<ptx::Instruction>(&statement);
@@ -112,7 +100,8 @@ std::uint64_t SharedLayout::place(Key key, std::uint64_t bytes, std::uint32_t al
 // ---- the module -----------------------------------------------------------------------------
 
 ModuleLowering::ModuleLowering(const ptx::Module &source, Module &target, Diagnostics &diagnostics)
-    : source_(source), target_(target), diagnostics_(diagnostics) {
+    : source_(source), target_(target), diagnostics_(diagnostics),
+      calls_(source, target.debug ? CallGraph::Inlining::Never : CallGraph::Inlining::UpToLimit) {
     target_.files.push_back(source.source->name());
     for (const ptx::DebugFile &file : source.files) {
         files_[file.index] = static_cast<std::uint32_t>(target_.files.size());
@@ -124,16 +113,17 @@ void ModuleLowering::run() {
     if (source_.address_bits != 64)
         return error({}, ".address_size " + std::to_string(source_.address_bits) +
                              " is not supported by the software device, only 64");
-    find_taken_addresses();
+    if (!calls_.address_taken().empty() || calls_.has_indirect())
+        add_functions_variable();
     uses_stack_ = std::ranges::any_of(source_.functions, takes_memory);
     lower_variables();
     read_debug_data();
-    find_recursion();
-    lower_recursive_functions();
+    lower_functions();
     for (const ptx::Function &function : source_.functions) {
         if (function.is_entry() && function.has_body && !diagnostics_.full())
             lower_kernel(function);
     }
+    lower_dispatches();
 }
 
 void ModuleLowering::error(SourceLocation where, const std::string &message) {
@@ -218,30 +208,45 @@ void ModuleLowering::lower_initializer(const ptx::Variable &variable, GlobalVari
         std::uint64_t end = value.offset + width;
         if (end > made.size || end > kMostInitial)
             return error(variable.location, "the initialiser of '" + made.name + "' is too large");
-        bool function = value.symbol.kind == ptx::SymbolKind::Function;
-        if (value.symbol && !function && value.mask_byte == ptx::InitialValue::no_mask) {
-            auto target = variables_.find({nullptr, value.symbol.index});
-            if (width != 8 || target == variables_.end())
-                return error(variable.location,
-                             "the initialiser of '" + made.name +
-                                 "' holds an address that is not supported by the software device "
-                                 "yet");
-            made.addresses.push_back(
-                {value.offset, target->second, false, static_cast<std::int64_t>(value.bits)});
+        if (value.symbol) {
+            lower_address(variable, value, made);
             continue;
         }
-        if (value.symbol && !function)
-            return error(variable.location, "mask() of an address is not supported by the "
-                                            "software device yet");
         if (made.initial.size() < end)
             made.initial.resize(end);
-        std::uint64_t bits = value.bits;
-        if (function)
-            bits += address_of(*this, source_, value.symbol.index);
-        if (value.mask_byte != ptx::InitialValue::no_mask)
-            bits = bits >> (8 * (value.mask_byte & 7)) & 0xff;
         for (std::uint64_t i = 0; i < std::min<std::uint64_t>(width, 8); i++)
-            made.initial[value.offset + i] = static_cast<std::byte>(bits >> (8 * i));
+            made.initial[value.offset + i] = static_cast<std::byte>(value.bits >> (8 * i));
+    }
+}
+
+/// The address of a function or variable, or one byte of it: `0xFF00(name)` after `0xFF(name)`. All
+/// bytes of an address must follow each other.
+void ModuleLowering::lower_address(const ptx::Variable &variable, const ptx::InitialValue &value,
+                                   GlobalVariable &made) {
+    const bool masked = value.mask_byte != ptx::InitialValue::no_mask;
+    const std::uint64_t byte = masked ? value.mask_byte : 0;
+    const auto addend = static_cast<std::int64_t>(value.bits);
+    const auto refuse = [&](const std::string &why) {
+        error(variable.location, "the initialiser of '" + made.name + "' holds " + why +
+                                     ", which is not supported by the software device");
+    };
+    if (bytes_of(variable.type) != (masked ? 1 : 8))
+        return refuse("a part of an address of " + std::to_string(bytes_of(variable.type)) +
+                      " bytes");
+    const bool function = value.symbol.kind == ptx::SymbolKind::Function;
+    if (!function && !variables_.contains({nullptr, value.symbol.index}))
+        return refuse("the address of a variable that is not in global memory");
+    const std::uint32_t target =
+        function ? functions_variable() : variables_.at({nullptr, value.symbol.index});
+    const GlobalVariable::Address address = {
+        value.offset - byte, target,
+        addend + (function ? static_cast<std::int64_t>(function_offset(value.symbol.index)) : 0)};
+    if (byte == 0) {
+        if (address.offset + 8 > made.size)
+            return refuse("only a part of an address");
+        made.addresses.push_back(address);
+    } else if (value.offset < byte || made.addresses.empty() || made.addresses.back() != address) {
+        refuse("bytes of an address that do not follow each other");
     }
 }
 
@@ -263,79 +268,29 @@ std::uint32_t ModuleLowering::variable_index(const ptx::Function *owner, std::ui
 
 // ---- functions ------------------------------------------------------------------------------
 
-const ptx::Function &ModuleLowering::function(std::uint32_t index) const {
-    for (std::size_t hops = 0; hops <= source_.aliases.size(); hops++) {
-        auto alias = std::find_if(source_.aliases.begin(), source_.aliases.end(),
-                                  [&](const ptx::Alias &a) { return a.name == index; });
-        if (alias == source_.aliases.end() || source_.functions[index].has_body)
-            break;
-        index = alias->aliasee;
-    }
-    return source_.functions[index];
+void ModuleLowering::add_functions_variable() {
+    GlobalVariable made;
+    made.name = "functions";
+    made.content = GlobalVariable::Content::Functions;
+    made.visible = false;
+    made.size = kernel_offset(2 * source_.functions.size());
+    made.align = kFunctionStep;
+    functions_variable_ = static_cast<std::uint32_t>(target_.variables.size());
+    target_.variables.push_back(std::move(made));
 }
 
-bool ModuleLowering::recursive(const ptx::Function &function) const {
-    return recursive_.contains(&function);
-}
-
-void ModuleLowering::find_taken_addresses() {
-    for (const ptx::Function &function : source_.functions) {
-        for (const ptx::Statement &statement : function.body) {
-            const auto *instruction = std::get_if<ptx::Instruction>(&statement);
-            if (!instruction)
-                continue;
-            for (std::size_t n = 0; n < instruction->operands.size(); n++) {
-                if (instruction->opcode != ptx::Opcode::Call || n == 2)
-                    note_functions(instruction->operand(n), address_taken_);
-            }
-        }
-    }
-    for (const ptx::Variable &variable : source_.variables) {
-        for (const ptx::InitialValue &value : variable.initial) {
-            if (value.symbol.kind == ptx::SymbolKind::Function)
-                address_taken_.push_back(value.symbol.index);
-        }
-    }
-    sort_unique(address_taken_);
-}
-
-/// Functions that a body calls, by name or, for all we know, through a pointer.
-std::vector<std::uint32_t> ModuleLowering::callees(const ptx::Function &function) const {
-    std::vector<std::uint32_t> found;
-    for (const ptx::Statement &statement : function.body) {
-        const auto *instruction = std::get_if<ptx::Instruction>(&statement);
-        if (!instruction || instruction->opcode != ptx::Opcode::Call)
-            continue;
-        const ptx::SymbolRef symbol = instruction->operand(1).symbol;
-        if (symbol.kind == ptx::SymbolKind::Function)
-            found.push_back(symbol.index);
-        else
-            found.insert(found.end(), address_taken_.begin(), address_taken_.end());
-    }
-    sort_unique(found);
-    return found;
-}
-
-/// A function is recursive if it can be reached by calls from itself.
-void ModuleLowering::find_recursion() {
-    std::map<const ptx::Function *, std::vector<std::uint32_t>> edges;
-    for (const ptx::Function &function : source_.functions)
-        edges[&function] = callees(function);
-    for (const ptx::Function &start : source_.functions) {
-        std::set<const ptx::Function *> reached;
-        std::vector<const ptx::Function *> pending{&start};
-        while (!pending.empty()) {
-            const ptx::Function *next = pending.back();
-            pending.pop_back();
-            for (std::uint32_t index : edges[next]) {
-                const ptx::Function *callee = &function(index);
-                if (reached.insert(callee).second)
-                    pending.push_back(callee);
-            }
-        }
-        if (reached.contains(&start) || (target_.debug && !start.is_entry()))
-            recursive_.insert(&start);
-    }
+/// Kernels are first: their numbers are known to users of the compiled module.
+std::uint64_t ModuleLowering::function_offset(std::uint32_t index) const {
+    const auto is_kernel = [](const ptx::Function &f) { return f.is_entry() && f.has_body; };
+    const auto kernels_before = [&](std::size_t end) {
+        return static_cast<std::size_t>(
+            std::count_if(source_.functions.begin(),
+                          source_.functions.begin() + static_cast<std::ptrdiff_t>(end), is_kernel));
+    };
+    const auto reached = static_cast<std::size_t>(&function(index) - source_.functions.data());
+    return is_kernel(source_.functions[reached])
+               ? kernel_offset(kernels_before(reached))
+               : kernel_offset(kernels_before(source_.functions.size()) + reached);
 }
 
 void ModuleLowering::read_debug_data() {
@@ -371,19 +326,57 @@ std::uint32_t ModuleLowering::function_index(const ptx::Function &function) {
     return functions_.at(&function);
 }
 
-void ModuleLowering::lower_recursive_functions() {
+void ModuleLowering::add_function(const ptx::Function &function) {
+    functions_[&function] = static_cast<std::uint32_t>(target_.functions.size());
+    target_.functions.push_back(std::make_unique<Function>());
+    target_.functions.back()->name = function.name;
+    target_.functions.back()->debug = debug_function(function);
+}
+
+void ModuleLowering::lower_functions() {
     std::vector<const ptx::Function *> order;
-    for (const ptx::Function &function : source_.functions) {
-        if (!recursive(function) || !function.has_body || function.is_entry())
-            continue;
-        functions_[&function] = static_cast<std::uint32_t>(target_.functions.size());
-        target_.functions.push_back(std::make_unique<Function>());
-        target_.functions.back()->name = function.name;
-        target_.functions.back()->debug = debug_function(function);
-        order.push_back(&function);
-    }
+    for (const ptx::Function &function : source_.functions)
+        if (calls_.stays(function) && function.has_body && !function.is_entry())
+            order.push_back(&function);
+    for (const ptx::Function *function : order)
+        add_function(*function);
     for (const ptx::Function *function : order)
         FunctionLowering(*this, *target_.functions[functions_[function]], *function).run();
+}
+
+const ptx::Function &ModuleLowering::dispatch(const CallGraph::IndirectCall &call) {
+    std::unique_ptr<Dispatch> &found = dispatches_[call.type];
+    if (found)
+        return found->function;
+    found = std::make_unique<Dispatch>();
+    found->targets = call.targets;
+    ptx::Function &made = found->function;
+    made.name = "call_through_pointer";
+    made.has_body = true;
+    ptx::Variable pointer;
+    pointer.name = "function";
+    pointer.space = ptx::Space::Param;
+    pointer.type = ptx::ScalarType::B64;
+    made.parameters.push_back(pointer);
+    made.parameters.insert(made.parameters.end(), call.parameters->begin(), call.parameters->end());
+    made.returns = *call.returns;
+    for (std::vector<ptx::Variable> *list : {&made.parameters, &made.returns})
+        for (ptx::Variable &variable : *list) { // whatever the registers of a caller's
+            variable.space = ptx::Space::Param;
+            variable.reg = ptx::no_index;
+        }
+    add_function(made);
+    dispatches_to_lower_.push_back(found.get());
+    return made;
+}
+
+/// Their targets may call through pointers of other types.
+void ModuleLowering::lower_dispatches() {
+    for (std::size_t n = 0; n < dispatches_to_lower_.size() && !diagnostics_.full(); n++) {
+        const Dispatch &next = *dispatches_to_lower_[n];
+        FunctionLowering(*this, *target_.functions[functions_.at(&next.function)], next.function)
+            .run_dispatch(next.targets);
+    }
 }
 
 void ModuleLowering::lower_kernel(const ptx::Function &kernel) {

@@ -1,12 +1,15 @@
 // lower_module.h -- the module's data for the lowering of one function.
 #pragma once
 
+#include "ir/call_graph.h"
 #include "ir/ir.h"
 #include "ptx/ast.h"
 #include "support/diagnostics.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -57,18 +60,21 @@ class ModuleLowering {
     /// Reports each location once, even if its code is inlined several times.
     void error(SourceLocation where, const std::string &message);
 
+    [[nodiscard]] const CallGraph &calls() const { return calls_; }
     /// The function that a call of `index` reaches, aliases followed.
-    [[nodiscard]] const ptx::Function &function(std::uint32_t index) const;
-    /// True if calls of it are not inlined: it is recursive, or a debugger must show its frame.
-    [[nodiscard]] bool recursive(const ptx::Function &function) const;
-    /// Functions whose address the program takes, by index in source().functions.
-    [[nodiscard]] const std::vector<std::uint32_t> &address_taken() const { return address_taken_; }
-    /// The value of a function's address: a unique number that is not another address.
-    [[nodiscard]] static std::uint64_t function_address(std::uint32_t index) {
-        return (std::uint64_t{index} + 1) * 16;
+    [[nodiscard]] const ptx::Function &function(std::uint32_t index) const {
+        return calls_.function(index);
     }
-    /// The IR function of a recursive function; the first call lowers it.
+    /// The variable (Module::variables) whose begin is the first number that is an address of a
+    /// function. It exists if the module takes an address.
+    [[nodiscard]] std::uint32_t functions_variable() const { return *functions_variable_; }
+    /// The distance from there to the address of a function or kernel, aliases followed.
+    [[nodiscard]] std::uint64_t function_offset(std::uint32_t index) const;
+    /// The IR function of a function that stays.
     std::uint32_t function_index(const ptx::Function &function);
+    /// The function through which calls of this type go. Its first parameter is the address of the
+    /// function to call, its others are those of the call. The first call creates it.
+    const ptx::Function &dispatch(const CallGraph::IndirectCall &call);
     /// Module::variables index of a .global or .const variable, also of a function's own.
     std::uint32_t variable_index(const ptx::Function *owner, std::uint32_t index);
     [[nodiscard]] const ParamUses &param_uses(const ptx::Function &function);
@@ -94,11 +100,13 @@ class ModuleLowering {
     void lower_variables();
     GlobalVariable lower_variable(const ptx::Variable &variable);
     void lower_initializer(const ptx::Variable &variable, GlobalVariable &made);
-    void find_taken_addresses();
-    [[nodiscard]] std::vector<std::uint32_t> callees(const ptx::Function &function) const;
-    void find_recursion();
+    void add_functions_variable();
+    void lower_address(const ptx::Variable &variable, const ptx::InitialValue &value,
+                       GlobalVariable &made);
     void read_debug_data();
-    void lower_recursive_functions();
+    void add_function(const ptx::Function &function);
+    void lower_functions();
+    void lower_dispatches();
     void lower_kernel(const ptx::Function &kernel);
     void lay_out_parameters(const ptx::Function &kernel, Function &made);
 
@@ -107,8 +115,14 @@ class ModuleLowering {
     Diagnostics &diagnostics_;
     std::set<std::pair<std::uint32_t, std::string>> reported_;
     std::map<std::pair<const ptx::Function *, std::uint32_t>, std::uint32_t> variables_;
-    std::vector<std::uint32_t> address_taken_;
-    std::set<const ptx::Function *> recursive_;
+    CallGraph calls_;
+    std::optional<std::uint32_t> functions_variable_;
+    struct Dispatch {
+        ptx::Function function; ///< without a body
+        std::vector<std::uint32_t> targets;
+    };
+    std::map<std::string, std::unique_ptr<Dispatch>> dispatches_; ///< by type of call
+    std::vector<const Dispatch *> dispatches_to_lower_;
     std::map<const ptx::Function *, std::uint32_t> functions_;
     std::map<const ptx::Function *, ParamUses> param_uses_;
     std::unordered_map<std::uint32_t, std::uint32_t> files_;

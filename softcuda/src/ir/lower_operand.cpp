@@ -130,9 +130,7 @@ Value *FunctionLowering::read(const ptx::Operand &operand, Scalar type) {
         return fit(read_special(operand), type);
     case ptx::OperandKind::Symbol:
         if (operand.symbol.kind == ptx::SymbolKind::Function)
-            return fit(
-                constant(Type::I64, address_of(module_, module_.source(), operand.symbol.index)),
-                type);
+            return fit(function_address(operand.symbol.index), type);
         return fit(symbol_address(operand.symbol, operand.signed_integer(),
                                   bits(type) == 32 ? Type::I32 : Type::I64),
                    type);

@@ -80,6 +80,15 @@ Value *FunctionLowering::symbol_address(ptx::SymbolRef symbol, std::int64_t offs
     return in_entry(Opcode::SymbolAddress, a);
 }
 
+Value *FunctionLowering::function_address(std::uint32_t index) {
+    Attributes a;
+    a.space = Space::Global;
+    a.type = Scalar::B64;
+    a.symbol = module_.functions_variable();
+    a.offset = static_cast<std::int64_t>(module_.function_offset(index));
+    return in_entry(Opcode::SymbolAddress, a);
+}
+
 std::uint32_t FunctionLowering::shared_variable(const ptx::Function *owner, std::uint32_t index) {
     auto [found, is_new] = shared_variables_.try_emplace({owner, index}, 0);
     if (!is_new)

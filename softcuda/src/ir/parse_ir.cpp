@@ -322,9 +322,12 @@ void ModuleReader::variable(TextCursor &cursor) {
     made.align = static_cast<std::uint32_t>(cursor.unsigned_after("align"));
     while (!cursor.at_end()) {
         std::string_view word = cursor.word();
-        if (word == "texref" || word == "surfref") {
-            made.content = word == "texref" ? GlobalVariable::Content::Texture
-                                            : GlobalVariable::Content::Surface;
+        if (word == "texref") {
+            made.content = GlobalVariable::Content::Texture;
+        } else if (word == "surfref") {
+            made.content = GlobalVariable::Content::Surface;
+        } else if (word == "functions") {
+            made.content = GlobalVariable::Content::Functions;
         } else if (word == "managed") {
             made.managed = true;
         } else if (word == "hidden") {
@@ -336,8 +339,7 @@ void ModuleReader::variable(TextCursor &cursor) {
         } else if (word == "address") {
             GlobalVariable::Address address;
             address.offset = static_cast<std::uint64_t>(cursor.number());
-            address.is_function = cursor.word() == "function";
-            address.variable = static_cast<std::uint32_t>(cursor.number());
+            address.variable = static_cast<std::uint32_t>(cursor.unsigned_after("variable"));
             address.addend = cursor.offset();
             made.addresses.push_back(address);
         } else {

@@ -215,8 +215,8 @@ void add_variable(std::string &out, const GlobalVariable &variable) {
     out += ".variable " + std::string(text(variable.space)) + " " + variable.name + " size " +
            std::to_string(variable.size) + " align " + std::to_string(variable.align);
     out += variable.managed ? " managed" : "";
-    if (variable.content != GlobalVariable::Content::Data)
-        out += variable.content == GlobalVariable::Content::Texture ? " texref" : " surfref";
+    constexpr std::string_view kContents[] = {"", " texref", " surfref", " functions"};
+    out += kContents[static_cast<std::size_t>(variable.content)];
     out += variable.visible ? "" : " hidden";
     out += variable.external ? " external" : "";
     if (!variable.initial.empty()) {
@@ -228,8 +228,7 @@ void add_variable(std::string &out, const GlobalVariable &variable) {
         }
     }
     for (const GlobalVariable::Address &address : variable.addresses) {
-        out += " address " + std::to_string(address.offset) +
-               (address.is_function ? " function " : " variable ") +
+        out += " address " + std::to_string(address.offset) + " variable " +
                std::to_string(address.variable);
         add_offset(out, address.addend);
     }

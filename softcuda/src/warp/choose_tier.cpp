@@ -29,7 +29,7 @@ TierChoice find_obstacle(const ir::Function &function, const analysis::LaunchSha
     for (const ir::Block *block : function.blocks)
         for (const ir::Instruction *i : block->instructions) {
             if (i->is(ir::Opcode::Call))
-                return {Tier::Fibers, "a call of a recursive function", i};
+                return {Tier::Fibers, "a call of a function that is not inlined", i};
             if (i->is(ir::Opcode::RuntimeCall))
                 return {Tier::Fibers, "an instruction for clusters, bulk copies or warp groups", i};
             if (!ir::is_block_barrier(*i))

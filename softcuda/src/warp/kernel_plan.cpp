@@ -51,6 +51,10 @@ std::uint64_t local_memory_of(const ir::Function &kernel) {
     return round_to_16(kernel.local_bytes);
 }
 
+std::uint64_t call_memory_of(const ir::Function &kernel) {
+    return round_to_16(kernel.called_bytes);
+}
+
 // The initial results of optional analyses mean "unknown".
 KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape,
                        const TierRequest &wanted, std::span<const std::string> file_names,
@@ -175,8 +179,8 @@ void lay_out_local_memory(KernelPlan &plan) {
     plan.takes_memory =
         any_instruction(plan.function, [](const Instruction &i) { return i.is(Opcode::Alloca); });
     plan.frame_bytes = local_memory_of(plan.function);
-    const std::uint64_t own =
-        plan.frame_bytes + (needs_call_stack(plan.function) ? plan.launch.call_stack : 0);
+    const std::uint64_t own = plan.frame_bytes + call_memory_of(plan.function) +
+                              (needs_call_stack(plan.function) ? plan.launch.call_stack : 0);
     plan.local_stride = plan.kernel_stride.value_or(own);
     plan.wants_short_code =
         count_accesses(plan.function) >

@@ -28,6 +28,9 @@ namespace softcuda::warp {
 [[nodiscard]] bool needs_call_stack(const ir::Function &kernel);
 /// Bytes of local memory that a thread of the kernel needs for the kernel's own variables.
 [[nodiscard]] std::uint64_t local_memory_of(const ir::Function &kernel);
+/// The same for the variables of the functions that it calls; the call stack of a recursion is
+/// apart.
+[[nodiscard]] std::uint64_t call_memory_of(const ir::Function &kernel);
 
 struct KernelPlan {
     /// The function, the spans' elements and the files must outlive the plan.

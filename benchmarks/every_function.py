@@ -5,7 +5,8 @@
 The rows come from the registry of array functions (function_calls.py), so a new function has a row. Each row is
 measured for 1 Ki and 1 Mi elements, and for 64 Mi on a GPU or 4 Mi on the CPU; contiguous and with every second
 element; float32 and float64. ``--quick`` measures contiguous float32 arrays of 1 Ki and 1 Mi elements only.
-``--seconds`` ends the measurement after this time: rows not reached are counted in the last line.
+``--seconds`` ends the measurement after this time: rows not reached are counted in the last line. Each row is printed on
+stderr as soon as it is measured.
 
 A time is that of a call that waits for the device, the least of several; results are allocated. The ratio is the
 quickest peer's time divided by ours. The rows with the smallest ratios come first. Values of 1 Ki elements are
@@ -13,16 +14,18 @@ compared with NumPy's; rows with other values are marked.
 """
 
 import argparse
+import importlib
 import math
+import sys
 import time
 import warnings
 
 import numpy as np
-from function_calls import MORE, arguments, function_calls, operands
+from function_calls import MORE, Operands, arguments, function_calls
 
 import pycuda.autoinit  # noqa: F401
 import pycuda.driver as cuda
-from pycuda import gpuarray
+from pycuda import gpuarray, special
 
 ON_CPU = "softcuda" in cuda.get_driver_path()
 SIZES = ["1 Ki", "1 Mi", "4 Mi" if ON_CPU else "64 Mi"]
@@ -52,6 +55,20 @@ def count_of(size: str) -> int:
     return int(number) << {"Ki": 10, "Mi": 20}[unit]
 
 
+def _special_of(module: str):
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
+
+
+#: Where other libraries have special functions.
+SPECIAL_OF = {
+    "NumPy": lambda: _special_of("scipy.special"),
+    "CuPy": lambda: _special_of("cupyx.scipy.special"),
+}
+
+
 class Library:
     """One library: its namespace, its arrays, and its wait."""
 
@@ -64,6 +81,9 @@ class Library:
         owner = self.namespace
         if self.name == "torch":
             name = TORCH_NAMES.get(name, name)
+        if name.startswith("special.") and self.name in SPECIAL_OF:
+            owner = SPECIAL_OF[self.name]()
+            name = name.partition(".")[2]
         for part in name.split("."):
             owner = getattr(owner, part, None)
         return owner
@@ -101,6 +121,8 @@ class _Pycuda:
     """The functions of pycuda under NumPy's names, with pycuda's own ones."""
 
     def __getattr__(self, name):
+        if name == "special":
+            return special
         found = getattr(np, name, None)
         return (
             getattr(gpuarray, name)
@@ -166,9 +188,9 @@ def values_differ(ours: Library, name: str, text: str) -> bool:
     if name in NOT_COMPARED:
         return False
     host = Library("NumPy", np, np.array, lambda: None)
-    host.data = operands(np.array, 1024)
+    host.data = Operands(np.array, 1024)
     mine = Library(ours.name, ours.namespace, ours.array, ours.wait)
-    mine.data = operands(ours.array, 1024)
+    mine.data = Operands(ours.array, 1024)
     expected = host.call(name, text)
     return expected is not None and differs(
         on_host(mine.call(name, text)()), on_host(expected())
@@ -211,10 +233,11 @@ def main() -> None:
     rows, left, too_long, wrong = [], 0, set(), set()
     for dtype, strided in kinds:
         for size in sizes:
+            host: dict = {}
             for library in all_libraries:
-                library.data = None
-            for library in all_libraries:
-                library.data = operands(library.array, count_of(size), dtype, strided)
+                library.data = Operands(
+                    library.array, count_of(size), dtype, strided, host
+                )
             for name in names:
                 if time.perf_counter() > end:
                     left += 1
@@ -240,9 +263,17 @@ def main() -> None:
                 ratio = min(known) / own if known else math.nan
                 kind = f"{size} {'strided ' if strided else ''}{dtype}"
                 rows.append((ratio, name, kind, own, times))
+                print(line(rows[-1]), file=sys.stderr, flush=True)
     report(rows, all_libraries, wrong, options.worst)
     if left:
         print(f"{left} rows were not measured in {options.seconds:.0f} s")
+
+
+def line(row, mark: str = "") -> str:
+    """A row of the table."""
+    ratio, name, kind, own, times = row
+    texts = [f"{one:.4g}" if one == one else "" for one in (own, *times)]
+    return f"| {name}{mark} | {kind} | {' | '.join(texts)} | {ratio:.2f} |"
 
 
 def report(rows, all_libraries, wrong, worst: int) -> None:
@@ -252,10 +283,8 @@ def report(rows, all_libraries, wrong, worst: int) -> None:
     )
     print("|---" * (len(heads) + 3) + "|")
     compared = sorted(row for row in rows if row[0] == row[0])
-    for ratio, name, kind, own, times in compared[: worst or None]:
-        texts = [f"{one:.4g}" if one == one else "" for one in (own, *times)]
-        mark = " (other values)" if name in wrong else ""
-        print(f"| {name}{mark} | {kind} | {' | '.join(texts)} | {ratio:.2f} |")
+    for row in compared[: worst or None]:
+        print(line(row, " (other values)" if row[1] in wrong else ""))
     by_kind: dict[str, list[float]] = {}
     for ratio, _, kind, *_ in compared:
         by_kind.setdefault(kind, []).append(ratio)

@@ -1,11 +1,10 @@
 """The calls of every_function.py: one for each public function of arrays, and for methods, operators and indices.
 
 The arguments of a function are guessed from its parameters. Functions for which the guess is wrong are rows of
-ARGUMENTS. Operands are named as in `operands()`.
+ARGUMENTS. Operands are named as in _OPERANDS.
 """
 
 import inspect
-import types
 
 import numpy as np
 
@@ -14,66 +13,98 @@ from pycuda.arrays.protocols import all_functions  # noqa: F401 -- fills the reg
 from pycuda.arrays.ufuncs.universal_functions import UniversalFunction
 
 
-def operands(
-    array, count: int, dtype="f4", strided: bool = False
-) -> types.SimpleNamespace:
-    """The operands of calls on about ``count`` elements, made by ``array`` from NumPy's arrays.
+class Operands:
+    """The operands of calls on about ``count`` elements, made by ``array`` from NumPy's arrays at their first use.
 
     strided: every second element of arrays of twice the size; else contiguous.
+    host: a dict of NumPy's arrays, which several libraries share.
     """
-    random = np.random.default_rng(1)
-    dtype = np.dtype(dtype)
-    side = max(int(count**0.5), 2)
 
-    def make(host):
-        if not strided:
-            return array(host)
-        wide = np.zeros((*host.shape[:-1], 2 * host.shape[-1]), host.dtype)
-        wide[..., ::2] = host
-        return array(wide)[..., ::2]
+    def __init__(self, array, count, dtype="f4", strided=False, host=None) -> None:
+        self._array, self._strided = array, strided
+        self._dtype = np.dtype(dtype)
+        self._host = {} if host is None else host
+        self.n, self.side = count, max(int(count**0.5), 2)
 
-    def numbers(*shape):
-        if dtype.kind in "iu":
-            return random.integers(1, 100, shape).astype(dtype)
-        return (random.random(shape, np.float32) + np.float32(0.1)).astype(dtype)
+    def __getattr__(self, name: str):
+        if name not in _OPERANDS:
+            raise AttributeError(name)
+        if name not in self._host:
+            random = np.random.default_rng(list(_OPERANDS).index(name))
+            maker = _Maker(random, self._dtype, self.n, self.side)
+            self._host[name] = _OPERANDS[name](maker)
+        host = self._host[name]
+        if self._strided and name not in ("edges", "sorted", "coefficients"):
+            wide = np.zeros((*host.shape[:-1], 2 * host.shape[-1]), host.dtype)
+            wide[..., ::2] = host
+            made = self._array(wide)[..., ::2]
+        else:
+            made = self._array(host)
+        setattr(self, name, made)
+        return made
 
-    float_type = dtype if dtype.kind == "f" else np.dtype(np.float32)
-    square = numbers(side, side).astype(float_type) + side * np.eye(
-        side, dtype=float_type
-    )
-    x = numbers(count)
-    return types.SimpleNamespace(
-        n=count,
-        side=side,
-        x=make(x),
-        y=make(x[::-1] * 2),
-        m=make(numbers(side, side)),
-        k=make(numbers(side, side)),
-        row=make(numbers(side)),
-        rows=make(numbers(count // 3 + 1, 3)),
-        more_rows=make(numbers(count // 3 + 1, 3)),
-        wide_rows=make(numbers(max(count // 64, 2), 64)),
-        cube=make(numbers(max(count // 64, 2), 8, 8)),
-        image=make(numbers(side // 2 * 2, side // 2 * 2)),
-        taps=make(numbers(101)),
-        square=make(square),
-        positive=make(square @ square.T if side <= 2048 else square + square.T),
-        whole=make(random.integers(0, 1000, count).astype(np.int32)),
-        other=make(random.integers(1, 30, count).astype(np.int32)),
-        small=make(random.integers(0, 255, count).astype(np.uint8)),
-        bits=make(random.integers(0, 2, count).astype(bool)),
-        mask=make(random.random(count) > 0.5),
-        row_mask=make(random.random(side) > 0.5),
-        i=make(random.integers(0, count, max(count // 4, 1))),
-        few=make(random.integers(0, 100, count)),
-        row_i=make(random.integers(0, max(count // 64, 2), max(count // 64, 2))),
-        counts=make(random.integers(0, 4, count)),
-        edges=array(np.linspace(0.1, 1.1, 257).astype(float_type)),
-        sorted=array(np.sort(x[: max(count // 64, 2)])),
-        # Two different real numbers for each element, as a complex array.
-        z=make((x + 1j * x[::-1]).astype(np.complex64)),
-        coefficients=array(np.array([1.0, -6.0, 11.0, -6.0, 0.5], float_type)),
-    )
+    def __getitem__(self, name: str):
+        """A name in a text of arguments."""
+        try:
+            return getattr(self, name)
+        except AttributeError:
+            raise KeyError(name) from None
+
+
+class _Maker:
+    """What the operands are made of."""
+
+    def __init__(self, random, dtype, count: int, side: int) -> None:
+        self.random, self.dtype, self.n, self.side = random, dtype, count, side
+        self.floats = dtype if dtype.kind == "f" else np.dtype(np.float32)
+        self.few = max(count // 64, 2)
+
+    def numbers(self, *shape):
+        if self.dtype.kind in "iu":
+            return self.random.integers(1, 100, shape).astype(self.dtype)
+        values = self.random.random(shape, np.float32) + np.float32(0.1)
+        return values.astype(self.dtype, copy=False)
+
+    def whole(self, low: int, high: int, count: int, dtype="i8"):
+        return self.random.integers(low, high, count, dtype)
+
+    def square(self, factor: int):
+        diagonal = factor * self.side * np.eye(self.side, dtype=self.floats)
+        return self.numbers(self.side, self.side).astype(self.floats) + diagonal
+
+    def positive(self):
+        square = self.square(2)
+        return square + square.T
+
+
+_OPERANDS = {
+    "x": lambda o: o.numbers(o.n),
+    "y": lambda o: o.numbers(o.n) * 2,
+    "m": lambda o: o.numbers(o.side, o.side),
+    "k": lambda o: o.numbers(o.side, o.side),
+    "row": lambda o: o.numbers(o.side),
+    "rows": lambda o: o.numbers(o.n // 3 + 1, 3),
+    "more_rows": lambda o: o.numbers(o.n // 3 + 1, 3),
+    "wide_rows": lambda o: o.numbers(o.few, 64),
+    "cube": lambda o: o.numbers(o.few, 8, 8),
+    "image": lambda o: o.numbers(o.side // 2 * 2, o.side // 2 * 2),
+    "taps": lambda o: o.numbers(101),
+    "square": lambda o: o.square(1),
+    "positive": lambda o: o.positive(),
+    "whole": lambda o: o.whole(0, 1000, o.n, "i4"),
+    "other": lambda o: o.whole(1, 30, o.n, "i4"),
+    "small": lambda o: o.whole(0, 255, o.n, "u1"),
+    "bits": lambda o: o.whole(0, 2, o.n).astype(bool),
+    "mask": lambda o: o.random.random(o.n, np.float32) > 0.5,
+    "i": lambda o: o.whole(0, o.n, max(o.n // 4, 1)),
+    "few": lambda o: o.whole(0, 100, o.n),
+    "row_i": lambda o: o.whole(0, o.few, o.few),
+    "counts": lambda o: o.whole(0, 4, o.n),
+    "edges": lambda o: np.linspace(0.1, 1.1, 257).astype(o.floats),
+    "sorted": lambda o: np.sort(o.numbers(o.few)),
+    "z": lambda o: (o.numbers(o.n) + 1j * o.numbers(o.n)).astype(np.complex64),
+    "coefficients": lambda o: np.array([1.0, -6.0, 11.0, -6.0, 0.5], o.floats),
+}
 
 
 #: Arguments, in operands' names, of functions for which those of `guessed()` do not fit.
@@ -206,6 +237,9 @@ ARGUMENTS = {
     "real_if_close": "z",
     "matrix_power": "square, 3",
     "topk": "x, 10",
+    "special.erfinv": "x / 2",
+    "special.logit": "x / 2",
+    "special.ndtri": "x / 2",
     "linalg.cholesky": "positive",
     "linalg.cond": "square",
     "linalg.cross": "rows, more_rows",
@@ -368,7 +402,8 @@ def arguments(text: str, data, np) -> tuple[tuple, dict]:
     """The arguments that a text describes, for the operands of one library."""
     return eval(  # noqa: S307 -- texts of this file
         f"_given({text})",
-        {"_given": lambda *args, **kwargs: (args, kwargs), "np": np, **vars(data)},
+        {"_given": lambda *args, **kwargs: (args, kwargs), "np": np},
+        data,
     )
 
 

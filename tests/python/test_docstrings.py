@@ -29,6 +29,7 @@ from pycuda import (
     reduction,
     scan,
     sparse,
+    special,
     tools,
 )
 from pycuda.arrays import registry
@@ -47,6 +48,7 @@ NAMES = {
     "linalg": linalg,
     "sparse": sparse,
     "fft": fft,
+    "special": special,
     "array_api": array_api,
     "compiler": compiler,
     "cumath": cumath,

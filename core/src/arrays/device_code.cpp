@@ -394,6 +394,42 @@ template <class H> __device__ __forceinline__ H array_nextafter(H from, H to) { 
         next.bits += (a < b) == (a > 0) ? 1 : -1;
     return next;
 }
+//: array_gamma_sign
+FUNCTION T array_gamma_sign(T x) { return x < 0 && fmod(floor(x), T(2)) != 0 ? T(-1) : T(1); }
+//: array_psi
+FUNCTION T array_psi(T x) {
+    // For large x an asymptotic series, for others the recurrence psi(x) = psi(x + 1) - 1 / x, and
+    // for negative ones the reflection psi(1 - x) - pi / tan(pi x).
+    if (x == 0)
+        return -T(1) / x;
+    T sum = T(0);
+    if (x < 0) {
+        if (x == floor(x))
+            return T(0) / T(0);
+        const T rest = x - floor(x);
+        sum = -T(3.14159265358979323846) * cospi(rest) / sinpi(rest);
+        x = 1 - x;
+    }
+    for (; x < 10; x += 1)
+        sum -= 1 / x;
+    const T y = 1 / (x * x);
+    const T series =
+        y * (T(1.0 / 12) -
+             y * (T(1.0 / 120) -
+                  y * (T(1.0 / 252) -
+                       y * (T(1.0 / 240) - y * (T(1.0 / 132) - y * T(691.0 / 32760))))));
+    return sum + log(x) - T(0.5) / x - series;
+}
+//: array_entr
+FUNCTION T array_entr(T x) {
+    return x > 0 ? -x * log(x) : x == 0 ? T(0) : x < 0 ? -T(1) / T(0) : x;
+}
+//: array_rel_entr
+FUNCTION T array_rel_entr(T x, T y) {
+    if (array_nan(x) || array_nan(y))
+        return x + y;
+    return x > 0 && y > 0 ? x * log(x / y) : x == 0 && y >= 0 ? T(0) : T(1) / T(0);
+}
 //: array_spacing
 FUNCTION auto array_spacing(T x) {
     const auto a = +x, infinity = decltype(a)(__int_as_float(0x7f800000));

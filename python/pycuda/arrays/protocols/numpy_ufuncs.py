@@ -10,6 +10,7 @@ from pycuda import _driver
 from pycuda.arrays.linalg import products as _linalg
 from pycuda.arrays.own_device import on_own_device
 from pycuda.arrays.protocols.ufunc_methods import METHODS
+from pycuda.arrays.ufuncs.special_functions import SPECIAL
 from pycuda.arrays.ufuncs.universal_functions import TWO_RESULTS, UFUNCS
 
 
@@ -66,7 +67,12 @@ def _check_out(called: str, kwargs) -> None:
 
 def _call(ufunc, inputs, kwargs):
     name = ufunc.__name__
-    function = _PRODUCTS.get(name) or TWO_RESULTS.get(name) or UFUNCS.get(name)
+    function = (
+        _PRODUCTS.get(name)
+        or TWO_RESULTS.get(name)
+        or UFUNCS.get(name)
+        or SPECIAL.get(name)  # of scipy.special
+    )
     if function is None:
         called = f"numpy.{name}" if getattr(np, name, None) is ufunc else name
         raise TypeError(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pycuda import gpuarray
+from pycuda import _driver, gpuarray
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -248,4 +248,25 @@ def test_rows_taken_and_put(dtype, shape):
         expected, got = x.copy(), gpuarray.to_gpu(x)
         expected[places] = 5
         got[gpuarray.to_gpu(places)] = 5
+        np.testing.assert_array_equal(got.get(), expected)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16"]
+)
+@pytest.mark.parametrize("bins, count", [(7, 300), (5000, 9000), (7, 9000)])
+def test_the_form_for_a_gpu(dtype, bins, count):
+    """Atomic operations in memory, and tables in shared memory, on any device."""
+    places = np.random.default_rng(1).integers(0, bins, count)
+    if dtype == "f2":
+        places, bins = np.arange(count), count  # few steps for each element are exact
+    for name in ("add", "subtract", "maximum", "multiply"):
+        if not _driver._array_can_combine_rows(name, np.dtype(dtype)):
+            continue
+        expected = np.ones(bins, dtype)
+        getattr(np, name).at(expected, places, np.ones(count, dtype))
+        got = gpuarray.to_gpu(np.ones(bins, dtype))
+        assert _driver._array_combine_rows(
+            name, got, gpuarray.to_gpu(places), gpuarray.to_gpu(np.ones(count, dtype)), packed=True
+        )  # fmt: skip
         np.testing.assert_array_equal(got.get(), expected)

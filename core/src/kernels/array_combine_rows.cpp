@@ -246,7 +246,7 @@ bool can_combine_rows(Operation operation, ScalarType type) {
 }
 
 bool combine_rows(Operation operation, const Array &base, RowIndices indices, const Array &in,
-                  StreamRef stream) {
+                  StreamRef stream, KernelForm form) {
     check_arguments(operation, base, *indices.places, in);
     Array values = in;
     if (values.may_share_bytes(base) || !values.is_aligned()) {
@@ -268,7 +268,7 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
               {n, width, extent, base.layout().stride(0), steps.row, steps.element, cells, 1}};
     call.combining.width = width;
     call.combining.n = n;
-    const bool serial = is_rolled(KernelForm::Chosen);
+    const bool serial = is_rolled(form);
     Work use(stream);
     if (!indices.checked) {
         if (n == 0)

@@ -34,7 +34,7 @@ struct Geometry {
     int copies;
 };
 
-#if !TASK_SERIAL
+#if !TASK_SERIAL && !NATIVE_ADD && !PARTS
 template <int size> struct Bits;
 template <> struct Bits<4> {
     typedef unsigned Type;
@@ -71,7 +71,9 @@ __device__ void exchange_step(T *element, T value) {
         old = found;
     }
 }
+#endif
 
+#if !TASK_SERIAL
 __device__ __forceinline__ void step_at(T *element, T value) {
 #if NATIVE_ADD
     atomicAdd(reinterpret_cast<Native *>(element), Native(value));

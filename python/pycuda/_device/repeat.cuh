@@ -56,3 +56,28 @@ extern "C" __global__ void __launch_bounds__(256)
     owners(const long long *ends, long long count, long long total, long long *out) {
     for_each_result(ends, count, total, [&](long long at, long long from) { out[at] = from; });
 }
+
+// For a CPU: a block is one thread, and writes the results of a part of the elements.
+template <class Write>
+__device__ __forceinline__ void for_each_run(const long long *ends, long long count,
+                                             const Write &write) {
+    const long long part = (count + gridDim.x - 1) / gridDim.x, first = blockIdx.x * part;
+    const long long last = min(count, first + part);
+    long long at = first > 0 && first < count ? ends[first - 1] : 0;
+    for (long long k = first; k < last; ++k)
+        for (const long long end = ends[k]; at < end; ++at)
+            write(at, k);
+}
+
+extern "C" __global__ void __launch_bounds__(1)
+    repeat_runs(const void *elements, const long long *ends, long long count, long long,
+                void *out) {
+    for_each_run(ends, count, [&](long long at, long long from) {
+        static_cast<T *>(out)[at] = static_cast<const T *>(elements)[from];
+    });
+}
+
+extern "C" __global__ void __launch_bounds__(1)
+    owners_of_runs(const long long *ends, long long count, long long, long long *out) {
+    for_each_run(ends, count, [&](long long at, long long from) { out[at] = from; });
+}

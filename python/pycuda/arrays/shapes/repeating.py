@@ -79,6 +79,7 @@ def repeat(a, repeats, axis=None):
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 _TILE = 2048  # results of a thread block
+_MOST_READ = 16384  # counts that are added up on the host
 
 
 @context_dependent_memoize
@@ -91,28 +92,32 @@ def _repeat_each(array, counts, axis: int):
     """Repeat the parts along an axis by a vector of counts."""
     ends, total = _ends_of(counts)
     extent = array.shape[axis]
-    is_vector = array.ndim == 1 and array._c_contiguous
     if total == 0 or extent == 0:
         return array[_along(axis, slice(0, 0))].copy()
-    name = "repeat" if is_vector and array.dtype.itemsize in _WORDS else "owners"
-    kernel = _repeat_kernel(array.dtype.itemsize if name == "repeat" else 8, name)
-    result = empty(total, array.dtype if name == "repeat" else np.int64)
-    kernel(
-        *([array] if name == "repeat" else []), ends, extent, total, result,
-        block=(256, 1, 1), grid=(-(-total // _TILE), 1),
+    direct = array.ndim == 1 and array._c_contiguous and array.dtype.itemsize in _WORDS
+    result = empty(total, array.dtype if direct else np.int64)
+    if _driver._array_threads_are_cores():
+        name, block = "repeat_runs" if direct else "owners_of_runs", 1
+        blocks = min(extent, 4 * _driver.Context.get_device().multiprocessor_count)
+    else:
+        name, block = "repeat" if direct else "owners", 256
+        blocks = -(-total // _TILE)
+    _repeat_kernel(array.dtype.itemsize if direct else 8, name)(
+        *([array] if direct else []), ends, extent, total, result,
+        block=(block, 1, 1), grid=(blocks, 1),
     )  # fmt: skip
-    return result if name == "repeat" else array[_along(axis, result)]
+    return result if direct else array[_along(axis, result)]
 
 
 def _ends_of(counts):
     """The cumulative counts as an array of the device, and their sum. Raises ValueError for a negative count."""
+    if isinstance(counts, ArrayBase) and counts.size <= _MOST_READ:
+        counts = counts.get()  # takes less time than several kernels
     if not isinstance(counts, ArrayBase):
         if counts.size and counts.min() < 0:
             raise ValueError("repeats must not be negative")
         ends = np.cumsum(counts, dtype=np.int64)
         return as_array(ends), int(ends[-1]) if ends.size else 0
-    if counts.size == 0:
-        return counts, 0
     ends = _driver._array_scan("sum", counts, 0, np.dtype(np.int64))
     last = ends[-1:]
     if counts.dtype.kind == "i":

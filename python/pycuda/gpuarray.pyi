@@ -81,6 +81,7 @@ from pycuda.arrays.interop.files import array_str as array_str
 from pycuda.arrays.creation.conversion import asarray as asarray
 from pycuda.arrays.creation.conversion import ascontiguousarray as ascontiguousarray
 from pycuda.arrays.creation.conversion import asfortranarray as asfortranarray
+from pycuda.arrays.interop.modules import asnumpy as asnumpy
 from pycuda.arrays.creation.conversion import astype as astype
 from pycuda.arrays.shapes.views import atleast_1d as atleast_1d
 from pycuda.arrays.shapes.views import atleast_2d as atleast_2d
@@ -195,6 +196,7 @@ def full_like(
 
 gcd: _UniversalFunction
 from pycuda.arrays.creation.ranges import geomspace as geomspace
+from pycuda.arrays.interop.modules import get_array_module as get_array_module
 from pycuda.arrays.numerics.differences import gradient as gradient
 
 greater: _UniversalFunction
@@ -383,6 +385,7 @@ from pycuda.arrays.elementwise.elementwise import sinc as sinc
 
 sinh: _UniversalFunction
 from pycuda.arrays.shapes.queries import size as size
+from pycuda.arrays.shapes.windows import sliding_window_view as sliding_window_view
 from pycuda.arrays.sorting.sorting import sort as sort
 from pycuda.arrays.sorting.sorting import sort_complex as sort_complex
 

@@ -19,6 +19,7 @@ import secrets
 import numpy as np
 
 from pycuda import _device_code, _driver
+from pycuda._random_distributions import Distributions
 from pycuda.driver import Context
 from pycuda.gpuarray import GPUArray
 from pycuda.tools import context_dependent_memoize
@@ -71,7 +72,7 @@ def _shape_of(size: object) -> tuple[int, ...]:
     return tuple(size) if isinstance(size, (tuple, list)) else (int(size),)
 
 
-class Generator:
+class Generator(Distributions):
     """A random number generator, like ``numpy.random.Generator``.
 
     seed: 0 to 2**64 - 1; None draws one from the operating system.

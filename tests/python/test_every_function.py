@@ -31,7 +31,7 @@ def test_every_function_has_a_row_with_numpys_values(benchmark):
     failed = {}
     warnings.simplefilter("ignore")
     for name, text in {**calls, **dict.fromkeys(benchmark.MORE, "")}.items():
-        ours.data = benchmark.operands(ours.array, 1024)
+        ours.data = benchmark.Operands(ours.array, 1024)
         try:
             if ours.call(name, text)() is None and name not in IN_PLACE:
                 failed[name] = "returns None"

@@ -55,6 +55,8 @@ class Entry:
 
 
 ENTRIES: list[Entry] = []
+# numpy.lib.stride_tricks has functions of arrays that numpy itself lacks.
+_STRIDE_TRICKS = np.lib.stride_tricks
 
 
 def public(
@@ -176,7 +178,7 @@ def numpy_functions() -> dict:
             continue
         owner = getattr(np, entry.namespace) if entry.namespace else np
         for name in entry.names:
-            theirs = getattr(owner, name, None)
+            theirs = getattr(owner, name, None) or getattr(_STRIDE_TRICKS, name, None)
             if theirs is not None:
                 table[theirs] = entry.function
     return table

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pycuda.arrays.creation import conversion, filled, ranges
 from pycuda.arrays.elementwise import comparing, elementwise
 from pycuda.arrays.indexing import assigning, choosing, grids, selecting, triangles
-from pycuda.arrays.interop import files
+from pycuda.arrays.interop import files, modules
 from pycuda.arrays.linalg import products, vectors
 from pycuda.arrays.numerics import differences, polynomials
 from pycuda.arrays.protocols import array_api_functions, pycuda_functions
@@ -23,6 +23,7 @@ from pycuda.arrays.shapes import (
     repeating,
     splitting,
     views,
+    windows,
 )
 from pycuda.arrays.sorting import sets, sorting, unique
 from pycuda.arrays.statistics import correlation, histograms, interpolation, quantiles

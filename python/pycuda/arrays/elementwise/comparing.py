@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, as_operand, as_source
 from pycuda.arrays.registry import public
+from pycuda.arrays.ufuncs.fusing import fuse
+from pycuda.arrays.ufuncs.tracing import Traced
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 # Comparing
@@ -24,19 +27,41 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
     >>> gpuarray.isclose(gpuarray.array([1.0, 2.0]), gpuarray.array([1.0 + 1e-9, 2.1]))
     array([ True, False])
     """
-    a, b = as_operand(a), as_operand(b)
-    kind = getattr(b, "dtype", None)
-    if kind is not None and kind.kind in "iub":
-        b = UFUNCS["multiply"](b, 1.0)
-    elif isinstance(b, int):  # the type of ``a`` may not hold it
+    return _is_close(*_operands_of_isclose(a, b, rtol, atol), bool(equal_nan))
+
+
+def _operands_of_isclose(a, b, rtol, atol) -> tuple:
+    a, b, rtol, atol = (as_operand(one) for one in (a, b, rtol, atol))
+    if isinstance(b, int):  # the type of ``a`` may not hold it
         b = float(b)
-    near = UFUNCS["absolute"](UFUNCS["subtract"](a, b)) <= (
-        UFUNCS["absolute"](b) * rtol + atol
-    )
-    result = (near & UFUNCS["isfinite"](b)) | UFUNCS["equal"](a, b)
+    if not isinstance(a, ArrayBase) and not isinstance(b, ArrayBase):
+        a = as_array(a)
+    return a, b, rtol, atol
+
+
+def _close(a, b, rtol, atol, equal_nan):
+    if getattr(b, "dtype", np.dtype(float)).kind in "iub":
+        b = b * 1.0
+    limit = abs(b) * rtol + atol
+    near = abs(a - b) <= limit
+    if isinstance(b, Traced):
+        near = near & np.isfinite(b)
+    elif not np.isfinite(b):
+        near = near & False
+    result = near | (a == b)
     if equal_nan:
-        result = result | (UFUNCS["isnan"](a) & UFUNCS["isnan"](b))
+        result = result | ((a != a) & (b != b))
     return result
+
+
+@fuse
+def _is_close(a, b, rtol, atol, equal_nan):
+    return _close(a, b, rtol, atol, equal_nan)
+
+
+@fuse
+def _are_close(a, b, rtol, atol, equal_nan):
+    return _close(a, b, rtol, atol, equal_nan).all()
 
 
 @public()
@@ -52,7 +77,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> bool:
     >>> gpuarray.allclose(gpuarray.array([1.0, 2.0]), [1.0, 2.0 + 1e-9])
     True
     """
-    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+    return bool(_are_close(*_operands_of_isclose(a, b, rtol, atol), bool(equal_nan)))
 
 
 @public()

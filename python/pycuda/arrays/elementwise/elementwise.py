@@ -183,6 +183,11 @@ def sinc(x):
     x = as_array(x)
     if x.dtype.kind in "iub":
         x = x.astype(np.float64)
+    return _sinc(x)
+
+
+@fuse
+def _sinc(x):
     one = x.dtype.type(1)
     scaled = where(x == 0, one, x * math.pi)
     return where(x == 0, one, UFUNCS["sin"](scaled) / scaled)

@@ -17,6 +17,7 @@ from pycuda.arrays.reductions.reducing import (
 from pycuda.arrays.reductions.scans import cumprod, cumsum
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -130,7 +131,25 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     array(2.5)
     """
     a = as_array(a)
+    if where is None and a.dtype.kind in "fc":
+        result = _mean_of_numbers(a, _plain(axis), dtype, bool(given(keepdims, False)))
+        return put_into(out, result)
     return mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
+
+
+def _plain(axis):
+    """An axis as an int, a tuple or None, for the key of a fused function."""
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
+@fuse
+def _mean_of_numbers(a, axis, dtype, keepdims):
+    return a.mean(axis, dtype, None, keepdims, where=a == a)
+
+
+@fuse
+def _variance_of_numbers(a, axis, dtype, ddof, keepdims):
+    return a.var(axis, dtype, None, ddof, keepdims, where=a == a)
 
 
 @public()
@@ -144,6 +163,9 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     """
     a, ddof = as_array(a), delta_of(ddof, correction)
     keepdims = bool(given(keepdims, False))
+    if where is None and mean is None and ddof in (0, 1) and a.dtype.kind in "fc":
+        result = _variance_of_numbers(a, _plain(axis), dtype, ddof, keepdims)
+        return put_into(out, result)
     result = var(
         a, axis, dtype, None, ddof, keepdims, where=_numbers(a, where), mean=mean
     )

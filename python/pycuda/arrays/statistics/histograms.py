@@ -406,7 +406,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     shape = [one.size - 1 for one in edges]
     if columns[0].dtype.itemsize <= 4 or columns[0].dtype == np.float64:
         uniform = [_is_number(one) for one in bins]
-        boxes = _boxes_at_once(columns, on_host, uniform)
+        boxes = _boxes_at_once(columns, on_host, edges, uniform)
     else:  # a double does not represent all values
         boxes = _boxes(columns, edges)
     result = _weighted(boxes, weights, math.prod(shape))
@@ -446,18 +446,18 @@ def _edges_of_axis(column, bins, range):
     return np.linspace(*_outer_edges(column, range), count + 1)
 
 
-def _boxes_at_once(columns, edges, uniform):
-    """As :func:`_boxes`, with one kernel for each axis. ``edges`` are on the host."""
+def _boxes_at_once(columns, edges, on_device, uniform):
+    """As :func:`_boxes`, with one kernel for each axis. ``edges`` are on the host, ``on_device`` are the same ones."""
     size = columns[0].size
     numbers = empty(size, np.int64)
     if size == 0:
         return numbers
-    for axis, (column, along, even) in enumerate(zip(columns, edges, uniform, strict=True)):  # fmt: skip
+    for axis, (column, along, own, even) in enumerate(zip(columns, edges, on_device, uniform, strict=True)):  # fmt: skip
         if column.dtype == np.float16:
             column = column.astype(np.float32)
         even = even and bool((along[:-1] < along[1:]).all())
         _module(column.dtype, even).get_function("find_box")(
-            column, size, column.strides[0], numbers, as_array(along.astype(np.float64)),
+            column, size, column.strides[0], numbers, own.astype(np.float64, copy=False),
             len(along) - 1, axis == 0, block=(256, 1, 1), grid=(-(-size // 256), 1),
         )  # fmt: skip
     return numbers

@@ -12,6 +12,7 @@ from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.sorting.sorting import _sort
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 # Alpha and beta of Hyndman and Fan for the methods that interpolate between all elements.
@@ -132,6 +133,17 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
             min(max(float(_place(method, n, one)), 0.0), n - 1) for one in q.ravel()
         ]
         elements = _Elements(rows, [*places, n - 1])
+        if kind.kind == "f" and method not in _DISCRETE and a.dtype.kind in "biuf":
+            result = _driver._array_empty(
+                (len(places), *rows.shape[:-1]), kind, a._own_allocator, "C", type(a)
+            )
+            for i, place in enumerate(places):
+                first = int(place)
+                ends = (elements[first], elements[first + 1], elements[n - 1])
+                if result.size:
+                    _interpolated.into((result[i],), *ends, place - first, kind)
+            result = result._reshape(*q.shape, *(wide if keepdims else rows.shape[:-1]))
+            return put_into(out, result)
         no_value = UFUNCS["isnan"](elements[n - 1]) if has_nan else None
         parts = [_quantile_at(elements, place, method, kind) for place in places]
     result = full((len(parts), *rows.shape[:-1]), 0, kind)
@@ -240,15 +252,46 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         middle = _driver._array_select(
             rows, rows.ndim - 1, [(n - 1) // 2, n // 2, n - 1]
         )
-        # For an odd number of elements, return the middle one. A sum of two elements may overflow.
-        kind = a.dtype if a.dtype.kind in "fV" else np.float64
-        result = middle[..., 0].astype(kind) if n % 2 else middle[..., :2].mean(-1)
-        if a.dtype.kind == "f":
-            broken = UFUNCS["isnan"](middle[..., 2])
-            result = where(broken, result.dtype.type(np.nan), result)
+        if a.dtype.kind == "V":  # bfloat16
+            result = middle[..., 0].astype(a.dtype) if n % 2 else middle[..., :2].mean(-1)  # fmt: skip
+        else:
+            low, high, last = (middle[..., k] for k in range(3))
+            result = _middle(low, last) if n % 2 else _mean_of_two(low, high, last)
     if keepdims:
         result = result._reshape(wide)
     return put_into(out, result)
+
+
+# For an odd number of elements, the middle one: a sum of two elements may overflow.
+@fuse
+def _middle(element, last):
+    if element.dtype.kind != "f":
+        return element.astype(np.float64)
+    return where(np.isnan(last), element.dtype.type(np.nan), element)
+
+
+@fuse
+def _mean_of_two(low, high, last):
+    kind = low.dtype if low.dtype.kind == "f" else np.dtype(np.float64)
+    wide = np.dtype(np.float32) if kind == np.float16 else kind
+    mean = ((low.astype(wide) + high.astype(wide)) / 2).astype(kind)
+    if low.dtype.kind != "f":
+        return mean
+    return where(np.isnan(last), kind.type(np.nan), mean)
+
+
+@fuse
+def _interpolated(low, high, last, share, kind):
+    """As :func:`_between`, and NaN if the last element is NaN."""
+    is_float = low.dtype.kind == "f"
+    low, high = low.astype(kind), high.astype(kind)
+    if share == 0:
+        result = low
+    else:
+        step = high - low
+        near = low + step * share if share < 0.5 else high - step * (1 - share)
+        result = where(low == high, low, near)
+    return where(np.isnan(last), kind.type(np.nan), result) if is_float else result
 
 
 # Without NaN

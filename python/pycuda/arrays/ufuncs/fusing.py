@@ -203,7 +203,8 @@ class FusedFunction(_driver._FusedCalls):
 
     def into(self, results, *args) -> None:
         """Write the results to arrays. For functions of arrays without reductions; see Fusion::run_into() in C++."""
-        self._plan(args, {}).program.run_into(results, args)
+        plan = self._plan(args, {})
+        plan.program.run_into(results, [args[i] for i in plan.places])
 
     # A call with arrays of known types does not come here: _FusedCalls has the kernels.
     def _call(self, *args, stream=None, **kwargs):

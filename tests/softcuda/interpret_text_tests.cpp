@@ -76,7 +76,8 @@ void place_variables(const ir::Module &module, Launch &launch) {
         std::vector<std::byte> bytes = variable.initial;
         bytes.resize(variable.size);
         for (const ir::GlobalVariable::Address &address : variable.addresses) {
-            if (address.is_function)
+            if (module.variables[address.variable].content ==
+                ir::GlobalVariable::Content::Functions)
                 interpret::refuse("variables that hold addresses of functions");
             const std::uint64_t value =
                 launch.symbols.at(address.variable) + static_cast<std::uint64_t>(address.addend);

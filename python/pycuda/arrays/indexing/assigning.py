@@ -64,6 +64,9 @@ def put(a, ind, v, mode: str = "raise") -> None:
         return
     if values.size not in (1, indices.size):
         values = values[arange_of(indices.size) % values.size]
+    if a._c_contiguous:
+        a._ravel()[indices] = values
+        return
     _items.check_bounds(indices, 0, a.size)
     wrapped = UFUNCS["remainder"](indices.astype(np.int64, copy=False), a.size)
     if (

@@ -136,39 +136,46 @@ def _gradient(f, axis: int, spacing, edge_order: int):
     def weight(values):
         return as_array(np.asarray(values).astype(real_type(f.dtype)).reshape(shape))
 
+    def number(value):
+        return real_type(f.dtype).type(value)
+
     a, b = steps[:-1], steps[1:]
     result = empty_like(f)
     before = (slice(None),) * axis
     if (
         steps == steps[0]
     ).all():  # the formula for equal steps omits the middle sample, which may be infinite
-        inner = (part(2, None) - part(None, -2)) / weight((2 * steps[0],))
+        inside = result[(*before, slice(1, -1))]
+        _slope.into((inside,), part(2, None), part(None, -2), number(2 * steps[0]))
     else:
-        inner = (
+        result[(*before, slice(1, -1))] = (
             part(None, -2) * weight(-b / (a * (a + b)))
             + part(1, -1) * weight((b - a) / (a * b))
             + part(2, None) * weight(a / (b * (a + b)))
         )
-    result[(*before, slice(1, -1))] = inner
+    start, end = result[(*before, slice(0, 1))], result[(*before, slice(-1, None))]
     if edge_order == 1:
-        first = (part(1, 2) - part(0, 1)) / weight(steps[:1])
-        last = (part(-1, None) - part(-2, -1)) / weight(steps[-1:])
+        _slope.into((start,), part(1, 2), part(0, 1), number(steps[0]))
+        _slope.into((end,), part(-1, None), part(-2, -1), number(steps[-1]))
     else:
         c, d = steps[0], steps[1]
-        first = (
+        start[...] = (
             part(0, 1) * weight([-(2 * c + d) / (c * (c + d))])
             + part(1, 2) * weight([(c + d) / (c * d)])
             + part(2, 3) * weight([-c / (d * (c + d))])
         )
         c, d = steps[-2], steps[-1]
-        last = (
+        end[...] = (
             part(-3, -2) * weight([d / (c * (c + d))])
             + part(-2, -1) * weight([-(d + c) / (c * d)])
             + part(-1, None) * weight([(2 * d + c) / (d * (c + d))])
         )
-    result[(*before, slice(0, 1))] = first
-    result[(*before, slice(-1, None))] = last
     return result
+
+
+@fuse
+def _slope(later, earlier, step):
+    return (later - earlier) / step
 
 
 def _on_host(values):

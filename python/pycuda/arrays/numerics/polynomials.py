@@ -15,6 +15,7 @@ from pycuda.arrays.linalg.vectors import outer
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.shapes.views import matrix_transpose
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -156,8 +157,21 @@ def polyval(p, x):
     >>> gpuarray.polyval(gpuarray.array([1, 0, -1]), gpuarray.array([2, 3]))
     array([3, 8])
     """
-    x = as_array(x)
+    x, coefficients = as_array(x), list(as_array(p))
+    if len(coefficients) <= _MOST_FUSED:
+        return _horner(x, *coefficients)
     result = UFUNCS["multiply"](x, 0)
-    for coefficient in as_array(p):
+    for coefficient in coefficients:
+        result = result * x + coefficient
+    return result
+
+
+_MOST_FUSED = 32  # coefficients of one kernel
+
+
+@fuse
+def _horner(x, *coefficients):
+    result = x * 0
+    for coefficient in coefficients:
         result = result * x + coefficient
     return result

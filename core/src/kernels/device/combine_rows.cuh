@@ -36,6 +36,12 @@ struct Geometry {
 
 #if !TASK_SERIAL && !NATIVE_ADD && !PARTS
 template <int size> struct Bits;
+template <> struct Bits<1> {
+    typedef unsigned char Type;
+};
+template <> struct Bits<2> {
+    typedef unsigned short Type;
+};
 template <> struct Bits<4> {
     typedef unsigned Type;
 };
@@ -44,28 +50,26 @@ template <> struct Bits<8> {
 };
 
 /// Repeats the step until no other thread has written between its load and its store. An element
-/// that is smaller than a word is replaced within its word.
+/// that is smaller than a word is replaced within its word, by shifts: with a copy of bytes to a
+/// place known at run time, NVRTC made wrong code for float16.
 __device__ void exchange_step(T *element, T value) {
-    constexpr int size = sizeof(T) < 4 ? 4 : sizeof(T);
-    typedef typename Bits<size>::Type Word;
+    typedef typename Bits<sizeof(T)>::Type Element;
+    typedef typename Bits<sizeof(T) < 4 ? 4 : sizeof(T)>::Type Word;
     const unsigned long long address = reinterpret_cast<unsigned long long>(element);
-    const int within = sizeof(T) < 4 ? int(address & 3) : 0;
+    const int within = sizeof(T) < 4 ? int(address & 3) : 0, shift = 8 * within;
+    const Word others = ~(Word(Element(~Element(0))) << shift);
     Word *const word = reinterpret_cast<Word *>(address - within);
     Word old = *reinterpret_cast<volatile Word *>(word);
     for (;;) {
-        union Parts {
-            Word word;
-            unsigned char bytes[size];
-            __device__ Parts() {}
-        } parts;
+        Element bits = Element(old >> shift);
         T before;
-        parts.word = old;
-        memcpy(&before, parts.bytes + within, sizeof(T));
+        memcpy(&before, &bits, sizeof(T));
         const T after = Step::operate(0, before, value);
-        memcpy(parts.bytes + within, &after, sizeof(T));
-        if (parts.word == old)
+        memcpy(&bits, &after, sizeof(T));
+        const Word next = (old & others) | (Word(bits) << shift);
+        if (next == old)
             return;
-        const Word found = atomicCAS(word, old, parts.word);
+        const Word found = atomicCAS(word, old, next);
         if (found == old)
             return;
         old = found;
@@ -87,7 +91,8 @@ __device__ __forceinline__ void step_at(T *element, T value) {
 #endif
 
 #define FIND_ELEMENT(i)                                                                            \
-    const Count row = ONE ? i : i / Count(g.width), column = ONE ? 0 : i - row * Count(g.width);   \
+    const Count row = ONE ? i : i / Count(g.width);                                                \
+    [[maybe_unused]] const Count column = ONE ? 0 : i - row * Count(g.width);                      \
     long long place = places[row];                                                                 \
     if (place < 0 && failed != nullptr)                                                            \
         place += g.extent;                                                                         \

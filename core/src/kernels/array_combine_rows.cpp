@@ -248,15 +248,11 @@ bool can_combine_rows(Operation operation, ScalarType type) {
 bool combine_rows(Operation operation, const Array &base, RowIndices indices, const Array &in,
                   StreamRef stream, KernelForm form) {
     check_arguments(operation, base, *indices.places, in);
-    Array values = in;
-    if (values.may_share_bytes(base) || !values.is_aligned()) {
-        values = Array::scratch(in.context(), in.shape(), in.dtype(), stream);
-        assign(values, in, Casting::No, stream);
-    }
+    Array values = separate(in, base, stream);
     const RowSteps steps = row_steps(values, base, *indices.places, stream);
     if (indices.places->size() == 0)
         return true;
-    const Array places = row_indices(*indices.places, stream);
+    const Array places = row_indices(*indices.places, base, stream);
     const std::int64_t extent = base.layout().extent(0);
     const auto cells = static_cast<std::int64_t>(base.size());
     const std::int64_t width = cells == 0 ? 0 : cells / extent;

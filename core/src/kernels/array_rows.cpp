@@ -102,6 +102,18 @@ std::size_t word_of_rows(const Array &base, const Array &dense, std::int64_t row
 
 Array row_indices(const Array &places, StreamRef stream) { return compact(places, stream); }
 
+Array row_indices(const Array &places, const Array &target, StreamRef stream) {
+    return row_indices(separate(places, target, stream), stream);
+}
+
+Array separate(const Array &values, const Array &target, StreamRef stream) {
+    if (!values.may_share_memory(target) && values.is_aligned())
+        return values;
+    const Array copy = Array::scratch(values.context(), values.shape(), values.dtype(), stream);
+    assign(copy, values, Casting::No, stream);
+    return copy;
+}
+
 std::string rows_prelude(ScalarType index, std::int64_t width, std::int64_t n) {
     return "typedef " + std::string(cuda_name(index)) + " I;\n#define ONE " +
            (width == 1 ? "1" : "0") + "\n#define WIDE " + (is_wide(n) ? "1" : "0") + "\n";
@@ -182,15 +194,11 @@ bool take_rows(const Array &out, const Array &base, const Array &places, StreamR
 bool put_rows(const Array &base, const Array &places, const Array &in, StreamRef stream) {
     check_arguments(base, places, in);
     base.require_writable("the array to assign to");
-    Array dense = in;
-    if (dense.may_share_bytes(base)) { // else an element could be written before it is read
-        dense = Array::scratch(in.context(), in.shape(), in.dtype(), stream);
-        assign(dense, in, Casting::No, stream);
-    }
+    Array dense = separate(in, base, stream);
     const RowSteps steps = row_steps(dense, base, places, stream);
     if (places.size() == 0)
         return true;
-    const Array to = row_indices(places, stream);
+    const Array to = row_indices(places, base, stream);
     const std::int64_t one[] = {1};
     const Array failed = Array::scratch(to.context(), one, ScalarType::Int32, stream);
     Work use(stream);

@@ -12,8 +12,13 @@
 
 namespace pycuda {
 
-/// The indices as a contiguous array.
+/// The indices as a contiguous array. For elements of `target` that are written, a copy if the
+/// indices may lie in the memory of `target`: all are read before the first element is written.
 Array row_indices(const Array &places, StreamRef stream);
+Array row_indices(const Array &places, const Array &target, StreamRef stream);
+
+/// `values`, or a copy if they may lie in the memory of `target`, or are not aligned.
+Array separate(const Array &values, const Array &target, StreamRef stream);
 
 /// `#define` lines and the type of an index, for rows.cuh and combine_rows.cuh. `width`: words or
 /// elements of a row; `n`: of all rows.

@@ -136,6 +136,45 @@ def test_pow_of_libcudacxx_by_name(device):
     assert value(body, source, no_extern_c=True) == 3.0**20
 
 
+def test_the_escape_of_terminals(device):
+    r"""NVRTC alone reads ``\e`` as an 'e', with a warning."""
+    body = r"""o[0] = '\e' + 100 * ('\\' == 92) + 1000 * ("\e1"[1] == '1');"""
+    assert value(body) == 27 + 100 + 1000
+
+
+def test_directives_ask_for_macros_of_headers(device):
+    """nvcc has included <limits.h> and <math.h> before the source."""
+    source = """
+    #if defined(INT_MAX) && defined(M_PI)
+    #define WHICH 1
+    #else
+    #define WHICH 2
+    #endif
+    #ifndef M_PI
+    #define M_PI 3
+    #endif
+    """
+    assert value("o[0] = WHICH + M_PI;", source) == 1 + np.pi
+
+
+def test_traits_without_an_include(device):
+    body = "o[0] = std::is_same<int, int>::value; std::nullptr_t p = nullptr; o[0] += p == 0;"
+    try:
+        assert value(body, no_extern_c=True) == 2
+    except cuda.CompileError as reason:
+        if "cuda/std/type_traits" not in str(reason):
+            raise
+        pytest.skip("this CUDA has no libcu++")
+
+
+def test_headers_of_the_host_are_empty(device):
+    headers = (
+        "optional variant span memory filesystem pthread.h dlfcn.h sys/stat.h wchar.h"
+    )
+    source = "".join(f"#include <{header}>\n" for header in headers.split())
+    assert value("o[0] = 1;", source) == 1
+
+
 def test_macros_of_gcc(device):
     """They are defined if the source asks for them, with GCC's values."""
     source = """
@@ -273,6 +312,26 @@ EXTENSIONS = {
         "",
         "o[0] = __builtin_popcount(7) + __builtin_clz(1) + __builtin_ctz(8);",
         37,
+    ),
+    "builtins of mathematics": (
+        "",
+        "float x = 2; o[0] = __builtin_sqrtf(x * x) + (__builtin_sqrt(x) == sqrt(2.0));",
+        3,
+    ),
+    "__extension__ and __asm__": (
+        "",
+        '__extension__ int a; __asm__ __volatile__("mov.u32 %0, 3;" : "=r"(a)); o[0] = a;',
+        3,
+    ),
+    "__VA_OPT__": (
+        "#define F(a, ...) a __VA_OPT__(+) __VA_ARGS__\n",
+        "o[0] = F(3, 4);",
+        7,
+    ),
+    "auto parameters": (
+        "__device__ auto twice(auto x) { return x + x; }\n",
+        "o[0] = twice(2.5);",
+        5,
     ),
     "macros": (
         "#if !defined(__NVCC__) || !defined(__GNUC__)\n#error needs nvcc\n#endif\n",

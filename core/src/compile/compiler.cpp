@@ -354,6 +354,8 @@ CompileResult compile(const CompileRequest &asked) {
         request.source = std::move(*moved);
     if (std::optional<std::string> included = replace_imports(request.source))
         request.source = std::move(*included);
+    if (std::optional<std::string> escaped = replace_escapes(request.source))
+        request.source = std::move(*escaped);
     if (!caches_are_on(request) || request.keep) {
         const PreparedJob prepared = prepare(request);
         return compile_afresh(prepared.job, prepared.nvcc).result;

@@ -316,6 +316,80 @@ template <class T> using pycuda_type = typename pycuda_plain<T>::type;
 #define __builtin_ctzll(x) (__ffsll(x) - 1)
 #define __builtin_parity(x) (__popc(x) & 1)
 #define __builtin_bswap32(x) __byte_perm(x, 0, 0x0123)
+#define __builtin_inf() __longlong_as_double(0x7ff0000000000000LL)
+#define __builtin_inff() __int_as_float(0x7f800000)
+#define __builtin_huge_val() __longlong_as_double(0x7ff0000000000000LL)
+#define __builtin_huge_valf() __int_as_float(0x7f800000)
+#define __extension__
+#define __asm__ asm
+#define __asm asm
+#define __volatile__ volatile
+#define __builtin_abs(x) abs((int)(x))
+#define __builtin_labs(x) labs((long)(x))
+#define __builtin_fabs(x) fabs((double)(x))
+#define __builtin_fabsf(x) fabsf(x)
+#define __builtin_sqrt(x) sqrt((double)(x))
+#define __builtin_sqrtf(x) sqrtf(x)
+#define __builtin_sin(x) sin((double)(x))
+#define __builtin_sinf(x) sinf(x)
+#define __builtin_cos(x) cos((double)(x))
+#define __builtin_cosf(x) cosf(x)
+#define __builtin_tan(x) tan((double)(x))
+#define __builtin_tanf(x) tanf(x)
+#define __builtin_asin(x) asin((double)(x))
+#define __builtin_asinf(x) asinf(x)
+#define __builtin_acos(x) acos((double)(x))
+#define __builtin_acosf(x) acosf(x)
+#define __builtin_atan(x) atan((double)(x))
+#define __builtin_atanf(x) atanf(x)
+#define __builtin_sinh(x) sinh((double)(x))
+#define __builtin_sinhf(x) sinhf(x)
+#define __builtin_cosh(x) cosh((double)(x))
+#define __builtin_coshf(x) coshf(x)
+#define __builtin_tanh(x) tanh((double)(x))
+#define __builtin_tanhf(x) tanhf(x)
+#define __builtin_exp(x) exp((double)(x))
+#define __builtin_expf(x) expf(x)
+#define __builtin_exp2(x) exp2((double)(x))
+#define __builtin_exp2f(x) exp2f(x)
+#define __builtin_log(x) log((double)(x))
+#define __builtin_logf(x) logf(x)
+#define __builtin_log2(x) log2((double)(x))
+#define __builtin_log2f(x) log2f(x)
+#define __builtin_log10(x) log10((double)(x))
+#define __builtin_log10f(x) log10f(x)
+#define __builtin_floor(x) floor((double)(x))
+#define __builtin_floorf(x) floorf(x)
+#define __builtin_ceil(x) ceil((double)(x))
+#define __builtin_ceilf(x) ceilf(x)
+#define __builtin_round(x) round((double)(x))
+#define __builtin_roundf(x) roundf(x)
+#define __builtin_trunc(x) trunc((double)(x))
+#define __builtin_truncf(x) truncf(x)
+#define __builtin_rint(x) rint((double)(x))
+#define __builtin_rintf(x) rintf(x)
+#define __builtin_cbrt(x) cbrt((double)(x))
+#define __builtin_cbrtf(x) cbrtf(x)
+#define __builtin_pow(x, y) pow((double)(x), (double)(y))
+#define __builtin_powf(x, y) powf(x, y)
+#define __builtin_fmin(x, y) fmin((double)(x), (double)(y))
+#define __builtin_fminf(x, y) fminf(x, y)
+#define __builtin_fmax(x, y) fmax((double)(x), (double)(y))
+#define __builtin_fmaxf(x, y) fmaxf(x, y)
+#define __builtin_fmod(x, y) fmod((double)(x), (double)(y))
+#define __builtin_fmodf(x, y) fmodf(x, y)
+#define __builtin_atan2(x, y) atan2((double)(x), (double)(y))
+#define __builtin_atan2f(x, y) atan2f(x, y)
+#define __builtin_hypot(x, y) hypot((double)(x), (double)(y))
+#define __builtin_hypotf(x, y) hypotf(x, y)
+#define __builtin_copysign(x, y) copysign((double)(x), (double)(y))
+#define __builtin_copysignf(x, y) copysignf(x, y)
+#define __builtin_fma(x, y, z) fma((double)(x), (double)(y), (double)(z))
+#define __builtin_fmaf(x, y, z) fmaf(x, y, z)
+#define __builtin_memcpy(x, y, n) memcpy(x, y, n)
+#define __builtin_memset(x, y, n) memset(x, y, n)
+#define __builtin_nan(x) nan(x)
+#define __builtin_nanf(x) nanf(x)
 #endif
 )";
 
@@ -341,6 +415,23 @@ std::optional<std::string> replace_imports(std::string_view text) {
     return apply(text, std::move(edits));
 }
 
+std::optional<std::string> replace_escapes(std::string_view text) {
+    if (text.find("\\e") == none || text.find("R\"") != none)
+        return std::nullopt;
+    const std::string blanked = blank_comments_and_strings(text);
+    std::vector<Edit> edits;
+    for (std::size_t at = 0; at + 1 < text.size(); ++at) {
+        if (text[at] != '\\' || blanked[at] != ' ')
+            continue; // outside of a literal
+        if (text[at + 1] == 'e')
+            edits.push_back({at, 2, "\\033"});
+        ++at; // the escaped character
+    }
+    if (edits.empty())
+        return std::nullopt;
+    return apply(text, std::move(edits));
+}
+
 std::optional<std::string> replace_gnu_extensions(std::string_view text) {
     std::vector<Edit> edits = Finder(blank_comments_and_strings(text)).run();
     if (edits.empty())
@@ -352,8 +443,12 @@ const char *text_of_gnu_extension_header() { return header; }
 
 bool may_be_gnu_extension(std::string_view log) {
     constexpr std::string_view phrases[] = {"error: expected an expression",
-                                            "error: expected a \":\"", "identifier \"typeof",
-                                            "identifier \"__typeof", "identifier \"__builtin_"};
+                                            "error: expected a \":\"",
+                                            "identifier \"typeof",
+                                            "identifier \"__typeof",
+                                            "identifier \"__builtin_",
+                                            "identifier \"__extension__",
+                                            "identifier \"__asm"};
     return std::ranges::any_of(phrases,
                                [&](std::string_view phrase) { return log.find(phrase) != none; });
 }

@@ -21,6 +21,9 @@ namespace pycuda::compile_detail {
 /// Rewrites `#import`; empty if the text has none. Line numbers do not change.
 [[nodiscard]] std::optional<std::string> replace_imports(std::string_view text);
 
+/// Rewrites the escape sequence `\e`, which NVRTC reads as an 'e'; empty if the text has none.
+[[nodiscard]] std::optional<std::string> replace_escapes(std::string_view text);
+
 /// Rewrites the other extensions; empty if none can be rewritten. Line numbers do not change.
 /// Include the header below before the result.
 [[nodiscard]] std::optional<std::string> replace_gnu_extensions(std::string_view text);

@@ -2,6 +2,7 @@
 #include "implicit_names.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 namespace pycuda::compile_detail {
@@ -76,10 +77,22 @@ Table make_table() {
         "std::ldexp std::lgamma std::log std::log10 std::log1p std::log2 std::lrint std::lround "
         "std::modf std::nearbyint std::nextafter std::pow std::remainder std::rint std::round "
         "std::signbit std::sin std::sinh std::sqrt std::tan std::tanh std::tgamma std::trunc");
-    add(table, "cstddef", "std::size_t std::ptrdiff_t");
+    add(table, "cstddef", "std::size_t std::ptrdiff_t std::nullptr_t");
+    add(table, "type_traits",
+        "std::is_same std::is_same_v std::enable_if std::enable_if_t std::conditional "
+        "std::conditional_t std::is_integral std::is_floating_point std::is_arithmetic "
+        "std::is_pointer std::remove_reference std::remove_reference_t std::remove_cv_t "
+        "std::decay_t std::make_unsigned_t std::make_signed_t std::true_type std::false_type "
+        "std::integral_constant");
     add(table, "cstring", "std::memcpy std::memset");
     add(table, "cstdio", "std::printf");
     return table;
+}
+
+/// Whether the row is that of macros, which a directive can ask for.
+bool is_macro(const Row &row) {
+    return row.header == "math.h" || row.header == "limits.h" || row.header == "stdlib.h" ||
+           row.declaration.starts_with("#define");
 }
 
 const Table &known_names() {
@@ -99,6 +112,33 @@ constexpr MissingName missing_names[] = {
 };
 
 } // namespace
+
+std::set<std::string> implicit_macros_asked_for(std::string_view blanked) {
+    const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+    std::set<std::string> names;
+    while (!blanked.empty()) {
+        const std::size_t end = std::min(blanked.find('\n'), blanked.size());
+        std::string_view line = blanked.substr(0, end);
+        blanked.remove_prefix(std::min(end + 1, blanked.size()));
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+        if (!line.starts_with('#'))
+            continue;
+        line.remove_prefix(1);
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+        if (!line.starts_with("if") && !line.starts_with("elif"))
+            continue;
+        for (std::size_t at = 0; at < line.size();) {
+            std::size_t stop = at;
+            while (stop < line.size() && is_word(static_cast<unsigned char>(line[stop])))
+                ++stop;
+            const auto known = known_names().find(line.substr(at, stop - at));
+            if (known != known_names().end() && is_macro(known->second))
+                names.emplace(known->first);
+            at = std::max(stop, at + 1);
+        }
+    }
+    return names;
+}
 
 std::set<std::string> missing_implicit_names(std::string_view log) {
     std::set<std::string> names;

@@ -149,6 +149,8 @@ class Scanner {
             header.text = std::move(*moved);
         if (std::optional<std::string> included = replace_imports(header.text))
             header.text = std::move(*included);
+        if (std::optional<std::string> escaped = replace_escapes(header.text))
+            header.text = std::move(*escaped);
         if (changes_.replace_gnu_extensions)
             if (std::optional<std::string> standard = replace_gnu_extensions(header.text))
                 header.text = std::move(*standard);

@@ -158,6 +158,9 @@ constexpr PredefinedMacro predefined[] = {
     {"__linux__", "1"},
     {"__linux", "1"},
     {"__gnu_linux__", "1"},
+    {"linux", "1"},
+    {"unix", "1"},
+    {"__SIZEOF_INT128__", "16"},
     {"__unix__", "1"},
     {"__unix", "1"},
     {"__ELF__", "1"},
@@ -208,8 +211,8 @@ constexpr PredefinedMacro predefined[] = {
 
 // nvcc has the version of its host compiler; this is one that CUDA 12 and 13 support.
 constexpr std::string_view version_of_gcc =
-    "#define __GNUC__ 12\n#define __GNUC_MINOR__ 2\n#define __GNUC_PATCHLEVEL__ 0\n"
-    "#define __GNUG__ 12\n";
+    "#ifndef __GNUC__\n#define __GNUC__ 12\n#define __GNUC_MINOR__ 2\n"
+    "#define __GNUC_PATCHLEVEL__ 0\n#define __GNUG__ 12\n#endif\n";
 
 Table make_macros() {
     Table macros;
@@ -220,7 +223,8 @@ Table make_macros() {
         macros.emplace(name, std::move(text));
     }
     macros.emplace("__NVCC__", "#define __NVCC__ 1\n");
-    macros.emplace(gcc_macro, version_of_gcc);
+    for (const char *name : {gcc_macro, "__GNUC_MINOR__", "__GNUC_PATCHLEVEL__", "__GNUG__"})
+        macros.emplace(name, version_of_gcc);
     return macros;
 }
 

@@ -89,7 +89,8 @@ std::string unknown_parameter_type(const std::string &log) {
     return log.substr(std::min(end, log.size())).starts_with(after) ? log.substr(at, end - at) : "";
 }
 
-// __typeof__ of a macro with a statement expression, which is a lambda in C++.
+// What C++ has since C++20, and GCC before.
+constexpr std::string_view auto_parameter = "error: \"auto\" is not allowed here";
 constexpr std::string_view lambda_in_type = "a lambda is not allowed in an unevaluated expression";
 
 bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
@@ -140,6 +141,9 @@ class NvrtcCompilation {
               choose_architecture(requested_, library_.architectures(), library_.name())) {
         bundled_folder_ = folder_for_bundled_headers();
         attempt_.with_bundled_headers = fs::exists(bundled_folder_ + "/.nvrtc_headers_version");
+        if (job.request.builtins == Builtins::All)
+            attempt_.implicit_names =
+                implicit_macros_asked_for(blank_comments_and_strings(job.request.source));
     }
 
     CompileOutcome run() {
@@ -336,7 +340,10 @@ class NvrtcCompilation {
             return attempt_.with_gcc_macros = true;
         if (says(log, "GCC system_header") && scan_.nvcc_names.contains(gcc_macro))
             return attempt_.without_gcc_macros = true;
-        if ((may_be_gnu_extension(log) || says(log, lambda_in_type)) && replace_extensions(log))
+        const bool may_be_extension = may_be_gnu_extension(log) || says(log, lambda_in_type) ||
+                                      says(log, auto_parameter) ||
+                                      says(job_.request.source, "__VA_OPT__");
+        if (may_be_extension && replace_extensions(log))
             return true;
         if (needs_constants(log) && !attempt_.with_constants_folded)
             return attempt_.with_constants_folded = true;
@@ -367,7 +374,9 @@ class NvrtcCompilation {
         const auto names_standard = [](const std::string &option) {
             return option.find("-std") != std::string::npos;
         };
-        const bool needs_cpp20 = has_designators(job_.request.source) || says(log, lambda_in_type);
+        const bool needs_cpp20 = has_designators(job_.request.source) ||
+                                 says(job_.request.source, "__VA_OPT__") ||
+                                 says(log, lambda_in_type) || says(log, auto_parameter);
         if (!attempt_.with_cpp20 && needs_cpp20 &&
             std::ranges::none_of(job_.options.nvrtc, names_standard))
             return attempt_.with_cpp20 = true;

@@ -203,8 +203,8 @@ constexpr const char *std_io = "#pragma once\nnamespace std { using ::printf; }\
 constexpr const char *std_lib = "#pragma once\nnamespace std { using ::malloc; using ::free; }\n";
 constexpr const char *std_string =
     "#pragma once\nnamespace std { using ::memcpy; using ::memset; }\n";
-constexpr const char *std_size =
-    "#pragma once\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n";
+constexpr const char *std_size = "#pragma once\nnamespace std { using ::size_t; using ::ptrdiff_t; "
+                                 "typedef decltype(nullptr) nullptr_t; }\n";
 constexpr const char *std_time =
     "#pragma once\nnamespace std { using ::clock; using ::clock_t; }\n";
 
@@ -326,13 +326,30 @@ const char *standard_header(std::string_view name) {
 }
 
 bool is_host_header(std::string_view name) {
-    constexpr std::string_view names[] = {
-        "cerrno",    "chrono",    "cstdarg",       "ctype.h",       "deque",       "errno.h",
-        "exception", "fstream",   "iomanip",       "ios",           "iostream",    "istream",
-        "list",      "locale.h",  "map",           "mutex",         "omp.h",       "ostream",
-        "queue",     "random",    "set",           "signal.h",      "sstream",     "stack",
-        "stdarg.h",  "stdexcept", "string",        "sys/time.h",    "sys/types.h", "thread",
-        "typeinfo",  "unistd.h",  "unordered_map", "unordered_set", "vector"};
+    constexpr std::string_view names[] = {"alloca.h",   "bit",           "bitset",
+                                          "cctype",     "cerrno",        "chrono",
+                                          "complex.h",  "concepts",      "condition_variable",
+                                          "csetjmp",    "csignal",       "cstdarg",
+                                          "ctype.h",    "cwchar",        "deque",
+                                          "dlfcn.h",    "endian.h",      "errno.h",
+                                          "exception",  "execution",     "features.h",
+                                          "fenv.h",     "filesystem",    "forward_list",
+                                          "fstream",    "future",        "iomanip",
+                                          "ios",        "iosfwd",        "iostream",
+                                          "istream",    "list",          "locale.h",
+                                          "malloc.h",   "map",           "memory",
+                                          "mutex",      "numbers",       "omp.h",
+                                          "optional",   "ostream",       "pthread.h",
+                                          "queue",      "random",        "regex",
+                                          "set",        "setjmp.h",      "shared_mutex",
+                                          "signal.h",   "span",          "sstream",
+                                          "stack",      "stdarg.h",      "stdexcept",
+                                          "string",     "string_view",   "strings.h",
+                                          "sys/stat.h", "sys/time.h",    "sys/types.h",
+                                          "tgmath.h",   "thread",        "typeinfo",
+                                          "unistd.h",   "unordered_map", "unordered_set",
+                                          "valarray",   "values.h",      "variant",
+                                          "vector",     "wchar.h"};
     return std::ranges::find(names, name) != std::end(names);
 }
 

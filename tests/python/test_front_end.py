@@ -420,6 +420,20 @@ def test_nvcc_compiles_what_nvrtc_refuses(device, nvcc):
         assert nvcc() == 1
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "void *p = o; p = p + 8; o[0] = p != o;",
+        "o[0] = sizeof(FILE *);",
+        "o[0] = __builtin_constant_p(3);",
+        "int a$b = 2; o[0] = a$b;",
+    ],
+)
+def test_nvcc_is_asked_about_extensions(device, nvcc, body):
+    SourceModule(f"__global__ void k(int *o) {{ {body} }}")
+    assert nvcc() == 1
+
+
 def test_nvcc_is_not_asked_about_plain_mistakes(device, nvcc):
     with pytest.raises(cuda.CompileError, match='"nothing" is undefined'):
         SourceModule("__global__ void k(int *o) { o[0] = nothing; }")

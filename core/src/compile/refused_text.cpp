@@ -25,7 +25,13 @@ bool is_error_everywhere(std::string_view message) {
     constexpr std::string_view name = "identifier \"";
     if (message.starts_with(name) && message.ends_with("\" is undefined")) {
         message.remove_prefix(name.size());
-        return !message.starts_with("__") && !message.starts_with("typeof");
+        const std::string_view unknown = message.substr(0, message.find('"'));
+        // Keywords of GCC, and types of the host's headers, which nvcc includes before a source.
+        constexpr std::string_view host_types[] = {"FILE", "div_t",  "ldiv_t",   "pid_t",
+                                                   "id_t", "fpos_t", "locale_t", "max_align_t",
+                                                   "typeof"};
+        return !unknown.starts_with('_') &&
+               std::ranges::find(host_types, unknown) == std::end(host_types);
     }
     constexpr std::string_view phrases[] = {
         "expected a \";\"",
@@ -35,7 +41,6 @@ bool is_error_everywhere(std::string_view message) {
         "cannot be assigned to an entity of type",
         "cannot be used to initialize an entity of type",
         "expression must be a modifiable lvalue",
-        "expression must be a pointer to a complete object type",
         "expression must have class type",
         "has no member \"",
         "has already been declared in the current scope",

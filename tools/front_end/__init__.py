@@ -1,0 +1,1 @@
+"""Texts and decisions of ``tools/front_end_differences.py``."""

@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Compare what nvcc and this package compile, and what the kernels compute: docs/front_end.md.
+
+    ./run tools/front_end_differences.py                  a tenth of the texts, as a list of differences
+    ./run tools/front_end_differences.py --all            all texts: an hour the first time, then minutes
+    ./run tools/front_end_differences.py --write          the page, of the last run of all texts
+    ./run tools/front_end_differences.py --group pragmas --only GCC
+
+The texts are those of tools/front_end. nvcc comes from PATH, CUDA_HOME, /usr/local/cuda or --nvcc. This package compiles
+without nvcc. Both images run on the current device (softcuda without a GPU), and the kernels' numbers are compared.
+nvcc's answers are kept in build/front_end, so a second run only asks about new texts.
+
+A difference needs a row in tools/front_end/decisions.py. Exits with 1 if one has none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+from front_end import decisions  # noqa: E402
+from front_end.cases import Case, declarations, macros, mathematics  # noqa: E402
+from front_end.language import language  # noqa: E402
+
+import pycuda.driver as cuda  # noqa: E402
+from pycuda import compiler  # noqa: E402
+
+KEPT = ROOT / "build" / "front_end"
+RESULTS = KEPT / "all.json"
+PAGE = ROOT / "docs" / "front_end.md"
+ARCHITECTURE = "compute_80"
+INPUT = [2.5, 3.25, 1.5, 0.5, 4.0, 7.0, 0.0, 9.0]
+LARGEST_BATCH = 400
+
+
+@dataclass
+class Answer:
+    """What one compiler made of a text: the kernel's numbers, or the first error."""
+
+    numbers: list[float] | None
+    error: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        return self.numbers is not None
+
+
+def text_of(case: Case, number: str, kernel: str) -> str:
+    text = f'{case.before}\nextern "C" __global__ void {kernel}(double *o) {{ {case.body} }}\n'
+    return text.replace("@", number)
+
+
+def run(image: str, kernel: str) -> Answer:
+    """The numbers of a kernel; a fault of the kernel is an error."""
+    data = np.array(INPUT)
+    context = cuda.Device(0).make_context()  # a fault of the kernel ends the context
+    try:
+        module = cuda.module_from_buffer(image.encode())
+        module.get_function(kernel)(cuda.InOut(data), block=1)
+    except cuda.Error as reason:
+        return Answer(None, f"at run time: {reason}"[:200])
+    finally:
+        context.pop()
+        context.detach()
+    return Answer([repr(float(x)) for x in data[:3]])
+
+
+class Nvcc:
+    """Compiles texts with nvcc, and keeps the answers."""
+
+    def __init__(self, program: str):
+        self.program = program
+        self.version = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, check=True
+        ).stdout
+        KEPT.mkdir(parents=True, exist_ok=True)
+        self.file = KEPT / "nvcc.json"
+        self.known = json.loads(self.file.read_text()) if self.file.exists() else {}
+
+    def key(self, case: Case) -> str:
+        return hashlib.sha256(
+            (self.version + text_of(case, "1", "k")).encode()
+        ).hexdigest()[:24]
+
+    def compile(self, text: str) -> tuple[str | None, str]:
+        """PTX, or None and the messages."""
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "kernel.cu").write_text(text)
+            command = [
+                self.program,
+                "-arch=" + ARCHITECTURE,
+                "-w",
+                "-Xcudafe",
+                "--error_limit=100000",
+                "--ptx",
+            ]
+            done = subprocess.run(
+                [*command, "kernel.cu", "-o", "kernel.ptx"],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                timeout=600,
+            )
+            ptx = Path(folder, "kernel.ptx")
+            if done.returncode == 0 and ptx.exists():
+                return ptx.read_text(), ""
+            return None, done.stdout + done.stderr
+
+    def answers(self, cases: list[Case]) -> dict[Case, Answer]:
+        new = [case for case in cases if self.key(case) not in self.known]
+        together = [case for case in new if not case.alone]
+        alone = [case for case in new if case.alone]
+        for begin in range(0, len(together), LARGEST_BATCH):
+            self.batch(together[begin : begin + LARGEST_BATCH])
+            self.save()
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            done = pool.map(lambda case: self.compile(text_of(case, "1", "k")), alone)
+            for case, (ptx, log) in zip(alone, done, strict=True):
+                self.note(
+                    case, run(ptx, "k") if ptx else Answer(None, first_error(log))
+                )
+                self.save()
+        return {case: Answer(**self.known[self.key(case)]) for case in cases}
+
+    def note(self, case: Case, answer: Answer) -> None:
+        self.known[self.key(case)] = vars(answer)
+
+    def save(self) -> None:
+        self.file.write_text(json.dumps(self.known, indent=0))
+
+    def batch(self, cases: list[Case]) -> None:
+        """Compiles the texts as one file. Texts with errors are left out until the others compile."""
+        left = list(cases)
+        while left:
+            file, owners = "", []
+            for number, case in enumerate(left):
+                text = text_of(case, str(number), f"k{number}")
+                file += text
+                owners += [case] * text.count("\n")
+            ptx, log = self.compile(file)
+            if ptx:
+                image = ptx
+                for number, case in enumerate(left):
+                    self.note(case, run(image, f"k{number}"))
+                return
+            wrong: dict[Case, str] = {}
+            for found in re.finditer(r"kernel\.cu[(:](\d+)[):].*?error:?\s*(.*)", log):
+                wrong.setdefault(owners[min(int(found[1]), len(owners)) - 1], found[2])
+            if not wrong:
+                raise SystemExit(
+                    f"nvcc failed without an error in a text:\n{log[:2000]}"
+                )
+            for case, message in wrong.items():
+                self.note(case, Answer(None, message))
+            left = [case for case in left if case not in wrong]
+
+
+def first_error(log: str) -> str:
+    found = re.search(r"error:?\s+(.*)", log)
+    return (
+        found[1]
+        if found
+        else log.strip().splitlines()[-1]
+        if log.strip()
+        else "no message"
+    )
+
+
+def ours(case: Case) -> Answer:
+    """Compiled by this package, without nvcc."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image = compiler.compile(
+                text_of(case, "1", "k"),
+                nvcc="nvrtc",
+                target="ptx",
+                arch=ARCHITECTURE,
+                no_extern_c=True,
+                cache_dir=False,
+            )
+    except cuda.CompileError as reason:
+        return Answer(None, first_error(str(reason)))
+    return run(image.decode(), "k")
+
+
+def kind_of_difference(nvcc: Answer, own: Answer) -> str:
+    """ "" if there is none."""
+    if nvcc.accepted != own.accepted:
+        return "only nvcc" if nvcc.accepted else "only here"
+    if not nvcc.accepted or nvcc.numbers == own.numbers:
+        return ""
+    near = np.allclose(
+        np.array(nvcc.numbers, float),
+        np.array(own.numbers, float),
+        rtol=1e-6,
+        atol=0,
+        equal_nan=True,
+    )
+    return "last bits" if near else "another number"
+
+
+# A text's group, its name, and the difference: "both" or "neither" if there is none.
+Row = tuple[str, str, str]
+KINDS = ("both", "neither", "only nvcc", "only here", "another number", "last bits")
+
+
+def has_difference(row: Row) -> bool:
+    return row[2] not in KINDS[:2]
+
+
+def compare(cases: list[Case], nvcc: Nvcc) -> list[Row]:
+    """Compiles the texts by both compilers, and prints the differences."""
+    theirs = nvcc.answers(cases)
+    rows = []
+    for case in cases:
+        own = ours(case)
+        kind = kind_of_difference(theirs[case], own)
+        rows.append(
+            (case.group, case.name, kind or ("both" if own.accepted else "neither"))
+        )
+        if not kind:
+            continue
+        said = theirs[case].error or own.error
+        shown = (
+            ""
+            if kind.startswith("only")
+            else f"{theirs[case].numbers} here {own.numbers} "
+        )
+        decision = decisions.find(rows[-1]) or "NO DECISION"
+        print(
+            f"{case.group:12} {kind:14} {case.name:40} {decision}: {shown}{said[:110]}",
+            flush=True,
+        )
+    return rows
+
+
+def page(version: str, rows: list[Row]) -> str:
+    """The text of docs/front_end.md."""
+    counts = Counter((group, kind) for group, _, kind in rows)
+    totals = Counter(kind for _, _, kind in rows)
+    head = decisions.HEAD.format(
+        version=version,
+        texts=len(rows),
+        only_nvcc=totals["only nvcc"],
+        other=totals["another number"],
+        only_here=totals["only here"],
+        mathematics=sum(row[0] == "mathematics" for row in rows),
+        all_mathematics=len(mathematics()),
+    )
+    lines = [
+        head,
+        "| texts | " + " | ".join(KINDS) + " |",
+        "|-" * (len(KINDS) + 1) + "|",
+    ]
+    for group in dict.fromkeys(row[0] for row in rows):
+        lines.append(
+            f"| {group} | "
+            + " | ".join(str(counts[group, kind]) for kind in KINDS)
+            + " |"
+        )
+    lines += [
+        "",
+        "## Decisions",
+        "",
+        "| texts | difference | number | decision | such as |",
+        "|-|-|-|-|-|",
+    ]
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for row in filter(has_difference, rows):
+        grouped.setdefault((row[0], row[2], decisions.find(row) or "none"), []).append(
+            row[1]
+        )
+    for (group, kind, decision), names in grouped.items():
+        shown = ", ".join(f"`{name}`" for name in names[:4]).replace("|", "\\|")
+        lines.append(f"| {group} | {kind} | {len(names)} | {decision} | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+def find_nvcc() -> str | None:
+    folders = [
+        Path(folder) for folder in os.environ.get("PATH", "").split(":") if folder
+    ]
+    folders += [
+        Path(os.environ[name], "bin")
+        for name in ("CUDA_HOME", "CUDA_PATH")
+        if name in os.environ
+    ]
+    for folder in [*folders, Path("/usr/local/cuda/bin")]:
+        if os.access(folder / "nvcc", os.X_OK):
+            return str(folder / "nvcc")
+    return None
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--all", action="store_true", help="all texts, not a sample")
+    options.add_argument("--group", help="only the texts of this group")
+    options.add_argument("--only", help="only texts with this in their name")
+    options.add_argument("--seed", type=int, default=1, help="of the sample")
+    options.add_argument(
+        "--write", action="store_true", help="write docs/front_end.md of the last --all"
+    )
+    options.add_argument("--nvcc", default=find_nvcc(), help="the path of nvcc")
+    given = options.parse_args()
+    if given.write:
+        version, rows = json.loads(RESULTS.read_text())
+        PAGE.write_text(page(version, rows))
+        return report(rows)
+    if not given.nvcc:
+        print(
+            "no nvcc was found: PATH, CUDA_HOME and /usr/local/cuda have none; --nvcc PATH names one"
+        )
+        return 2
+    cuda.init()
+    cases = [*mathematics(), *declarations(), *macros(), *language()]
+    if given.group:
+        cases = [case for case in cases if case.group == given.group]
+    if given.only:
+        cases = [case for case in cases if given.only in case.name]
+    if not (given.all or given.group or given.only):
+        cases = random.Random(given.seed).sample(cases, len(cases) // 10)
+    nvcc = Nvcc(given.nvcc)
+    rows = compare(cases, nvcc)
+    if given.all:
+        release = re.search(r"release ([\d.]+)", nvcc.version)
+        RESULTS.write_text(json.dumps([release[1] if release else "", rows], indent=0))
+    for (group, kind), number in sorted(
+        Counter((row[0], row[2]) for row in rows).items()
+    ):
+        print(f"{group:12} {kind:15} {number}")
+    return report(rows)
+
+
+def report(rows: list[Row]) -> int:
+    """Prints the sum; 1 if a difference has no decision."""
+    differences = [row for row in rows if has_difference(row)]
+    undecided = sum(decisions.find(row) is None for row in differences)
+    print(
+        f"{len(rows)} texts, {len(differences)} differences, {undecided} without a decision"
+    )
+    return 1 if undecided else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -358,11 +358,9 @@ def test_errors_are_cublas_own(blas, capfd):
     assert blas.library.cublasSgemm_v2(None) == 1
     assert "softcuda" not in capfd.readouterr().err
     # Memory that is too short is an execution failure with a message; the handle still works.
-    assert (
-        blas.status("Sgemm_v2", 0, 0, 4, 4, 9, one, small, 4, small, 9, one, small, 4)
-        == 13
-    )
-    assert "A must be device memory of 144 bytes" in capfd.readouterr().err
+    arguments = (0, 0, 4, 4, 90, one, small, 4, small, 90, one, small, 4)
+    assert blas.status("Sgemm_v2", *arguments) == 13
+    assert "A must be device memory of 1440 bytes" in capfd.readouterr().err
     host = np.zeros(16, np.float32)
     assert blas.status("Sscal_v2", 16, one, host, 1) == 13
     blas.Sscal_v2(16, one, small, 1)

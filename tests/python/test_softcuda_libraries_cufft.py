@@ -180,7 +180,7 @@ def test_streams_and_captures(fft, rng):
 
 def test_errors_are_cuffts_own(fft, capfd):
     handle = ctypes.c_int()
-    array = gpuarray.zeros(8, np.complex64)
+    array = gpuarray.zeros(64, np.complex64)
     plan1d = fft.cufftPlan1d
     assert plan1d(ctypes.byref(handle), 8, 0x33, 1) == 3  # invalid type
     assert plan1d(ctypes.byref(handle), 0, C2C, 1) == 8  # invalid size
@@ -188,13 +188,13 @@ def test_errors_are_cuffts_own(fft, capfd):
     assert plan1d(None, 8, C2C, 1) == 4
     assert fft.cufftDestroy(123456) == 1
     assert fft.cufftExecC2C(123456, argument(array), argument(array), FORWARD) == 1
-    plan = Plan(fft, "1d", 8, C2C, 1)
+    plan = Plan(fft, "1d", 64, C2C, 1)
     assert plan.run(Z2Z, array, array, FORWARD) == 3
     assert plan.run(C2C, array, array, 5) == 4
     capfd.readouterr()
     short = gpuarray.zeros(4, np.complex64)
     assert plan.run(C2C, array, short, FORWARD) == 6
-    assert "the output must be device memory of 64 bytes" in capfd.readouterr().err
+    assert "the output must be device memory of 512 bytes" in capfd.readouterr().err
     assert plan.run(C2C, array, array, FORWARD) == 0
     assert fft.cufftXtSetCallback(plan.handle, None, 0, None) == 16
     assert "cufftXtSetCallback: not supported" in capfd.readouterr().err

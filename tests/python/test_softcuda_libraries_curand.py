@@ -119,8 +119,8 @@ def test_errors_are_curands_own(device, capfd):
     assert generator.status("GenerateNormal", values, 7, one, one) == 105
     assert generator.status("SetGeneratorOrdering", 55) == 104
     assert generator.status("GenerateLongLong", values, 2) == 103
-    assert generator.status("GenerateUniform", values, 9) == 201
-    assert "the output must be device memory of 36 bytes" in capfd.readouterr().err
+    assert generator.status("GenerateUniform", values, 90) == 201
+    assert "the output must be device memory of 360 bytes" in capfd.readouterr().err
     generator.GenerateUniform(values, 8)
 
 

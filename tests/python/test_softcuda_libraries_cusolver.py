@@ -219,8 +219,8 @@ def test_errors_are_cusolvers_own(solver, capfd):
     assert solver.status("Spotrf", 0, 4, a, 3, a, 1, info) == 3
     assert solver.library.cusolverDnSpotrf(None) == 1
     capfd.readouterr()
-    assert solver.status("Spotrf", 0, 5, a, 5, a, 1, info) == 6
-    assert "A must be device memory of 100 bytes" in capfd.readouterr().err
+    assert solver.status("Spotrf", 0, 20, a, 20, a, 1, info) == 6
+    assert "A must be device memory of 1600 bytes" in capfd.readouterr().err
     assert solver.status("Spotrf", 0, 4, a, 4, a, 1, None) == 6
     assert solver.library.cusolverSpCreate(None) == 9
     assert "cusolverSpCreate: not supported" in capfd.readouterr().err

@@ -185,7 +185,8 @@ void Session::check_memory(const void *address, std::size_t bytes, const char *w
             throw Failure(statuses.execution_failed,
                           std::string(what) + " must be device memory of " + std::to_string(bytes) +
                               " bytes, but has " + std::to_string(bytes - (end - next)));
-        next = base + size;
+        // The rest of an allocation's last 256 bytes is memory, too, as on a GPU.
+        next = base + (size + 255) / 256 * 256;
     }
 }
 

@@ -110,4 +110,5 @@ def main():
     small()
 
 
-main()
+if __name__ == "__main__":
+    main()

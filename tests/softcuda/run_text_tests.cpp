@@ -122,7 +122,10 @@ std::string run(Driver &driver, LaunchFile test, Results &results, const std::st
     if (wrong.empty() && driver.is_software()) {
         if (log.find(test.failure) == std::string::npos)
             wrong = "the log has no '" + test.failure + "'";
-        if (tier.empty() && !*block_shapes && !test.tier.empty() &&
+        // Without proofs that loops end, nearly all kernels run in lanes.
+        const char *skipped = std::getenv("SOFTCUDA_SKIP");
+        const bool proves = !skipped || !std::strstr(skipped, "loop-ends");
+        if (proves && tier.empty() && !*block_shapes && !test.tier.empty() &&
             log.find("`: " + test.tier) == std::string::npos)
             wrong = "softcuda does not choose " + test.tier;
     }

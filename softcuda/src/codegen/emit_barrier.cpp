@@ -112,6 +112,12 @@ void emit_yield(WarpEmitter &w) {
     w.b.CreateCall(yield, {w.kernel.frame.invariants.worker});
 }
 
+void emit_pause(WarpEmitter &w, std::uint32_t work) {
+    llvm::FunctionCallee pause = w.kernel.code.runtime_function("scu_pause", w.b.getVoidTy(),
+                                                                {w.b.getPtrTy(), w.b.getInt32Ty()});
+    w.b.CreateCall(pause, {w.kernel.frame.invariants.worker, w.i32(work)});
+}
+
 void emit_preemption_point(WarpEmitter &w, const ir::Instruction &i) {
     const auto &points = w.kernel.plan.waits.preemption_points;
     const auto point = points.find(&i);

@@ -14,6 +14,8 @@
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
 
+#include <algorithm>
+
 namespace softcuda::codegen {
 
 namespace {
@@ -63,11 +65,21 @@ void emit_depth_check(WarpEmitter &w) {
     w.b.SetInsertPoint(fine);
 }
 
+bool calls_functions(const ir::Function &function) {
+    return std::ranges::any_of(function.blocks, [](const ir::Block *block) {
+        return std::ranges::any_of(
+            block->instructions, [](const ir::Instruction *i) { return i->is(ir::Opcode::Call); });
+    });
+}
+
 } // namespace
 
+// A function that calls functions may be a loop by recursion.
 void enter_function(WarpEmitter &w) {
     w.set_mask(w.active);
     emit_depth_check(w);
+    if (calls_functions(w.kernel.plan.function))
+        emit_pause(w, 1);
     for (std::size_t i = 0; i < w.kernel.plan.function.arguments.size(); ++i)
         w.store(w.kernel.plan.function.arguments[i], take_argument(w, i));
 }

@@ -28,6 +28,8 @@ void emit_mma(WarpEmitter &w, const ir::Instruction &i);                    // e
 llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i); // emit_barrier.cpp
 /// Lets other warps run: for code that waits for memory to change. Only if warps are fibers.
 void emit_yield(WarpEmitter &w);
+/// Lets other warps run after rt::kPause units of work.
+void emit_pause(WarpEmitter &w, std::uint32_t work);
 /// Lets the scheduler interrupt the warp after a preemption point (transform/find_waits.h); nothing
 /// for other instructions.
 void emit_preemption_point(WarpEmitter &w, const ir::Instruction &i);

@@ -4,6 +4,7 @@
 #include "codegen/counts.h"
 #include "codegen/edges.h"
 #include "codegen/warp_families.h"
+#include "rt/kernel_abi.h"
 
 #include <algorithm>
 #include <map>
@@ -14,6 +15,10 @@ namespace softcuda::codegen {
 using ir::Opcode;
 
 namespace {
+
+/// Iterations of a loop without a bounded trip count after which other warps run: a microsecond or
+/// more, so that the switch does not count.
+constexpr std::uint32_t kIterationsPerPause = 2048;
 
 class WarpFlow {
   public:
@@ -28,6 +33,8 @@ class WarpFlow {
     void start_waiting(const ir::Block *block);
     void arrive(const ir::Block *block);
     void leave(const ir::Block *block);
+    void yield_behind(const ir::Block *block);
+    void count_down();
     void leave_uniform(const ir::Block *block);
     void pass_edge(const warp::Edge &edge, llvm::Value *edge_mask);
     void go_to(const ir::Block *next) { b_.CreateBr(next ? block_for(next) : done_); }
@@ -45,6 +52,7 @@ class WarpFlow {
     llvm::BasicBlock *done_;
     const BarrierExit &at_barrier_;
     llvm::Instruction *prologue_ = nullptr; ///< slots are cleared before it
+    llvm::AllocaInst *left_ = nullptr;      ///< iterations until other warps run
     std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
     std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
     std::vector<const ir::Block *> work_;
@@ -143,8 +151,7 @@ void WarpFlow::leave(const ir::Block *block) {
     const warp::BlockFlow &flow = plan_.masks.of(block);
     if (kernel_.debug_frame())
         b_.SetCurrentDebugLocation(kernel_.code.lines.at(block->terminator()->location));
-    if (plan_.yields_behind(block))
-        emit_yield(w_);
+    yield_behind(block);
     const std::vector<warp::RegionEnd> &ends = w_.region().ends;
     const auto end = std::ranges::find(ends, block, &warp::RegionEnd::block);
     if (end != ends.end()) {
@@ -160,6 +167,38 @@ void WarpFlow::leave(const ir::Block *block) {
     } else {
         leave_uniform(block);
     }
+}
+
+void WarpFlow::yield_behind(const ir::Block *block) {
+    switch (plan_.yields[block->id]) {
+    case KernelPlan::Yield::Always:
+        return emit_yield(w_);
+    case KernelPlan::Yield::Sometimes:
+        return count_down();
+    case KernelPlan::Yield::Never:
+        break;
+    }
+}
+
+// One count for all loops without a bounded trip count.
+void WarpFlow::count_down() {
+    llvm::Constant *all = b_.getInt32(kIterationsPerPause);
+    if (!left_) {
+        left_ = kernel_.frame.stack_slot(b_.getInt32Ty(), "iterations.left");
+        llvm::IRBuilder<>::InsertPointGuard guard(b_);
+        b_.SetInsertPoint(prologue_);
+        b_.SetCurrentDebugLocation(kernel_.code.lines.nowhere());
+        b_.CreateStore(all, left_);
+    }
+    llvm::Value *left = b_.CreateSub(b_.CreateLoad(b_.getInt32Ty(), left_), b_.getInt32(1));
+    b_.CreateStore(left, left_);
+    llvm::BasicBlock *pause = w_.new_block("pause"), *on = w_.new_block("on");
+    w_.branch_rarely(b_.CreateICmpEQ(left, b_.getInt32(0)), pause, on);
+    b_.SetInsertPoint(pause);
+    b_.CreateStore(all, left_);
+    emit_pause(w_, rt::kPause);
+    b_.CreateBr(on);
+    b_.SetInsertPoint(on);
 }
 
 void WarpFlow::leave_uniform(const ir::Block *block) {

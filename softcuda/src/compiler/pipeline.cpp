@@ -170,8 +170,11 @@ constexpr AnalysisPass kAnalyses[] = {
     {"schedule", Required, "transform/schedule.cpp",
      "Orders the basic blocks for one warp, and decides which blocks need a mask or a guard.",
      warp::plan_schedule, warp::print_schedule},
+    {"loop-ends", Optional, "transform/find_loop_ends.cpp transform/own_exits.cpp",
+     "Proves that loops end without the help of another thread; without it, each loop may wait.",
+     warp::find_loop_ends, warp::print_loop_ends},
     {"waits", Required, "transform/find_waits.cpp transform/may_reach.cpp",
-     "Finds loops that may wait for another thread.", warp::find_waits, warp::print_waits},
+     "Finds which lanes and warps may have to run while a loop waits.", warp::find_waits, warp::print_waits},
     {"coordinates", Optional, "analysis/coordinates.cpp analysis/thread_values.cpp",
      "Finds values that follow from a thread's index alone and are cheaper to compute again than to keep.",
      warp::find_coordinates, warp::print_coordinates},
@@ -180,9 +183,9 @@ constexpr AnalysisPass kAnalyses[] = {
      warp::find_float_bits, warp::print_float_bits},
     {"split-exchanges", Required, "transform/find_split_exchange.cpp",
      "Finds exchanges whose members may execute different instructions of the program.", warp::find_split_exchange, warp::print_split_exchange},
-    {"tier", Required, "warp/choose_tier.cpp",
+    {"tier", Required, "warp/choose_tier.cpp warp/verify_progress.cpp",
      "Chooses how the kernel runs: regions, fibers or lanes.",
-     warp::choose_tier, warp::print_tier},
+     warp::choose_tier, warp::print_tier, warp::verify_progress},
     {"lane-shapes", Required, "analysis/divergence.cpp",
      "In the tier of lanes, finds the shapes again: each lane goes through the program by itself.",
      warp::find_shapes_of_lanes, warp::print_shapes},
@@ -452,6 +455,7 @@ PlannedKernel plan_kernel(const ir::Module &module, const ir::Function &kernel,
 
     warp::TierRequest asked = request;
     asked.ending = warp::find_ending(callees);
+    asked.signalling = warp::find_signalling(callees);
     const warp::Machine machine = machine_of(target);
     made.plan = std::make_unique<KernelPlan>(prepared, launch, asked, module.files, machine);
     runner.analyze(*made.plan);

@@ -35,6 +35,7 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_next_place", reinterpret_cast<void *>(&scu_next_place)},
         {"scu_lane_barrier", reinterpret_cast<void *>(&scu_lane_barrier)},
         {"scu_yield", reinterpret_cast<void *>(&scu_yield)},
+        {"scu_pause", reinterpret_cast<void *>(&scu_pause)},
         {"scu_preempt", reinterpret_cast<void *>(&scu_preempt)},
         {"scu_runtime_call", reinterpret_cast<void *>(&scu_runtime_call)},
         {"scu_texture", reinterpret_cast<void *>(&scu_texture)},

@@ -64,6 +64,9 @@ struct WorkerState {
 /// For scu_runtime_call: the distance from one operand or result to the next, in bytes.
 inline constexpr std::uint32_t kRuntimeCell = 32 * 8;
 
+/// For scu_pause: the work of calls after which other warps run.
+inline constexpr std::uint32_t kPause = 256;
+
 /// How a kernel is run (docs/tiers.md).
 enum class Tier : std::uint8_t { Regions, Fibers, Lanes };
 
@@ -255,6 +258,10 @@ void scu_barrier_arrive(softcuda::rt::WorkerState *, std::uint32_t number, std::
 
 /// Yields to other warps: called in loops that wait for a change of memory.
 void scu_yield(softcuda::rt::WorkerState *);
+
+/// Lets other warps run when rt::kPause is reached by the sum of `work`: called after many
+/// iterations of a loop whose trip count is not bounded, and in functions that call functions.
+void scu_pause(softcuda::rt::WorkerState *, std::uint32_t work);
 
 /// A preemption point: yields to other warps if this point is the current yield point.
 void scu_preempt(softcuda::rt::WorkerState *, std::uint32_t point);

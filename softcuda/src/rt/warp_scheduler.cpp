@@ -25,6 +25,13 @@ constexpr unsigned kSpinRounds = 32;
 constexpr unsigned kMostIterations = 16;
 /// So many blocks may always be resident; those that wait for more are likely to wait for all.
 constexpr std::size_t kFew = 16;
+/// Yields of all warps, in multiples of patience_, that count as waiting even if warps pass
+/// barriers.
+constexpr std::uint64_t kMostRounds = 64;
+/// Pauses after which the time is read, and the nanoseconds for each resident block after which
+/// warps that only pause may be waiting.
+constexpr unsigned kPausesPerLook = 16;
+constexpr std::uint64_t kQuietTime = 5'000'000;
 /// Nanoseconds for which blocks may wait for one that there is no memory for.
 constexpr std::uint64_t kPatience = 5'000'000'000;
 
@@ -36,7 +43,7 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
                                       BlockSource &source) {
     job_ = job;
     thread_.adopt_thread();
-    gave_way_ = 0;
+    forget_waiting();
     most_resident_ = 0;
     starved_since_ = 0;
     preempted_at_ = 0;
@@ -119,14 +126,21 @@ std::uint64_t WarpScheduler::block_index(std::uint64_t cluster, std::uint32_t ra
 // of n blocks that each wait for the next one is resident after about log(n) searches for progress.
 std::uint64_t WarpScheduler::clusters_wanted(const WorkerState &worker) {
     constexpr std::uint64_t kShare = 8;
-    if (resident_.empty())
+    if (resident_.empty() && !job_.cooperative)
         return 1;
-    if (!stuck())
+    if (!resident_.empty() && !stuck())
         return 0;
     if (resident_.size() >= kFew && most_resident_ == 0)
         most_resident_ = most_resident_blocks(job_.memory, job_.warps, worker.worker_count);
     const std::uint64_t most = std::max<std::uint64_t>(most_resident_, kFew);
     const std::uint64_t room = most > resident_.size() ? most - resident_.size() : 0;
+    if (resident_.empty()) { // all blocks wait for each other: the thread's share of them
+        const auto &grid = job_.frame->grid;
+        const std::uint64_t blocks = std::uint64_t{grid[0]} * grid[1] * grid[2];
+        const std::uint64_t threads = std::max(1u, worker.worker_count);
+        return std::min(room, (blocks + threads - 1) / threads + cluster_blocks() - 1) /
+               cluster_blocks();
+    }
     return std::min(room, 1 + resident_.size() / kShare + cluster_blocks() - 1) / cluster_blocks();
 }
 
@@ -166,11 +180,19 @@ void WarpScheduler::begin_cluster(const WorkerState &worker, std::uint64_t index
         if (job_.counter)
             resident_.back()->count_by(*job_.counter);
     }
-    gave_way_ = 0;
+    forget_waiting();
     idle_rounds_ = 0;
     // Each warp has had its turn by then, and nothing else has happened.
     const bool soon = job_.cooperative || resident_.size() > kFew;
     patience_ = (soon ? 1 : 16) * resident_.size() * job_.warps;
+    most_turns_ = (job_.cooperative ? 4 : kMostRounds) * patience_;
+}
+
+void WarpScheduler::forget_waiting() noexcept {
+    gave_way_ = 0;
+    turns_ = 0;
+    quiet_since_ = 0;
+    quiet_ = false;
 }
 
 void WarpScheduler::retire() {
@@ -189,7 +211,7 @@ void WarpScheduler::retire() {
 
 // All warps wait for blocks of another thread.
 void WarpScheduler::relax() {
-    gave_way_ = 0;
+    forget_waiting();
     if (idle_rounds_++ >= kSpinRounds)
         return std::this_thread::yield();
 #if defined(__x86_64__)
@@ -206,7 +228,7 @@ void WarpScheduler::run_warp(void *fiber) {
 }
 
 void WarpScheduler::end_warp(WarpFiber &warp) {
-    gave_way_ = 0;
+    forget_waiting();
     idle_rounds_ = 0;
     warp.block->cluster().end_warp(warp, ready_);
     warp.block->end_warp(warp.warp, ready_);
@@ -239,7 +261,7 @@ void WarpScheduler::back_to_thread(WarpFiber &self) {
 
 /// Switches to the next warp that can run, or to the thread if there is none.
 void WarpScheduler::leave(WarpFiber &self) {
-    if (ready_.empty())
+    if (ready_.empty() || (job_.cooperative && stuck()))
         back_to_thread(self);
     else
         go_on_with(ready_.pop());
@@ -252,6 +274,8 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
         return 0;
     }
     WarpFiber &self = *current_;
+    if (job_.cooperative)
+        turns_++;
     NamedBarrier &barrier = self.block->barrier(number, threads, place);
     BlockWatch *const watch = self.block->watch();
     if (watch)
@@ -323,9 +347,33 @@ void WarpScheduler::move_preemption() {
     last_point_ = 0;
 }
 
+void WarpScheduler::pause(std::uint32_t work) {
+    work_ += work;
+    if (work_ < kPause)
+        return;
+    work_ = 0;
+    if (++pauses_ % kPausesPerLook == 0)
+        quiet_ = is_quiet();
+    let_others_run();
+}
+
+/// Whether no block has begun and no warp has ended for long. Blocks that compute for long are not
+/// distinguished from blocks that wait; the more of them are resident, the longer this takes.
+bool WarpScheduler::is_quiet() noexcept {
+    const std::uint64_t now = monotonic_nanoseconds();
+    if (quiet_since_ == 0)
+        quiet_since_ = now;
+    return now - quiet_since_ > kQuietTime * resident_.size();
+}
+
 void WarpScheduler::give_way() {
     iterations_ = 0;
     gave_way_++;
+    turns_++;
+    let_others_run();
+}
+
+void WarpScheduler::let_others_run() {
     WarpFiber &self = *current_;
     if (!stuck() && ready_.empty())
         return;
@@ -351,6 +399,10 @@ void scu_barrier_arrive(WorkerState *worker, std::uint32_t number, std::uint32_t
 }
 
 void scu_yield(WorkerState *worker) { softcuda::rt::scheduler_of(worker).yield(); }
+
+void scu_pause(WorkerState *worker, std::uint32_t work) {
+    softcuda::rt::scheduler_of(worker).pause(work);
+}
 
 void scu_preempt(WorkerState *worker, std::uint32_t point) {
     softcuda::rt::scheduler_of(worker).preempt(point);

@@ -9,7 +9,9 @@
 //
 // If all warps only yield, they wait for an action of another block. Then the thread starts one
 // more block in addition to the resident blocks. So blocks that wait for each other, in any order,
-// terminate. A cooperative grid needs no other mechanism.
+// terminate. The same happens if warps yield for long and pass barriers meanwhile, and if warps run
+// loops without a bounded trip count for long. The blocks of a cooperative grid start at once, as
+// far as they are the thread's share.
 //
 // Warps may also block each other because of the points at which they yield. Example: a lock is
 // acquired by adding 1, and the addition is undone if the old value was not 0. Each warp has added
@@ -70,6 +72,7 @@ class WarpScheduler {
                        const char *place);
     void arrive(std::uint32_t number, std::uint32_t threads, const char *place);
     void yield();
+    void pause(std::uint32_t work);
     void preempt(std::uint32_t point);
     /// The preemption point at which warps yield; 0: at the end of an iteration.
     [[nodiscard]] std::uint32_t preempted_at() const noexcept { return preempted_at_; }
@@ -92,9 +95,14 @@ class WarpScheduler {
     void back_to_thread(WarpFiber &self);
     void retire();
     void relax();
+    void let_others_run();
     void give_way();
     void move_preemption();
-    [[nodiscard]] bool stuck() const noexcept { return gave_way_ > patience_; }
+    void forget_waiting() noexcept;
+    [[nodiscard]] bool is_quiet() noexcept;
+    [[nodiscard]] bool stuck() const noexcept {
+        return gave_way_ > patience_ || turns_ > most_turns_ || quiet_;
+    }
 
     Job job_;
     Fiber thread_;
@@ -106,6 +114,13 @@ class WarpScheduler {
     std::uint64_t gave_way_ = 0;        ///< yields since the last other event
     std::uint64_t patience_ =
         0; ///< the number of yields after which all warps are considered waiting
+    /// Yields since a block has begun or a warp has ended: warps may pass barriers in a loop that
+    /// waits for another block. In a cooperative grid, waits at barriers count as well.
+    std::uint64_t turns_ = 0, most_turns_ = 0;
+    std::uint32_t work_ = 0;          ///< since other warps ran: see scu_pause
+    unsigned pauses_ = 0;             ///< calls of let_others_run() by pause()
+    std::uint64_t quiet_since_ = 0;   ///< the time of the first look since such an event; 0: none
+    bool quiet_ = false;              ///< no such event for long, although warps pause
     std::uint64_t most_resident_ = 0; ///< blocks; 0: not determined yet
     unsigned idle_rounds_ = 0;
     std::uint64_t starved_since_ =

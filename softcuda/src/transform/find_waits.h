@@ -1,27 +1,13 @@
-// find_waits.h -- loops that end only after another thread has done something.
+// find_waits.h -- what follows from the loops that may wait for another thread.
 //
-//     while (atomicCAS(lock, 0, 1) != 0);      a thread in this loop waits for the thread that
-//     while (ld.acquire(flag) == 0);           holds the lock, or that will set the flag
-//
-// The possible tiers depend on the other thread. Warps that are fibers yield to each other. But the
-// lanes of one warp run the program together: a lane that has left a loop, or took the other side
-// of a branch, pauses until the other lanes reconverge with it:
+// A loop waits unless there is a proof that it ends (find_loop_ends.h). The possible tiers depend
+// on the other thread. Warps that are fibers yield to each other. But the lanes of one warp run the
+// program together: a lane that has left a loop, or took the other side of a branch, pauses until
+// the other lanes reconverge with it:
 //
 //     while (atomicCAS(lock, 0, 1) != 0);      one lane gets the lock and waits here ...
 //     use();
 //     lock = 0;                                ... for the lanes that wait for this
-//
-// A loop waits if its end depends on a *signal*, a value that another thread may change meanwhile:
-//
-//     ordered loads      volatile, relaxed, acquire, and ld.cv
-//     atomics            except those that end their own loop: a compare-and-swap of an update, and
-//                        a count that nothing else in the loop changes
-//     weak loads         that may read one place again, in a loop without a bounded trip count. A
-//                        compiler keeps such a load in a loop only if something in the loop orders
-//                        or writes memory, or if the program forbids to move it
-//
-// Shared memory is not a signal if all threads of the block meet at a barrier in each iteration,
-// because then the thread that writes it makes progress.
 //
 // A loop that waits and writes memory twice in an iteration may block other warps, depending on the
 // point at which it yields:
@@ -37,10 +23,12 @@
 
 #include "analysis/shape.h"
 #include "ir/ir.h"
+#include "transform/find_loop_ends.h"
 #include "transform/schedule.h"
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace softcuda::transform {
@@ -50,7 +38,8 @@ inline constexpr std::size_t kMostPreemptionPoints = 255;
 
 struct Waits {
     std::vector<bool> loops; ///< by loop: whether it may wait for another thread
-    /// The instruction that reads the awaited value in one of them; null: none.
+    /// The instruction that reads the awaited value in one of them, or the branch of the loop's
+    /// header if the value is unknown; null: no loop waits.
     const ir::Instruction *cause = nullptr;
     /// The instruction in a loop that may wait for another lane of the same warp; null: none.
     const ir::Instruction *lane_cause = nullptr;
@@ -60,8 +49,9 @@ struct Waits {
     std::map<const ir::Instruction *, std::uint32_t> preemption_points;
 };
 
-/// Analyses each loop of a prepared function.
+/// For a prepared function. `ends`: by loop; empty if no loop is known to end.
 [[nodiscard]] Waits find_waits(const ir::Function &function, const analysis::Divergence &divergence,
-                               const analysis::LoopForest &loops, const Schedule &schedule);
+                               const analysis::LoopForest &loops, const Schedule &schedule,
+                               std::span<const LoopEnd> ends);
 
 } // namespace softcuda::transform

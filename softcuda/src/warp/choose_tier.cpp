@@ -65,12 +65,20 @@ bool ends_threads(const ir::Function &function) {
     });
 }
 
-} // namespace
+bool reads_signals(const ir::Function &function) {
+    return std::ranges::any_of(function.blocks, [](const ir::Block *block) {
+        return std::ranges::any_of(block->instructions, [](const ir::Instruction *i) {
+            return i->is(ir::Opcode::CallIndirect) || transform::may_signal(*i);
+        });
+    });
+}
 
-std::vector<std::uint32_t> find_ending(std::span<const Callee> callees) {
-    std::vector<std::uint32_t> ending;
+/// The numbers of the functions for which `holds` is true, and of those that call them.
+std::vector<std::uint32_t> find_with_callers(std::span<const Callee> callees,
+                                             bool (*holds)(const ir::Function &)) {
+    std::vector<std::uint32_t> found;
     auto known = [&](std::uint32_t symbol) {
-        return std::ranges::find(ending, symbol) != ending.end();
+        return std::ranges::find(found, symbol) != found.end();
     };
     auto calls_one = [&](const ir::Function &function) {
         for (const ir::Block *block : function.blocks)
@@ -82,13 +90,22 @@ std::vector<std::uint32_t> find_ending(std::span<const Callee> callees) {
     for (bool changed = true; changed;) {
         changed = false;
         for (const Callee &callee : callees)
-            if (!known(callee.symbol) &&
-                (ends_threads(*callee.function) || calls_one(*callee.function))) {
-                ending.push_back(callee.symbol);
+            if (!known(callee.symbol) && (holds(*callee.function) || calls_one(*callee.function))) {
+                found.push_back(callee.symbol);
                 changed = true;
             }
     }
-    return ending;
+    return found;
+}
+
+} // namespace
+
+std::vector<std::uint32_t> find_ending(std::span<const Callee> callees) {
+    return find_with_callers(callees, ends_threads);
+}
+
+std::vector<std::uint32_t> find_signalling(std::span<const Callee> callees) {
+    return find_with_callers(callees, reads_signals);
 }
 
 TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,

@@ -29,6 +29,8 @@ struct TierRequest {
     bool counts = false;            ///< its execution is counted (rt/counts.h)
     /// The numbers of the module's functions in which threads may end.
     std::vector<std::uint32_t> ending{};
+    /// Those that read signals (transform/find_loop_ends.h).
+    std::vector<std::uint32_t> signalling{};
 
     [[nodiscard]] bool may_end_in(std::uint32_t function) const {
         return std::find(ending.begin(), ending.end(), function) != ending.end();
@@ -43,6 +45,8 @@ struct Callee {
 
 /// Numbers of the functions in which threads end, except by a trap, or that call such a function.
 [[nodiscard]] std::vector<std::uint32_t> find_ending(std::span<const Callee> callees);
+/// Numbers of the functions that read signals, or that call such a function.
+[[nodiscard]] std::vector<std::uint32_t> find_signalling(std::span<const Callee> callees);
 
 struct TierChoice {
     rt::Tier tier = rt::Tier::Regions;

@@ -69,12 +69,6 @@ std::string KernelPlan::place(const ir::Instruction &instruction) const {
     return file + ":" + std::to_string(at.line);
 }
 
-bool KernelPlan::yields_behind(const ir::Block *block) const {
-    return std::ranges::any_of(block->successors(), [&](const ir::Block *to) {
-        return loops.back_edge(block, to) && waits.loops[loops.innermost(to)];
-    });
-}
-
 void find_dominators(KernelPlan &plan) {
     using Direction = ir::DominatorTree::Direction;
     plan.dominators = ir::DominatorTree(plan.function);
@@ -99,8 +93,14 @@ void plan_schedule(KernelPlan &plan) {
                                              plan.dominators, plan.post_dominators);
 }
 
+void find_loop_ends(KernelPlan &plan) {
+    plan.loop_ends = transform::find_loop_ends(plan.function, plan.loops, plan.dominators,
+                                               plan.request.signalling);
+}
+
 void find_waits(KernelPlan &plan) {
-    plan.waits = transform::find_waits(plan.function, plan.divergence, plan.loops, plan.schedule);
+    plan.waits = transform::find_waits(plan.function, plan.divergence, plan.loops, plan.schedule,
+                                       plan.loop_ends);
 }
 
 void find_coordinates(KernelPlan &plan) {
@@ -114,9 +114,32 @@ void find_split_exchange(KernelPlan &plan) {
         plan.function, plan.launch, plan.divergence, plan.schedule, plan.thread_values);
 }
 
+namespace {
+
+KernelPlan::Yield yield_behind(const KernelPlan &plan, const ir::Block *block) {
+    auto most = KernelPlan::Yield::Never;
+    for (const ir::Block *to : block->successors()) {
+        if (!plan.loops.back_edge(block, to))
+            continue;
+        const auto loop = static_cast<std::size_t>(plan.loops.innermost(to));
+        if (plan.waits.loops[loop])
+            return KernelPlan::Yield::Always;
+        if (plan.loop_ends[loop].proof != transform::LoopProof::Counted)
+            most = KernelPlan::Yield::Sometimes;
+    }
+    return most;
+}
+
+} // namespace
+
+// In regions no loop may wait, and in lanes the runtime chooses who runs after each basic block.
 void choose_tier(KernelPlan &plan) {
     plan.tier = choose_tier(plan.function, plan.launch, plan.loops, plan.schedule, plan.waits,
                             plan.split_exchange, plan.request);
+    plan.yields.assign(plan.function.blocks.size(), KernelPlan::Yield::Never);
+    if (plan.tier.tier == rt::Tier::Fibers)
+        for (const ir::Block *block : plan.function.blocks)
+            plan.yields[block->id] = yield_behind(plan, block);
 }
 
 void find_shapes_of_lanes(KernelPlan &plan) {

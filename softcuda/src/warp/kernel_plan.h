@@ -52,6 +52,7 @@ struct KernelPlan {
     std::vector<analysis::Range> ranges; ///< by Value::id
     analysis::Divergence divergence;
     transform::Schedule schedule;
+    std::vector<transform::LoopEnd> loop_ends; ///< by loop; empty if no loop is known to end
     transform::Waits waits;
     std::vector<bool> coordinate_functions; ///< by Value::id, see find_coordinate_functions()
     analysis::ThreadValues thread_values;
@@ -85,8 +86,14 @@ struct KernelPlan {
 
     /// `file:line` of an instruction.
     [[nodiscard]] std::string place(const ir::Instruction &instruction) const;
-    /// True for the source of a back edge on which a warp of the fiber tier yields to other warps.
-    [[nodiscard]] bool yields_behind(const ir::Block *block) const;
+    /// How often a warp of the fiber tier lets other warps run behind the basic block, which is the
+    /// source of a loop's back edge.
+    enum class Yield : std::uint8_t {
+        Never,     ///< no back edge, or the loop counts
+        Sometimes, ///< after many iterations: the loop has no bounded trip count
+        Always,    ///< the loop may wait
+    };
+    std::vector<Yield> yields; ///< by Block::id
     /// False if the thread's index decides that the thread does not run the basic block.
     [[nodiscard]] bool may_come_to(const ir::Block *block, std::size_t thread) const;
     /// False if no warp waits for another warp, or if warps wait as fibers.
@@ -99,6 +106,7 @@ void find_loops(KernelPlan &plan);
 void find_ranges(KernelPlan &plan);
 void find_shapes(KernelPlan &plan);
 void plan_schedule(KernelPlan &plan);
+void find_loop_ends(KernelPlan &plan);
 void find_waits(KernelPlan &plan);
 void find_coordinates(KernelPlan &plan);
 void find_float_bits(KernelPlan &plan);
@@ -110,5 +118,9 @@ void find_reaching_threads(KernelPlan &plan);
 void find_outliving(KernelPlan &plan);
 void lay_out_local_memory(KernelPlan &plan);
 void find_lockstep(KernelPlan &plan);
+
+/// The loops that may keep the threads for which they wait from running in the chosen tier, one
+/// line each; empty if there are none.
+[[nodiscard]] std::vector<std::string> verify_progress(const KernelPlan &plan);
 
 } // namespace softcuda::warp

@@ -199,6 +199,18 @@ std::string print_schedule(const KernelPlan &plan) {
     return out;
 }
 
+std::string print_loop_ends(const KernelPlan &plan) {
+    std::string out;
+    for (std::size_t loop = 0; loop < plan.loop_ends.size(); ++loop) {
+        const transform::LoopEnd &end = plan.loop_ends[loop];
+        out += "loop " + plan.loops.loops()[loop].header->name + ": " +
+               std::string(transform::text(end.proof)) + "\n";
+        for (const Instruction *signal : end.signals)
+            out += "  for " + instruction_or_none(signal) + "\n";
+    }
+    return out;
+}
+
 std::string print_waits(const KernelPlan &plan) {
     std::string out;
     for (std::size_t loop = 0; loop < plan.loops.loops().size(); ++loop)

@@ -63,6 +63,13 @@ class Verifier {
                     waits ? "has nothing to wait for"
                           : "does not wait at an exchange or a barrier");
         }
+        const int loop = plan_.loops.innermost(place.block);
+        const bool heads =
+            place.first == 0 && loop != -1 &&
+            plan_.loops.loops()[static_cast<std::size_t>(loop)].header == place.block;
+        require((place.kind == PlaceKind::Wait) ==
+                    (heads && plan_.waits.loops[static_cast<std::size_t>(loop)]),
+                number, "is not where lanes rest that wait for other threads");
         const Instruction *awaited = place.awaited();
         if (!awaited)
             return;

@@ -262,7 +262,7 @@ std::string statements_code(const InPlaceExpression &expression, const ElementWa
                             std::span<const PlacedParameter> parameters) {
     std::string types, own, kernel;
     for (const auto &[declared, name, is_walked] : parameters) {
-        types += type_alias("type_" + name, declared.type);
+        types += expression.macros.within(type_alias("type_" + name, declared.type), declared.type);
         own += is_walked              ? ", pycuda_element<type_" + name + "> "
                : declared.is_vector() ? ", type_" + name + " *"
                                       : ", type_" + name + " ";
@@ -271,7 +271,7 @@ std::string statements_code(const InPlaceExpression &expression, const ElementWa
     }
     return "#if 0\nextern \"C\" __global__ void " + expression.kernel + "(" + kernel +
            (walk.is_strided() ? "Geometry g);\n" : "unsigned long long n);\n") + "#endif\n" +
-           expression.macros.within(types) +
+           types +
            type_alias("pycuda_index", expression.wide_index ? "unsigned long" : "unsigned") +
            "__device__ __forceinline__ void pycuda_compute([[maybe_unused]] pycuda_index i, "
            "[[maybe_unused]] size_t n" +

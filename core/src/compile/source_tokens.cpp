@@ -234,10 +234,10 @@ std::string UserMacros::forget() const {
     return text;
 }
 
-std::string UserMacros::within(std::string_view text) const {
+std::string UserMacros::within(std::string_view text, std::string_view users) const {
     if (text.empty())
         return "";
-    const std::set<std::string_view> used = options_in(text);
+    const std::set<std::string_view> used = options_in(users);
     std::string on, off;
     for (const Option &option : options_)
         if (used.contains(option.name)) {

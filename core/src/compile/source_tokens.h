@@ -43,7 +43,9 @@ class UserMacros {
     /// `text` between #define and #undef of the options' macros that it uses. The rest of a source
     /// is outside, so that a macro of the options changes the user's own texts only. An empty text
     /// stays empty.
-    std::string within(std::string_view text) const;
+    std::string within(std::string_view text) const { return within(text, text); }
+    /// As above, where only the part `users` of `text` is the user's.
+    std::string within(std::string_view text, std::string_view users) const;
     /// #undef for the macros of the texts.
     std::string forget() const;
 

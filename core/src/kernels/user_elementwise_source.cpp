@@ -82,12 +82,11 @@ std::vector<KernelArgument> with_own_types(std::vector<KernelArgument> arguments
                                            const UserMacros &macros, std::string &source) {
     if (!macros.any_of_options())
         return arguments;
-    std::string types;
     for (KernelArgument &argument : arguments) {
         const std::string name = "pycuda_type_" + argument.name;
-        types += "typedef " + std::exchange(argument.type, name) + " " + name + ";\n";
+        const std::string type = std::exchange(argument.type, name);
+        source += macros.within("typedef " + type + " " + name + ";\n", type);
     }
-    source += macros.within(types);
     return arguments;
 }
 

@@ -135,8 +135,8 @@ KernelSource ReductionKernel::State::write(const Form &form) const {
     std::string source = includes_for(
         all, {text.preamble, text.map_expr, text.reduce_expr, text.neutral}, form.operands);
     source += std::string(device_code::shuffle_cuh) + std::string(device_code::reduce_cuh);
-    source += macros.within(named_text(text.preamble, text.name + ".preamble") + "\ntypedef " +
-                            text.out_type + " out_type;\n");
+    source += macros.within(named_text(text.preamble, text.name + ".preamble")) +
+              macros.within("\ntypedef " + text.out_type + " out_type;\n", text.out_type);
     source += macros.otherwise("BLOCK_SIZE", "", std::to_string(block_size)) +
               macros.otherwise("READ_AND_MAP", "(i)", "(" + one_line(text.map_expr) + ")") +
               macros.otherwise("REDUCE", "(a, b)", "(" + one_line(text.reduce_expr) + ")");

@@ -87,8 +87,8 @@ KernelSource ScanKernel::State::write(const Form &form) const {
         source += device_code::scan_pipeline_cuh;
     else if (form.rolled)
         source += device_code::scan_rolled_cuh;
-    source += macros.within(named_text(text.preamble, text.name + ".preamble") + "\ntypedef " +
-                            text.type + " scan_type;\n");
+    source += macros.within(named_text(text.preamble, text.name + ".preamble")) +
+              macros.within("\ntypedef " + text.type + " scan_type;\n", text.type);
     source += macros.otherwise("SCAN_EXPR", "(a, b)", "(" + one_line(text.scan_expr) + ")") +
               "struct pycuda_scan_op {\n"
               "__device__ scan_type operator()(scan_type a, scan_type b) const {\n" +
@@ -99,8 +99,8 @@ KernelSource ScanKernel::State::write(const Form &form) const {
               ") " + text.name +
               "(pycuda::ScanPlaces<scan_type> places, unsigned long long *nodes)\n{\n"
               "const scan_type pycuda_neutral =" +
-              macros.within(named_statements(exclusive ? text.neutral : "scan_type()",
-                                             text.name + ".neutral"));
+              (exclusive ? macros.within(named_statements(text.neutral, text.name + ".neutral"))
+                         : " scan_type();\n");
     const std::string shape =
         std::to_string(tile.rows) + ", " + std::to_string(tile.neighbours) + ", ";
     const std::string kind = exclusive ? "true" : "false";

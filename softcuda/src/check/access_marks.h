@@ -14,7 +14,7 @@ namespace softcuda::check {
 inline constexpr unsigned kWordBytes = 4;
 
 /// The clock value of an asynchronous copy that no warp has waited for.
-inline constexpr std::uint32_t kUnderWay = (1u << 22) - 1;
+inline constexpr std::uint32_t kUnderWay = ~0u;
 
 /// The bytes of a word from byte `first` on, one bit each.
 [[nodiscard]] constexpr std::uint32_t bytes_of_word(std::uint64_t first, std::uint64_t count) {
@@ -32,21 +32,21 @@ template <class Each> void for_each_word(std::uint64_t offset, std::uint64_t byt
 /// One access to a word.
 struct Mark {
     std::uint32_t block = 0;
-    std::uint32_t clock : 22 = 0; ///< of the warp
+    std::uint32_t clock = 0; ///< of the warp
     std::uint32_t warp : 5 = 0;
-    std::uint32_t several : 4 =
-        0; ///< by byte: whether several lanes accessed it in one step; `lanes` has one of them
     std::uint32_t site : 22 = 0; ///< 0: no access
-    std::uint32_t bytes : 4 = 0; ///< of the word, one bit each
     std::uint32_t strong : 1 = 0;
     std::uint32_t scoped : 1 = 0; ///< strong, and not volatile
     std::uint32_t atomic : 1 = 0;
     std::uint32_t device : 1 =
         0; ///< for strong accesses: the scope is the device, not only the block
-    std::array<std::uint8_t, kWordBytes> lanes{}; ///< by byte
+    std::uint32_t lanes : kWordBytes * 5 = 0; ///< by byte: the lane
+    std::uint32_t several : kWordBytes = 0;   ///< by byte: whether several lanes accessed it in one
+                                              ///< step; `lanes` has one of them
+    std::uint32_t bytes : kWordBytes = 0;     ///< of the word, one bit each
 
     /// The lane that accessed the first of the bytes `of`.
-    [[nodiscard]] std::uint32_t lane(std::uint32_t of) const { return lanes[std::countr_zero(of)]; }
+    [[nodiscard]] std::uint32_t lane(std::uint32_t of) const { return lanes >> shift_of(of) & 31; }
     /// The bytes of `of` that the same lane accessed as the first of them, with the same bit in
     /// `several`.
     [[nodiscard]] std::uint32_t alike(std::uint32_t of) const {
@@ -65,14 +65,20 @@ struct Mark {
             const std::uint32_t byte = left & (~left + 1);
             if ((bytes & byte) != 0 && this->lane(byte) != lane)
                 several |= byte;
-            lanes[std::countr_zero(left)] = static_cast<std::uint8_t>(lane);
+            lanes = (lanes & ~(31u << shift_of(byte))) | lane << shift_of(byte);
         }
         bytes |= of;
     }
     [[nodiscard]] bool is_of_step(const Mark &other) const {
         return block == other.block && warp == other.warp && clock == other.clock;
     }
+
+  private:
+    static unsigned shift_of(std::uint32_t byte) {
+        return 5 * static_cast<unsigned>(std::countr_zero(byte));
+    }
 };
+static_assert(sizeof(Mark) == 16);
 
 /// The recorded accesses of a word: the last write, the bytes of the write before it that the last
 /// write did not overwrite, and two later reads: the latest one, and one of another warp.

@@ -68,14 +68,11 @@ class BlockChecks final : public rt::BlockWatch {
         return {.block = block_,
                 .clock = clock,
                 .warp = warp,
-                .several = 0,
                 .site = number,
-                .bytes = 0,
                 .strong = site.strong,
                 .scoped = site.scoped,
                 .atomic = site.kind == rt::WatchKind::Atomic,
-                .device = site.scope == rt::WatchScope::Device,
-                .lanes = {}};
+                .device = site.scope == rt::WatchScope::Device};
     }
     [[nodiscard]] std::optional<Space> space_of(const WarpAccess &access) const;
     [[nodiscard]] Place place_of(const WarpAccess &access, std::uint64_t address) const;

@@ -293,7 +293,7 @@ void BlockChecks::wait_for_copies(std::uint32_t groups_left) {
             return false;
         const Line line = shared_marks_.line(copy.word * kWordBytes);
         Mark &mark = words_of(line, Space::Shared)[copy.word % kLineWords].write;
-        if (mark.site == copy.site && mark.clock == kUnderWay && mark.lanes[0] == copy.lane)
+        if (mark.site == copy.site && mark.clock == kUnderWay && mark.lane(1) == copy.lane)
             mark.clock = clock;
         return true;
     });

@@ -59,6 +59,9 @@ void BlockChecks::begin_block() {
     phase_reads_.begin();
     shared_marks_.begin_run();
     arrived_ = {};
+    phase_sites_ = {};
+    arrivals_ = {};
+    met_apart_ = false;
     for (StrongRead &read : strong_reads_)
         read.mask = 0;
     for (Copies &copies : copies_)

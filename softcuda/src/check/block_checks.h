@@ -186,6 +186,15 @@ class BlockChecks final : public rt::BlockWatch {
     std::array<MemoryMap::Piece, kPieces> pieces_;        ///< recently used pieces, by address
     std::array<rt::WatchSite *, kWarps> barrier_sites_{}; ///< the site of each warp's last barrier
     rt::WatchSite *last_barrier_ = nullptr;
+    std::uint32_t noted_ = 0; ///< the site of the last note
+    /// Where the first warp was that came to a barrier for the `number`th time.
+    struct PhaseSite {
+        std::uint32_t number = 0;
+        const rt::WatchSite *site = nullptr;
+    };
+    std::array<PhaseSite, 2> phase_sites_{};
+    std::array<std::uint32_t, kWarps> arrivals_{}; ///< by warp: at barriers
+    bool met_apart_ = false;   ///< warps came to different barriers for the same time
     std::uint32_t live_ = ~0u; ///< the live lanes of the current warp, if lanes run independently
     bool stranded_ = false;
 

@@ -34,7 +34,8 @@ struct List {
     std::mutex mutex;
     std::vector<Finding> findings; ///< in the order in which they were found
     std::map<std::string, std::size_t> places;
-    pid_t process = 0; ///< that reports; 0: none yet
+    std::vector<std::string> notes; ///< in the order in which they were added
+    pid_t process = 0;              ///< that reports; 0: none yet
     void (*last_look)() = nullptr;
 };
 
@@ -137,6 +138,12 @@ std::string json_of(const Finding &finding, std::size_t number) {
            R"(, "accesses": [)" + accesses + "]}";
 }
 
+std::vector<std::string> notes() {
+    List &all = list();
+    std::lock_guard lock(all.mutex);
+    return all.notes;
+}
+
 /// The file of this process: `%p` in the name is the process id.
 std::string json_path() {
     const char *given = std::getenv("SOFTCUDA_CHECK_JSON");
@@ -155,6 +162,9 @@ void report() {
     const std::string path = json_path(), text = to_text();
     if (path.empty() && !text.empty())
         std::fprintf(stderr, "softcuda: the checks found\n%s", text.c_str());
+    if (path.empty())
+        for (const std::string &note : notes())
+            std::fprintf(stderr, "softcuda: note: %s\n", note.c_str());
     if (path.empty())
         return;
     std::ofstream file(path);
@@ -180,9 +190,17 @@ void add(const Finding &finding) {
         all.findings[place->second].count += finding.count;
 }
 
+void add_note(const std::string &text) {
+    List &all = list();
+    std::lock_guard lock(all.mutex);
+    if (std::find(all.notes.begin(), all.notes.end(), text) == all.notes.end())
+        all.notes.push_back(text);
+}
+
 void forget_findings() {
     List &all = list();
     std::lock_guard lock(all.mutex);
+    all.notes.clear();
     all.findings.clear();
     all.places.clear();
 }
@@ -204,7 +222,11 @@ std::string to_json() {
     std::lock_guard lock(all.mutex);
     for (std::size_t number = 0; number < all.findings.size(); ++number)
         findings += (number == 0 ? "\n  " : ",\n  ") + json_of(all.findings[number], number);
-    return R"({"modes": [)" + modes_text + R"(], "findings": [)" + findings + "]}";
+    std::string notes;
+    for (const std::string &note : all.notes)
+        notes += (notes.empty() ? "" : ", ") + quoted(note);
+    return R"({"modes": [)" + modes_text + R"(], "findings": [)" + findings + R"(], "notes": [)" +
+           notes + "]}";
 }
 
 std::string to_text() {

@@ -57,12 +57,16 @@ struct Finding {
 /// Adds a finding, or increments the count of an equal one: the same kind at the same lines of a
 /// kernel. Findings that match SOFTCUDA_CHECK_SUPPRESS are dropped. Any thread may call.
 void add(const Finding &finding);
+/// Adds a sentence to the report about a legal property of a kernel, once for each text. Any thread
+/// may call.
+void add_note(const std::string &text);
 void forget_findings();
 /// Marks findings as read by the program, by their numbers in to_json(): to_text() leaves them out.
 /// Unknown numbers are ignored.
 void mark_read(std::span<const std::uint64_t> numbers);
 [[nodiscard]] std::string to_json();
 /// A report for a person of the findings that the program has not read. Empty if there are none.
+/// Notes are not in it.
 [[nodiscard]] std::string to_text();
 /// Arranges that the findings are printed when the process ends, or written to the file that
 /// SOFTCUDA_CHECK_JSON names. `last_look` is called once before.

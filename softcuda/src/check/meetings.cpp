@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdio>
+#include <utility>
 
 namespace softcuda::check {
 namespace {
@@ -78,6 +79,12 @@ void BlockChecks::live_lanes(std::uint32_t lanes, bool stranded) {
 void BlockChecks::come_to_barrier(rt::WatchSite &site, std::uint32_t mask) {
     barrier_sites_[state_.warp_index] = &site;
     last_barrier_ = &site;
+    PhaseSite &phase = phase_sites_[arrivals_[state_.warp_index] % phase_sites_.size()];
+    const std::uint32_t number = ++arrivals_[state_.warp_index];
+    if (phase.number == number)
+        met_apart_ = met_apart_ || phase.site != &site;
+    else
+        phase = {number, &site};
     if (site.strong)
         check_barrier(site, mask);
 }
@@ -107,18 +114,30 @@ void BlockChecks::check_barrier(rt::WatchSite &site, std::uint32_t lanes) {
     launch_.tell(Kind::DivergentBarrier, number, 0, finding);
 }
 
+// Legal since sm_70: a barrier waits for the threads that have not ended. But if warps have met at
+// different barriers of the program, the warps that ended have passed fewer barriers than others.
 void BlockChecks::pass_without(std::uint32_t ended) {
     if (!(launch_.modes & Sync) || !last_barrier_)
         return;
     const std::uint32_t number = number_of(*last_barrier_);
-    if (launch_.is_known(Kind::DivergentBarrier, number, 0))
+    if (met_apart_) {
+        if (launch_.is_known(Kind::DivergentBarrier, number, 0))
+            return;
+        Finding finding;
+        finding.mode = Sync;
+        finding.detail = std::to_string(ended) + (ended == 1 ? " warp" : " warps") +
+                         " of the block ended without coming to it, after warps had met at "
+                         "different barriers";
+        finding.accesses = {launch_.access(number, block_, thread(0), 0)};
+        launch_.tell(Kind::DivergentBarrier, number, 0, finding);
         return;
-    Finding finding;
-    finding.mode = Sync;
-    finding.detail = std::to_string(ended) + (ended == 1 ? " warp" : " warps") +
-                     " of the block ended without coming to it";
-    finding.accesses = {launch_.access(number, block_, thread(0), 0)};
-    launch_.tell(Kind::DivergentBarrier, number, 0, finding);
+    }
+    if (std::exchange(noted_, number) == number)
+        return;
+    const SiteText site = text_of(number);
+    add_note("kernel `" + launch_.kernel + "`: " + (ended == 1 ? "a warp" : "warps") +
+             " of a block ended before the barrier at " + site.file + ":" +
+             std::to_string(site.line) + ", which only sm_70 and later allow");
 }
 
 } // namespace softcuda::check

@@ -1,4 +1,4 @@
-// early_return_of_warps.cu -- whole warps return before the barrier.
+// early_return_of_warps.cu -- whole warps return before the barrier, which is legal since sm_70.
 // ARRAY in float[64] = ones
 // ARRAY out float[64] = zeros
 // LAUNCH reverse<<<1, 128>>>(in, out, 64)
@@ -8,6 +8,6 @@ __global__ void reverse(const float *in, float *out, int n) {
     if (t >= n)
         return;
     tile[t] = in[t];
-    __syncthreads(); // FINDS sync divergent-barrier
+    __syncthreads();
     out[t] = tile[n - 1 - t];
 }

@@ -258,18 +258,26 @@ bool BlockChecks::is_written_at_once(const WarpAccess &access) {
 
 namespace {
 
-/// Whether each element is written: all of a word, and of a double word the first byte. Its others
-/// may be padding: a struct is copied by longer elements than it has.
+/// Whether all bytes are written with which the program computes. Of bytes that it only copies,
+/// some must be: the others may be the padding of a struct.
 template <class Written>
 bool are_written(const Written &memory, std::uint64_t offset, std::uint64_t all,
                  const rt::WatchSite &site) {
-    if (all != std::uint64_t{site.bytes} * site.count) // a copy, as long as the program says
+    const std::uint64_t bytes = std::uint64_t{site.bytes} * site.count;
+    if (all != bytes || site.kind != WatchKind::Load) // a copy, as long as the program says
         return memory.is_written(offset, all);
-    const std::uint32_t bytes = site.bytes == 2 * kWordBytes ? 1 : site.bytes;
-    for (std::uint32_t element = 0; element < site.used; ++element)
-        if (!memory.is_written(offset + std::uint64_t{element} * site.bytes, bytes))
+    constexpr std::uint64_t kMost = 32;
+    const std::uint64_t first_bytes = ~std::uint64_t{0} >> (64 - std::min(bytes, kMost));
+    const std::uint64_t computed = site.computed & first_bytes;
+    for (std::uint64_t left = computed; left != 0; left &= left - 1)
+        if (!memory.is_written(offset + static_cast<unsigned>(std::countr_zero(left)), 1))
             return false;
-    return true;
+    if (computed != 0)
+        return true;
+    for (std::uint64_t byte = 0; byte < std::uint64_t{site.bytes} * site.used; ++byte)
+        if (memory.is_written(offset + byte, 1))
+            return true;
+    return site.used == 0;
 }
 
 } // namespace

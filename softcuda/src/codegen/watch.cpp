@@ -35,6 +35,16 @@ std::uint32_t used_elements(const WarpEmitter &w, const ir::Instruction &i) {
     return count;
 }
 
+std::uint32_t computed_bytes(const WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
+    const std::vector<std::uint16_t> &used = w.kernel.plan.used_bytes;
+    if (!i.is(Opcode::Load) || used.empty())
+        return ~0u;
+    std::uint32_t computed = 0;
+    for (unsigned e = 0; e < i.attributes.vector; ++e)
+        computed |= (used[i.result(e)->id] & ((1u << bytes) - 1)) << e * bytes;
+    return computed;
+}
+
 /// The distance between the addresses of neighbouring lanes, if it is the same for all.
 std::optional<std::int64_t> step_of(const analysis::Shape &shape) {
     if (shape.groups != 1 || shape.checked)
@@ -67,6 +77,7 @@ llvm::Constant *site_constant(WarpEmitter &w, const ir::Instruction &i, const rt
                                  number(site.bytes),
                                  number(site.count),
                                  number(site.used),
+                                 number(site.computed),
                                  number(site.scope),
                                  number(site.strong),
                                  number(site.scoped),
@@ -123,6 +134,7 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
     site.count = i.attributes.vector;
     site.used = used_elements(w, i);
     site.bytes = address.bytes / site.count;
+    site.computed = computed_bytes(w, i, site.bytes);
     const ir::LocalVariable *variable = w.kernel.plan.accesses.at(&i).variable;
     llvm::GlobalVariable *data = emit_site(w, i, site, variable);
     const auto tell = [&](llvm::Value *piece) {

@@ -26,6 +26,9 @@ struct WatchSite {
     /// The elements up to the last one that the program uses. A compiler may load more elements
     /// than the program has: three adjacent words as four.
     std::uint32_t used;
+    /// Of a load: the bytes of a lane that the program computes with, one bit each. Other bytes are
+    /// only copied.
+    std::uint32_t computed;
     WatchScope scope;
     /// For accesses: atomic, volatile or ordered, so concurrent accesses of this kind are allowed.
     /// For exchanges and barriers: all lanes of the warp take part.

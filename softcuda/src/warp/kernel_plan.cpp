@@ -2,6 +2,8 @@
 #include "warp/kernel_plan.h"
 
 #include "analysis/coordinates.h"
+#include "analysis/used_bytes.h"
+#include "rt/watch_abi.h"
 #include "transform/find_split_exchange.h"
 
 #include <algorithm>
@@ -108,6 +110,11 @@ void find_coordinates(KernelPlan &plan) {
 }
 
 void find_float_bits(KernelPlan &plan) { plan.float_bits = analysis::FloatBits(plan.function); }
+
+void find_used_bytes(KernelPlan &plan) {
+    if (plan.request.watch & rt::kWatchWrites)
+        plan.used_bytes = analysis::find_used_bytes(plan.function);
+}
 
 void find_split_exchange(KernelPlan &plan) {
     plan.split_exchange = transform::find_split_exchange(

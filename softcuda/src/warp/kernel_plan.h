@@ -57,6 +57,8 @@ struct KernelPlan {
     std::vector<bool> coordinate_functions; ///< by Value::id, see find_coordinate_functions()
     analysis::ThreadValues thread_values;
     analysis::FloatBits float_bits;
+    /// By Value::id, for the check mode `init`; empty in other kernels.
+    std::vector<std::uint16_t> used_bytes;
     /// An exchange whose members may come from several places; null: none.
     const ir::Instruction *split_exchange = nullptr;
     TierChoice tier;
@@ -110,6 +112,7 @@ void find_loop_ends(KernelPlan &plan);
 void find_waits(KernelPlan &plan);
 void find_coordinates(KernelPlan &plan);
 void find_float_bits(KernelPlan &plan);
+void find_used_bytes(KernelPlan &plan);
 void find_split_exchange(KernelPlan &plan);
 void choose_tier(KernelPlan &plan);
 /// In the tier lanes: computes the shapes again, for lanes that run the program independently.

@@ -233,6 +233,17 @@ std::string print_coordinates(const KernelPlan &plan) {
     });
 }
 
+std::string print_used_bytes(const KernelPlan &plan) {
+    std::string out;
+    for (const Block *block : plan.function.blocks)
+        for (const Instruction *i : block->instructions)
+            for (const Value *result : i->results)
+                if (i->is(ir::Opcode::Load) && !plan.used_bytes.empty())
+                    out += ir::to_text(*result) + ": " +
+                           std::to_string(plan.used_bytes[result->id]) + "\n";
+    return out;
+}
+
 std::string print_float_bits(const KernelPlan &plan) {
     return annotate_values(plan.function, [&](const Value &value) -> std::string {
         if (!ir::is_float(value.type))

@@ -20,6 +20,7 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_schedule(const KernelPlan &plan);
 [[nodiscard]] std::string print_waits(const KernelPlan &plan);
 [[nodiscard]] std::string print_loop_ends(const KernelPlan &plan);
+[[nodiscard]] std::string print_used_bytes(const KernelPlan &plan);
 [[nodiscard]] std::string print_coordinates(const KernelPlan &plan);
 [[nodiscard]] std::string print_float_bits(const KernelPlan &plan);
 [[nodiscard]] std::string print_split_exchange(const KernelPlan &plan);

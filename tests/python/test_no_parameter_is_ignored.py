@@ -99,6 +99,7 @@ CALLS = {
     "gpuarray.dot": lambda x, **g: gpuarray.dot(x, x, **g),
     "gpuarray.vdot": lambda x, **g: gpuarray.vdot(x, x, **g),
     "gpuarray.matmul": lambda x, **g: gpuarray.matmul(x.reshape(20, 30), x.reshape(30, 20), **g),
+    "gpuarray.asnumpy": lambda x, **g: gpuarray.asnumpy(x, **g),
     "gpuarray.subset_sum": lambda x, **g: gpuarray.subset_sum(indices(), x, **g),
     "gpuarray.subset_dot": lambda x, **g: gpuarray.subset_dot(indices(), x, x, **g),
     "gpuarray.subset_min": lambda x, **g: gpuarray.subset_min(indices(), x, **g),

@@ -77,7 +77,8 @@ def public(
     """
 
     def declare(function: Function) -> Function:
-        function = on_own_device(function)
+        if not isinstance(function, on_own_device):  # else an earlier declaration has
+            function = on_own_device(function)
         add(
             function, namespace, name or function.__name__, numpy, module, array_api,
             tuple(aliases.split()), pycuda,

@@ -1,0 +1,92 @@
+"""Which step is ordered after which: CUDA's rules, as a clock for each stream."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream of a program: the expression that names it, its device, and its kind.
+
+    kind: "default", "blocking" (also the thread's default stream) or "free" (non-blocking).
+    """
+
+    name: str
+    device: int
+    kind: str
+
+
+@dataclass
+class Uses:
+    """The accesses of one memory that later ones must follow: (stream, number of its work)."""
+
+    write: tuple[Stream, int] | None = None
+    reads: dict[Stream, int] = field(default_factory=dict)
+
+
+Clock = dict[Stream, int]
+
+
+def join(into: Clock, clock: Clock) -> None:
+    for stream, number in clock.items():
+        into[stream] = max(into.get(stream, 0), number)
+
+
+class Order:
+    """The work so far. A clock says up to which work of each stream something is ordered."""
+
+    def __init__(self):
+        self.clocks: dict[Stream, Clock] = {}
+        self.host: Clock = {}
+        self.memory: dict[object, Uses] = {}
+
+    def known(self, stream: Stream) -> Clock:
+        """What the next work in the stream follows."""
+        clock = dict(self.clocks.get(stream, {}))
+        join(clock, self.host)
+        for other, its in self.clocks.items():
+            if other.device == stream.device and {"default", "blocking"} == {
+                other.kind,
+                stream.kind,
+            }:
+                join(clock, its)
+        return clock
+
+    def missing(self, clock: Clock, reads, writes) -> list[Stream]:
+        """The streams for which something with this clock has to wait, before it accesses memory."""
+        needed: Clock = {}
+        for memory in {*reads, *writes}:
+            uses = self.memory.get(memory, Uses())
+            if uses.write:
+                join(needed, dict([uses.write]))
+            if memory in writes:
+                join(needed, uses.reads)
+        return sorted(
+            (s for s, number in needed.items() if number > clock.get(s, 0)),
+            key=lambda s: s.name,
+        )
+
+    def work(self, stream: Stream, reads=(), writes=()) -> None:
+        """Work in the stream that accesses this memory."""
+        clock = self.known(stream)
+        assert not self.missing(clock, reads, writes)
+        clock[stream] = clock.get(stream, 0) + 1
+        self.clocks[stream] = clock
+        for memory in reads:
+            self.memory.setdefault(memory, Uses()).reads[stream] = clock[stream]
+        for memory in writes:
+            self.memory[memory] = Uses((stream, clock[stream]))
+
+    def event(self, before: Stream, after: Stream) -> None:
+        """`after` waits for the work in `before`."""
+        clock = self.known(after)
+        join(clock, self.known(before))
+        self.clocks[after] = clock
+
+    def host_waits(self, stream: Stream) -> None:
+        join(self.host, self.known(stream))
+
+    def host_accesses(self, reads=(), writes=()) -> None:
+        """The host reads or writes page-locked memory itself; its next work comes after this."""
+        assert not self.missing(self.host, reads, writes)
+        for memory in writes:
+            self.memory[memory] = Uses()

@@ -55,6 +55,9 @@ class OutsideCapture {
 
 void bind_work_scope(nb::module_ &module) {
     module.def(
+        "_is_captured", [] { return Work().is_captured(); },
+        "Whether the thread's current stream is being captured.");
+    module.def(
         "_wait_for_work",
         [] {
             const StreamRef stream = current_stream();

@@ -231,7 +231,6 @@ void BlockPool::free_block(CUdeviceptr address, std::size_t block_size) noexcept
     run_cleanup(
         context_, source_.free_name,
         [](void *data) {
-            const OutsideCaptures outside;
             const Call &call = *static_cast<Call *>(data);
             return call.source.free(call.address);
         },

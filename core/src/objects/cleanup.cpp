@@ -6,6 +6,7 @@
 #include "objects/cleanup.h"
 
 #include "objects/context_owner.h"
+#include "objects/outside_captures.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/handle.h>
@@ -70,6 +71,7 @@ void run_cleanup(const Context &context, const char *function, CUresult (*call)(
     const bool elsewhere = current != context.get();
     CUresult result = elsewhere ? loaded->cuCtxPushCurrent.get()(context.get()) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS) {
+        const OutsideCaptures outside; // a destructor may run while this thread records a graph
         result = call(data);
         if (elsewhere)
             loaded->cuCtxPopCurrent.get()(&current);

@@ -12,6 +12,7 @@
 
 #include "objects/cleanup.h"
 #include "objects/context_owner.h"
+#include "objects/graph_objects.h"
 #include "objects/stream_poll.h"
 #include "objects/wait_loop.h"
 
@@ -497,6 +498,7 @@ void Context::disable_peer_access(const Context &peer) const {
 }
 
 Context::MemoryInfo Context::memory_info() const {
+    detail::release_objects_of_ended_graphs();
     ScopedContext scope(*this);
     MemoryInfo info;
     driver().cuMemGetInfo(&info.free, &info.total);

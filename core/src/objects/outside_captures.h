@@ -19,7 +19,7 @@ class [[nodiscard]] OutsideCaptures {
 
   private:
     void exchange() noexcept {
-        if (driver_ != nullptr)
+        if (driver_ != nullptr && driver_->cuThreadExchangeStreamCaptureMode.available())
             (void)driver_->cuThreadExchangeStreamCaptureMode.status(&mode_);
     }
 

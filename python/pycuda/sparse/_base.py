@@ -298,6 +298,8 @@ class Sparse:
             )
         if out is not None and (out.shape != (self.shape[0], *dense.shape[1:]) or not out._c_contiguous):  # fmt: skip
             raise ValueError(f"out must be C-contiguous, of shape {(self.shape[0], *dense.shape[1:])}")  # fmt: skip
+        if out is not None:
+            _driver._array_require_writable(out, "out")
         return self._product(dense, out)
 
     def __matmul__(self, other):

@@ -17,9 +17,16 @@ _MOST_CALLS = 4
 
 
 @functools.cache
-def takes(kind: np.dtype) -> bool:
-    """Whether cuFFT is there and transforms elements of this type."""
+def _has(kind: np.dtype) -> bool:
     return _driver._array_library_takes("fourier", kind)
+
+
+def takes(kind: np.dtype) -> bool:
+    """Whether cuFFT is there, transforms elements of this type, and can be called now.
+
+    cuFFT cannot make a plan while a stream is captured that the default stream waits for.
+    """
+    return _has(kind) and not _driver._is_captured()
 
 
 @dataclass(frozen=True)

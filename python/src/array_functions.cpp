@@ -249,8 +249,9 @@ Layout shape_argument(nb::handle shape) {
 nb::object tuple_of(std::span<const std::int64_t> numbers) {
     nb::object tuple = made(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i),
-                         made(PyLong_FromLongLong(numbers[i])).release().ptr());
+        if (PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i),
+                            made(PyLong_FromLongLong(numbers[i])).release().ptr()) != 0)
+            throw nb::python_error();
     return tuple;
 }
 

@@ -167,7 +167,7 @@ using SetAttribute = Array::SetAttribute;
 Layout layout_of_shape(const ArrayObject &object, const Layout &shape) {
     const Array &array = object.array;
     const int axes = shape.dimensions();
-    if (object.strides != nullptr && PyTuple_GET_SIZE(object.strides) == axes)
+    if (object.strides != nullptr && PyTuple_Size(object.strides) == axes)
         return strided_layout(shape, object.strides);
     Layout result;
     if (object.strides == nullptr && shape.size() == array.size() &&
@@ -213,7 +213,7 @@ int set_shape(PyObject *self, PyObject *value, void *) noexcept {
                 shape = without_unknown(self, shape);
         const Layout wanted = layout_of_shape(object, shape_argument(shape));
         wanted.require_countable(object.array.item_size());
-        if (object.strides && PyTuple_GET_SIZE(object.strides) == wanted.dimensions())
+        if (object.strides && PyTuple_Size(object.strides) == wanted.dimensions())
             Py_CLEAR(object.strides);
         object.array = object.array.with_attribute(wanted, object.array.dtype(),
                                                    object.strides ? SetAttribute::AxesOfStrides

@@ -206,9 +206,8 @@ std::int64_t largest_small(nb::handle dtype) {
 }
 
 std::int64_t largest_in_block(nb::handle dtype) {
-    return driver().image_kind() == ImageKind::Ptx
-               ? 0
-               : largest_matrix_in_block(number_type_of(dtype));
+    return driver().image_kind() == ImageKind::Ptx ? 0
+                                                   : largest_matrix_in_block(number_type_of(dtype));
 }
 
 nb::object small_solve(nb::handle a, nb::handle b, nb::handle failed, nb::handle stream) {

@@ -45,8 +45,7 @@ CallKeywords read_keywords(const nb::kwargs &keywords) {
 }
 
 std::int64_t index_or(nb::object value, std::int64_t otherwise) {
-    return value.is_none() ? otherwise
-                           : nb::cast<std::int64_t>(made(PyNumber_Index(value.ptr())));
+    return value.is_none() ? otherwise : nb::cast<std::int64_t>(made(PyNumber_Index(value.ptr())));
 }
 
 /// range=: start, stop and step as given. None means 0, the number of elements and 1.

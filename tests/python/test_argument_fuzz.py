@@ -64,6 +64,10 @@ def test_the_functions_are_found():
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    not os.environ.get("PYCUDA_ALL_ARGUMENTS"),
+    reason="takes long: PYCUDA_ALL_ARGUMENTS=1 ./test tests/python/test_argument_fuzz.py",
+)
 @pytest.mark.parametrize("batch", range(20))
 def test_wrong_arguments_are_errors(batch):
     functions = count()

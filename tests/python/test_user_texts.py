@@ -174,7 +174,14 @@ def test_macros_of_the_preamble_end_with_the_text(strict, tmp_path, name):
 
 def test_macros_of_all_forms(strict):
     x, z = gpuarray.to_gpu(HOST), gpuarray.zeros(8, np.float32)
-    options = ["-DFACTOR=2", "-D", "TWICE(v)=((v) * FACTOR)", "--define-macro=ONE", "-DGONE=1", "-UGONE"]
+    options = [
+        "-DFACTOR=2",
+        "-D",
+        "TWICE(v)=((v) * FACTOR)",
+        "--define-macro=ONE",
+        "-DGONE=1",
+        "-UGONE",
+    ]
     text = "z[i] = TWICE(x[i]) + ONE;\n#ifdef GONE\nz[i] = 0;\n#endif\n"
     ElementwiseKernel("float *z, float *x", text, options=options)(z, x)
     np.testing.assert_array_equal(z.get(), 2 * HOST + 1)

@@ -73,7 +73,7 @@ class Scalar {
     bool weak_ = false;
     ScalarType type_ = ScalarType::Bool;
     std::int64_t integer_ = 0; ///< the bits of a LargeInteger
-    double re_ = 0; ///< also of a HugeInteger
+    double re_ = 0;            ///< also of a HugeInteger
     double im_ = 0;
 };
 

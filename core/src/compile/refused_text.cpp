@@ -27,24 +27,23 @@ bool is_error_everywhere(std::string_view message) {
         message.remove_prefix(name.size());
         const std::string_view unknown = message.substr(0, message.find('"'));
         // Keywords of GCC, and types of the host's headers, which nvcc includes before a source.
-        constexpr std::string_view host_types[] = {"FILE", "div_t",  "ldiv_t",   "pid_t",
-                                                   "id_t", "fpos_t", "locale_t", "max_align_t",
-                                                   "typeof"};
+        constexpr std::string_view host_types[] = {"FILE",     "div_t",       "ldiv_t",
+                                                   "pid_t",    "id_t",        "fpos_t",
+                                                   "locale_t", "max_align_t", "typeof"};
         return !unknown.starts_with('_') &&
                std::ranges::find(host_types, unknown) == std::end(host_types);
     }
-    constexpr std::string_view phrases[] = {
-        "expected a \";\"",
-        "too few arguments in function call",
-        "too many arguments in function call",
-        "is incompatible with parameter of type",
-        "cannot be assigned to an entity of type",
-        "cannot be used to initialize an entity of type",
-        "expression must be a modifiable lvalue",
-        "expression must have class type",
-        "has no member \"",
-        "has already been declared in the current scope",
-        "no operator \""};
+    constexpr std::string_view phrases[] = {"expected a \";\"",
+                                            "too few arguments in function call",
+                                            "too many arguments in function call",
+                                            "is incompatible with parameter of type",
+                                            "cannot be assigned to an entity of type",
+                                            "cannot be used to initialize an entity of type",
+                                            "expression must be a modifiable lvalue",
+                                            "expression must have class type",
+                                            "has no member \"",
+                                            "has already been declared in the current scope",
+                                            "no operator \""};
     return std::ranges::any_of(phrases, [&](std::string_view phrase) {
         return message.find(phrase) != std::string_view::npos;
     });

@@ -105,9 +105,9 @@ __device__ double Binomial(Draws &draws, double n, double chance) {
                 continue;
             if (us >= 0.07 && uv.y <= low)
                 break;
-            if (log(uv.y * alpha / (a / (us * us) + b)) <=
-                lgamma(m + 1) + lgamma(n - m + 1) - lgamma(k + 1) - lgamma(n - k + 1) +
-                    (k - m) * log(p / q))
+            if (log(uv.y * alpha / (a / (us * us) + b)) <= lgamma(m + 1) + lgamma(n - m + 1) -
+                                                               lgamma(k + 1) - lgamma(n - k + 1) +
+                                                               (k - m) * log(p / q))
                 break;
         }
     }

@@ -154,13 +154,18 @@ TEST_F(CaptureTest, ItsEventsAreInvalidAfterIt) {
 TEST_F(CaptureTest, AQueryOfTheLegacyStreamTellsThatItCannotBeUsed) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     ASSERT_EQ(cuStreamIsCapturing(nullptr, &status), CUDA_SUCCESS);
-    begin(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    CUstream blocking = nullptr; // the legacy stream waits for it
+    ASSERT_EQ(cuStreamCreate(&blocking, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), CUDA_SUCCESS);
     EXPECT_EQ(cuStreamIsCapturing(nullptr, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
     EXPECT_EQ(cuStreamGetCaptureInfo(nullptr, &status, nullptr, nullptr, nullptr, nullptr, nullptr),
               CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    EXPECT_EQ(end(), CUDA_SUCCESS); // the capture is still valid
+    CUgraph captured = nullptr;
+    EXPECT_EQ(cuStreamEndCapture(blocking, &captured), CUDA_SUCCESS); // it is still valid
+    EXPECT_EQ(cuGraphDestroy(captured), CUDA_SUCCESS);
     ASSERT_EQ(cuStreamIsCapturing(nullptr, &status), CUDA_SUCCESS);
     EXPECT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE);
+    EXPECT_EQ(cuStreamDestroy(blocking), CUDA_SUCCESS);
 }
 
 TEST_F(CaptureTest, OtherStreamsAndThreadsCannotEndIt) {

@@ -31,7 +31,7 @@ class DeviceRuntimeTest : public DriverTest {
 TEST_F(DeviceRuntimeTest, ChildrenRunInTheOrderOfTheirStreamsAndTailLaunchesLast) {
     for (int i = 0; i < 20; i++) {
         ASSERT_EQ(cuMemsetD8(list_, 0, 256), CUDA_SUCCESS);
-        ASSERT_EQ(launch("launch_appends", 1, 1, nullptr, list_, fake::address_of("append")),
+        ASSERT_EQ(launch("launch_appends", 1, 1, nullptr, list_, address_of("append")),
                   CUDA_SUCCESS);
         ASSERT_EQ(launch("append", 1, 1, nullptr, list_, 10), CUDA_SUCCESS);
         EXPECT_EQ(appended(), (List{1, 2, 3, 8, 9, 10}));
@@ -43,7 +43,7 @@ TEST_F(DeviceRuntimeTest, AKernelIsDoneWhenItsChildrenAre) {
     CUevent event = nullptr;
     ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     ASSERT_EQ(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
-    ASSERT_EQ(launch("launch_appends", 1, 1, stream, list_, fake::address_of("append_slowly")),
+    ASSERT_EQ(launch("launch_appends", 1, 1, stream, list_, address_of("append_slowly")),
               CUDA_SUCCESS);
     ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
     EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY);
@@ -52,21 +52,21 @@ TEST_F(DeviceRuntimeTest, AKernelIsDoneWhenItsChildrenAre) {
 }
 
 TEST_F(DeviceRuntimeTest, ChildrenLaunchChildren) {
-    const std::uint64_t itself = fake::address_of("launch_itself");
+    const std::uint64_t itself = address_of("launch_itself");
     ASSERT_EQ(cuMemcpyHtoD(list_ + 120, &itself, 8), CUDA_SUCCESS);
     ASSERT_EQ(launch("launch_itself", 1, 1, nullptr, list_, 9), CUDA_SUCCESS);
     EXPECT_EQ(appended(), (List{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}));
 }
 
 TEST_F(DeviceRuntimeTest, AFaultOfAChildIsTheContexts) {
-    ASSERT_EQ(launch("launch_appends", 1, 1, nullptr, list_, fake::address_of("misaligned")),
+    ASSERT_EQ(launch("launch_appends", 1, 1, nullptr, list_, address_of("misaligned")),
               CUDA_SUCCESS);
     EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_MISALIGNED_ADDRESS);
     EXPECT_NE(last_fault().find("misaligned"), std::string::npos) << last_fault();
 }
 
 TEST_F(DeviceRuntimeTest, WrongLaunchesAreTheCallersErrors) {
-    const std::uint64_t store = fake::address_of("store");
+    const std::uint64_t store = address_of("store");
     EXPECT_EQ(call(DeviceCall::GetParameterBufferV2, store, 1, 1, 1, 1025, 1, 1, 0), 0U);
     EXPECT_EQ(call(DeviceCall::GetParameterBufferV2, 8, 1, 1, 1, 1, 1, 1, 0), 0U) << "no kernel";
     EXPECT_NE(call(DeviceCall::GetParameterBufferV2, store, 1, 1, 1, 1, 1, 1, 0), 0U);
@@ -103,7 +103,7 @@ TEST_F(DeviceRuntimeTest, QuestionsAreAnswered) {
     EXPECT_EQ(read_words(list_, 1).front(), 1);
     EXPECT_EQ(call(DeviceCall::DeviceGetLimit, list_, CU_LIMIT_STACK_SIZE), 0U);
     EXPECT_EQ(read_words(list_, 1).front(), 1024);
-    EXPECT_EQ(call(DeviceCall::FuncGetAttributes, list_, fake::address_of("use_shared")), 0U);
+    EXPECT_EQ(call(DeviceCall::FuncGetAttributes, list_, address_of("use_shared")), 0U);
     EXPECT_EQ(read_words(list_, 1).front(), 1024) << "bytes of shared memory";
     EXPECT_EQ(read_words(list_, 8)[6], 1024) << "threads of a block";
     EXPECT_EQ(call(DeviceCall::Malloc, list_, 100), 0U);

@@ -47,6 +47,15 @@ class DriverTest : public testing::Test {
         return result;
     }
 
+    /// The value of a kernel's name in device code of this module.
+    std::uint64_t address_of(const char *kernel) {
+        CUdeviceptr place = 0;
+        std::uint64_t first = 0;
+        EXPECT_EQ(cuModuleGetGlobal(&place, nullptr, module_, "first_function"), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemcpyDtoH(&first, place, sizeof first), CUDA_SUCCESS);
+        return first + fake::function_offset(kernel);
+    }
+
     /// Launches with one-dimensional grid and blocks.
     template <class... Arguments>
     CUresult launch(const char *name, unsigned blocks, unsigned threads, CUstream stream,

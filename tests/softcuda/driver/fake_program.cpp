@@ -423,7 +423,7 @@ class FakeProgram final : public Program {
     FakeProgram() {
         for (const Row &row : rows()) {
             kernels_.push_back(info_of(row));
-            kernels_.back().address = fake::address_of(row.name);
+            kernels_.back().address = fake::function_offset(row.name);
         }
         Variable table;
         table.name = "table";
@@ -437,8 +437,22 @@ class FakeProgram final : public Program {
         pointer.size = 8;
         pointer.align = 8;
         pointer.relocations.push_back({0, 0, 4});
-        variables_ = {table, text_variable("message", "x < 3"), text_variable("file", "a.cu"),
-                      text_variable("function", "void f()"), pointer};
+        Variable functions;
+        functions.name = "functions";
+        functions.content = softcuda::compiler::VariableContent::Functions;
+        functions.size = 16 * (rows().size() + 1);
+        Variable first_function;
+        first_function.name = "first_function";
+        first_function.size = 8;
+        first_function.align = 8;
+        first_function.relocations.push_back({0, 5, 0});
+        variables_ = {table,
+                      text_variable("message", "x < 3"),
+                      text_variable("file", "a.cu"),
+                      text_variable("function", "void f()"),
+                      pointer,
+                      functions,
+                      first_function};
     }
 
     [[nodiscard]] const std::vector<KernelInfo> &kernels() const override { return kernels_; }
@@ -480,7 +494,7 @@ class FakeProgram final : public Program {
 
 } // namespace
 
-std::uint64_t fake::address_of(const char *kernel) {
+std::uint64_t fake::function_offset(const char *kernel) {
     for (std::size_t row = 0; row < rows().size(); row++)
         if (std::strcmp(rows()[row].name, kernel) == 0)
             return 16 * (row + 1);

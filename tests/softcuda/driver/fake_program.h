@@ -44,7 +44,8 @@ inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PT
 //   together_a, together_b   as store; one is compiled when the compilation of the other has begun
 //   short_of_memory          as store; the first compilation fails
 
-/// The value of a kernel's name in device code.
-[[nodiscard]] std::uint64_t address_of(const char *kernel);
+/// The value of a kernel's name in device code, from the number in the variable "first_function"
+/// on.
+[[nodiscard]] std::uint64_t function_offset(const char *kernel);
 
 } // namespace fake

@@ -301,7 +301,9 @@ void call_nccl(nb::pointer_and_handle<NcclRank> self, const CallArguments &given
         from = &check_array(given.from, rules.from, rules, rank);
     if (given.to.is_valid()) {
         to = &check_array(given.to, rules.to, rules, rank);
-        to->require_writable(rules.to);
+        const bool only_reads = given.kind == Kind::Broadcast && given.rank == rank.rank;
+        if (!only_reads)
+            to->require_writable(rules.to);
     }
     if (from != nullptr && to != nullptr && from != to)
         check_pair(given, *from, *to, rank, rules);

@@ -204,7 +204,7 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
         .def(
             "set_dst_device",
             [](Copy &copy, nb::object pointer) {
-                copy.what.dstDevice = device_address(pointer, "devptr");
+                copy.what.dstDevice = PythonWork({pointer}).write(pointer, "devptr");
                 copy.what.dstMemoryType = CU_MEMORYTYPE_DEVICE;
                 copy.destination = {pointer, {}};
             },

@@ -8,8 +8,9 @@ from pycuda import fft, gpuarray, linalg
 pytestmark = pytest.mark.usefixtures("device")
 
 ROWS = [[4.0, 1.0], [1.0, 3.0]]
-#: As in NumPy, its argument must have the method __dlpack__().
-PROTOCOLS = {"from_dlpack"}
+#: As in NumPy, the argument of from_dlpack() must have the method __dlpack__(). The result of get_array_module()
+#: depends on the type of its arguments.
+PROTOCOLS = {"from_dlpack", "get_array_module"}
 
 
 def public_functions():

@@ -429,7 +429,7 @@ def test_calls_in_a_thread_without_a_context(run_program):
                 cuda.memcpy_dtoh(host, memory)
         for work in (
             lambda: call(f, memory, block=(1, 1, 1)),
-            lambda: call(cuda.memcpy_dtoh, host, memory),
+            lambda: call(cuda.memcpy_dtoh, host, memory),  # in the context of the memory
             inside,
         ):
             thread = threading.Thread(target=work)
@@ -437,12 +437,11 @@ def test_calls_in_a_thread_without_a_context(run_program):
             thread.join()
         print(host)
         """)
-    launch, copy, host = done.stdout.splitlines()
+    launch, host = done.stdout.splitlines()
     hint = "'with pycuda.autoinit.context:' makes it current)"
     assert (
         "kernel 'f': no context is current in this thread" in launch and hint in launch
     )
-    assert copy.startswith("cuMemcpyDtoH failed") and hint in copy
     assert host == "[3]"
 
 

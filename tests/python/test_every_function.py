@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("device")
 
 
 @pytest.fixture(scope="module")
-def benchmark():
+def every_function():
     sys.path.insert(0, str(BENCHMARKS))
     try:
         return importlib.import_module("every_function")
@@ -22,20 +22,20 @@ def benchmark():
         sys.path.remove(str(BENCHMARKS))
 
 
-def test_every_function_has_a_row_with_numpys_values(benchmark):
+def test_every_function_has_a_row_with_numpys_values(every_function):
     """A new public function needs arguments in benchmarks/function_calls.py if they cannot be guessed."""
-    calls = benchmark.function_calls()
-    ours = benchmark.Library(
-        "pycuda", benchmark._Pycuda(), benchmark.gpuarray.to_gpu, None
+    calls = every_function.function_calls()
+    ours = every_function.Library(
+        "pycuda", every_function._Pycuda(), every_function.gpuarray.to_gpu, None
     )
     failed = {}
     warnings.simplefilter("ignore")
-    for name, text in {**calls, **dict.fromkeys(benchmark.MORE, "")}.items():
-        ours.data = benchmark.Operands(ours.array, 1024)
+    for name, text in {**calls, **dict.fromkeys(every_function.MORE, "")}.items():
+        ours.data = every_function.Operands(ours.array, 1024)
         try:
             if ours.call(name, text)() is None and name not in IN_PLACE:
                 failed[name] = "returns None"
-            elif benchmark.values_differ(ours, name, text):
+            elif every_function.values_differ(ours, name, text):
                 failed[name] = "other values than NumPy's"
         except Exception as error:
             failed[name] = f"{type(error).__name__}: {error}"
@@ -49,15 +49,15 @@ IN_PLACE = {
 }  # fmt: skip
 
 
-def test_functions_left_out_exist(benchmark):
-    names = {one for one in benchmark.function_calls()}
+def test_functions_left_out_exist(every_function):
+    names = {one for one in every_function.function_calls()}
     left_out = importlib.import_module("function_calls").LEFT_OUT
     assert not names & set(left_out)
     assert all(left_out.values())
 
 
-def test_values_that_differ_are_found(benchmark):
-    assert not benchmark.differs(np.ones(3), np.ones(3))
-    assert benchmark.differs(np.ones(3), np.ones(3) + 1)
-    assert benchmark.differs([np.ones(3)], [np.ones(4)])
-    assert benchmark.differs(np.ones(3, int), np.ones(3))
+def test_values_that_differ_are_found(every_function):
+    assert not every_function.differs(np.ones(3), np.ones(3))
+    assert every_function.differs(np.ones(3), np.ones(3) + 1)
+    assert every_function.differs([np.ones(3)], [np.ones(4)])
+    assert every_function.differs(np.ones(3, int), np.ones(3))

@@ -258,6 +258,8 @@ def make_toolkit(folder, version=13000):
 
 def test_a_toolkit_folder_has_all_files_but_the_runtime(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    # Without softcuda-libraries, the toolkit's libraries stay.
+    monkeypatch.setattr("softcuda._link.closed_libraries", lambda major: {})
     make_toolkit(tmp_path / "toolkit")
     folder = Path(softcuda.toolkit_folder(str(tmp_path / "toolkit")))
     library = DRIVER.resolve().parent

@@ -46,7 +46,8 @@ class Search {
   private:
     void use(const Value *value, std::uint32_t bytes) {
         std::uint16_t &known = used_[value->id];
-        const auto all = static_cast<std::uint16_t>(known | (bytes & kAll));
+        const std::uint32_t own = first_bytes(bytes_of(value->type));
+        const auto all = static_cast<std::uint16_t>(known | (bytes & own));
         changed_ |= all != known;
         known = all;
     }

@@ -138,7 +138,7 @@ def without_cells(text: str) -> str:
         language = "cuda" if found[2].startswith("%%cuda\n") else "python"
         return f"```{language}\n{found[2]}```"
 
-    cell = r"^```\{code-cell\} ipython3\n(:tags: .*\n\n)?(.*?)^```$"
+    cell = r"^```\{code-cell\} ipython3\n(:tags: [^\n]*\n\n)?(.*?)^```$"
     return re.sub(cell, block, text, flags=re.MULTILINE | re.DOTALL)
 
 

@@ -33,18 +33,6 @@ void blank_directives(std::string &text) {
     }
 }
 
-/// The position of the bracket that closes the one at `open`, or `none`.
-std::size_t closing(std::string_view text, std::size_t open) {
-    int depth = 0;
-    for (std::size_t at = open; at < text.size(); ++at) {
-        const char c = text[at];
-        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
-        if (depth == 0)
-            return at;
-    }
-    return none;
-}
-
 struct Word {
     std::size_t begin;
     std::string_view text;
@@ -106,7 +94,7 @@ std::vector<std::size_t> commas_between_declarators(std::string_view text, std::
     std::vector<std::size_t> commas;
     for (std::size_t at = begin; at < end; ++at) {
         if (text[at] == '(' || text[at] == '[' || text[at] == '{')
-            at = std::min(closing(text, at), end);
+            at = std::min(closing_bracket(text, at), end);
         else if (text[at] == ',')
             commas.push_back(at);
     }
@@ -172,7 +160,7 @@ class Walker {
         } else if (c == '}') { // of a namespace
             begin_ = ++at_;
         } else if (c == '(' || c == '[') {
-            const std::size_t close = closing(text_, at_);
+            const std::size_t close = closing_bracket(text_, at_);
             at_ = close == none ? text_.size() : close + 1;
         } else {
             ++at_;
@@ -196,7 +184,7 @@ class Walker {
             begin_ = ++at_;
             return;
         }
-        const std::size_t close = closing(text_, at_);
+        const std::size_t close = closing_bracket(text_, at_);
         at_ = close == none ? text_.size() : close + 1;
         // The body of a function ends its statement; a class and an initialiser do not.
         if (before.find('(') != none && before.find('=') == none && !is_class(read))

@@ -46,18 +46,6 @@ std::string_view word_at(std::string_view text, std::size_t at) {
     return text.substr(at, end - at);
 }
 
-/// The position of the bracket that closes the one at `open`, or `none`.
-std::size_t closing(std::string_view text, std::size_t open) {
-    int depth = 0;
-    for (std::size_t at = open; at < text.size(); ++at) {
-        const char c = text[at];
-        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
-        if (depth == 0)
-            return at;
-    }
-    return none;
-}
-
 struct Edit {
     std::size_t at, length;
     std::string text;
@@ -98,7 +86,7 @@ class Finder {
             statement_expression(open, inside);
             return;
         }
-        const std::size_t close = closing(text_, open);
+        const std::size_t close = closing_bracket(text_, open);
         if (close == none || inside == close)
             return;
         const std::size_t brace = skip_space(text_, close + 1);
@@ -154,8 +142,8 @@ class Finder {
     }
 
     void statement_expression(std::size_t open, std::size_t brace) {
-        const std::size_t end = closing(text_, brace);
-        const std::size_t close = closing(text_, open);
+        const std::size_t end = closing_bracket(text_, brace);
+        const std::size_t close = closing_bracket(text_, open);
         if (end == none || close == none || skip_space(text_, end + 1) != close ||
             leaves(text_.substr(brace, end - brace)))
             return;
@@ -179,7 +167,7 @@ class Finder {
         std::size_t begin = brace + 1, last = none;
         for (std::size_t at = begin; at < end; ++at) {
             if (text_[at] == '(' || text_[at] == '[' || text_[at] == '{')
-                at = closing(text_, at); // the outer brace is closed, so the inner ones are
+                at = closing_bracket(text_, at); // the outer brace is closed, so the inner ones are
             const bool is_block = text_[at] == '}';
             if (text_[at] != ';' && !is_block)
                 continue;

@@ -190,4 +190,15 @@ std::vector<IncludeDirective> find_includes(std::string_view source, std::string
     return includes;
 }
 
+std::size_t closing_bracket(std::string_view blanked, std::size_t open) noexcept {
+    int depth = 0;
+    for (std::size_t at = open; at < blanked.size(); ++at) {
+        const char c = blanked[at];
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+        if (depth == 0)
+            return at;
+    }
+    return std::string_view::npos;
+}
+
 } // namespace pycuda::compile_detail

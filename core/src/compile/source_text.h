@@ -15,6 +15,10 @@ namespace pycuda::compile_detail {
 ///     f("   ", ' ');
 [[nodiscard]] std::string blank_comments_and_strings(std::string_view source);
 
+/// The position of the bracket that closes the one at `open`, or npos. Brackets of all kinds count
+/// alike.
+[[nodiscard]] std::size_t closing_bracket(std::string_view blanked, std::size_t open) noexcept;
+
 /// One `#include`, `#include_next`, `#import` or `__has_include`.
 struct IncludeDirective {
     enum class Form { Quoted, Angled, Computed };

@@ -4,6 +4,7 @@
 #include "arrays/device_code.h"
 #include "arrays/expression_launch.h"
 #include "arrays/reduction_source.h"
+#include "kernels/common_shape.h"
 #include "kernels/user_variants.h"
 
 #include <algorithm>
@@ -54,17 +55,6 @@ struct Fusion::Known {
     std::mutex mutex;
     std::deque<Typed> programs;
 };
-
-namespace {
-
-Layout common_shape(std::span<const Array *const> inputs) {
-    Layout shape = inputs[0]->layout();
-    for (const Array *input : inputs.subspan(1))
-        shape = broadcast_shapes(shape, input->layout());
-    return shape;
-}
-
-} // namespace
 
 Fusion::Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> results,
                std::vector<Scalar> constants)

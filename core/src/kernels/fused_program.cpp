@@ -1,6 +1,8 @@
 // fused_program.cpp -- runs elementwise operations and reductions stage by stage.
 #include <pycuda/fused_program.h>
 
+#include "kernels/common_shape.h"
+
 #include <pycuda/array_operation.h>
 
 #include <algorithm>
@@ -11,13 +13,6 @@
 
 namespace pycuda {
 namespace {
-
-Layout common_shape(std::span<const Array *const> inputs) {
-    Layout shape = inputs[0]->layout();
-    for (const Array *input : inputs.subspan(1))
-        shape = broadcast_shapes(shape, input->layout());
-    return shape;
-}
 
 std::uint32_t axis_bits(const FusedReduction &reduction, int dimensions) {
     if (!reduction.axes)

@@ -96,6 +96,15 @@ def test_collectives_of_one_process(run_devices, count):
         for x in parts:
             np.testing.assert_array_equal(x.get(), hosts[-1])
 
+        read_only = [on(rank, hosts[rank]) for rank in range(count)]
+        for x in read_only:
+            x.flags.writeable = False
+        if count > 1:
+            raises(ValueError, "read-only", lambda: comms[0].broadcast(read_only[0], root=count - 1))
+        with nccl.group():  # the root is only read
+            for c, x in zip(comms, [*parts[:-1], read_only[-1]]):
+                c.broadcast(x, root=count - 1)
+
         structs = np.array([(1, 2.5), (3, 4.5)], [("a", "i4"), ("b", "f8")])
         parts = [on(rank, structs if rank == 0 else np.zeros_like(structs)) for rank in range(count)]
         with nccl.group():

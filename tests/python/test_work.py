@@ -315,7 +315,6 @@ def test_no_function_writes_into_a_read_only_array(device):
         "all_gather": lambda x: communicator.all_gather(one, x.reshape(1, 4)),
         "all_reduce": lambda x: communicator.all_reduce(one, x),
         "all_reduce in place": lambda x: communicator.all_reduce(x),
-        "broadcast": lambda x: communicator.broadcast(x),
         "reduction": lambda x: total(one, out=x[0]),
         "inclusive scan": lambda x: scans[0](one, x),
         "exclusive scan": lambda x: scans[1](one, x),

@@ -70,9 +70,12 @@ Schedule::Wait::Wait(Schedule *schedule, const Command &command)
 Schedule::Wait::~Wait() {
     if (!schedule_)
         return;
-    std::lock_guard lock(schedule_->mutex_);
+    std::unique_lock lock(schedule_->mutex_);
     std::vector<const Command *> &all = schedule_->waited_for_;
     all.erase(std::ranges::find(all, &command_));
+    // The end of `command` may have released eager commands, which come before the next call's.
+    if (!is_driver_thread)
+        schedule_->wait_until_quiet(lock);
 }
 
 Schedule::Schedule(std::uint64_t seed)

@@ -54,7 +54,7 @@ class Schedule {
     /// Called when a command is done.
     void note_done() noexcept;
 
-    /// While it exists, held commands start until `command` is done.
+    /// While it exists, held commands start until `command` is done; its end settles the rest.
     class Wait {
       public:
         Wait(Schedule *schedule, const Command &command);

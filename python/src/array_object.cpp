@@ -540,6 +540,7 @@ void bind_array(nb::module_ &module) {
     bind_array_operations(module);
     bind_array_index(module);
     bind_array_exchange(module);
+    bind_array_from_interface(module);
 }
 
 } // namespace pycuda::python

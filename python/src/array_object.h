@@ -88,5 +88,6 @@ nb::object tuple_of(std::span<const std::int64_t> numbers);
 
 void bind_array_functions(nb::module_ &module);
 void bind_array_exchange(nb::module_ &module);
+void bind_array_from_interface(nb::module_ &module);
 
 } // namespace pycuda::python

@@ -32,7 +32,8 @@ def as_operand(value):
 
 
 def as_array(value) -> GPUArray:
-    """Return arrays of the device unchanged. Copy numbers, lists and NumPy arrays to the device.
+    """Return arrays of the device unchanged. Copy numbers, lists and NumPy arrays to the device. Other libraries'
+    arrays of the device lend their memory.
 
     A list may hold arrays of the device: they are stacked, as numpy does with arrays of its own.
     """
@@ -40,7 +41,22 @@ def as_array(value) -> GPUArray:
         return value
     if holds_arrays(value):
         return _stacked([as_array(part) for part in value])
-    return to_gpu(np.asarray(value))
+    lent = from_foreign(value)
+    return to_gpu(np.asarray(value)) if lent is None else lent
+
+
+_OF_THE_HOST = (np.ndarray, np.generic, list, tuple, int, float, complex)
+
+
+def from_foreign(value):
+    """An array that sees the memory of another library's array of the device; None for anything else."""
+    if isinstance(value, _OF_THE_HOST):
+        return None
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        return from_dlpack(value) if value.__dlpack_device__()[0] != _CPU else None
+    if getattr(value, "__cuda_array_interface__", None) is not None:
+        return _driver._array_from_interface(value)
+    return None
 
 
 def as_source(value):
@@ -106,6 +122,9 @@ def to_gpu(ary, allocator=None) -> GPUArray:
     >>> gpuarray.to_gpu(np.float32([1, 2, 3]))
     array([1., 2., 3.], dtype=float32)
     """
+    if not isinstance(ary, (ArrayBase, np.ndarray)):
+        lent = from_foreign(ary)
+        ary = ary if lent is None else lent
     if isinstance(ary, ArrayBase):
         return _copy_of_device_array(ary, allocator, None)
     return _driver._array_to_gpu(ary, allocator, None, None)
@@ -190,6 +209,8 @@ def array(object, dtype=None, *, copy=True, order: str = "K", subok: bool = Fals
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
+    lent = None if isinstance(object, ArrayBase) else from_foreign(object)
+    object = object if lent is None else lent
     on_host = not hasattr(object, "dtype") and not holds_arrays(object)
     if dtype is not None and on_host:
         # Convert numbers directly to this type. A type in between would round large numbers.
@@ -219,7 +240,8 @@ def array(object, dtype=None, *, copy=True, order: str = "K", subok: bool = Fals
 def asarray(a, dtype=None, order=None, *, device=None, copy=None) -> GPUArray:
     """Return an array of the device unchanged if it has the wanted dtype and order, else a copy.
 
-    a: numbers, nested lists, a host array, an array of the device, or an object with ``__dlpack__``.
+    a: numbers, nested lists, a host array, an array of the device, or an object with ``__dlpack__`` or
+        ``__cuda_array_interface__``, whose memory the result sees.
     dtype, order: as of :func:`array`; None keeps those of ``a``.
     device: None, or the current context's device.
     copy: True always copies, False raises ValueError if a copy is necessary.

@@ -122,7 +122,7 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
             static_cast<void>(memory->get()); // throws if the memory was freed
         for (const PooledMemory *memory : launch.pooled)
             static_cast<void>(memory->get());
-        Work use(config.stream);
+        Work use(config.stream, launch.function.context());
         for (const std::shared_ptr<ArrayMemory> &memory : launch.arrays)
             static_cast<void>(use.use(memory));
         for (const nb::handle array : launch.foreign)
@@ -170,7 +170,7 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
 
     ArgumentBlock block(function.function);
     block.check_count(count);
-    StagedArguments staged(options.config.stream);
+    StagedArguments staged(options.config.stream, function.function.context());
     Packing packing{function, block, staged};
     for (std::size_t i = 0; i < count; ++i)
         pack(args[i], packing);

@@ -36,7 +36,7 @@ PyObject *call(FunctionObject &self, PyObject *const *args, std::size_t count, P
 
     ArgumentBlock block(self.function);
     block.check_count(count);
-    StagedArguments staged(options.config.stream);
+    StagedArguments staged(options.config.stream, self.function.context());
     Packing packing{self, block, staged};
     for (std::size_t i = 0; i < count; ++i)
         pack(args[i], packing);

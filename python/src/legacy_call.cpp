@@ -103,7 +103,7 @@ PyObject *param_set(PyObject *self, PyObject *args) noexcept {
     return alone(self, [&] {
         FunctionObject &object = object_of(self);
         ArgumentBlock block(object.function);
-        StagedArguments staged{StreamRef()};
+        StagedArguments staged(StreamRef(), object.function.context());
         Packing packing{object, block, staged};
         for (nb::handle argument : nb::borrow<nb::tuple>(args))
             pack(argument.ptr(), packing);

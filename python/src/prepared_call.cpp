@@ -229,7 +229,7 @@ void launch_prepared(FunctionObject &self, const PreparedLaunch &how, PyObject *
                             " was prepared for " + std::to_string(wanted.size()) +
                                 " arguments, got " + std::to_string(count));
     block.check_count(count);
-    StagedArguments staged(how.config.stream);
+    StagedArguments staged(how.config.stream, self.function.context());
     Packing packing{self, block, staged};
     for (std::size_t i = 0; i < count; ++i)
         pack_prepared(packing, wanted[i], args[i]);

@@ -30,6 +30,9 @@ class StagedArguments {
 
     /// For a call in this stream.
     explicit StagedArguments(StreamRef queue) : use_(queue), queue_(use_.stream()) {}
+    /// For a call of a kernel that was loaded in this context.
+    StagedArguments(StreamRef queue, const Context &context)
+        : use_(queue, context), queue_(use_.stream()) {}
     StagedArguments(const StagedArguments &) = delete;
     StagedArguments &operator=(const StagedArguments &) = delete;
     ~StagedArguments();

@@ -337,3 +337,48 @@ def test_no_function_writes_into_a_read_only_array(device):
             pass
         assert (x.get() == 0).all(), name
     assert wrong == []
+
+
+def test_a_kernel_with_an_array_of_another_device(run_program):
+    done = run_program(
+        """
+        import numpy as np
+        import pycuda.driver as cuda
+        cuda.init()
+        from pycuda import gpuarray
+        from pycuda.compiler import SourceModule
+        first, second = (cuda.Device(i).retain_primary_context() for i in range(2))
+        second.push()
+        x = gpuarray.zeros(1 << 16, np.float32)
+        cuda.Context.pop()
+        first.push()
+        k = SourceModule("__global__ void k(float *a)"
+                         "{ a[blockIdx.x * blockDim.x + threadIdx.x] += 1; }").get_function("k")
+        size = dict(block=(256, 1, 1), grid=(256, 1))
+        k.prepare("P")
+        for launch in (
+            lambda: k(x, **size), lambda: k(x.gpudata, **size), lambda: k.bind(x, **size)(),
+            lambda: k.prepared_call((256, 1), (256, 1, 1), x),
+            lambda: k.prepared_call((256, 1), (256, 1, 1), x.gpudata),
+        ):
+            try:
+                launch()
+            except ValueError as error:
+                assert "cuda:1" in str(error) and "cuda:0" in str(error), error
+            else:
+                raise AssertionError("nothing was raised")
+        first.enable_peer_access(second)
+        for _ in range(5):  # in order, though the default streams of two devices do not wait for each other
+            y = x * 0
+            k(y, **size)
+            z = y + 1
+            assert (z.get() == 2).all()
+            bound = k.bind(y, **size)
+            bound()
+            bound()
+            assert (y.get() == 3).all()
+        """,
+        SOFTCUDA_DEVICES="2",
+        PYCUDA_DRIVER="softcuda",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

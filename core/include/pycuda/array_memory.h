@@ -62,6 +62,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     static void on_out_of_memory(std::function<void()> reclaim);
 
     const Context &context() const noexcept { return context_; }
+    CUcontext handle() const noexcept { return handle_; }
     /// The pool of the default stream.
     MemoryPool &pool() noexcept { return pool_; }
     /// The pool of another stream; null if `stream` has no pool.
@@ -85,6 +86,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     void free_waiting_blocks() noexcept;
 
     Context context_;
+    const CUcontext handle_ = context_.get();
     MemoryPool pool_;
     std::mutex pools_mutex_;
     std::mutex side_mutex_;

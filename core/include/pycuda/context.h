@@ -93,6 +93,8 @@ class Context {
     /// Allows kernels and copies of this context to access memory of `peer`.
     void enable_peer_access(const Context &peer, unsigned flags = 0) const;
     void disable_peer_access(const Context &peer) const;
+    /// Whether enable_peer_access() or another library has allowed it.
+    bool has_peer_access(const Context &peer) const;
 
     struct MemoryInfo {
         std::size_t free = 0;

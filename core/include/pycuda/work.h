@@ -87,6 +87,13 @@ class [[nodiscard]] Work {
         if (stream_.get() != nullptr) [[unlikely]]
             find_capture();
     }
+    /// For a kernel of this context, which must outlive the object. Memory of another device is
+    /// then an error, unless the context has access to it; memory of another context is ordered
+    /// before and after the work, whatever its stream.
+    Work(StreamRef stream, const Context &context) : Work(stream) {
+        kernel_context_ = &context;
+        kernel_handle_ = context.get();
+    }
     Work(Work &&) noexcept = default;
     Work &operator=(Work &&) = delete;
     /// Records the end of the work if memory of another stream was used.
@@ -137,7 +144,10 @@ class [[nodiscard]] Work {
             return;
         if (!memory->context()->context().usable()) [[unlikely]]
             throw_context_ended();
-        if (memory->is_at_home(stream_.get()) && capture_ == nullptr) [[likely]]
+        if (kernel_context_ != nullptr && memory->context()->handle() != kernel_handle_)
+            [[unlikely]]
+            note_elsewhere(memory);
+        else if (memory->is_at_home(stream_.get()) && capture_ == nullptr) [[likely]]
             memory->is_fresh_.store(false, std::memory_order_relaxed);
         else
             note_away(memory);
@@ -145,11 +155,14 @@ class [[nodiscard]] Work {
     void find_capture();
     void note_away(const std::shared_ptr<ArrayMemory> &memory);
     void note_captured(const std::shared_ptr<ArrayMemory> &memory);
+    void note_elsewhere(const std::shared_ptr<ArrayMemory> &memory);
     void record() noexcept;
     [[noreturn]] static void throw_captured(std::string_view what);
     [[noreturn]] static void throw_context_ended();
 
     StreamRef stream_;
+    const Context *kernel_context_ = nullptr;
+    CUcontext kernel_handle_ = nullptr;
     std::shared_ptr<detail::CaptureMemory> capture_;
     std::vector<std::shared_ptr<ArrayMemory>> away_; ///< memory whose home is another stream
 };

@@ -112,6 +112,36 @@ void Work::note_away(const std::shared_ptr<ArrayMemory> &memory) {
     memory->context()->order(memory->home(), stream_);
 }
 
+/// Memory of another context than the kernel's: the streams of the two are different ones, even if
+/// both are the default stream.
+void Work::note_elsewhere(const std::shared_ptr<ArrayMemory> &memory) {
+    const Context &other = memory->context()->context();
+    if (other.device() != kernel_context_->device() && !kernel_context_->has_peer_access(other))
+        throw std::invalid_argument(
+            "an array on " + name_of(other) + " was passed to a kernel that was loaded on " +
+            name_of(*kernel_context_) +
+            "; copy it with to_device(), or enable peer access between the contexts");
+    if (capture_ != nullptr) {
+        const detail::OutsideCaptures outside;
+        const ScopedContext scope(other);
+        synchronize(memory->home());
+        return capture_->keep(memory);
+    }
+    if (std::ranges::find(away_, memory) != away_.end())
+        return;
+    away_.push_back(memory);
+    memory->is_fresh_.store(false, std::memory_order_relaxed);
+    if (memory->is_of_graph())
+        return;
+    const Event written(other, CU_EVENT_DISABLE_TIMING);
+    {
+        const ScopedContext scope(other);
+        written.record(memory->home());
+    }
+    const ScopedContext scope(*kernel_context_);
+    driver().cuStreamWaitEvent(stream_.get(), written.get(), 0);
+}
+
 struct WorkOutsideCapture::Scope {
     explicit Scope(StreamRef side) : stream(side), current(side) {}
 
@@ -143,15 +173,22 @@ Workspace::Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t b
 
 void Work::record() noexcept {
     const Driver *driver = driver_for_cleanup();
-    const Context &context = away_.front()->context()->context();
+    // An event is recorded in streams of its own context only.
+    const Context &context =
+        kernel_context_ != nullptr ? *kernel_context_ : away_.front()->context()->context();
     if (driver == nullptr || !context.usable())
         return;
     try {
         const ScopedContext scope(context);
         auto done = std::make_shared<Event>(context, CU_EVENT_DISABLE_TIMING);
         done->record(stream_);
-        for (const std::shared_ptr<ArrayMemory> &memory : away_)
+        for (const std::shared_ptr<ArrayMemory> &memory : away_) {
             memory->used_until(done);
+            if (kernel_context_ != nullptr && memory->context()->handle() != kernel_handle_) {
+                const ScopedContext elsewhere(memory->context()->context());
+                driver->cuStreamWaitEvent(memory->home().get(), done->get(), 0);
+            }
+        }
     } catch (const std::exception &) {
         // No event can be created, or host memory is exhausted: waits until the use is over. A
         // failure of the work is reported to the code that waits for the stream.

@@ -497,6 +497,15 @@ void Context::disable_peer_access(const Context &peer) const {
     driver().cuCtxDisablePeerAccess(peer.get());
 }
 
+bool Context::has_peer_access(const Context &peer) const {
+    ScopedContext scope(*this);
+    // The driver has no function that tells, so this tries.
+    const CUresult status = driver().cuCtxEnablePeerAccess.status(peer.get(), 0);
+    if (status == CUDA_SUCCESS)
+        driver().cuCtxDisablePeerAccess(peer.get());
+    return status == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+}
+
 Context::MemoryInfo Context::memory_info() const {
     detail::release_objects_of_ended_graphs();
     ScopedContext scope(*this);

@@ -6,7 +6,8 @@
 
 Signatures are read from the sources: the modules of python/pycuda, and the stub of the compiled module. A
 name that a module imports from another one (``from x import y as y``) is described where programs find
-it. Functions that a module creates when it is imported (``gpuarray.exp``) are read at run time.
+it. Functions that a module creates when it is imported (``gpuarray.exp``) and the docstrings of the compiled module are
+read at run time.
 """
 
 from __future__ import annotations
@@ -68,6 +69,11 @@ class Sources:
             ):
                 if path.exists():
                     self.trees[module] = ast.parse(path.read_text())
+                    if module in STAR.values():
+                        add_docstrings(
+                            self.trees[module],
+                            importlib.import_module(f"pycuda.{module}"),
+                        )
                     break
         return self.trees.get(module)
 
@@ -168,6 +174,19 @@ class Sources:
             if not name.startswith("_") and name not in ("TYPE_CHECKING", "Shape")
         ]
         return [name for name in names if not is_type_alias(name.nodes[0])]
+
+
+def add_docstrings(node: ast.Module | ast.ClassDef, owner: object) -> None:
+    """Adds the docstrings of a compiled module to the definitions of its stub, which has none."""
+    for item in node.body:
+        if not isinstance(item, ast.FunctionDef | ast.ClassDef):
+            continue
+        found = getattr(owner, item.name, None)
+        text = inspect.getdoc(found)
+        if text and not ast.get_docstring(item):
+            item.body.insert(0, ast.Expr(ast.Constant(text)))
+        if isinstance(item, ast.ClassDef) and found is not None:
+            add_docstrings(item, found)
 
 
 def renamed(nodes: list[Definition], name: str) -> list[Definition]:

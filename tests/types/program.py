@@ -102,7 +102,15 @@ def later_things() -> None:
 def arrays() -> None:
     a = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
     assert_type(a, gpuarray.GPUArray)
-    host: np.ndarray = a.get()
+    host = a.get()
+    assert_type(host, np.ndarray)
+    assert_type(a + 1, gpuarray.GPUArray)
+    assert_type(2 * a[1:] < -a, gpuarray.GPUArray)
+    assert_type(divmod(a, 2), tuple[gpuarray.GPUArray, gpuarray.GPUArray])
+    a += 1
+    a **= 2
+    a == 1
+    a.get_everything()  # type: ignore[attr-defined]
     assert_type(a.shape, tuple[int, ...])
     add = ElementwiseKernel("float *x, float *y", "x[i] += y[i]", "add")
     add(a, gpuarray.zeros(4, np.float32))

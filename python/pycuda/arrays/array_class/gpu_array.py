@@ -216,7 +216,7 @@ class GPUArray(
         async_: bool = False,
         stream=None,
         **kwargs,
-    ):
+    ) -> np.ndarray:
         """Copy the elements to the host. The call returns when the copy is done.
 
         ary: a host array for the elements, of the same size and dtype; by default a new one.
@@ -272,7 +272,7 @@ class GPUArray(
             return ary
         return np.ndarray(self.shape, self.dtype, strides=source.strides)
 
-    def get_async(self, stream=None, ary=None):
+    def get_async(self, stream=None, ary=None) -> np.ndarray:
         """:meth:`get` that returns before the copy is done, if ``ary`` is in page-locked memory.
 
         stream: the stream of the copy.
@@ -554,10 +554,10 @@ class GPUArray(
 
     # Arithmetic without operators
 
-    def __divmod__(self, other):
+    def __divmod__(self, other) -> tuple[GPUArray, GPUArray]:
         return self // other, self % other
 
-    def __rdivmod__(self, other):
+    def __rdivmod__(self, other) -> tuple[GPUArray, GPUArray]:
         return other // self, other % self
 
     def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):

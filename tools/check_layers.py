@@ -115,6 +115,7 @@ LAYERS: dict[str, set[str]] = {
     "softcuda/libraries/cufft": {"abi", "softcuda/libraries/common"},
     "softcuda/libraries/curand": {"abi", "softcuda/libraries/common"},
     "softcuda/libraries/cusolver": {"abi", "softcuda/libraries/common"},
+    "softcuda/libraries/cusparse": {"abi", "softcuda/libraries/common"},
     "softcuda/link": {"abi", "softcuda/cudart"},
     "python/src": {"abi", "core"},
     "python/pycuda/_device": set(),

@@ -26,7 +26,7 @@ def pointer(value):
     if value is None:
         return ctypes.c_void_p()
     if isinstance(value, gpuarray.GPUArray):
-        return ctypes.c_void_p(int(value.gpudata))
+        return ctypes.c_void_p(int(value.gpudata) if value.size else None)
     if isinstance(value, np.ndarray):
         return ctypes.c_void_p(value.ctypes.data)
     return ctypes.byref(value)

@@ -17,6 +17,7 @@ LIBRARIES = {
     "cufft": ("cufft", 11, 12),
     "curand": ("curand", 10, 10),
     "cusolver": ("cusolver", 11, 12),
+    "cusparse": ("cusparse", 12, 12),
 }
 
 

@@ -109,7 +109,7 @@ def arrays() -> None:
     assert_type(divmod(a, 2), tuple[gpuarray.GPUArray, gpuarray.GPUArray])
     a += 1
     a **= 2
-    a == 1
+    a == 1  # noqa: B015
     a.get_everything()  # type: ignore[attr-defined]
     assert_type(a.shape, tuple[int, ...])
     add = ElementwiseKernel("float *x, float *y", "x[i] += y[i]", "add")

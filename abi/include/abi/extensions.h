@@ -54,6 +54,12 @@ struct ScuFault {
 /// int scuLastFault(ScuFault *fault): the last kernel that failed. 0 if none has failed.
 using PFN_scuLastFault = int (*)(ScuFault *fault);
 
+/// void scuAskForBlockSizes(size_t (*bytes_in_use)(CUdeviceptr block)): the client has memory pools
+/// whose blocks are larger than requested. The driver calls `bytes_in_use` for messages about
+/// failed kernels. It returns the requested bytes of the block that begins at an address, or 0 if
+/// there is no such block. It must not call the driver. Null removes the function.
+using PFN_scuAskForBlockSizes = void (*)(std::size_t (*bytes_in_use)(CUdeviceptr block));
+
 /// A device, and its use by this process.
 struct ScuDevice {
     int count; ///< of all devices

@@ -26,7 +26,8 @@ std::size_t pool_block_size(unsigned bin) noexcept;
 
 namespace detail {
 class BlockPool;
-}
+class PoolBlock;
+} // namespace detail
 
 struct PoolStatistics {
     std::size_t held_blocks = 0;   ///< free blocks that wait for an allocation
@@ -57,12 +58,13 @@ class PooledMemory {
 
   private:
     friend class MemoryPool;
-    PooledMemory(std::shared_ptr<detail::BlockPool> pool, CUdeviceptr address,
+    PooledMemory(std::shared_ptr<detail::BlockPool> pool, detail::PoolBlock *block,
                  std::size_t bytes) noexcept;
     [[noreturn]] void throw_freed(const char *function) const;
 
     std::shared_ptr<detail::BlockPool> pool_;
-    CUdeviceptr address_ = 0;
+    detail::PoolBlock *block_ = nullptr;
+    CUdeviceptr address_ = 0; ///< of the block
     std::size_t bytes_ = 0;
 };
 

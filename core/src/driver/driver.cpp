@@ -8,6 +8,7 @@
 #include "driver/block_marks.h"
 #include "driver/library.h"
 #include "driver/library_call.h"
+#include "driver/pool_block.h"
 #include "driver/trace.h"
 
 #include <abi/extensions.h>
@@ -159,6 +160,12 @@ void pass_wait_callback(const Driver &driver) noexcept {
         ask(wait_callback.keep_waiting, wait_callback.thread);
 }
 
+/// The driver's messages about failed kernels then name arrays, not blocks of pools.
+void pass_block_sizes(const Driver &driver) noexcept {
+    if (void *ask = driver.symbol("scuAskForBlockSizes"))
+        reinterpret_cast<PFN_scuAskForBlockSizes>(ask)(detail::bytes_in_use);
+}
+
 /// The check modes that are on in a new driver. Throws if PYCUDA_CHECK requests modes and the
 /// driver has no check modes.
 unsigned modes_of_new_driver(const Driver &driver) {
@@ -180,6 +187,7 @@ const Driver &open_driver(DeviceProbe probe) {
     static int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
     check(registered == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM, "pthread_atfork");
     pass_wait_callback(driver);
+    pass_block_sizes(driver);
     detail::mark_blocks_for(modes_of_new_driver(driver));
     detail::loaded_driver.store(&driver, std::memory_order_release);
     return driver;

@@ -6,6 +6,7 @@
 #include <pycuda/memory_pool.h>
 
 #include "driver/block_marks.h"
+#include "driver/pool_block.h"
 #include "memory/freed.h"
 #include "objects/outside_captures.h"
 
@@ -101,8 +102,9 @@ class BlockPool {
         : source_(source), flags_(flags), context_(std::move(context)) {}
     ~BlockPool() { free_held(); }
 
-    CUdeviceptr allocate(std::size_t bytes);
-    void give_back(CUdeviceptr address, std::size_t bytes) noexcept;
+    /// The bytes are in use until give_back().
+    PoolBlock *allocate(std::size_t bytes);
+    void give_back(PoolBlock *block, std::size_t bytes) noexcept;
     void free_held() noexcept;
     void move_held_to(BlockPool &heir) noexcept;
     void stop_holding() noexcept;
@@ -119,15 +121,15 @@ class BlockPool {
   private:
     struct Bin {
         SpinLock lock;
-        std::vector<CUdeviceptr> blocks; // a stack: the last block returned is reused first
+        std::vector<PoolBlock *> blocks; // a stack: the last block returned is reused first
     };
 
-    CUdeviceptr take(unsigned bin) noexcept;
-    bool put(unsigned bin, CUdeviceptr address) noexcept;
-    CUresult ask_driver(CUdeviceptr &address, std::size_t block_size);
-    CUdeviceptr allocate_block(unsigned bin, std::size_t bytes);
+    PoolBlock *take(unsigned bin) noexcept;
+    bool put(unsigned bin, PoolBlock *block) noexcept;
+    PoolBlock *ask_driver(std::size_t block_size);
+    PoolBlock *allocate_block(unsigned bin, std::size_t bytes);
     bool free_largest_held() noexcept;
-    void free_block(CUdeviceptr address, std::size_t block_size) noexcept;
+    void free_block(PoolBlock *block) noexcept;
 
     const BlockSource &source_;
     const unsigned flags_;
@@ -140,22 +142,22 @@ class BlockPool {
     std::atomic<std::size_t> active_bytes_{0};
 };
 
-CUdeviceptr BlockPool::take(unsigned bin) noexcept {
+PoolBlock *BlockPool::take(unsigned bin) noexcept {
     Bin &place = bins_[bin];
     std::lock_guard lock(place.lock);
     if (place.blocks.empty())
-        return 0;
-    CUdeviceptr address = place.blocks.back();
+        return nullptr;
+    PoolBlock *block = place.blocks.back();
     place.blocks.pop_back();
     --held_blocks_;
-    return address;
+    return block;
 }
 
-bool BlockPool::put(unsigned bin, CUdeviceptr address) noexcept {
+bool BlockPool::put(unsigned bin, PoolBlock *block) noexcept {
     Bin &place = bins_[bin];
     std::lock_guard lock(place.lock);
     try {
-        place.blocks.push_back(address);
+        place.blocks.push_back(block);
     } catch (...) {
         return false; // no host memory for an entry: the caller frees the block
     }
@@ -163,71 +165,76 @@ bool BlockPool::put(unsigned bin, CUdeviceptr address) noexcept {
     return true;
 }
 
-CUresult BlockPool::ask_driver(CUdeviceptr &address, std::size_t block_size) {
+/// Null if the driver is out of memory.
+PoolBlock *BlockPool::ask_driver(std::size_t block_size) {
+    auto block = std::make_unique<PoolBlock>(block_size);
     const ScopedContext scope(context_);
     const OutsideCaptures outside;
-    CUresult result = source_.allocate(&address, block_size, flags_);
-    if (result == CUDA_SUCCESS)
-        managed_bytes_ += block_size;
-    else if (result != CUDA_ERROR_OUT_OF_MEMORY)
+    CUresult result = source_.allocate(&block->address, block_size, flags_);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return nullptr;
+    if (result != CUDA_SUCCESS)
         throw Error(source_.allocate_name, result,
                     "requested " + std::to_string(block_size) + " bytes");
-    return result;
+    managed_bytes_ += block_size;
+    return block.release();
 }
 
 /// Allocates a block for `bytes` from the driver. Frees unused blocks of other bins if the driver
 /// is out of memory.
-CUdeviceptr BlockPool::allocate_block(unsigned bin, std::size_t bytes) {
+PoolBlock *BlockPool::allocate_block(unsigned bin, std::size_t bytes) {
     const std::size_t block_size = pool_block_size(bin);
-    CUdeviceptr address = 0;
-    if (ask_driver(address, block_size) == CUDA_SUCCESS)
-        return address;
+    if (PoolBlock *block = ask_driver(block_size))
+        return block;
     if (reclaim)
         reclaim();
-    if (CUdeviceptr reclaimed = take(bin))
+    if (PoolBlock *reclaimed = take(bin))
         return reclaimed;
     while (free_largest_held())
-        if (ask_driver(address, block_size) == CUDA_SUCCESS)
-            return address;
+        if (PoolBlock *block = ask_driver(block_size))
+            return block;
     // The program's reclaim() may have freed memory that did not belong to this pool.
-    if (reclaim && ask_driver(address, block_size) == CUDA_SUCCESS)
-        return address;
+    if (reclaim)
+        if (PoolBlock *block = ask_driver(block_size))
+            return block;
     throw Error("memory_pool::allocate", CUDA_ERROR_OUT_OF_MEMORY,
                 "failed to free memory for allocation: requested " + std::to_string(bytes) +
                     " bytes (a block of " + std::to_string(block_size) + "), the pool has " +
                     std::to_string(active_bytes_) + " bytes in use and no free block left");
 }
 
-CUdeviceptr BlockPool::allocate(std::size_t bytes) {
+PoolBlock *BlockPool::allocate(std::size_t bytes) {
     const unsigned bin = pool_bin_number(bytes);
-    CUdeviceptr address = take(bin);
-    if (address == 0) [[unlikely]]
-        address = allocate_block(bin, bytes);
+    PoolBlock *block = take(bin);
+    if (block == nullptr) [[unlikely]]
+        block = allocate_block(bin, bytes);
     ++active_blocks_;
     active_bytes_ += bytes;
+    block->set_used(bytes);
     if (is_marking()) [[unlikely]]
-        mark_block(address, bytes, BlockUse::Taken);
-    return address;
+        mark_block(block->address, bytes, BlockUse::Taken);
+    return block;
 }
 
-void BlockPool::give_back(CUdeviceptr address, std::size_t bytes) noexcept {
+void BlockPool::give_back(PoolBlock *block, std::size_t bytes) noexcept {
     --active_blocks_;
     active_bytes_ -= bytes;
     if (is_marking()) [[unlikely]] {
         const CallerUnlocked unlocked; // the driver may wait for kernels that use the block
-        mark_block(address, bytes, BlockUse::GivenBack);
+        mark_block(block->address, bytes, BlockUse::GivenBack);
     }
-    const unsigned bin = pool_bin_number(bytes);
-    if (!holding_.load(std::memory_order_relaxed) || !put(bin, address))
-        free_block(address, pool_block_size(bin));
+    block->set_used(0);
+    if (!holding_.load(std::memory_order_relaxed) || !put(pool_bin_number(bytes), block))
+        free_block(block);
 }
 
-void BlockPool::free_block(CUdeviceptr address, std::size_t block_size) noexcept {
-    managed_bytes_ -= block_size;
+void BlockPool::free_block(PoolBlock *freed) noexcept {
+    const std::unique_ptr<PoolBlock> block(freed);
+    managed_bytes_ -= block->size;
     struct Call {
         const BlockSource &source;
         CUdeviceptr address;
-    } call{source_, address};
+    } call{source_, block->address};
     run_cleanup(
         context_, source_.free_name,
         [](void *data) {
@@ -239,8 +246,8 @@ void BlockPool::free_block(CUdeviceptr address, std::size_t block_size) noexcept
 
 bool BlockPool::free_largest_held() noexcept {
     for (unsigned bin = bin_count; bin-- > 0;)
-        if (CUdeviceptr address = take(bin)) {
-            free_block(address, pool_block_size(bin));
+        if (PoolBlock *block = take(bin)) {
+            free_block(block);
             return true;
         }
     return false;
@@ -248,17 +255,17 @@ bool BlockPool::free_largest_held() noexcept {
 
 void BlockPool::free_held() noexcept {
     for (unsigned bin = 0; bin < bin_count; ++bin)
-        while (CUdeviceptr address = take(bin))
-            free_block(address, pool_block_size(bin));
+        while (PoolBlock *block = take(bin))
+            free_block(block);
 }
 
 void BlockPool::move_held_to(BlockPool &heir) noexcept {
     for (unsigned bin = 0; bin < bin_count; ++bin)
-        while (CUdeviceptr address = take(bin)) {
-            managed_bytes_ -= pool_block_size(bin);
-            heir.managed_bytes_ += pool_block_size(bin);
-            if (!heir.put(bin, address))
-                heir.free_block(address, pool_block_size(bin));
+        while (PoolBlock *block = take(bin)) {
+            managed_bytes_ -= block->size;
+            heir.managed_bytes_ += block->size;
+            if (!heir.put(bin, block))
+                heir.free_block(block);
         }
 }
 
@@ -269,14 +276,15 @@ void BlockPool::stop_holding() noexcept {
 
 } // namespace detail
 
-PooledMemory::PooledMemory(std::shared_ptr<detail::BlockPool> pool, CUdeviceptr address,
+PooledMemory::PooledMemory(std::shared_ptr<detail::BlockPool> pool, detail::PoolBlock *block,
                            std::size_t bytes) noexcept
-    : pool_(std::move(pool)), address_(address), bytes_(bytes) {}
+    : pool_(std::move(pool)), block_(block), address_(block->address), bytes_(bytes) {}
 
 PooledMemory::PooledMemory(PooledMemory &&other) noexcept = default;
 
 PooledMemory &PooledMemory::operator=(PooledMemory &&other) noexcept {
     std::swap(pool_, other.pool_);
+    std::swap(block_, other.block_);
     std::swap(address_, other.address_);
     std::swap(bytes_, other.bytes_);
     return *this;
@@ -284,7 +292,7 @@ PooledMemory &PooledMemory::operator=(PooledMemory &&other) noexcept {
 
 PooledMemory::~PooledMemory() {
     if (pool_)
-        pool_->give_back(address_, bytes_);
+        pool_->give_back(block_, bytes_);
 }
 
 void PooledMemory::free() {
@@ -292,7 +300,7 @@ void PooledMemory::free() {
         throw_freed("pooled_device_allocation::free");
     // Another thread may call free() while this thread waits.
     const std::shared_ptr<detail::BlockPool> pool = std::exchange(pool_, nullptr);
-    pool->give_back(address_, bytes_);
+    pool->give_back(block_, bytes_);
 }
 
 void PooledMemory::throw_freed(const char *function) const {

@@ -24,6 +24,10 @@ SCU_EXPORT void scuAskWhileWaiting(int (*keep_waiting)(), pthread_t thread) {
     device::client_question::set(keep_waiting, thread);
 }
 
+SCU_EXPORT void scuAskForBlockSizes(std::size_t (*bytes_in_use)(CUdeviceptr block)) {
+    device::AddressSpace::ask_for_block_sizes(bytes_in_use);
+}
+
 SCU_EXPORT int scuKnowsAddress(CUdeviceptr address) {
     int known = 0;
     const CUresult result =

@@ -10,6 +10,7 @@
 #include "support/hexadecimal.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <iterator>
 #include <sys/mman.h>
@@ -47,6 +48,16 @@ bool is_mapped(std::uint64_t address) {
     return mincore(reinterpret_cast<void *>(page), 1, &state) == 0;
 }
 
+/// See ask_for_block_sizes().
+std::atomic<std::size_t (*)(CUdeviceptr)> block_size_question{nullptr};
+
+/// The bytes of an allocation that its user requested, of the driver or of a pool.
+std::uint64_t requested_bytes(const Allocation &allocation) {
+    const auto ask = block_size_question.load();
+    const std::uint64_t used = ask ? ask(allocation.address) : 0;
+    return used > 0 && used < allocation.size ? used : allocation.size;
+}
+
 std::string allocation_text(const Allocation &allocation) {
     return "the " + std::to_string(allocation.size) + "-byte allocation at " +
            hexadecimal(allocation.address);
@@ -56,7 +67,12 @@ std::string allocation_text(const Allocation &allocation) {
 
 bool Allocation::counts() const noexcept { return !is_host() && !(file && !file->is_own()); }
 
-AddressSpace::AddressSpace(std::uint64_t arena_bytes) : arena_(arena_bytes) {}
+AddressSpace::AddressSpace(std::uint64_t arena_bytes, std::uint64_t slack)
+    : arena_(arena_bytes), slack_(slack) {}
+
+void AddressSpace::ask_for_block_sizes(std::size_t (*bytes_in_use)(CUdeviceptr block)) noexcept {
+    block_size_question = bytes_in_use;
+}
 
 std::uint64_t AddressSpace::allocate(const Request &request) {
     require(request.size > 0, CUDA_ERROR_INVALID_VALUE);
@@ -94,21 +110,21 @@ std::uint64_t AddressSpace::allocate(const Request &request) {
 void AddressSpace::place(Allocation &allocation) {
     // Kernels allocate many small blocks, and this must be fast.
     const bool share = page_runs_ >= kMaxPageRuns || allocation.kind == MemoryKind::Heap;
-    if (share && allocation.size <= kMaxSlabPiece)
+    const std::uint64_t bytes = allocation.size + slack_;
+    if (share && bytes <= kMaxSlabPiece)
         return place_in_slab(allocation);
-    std::byte *run = arena_.take(allocation.size);
+    std::byte *run = arena_.take(bytes);
     require(run != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
     page_runs_++;
     allocation.run = reinterpret_cast<std::uint64_t>(run);
-    allocation.run_bytes = Arena::run_bytes(allocation.size);
+    allocation.run_bytes = Arena::run_bytes(bytes);
     // As close to the end of the pages as the alignment allows, so that an access past the end hits
     // the red zone.
-    allocation.address =
-        allocation.run + allocation.run_bytes - rt::round_up(allocation.size, kAlignment);
+    allocation.address = allocation.run + allocation.run_bytes - rt::round_up(bytes, kAlignment);
 }
 
 void AddressSpace::place_in_slab(Allocation &allocation) {
-    const std::uint64_t bytes = piece_bytes(allocation.size);
+    const std::uint64_t bytes = piece_bytes(allocation.size + slack_);
     std::vector<std::uint64_t> &pieces = free_pieces_[bytes];
     if (pieces.empty()) {
         std::byte *slab = arena_.take(kSlabBytes);
@@ -118,13 +134,14 @@ void AddressSpace::place_in_slab(Allocation &allocation) {
     }
     allocation.address = pieces.back();
     pieces.pop_back();
-    std::memset(reinterpret_cast<void *>(allocation.address), 0, allocation.size);
+    std::memset(reinterpret_cast<void *>(allocation.address), 0, allocation.size + slack_);
 }
 
 void AddressSpace::place_in_file(Allocation &allocation, std::uint64_t offset_in_other) {
     PoolFile &file = *allocation.file;
     const std::uint64_t before = offset_in_other & (rt::page_size() - 1);
-    allocation.run_bytes = Arena::run_bytes(before + allocation.size);
+    const std::uint64_t slack = file.is_own() ? slack_ : 0; // another process's file has an end
+    allocation.run_bytes = Arena::run_bytes(before + allocation.size + slack);
     std::byte *run = arena_.reserve(allocation.run_bytes, rt::page_size());
     require(run != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
     allocation.run = reinterpret_cast<std::uint64_t>(run);
@@ -139,7 +156,7 @@ void AddressSpace::place_in_file(Allocation &allocation, std::uint64_t offset_in
     }
     page_runs_++;
     allocation.address = file.is_own() ? allocation.run + allocation.run_bytes -
-                                             rt::round_up(allocation.size, kAlignment)
+                                             rt::round_up(allocation.size + slack, kAlignment)
                                        : allocation.run + before;
 }
 
@@ -184,7 +201,7 @@ void AddressSpace::remove(Map::iterator position) {
         if (allocation.file && allocation.file->is_own())
             allocation.file->give_back(allocation.file_offset, allocation.run_bytes);
     } else {
-        free_pieces_[piece_bytes(allocation.size)].push_back(allocation.address);
+        free_pieces_[piece_bytes(allocation.size + slack_)].push_back(allocation.address);
     }
     if (allocation.counts())
         allocation.device->return_memory(allocation.size);
@@ -274,13 +291,22 @@ void AddressSpace::remember_freed(const Allocation &allocation) {
 }
 
 std::optional<AddressSpace::Near> AddressSpace::near(std::uint64_t address) const {
+    const auto inside = [&](const Allocation &allocation, Relation relation) {
+        Near found{allocation, relation, address - allocation.address};
+        found.allocation.size = requested_bytes(allocation);
+        if (relation == Relation::Inside && found.distance >= found.allocation.size) {
+            found.relation = Relation::After;
+            found.distance -= found.allocation.size;
+        }
+        return found;
+    };
     if (address < rt::page_size())
         return std::nullopt;
     if (const auto position = locate(address); position != map_.end())
-        return Near{&position->second, Relation::Inside, address - position->first};
+        return inside(position->second, Relation::Inside);
     for (const Allocation &old : freed_)
         if (address - old.address < old.size)
-            return Near{&old, Relation::Freed, address - old.address};
+            return inside(old, Relation::Freed);
     const auto next = map_.upper_bound(address);
     const Allocation *following = next != map_.end() ? &next->second : nullptr;
     const Allocation *previous = next != map_.begin() ? &std::prev(next)->second : nullptr;
@@ -290,14 +316,21 @@ std::optional<AddressSpace::Near> AddressSpace::near(std::uint64_t address) cons
     if ((!previous && !following) || (!arena_.contains(address) && std::min(after, before) > kNear))
         return std::nullopt;
     if (!following || (previous && after <= before))
-        return Near{previous, Relation::After, after};
-    return Near{following, Relation::Before, before};
+        return inside(*previous, Relation::Inside);
+    return Near{*following, Relation::Before, before};
 }
 
 std::optional<Allocation> AddressSpace::nearest(std::uint64_t address) const {
     std::shared_lock lock(mutex_);
     const std::optional<Near> found = near(address);
-    return found ? std::optional(*found->allocation) : std::nullopt;
+    return found ? std::optional(found->allocation) : std::nullopt;
+}
+
+std::optional<std::uint64_t> AddressSpace::bytes_past_end(std::uint64_t address) const {
+    std::shared_lock lock(mutex_);
+    const std::optional<Near> found = near(address);
+    return found && found->relation == Relation::After ? std::optional(found->distance)
+                                                       : std::nullopt;
 }
 
 std::string AddressSpace::describe(std::uint64_t address) const {
@@ -311,14 +344,14 @@ std::string AddressSpace::describe(std::uint64_t address) const {
         return is_mapped(address) ? "memory of the program that was not registered with the driver"
                                   : "where there is no memory";
     const std::string bytes = bytes_text(found->distance);
-    const std::string allocation = allocation_text(*found->allocation);
+    const std::string allocation = allocation_text(found->allocation);
     switch (found->relation) {
     case Relation::Inside:
         return bytes + " into " + allocation;
     case Relation::Freed:
         return bytes + " into " + allocation +
-               (found->allocation->kind == MemoryKind::Registered ? ", which was unregistered"
-                                                                  : ", which was freed");
+               (found->allocation.kind == MemoryKind::Registered ? ", which was unregistered"
+                                                                 : ", which was freed");
     case Relation::After:
         return bytes + " after " + allocation;
     case Relation::Before:

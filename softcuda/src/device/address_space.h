@@ -85,8 +85,9 @@ struct Allocation {
 /// The allocator and the map of all allocations. Any thread may call any function.
 class AddressSpace {
   public:
-    /// Reserves `arena_bytes` of addresses, or less if the process is not allowed as many.
-    explicit AddressSpace(std::uint64_t arena_bytes);
+    /// Reserves `arena_bytes` of addresses, or less if the process is not allowed as many. Behind
+    /// each allocation, kernels may access `slack` bytes more.
+    explicit AddressSpace(std::uint64_t arena_bytes, std::uint64_t slack = 0);
 
     /// The properties of a new allocation.
     struct Request {
@@ -156,8 +157,16 @@ class AddressSpace {
     /// A description of `address` for messages: "12 bytes after the 400-byte allocation at
     /// 0x7f...".
     [[nodiscard]] std::string describe(std::uint64_t address) const;
-    /// The allocation that describe() names.
+    /// The allocation that describe() names, with the size that describe() names.
     [[nodiscard]] std::optional<Allocation> nearest(std::uint64_t address) const;
+    /// The distance from the end of the allocation that describe() names; empty if the address is
+    /// not after its end.
+    [[nodiscard]] std::optional<std::uint64_t> bytes_past_end(std::uint64_t address) const;
+
+    /// The client's pools allocate more than their users requested. `bytes_in_use` returns the
+    /// number of bytes that the user of the pool's block at an address requested, or 0 if there is
+    /// no such block. Messages then name that size. Called under a lock: must not call the driver.
+    static void ask_for_block_sizes(std::size_t (*bytes_in_use)(CUdeviceptr block)) noexcept;
 
     [[nodiscard]] std::uint64_t arena_base() const noexcept { return arena_.base(); }
     [[nodiscard]] std::uint64_t arena_size() const noexcept { return arena_.size(); }
@@ -167,7 +176,7 @@ class AddressSpace {
 
     enum class Relation { Inside, Freed, After, Before };
     struct Near {
-        const Allocation *allocation;
+        Allocation allocation;
         Relation relation;
         std::uint64_t distance; ///< in bytes
     };
@@ -186,6 +195,7 @@ class AddressSpace {
 
     mutable std::shared_mutex mutex_;
     Arena arena_;
+    const std::uint64_t slack_;
     Map map_;
     std::map<std::uint64_t, std::uint64_t> reservations_; ///< address, bytes
     std::uint64_t page_runs_ = 0; ///< number of allocations with separate pages

@@ -5,6 +5,8 @@
 #include "device/system.h"
 #include "support/hexadecimal.h"
 
+#include <algorithm>
+#include <bit>
 #include <mutex>
 
 namespace softcuda::device {
@@ -107,6 +109,18 @@ std::string window_text(const rt::Grid::Failure &failure) {
     return text + (failure.window == rt::Grid::Window::Shared ? "shared" : "local") + " memory";
 }
 
+/// Advice about an access shortly after the end of an allocation, or nothing.
+std::string advice_text(std::uint64_t address) {
+    constexpr std::uint64_t page_of_gpu = std::uint64_t{2} << 20, least = 4096;
+    const std::optional<std::uint64_t> past = System::get().memory().bytes_past_end(address);
+    if (!past || *past >= page_of_gpu)
+        return "";
+    const std::uint64_t slack = std::max(least, std::bit_ceil(*past + rt::kWarpSize));
+    return "; a GPU often does not notice an access so close behind the end: SOFTCUDA_CHECK=mem "
+           "finds each of them, and SOFTCUDA_SLACK=" +
+           std::to_string(slack) + " allows them";
+}
+
 } // namespace
 
 void log_fault(const std::string &message) {
@@ -144,10 +158,10 @@ std::string describe_failure(const std::string &kernel, const FaultPlace &place,
     if (!report.address_known)
         return text + " (no pointer at all)" + variable_text(place);
     text += action_text(report.direction) + hexadecimal(report.address) + ", ";
-    text += failure.window != rt::Grid::Window::None
-                ? window_text(failure)
-                : System::get().memory().describe(report.address);
-    return text + variable_text(place);
+    if (failure.window != rt::Grid::Window::None)
+        return text + window_text(failure) + variable_text(place);
+    text += System::get().memory().describe(report.address) + variable_text(place);
+    return report.kind == rt::Fault::IllegalAddress ? text + advice_text(report.address) : text;
 }
 
 void remember_fault(const ScuFault &fault) {

@@ -2,6 +2,7 @@
 //
 //   SOFTCUDA_DEVICES   how many devices (1)
 //   SOFTCUDA_MEMORY    bytes of each device's memory, K, M, G, T allowed (its share of 3/4 of RAM)
+//   SOFTCUDA_SLACK     bytes behind each allocation that kernels may access (0)
 //   SOFTCUDA_THREADS   worker threads, which are the multiprocessors (as many as cores)
 //   SOFTCUDA_ARCH      compute capability: 75, 80, 86, 87, 89, 90 (86)
 //   SOFTCUDA_SCHEDULE  the seed of an unusual order of the streams' commands; see schedule.h (none)
@@ -37,6 +38,8 @@ constexpr std::uint64_t kArenaBytes = std::uint64_t{1}
 #else
 constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 40;
 #endif
+
+constexpr std::uint64_t kMostSlack = std::uint64_t{1} << 30;
 
 constexpr std::array kArchitectures = {75, 80, 86, 87, 89, 90};
 
@@ -92,6 +95,7 @@ struct System::Settings {
     unsigned threads = 0;
     std::uint64_t devices = 0;
     std::uint64_t memory = 0; ///< of each device; 0: an equal share of the machine's memory
+    std::uint64_t slack = 0;
     int architecture = 0;
     std::optional<std::uint64_t> schedule; ///< the seed
 };
@@ -103,6 +107,7 @@ System::Settings System::settings() {
                     static_cast<unsigned>(number_between("SOFTCUDA_THREADS", cores, 1, 1024)),
                 .devices = number_between("SOFTCUDA_DEVICES", 1, 1, 64),
                 .memory = abi::environment_number("SOFTCUDA_MEMORY", 0),
+                .slack = number_between("SOFTCUDA_SLACK", 0, 0, kMostSlack),
                 .architecture = chosen_architecture(),
                 .schedule = chosen_schedule()};
     } catch (const std::invalid_argument &wrong) {
@@ -118,7 +123,7 @@ std::uint64_t System::memory_of_each(const Settings &settings, std::uint64_t mos
 }
 
 System::System(const Settings &settings)
-    : memory_(kArenaBytes),
+    : memory_(kArenaBytes, settings.slack),
       schedule_(settings.schedule ? std::make_unique<Schedule>(*settings.schedule) : nullptr),
       timeline_(schedule_.get()), pool_(settings.threads) {
     checked_memory::begin();

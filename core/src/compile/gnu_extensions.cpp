@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t none = std::string_view::npos;
 constexpr long most_cases = 1024; // of one range
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 // A backslash is a space, too: extensions are most frequent in macros of several lines.
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) || c == '\\'; }
 

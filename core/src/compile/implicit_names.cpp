@@ -1,8 +1,8 @@
 // implicit_names.cpp -- names that nvcc declares without an include, and NVRTC does not.
 #include "implicit_names.h"
+#include "source_text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 namespace pycuda::compile_detail {
@@ -114,7 +114,6 @@ constexpr MissingName missing_names[] = {
 } // namespace
 
 std::set<std::string> implicit_macros_asked_for(std::string_view blanked) {
-    const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
     std::set<std::string> names;
     while (!blanked.empty()) {
         const std::size_t end = std::min(blanked.find('\n'), blanked.size());
@@ -129,7 +128,7 @@ std::set<std::string> implicit_macros_asked_for(std::string_view blanked) {
             continue;
         for (std::size_t at = 0; at < line.size();) {
             std::size_t stop = at;
-            while (stop < line.size() && is_word(static_cast<unsigned char>(line[stop])))
+            while (stop < line.size() && is_word(line[stop]))
                 ++stop;
             const auto known = known_names().find(line.substr(at, stop - at));
             if (known != known_names().end() && is_macro(known->second))

@@ -20,17 +20,16 @@
 namespace pycuda {
 namespace {
 
+using compile_detail::is_word;
 using Words = std::vector<std::string>;
-
-bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Identifiers and single punctuation characters; "::" is one word.
 Words split_words(std::string_view text) {
     Words words;
     for (std::size_t at = 0; at < text.size();) {
         std::size_t begin = at;
-        if (is_word_char(text[at]))
-            while (at < text.size() && is_word_char(text[at]))
+        if (is_word(text[at]))
+            while (at < text.size() && is_word(text[at]))
                 ++at;
         else
             at += text.substr(at, 2) == "::" ? 2 : 1;
@@ -42,7 +41,7 @@ Words split_words(std::string_view text) {
 }
 
 bool is_identifier(const std::string &word) {
-    return is_word_char(word[0]) && !std::isdigit(static_cast<unsigned char>(word[0]));
+    return is_word(word[0]) && !std::isdigit(static_cast<unsigned char>(word[0]));
 }
 
 // ---- types ----------------------------------------------------------------------------------
@@ -187,8 +186,8 @@ template <class Visit>
 void for_each_word(std::string_view text, std::string_view word, Visit visit) {
     for (std::size_t at = text.find(word); at != std::string_view::npos;
          at = text.find(word, at + word.size())) {
-        const bool begins = at == 0 || !is_word_char(text[at - 1]);
-        const bool ends = at + word.size() >= text.size() || !is_word_char(text[at + word.size()]);
+        const bool begins = at == 0 || !is_word(text[at - 1]);
+        const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
         if (begins && ends)
             visit(at);
     }
@@ -386,9 +385,9 @@ std::optional<DeclaredKernel> read_kernel(std::string_view text, std::size_t at,
     std::string name;
     while (at < text.size()) {
         const char c = text[at];
-        if (is_word_char(c)) {
+        if (is_word(c)) {
             std::size_t end = at;
-            while (end < text.size() && is_word_char(text[end]))
+            while (end < text.size() && is_word(text[end]))
                 ++end;
             name = text.substr(at, end - at);
             at = end;

@@ -1,8 +1,6 @@
 // mistake_hints.cpp -- recognises mistakes by the compiler's messages and the source.
 #include "mistake_hints.h"
 
-#include <cctype>
-
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
@@ -58,9 +56,6 @@ std::string_view unknown_name(std::string_view log) {
 }
 
 bool has_word(std::string_view text, std::string_view word) {
-    const auto is_word = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    };
     for (std::size_t at = text.find(word); at != std::string_view::npos;
          at = text.find(word, at + 1)) {
         const std::size_t end = at + word.size();

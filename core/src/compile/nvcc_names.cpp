@@ -1,8 +1,8 @@
 // nvcc_names.cpp -- overloads and macros that nvcc has without an include, and NVRTC has otherwise.
 #include "nvcc_names.h"
+#include "source_text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 namespace pycuda::compile_detail {
@@ -114,10 +114,9 @@ constexpr Group groups[] = {
 using Table = std::map<std::string, std::string, std::less<>>; // the text of a name
 
 template <class Visit> void for_each_word(std::string_view text, Visit visit) {
-    const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = at;
-        while (end < text.size() && is_word(static_cast<unsigned char>(text[end])))
+        while (end < text.size() && is_word(text[end]))
             ++end;
         if (end > at)
             visit(text.substr(at, end - at));

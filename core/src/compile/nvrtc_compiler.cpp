@@ -209,11 +209,11 @@ class NvrtcCompilation {
             nvrtc.options.push_back("-I" + directory.path);
         for (const std::string &name : scan_.unresolved)
             if (const char *text = standard_header(name))
-                nvrtc.headers.push_back({name, text});
+                nvrtc.headers.emplace(name, text);
         for (const std::string &name : attempt_.stand_ins)
-            nvrtc.headers.push_back({name, standard_header(name)});
+            nvrtc.headers.emplace(name, standard_header(name));
         for (const std::string &name : attempt_.host_headers)
-            nvrtc.headers.push_back({name, ""});
+            nvrtc.headers.emplace(name, "");
         if (attempt_.without_register)
             nvrtc.options.push_back("--define-macro=register=");
         if (attempt_.with_int128)
@@ -259,7 +259,7 @@ class NvrtcCompilation {
     void add_adapted_headers(NvrtcJob &nvrtc) const {
         const std::string before_all = std::string("--pre-include=") + texture_reference_header;
         for (const AdaptedHeader &header : scan_.adapted) {
-            nvrtc.headers.push_back({header.name, header.text.c_str()});
+            nvrtc.headers.emplace(header.name, header.text.c_str());
             nvrtc.options.push_back("-I" + header.folder);
             if (header.has_textures)
                 add_once(nvrtc.options, before_all.c_str());
@@ -278,14 +278,14 @@ class NvrtcCompilation {
         if (nvcc_names_.empty())
             return;
         constexpr const char *name = "pycuda-nvcc-names.h";
-        nvrtc.headers.push_back({name, nvcc_names_.c_str()});
+        nvrtc.headers.emplace(name, nvcc_names_.c_str());
         nvrtc.options.push_back(std::string("--pre-include=") + name);
     }
 
     void add_gnu_extensions(NvrtcJob &nvrtc) const {
         if (!attempt_.with_gnu_extensions_replaced)
             return;
-        nvrtc.headers.push_back({gnu_extension_header, text_of_gnu_extension_header()});
+        nvrtc.headers.emplace(gnu_extension_header, text_of_gnu_extension_header());
         nvrtc.options.push_back(std::string("--pre-include=") + gnu_extension_header);
     }
 
@@ -295,11 +295,11 @@ class NvrtcCompilation {
             return;
         declared_ = declare_implicit_names(attempt_.implicit_names);
         constexpr const char *name = "pycuda-implicit-names.h";
-        nvrtc.headers.push_back({name, declared_.text.c_str()});
+        nvrtc.headers.emplace(name, declared_.text.c_str());
         nvrtc.options.push_back(std::string("--pre-include=") + name);
         for (const std::string &header : declared_.headers)
             if (!scan_.unresolved.contains(header))
-                nvrtc.headers.push_back({header, standard_header(header)});
+                nvrtc.headers.emplace(header, standard_header(header));
     }
 
     /// A precompiled header is valid for this process only, because it depends on the compiler's

@@ -142,9 +142,9 @@ std::string without_terminator(std::string text) {
 NvrtcOutcome NvrtcLibrary::compile(const NvrtcJob &job) const {
     const LibraryCall call;
     std::vector<const char *> header_texts, header_names;
-    for (const VirtualHeader &header : job.headers) {
-        header_texts.push_back(header.text);
-        header_names.push_back(header.name.c_str());
+    for (const auto &[name, text] : job.headers) {
+        header_texts.push_back(text);
+        header_names.push_back(name.c_str());
     }
     ProgramOwner owner(*this);
     check(create_program_(&owner.program, job.source.c_str(), job.name.c_str(),

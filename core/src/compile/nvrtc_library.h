@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,17 +11,13 @@
 
 namespace pycuda::compile_detail {
 
-/// A header that the compiler finds under `name` without a file.
-struct VirtualHeader {
-    std::string name;
-    const char *text;
-};
-
 struct NvrtcJob {
     std::string source;
     std::string name;
     std::vector<std::string> options;
-    std::vector<VirtualHeader> headers;
+    /// Texts of headers that the compiler finds without a file, by name. NVRTC refuses two headers
+    /// of one name.
+    std::map<std::string, const char *> headers;
     std::vector<std::string> name_expressions;
 };
 

@@ -52,7 +52,7 @@ class Blanker {
         if (at_ == 0 || source_[at_ - 1] != 'R')
             return false;
         std::size_t i = at_ - 1; // a prefix is R, uR, UR, LR or u8R
-        while (i > 0 && (std::isalnum(byte(i - 1)) || source_[i - 1] == '_'))
+        while (i > 0 && is_word(source_[i - 1]))
             --i;
         std::string_view prefix = source_.substr(i, at_ - i);
         return prefix == "R" || prefix == "uR" || prefix == "UR" || prefix == "LR" ||
@@ -157,8 +157,7 @@ void add_directive(std::string_view source, std::string_view blanked, std::size_
         return;
     at = skip_blanks(blanked, at + 1, end);
     std::size_t word_end = at;
-    while (word_end < end && (std::isalnum(static_cast<unsigned char>(blanked[word_end])) ||
-                              blanked[word_end] == '_'))
+    while (word_end < end && is_word(blanked[word_end]))
         ++word_end;
     std::string_view word = blanked.substr(at, word_end - at);
     if (word == "if" || word == "elif") {

@@ -8,6 +8,12 @@
 
 namespace pycuda::compile_detail {
 
+/// Whether a character can be in a name or a number. `$` can, as in GCC and nvcc.
+[[nodiscard]] constexpr bool is_word(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$';
+}
+
 /// The source with every comment, and the inside of every string and character literal,
 /// replaced by spaces. Same length, same line breaks, so that positions carry over:
 ///

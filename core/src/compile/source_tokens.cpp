@@ -10,11 +10,10 @@
 namespace pycuda {
 namespace {
 
+using compile_detail::is_word;
+
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
-}
 
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && is_space(text.front()))

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t none = std::string_view::npos;
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
 
 struct Range {

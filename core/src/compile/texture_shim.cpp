@@ -12,8 +12,6 @@
 namespace pycuda::compile_detail {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 std::size_t skip_space(std::string_view text, std::size_t at) {
     while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
         ++at;

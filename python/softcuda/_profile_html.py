@@ -187,8 +187,8 @@ def _counters(kernel: Kernel, line: Line) -> str:
 _HEAD = (
     '<tr><th>line</th><th title="by a warp">executed</th><th>instructions</th>'
     "<th>active lanes</th><th>bytes</th>"
-    '<th title="of a request, and how many would do">sectors</th>'
-    '<th title="of a request to shared memory, and how many would do">wavefronts</th>'
+    '<th title="of a request / of an ideal access pattern">sectors</th>'
+    '<th title="of a request to shared memory / of an ideal access pattern">wavefronts</th>'
     '<th title="lanes of an atomic that wait for another lane">waiting</th>'
     '<th class="left">source</th></tr>'
 )
@@ -291,7 +291,7 @@ def _kernel(kernel: Kernel, kernel_id: str) -> str:
     )
 
 
-_BRACKETS, _SLASH = "In brackets:", "Behind a slash:"
+_BRACKETS, _SLASH = "In brackets:", "After a slash:"
 
 
 # -- the page ----------------------------------------------------------------------------------

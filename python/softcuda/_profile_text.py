@@ -202,7 +202,7 @@ def remark(record: Record) -> str:
         return "Times are of the CPU."
     return (
         "Times are of the CPU, and counting makes kernels slower. The other numbers are those of a GPU. "
-        "In brackets: what would do."
+        "In brackets: the number for an ideal access pattern."
     )
 
 

@@ -129,8 +129,8 @@ class HostArray {
 
     void *data() const { return view_.buf; }
     std::size_t bytes() const { return static_cast<std::size_t>(view_.len); }
-    /// Whether the elements have the same order as those of `device`, so that one copy copies all.
-    bool lies_like(const Layout &device) const {
+    /// Whether the elements are in the order of those of `device`, so that one copy is enough.
+    bool has_strides_of(const Layout &device) const {
         for (int axis = 0; axis < device.dimensions(); ++axis)
             if (device.extent(axis) != 1 && device.stride(axis) != layout.stride(axis))
                 return false;
@@ -169,7 +169,7 @@ nb::object array_to_gpu(nb::handle ary, nb::handle allocator, nb::handle stream,
     const Layout dense = host.layout.dense(element.item_size());
     nb::object made =
         make_array(dense, element, dtype, class_of(type), {allocator, stream_ref(stream)});
-    if (host.lies_like(dense)) {
+    if (host.has_strides_of(dense)) {
         copy_in(array_of(made), source, host.data(), stream);
     } else { // gaps or reversed axes: numpy makes a contiguous copy
         nb::object compact = nb::module_::import_("numpy").attr("ndarray")(

@@ -152,7 +152,7 @@ void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle 
     });
 }
 
-SvdMethod svd_way(const std::string &name) {
+SvdMethod svd_method(const std::string &name) {
     if (name == "jacobi")
         return SvdMethod::Jacobi;
     if (name == "polar")
@@ -163,7 +163,7 @@ SvdMethod svd_way(const std::string &name) {
     return SvdMethod::QR;
 }
 
-void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::string &way,
+void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::string &method,
          nb::handle info, nb::handle stream) {
     const Array &matrix = matrices(a, "a");
     const Stack stack(matrix);
@@ -175,7 +175,7 @@ void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::stri
     }
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
     const StreamRef queue = stream_ref(stream);
-    const SvdMethod chosen = svd_way(way);
+    const SvdMethod chosen = svd_method(method);
     run_unlocked([&] { solver_svd(matrix, values, left, right, chosen, status, queue); });
 }
 
@@ -334,7 +334,7 @@ void bind_array_libraries(nb::module_ &module) {
                nb::arg("vectors"), nb::arg("upper"), nb::arg("info"),
                nb::arg("stream") = nb::none());
     module.def("_library_svd", in_work_scope(svd), nb::arg("a"), nb::arg("s"), nb::arg("u").none(),
-               nb::arg("v").none(), nb::arg("way"), nb::arg("info"),
+               nb::arg("v").none(), nb::arg("method"), nb::arg("info"),
                nb::arg("stream") = nb::none());
     module.def("_library_fourier", in_work_scope(fourier), nb::arg("input"), nb::arg("output"),
                nb::arg("first"), nb::arg("rank"), nb::arg("inverse"),

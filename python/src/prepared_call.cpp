@@ -250,16 +250,16 @@ PreparedLaunch read_launch(const FunctionObject &self, PyObject *const *args, Py
     if (!self.prepared)
         throw Error("function::prepared_call", CUDA_ERROR_INVALID_VALUE,
                     "kernel '" + self.function.name() + "' has not been prepared: call prepare()");
-    const bool block_is_told = has_no_block(self, args, count);
+    const bool block_is_preset = has_no_block(self, args, count);
     PreparedLaunch launch;
-    launch.leading = leading - (block_is_told ? 1 : 0);
+    launch.leading = leading - (block_is_preset ? 1 : 0);
     if (count < launch.leading)
         throw_type_error(leading == 2 ? "prepared calls start with grid and block"
                                       : "prepared_async_call starts with grid, block and stream");
     launch.config.stream = current_stream();
     launch.config.grid = read_extent(args[0], "grid");
     launch.config.shared_bytes = read_shared_size(args + count, names);
-    if (block_is_told) [[unlikely]] {
+    if (block_is_preset) [[unlikely]] {
         if (PyErr_WarnEx(PyExc_DeprecationWarning,
                          "prepared calls take the block after the grid; set_block_shape() is "
                          "deprecated",

@@ -177,7 +177,8 @@ int gather_indexed(const Array &out, const Array &base, std::span<const IndexedA
                    StreamRef stream) {
     check_elements(out, base, axes);
     if (!out.is_c_contiguous())
-        throw std::invalid_argument("what indexed elements go to must be contiguous");
+        throw std::invalid_argument(
+            "the array that receives the indexed elements must be C-contiguous");
     const auto step = static_cast<std::int64_t>(out.item_size());
     return run(axes, indexing_of(Task::Gather, out, step, base, axes), {&out, step, &base}, stream);
 }

@@ -1,5 +1,5 @@
 # Install.cmake -- libpycuda for C++ programs (component "development"): headers, library, and the
-# files that make find_package(pycuda) work. python/ installs the files of the Python package.
+# files that make find_package(pycuda) and find_package(softcuda) work. python/ installs the files of the Python package.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -20,6 +20,15 @@ if(TARGET pycuda_core)
     DESTINATION ${_config_dir} COMPONENT development)
 endif()
 if(TARGET softcuda)
+  set(_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/softcuda)
+  configure_package_config_file(cmake/softcudaConfig.cmake.in ${CMAKE_BINARY_DIR}/softcudaConfig.cmake
+    INSTALL_DESTINATION ${_config_dir} PATH_VARS CMAKE_INSTALL_LIBDIR)
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/softcudaConfigVersion.cmake
+    COMPATIBILITY SameMajorVersion)
+  install(
+    FILES ${CMAKE_BINARY_DIR}/softcudaConfig.cmake ${CMAKE_BINARY_DIR}/softcudaConfigVersion.cmake
+          cmake/FindCudaHeaders.cmake
+    DESTINATION ${_config_dir} COMPONENT development)
   install(TARGETS softcuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
   install(TARGETS softcuda_nccl softcuda_nvml softcuda_cudart_12 softcuda_cudart_13
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development NAMELINK_SKIP)

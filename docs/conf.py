@@ -1,14 +1,22 @@
 """How Sphinx makes the site. tools/docs_site.py gathers the sources; ./test docs starts it."""
 
+import posixpath
 import re
 from pathlib import Path
+
+from docutils import nodes
 
 project = "PyCUDA"
 copyright = "the authors of PyCUDA"
 version = release = re.findall(
     r'__version__ = "(.*)"', Path(__file__).with_name("_version.py").read_text()
 )[0]
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_copybutton"]
+copybutton_exclude = (
+    ".linenos, .gp, .go"  # what is copied from a block: without prompts and output
+)
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 myst_heading_anchors = 3
 html_theme = "furo"
 html_static_path = ["site.css"]
@@ -21,3 +29,18 @@ python_maximum_signature_line_length = 90
 toc_object_entries_show_parents = "hide"
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
+cpp_maximum_signature_line_length = 90
+
+
+def source_link(name, rawtext, text, line, inliner, options=None, content=None):
+    """:source:`path#L12`: a link to the page of a source file, which tools/source_pages.py makes."""
+    path, _, number = text.partition("#L")
+    folder = posixpath.dirname(inliner.document.settings.env.docname)
+    address = posixpath.relpath(f"source/{path}.html", folder or ".")
+    address += f"#line-{number}" if number else ""
+    link = nodes.reference(rawtext, "source", refuri=address, classes=["source-link"])
+    return [link], []
+
+
+def setup(app):
+    app.add_role("source", source_link)

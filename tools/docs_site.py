@@ -3,8 +3,8 @@
 
     ./run tools/docs_site.py
 
-The sources are collected in build/docs/source: the pages of docs/, the changelog, CONTRIBUTING.md, and a
-reference generated from the docstrings (tools/reference.py). Tables of benchmarks get charts. Sphinx then builds
+The sources are collected in build/docs/source: the pages of docs/, the changelog, CONTRIBUTING.md, and
+references generated from the docstrings (tools/reference.py) and from the headers of libpycuda (tools/cpp_reference.py). Tables of benchmarks get charts. Sphinx then builds
 the pages. A warning is an error: a link to a page or heading that does not exist, an invalid docstring.
 """
 
@@ -23,7 +23,9 @@ matplotlib.use("svg")
 from matplotlib import pyplot  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import cpp_reference  # noqa: E402
 import reference  # noqa: E402
+import source_pages  # noqa: E402
 
 ROOT = reference.ROOT
 SITE = ROOT / "build/docs"
@@ -32,7 +34,7 @@ MOVED = {
     "../CHANGELOG.md": "changelog.md",
     "../CONTRIBUTING.md": "contributing.md",
     "../README.md": "index.md",
-    "docs/reference": "reference/index.rst",
+    "../core/include/pycuda": "cpp_reference/index.rst",
 }
 PEERS = ("CuPy", "torch", "NumPy", "cuda.core", "hand-written", "PoCL", "raw C++")
 OURS = ("pycuda", "softcuda")
@@ -157,9 +159,14 @@ def gather(source: Path) -> int:
         path.write_text(text)
     for path in (source / "course").glob("*.md"):
         path.write_text(without_cells(path.read_text()))
-    (source / "reference").mkdir()
-    for name, text in reference.pages(ROOT).items():
-        (source / "reference" / name).write_text(text)
+    references = {
+        "reference": reference.pages(ROOT),
+        "cpp_reference": cpp_reference.pages(),
+    }
+    for folder, pages in references.items():
+        (source / folder).mkdir()
+        for name, text in pages.items():
+            (source / folder / name).write_text(text)
     return charts
 
 
@@ -169,6 +176,7 @@ def main() -> int:
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "2"]
     status = subprocess.call([*command, "-d", SITE / "doctrees", source, html])
     if status == 0:
+        source_pages.write(source, html / "source")
         print(f"the site is {html}/index.html")
     return status
 

@@ -335,7 +335,8 @@ def tsan(part: Part) -> Outcome:
 
 
 def install(part: Part) -> Outcome:
-    """Install libpycuda, then build and run C++ programs that use it only with find_package()."""
+    """Install libpycuda, then build and run C++ programs that use it only with find_package(): examples/cpp, and the
+    programs of docs/cpp.md."""
     if not part.build("release", "-DPYCUDA_TESTS=ON"):
         return Outcome(failed=1)
     prefix, build = BUILD / "installed", BUILD / "install-test"
@@ -356,7 +357,9 @@ def install(part: Part) -> Outcome:
     for step in steps:
         if part.run(*step) != 0:
             return Outcome(failed=1)
-    return run_ctest(part, "install-test", environment=nvrtc_setting())
+    outcome = run_ctest(part, "install-test", environment=nvrtc_setting())
+    page = (sys.executable, "tools/cpp_page.py", prefix, BUILD / "install-test-page")
+    return outcome + part.check(*page, **nvrtc_setting())
 
 
 def nvrtc_setting() -> dict[str, str]:

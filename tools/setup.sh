@@ -124,6 +124,7 @@ test_packages() {
     [[ -d /usr/include/glm ]] || echo libglm-dev
     [[ -d /usr/include/eigen3 ]] || echo libeigen3-dev
     mpi_packages
+    have doxygen || echo doxygen # for tools/cpp_reference.py
     # For tools/free_threaded_python:
     have curl || echo curl
     have make || echo make

@@ -98,7 +98,7 @@ def main() -> int:
 
 
 def print_table(results: dict[str, Result]) -> None:
-    """The table of docs/benchmarks.md: the slowest rows first."""
+    """The table of docs/benchmarks_record.md: the slowest rows first."""
     ratios = [result.ratio for result in results.values()]
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
     print(

@@ -39,7 +39,7 @@ def test_the_worst_row_comes_first():
 
 
 def test_the_table_of_the_corpus_is_read():
-    page = (BENCHMARKS.parent / "docs/benchmarks.md").read_text()
+    page = (BENCHMARKS.parent / "docs/benchmarks_record.md").read_text()
     rows = load("against_side.py").read_corpus(page)
     assert rows["corpus floydwarshall"] == pytest.approx(14.19e-3)
 

@@ -1,11 +1,11 @@
-"""The figures of README.md are those of docs/benchmarks.md."""
+"""The figures of README.md are those of docs/benchmarks_record.md."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
-BENCHMARKS = (ROOT / "docs/benchmarks.md").read_text()
+BENCHMARKS = (ROOT / "docs/benchmarks_record.md").read_text()
 
 
 def cells(text: str, start: str) -> list[str]:

@@ -530,24 +530,19 @@ def test_the_page(device, command, tmp_path):
     assert [line for line in shape(shown) if line] == [
         line for line in shape(done.stderr) if line
     ]
-    names = {"pycuda": pycuda, "array": cuda.to_device(np.zeros(256, np.int32))}
-    source = program.split('"""')[1]
-    names["kernel"] = SourceModule(source, nvcc="nvrtc").get_function("reverse")
+    names = {"__name__": "__main__"}
+    exec(program, names)
     exec(of_a_block, names)
     assert [finding.kernel for finding in names["checks"].findings] == ["reverse"]
-    # The last line of the first program launches; here it launches a kernel that writes far outside.
-    wild = """
-array = cuda.mem_alloc(1024)
-kernel = SourceModule("__global__ void fill(int *x) { x[1 << 28] = 1; }").get_function("fill")
-"""
-    start = program.rpartition("module.get_function")[0]
-    (tmp_path / "fault.py").write_text(start + wild + of_a_fault)
+    (tmp_path / "fault.py").write_text(
+        program + "array = cuda.to_device(data)\n" + of_a_fault
+    )
     done = subprocess.run(
         [sys.executable, "fault.py"], capture_output=True, text=True, cwd=tmp_path
     )
     message, place = done.stdout.splitlines()
-    assert "kernel `fill` failed at kernel.cu:1 in block (0,0,0)" in message
-    assert place == "kernel.cu 1 fill"
+    assert "kernel `fill` failed at kernel.cu:5 in block (0,0,0)" in message
+    assert place == "kernel.cu 5 fill"
 
 
 @needs_softcuda

@@ -171,35 +171,6 @@ def test_benchmark_names_missing_packages(tmp_path):
     assert out.count("| NCCL |") == 3 + 2
 
 
-BEFORE = """
-import numpy as np
-import pycuda.autoinit
-import pycuda.driver as cuda
-from pycuda import gpuarray, nccl
-from mpi4py import MPI
-
-if cuda.Device.count() < 2:
-    raise SystemExit("there is no device 1")
-host = np.random.default_rng(1).normal(size=(50, 20))
-gradient = gpuarray.to_gpu(np.arange(4.0))
-"""
-AFTER = """
-assert (y.device, z.device) == ("cuda:1", "cuda:0") and (z.get() == 1).all()
-assert (gradient.get() == np.arange(4)).all()
-np.testing.assert_allclose(x.std(axis=0).compute().get(), host.std(axis=0))
-assert noise.shape == (10_000, 1000)
-"""
-
-
-def test_programs_of_the_page():
-    for package in ("mpi4py", "dask"):
-        pytest.importorskip(package)
-    text = (ROOT / "docs/multiple_devices.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 3
-    run(sys.executable, "-c", BEFORE + "\n".join(blocks) + AFTER, SOFTCUDA_DEVICES="2")
-
-
 def test_pictures_are_current(tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
     if matplotlib.__version__ != "3.10.8":

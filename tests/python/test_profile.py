@@ -420,15 +420,9 @@ def test_the_page_of_the_docs(device, command, tmp_path, monkeypatch):
         return [line for line in lines if "host wait" not in line]  # random times
 
     assert without_times(shown) == without_times(done.stderr)
-    source = program.split('"""')[1]
-    module = SourceModule(source, nvcc="nvrtc")
-
-    def kernel(array, block):
-        module.get_function("transpose")(array, array, np.int32(256), block=block)
-
     monkeypatch.chdir(tmp_path)
-    array = cuda.to_device(np.zeros((512, 512), np.float32))
-    names = {"pycuda": pycuda, "array": array, "kernel": kernel}
+    names = {"__name__": "__main__"}
+    exec(program, names)
     exec(of_a_block, names)
     assert [found.name for found in names["profile"].kernels] == ["transpose"]
     assert "Kernel report" in (tmp_path / "report.html").read_text()

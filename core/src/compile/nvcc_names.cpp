@@ -163,14 +163,8 @@ constexpr PredefinedMacro predefined[] = {
     {"__unix__", "1"},
     {"__unix", "1"},
     {"__ELF__", "1"},
-#if defined(__x86_64__)
-    {"__x86_64__", "1"},
-    {"__x86_64", "1"},
-    {"__amd64__", "1"},
-    {"__amd64", "1"},
-#elif defined(__aarch64__)
-    {"__aarch64__", "1"},
-#endif
+#define PYCUDA_PROCESSOR_MACRO(name) {name, "1"},
+#include "target/processor_macros.def"
     {"_LP64", "1"},
     {"__LP64__", "1"},
     {"_GNU_SOURCE", "1"},

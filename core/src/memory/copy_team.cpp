@@ -1,6 +1,8 @@
 // copy_team.cpp -- threads that copy host memory in parallel.
 #include "memory/copy_team.h"
 
+#include "target/spin_pause.h"
+
 #include <abi/environment_number.h>
 
 #include <algorithm>
@@ -13,10 +15,6 @@
 #include <system_error>
 #include <thread>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace pycuda::detail {
 namespace {
 
@@ -24,14 +22,6 @@ namespace {
 constexpr unsigned most_threads = 8;
 /// A smaller team is not faster than the driver's own copy.
 constexpr unsigned fewest_threads = 3;
-
-void pause() noexcept {
-#if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
 
 /// The value of PYCUDA_COPY_THREADS; empty if it is not set.
 std::optional<unsigned> asked_threads() {

@@ -22,6 +22,8 @@ LAYERS: dict[str, set[str]] = {
     "abi": set(),
     "core": {"abi"},
     "softcuda/src/support": {"abi"},
+    "softcuda/src/target": {"softcuda/src/support"},
+    "softcuda/src/target/code": {"softcuda/src/target"},
     "softcuda/src/ptx": {"abi", "softcuda/src/support"},
     "softcuda/src/ir": {"abi", "softcuda/src/support", "softcuda/src/ptx"},
     "softcuda/src/analysis": {"abi", "softcuda/src/support", "softcuda/src/ir"},
@@ -31,7 +33,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/ir",
         "softcuda/src/analysis",
     },
-    "softcuda/src/rt": {"abi", "softcuda/src/support"},
+    "softcuda/src/rt": {"abi", "softcuda/src/support", "softcuda/src/target"},
     "softcuda/src/warp": {
         "abi",
         "softcuda/src/support",
@@ -54,6 +56,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/support",
         "softcuda/src/ir",
         "softcuda/src/jit",
+        "softcuda/src/target",
     },
     "softcuda/src/debug_data": {
         "softcuda/src/support",
@@ -71,8 +74,9 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/vector_math",
         "softcuda/src/debug_data",
         "softcuda/src/jit",
+        "softcuda/src/target",
     },
-    "softcuda/src/jit": {"abi", "softcuda/src/support"},
+    "softcuda/src/jit": {"abi", "softcuda/src/support", "softcuda/src/target"},
     "softcuda/src/compiler": {
         "abi",
         "softcuda/src/support",
@@ -84,9 +88,19 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/codegen",
         "softcuda/src/jit",
         "softcuda/src/rt",
+        "softcuda/src/target",
     },
-    "softcuda/src/check": {"abi", "softcuda/src/support", "softcuda/src/rt"},
-    "softcuda/src/profile": {"softcuda/src/support", "softcuda/src/rt"},
+    "softcuda/src/check": {
+        "abi",
+        "softcuda/src/support",
+        "softcuda/src/rt",
+        "softcuda/src/target",
+    },
+    "softcuda/src/profile": {
+        "softcuda/src/support",
+        "softcuda/src/rt",
+        "softcuda/src/target",
+    },
     "softcuda/src/image": {"abi", "softcuda/src/support"},
     "softcuda/src/device": {
         "abi",
@@ -95,6 +109,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/check",
         "softcuda/src/profile",
         "softcuda/src/rt",
+        "softcuda/src/target",
         "softcuda/src/compiler",
     },
     "softcuda/src/api": {
@@ -146,6 +161,7 @@ FOREIGN = [
             "softcuda/src/vector_math",
             "softcuda/src/debug_data",
             "softcuda/src/jit",
+            "softcuda/src/target/code",
             "tests/softcuda",
         ),
     ),
@@ -162,6 +178,18 @@ FOREIGN = [
         ("tests", "benchmarks", "examples"),
     ),
 ]
+
+# What depends on the processor is in these folders, behind headers that do not.
+TARGET_FOLDERS = {
+    "softcuda/src/target",
+    "softcuda/link/x86_64",
+    "softcuda/link/aarch64",
+    "core/src/target",
+}
+PROCESSOR = re.compile(
+    r"\b(__x86_64__|__aarch64__|__SSE\w*|__AVX\w*|__ARM\w*|_mm\d*_\w+|__builtin_(ia32|aarch64)_\w+|target_clones"
+    r"|gregs|uc_mcontext|[ixe]mmintrin\.h|Intrinsics(X86|AArch64)\.h|x86_(avx|sse)\w*|aarch64_\w+|arm_neon\.h|stmxcsr|ldmxcsr|fpcr|cpuid)\b"
+)
 
 MAX_LINES = {".cpp": 600, ".h": 300, ".cuh": 600, ".py": 600}
 
@@ -279,6 +307,20 @@ def check_cpp_form(path: Path, lines: list[str], report: Report) -> None:
         report.add(path, 1, "a header needs '#pragma once'")
 
 
+def check_processor(path: Path, code: str, report: Report) -> None:
+    """Checks that the libraries' code names a processor in the folders for it only."""
+    if is_within(path, TARGET_FOLDERS) or not is_within(
+        path, {"abi", "core", "softcuda", "python/src"}
+    ):
+        return
+    for match in PROCESSOR.finditer(code):
+        report.add(
+            path,
+            code.count("\n", 0, match.start()) + 1,
+            f"{match.group()} is for {' and '.join(sorted(TARGET_FOLDERS))} only",
+        )
+
+
 def check_size(path: Path, lines: int, report: Report) -> None:
     limit = MAX_LINES.get(path.suffix)
     if path.as_posix() in LONGER:
@@ -298,7 +340,9 @@ def check_cpp(root: Path, path: Path, report: Report) -> list[Path]:
     check_cpp_form(path, lines, report)
     check_size(path, len(lines), report)
     includes = []
-    for number, line in enumerate(strip_comments(text).splitlines(), start=1):
+    code = strip_comments(text)
+    check_processor(path, code, report)
+    for number, line in enumerate(code.splitlines(), start=1):
         if match := re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line):
             target = resolve_include(root, path, match.group(1))
             check_include(path, number, match.group(1), target, report)
@@ -448,7 +492,9 @@ def check_table(report: Report) -> None:
     edges = {}
     for folder, allowed in LAYERS.items():
         edges[Path(folder)] = sorted(
-            Path(row) for row in LAYERS if is_within(Path(row), allowed)
+            Path(row)
+            for row in LAYERS
+            if row != folder and is_within(Path(row), allowed)
         )
     if circle := find_circle(edges):
         report.add(

@@ -84,7 +84,7 @@ void add_outcome(Table &table, Row &row, const std::string &spelling, const Outc
 
 Table make_table() {
     Table table;
-    const jit::Target target(jit::Target::Isa::Native);
+    const jit::Target target;
     for (const ptx::Form &form : ptx::forms()) {
         Row row{.form = &form, .refused = {}};
         for (const auto &instruction : test::write_form(form, test::Thoroughness::Combined))

@@ -317,19 +317,16 @@ void run(const std::vector<Case> &cases) {
     std::vector<Prepared> prepared;
     for (const Case &c : cases)
         prepared.push_back(prepare(c));
-    const std::pair<const char *, jit::Target::Isa> sets[] = {{"native", jit::Target::Isa::Native},
-                                                              {"avx512", jit::Target::Isa::Avx512},
-                                                              {"avx2", jit::Target::Isa::Avx2},
-                                                              {"sse4", jit::Target::Isa::Sse4}};
-    for (const auto &[name, isa] : sets) {
+    for (const target::Level &level : target::levels()) {
+        const std::string name(level.name);
         try {
-            const jit::Target target(isa);
+            const jit::Target target(name);
             for (const unsigned lanes : {1u, 2u, 16u, 32u})
-                if (lanes != 16 || isa == jit::Target::Isa::Native)
+                if (lanes != 16 || name == "native")
                     run_all(prepared, target, lanes,
-                            std::string(name) + ", " + std::to_string(lanes) + " lanes");
+                            name + ", " + std::to_string(lanes) + " lanes");
         } catch (const std::runtime_error &error) {
-            std::printf("skipped %s: %s\n", name, error.what());
+            std::printf("skipped %s: %s\n", name.c_str(), error.what());
             CHECK(std::strstr(error.what(), "this processor") != nullptr);
         }
     }

@@ -287,16 +287,18 @@ void test_constant_offsets_stay_with_their_gather() {
 }
 
 void test_every_instruction_set() {
-    for (const char *isa : {"native", "avx512", "avx2", "sse4"}) {
-        setenv("SOFTCUDA_ISA", isa, 1);
+    for (const target::Level &level : target::levels()) {
+        const std::string isa(level.name);
+        setenv("SOFTCUDA_ISA", isa.c_str(), 1);
         try {
             run_kernel(jit::Target::from_environment());
         } catch (const std::runtime_error &error) {
-            std::printf("skipped %s: %s\n", isa, error.what()); // not supported by this machine
-            CHECK(std::strcmp(isa, "avx512") == 0 || std::strcmp(isa, "avx2") == 0);
+            std::printf("skipped %s: %s\n", isa.c_str(),
+                        error.what()); // not supported by this machine
+            CHECK(isa == "avx512" || isa == "avx2");
         }
     }
-    CHECK(jit::Target(jit::Target::Isa::Sse4).key() != jit::Target().key());
+    CHECK(jit::Target(target::levels().back().name).key() != jit::Target().key());
     setenv("SOFTCUDA_ISA", "mmx", 1);
     std::string message;
     try {
@@ -304,7 +306,7 @@ void test_every_instruction_set() {
     } catch (const std::runtime_error &error) {
         message = error.what();
     }
-    CHECK(message == "SOFTCUDA_ISA is 'mmx', expected native, avx512, avx2 or sse4");
+    CHECK(message.starts_with("SOFTCUDA_ISA is 'mmx', expected native"));
     unsetenv("SOFTCUDA_ISA");
 }
 

@@ -101,6 +101,21 @@ def test_correct_files_pass(tmp_path):
             '"""A test."""\nimport pycuda\n',
             "bad.py:2: softcuda may not import pycuda",
         ),
+        (
+            "softcuda/src/support/bad.cpp",
+            "// bad.cpp -- a test.\n#if defined(__x86_64__)\n#endif\n",
+            "softcuda/src/support/bad.cpp:2: __x86_64__ is for core/src/target",
+        ),
+        (
+            "core/src/bad.cpp",
+            "// bad.cpp -- a test of __aarch64__.\nvoid f() { _mm_pause(); }\n",
+            "core/src/bad.cpp:2: _mm_pause is for core/src/target",
+        ),
+        (
+            "softcuda/src/jit/bad.cpp",
+            "// bad.cpp -- a test.\n#include <llvm/IR/IntrinsicsX86.h>\n",
+            "softcuda/src/jit/bad.cpp:2: IntrinsicsX86.h is for core/src/target",
+        ),
         ("python/pycuda/bad.py", "import numpy\n", "a module needs a docstring"),
         (
             "python/pycuda/arrays/shapes/bad.py",

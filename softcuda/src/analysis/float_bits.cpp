@@ -88,7 +88,7 @@ bool makes_denormals(const Value &value) {
 /// Whether a value that is not a copy may be a NaN that an operation makes.
 bool makes_nans(const Value &value) {
     const ir::Instruction *from = value.definition;
-    // From f64, cvt keeps what fits of a NaN, as x86 does.
+    // From f64, cvt keeps what fits of a NaN, as processors do.
     return value.type == ir::Type::F32 && from && is_float_arithmetic(*from) && !is_copy(*from) &&
            !(from->is(Opcode::Convert) && from->attributes.source_type == Scalar::F64);
 }

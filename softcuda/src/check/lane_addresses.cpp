@@ -1,14 +1,10 @@
 // lane_addresses.cpp -- loops that compilers turn into vector code.
 #include "check/lane_addresses.h"
 
+#include "target/clones.h"
+
 #include <algorithm>
 #include <bit>
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SCU_CLONES [[gnu::target_clones("avx512f", "avx2", "default")]]
-#else
-#define SCU_CLONES
-#endif
 
 namespace softcuda::check {
 namespace {
@@ -17,8 +13,8 @@ constexpr unsigned kLanes = 32;
 
 } // namespace
 
-// Signed comparisons are the ones that AVX2 has; host addresses are less than 2^63.
-SCU_CLONES AddressSpan span_of(const std::uint64_t *addresses, std::uint32_t mask) {
+// Signed comparisons are the ones that every vector unit has; host addresses are less than 2^63.
+SCU_VECTOR_CLONES AddressSpan span_of(const std::uint64_t *addresses, std::uint32_t mask) {
     const std::uint64_t any = addresses[std::countr_zero(mask)];
     auto low = static_cast<std::int64_t>(any), high = low;
     if (mask == ~0u) {
@@ -38,16 +34,16 @@ SCU_CLONES AddressSpan span_of(const std::uint64_t *addresses, std::uint32_t mas
     return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high), low == high};
 }
 
-SCU_CLONES bool all_aligned(const std::uint64_t *addresses, std::uint32_t mask,
-                            std::uint32_t bytes) {
+SCU_VECTOR_CLONES bool all_aligned(const std::uint64_t *addresses, std::uint32_t mask,
+                                   std::uint32_t bytes) {
     std::uint64_t low_bits = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         low_bits |= (mask >> lane & 1) != 0 ? addresses[lane] : 0;
     return (low_bits & (bytes - 1)) == 0;
 }
 
-SCU_CLONES bool are_in_step(const std::uint64_t *addresses, std::uint32_t mask, std::uint64_t first,
-                            std::uint64_t step) {
+SCU_VECTOR_CLONES bool are_in_step(const std::uint64_t *addresses, std::uint32_t mask,
+                                   std::uint64_t first, std::uint64_t step) {
     std::uint64_t differs = 0;
     if (mask == ~0u) {
         for (unsigned lane = 0; lane < kLanes; ++lane, first += step)
@@ -59,26 +55,28 @@ SCU_CLONES bool are_in_step(const std::uint64_t *addresses, std::uint32_t mask, 
     return differs == 0;
 }
 
-SCU_CLONES void find_places(const std::uint64_t *addresses, PlacesInLine &places) {
+SCU_VECTOR_CLONES void find_places(const std::uint64_t *addresses, PlacesInLine &places) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
         places[lane] = static_cast<std::uint8_t>(addresses[lane] % 128);
 }
 
-SCU_CLONES void find_places(std::uint64_t first, std::uint64_t step, PlacesInLine &places) {
+SCU_VECTOR_CLONES void find_places(std::uint64_t first, std::uint64_t step, PlacesInLine &places) {
     for (unsigned lane = 0; lane < kLanes; ++lane) {
         const auto distance = static_cast<std::uint8_t>(lane * static_cast<std::uint8_t>(step));
         places[lane] = (static_cast<std::uint8_t>(first) + distance) & 127;
     }
 }
 
-SCU_CLONES std::uint32_t lanes_in_line(const std::uint64_t *addresses, std::uint64_t address) {
+SCU_VECTOR_CLONES std::uint32_t lanes_in_line(const std::uint64_t *addresses,
+                                              std::uint64_t address) {
     std::uint32_t lanes = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         lanes |= addresses[lane] / 128 == address / 128 ? 1u << lane : 0u;
     return lanes;
 }
 
-SCU_CLONES LaneWords words_of(const PlacesInLine &places, std::uint32_t mask, unsigned width) {
+SCU_VECTOR_CLONES LaneWords words_of(const PlacesInLine &places, std::uint32_t mask,
+                                     unsigned width) {
     std::uint32_t bits = 0;
     if (constexpr int kFew = 6; __builtin_popcount(mask) <= kFew)
         for (std::uint32_t left = mask; left != 0; left &= left - 1)
@@ -92,14 +90,14 @@ SCU_CLONES LaneWords words_of(const PlacesInLine &places, std::uint32_t mask, un
     return {bits, shared};
 }
 
-SCU_CLONES std::uint32_t lanes_of(const PlacesInLine &places, std::uint32_t words) {
+SCU_VECTOR_CLONES std::uint32_t lanes_of(const PlacesInLine &places, std::uint32_t words) {
     std::uint32_t lanes = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         lanes |= (words >> places[lane] / 4 & 1u) << lane;
     return lanes;
 }
 
-SCU_CLONES std::uint32_t equal_lanes(const PlacesInLine &one, const PlacesInLine &other) {
+SCU_VECTOR_CLONES std::uint32_t equal_lanes(const PlacesInLine &one, const PlacesInLine &other) {
     std::uint32_t lanes = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         lanes |= one[lane] == other[lane] ? 1u << lane : 0u;

@@ -10,6 +10,7 @@
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
 #include "rt/windows.h"
+#include "target/code/instructions.h"
 
 #include <bit>
 #include <cassert>
@@ -202,7 +203,7 @@ llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
         llvm::Value *found = suspects(w, address.lanes.base, address.checked_bytes);
         return w.any(w.b.CreateAnd(found, w.mask()));
     };
-    if (w.kernel.code.target.has_avx512())
+    if (w.kernel.code.target.facts().masks_all())
         return one_that_matters();
     llvm::Value *any = any_suspect(w, address.lanes.base, address.checked_bytes);
     if (w.mask_is_full())
@@ -316,7 +317,7 @@ analysis::LanePattern adjacent_places(unsigned bytes) {
 // lane is not relevant, and is elsewhere, count as not contiguous.
 template <typename Whole>
 llvm::Value *if_last_fits(WarpEmitter &w, llvm::Value *all, unsigned bytes, Whole whole) {
-    if (w.kernel.code.target.has_avx512())
+    if (w.kernel.code.target.facts().masks_all())
         return whole();
     llvm::Value *first = w.b.CreateExtractElement(all, std::uint64_t{0});
     llvm::Value *last = w.b.CreateExtractElement(all, std::uint64_t{kLanes - 1});
@@ -411,7 +412,7 @@ llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned grou
 FewLanes few_lanes(WarpEmitter &w, const Address &address) {
     const analysis::Shape &shape = address.lanes.shape;
     auto *mask = llvm::dyn_cast<llvm::Constant>(w.mask());
-    const unsigned most = w.kernel.code.target.has_fast_gather() || w.kernel.plan.wants_short_code
+    const unsigned most = w.kernel.code.target.facts().fast_gather || w.kernel.plan.wants_short_code
                               ? kFewLanes
                               : kLanes;
     FewLanes lanes;
@@ -436,22 +437,7 @@ llvm::Value *lane_pointer(WarpEmitter &w, const Address &address, unsigned lane,
 
 llvm::CallInst *call_rarely(WarpEmitter &w, const std::string &function,
                             llvm::ArrayRef<llvm::Value *> arguments) {
-    llvm::SmallVector<llvm::Type *, 6> types;
-    for (llvm::Value *argument : arguments)
-        types.push_back(argument->getType());
-    if (!w.kernel.code.target.is_x86_64())
-        return w.b.CreateCall(w.kernel.code.runtime_function(function, w.b.getVoidTy(), types),
-                              arguments);
-    static constexpr const char *kRegisters[] = {"{rdi},", "{rsi},", "{rdx},",
-                                                 "{rcx},", "{r8},",  "{r9},"};
-    std::string constraints;
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-        constraints += kRegisters[i];
-    auto *type = llvm::FunctionType::get(w.b.getVoidTy(), types, false);
-    llvm::CallInst *call =
-        w.b.CreateCall(llvm::InlineAsm::get(type, "call " + function + "_preserving@PLT",
-                                            constraints + "~{flags}", true),
-                       arguments);
+    llvm::CallInst *call = target::call_preserving(w.b, function, arguments);
     call->addFnAttr(llvm::Attribute::NoMerge);
     return call;
 }

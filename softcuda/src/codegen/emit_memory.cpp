@@ -171,7 +171,7 @@ Values gather(WarpEmitter &w, const Address &address, const Element &element) {
     llvm::Type *type = with_lanes(element.type, kLanes);
     for (unsigned e = 0; e < element.count; ++e) {
         const unsigned extra = e * element.bytes;
-        if (!w.kernel.code.target.has_avx512())
+        if (!w.kernel.code.target.facts().masks_all())
             values.push_back(gather_singly(w, address, element.type, extra));
         else if (element.bytes < kLeastGathered)
             values.push_back(gather_from_words(w, address, element.type, extra));
@@ -192,7 +192,7 @@ void scatter(WarpEmitter &w, const Address &address, const Element &element, con
                                    llvm::Align(1));
     if (!lanes.empty())
         return;
-    const bool whole = w.kernel.code.target.has_avx512() && element.bytes >= kLeastGathered;
+    const bool whole = w.kernel.code.target.facts().masks_all() && element.bytes >= kLeastGathered;
     for (unsigned e = 0; e < element.count; ++e)
         if (whole)
             w.b.CreateMaskedScatter(values[e], pointers(w, address, e * element.bytes),
@@ -488,6 +488,30 @@ void compiler_barrier(WarpEmitter &w) {
     w.b.CreateCall(llvm::InlineAsm::get(type, "", "~{memory}", true));
 }
 
+bool is_ordered(const ir::Instruction &i) { return i.attributes.order != ir::Order::Weak; }
+
+// Before and after an ordered access: LLVM moves no memory across it, and the processor none that
+// the order forbids. The lanes of a block run on one processor thread, which sees its own order.
+void order_access(WarpEmitter &w, const ir::Instruction &i, llvm::AtomicOrdering side) {
+    if (!is_ordered(i))
+        return;
+    compiler_barrier(w);
+    const ir::Order order = i.attributes.order;
+    const bool is_strong = order != ir::Order::Volatile && order != ir::Order::Relaxed;
+    const bool is_needed = i.is(ir::Opcode::Load) == (side == llvm::AtomicOrdering::Acquire);
+    if (is_strong && is_needed && i.attributes.scope != ir::Scope::Block &&
+        !w.kernel.code.target.facts().orders_memory)
+        w.b.CreateFence(side);
+}
+
+void order_before(WarpEmitter &w, const ir::Instruction &i) {
+    order_access(w, i, llvm::AtomicOrdering::Release);
+}
+
+void order_after(WarpEmitter &w, const ir::Instruction &i) {
+    order_access(w, i, llvm::AtomicOrdering::Acquire);
+}
+
 void watch_store(WarpEmitter &w, const ir::Instruction &i, const Address &address,
                  const Element &element) {
     if ((w.kernel.plan.request.watch & rt::kWatchOrder) == 0)
@@ -497,8 +521,6 @@ void watch_store(WarpEmitter &w, const ir::Instruction &i, const Address &addres
         values.push_back(to_memory(w, w.full(i.operand(1 + e)), element));
     watch_access(w, i, address, values);
 }
-
-bool is_ordered(const ir::Instruction &i) { return i.attributes.order != ir::Order::Weak; }
 
 } // namespace
 
@@ -510,8 +532,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
     const Address address = find_address(w, i, plan);
     watch_access(w, i, address);
     count_access(w, i, address);
-    if (is_ordered(i))
-        compiler_barrier(w);
+    order_before(w, i);
     const bool uniform = plan.full == AccessMethod::Uniform;
     Values values;
     if (uniform) {
@@ -528,8 +549,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
         else
             w.define_active(result, value);
     }
-    if (is_ordered(i))
-        compiler_barrier(w);
+    order_after(w, i);
 }
 
 void emit_store(WarpEmitter &w, const ir::Instruction &i) {
@@ -540,8 +560,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     const Address address = find_address(w, i, plan);
     watch_store(w, i, address, element);
     count_access(w, i, address);
-    if (is_ordered(i))
-        compiler_barrier(w);
+    order_before(w, i);
     if (plan.full == AccessMethod::Uniform) {
         check_address(w, address, static_cast<unsigned>(rt::Access::Store));
         store_uniform(w, i, address, element);
@@ -555,8 +574,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
         }
         store_all_lanes(w, plan, address, element, values);
     }
-    if (is_ordered(i))
-        compiler_barrier(w);
+    order_after(w, i);
 }
 
 void emit_fence(WarpEmitter &w, const ir::Instruction &i) {

@@ -23,7 +23,7 @@ class Cut {
   public:
     Cut(const WarpEmitter &w, const StridedWindow &window, unsigned bytes)
         : length_(window.length),
-          width_(std::min(w.kernel.code.target.vector_bits() / 8 / bytes, window.length)) {}
+          width_(std::min(w.kernel.code.target.facts().register_bits / 8 / bytes, window.length)) {}
 
     [[nodiscard]] unsigned width() const { return width_; }
     [[nodiscard]] unsigned count() const { return (length_ + width_ - 1) / width_; }
@@ -122,7 +122,7 @@ void store_singly(WarpEmitter &w, const Address &address, unsigned group,
 /// For memory that other threads may write: only the lanes' own elements, all of them.
 void store_between(WarpEmitter &w, const Address &address, unsigned group,
                    const StridedWindow &window, llvm::Value *values) {
-    if (!w.kernel.code.target.has_avx512())
+    if (!w.kernel.code.target.facts().masks_all())
         return store_singly(w, address, group, window, values);
     const Cut cut(w, window, address.bytes);
     for (unsigned v = 0; v < cut.count(); ++v) {

@@ -5,6 +5,7 @@
 #include "codegen/warp_families.h"
 
 #include "jit/target.h"
+#include "target/code/instructions.h"
 
 #include <optional>
 
@@ -71,14 +72,14 @@ std::optional<llvm::SmallVector<int, kLanes>> known_lanes(llvm::Value *lanes) {
     return numbers;
 }
 
-// vpermi2d reads any lane of two registers with 16 lanes; without it, through memory.
+// Some processors read any lane of two registers with 16 lanes; others go through memory.
 llvm::Value *permute(WarpEmitter &w, llvm::Value *value, llvm::Value *source) {
     auto &b = w.b;
     if (auto lanes = known_lanes(source))
         return b.CreateShuffleVector(value, *lanes);
     llvm::Type *type = value->getType();
     llvm::Type *words = with_lanes(b.getInt32Ty(), kLanes);
-    if (w.kernel.code.target.has_avx512()) {
+    if (w.kernel.code.target.facts().permutes_two) {
         value = b.CreateBitCast(value, words);
         auto half = [&](llvm::Value *v, unsigned first) {
             llvm::SmallVector<int, 16> lanes;
@@ -87,13 +88,11 @@ llvm::Value *permute(WarpEmitter &w, llvm::Value *value, llvm::Value *source) {
             return b.CreateShuffleVector(v, lanes);
         };
         llvm::Value *low = half(value, 0), *high = half(value, 16);
-        llvm::Function *permute2 =
-            jit::intrinsic(w.kernel.code.module, llvm::Intrinsic::x86_avx512_vpermi2var_d_512);
         llvm::SmallVector<int, kLanes> all;
         for (unsigned lane = 0; lane < kLanes; ++lane)
             all.push_back(static_cast<int>(lane));
-        llvm::Value *first = b.CreateCall(permute2, {low, half(source, 0), high});
-        llvm::Value *second = b.CreateCall(permute2, {low, half(source, 16), high});
+        llvm::Value *first = target::permute_two(b, low, high, half(source, 0));
+        llvm::Value *second = target::permute_two(b, low, high, half(source, 16));
         return b.CreateBitCast(b.CreateShuffleVector(first, second, all), type);
     }
     llvm::Value *array = w.spill(value);

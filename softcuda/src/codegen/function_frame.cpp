@@ -2,6 +2,7 @@
 #include "codegen/function_frame.h"
 
 #include "rt/kernel_abi.h"
+#include "target/code/instructions.h"
 
 #include <utility>
 
@@ -143,14 +144,7 @@ llvm::Value *FunctionFrame::worker_member(std::size_t offset) {
 // but kernels need not load anything again after it, as a volatile store would require.
 void FunctionFrame::announce_warp(llvm::Value *warp) {
     llvm::Value *place = worker_member(offsetof(rt::WorkerState, warp_index));
-    if (!code_.target.is_x86_64()) {
-        builder_.CreateStore(warp, place, /*isVolatile=*/true);
-        return;
-    }
-    auto *type = llvm::FunctionType::get(builder_.getVoidTy(),
-                                         {builder_.getPtrTy(), builder_.getInt32Ty()}, false);
-    llvm::CallInst *store = builder_.CreateCall(
-        llvm::InlineAsm::get(type, "movl $1, $0", "=*m,r", /*hasSideEffects=*/true), {place, warp});
+    llvm::CallInst *store = target::store_in_place(builder_, warp, place);
     store->addParamAttr(0, llvm::Attribute::get(code_.context, llvm::Attribute::ElementType,
                                                 builder_.getInt32Ty()));
     store->setMemoryEffects(llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));

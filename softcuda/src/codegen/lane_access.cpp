@@ -85,7 +85,7 @@ class RowGather {
     /// `addresses`: of all lanes, which may all be read.
     RowGather(WarpEmitter &w, llvm::Value *addresses, llvm::Type *element, unsigned count)
         : w_(w), addresses_(addresses), element_(element), count_(count),
-          pieces_(w.kernel.code.target.vector_bits() / 8 / kPiece) {}
+          pieces_(w.kernel.code.target.facts().register_bits / 8 / kPiece) {}
 
     /// From `extra` bytes after the addresses.
     Values whole_pieces(std::uint64_t extra) {
@@ -179,7 +179,7 @@ bool has_lane_rows(const WarpEmitter &w, unsigned bytes, unsigned count) {
     const unsigned row = bytes * count;
     if (w.kernel.plan.wants_short_code || count < 2 || (bytes != 4 && bytes != 8))
         return false;
-    return row % kPiece == 0 || (row == kPiece / 2 && !w.kernel.code.target.has_fast_gather());
+    return row % kPiece == 0 || (row == kPiece / 2 && !w.kernel.code.target.facts().fast_gather);
 }
 
 Values gather_rows(WarpEmitter &w, const Address &address, llvm::Type *element, unsigned count) {

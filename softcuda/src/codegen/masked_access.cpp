@@ -1,8 +1,8 @@
 // masked_access.cpp -- masked accesses, or an access to the whole row if all lanes are active.
 //
-// AVX-512 masks accesses of every width, AVX2 those of 32 and 64 bits. For other widths LLVM emits
-// a branch for each of the thirty-two lanes. And masked stores of AVX2 are slow: one takes as long
-// as twelve plain ones on a Zen 3. But nearly always all lanes are active:
+// Some processors mask accesses of every width, some those of 32 and 64 bits, some none. For the
+// others LLVM emits a branch for each of the thirty-two lanes. And masked stores are slow on the
+// second kind (target/vector_facts.h). But nearly always all lanes are active:
 //
 //     all of them       one access
 //     some              the processor's masked store, or otherwise a loop over the active lanes,
@@ -14,8 +14,9 @@ namespace softcuda::codegen {
 namespace {
 
 bool is_masked_by_processor(const WarpEmitter &w, const Row &row) {
-    const jit::Target &target = w.kernel.code.target;
-    return w.mask_is_full() || target.has_avx512() || (target.has_avx2() && row.bytes >= 4);
+    const target::Masks masks = w.kernel.code.target.facts().masks;
+    return w.mask_is_full() || masks == target::Masks::All ||
+           (masks == target::Masks::Words && row.bytes >= 4);
 }
 
 /// The mask of the row's lanes, with one bit for each element.
@@ -84,7 +85,7 @@ void store_row(WarpEmitter &w, const Row &row, llvm::Value *all) {
     auto masked = [&] {
         w.b.CreateMaskedStore(all, row.pointer, llvm::Align(1), element_mask(w, row));
     };
-    if (w.mask_is_full() || w.kernel.code.target.has_avx512())
+    if (w.mask_is_full() || w.kernel.code.target.facts().masks_all())
         return masked();
     const Ways ways(w, row);
     w.b.SetInsertPoint(ways.whole);

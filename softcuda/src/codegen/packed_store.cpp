@@ -1,17 +1,15 @@
-// packed_store.cpp -- packs the active lanes in registers with AVX-512's compress instructions, or
-// stores them in a loop.
+// packed_store.cpp -- packs the active lanes in registers with compress instructions, or stores
+// them in a loop.
 //
 // The form of the compress instructions that writes to memory is not used: it takes over a hundred
 // cycles on a Zen 4.
 #include "codegen/packed_store.h"
 
-#include <llvm/IR/IntrinsicsX86.h>
+#include "target/code/instructions.h"
 
 namespace softcuda::codegen {
 
 namespace {
-
-constexpr unsigned kRegisterBits = 512;
 
 /// <32 x i32>: how many active lanes are before each lane.
 llvm::Value *ranks(WarpEmitter &w) {
@@ -45,14 +43,12 @@ llvm::Value *first_place(WarpEmitter &w, const Address &address) {
 
 /// Stores the active lanes of `values` from `start` on.
 void compress(WarpEmitter &w, llvm::Value *start, llvm::Value *values, unsigned bits) {
-    const unsigned size = kRegisterBits / bits;
+    const unsigned size = w.kernel.code.target.facts().register_bits / bits;
     llvm::Type *element = w.b.getIntNTy(bits);
     for (unsigned lane = 0; lane < kLanes; lane += size) {
         llvm::Value *active = lane_range(w.b, w.mask(), lane, size);
         llvm::Value *part = lane_range(w.b, values, lane, size);
-        llvm::Value *packed =
-            w.b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_compress, {part->getType()},
-                                {part, llvm::PoisonValue::get(part->getType()), active});
+        llvm::Value *packed = target::compress(w.b, part, active);
         llvm::Value *count = w.b.CreateUnaryIntrinsic(
             llvm::Intrinsic::ctpop, w.b.CreateZExt(w.bits_of(active), w.b.getInt32Ty()));
         llvm::Value *filled = w.b.CreateNot(w.b.CreateShl(w.i32(~0u), count));
@@ -96,7 +92,7 @@ void store_packed(WarpEmitter &w, const Address &address, llvm::Value *values) {
     llvm::Value *start = first_place(w, address);
     const unsigned bits = address.bytes * 8;
     values = w.b.CreateBitCast(values, with_lanes(w.b.getIntNTy(bits), kLanes));
-    if (w.kernel.code.target.has_avx512())
+    if (w.kernel.code.target.facts().compresses)
         compress(w, start, values, bits);
     else
         store_each(w, start, values, bits);

@@ -21,7 +21,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ptx/parse.h"
-#include "support/float_environment.h"
+#include "target/float_environment.h"
 #include "transform/interleave_locals.h"
 #include "transform/prepare.h"
 #include "transform/specialize.h"
@@ -261,7 +261,7 @@ constexpr LlvmStep kLlvm[] = {
     {"widen-half-compares", Required, "jit/widen_half_compares.cpp",
      "Compares halves as floats: LLVM may swap the operands of a comparison of halves.", jit::add_widen_half_compares},
     {"widen-masks", Optional, "jit/widen_masks.cpp",
-     "Passes masks between basic blocks as bytes, on processors without AVX2.", jit::add_widen_masks},
+     "Passes masks between basic blocks as bytes, on processors without masks.", jit::add_widen_masks},
     {"adce", Optional, "LLVM", "Drops dead code.", jit::add_dead_code},
 };
 // clang-format on
@@ -384,9 +384,9 @@ std::unique_ptr<ir::Function> prepare(const ir::Function &function, const Runner
 }
 
 warp::Machine machine_of(const jit::Target &target) {
-    return {.has_avx2 = target.has_avx2(),
-            .vector_bits = target.vector_bits(),
-            .fast_gather = target.has_fast_gather(),
+    return {.permutes_words = target.facts().permutes_words,
+            .vector_bits = target.facts().register_bits,
+            .fast_gather = target.facts().fast_gather,
             .narrow_windows = target.has_narrow_windows()};
 }
 

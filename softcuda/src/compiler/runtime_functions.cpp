@@ -14,13 +14,11 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_check_address", reinterpret_cast<void *>(&scu_check_address)},
         {"scu_check_addresses", reinterpret_cast<void *>(&scu_check_addresses)},
         {"scu_check_places", reinterpret_cast<void *>(&scu_check_places)},
-#if defined(__x86_64__)
         {"scu_check_places_preserving", reinterpret_cast<void *>(&scu_check_places_preserving)},
         {"scu_check_addresses_preserving",
          reinterpret_cast<void *>(&scu_check_addresses_preserving)},
         {"scu_load_lanes_preserving", reinterpret_cast<void *>(&scu_load_lanes_preserving)},
         {"scu_store_lanes_preserving", reinterpret_cast<void *>(&scu_store_lanes_preserving)},
-#endif
         {"scu_is_space", reinterpret_cast<void *>(&scu_is_space)},
         {"scu_load_lanes", reinterpret_cast<void *>(&scu_load_lanes)},
         {"scu_store_lanes", reinterpret_cast<void *>(&scu_store_lanes)},

@@ -5,7 +5,7 @@
 #include "device/context.h"
 #include "device/error.h"
 #include "device/system.h"
-#include "support/float_environment.h"
+#include "target/float_environment.h"
 
 #include <thread>
 

@@ -33,12 +33,12 @@ CodeMemory &memory_manager() {
     return *memory;
 }
 
-/// fma in the rounding mode of an MXCSR value (bits 13 and 14), for processors without an fma
-/// instruction; see vector_math/rounding.cpp.
-template <typename Float> Float rounded_fma(Float a, Float b, Float c, std::uint32_t control) {
+/// fma rounded in a target::Direction, for processors without an fma instruction; see
+/// vector_math/rounding.cpp.
+template <typename Float> Float rounded_fma(Float a, Float b, Float c, std::uint32_t direction) {
     static constexpr int modes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
     const int before = std::fegetround();
-    std::fesetround(modes[control >> 13 & 3]);
+    std::fesetround(modes[direction & 3]);
     volatile Float result = std::fma(a, b, c);
     std::fesetround(before);
     return result;

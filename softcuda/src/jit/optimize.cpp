@@ -166,7 +166,7 @@ void add_find_extremes(PassList &list) { list.passes.addPass(FindExtremesPass())
 void add_keep_indices(PassList &list) { list.passes.addPass(KeepIndicesPass()); }
 void add_widen_half_compares(PassList &list) { list.passes.addPass(WidenHalfComparesPass()); }
 void add_widen_masks(PassList &list) {
-    if (!list.target.has_avx2())
+    if (list.target.facts().masks == target::Masks::None)
         list.passes.addPass(WidenMasksPass());
 }
 

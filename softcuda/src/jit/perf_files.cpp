@@ -2,12 +2,13 @@
 // jit-interface.txt and jitdump-specification.txt.
 #include "jit/perf_files.h"
 
+#include "target/elf_machine.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <elf.h>
 #include <fcntl.h>
 #include <mutex>
 #include <stdexcept>
@@ -129,14 +130,9 @@ class PerfFile {
 
     void write_header() {
         constexpr std::uint32_t kMagic = 0x4A695444, kVersion = 1, kHeaderBytes = 40;
-#if defined(__aarch64__)
-        constexpr std::uint32_t kMachine = EM_AARCH64;
-#else
-        constexpr std::uint32_t kMachine = EM_X86_64;
-#endif
         Record header;
-        for (std::uint32_t word :
-             {kMagic, kVersion, kHeaderBytes, kMachine, 0u, static_cast<std::uint32_t>(process_)})
+        for (std::uint32_t word : {kMagic, kVersion, kHeaderBytes, target::elf_machine, 0u,
+                                   static_cast<std::uint32_t>(process_)})
             header.add(word);
         header.add(now());
         header.add(std::uint64_t{0}); // flags

@@ -50,25 +50,22 @@ void initialize_llvm() {
     });
 }
 
-struct Level {
-    Target::Isa isa;
-    std::string_view name; ///< the name in SOFTCUDA_ISA
-    const char *cpu;       ///< the name in LLVM
-    const char *needs;     ///< a feature that a machine of this level has
-};
+std::string names_of_levels() {
+    std::string names;
+    const std::span<const target::Level> levels = target::levels();
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        if (i > 0)
+            names += i + 1 == levels.size() ? " or " : ", ";
+        names += levels[i].name;
+    }
+    return names;
+}
 
-constexpr Level kLevels[] = {
-    {Target::Isa::Native, "native", "", ""},
-    {Target::Isa::Avx512, "avx512", "x86-64-v4", "avx512vl"},
-    {Target::Isa::Avx2, "avx2", "x86-64-v3", "avx2"},
-    {Target::Isa::Sse4, "sse4", "x86-64-v2", "sse4.2"},
-};
-
-const Level &level_of(Target::Isa isa) {
-    for (const Level &level : kLevels)
-        if (level.isa == isa)
-            return level;
-    std::abort();
+const target::Level *find_level(std::string_view name) {
+    for (const target::Level &level : target::levels())
+        if (level.name == name)
+            return &level;
+    return nullptr;
 }
 
 bool host_has(const char *feature) {
@@ -88,28 +85,28 @@ std::string host_features() {
 
 } // namespace
 
-Target::Target(Isa isa) : isa_(isa) {
+Target::Target(std::string_view name) {
     initialize_llvm();
-    const Level &level = level_of(isa);
-    if (isa != Isa::Native && !host_has(level.needs))
-        throw std::runtime_error("instruction set '" + std::string(level.name) +
+    const target::Level *level = find_level(name);
+    if (!level)
+        throw std::runtime_error("there is no instruction set '" + std::string(name) +
+                                 "', expected " + names_of_levels());
+    if (*level->needs && !host_has(level->needs))
+        throw std::runtime_error("instruction set '" + std::string(name) +
                                  "' was asked for, but this processor (" +
-                                 llvm::sys::getHostCPUName().str() + ") has no " + level.needs);
+                                 llvm::sys::getHostCPUName().str() + ") has no " + level->needs);
     triple_ = llvm::sys::getProcessTriple();
-    cpu_ = isa == Isa::Native ? llvm::sys::getHostCPUName().str() : level.cpu;
-    // LLVM splits AVX2's gathers into branches unless the feature for fast gathers is set.
-    features_ = isa == Isa::Native ? host_features() : isa == Isa::Avx2 ? "+fast-gather" : "";
+    const bool is_native = !*level->cpu;
+    cpu_ = is_native ? llvm::sys::getHostCPUName().str() : level->cpu;
+    features_ = is_native ? host_features() : "";
+    if (*level->features)
+        features_.append(features_.empty() ? "" : ",").append(level->features);
 
     const std::unique_ptr<llvm::TargetMachine> machine = make_machine();
     data_layout_ = machine->createDataLayout().getStringRepresentation();
     const llvm::MCSubtargetInfo &subtarget = *machine->getMCSubtargetInfo();
     const auto has = [&](const char *feature) { return subtarget.checkFeatures(feature); };
-    avx512_ = has("+avx512f") && has("+avx512bw") && has("+avx512dq") && has("+avx512vl");
-    avx2_ = has("+avx2");
-    fma_ = has("+fma");
-    f16c_ = has("+f16c");
-    fp16_ = has("+avx512fp16");
-    fast_gather_ = avx512_ && has("+fast-gather");
+    facts_ = target::facts_of(has);
     key_ = triple_ + '/' + cpu_ + '/' + features_ + "/llvm" LLVM_VERSION_STRING;
 }
 
@@ -117,11 +114,10 @@ Target Target::from_environment() {
     const char *wanted = std::getenv("SOFTCUDA_ISA");
     if (!wanted || !*wanted)
         return Target();
-    for (const Level &level : kLevels)
-        if (level.name == wanted)
-            return Target(level.isa);
-    throw std::runtime_error("SOFTCUDA_ISA is '" + std::string(wanted) +
-                             "', expected native, avx512, avx2 or sse4");
+    if (!find_level(wanted))
+        throw std::runtime_error("SOFTCUDA_ISA is '" + std::string(wanted) + "', expected " +
+                                 names_of_levels());
+    return Target(wanted);
 }
 
 Target Target::with_narrow_windows() const {
@@ -165,7 +161,7 @@ void Target::apply(llvm::Module &module) const {
 }
 
 void Target::apply(llvm::Function &function) const {
-    const std::string width = std::to_string(vector_bits());
+    const std::string width = std::to_string(facts_.register_bits);
     function.addFnAttr("target-cpu", cpu_);
     if (!features_.empty())
         function.addFnAttr("target-features", features_);

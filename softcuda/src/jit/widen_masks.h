@@ -7,8 +7,9 @@ namespace softcuda::jit {
 
 /// A <32 x i1> that is used outside its basic block becomes a <32 x i8> of 0 and -1.
 ///
-/// Without AVX2, LLVM keeps a mask with more than 16 lanes in a register for each lane between two
-/// basic blocks, so that a phi of masks is 32 phis, and each use puts the lanes together again:
+/// Without masked accesses, LLVM keeps a mask with more than 16 lanes in a register for each lane
+/// between two basic blocks, so that a phi of masks is 32 phis, and each use puts the lanes
+/// together again:
 ///
 ///     %m = phi <32 x i1> [zeroinitializer, %a], [%c, %b]        32 registers or stack slots
 ///

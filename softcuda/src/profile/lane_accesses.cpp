@@ -1,15 +1,11 @@
 // lane_accesses.cpp -- loops over at most 32 addresses.
 #include "profile/lane_accesses.h"
 
+#include "target/clones.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SCU_CLONES [[gnu::target_clones("avx2", "default")]]
-#else
-#define SCU_CLONES
-#endif
 
 namespace softcuda::profile {
 namespace {
@@ -64,7 +60,7 @@ unsigned active_lanes(const WarpAccess &access) {
 }
 
 /// For all 32 lanes, so that the loop becomes vector code.
-SCU_CLONES bool have_stride(const std::uint64_t *addresses, std::uint64_t step) {
+SCU_HALF_VECTOR_CLONES bool have_stride(const std::uint64_t *addresses, std::uint64_t step) {
     std::uint64_t differs = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         differs |= addresses[lane] ^ (addresses[0] + lane * step);

@@ -1,121 +1,12 @@
-// fiber.cpp -- the switch from one stack to another, in assembly language.
+// fiber.cpp -- the begin of a fiber, and what sanitizers must know about switches.
 #include "rt/fiber.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <pthread.h>
 
-// scu_switch_stack(void **save, void *stack_pointer): pushes the callee-saved registers, stores the
-// stack pointer in *save, and returns on the other stack, which has the same layout. Usually both
-// sides have called from the same point, at the same call depth, so the processor predicts this
-// return and the following ones correctly.
-//
-// scu_begin_fiber: the return address of a new stack's first switch; calls the body that start()
-// left in registers.
-#if defined(__x86_64__)
-asm(R"(
-.text
-.p2align 4
-.globl scu_switch_stack
-.hidden scu_switch_stack
-.type scu_switch_stack, @function
-scu_switch_stack:
-    pushq %rbp
-    pushq %rbx
-    pushq %r12
-    pushq %r13
-    pushq %r14
-    pushq %r15
-    movq %rsp, (%rdi)
-    movq %rsi, %rsp
-    popq %r15
-    popq %r14
-    popq %r13
-    popq %r12
-    popq %rbx
-    popq %rbp
-    retq
-.size scu_switch_stack, .-scu_switch_stack
-
-.p2align 4
-.globl scu_begin_fiber
-.hidden scu_begin_fiber
-.type scu_begin_fiber, @function
-scu_begin_fiber:
-    .cfi_startproc
-    .cfi_undefined rip
-    movq %r12, %rdi
-    callq *%r13
-    ud2
-    .cfi_endproc
-.size scu_begin_fiber, .-scu_begin_fiber
-)");
-#elif defined(__aarch64__)
-asm(R"(
-.text
-.p2align 4
-.globl scu_switch_stack
-.hidden scu_switch_stack
-.type scu_switch_stack, %function
-scu_switch_stack:
-    sub sp, sp, #160
-    stp x19, x20, [sp, #0]
-    stp x21, x22, [sp, #16]
-    stp x23, x24, [sp, #32]
-    stp x25, x26, [sp, #48]
-    stp x27, x28, [sp, #64]
-    stp x29, x30, [sp, #80]
-    stp d8, d9, [sp, #96]
-    stp d10, d11, [sp, #112]
-    stp d12, d13, [sp, #128]
-    stp d14, d15, [sp, #144]
-    mov x9, sp
-    str x9, [x0]
-    mov sp, x1
-    ldp x19, x20, [sp, #0]
-    ldp x21, x22, [sp, #16]
-    ldp x23, x24, [sp, #32]
-    ldp x25, x26, [sp, #48]
-    ldp x27, x28, [sp, #64]
-    ldp x29, x30, [sp, #80]
-    ldp d8, d9, [sp, #96]
-    ldp d10, d11, [sp, #112]
-    ldp d12, d13, [sp, #128]
-    ldp d14, d15, [sp, #144]
-    add sp, sp, #160
-    ret
-.size scu_switch_stack, .-scu_switch_stack
-
-.p2align 4
-.globl scu_begin_fiber
-.hidden scu_begin_fiber
-.type scu_begin_fiber, %function
-scu_begin_fiber:
-    .cfi_startproc
-    .cfi_undefined x30
-    mov x0, x19
-    blr x20
-    brk #1
-    .cfi_endproc
-.size scu_begin_fiber, .-scu_begin_fiber
-)");
-#else
-#error "say how this processor switches stacks"
-#endif
-
-extern "C" void scu_begin_fiber();
-
 namespace softcuda::rt {
 namespace {
-
-#if defined(__x86_64__)
-constexpr std::size_t kSavedWords = 7; // r15 r14 r13 r12 rbx rbp, address
-constexpr std::size_t kArgumentWord = 3, kBodyWord = 2, kAddressWord = 6;
-#elif defined(__aarch64__)
-constexpr std::size_t kSavedWords = 20;
-constexpr std::size_t kArgumentWord = 0, kBodyWord = 1, kAddressWord = 11;
-#endif
 
 #if defined(SOFTCUDA_TSAN_FIBERS)
 thread_local void *home_fiber = nullptr; ///< of the thread that adopted its own stack
@@ -166,13 +57,7 @@ void Fiber::start(std::byte *stack, std::size_t bytes, Body body, void *argument
         owns_tsan_fiber_ = true;
     }
 #endif
-    void *words[kSavedWords] = {};
-    words[kArgumentWord] = argument;
-    words[kBodyWord] = reinterpret_cast<void *>(body);
-    words[kAddressWord] = reinterpret_cast<void *>(&scu_begin_fiber);
-    top -= kSavedWords * sizeof(void *); // all popped, the stack pointer is a multiple of 16
-    std::memcpy(top, words, sizeof words);
-    stack_pointer_ = top;
+    stack_pointer_ = target::prepare_stack(top, body, argument);
 }
 
 void Fiber::adopt_thread() noexcept {

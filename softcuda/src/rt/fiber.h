@@ -10,6 +10,8 @@
 // on which it began. A body never returns: its last action is a resume() of another fiber.
 #pragma once
 
+#include "target/switch_stack.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -22,10 +24,6 @@
 #define SOFTCUDA_TSAN_FIBERS 1
 #include <sanitizer/tsan_interface.h>
 #endif
-
-// In fiber.cpp: saves the callee-saved registers on the stack, stores the stack pointer in *save,
-// and returns on the other stack.
-extern "C" void scu_switch_stack(void **save, void *stack_pointer);
 
 namespace softcuda::rt {
 

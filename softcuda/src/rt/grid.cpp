@@ -2,7 +2,7 @@
 #include "rt/grid.h"
 
 #include "rt/warp_scheduler.h"
-#include "support/float_environment.h"
+#include "target/float_environment.h"
 
 #include <algorithm>
 #include <cstdlib>

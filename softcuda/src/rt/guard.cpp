@@ -10,6 +10,8 @@
 #include "rt/fiber.h"
 #include "rt/reserved_range.h"
 #include "rt/thread_owned.h"
+#include "target/faults.h"
+#include "target/ticks.h"
 
 #include <algorithm>
 #include <array>
@@ -57,20 +59,6 @@ std::atomic<const Replaced *> last_replaced{nullptr};
 
 std::atomic<int> interrupt_signal{0};
 
-/// A clock that takes less time than a system call. 0 on a processor for which there is none here:
-/// then handlers are always looked at.
-std::uint64_t ticks() noexcept {
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    std::uint64_t now = 0;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(now));
-    return now;
-#else
-    return 0;
-#endif
-}
-
 /// The least time that a call of sigaction() has taken. 0: not measured.
 std::atomic<std::uint64_t> quickest_call{0};
 /// When a thread has looked at the handlers the last time.
@@ -93,24 +81,16 @@ enum class Handlers : std::uint8_t { NoCall, Unknown, Known };
 /// Whether the thread has a stack for handlers.
 [[gnu::tls_model("initial-exec")]] thread_local bool is_prepared = false;
 
-std::uint64_t program_counter(const ucontext_t &context) {
-#if defined(__x86_64__)
-    return static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-#elif defined(__aarch64__)
-    return context.uc_mcontext.pc;
-#else
-#error "say where this processor keeps the program counter of an interrupted thread"
-#endif
-}
-
-FaultReport::Direction direction_of([[maybe_unused]] const ucontext_t &context) {
-#if defined(__x86_64__)
-    constexpr long kPageFaultByWrite = 2;
-    return context.uc_mcontext.gregs[REG_ERR] & kPageFaultByWrite ? FaultReport::Direction::Write
-                                                                  : FaultReport::Direction::Read;
-#else
+FaultReport::Direction direction_of(const ucontext_t &context) {
+    switch (target::faulting_access(context)) {
+    case target::Access::Read:
+        return FaultReport::Direction::Read;
+    case target::Access::Write:
+        return FaultReport::Direction::Write;
+    case target::Access::Unknown:
+        break;
+    }
     return FaultReport::Direction::Unknown;
-#endif
 }
 
 bool is_stack_overflow(std::uint64_t address) {
@@ -139,47 +119,20 @@ void forget_left_frames() {
 #endif
 }
 
-std::uint64_t stack_pointer(const ucontext_t &context) {
-#if defined(__x86_64__)
-    return static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-#else
-    return context.uc_mcontext.sp;
-#endif
-}
-
-/// Whether a call ends at `code`, which is in generated code; other addresses of code may be on the
-/// stack, too: of places to jump to.
-__attribute__((no_sanitize("address", "thread"))) bool is_behind_call(std::uint64_t code) noexcept {
-    const auto *end = reinterpret_cast<const std::uint8_t *>(code);
-#if defined(__x86_64__)
-    constexpr std::uint8_t kNear = 0xe8, kIndirect = 0xff;
-    // ff /2: a register, or memory with a displacement of 0, 8 or 32 bits.
-    const auto is_indirect = [&](int bytes) {
-        return end[-bytes] == kIndirect && (end[1 - bytes] >> 3 & 7) == 2;
-    };
-    return end[-5] == kNear || is_indirect(2) || is_indirect(3) || is_indirect(6);
-#else
-    std::uint32_t word = 0;
-    std::memcpy(&word, end - 4, 4);
-    return (word & 0xfc000000) == 0x94000000 || (word & 0xfffffc1f) == 0xd63f0000; // bl, blr
-#endif
-}
-
 /// The position at which generated code called the running function: the first address behind a
 /// call above `stack`. Words of a live stack are read as they are, whatever a sanitizer thinks of
 /// the frames between.
 __attribute__((no_sanitize("address", "thread"))) std::uint64_t
 find_caller(std::uint64_t stack, const Guard *guard) noexcept {
     constexpr std::uint64_t kMostBytes = std::uint64_t{64} * 1024;
-    constexpr std::uint64_t kLongestCall = 6;
     // The guard is in a frame that called the code, unless the code runs on a fiber's stack, which
     // begins in generated code.
     const auto end = reinterpret_cast<std::uint64_t>(guard);
     const std::uint64_t bytes = end - stack < kMostBytes ? end - stack : kMostBytes;
     for (std::uint64_t at = (stack + 7) & ~std::uint64_t{7}; at + 8 <= stack + bytes; at += 8) {
         const std::uint64_t word = *reinterpret_cast<const volatile std::uint64_t *>(at);
-        if (is_generated_code(word - kLongestCall) && is_generated_code(word) &&
-            is_behind_call(word))
+        if (is_generated_code(word - target::longest_call) && is_generated_code(word) &&
+            target::is_behind_call(word))
             return word;
     }
     return 0;
@@ -212,10 +165,10 @@ struct SignalHandlers {
             return pass_on(signal, info, context);
         const ucontext_t &at = *static_cast<ucontext_t *>(context);
         guard->fault_ = report_of(signal, *info, at);
-        if (is_generated_code(program_counter(at)))
-            guard->fault_.code = program_counter(at) + 1;
+        if (is_generated_code(target::program_counter(at)))
+            guard->fault_.code = target::program_counter(at) + 1;
         else if (guard->fault_.kind != Fault::StackOverflow) // there is no stack to look at
-            guard->fault_.code = find_caller(stack_pointer(at), guard);
+            guard->fault_.code = find_caller(target::stack_pointer(at), guard);
         guard->exit_ = Guard::Exit::Faulted;
         prepare_jump();
         siglongjmp(guard->jump_, 1);
@@ -225,7 +178,7 @@ struct SignalHandlers {
         Guard *guard = current_guard;
         if (!guard || !guard->armed_ || !guard->interrupt_ || !guard->interrupt_->load())
             return;
-        if (!is_generated_code(program_counter(*static_cast<ucontext_t *>(context))))
+        if (!is_generated_code(target::program_counter(*static_cast<ucontext_t *>(context))))
             return;
         guard->exit_ = Guard::Exit::Interrupted;
         prepare_jump();
@@ -313,9 +266,9 @@ struct SignalHandlers {
     /// Installs our handlers again if the program has installed its own.
     static void keep() {
         struct sigaction present{};
-        const std::uint64_t begin = ticks();
+        const std::uint64_t begin = target::ticks();
         const int result = sigaction(SIGSEGV, nullptr, &present);
-        const std::uint64_t end = ticks();
+        const std::uint64_t end = target::ticks();
         if (end - begin < quickest_call.load(std::memory_order_relaxed))
             quickest_call.store(end - begin, std::memory_order_relaxed);
         looked_at.store(begin, std::memory_order_relaxed);
@@ -328,7 +281,7 @@ struct SignalHandlers {
 
     static void install() {
         install_for_faults();
-        quickest_call = ticks() == 0 ? 0 : ~std::uint64_t{0};
+        quickest_call = target::ticks() == 0 ? 0 : ~std::uint64_t{0};
         for (int i = 0; i < 16; i++)
             keep();
         const int signal = free_signal();
@@ -450,18 +403,18 @@ void prepare_thread_for_guards() {
 }
 
 void prepare_worker_for_guards() {
-    if (!is_prepared || !has_looked_lately(ticks()))
+    if (!is_prepared || !has_looked_lately(target::ticks()))
         prepare_thread_for_guards();
 }
 
 ClientCall::ClientCall() noexcept {
-    const std::uint64_t now = ticks();
+    const std::uint64_t now = target::ticks();
     const bool is_soon = now - client_returned < quickest_call.load(std::memory_order_relaxed);
     handlers = is_soon && has_looked_lately(now) ? Handlers::Known : Handlers::Unknown;
 }
 
 ClientCall::~ClientCall() {
-    client_returned = handlers == Handlers::Known ? ticks() : 0;
+    client_returned = handlers == Handlers::Known ? target::ticks() : 0;
     handlers = Handlers::NoCall;
 }
 

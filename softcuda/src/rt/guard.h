@@ -10,7 +10,7 @@
 #pragma once
 
 #include "rt/kernel_abi.h"
-#include "support/float_environment.h"
+#include "target/float_environment.h"
 
 #include <atomic>
 #include <csetjmp>

@@ -218,13 +218,12 @@ void scu_store_lanes(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFram
                      const std::uint64_t *addresses, std::uint32_t mask,
                      softcuda::rt::LaneForm form, const std::byte *values);
 
-#if defined(__x86_64__)
-/// The same functions, but they overwrite no register save the flags: for calls by inline assembly.
+/// The same functions, but they overwrite no register save the flags: for calls by inline assembly
+/// (target/*/preserving_calls.cpp).
 void scu_check_places_preserving();
 void scu_check_addresses_preserving();
 void scu_load_lanes_preserving();
 void scu_store_lanes_preserving();
-#endif
 
 /// CUDA's vprintf for the lanes in `mask`, in lane order. formats/arguments are generic addresses,
 /// 32 of each; results (the number of arguments, -1 for a bad format) go to `results`.

@@ -5,16 +5,13 @@
 #include "rt/guard.h"
 #include "rt/resident_limit.h"
 #include "support/runtime_operation.h"
+#include "target/pause.h"
 
 #include <algorithm>
 #include <iterator>
 #include <new>
 #include <thread>
 #include <utility>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace softcuda::rt {
 namespace {
@@ -214,9 +211,7 @@ void WarpScheduler::relax() {
     forget_waiting();
     if (idle_rounds_++ >= kSpinRounds)
         return std::this_thread::yield();
-#if defined(__x86_64__)
-    _mm_pause();
-#endif
+    target::pause();
 }
 
 void WarpScheduler::run_warp(void *fiber) {

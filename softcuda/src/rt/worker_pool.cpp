@@ -5,6 +5,7 @@
 #include "rt/worker_pool.h"
 
 #include "rt/guard.h"
+#include "target/pause.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,10 +15,6 @@
 #include <system_error>
 #include <thread>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace softcuda::rt {
 namespace {
@@ -29,14 +26,6 @@ constexpr std::uint64_t kSpinNanoseconds = 20'000;
 int own_thread_id() {
     static thread_local const int id = gettid();
     return id;
-}
-
-void pause_briefly() {
-#if defined(__x86_64__)
-    _mm_pause();
-#else
-    std::this_thread::yield();
-#endif
 }
 
 /// If no grid and no job is begun for this time, the running grids may wait for one of them.
@@ -232,7 +221,7 @@ void WorkerPool::poll_for_submission(std::uint64_t seen) const noexcept {
            monotonic_nanoseconds() < give_up) {
         if (submitter_core_.load(std::memory_order_relaxed) == sched_getcpu())
             return;
-        pause_briefly();
+        target::pause();
     }
 }
 

@@ -6,6 +6,7 @@
 // flushed here: the caller does this for .ftz.
 //
 // Polynomials are minimax fits (Remez) on the interval that each function reduces its argument to.
+#include "target/code/instructions.h"
 #include "vector_math/families.h"
 #include "vector_math/rounding.h"
 
@@ -20,7 +21,7 @@ using ir::Opcode;
 
 /// a * b + c with one rounding or two, whichever is faster.
 Value *multiply_add(Emitter &e, Value *a, Value *b, Value *c) {
-    if (e.target.has_fma())
+    if (e.target.facts().fuses)
         return e.ternary(llvm::Intrinsic::fma, a, b, c);
     return e.ir.CreateFAdd(e.ir.CreateFMul(a, b), c);
 }
@@ -37,27 +38,22 @@ Value *polynomial(Emitter &e, Value *x, std::span<const float> c) {
     return sum;
 }
 
-/// An AVX-512 instruction on 16 floats with (pass-through, mask) at the end of its arguments.
-Value *masked_512(Emitter &e, llvm::Intrinsic::ID id, llvm::ArrayRef<Value *> arguments,
-                  llvm::ArrayRef<Value *> more = {}) {
-    return e.by_chunks(16, arguments, [&](llvm::ArrayRef<Value *> pieces) {
-        llvm::SmallVector<Value *, 6> all(pieces.begin(), pieces.end());
-        all.push_back(llvm::PoisonValue::get(pieces[0]->getType()));
-        all.push_back(e.ir.getInt16(0xffff));
-        all.append(more.begin(), more.end());
-        return e.call(id, all);
-    });
+/// Vectors start from estimates of 14 bits if the processor has them; scalars use a division.
+bool has_estimates(Emitter &e, Value *x) {
+    return e.target.facts().estimates && Emitter::lanes(x) >= 8;
 }
 
-/// Vectors on AVX-512 start from estimates of 14 bits; scalars use a division.
-bool has_estimates(Emitter &e, Value *x) { return e.target.has_avx512() && Emitter::lanes(x) >= 8; }
+Value *estimate(Emitter &e, Value *x, Value *(*one)(llvm::IRBuilderBase &, Value *)) {
+    return e.by_chunks(target::kEstimateLanes, x,
+                       [&](llvm::ArrayRef<Value *> pieces) { return one(e.ir, pieces[0]); });
+}
 
 /// 1 / x. One Newton step from the estimate y: the error of y + y (1 - x y) is the square of y's.
 /// If the step is not a number (x zero or infinite, y denormal or infinite), y itself is right.
 Value *reciprocal(Emitter &e, Value *x) {
     if (!has_estimates(e, x))
         return e.ir.CreateFDiv(e.real(x, 1), x);
-    Value *y = masked_512(e, llvm::Intrinsic::x86_avx512_rcp14_ps_512, {x});
+    Value *y = estimate(e, x, target::estimate_reciprocal);
     Value *error = fma(e, e.ir.CreateFNeg(x), y, e.real(x, 1));
     Value *refined = fma(e, y, error, y);
     return e.ir.CreateSelect(e.is_nan(refined), y, refined);
@@ -67,7 +63,7 @@ Value *reciprocal(Emitter &e, Value *x) {
 Value *reciprocal_root(Emitter &e, Value *x) {
     if (!has_estimates(e, x))
         return e.ir.CreateFDiv(e.real(x, 1), e.unary(llvm::Intrinsic::sqrt, x));
-    Value *y = masked_512(e, llvm::Intrinsic::x86_avx512_rsqrt14_ps_512, {x});
+    Value *y = estimate(e, x, target::estimate_root);
     Value *product = e.ir.CreateFMul(x, y);
     Value *error = fma(e, e.ir.CreateFNeg(product), y, e.real(x, 1));
     Value *refined = fma(e, e.ir.CreateFMul(y, e.real(y, 0.5)), error, y);
@@ -77,9 +73,10 @@ Value *reciprocal_root(Emitter &e, Value *x) {
 /// x * 2^n for x near 1 and integral n in [-160, 130] (floats), rounded once: multiplies by two
 /// powers of two; the first product is a normal number.
 Value *scale(Emitter &e, Value *x, Value *n) {
-    if (e.target.has_avx512() && Emitter::lanes(x))
-        return masked_512(e, llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {x, n},
-                          {e.ir.getInt32(4)});
+    if (e.target.facts().estimates && Emitter::lanes(x))
+        return e.by_chunks(target::kEstimateLanes, {x, n}, [&](llvm::ArrayRef<Value *> pieces) {
+            return target::scale(e.ir, pieces[0], pieces[1]);
+        });
     // For NaN this is any integer, which does not matter in a product with NaN.
     Value *all = e.ir.CreateFreeze(e.ir.CreateFPToSI(n, e.int_type(n, 32)));
     Value *half = e.ir.CreateAShr(all, 1);

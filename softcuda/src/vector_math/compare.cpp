@@ -36,7 +36,7 @@ constexpr std::array<Row, 14> kRows{{
 Value *comparable(Emitter &e, const Operation &op, unsigned i) {
     Value *value = op.operands[i];
     const SmallFormat *format = small_format(op.type);
-    if (format == &kHalf && e.target.has_fp16())
+    if (format == &kHalf && e.target.facts().computes_half)
         value = e.as_float(value);
     if (op.attributes.ftz && !(op.never_denormal >> i & 1))
         value = e.flush(value);

@@ -2,6 +2,7 @@
 //
 // A value passes through one of three forms: an integer of its own width, a float, or a double.
 // Each step except the last is exact, or rounds to odd before a last step to far fewer bits.
+#include "target/code/instructions.h"
 #include "vector_math/families.h"
 #include "vector_math/rounding.h"
 #include "vector_math/small_float.h"
@@ -128,50 +129,28 @@ Value *power(Emitter &e, Value *value, unsigned k) {
     return e.real(value, std::ldexp(1.0, static_cast<int>(k)));
 }
 
-/// Floats to 32-bit integers in vectors, with the processor's conversion: out of range it returns
-/// 0x80000000 (signed) or 0xffffffff (unsigned).
+/// Floats or doubles to 32-bit integers in vectors, with the processor's conversion: out of range
+/// it returns 0x80000000 (signed) or 0xffffffff (unsigned).
+Value *truncate_to_word(Emitter &e, Value *value, Sign sign) {
+    const target::VectorFacts &facts = e.target.facts();
+    const unsigned lanes = target::truncated_lanes(facts, Emitter::bits(value));
+    return e.by_chunks(lanes, value, [&](llvm::ArrayRef<Value *> pieces) {
+        return target::truncate_to_word(e.ir, facts, pieces[0], sign == Sign::Signed);
+    });
+}
+
+/// Floats to the nearest 32-bit integers; NaN becomes 0.
 Value *single_to_word(Emitter &e, Value *value, Sign sign) {
-    const bool wide = e.target.has_avx512();
     if (sign ==
         Sign::Unsigned) { // with NaN and negatives set to 0, all ones is the saturated result
         Value *zero = e.real(value, 0);
         Value *positive = e.ir.CreateSelect(e.ir.CreateFCmpOGT(value, zero), value, zero);
-        return e.by_chunks(16, positive, [&](llvm::ArrayRef<Value *> pieces) -> Value * {
-            Value *none = e.integer(pieces[0], 32, 0);
-            return e.call(llvm::Intrinsic::x86_avx512_mask_cvttps2udq_512,
-                          {pieces[0], none, e.ir.getInt16(0xffff), e.ir.getInt32(4)});
-        });
+        return truncate_to_word(e, positive, sign);
     }
-    Value *result = e.by_chunks(
-        wide                  ? 16
-        : e.target.has_avx2() ? 8
-                              : 4,
-        value, [&](llvm::ArrayRef<Value *> pieces) -> Value * {
-            if (!wide)
-                return e.call(e.target.has_avx2() ? llvm::Intrinsic::x86_avx_cvtt_ps2dq_256
-                                                  : llvm::Intrinsic::x86_sse2_cvttps2dq,
-                              pieces);
-            Value *none = e.integer(pieces[0], 32, 0);
-            return e.call(llvm::Intrinsic::x86_avx512_mask_cvttps2dq_512,
-                          {pieces[0], none, e.ir.getInt16(0xffff), e.ir.getInt32(4)});
-        });
+    Value *result = truncate_to_word(e, value, sign);
     Value *above = e.ir.CreateFCmpOGE(value, e.real(value, 0x1p31));
     result = e.ir.CreateSelect(above, e.integer(result, 0x7fff'ffff), result);
     return e.ir.CreateSelect(e.is_nan(value), e.integer(result, 0), result);
-}
-
-/// The processor's conversion of doubles to 32-bit integers, in registers.
-Value *convert_doubles(Emitter &e, Value *value, Sign sign) {
-    if (!e.target.has_avx512())
-        return e.by_chunks(4, value, [&](llvm::ArrayRef<Value *> pieces) {
-            return e.call(llvm::Intrinsic::x86_avx_cvtt_pd2dq_256, pieces);
-        });
-    const auto conversion = sign == Sign::Signed ? llvm::Intrinsic::x86_avx512_mask_cvttpd2dq_512
-                                                 : llvm::Intrinsic::x86_avx512_mask_cvttpd2udq_512;
-    return e.by_chunks(8, value, [&](llvm::ArrayRef<Value *> pieces) {
-        Value *none = e.integer(pieces[0], 32, 0);
-        return e.call(conversion, {pieces[0], none, e.ir.getInt8(0xff), e.ir.getInt32(4)});
-    });
 }
 
 /// The same of doubles, whose NaN become 0x80000000. That is what the signed conversion gives for
@@ -180,18 +159,31 @@ Value *double_to_word(Emitter &e, Value *value, Sign sign) {
     if (sign == Sign::Signed) {
         Value *largest = e.real(value, 0x7fff'ffff);
         Value *above = e.ir.CreateFCmpOGT(value, largest);
-        return convert_doubles(e, e.ir.CreateSelect(above, largest, value), sign);
+        return truncate_to_word(e, e.ir.CreateSelect(above, largest, value), sign);
     }
     Value *zero = e.real(value, 0);
     Value *positive = e.ir.CreateSelect(e.ir.CreateFCmpOGT(value, zero), value, zero);
-    Value *result = convert_doubles(e, positive, sign);
+    Value *result = truncate_to_word(e, positive, sign);
     return e.ir.CreateSelect(e.is_nan(value), e.integer(result, 0x8000'0000), result);
 }
 
 bool has_word_conversion(Emitter &e, Value *value, unsigned bits, Sign sign) {
-    const bool has_doubles = e.target.has_avx2();
-    return Emitter::lanes(value) && bits == 32 && (Emitter::bits(value) == 32 || has_doubles) &&
-           (sign == Sign::Signed || e.target.has_avx512());
+    const target::VectorFacts &facts = e.target.facts();
+    return Emitter::lanes(value) && bits == 32 &&
+           (Emitter::bits(value) == 32 ? facts.truncates_singles : facts.truncates_doubles) &&
+           (sign == Sign::Signed || facts.converts_unsigned);
+}
+
+/// As below, with a processor's conversions that saturate, and give 0 for NaN.
+Value *saturated(Emitter &e, Value *value, unsigned bits, Sign sign, bool nan_is_zero) {
+    llvm::Type *type = e.int_type(value, bits);
+    Value *result = e.ir.CreateIntrinsic(sign == Sign::Signed ? llvm::Intrinsic::fptosi_sat
+                                                              : llvm::Intrinsic::fptoui_sat,
+                                         {type, value->getType()}, {value});
+    if (nan_is_zero)
+        return result;
+    Value *top = e.integer(result, std::uint64_t{1} << (bits - 1));
+    return e.ir.CreateSelect(e.is_nan(value), top, result);
 }
 
 /// Floats, truncated, as integers of `bits` bits, the nearest ones if they are out of range. NaN
@@ -203,6 +195,8 @@ Value *integral_to_integer(Emitter &e, Value *value, unsigned bits, Sign sign, b
                                           : double_to_word(e, value, sign);
     }
     const bool is_signed = sign == Sign::Signed;
+    if (e.target.facts().saturates)
+        return saturated(e, value, bits, sign, nan_is_zero);
     const unsigned work = std::max(bits, 32u); // the processor's conversions start at 32 bits
     llvm::Type *type = e.int_type(value, work);
     const unsigned magnitude = is_signed ? bits - 1 : bits;

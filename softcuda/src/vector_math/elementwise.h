@@ -36,9 +36,9 @@ void emit_elementwise(llvm::IRBuilderBase &builder, const jit::Target &target,
                       const OperandFacts &facts, std::vector<llvm::Value *> &results);
 
 /// Replaces each NaN in `value` by the only NaN that NVIDIA's hardware produces in f32, 0x7fffffff.
-/// x86 produces others; only stores and bitcasts show the difference. Values of other types are
-/// returned unchanged: in f64 both keep an operand's NaN, quieted, and produce 0xfff8000000000000
-/// otherwise.
+/// Processors produce others; only stores and bitcasts show the difference. Values of other types
+/// are returned unchanged: in f64 both keep an operand's NaN, quieted, and produce
+/// 0xfff8000000000000 otherwise.
 [[nodiscard]] llvm::Value *canonicalize_nan(llvm::IRBuilderBase &builder, llvm::Value *value);
 
 } // namespace softcuda::vector_math

@@ -90,7 +90,7 @@ Value *reciprocal_root(Emitter &e, Value *x) {
     Value *error = fma(e.ir.CreateFNeg(high), y, e.real(x, 1));
     error = fma(e.ir.CreateFNeg(low), y, error);
     Value *refined = fma(e.ir.CreateFMul(y, e.real(y, 0.5)), error, y);
-    return e.ir.CreateSelect(e.is_nan(refined), y, refined);
+    return with_hardware_nan(e, e.ir.CreateSelect(e.is_nan(refined), y, refined), {x});
 }
 
 Value *divide(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> x) {

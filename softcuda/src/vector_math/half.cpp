@@ -1,7 +1,7 @@
 // half.cpp -- arithmetic of f16 and bf16, each result rounded once.
 //
-// With AVX512-FP16, f16 is a type of the processor. Without it, and always for bf16, operands are
-// widened to float:
+// If the processor has arithmetic of f16, f16 is a type of the processor. Without it, and always
+// for bf16, operands are widened to float:
 //   - sums, differences and products are rounded first to 24 bits and then to 11 (8). As 24 is at
 //     least 2 * 11 + 2, this equals one rounding (Figueroa). Denormals are no problem: sums that
 //     small are exact; products of f16 are always exact in float, and products of bf16 that float
@@ -20,7 +20,7 @@ namespace {
 using ir::Opcode;
 
 bool is_native(Emitter &e, const SmallFormat &format) {
-    return &format == &kHalf && e.target.has_fp16();
+    return &format == &kHalf && e.target.facts().computes_half;
 }
 
 /// Whether this value is the processor's f16 type instead of a float.

@@ -18,8 +18,9 @@
 // so the sign of their sum is right. Infinities and NaN in the operands give one of both here; a
 // warp with any of them is computed again, by a function that handles them.
 //
-// AVX-512 has instructions that round up and down. One of two neighbours is odd, and the exact sum
-// is between them; if it is a float itself, both are equal to it.
+// Instructions that round up and down need no control register on some processors. One of two
+// neighbours is odd, and the exact sum is between them; if it is a float itself, both are equal to
+// it.
 #include "vector_math/half_fma.h"
 
 #include "vector_math/rounding.h"
@@ -28,8 +29,6 @@
 namespace softcuda::vector_math {
 
 namespace {
-
-constexpr unsigned kRegisterFloats = 16; ///< floats of a register of AVX-512
 
 /// The function that also handles infinities and NaN, on vectors like `a`.
 llvm::Function *careful_function(Emitter &e, const Value *a) {
@@ -58,9 +57,9 @@ llvm::Function *careful_function(Emitter &e, const Value *a) {
 /// The change of t: one unit away from zero or towards it, or nothing. The difference is never -0.
 Value *step_towards_sum(Emitter &e, Value *t, Value *missing) {
     Value *one = e.integer(e.as_int(t), 1);
-    if (e.target.vector_bits() == 256) {
+    if (e.target.facts().takes_sign) {
         const auto with_sign = [&](Value *x, Value *of) {
-            return e.call(llvm::Intrinsic::x86_avx2_psign_d, {x, e.as_int(of)}); // 0 where `of` is
+            return target::negate_by_sign(e.ir, x, e.as_int(of)); // 0 where `of` is
         };
         return with_sign(with_sign(one, missing), t);
     }
@@ -70,22 +69,21 @@ Value *step_towards_sum(Emitter &e, Value *t, Value *missing) {
     return e.ir.CreateSub(less, more);
 }
 
-/// As below, for whole registers of AVX-512.
+/// As below, for whole registers.
 Value *add_by_rounding(Emitter &e, Value *a, Value *b, Value *c) {
-    constexpr std::uint64_t kDown = 9, kUp = 10; // and without exceptions
-    const auto rounded = [&](std::uint64_t mode) {
-        llvm::Value *sum = e.ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vfmadd_ps_512, {},
-                                                {a, b, c, e.ir.getInt32(mode)});
-        return e.as_int(sum);
+    const auto rounded = [&](target::Direction direction) {
+        return e.as_int(
+            target::rounded(e.ir, e.target.facts(), FloatOp::Fma, direction, {a, b, c}));
     };
-    Value *down = rounded(kDown), *up = rounded(kUp);
+    Value *down = rounded(target::Direction::Down), *up = rounded(target::Direction::Up);
     Value *is_odd = e.ir.CreateTrunc(down, down->getType()->getWithNewBitWidth(1));
     return e.as_float(e.ir.CreateSelect(is_odd, down, up));
 }
 
 /// Numbers that round to the same f16 as a * b + c, all floats.
 Value *add_for_half(Emitter &e, Value *a, Value *b, Value *c) {
-    if (e.target.has_avx512() && Emitter::lanes(a) == kRegisterFloats)
+    if (e.target.facts().masks_all() &&
+        Emitter::lanes(a) == target::rounded_lanes(e.target.facts(), 32))
         return add_by_rounding(e, a, b, c);
     const auto fma = [&](Value *addend) { return e.ternary(llvm::Intrinsic::fma, a, b, addend); };
     Value *raw = e.as_int(fma(c));
@@ -103,14 +101,14 @@ struct Sums {
 
 /// One register at a time: whole warps of floats would fill all registers several times.
 Sums add_in_float(Emitter &e, llvm::ArrayRef<Value *> operands) {
-    Value *halves =
-        e.by_chunks(e.target.vector_bits() / 32, operands, [&](llvm::ArrayRef<Value *> pieces) {
-            llvm::SmallVector<Value *, 3> x;
-            for (Value *piece : pieces)
-                x.push_back(widen(e, piece, kHalf));
-            Value *sum = add_for_half(e, x[0], x[1], x[2]);
-            return e.as_int(e.ir.CreateFPTrunc(sum, e.float_type(sum, 16)));
-        });
+    Value *halves = e.by_chunks(e.target.facts().register_bits / 32, operands,
+                                [&](llvm::ArrayRef<Value *> pieces) {
+                                    llvm::SmallVector<Value *, 3> x;
+                                    for (Value *piece : pieces)
+                                        x.push_back(widen(e, piece, kHalf));
+                                    Value *sum = add_for_half(e, x[0], x[1], x[2]);
+                                    return e.as_int(e.ir.CreateFPTrunc(sum, e.float_type(sum, 16)));
+                                });
     Value *size = e.magnitude(halves);
     Value *infinite = e.ir.CreateICmpUGE(size, e.integer(size, kHalf.overflow));
     return {halves, e.ir.CreateOrReduce(infinite)};
@@ -119,8 +117,8 @@ Sums add_in_float(Emitter &e, llvm::ArrayRef<Value *> operands) {
 } // namespace
 
 bool has_half_fma(const Emitter &e, const Value *a) {
-    return e.target.has_f16c() && e.target.has_fma() && !e.target.has_fp16() &&
-           Emitter::lanes(a) != 0;
+    const target::VectorFacts &facts = e.target.facts();
+    return facts.converts_half && facts.fuses && !facts.computes_half && Emitter::lanes(a) != 0;
 }
 
 Value *emit_half_fma(Emitter &e, Value *a, Value *b, Value *c) {

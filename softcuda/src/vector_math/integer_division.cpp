@@ -40,10 +40,10 @@ Value *reciprocal(Emitter &e, Value *b, unsigned float_bits, double factor) {
     return splat ? e.ir.CreateVectorSplat(Emitter::lanes(b), result) : result;
 }
 
-/// A double in [0, 2^32) to u32. Before AVX-512 only the signed conversion exists; adding 2^52
-/// leaves the integer in the low bits instead.
+/// A double in [0, 2^32) to u32. If only the signed conversion exists, adding 2^52 leaves the
+/// integer in the low bits instead.
 Value *truncate_to_u32(Emitter &e, Value *value) {
-    if (e.target.has_avx512() || !Emitter::lanes(value))
+    if (e.target.facts().converts_unsigned || !Emitter::lanes(value))
         return e.ir.CreateFPToUI(value, e.int_type(value, 32));
     Value *whole = e.unary(llvm::Intrinsic::floor, value);
     Value *shifted = e.ir.CreateFAdd(whole, e.real(value, 0x1p52));
@@ -62,7 +62,7 @@ Value *small_quotient(Emitter &e, Value *a, Value *b) {
     return truncate_to_u32(e, q);
 }
 
-/// Unsigned 64-bit vectors with AVX-512's conversions. Each estimate is at most the true quotient
+/// Unsigned 64-bit vectors, with conversions of vectors. Each estimate is at most the true quotient
 /// of the remainder, because the factor below one exceeds all roundings; after the first at most b
 /// + 2^15 remains, after the second less than 2 b.
 Value *wide_quotient(Emitter &e, Value *a, Value *b) {
@@ -84,7 +84,7 @@ Value *unsigned_quotient(Emitter &e, Value *a, Value *b) {
     const bool vector = Emitter::lanes(a) != 0;
     if (vector && Emitter::bits(a) <= 32)
         return small_quotient(e, a, b);
-    if (vector && e.target.has_avx512())
+    if (vector && e.target.facts().converts_long)
         return wide_quotient(e, a, b);
     Value *safe = e.ir.CreateSelect(e.ir.CreateICmpEQ(b, e.integer(b, 0)), e.integer(b, 1), b);
     return e.ir.CreateUDiv(e.ir.CreateFreeze(a), e.ir.CreateFreeze(safe));

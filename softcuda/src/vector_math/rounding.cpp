@@ -1,13 +1,7 @@
 // rounding.cpp -- directed rounding that does not change the processor's mode for other code.
 //
-// AVX-512 has a rounding mode in each instruction. Before AVX-512, the mode is a control register
-// (MXCSR): the instruction is then between two writes of that register, inside one piece of inline
-// assembly, so that no other instruction can move between them. If the processor has no fma, the C
-// library's is called, lane by lane.
+// If the processor has no fma, the C library's is called, lane by lane.
 #include "vector_math/rounding.h"
-
-#include <array>
-#include <string>
 
 namespace softcuda::vector_math {
 
@@ -15,117 +9,24 @@ namespace {
 
 using ir::Rounding;
 
-/// MXCSR after reset: all exceptions masked, to nearest, denormals kept. The bits 13 and 14 are the
-/// rounding mode.
-constexpr std::uint32_t kControlDefault = 0x1f80;
-
-struct Mode {
-    unsigned immediate; ///< AVX-512's embedded rounding, exceptions suppressed
-    std::uint32_t control;
-};
-
-Mode mode_of(Rounding rounding) {
+target::Direction direction_of(Rounding rounding) {
     switch (rounding) {
     case Rounding::Down:
-        return {9, kControlDefault | 1u << 13};
+        return target::Direction::Down;
     case Rounding::Up:
-        return {10, kControlDefault | 2u << 13};
+        return target::Direction::Up;
     case Rounding::Zero:
-        return {11, kControlDefault | 3u << 13};
+        return target::Direction::Zero;
     default:
-        return {8, kControlDefault};
+        return target::Direction::Nearest;
     }
 }
 
-struct Operation {
-    FloatOp op;
-    llvm::Intrinsic::ID single, twice; ///< AVX-512's, for floats and doubles
-    const char *mnemonic;              ///< without v-, -ps and -pd
-};
-
-constexpr std::array<Operation, 6> kOperations{{
-    {FloatOp::Add, llvm::Intrinsic::x86_avx512_add_ps_512, llvm::Intrinsic::x86_avx512_add_pd_512,
-     "add"},
-    {FloatOp::Sub, llvm::Intrinsic::x86_avx512_sub_ps_512, llvm::Intrinsic::x86_avx512_sub_pd_512,
-     "sub"},
-    {FloatOp::Mul, llvm::Intrinsic::x86_avx512_mul_ps_512, llvm::Intrinsic::x86_avx512_mul_pd_512,
-     "mul"},
-    {FloatOp::Div, llvm::Intrinsic::x86_avx512_div_ps_512, llvm::Intrinsic::x86_avx512_div_pd_512,
-     "div"},
-    {FloatOp::Fma, llvm::Intrinsic::x86_avx512_vfmadd_ps_512,
-     llvm::Intrinsic::x86_avx512_vfmadd_pd_512, "fmadd213"},
-    {FloatOp::Sqrt, llvm::Intrinsic::x86_avx512_sqrt_ps_512,
-     llvm::Intrinsic::x86_avx512_sqrt_pd_512, "sqrt"},
-}};
-
-const Operation &row(FloatOp op) { return kOperations[static_cast<std::size_t>(op)]; }
-
-Value *with_embedded_rounding(Emitter &e, FloatOp op, Rounding rounding,
-                              llvm::ArrayRef<Value *> arguments) {
-    const bool single = Emitter::bits(arguments[0]) == 32;
-    return e.by_chunks(single ? 16 : 8, arguments, [&](llvm::ArrayRef<Value *> pieces) {
-        llvm::SmallVector<Value *, 4> all(pieces.begin(), pieces.end());
-        all.push_back(e.ir.getInt32(mode_of(rounding).immediate));
-        return e.call(single ? row(op).single : row(op).twice, all);
-    });
-}
-
-/// A constant in memory: MXCSR can only be loaded from there.
-llvm::GlobalVariable *control_word(Emitter &e, std::uint32_t value) {
-    const std::string name = "mxcsr." + std::to_string(value);
-    if (llvm::GlobalVariable *known = e.module().getGlobalVariable(name, /*AllowInternal=*/true))
-        return known;
-    return new llvm::GlobalVariable(e.module(), e.ir.getInt32Ty(), /*isConstant=*/true,
-                                    llvm::GlobalValue::PrivateLinkage, e.ir.getInt32(value), name);
-}
-
-/// The assembly of one operation on whole registers; $0 is the result, the last two operands are
-/// the control words.
-struct Assembly {
-    std::string text, constraints;
-};
-
-Assembly assembly_of(FloatOp op, bool single, bool vex) {
-    std::string name = vex ? "v" : "";
-    name.append(row(op).mnemonic).append(single ? "ps" : "pd");
-    const auto between = [](const std::string &instruction, int modes) {
-        return "ldmxcsr $" + std::to_string(modes) + "\n\t" + instruction + "\n\tldmxcsr $" +
-               std::to_string(modes + 1);
-    };
-    const std::string tail = ",*m,*m,~{dirflag},~{fpsr},~{flags}";
-    if (op == FloatOp::Sqrt)
-        return {between(name + " $1, $0", 2), "=x,x" + tail};
-    if (op == FloatOp::Fma) // 213: second * first + third
-        return {between(name + " $3, $2, $0", 4), "=x,0,x,x" + tail};
-    if (vex)
-        return {between(name + " $2, $1, $0", 3), "=x,x,x" + tail};
-    return {between(name + " $2, $0", 3), "=x,0,x" + tail};
-}
-
-Value *with_control_register(Emitter &e, FloatOp op, Rounding rounding,
-                             llvm::ArrayRef<Value *> arguments) {
-    const bool single = Emitter::bits(arguments[0]) == 32;
-    const bool vex = e.target.has_avx2();
-    const unsigned width = (vex ? 256 : 128) / (single ? 32 : 64);
-    const Assembly assembly = assembly_of(op, single, vex);
-    return e.by_chunks(width, arguments, [&](llvm::ArrayRef<Value *> pieces) -> Value * {
-        llvm::SmallVector<Value *, 6> all(pieces.begin(), pieces.end());
-        all.push_back(control_word(e, mode_of(rounding).control));
-        all.push_back(control_word(e, kControlDefault));
-        llvm::SmallVector<llvm::Type *, 6> types;
-        for (Value *value : all)
-            types.push_back(value->getType());
-        auto *type = llvm::FunctionType::get(pieces[0]->getType(), types, false);
-        llvm::CallInst *call =
-            e.ir.CreateCall(llvm::InlineAsm::get(type, assembly.text, assembly.constraints,
-                                                 /*hasSideEffects=*/false),
-                            all);
-        for (unsigned i = 0; i < 2; ++i)
-            call->addParamAttr(static_cast<unsigned>(pieces.size()) + i,
-                               llvm::Attribute::get(e.ir.getContext(), llvm::Attribute::ElementType,
-                                                    e.ir.getInt32Ty()));
-        call->setDoesNotThrow();
-        return call;
+Value *in_direction(Emitter &e, FloatOp op, Rounding rounding, llvm::ArrayRef<Value *> arguments) {
+    const target::VectorFacts &facts = e.target.facts();
+    const unsigned lanes = target::rounded_lanes(facts, Emitter::bits(arguments[0]));
+    return e.by_chunks(lanes, arguments, [&](llvm::ArrayRef<Value *> pieces) {
+        return target::rounded(e.ir, facts, op, direction_of(rounding), pieces);
     });
 }
 
@@ -140,7 +41,7 @@ Value *with_library_fma(Emitter &e, Rounding rounding, llvm::ArrayRef<Value *> a
         llvm::SmallVector<Value *, 4> all;
         for (Value *piece : pieces)
             all.push_back(e.ir.CreateExtractElement(piece, std::uint64_t{0}));
-        all.push_back(e.ir.getInt32(mode_of(rounding).control));
+        all.push_back(e.ir.getInt32(static_cast<std::uint32_t>(direction_of(rounding))));
         llvm::CallInst *call = e.ir.CreateCall(callee, all);
         call->setDoesNotThrow();
         call->setDoesNotAccessMemory();
@@ -174,9 +75,17 @@ Value *to_nearest(Emitter &e, FloatOp op, llvm::ArrayRef<Value *> arguments) {
     case FloatOp::Fma:
         break;
     }
-    if (!e.target.has_fma() && Emitter::bits(arguments[0]) == 32)
+    if (!e.target.facts().fuses && Emitter::bits(arguments[0]) == 32)
         return single_fma_through_double(e, arguments);
     return e.ternary(llvm::Intrinsic::fma, arguments[0], arguments[1], arguments[2]);
+}
+
+Value *rounded(Emitter &e, FloatOp op, Rounding rounding, llvm::ArrayRef<Value *> arguments) {
+    if (!is_directed(rounding))
+        return to_nearest(e, op, arguments);
+    if (op == FloatOp::Fma && !e.target.facts().fuses)
+        return with_library_fma(e, rounding, arguments);
+    return in_direction(e, op, rounding, arguments);
 }
 
 } // namespace
@@ -185,14 +94,20 @@ bool is_directed(Rounding rounding) {
     return rounding == Rounding::Zero || rounding == Rounding::Down || rounding == Rounding::Up;
 }
 
+Value *with_hardware_nan(Emitter &e, Value *result, llvm::ArrayRef<Value *> operands) {
+    if (!e.target.facts().positive_nan || Emitter::bits(result) != 64)
+        return result;
+    Value *nan = e.as_float(e.integer(e.as_int(result), 0xfff8'0000'0000'0000));
+    for (Value *operand : llvm::reverse(operands)) {
+        Value *raw = e.as_int(operand);
+        Value *quiet = e.as_float(e.ir.CreateOr(raw, e.integer(raw, std::uint64_t{1} << 51)));
+        nan = e.ir.CreateSelect(e.is_nan(operand), quiet, nan);
+    }
+    return e.ir.CreateSelect(e.is_nan(result), nan, result);
+}
+
 Value *arithmetic(Emitter &e, FloatOp op, Rounding rounding, llvm::ArrayRef<Value *> arguments) {
-    if (!is_directed(rounding))
-        return to_nearest(e, op, arguments);
-    if (e.target.has_avx512())
-        return with_embedded_rounding(e, op, rounding, arguments);
-    if (op == FloatOp::Fma && !e.target.has_fma())
-        return with_library_fma(e, rounding, arguments);
-    return with_control_register(e, op, rounding, arguments);
+    return with_hardware_nan(e, rounded(e, op, rounding, arguments), arguments);
 }
 
 Value *correct_direction(Emitter &e, Value *rounded, Value *below, Value *above,

@@ -1,15 +1,20 @@
 // rounding.h -- floating-point arithmetic in every rounding mode.
 #pragma once
 
+#include "target/code/instructions.h"
 #include "vector_math/emitter.h"
 
 namespace softcuda::vector_math {
 
-enum class FloatOp { Add, Sub, Mul, Div, Fma, Sqrt };
+using target::FloatOp;
 
 /// `op` on floats or doubles, rounded once with mode `rounding` (None: to nearest). No flushing.
 [[nodiscard]] Value *arithmetic(Emitter &e, FloatOp op, ir::Rounding rounding,
                                 llvm::ArrayRef<Value *> arguments);
+
+/// A result of doubles with the hardware's NaN, on processors that choose another: that of the
+/// first operand which is one, quieted, or 0xfff8000000000000.
+[[nodiscard]] Value *with_hardware_nan(Emitter &e, Value *result, llvm::ArrayRef<Value *> operands);
 
 /// True for the modes other than to nearest.
 [[nodiscard]] bool is_directed(ir::Rounding rounding);

@@ -26,7 +26,7 @@ using ir::Scalar;
 unsigned bias(const SmallFormat &format) { return (1u << (format.exponent - 1)) - 1; }
 
 bool uses_native_half(Emitter &e, const SmallFormat &format) {
-    return format.mantissa == kHalf.mantissa && e.target.has_f16c();
+    return format.mantissa == kHalf.mantissa && e.target.facts().converts_half;
 }
 
 /// |value|'s bits (i32) to the format's bits (i32), to nearest. No NaN.

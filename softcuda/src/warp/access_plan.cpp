@@ -283,7 +283,7 @@ class Planner {
     std::vector<StridedWindow> find_windows(const Instruction &i, const AccessPlan &made,
                                             const Shape &plain) const {
         const unsigned bytes = made.lane_bytes();
-        if (!kernel_.machine.has_avx2 || (bytes != 4 && bytes != 8) || plain.groups > 4 ||
+        if (!kernel_.machine.permutes_words || (bytes != 4 && bytes != 8) || plain.groups > 4 ||
             !plain.offsets)
             return {};
         std::vector<StridedWindow> windows;

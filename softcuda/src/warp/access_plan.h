@@ -32,7 +32,7 @@ struct KernelPlan;
 
 /// The properties of the processor on which plans depend.
 struct Machine {
-    bool has_avx2 = true;
+    bool permutes_words = true;  ///< any permutation of the words of a register
     unsigned vector_bits = 256;  ///< of the largest register
     bool fast_gather = false;    ///< a gather takes less time than a load for each lane
     bool narrow_windows = false; ///< rt/windows.h

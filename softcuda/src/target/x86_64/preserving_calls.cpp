@@ -4,9 +4,6 @@
 // middle of its hot loops, and hardly ever does. A usual call would let every vector register be
 // overwritten, so that the caller had to be compiled with saves and reloads around each such place,
 // and values would be in memory meanwhile. These save all registers themselves.
-#include "rt/kernel_abi.h"
-
-#if defined(__x86_64__)
 
 // XSAVE's standard layout ends at 2688 bytes with the AVX-512 state; parts that the processor does
 // not have, or the system has not switched on, it leaves out. 0xe6: SSE, AVX, mask registers, the
@@ -77,5 +74,3 @@ __asm__(R"(
     scu_preserving scu_store_lanes
     .purgem scu_preserving
 )");
-
-#endif

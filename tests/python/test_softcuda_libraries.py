@@ -14,6 +14,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "softcuda/libraries"
 # Folder: name and sonames of CUDA 12 and 13.
 LIBRARIES = {
     "cublas": ("cublas", 12, 13),
+    "cublaslt": ("cublasLt", 12, 13),
     "cufft": ("cufft", 11, 12),
     "curand": ("curand", 10, 10),
     "cusolver": ("cusolver", 11, 12),

@@ -123,11 +123,11 @@ bool Session::is_idle(CUstream stream) {
     return idle;
 }
 
-void Session::enqueue(const char *function, std::function<void()> work, double operations) {
+void Session::enqueue(const char *function, std::function<void()> work, double operations,
+                      CUstream stream) {
     if (outcome_->failed)
         throw Failure(statuses.execution_failed, ""); // what failed was printed
     const CurrentContext current(context_);
-    const CUstream stream = this->stream();
     const CUgraph graph = captured(stream);
     if (graph == nullptr && operations <= longest_inline && is_idle(stream)) {
         std::lock_guard lock(running_);

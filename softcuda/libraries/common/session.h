@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace softlib {
 
@@ -32,7 +33,12 @@ class Session {
     /// graph. Short work runs at once in the calling thread if the stream has nothing else to do:
     /// another thread would need longer to wake up. `operations` estimates its length. Throws
     /// Failure(execution failed) if earlier work of the handle has failed.
-    void enqueue(const char *function, std::function<void()> work, double operations);
+    void enqueue(const char *function, std::function<void()> work, double operations) {
+        enqueue(function, std::move(work), operations, stream());
+    }
+    /// The same in another stream, for libraries whose calls name one.
+    void enqueue(const char *function, std::function<void()> work, double operations,
+                 CUstream stream);
 
     /// Enqueues `work` and returns after it is done, for results in the host's memory.
     void run(const char *function, std::function<void()> work);

@@ -8,8 +8,10 @@ from conftest import is_softcuda
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from random_schedules import steps as table  # noqa: E402
 from random_schedules.batch import Batch  # noqa: E402
 from random_schedules.order import Order, Stream  # noqa: E402
+from random_schedules.program import Step, Writer  # noqa: E402
 
 pytestmark = pytest.mark.skipif(
     not is_softcuda(), reason="only softcuda has a schedule"
@@ -47,3 +49,22 @@ def test_the_order_of_streams():
     assert order.missing(order.known(blocking), {}, {"x"}) == [free]
     order.host_waits(free)
     assert order.missing(order.known(blocking), {}, {"x"}) == []
+    order.work(default, writes={"y"})
+    order.host_waits(blocking)  # has no work after that of the default stream
+    assert order.missing(order.known(free), {"y"}, {}) == [default]
+    order.host_waits(blocking, by_event=True)
+    assert order.missing(order.known(free), {"y"}, {}) == []
+
+
+def test_a_view_orders_nothing():
+    """No work is queued for a view, so the default stream does not wait for others, nor others for it."""
+    step = Writer()
+    default, blocking = (
+        Stream(kind + "0", 0, kind) for kind in ("default", "blocking")
+    )
+    make, view = table.VALUES[-1], table.VIEWS[0]
+    step.add(Step(make, blocking, {"z": "d1", "k": 1, "size": 64}, {}))
+    before = dict(step.order.clocks)
+    step.add(Step(view, default, {"z": "d2", "x": "d1", "k": 1}, {}))
+    assert step.order.clocks == before
+    assert step.values.memory["d2"] == "d1"

@@ -82,8 +82,16 @@ class Order:
         join(clock, self.known(before))
         self.clocks[after] = clock
 
-    def host_waits(self, stream: Stream) -> None:
-        join(self.host, self.known(stream))
+    def host_waits(self, stream: Stream, by_event: bool = False) -> None:
+        """The host waits for the stream, or for an event that is recorded in it now.
+
+        The event is work of the stream, which follows the default stream. Without it, a stream that has no new work
+        since is done before the default stream is.
+        """
+        if by_event or stream.kind == "default":
+            join(self.host, self.known(stream))
+        else:
+            join(self.host, self.clocks.get(stream, {}))
 
     def host_accesses(self, reads=(), writes=()) -> None:
         """The host reads or writes page-locked memory itself; its next work comes after this."""

@@ -76,9 +76,14 @@ class Modules:
                 for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
                     z[i] = tex1Dfetch<float>(t, i);
             }
+            __global__ void read_image(cudaTextureObject_t t, double *z, int n) {
+                for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+                    z[i] = tex2D<float>(t, i + 0.5f, 0.5f);
+            }
         """)
         self.mix = module.get_function("mix")
         self.read_texture = module.get_function("read_texture")
+        self.read_image = module.get_function("read_image")
         self.matrix = gpuarray.to_gpu(matrix_of_host)
         self.sparse = pycuda.sparse.csr_array(gpuarray.to_gpu(band))
         self.prepared = module.get_function("mix").prepare("PPid")
@@ -92,6 +97,59 @@ def texture_of(x):
         format=cuda.array_format.FLOAT,
         num_channels=1,
     )
+
+
+def image_of(x, stream):
+    """A texture of a CUDA array, which nothing but the texture keeps."""
+    narrow = x.astype(np.float32)
+    of_array = cuda.ArrayDescriptor()
+    of_array.width, of_array.height = narrow.size, 1
+    of_array.format, of_array.num_channels = cuda.array_format.FLOAT, 1
+    array = cuda.Array(of_array)
+    copy = cuda.Memcpy2D()
+    copy.set_src_device(narrow.gpudata)
+    copy.set_dst_array(array)
+    copy.src_pitch = copy.width_in_bytes = narrow.nbytes
+    copy.height = 1
+    copy(stream or cuda.Stream.from_handle(1))
+    return cuda.TextureObject(array)
+
+
+def copy_over(z, x, stream):
+    """A copy by way of memory that is allocated and freed in the stream's order."""
+    stream = stream or cuda.Stream.from_handle(1)
+    memory = cuda.mem_alloc_async(x.nbytes, stream)
+    cuda.memcpy_dtod_async(memory, x.ptr, x.nbytes, stream)
+    cuda.memcpy_dtod_async(z.ptr, memory, x.nbytes, stream)
+    cuda.mem_free_async(memory, stream)
+
+
+class Exporter:
+    """An array as DLPack's producer, which remembers nothing of the consumer."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def exchanged(x):
+    """The same memory, by way of DLPack."""
+    return gpuarray.from_dlpack(Exporter(x))
+
+
+def in_a_stream_that_closes(stream, make):
+    side = InStream(stream.device.handle, cuda.Stream)
+    order(stream, side)
+    with side:
+        result = make()
+    order(side, stream)
+    side.stream.close()
+    return result
 
 
 twist = ElementwiseKernel(

@@ -106,7 +106,7 @@ class Writer:
     def host_waits(self, stream: Stream, how="stream") -> None:
         call = {"stream": "finish", "query": "poll", "event": "finish_event"}[how]
         self.lines.append(f"{call}({stream.name})")
-        self.order.host_waits(stream)
+        self.order.host_waits(stream, by_event=how != "stream")
 
     def host_needs(self, reads=(), writes=()) -> None:
         for other in self.order.missing(self.order.host, reads, writes):
@@ -132,6 +132,8 @@ class Writer:
             writes = set()
             if "p" in names:
                 (writes if "dtoh" in step.kind.device else reads).add(names["p"])
+            if "seen" in step.kind.device:  # functions of the host append to one list
+                writes.add("seen")
             if "z" in names and not step.kind.result:
                 writes.add(memory[names["z"]])
                 reads.add(memory[names["z"]])
@@ -144,6 +146,11 @@ class Writer:
 
     def add_step(self, step: Step) -> None:
         reads, writes = self.accesses(step)
+        if (
+            step.kind in table.VIEWS
+        ):  # nothing runs in the stream, and nothing is ordered by it
+            self.lines += self.text_of(step)
+            return self.define(step)
         foreign = step.names.get("f")
         if foreign:  # the consumer waits for the stream that the array names
             made_by = self.order.memory.get(self.values.memory[step.names["x"]])
@@ -161,7 +168,7 @@ class Writer:
         self.lines += self.text_of(step)
         self.define(step)
         self.order.work(step.stream, reads, writes)
-        if step.kind.result and step.kind not in table.VIEWS:
+        if step.kind.result:
             self.order.work(step.stream, writes={self.values.memory[step.names["z"]]})
         if step.kind.waits:
             self.order.host_waits(step.stream)
@@ -181,6 +188,7 @@ class Writer:
         names = {
             **step.names,
             "s": step.stream.name + ".stream",
+            "o": step.stream.name,
             "m": f"modules[{step.stream.device}]",
         }
         host = {
@@ -282,11 +290,7 @@ class Writer:
         self.lines += ["run_together(job0, job1)"]
         for one, (reads, writes) in zip(step.inner, accessed, strict=True):
             self.define(one)
-            made = (
-                {one.names["z"]}
-                if one.kind.result and one.kind not in table.VIEWS
-                else set()
-            )
+            made = {one.names["z"]} if one.kind.result else set()
             self.order.work(one.stream, reads, writes | made)
 
     def add_reduce_all(self, step: Step) -> None:

@@ -1,7 +1,7 @@
 """The kinds of steps: what a program can do, as lines for the device and for NumPy.
 
 In the lines, `{z}` is the step's result or the array that it changes, `{x}` and `{y}` are operands of the same shape, `{p}`
-is page-locked memory, `{k}` a small number, `{s}` the stream, `{m}` the
+is page-locked memory, `{k}` a small number, `{s}` the stream, `{o}` the stream with its device, `{m}` the
 kernels and matrices of the device. The lines for NumPy are the same with the host's names. All
 numbers are integers from 0 to 250 in float64, so that every sum and product is exact.
 """
@@ -55,8 +55,39 @@ VALUES = [
         "np.roll({x}, {k}) + {y}",
         "{x} + np.dot({x}, {y})",
         "{x}.astype(np.int32).astype(np.float64) + {y}.astype(np.float32)",
+        "np.concatenate(({x}, {y}))[{k} % 7 :][: {x}.size] + 1",
+        "np.stack([{x}, {y}], axis=1).sum(axis=1) + np.take({y}, np.argsort({x}, kind='stable'))",
+        "np.concatenate(({x}[{x} > {k}], {y}[{x} <= {k}]))",
+        "np.searchsorted(np.sort({x}), {y}) + {y}",
+        "np.cumsum({x}[::-1])[::-1] + np.count_nonzero({y} > {k})",
+        "np.outer({x}, {y}[:9]).sum(axis=1) + np.einsum('i,i->', {x}, {y})",
+        "np.bincount({x}.astype(np.int64), minlength=3000)[: {x}.size] + {y}",
     )
 ] + [
+    Kind(
+        "{z} = in_a_stream_that_closes({o}, lambda: ({x} * 2 + {y}) % 251)",
+        "{z} = ({x} * 2 + {y}) % 251",
+        result=True,
+        inside=False,
+    ),
+    Kind(
+        "{z} = (exchanged({x}) + {k}) % 251",
+        "{z} = ({x} + {k}) % 251",
+        result=True,
+        plain=True,
+    ),
+    Kind(
+        "{z} = np.rint(pycuda.linalg.inv({m}.matrix) @ ({m}.matrix @ {x}[:16])) % 251",
+        "{z} = {x}[:16] % 251",
+        result=True,
+        least=16,
+    ),
+    Kind(
+        "{z} = (pycuda.sparse.csr_array({m}.sparse + {m}.sparse.T) @ {x}[:16]) % 251",
+        "{z} = ((band + band.T) @ {x}[:16]) % 251",
+        result=True,
+        least=16,
+    ),
     Kind("{z} = fused({x}, {y})", "{z} = ({x} * 5 + {y}) % 251", result=True),
     Kind("{z} = {x}.copy()", result=True),
     Kind("{z} = {x}[{y}.astype(np.int64) % {x}.size]", result=True),
@@ -113,8 +144,27 @@ CHANGES = [
         ("{z}[::2] = {k}", True),
         ("{z}.fill({k})", True),
         ("{z} += {x} % 7; {z} %= 251", False),
+        ("{z}[{z} > {k}] = {k}", False),
+        ("np.add.at({z}, {x}.astype(np.int64) % {z}.size, 1.0); {z} %= 251", False),
+        ("np.copyto({z}, {x}, where={x} > {k})", False),
     )
 ] + [
+    Kind(
+        "{z}[np.argsort({x}, kind='stable')] = {x} % 89",
+        plain=True,
+    ),
+    Kind(
+        f"{{m}}.read_image(image_of({{x}}, {{s}}), {{z}}, np.int32({{z}}.size), {LAUNCH})",
+        "{z}[...] = {x}",
+        plain=True,
+        least=8,
+    ),
+    Kind(
+        "copy_over({z}, {x}, {s})",
+        "{z}[...] = {x}",
+        plain=True,
+        inside=False,
+    ),
     Kind(
         "twist({z}, {x}, {k}.0)",
         "{z}[...] = ({x} * 2 + {k}) % 251",
@@ -198,6 +248,12 @@ FOREIGN = [
         "{z}[...] = ({z} + {x} * 3 + {k}) % 251",
         plain=True,
         inside=False,
+    ),
+    Kind("{z}[...] = Foreign({x}, {f})", "{z}[...] = {x}", plain=True),
+    Kind(
+        "{z} += gpuarray.asarray(Foreign({x}, {f})); {z} %= 251",
+        "{z} += {x}; {z} %= 251",
+        plain=True,
     ),
 ]
 

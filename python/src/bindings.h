@@ -17,6 +17,7 @@ void bind_context(nb::module_ &module);
 void bind_stream(nb::module_ &module);
 void bind_event(nb::module_ &module);
 void bind_device_memory(nb::module_ &module);
+void bind_host_function(nb::module_ &module);
 void bind_host_memory(nb::module_ &module);
 void bind_memory_pool(nb::module_ &module);
 void bind_copy(nb::module_ &module);

@@ -34,6 +34,7 @@ NB_MODULE(_main_interpreter_driver, module) {
     bind_linker(module);
     bind_graph(module);
     bind_stream_memory(module);
+    bind_host_function(module);
     bind_virtual_memory(module);
     bind_green_context(module);
     bind_graphics(module);

@@ -1,4 +1,4 @@
-// pending_buffers.h -- keeps host memory alive while asynchronous copies use it.
+// pending_buffers.h -- keeps host memory and objects alive while the device uses them.
 //
 //     memcpy_htod_async(dest, src, stream)     [src, event A]
 //     memcpy_dtoh_async(dst2, ptr, stream)     [src, event A] [dst2, event B]
@@ -14,10 +14,24 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace pycuda::python {
 
-/// The buffers of copies that may not be done. Use it only in threads of Python.
+/// An object of Python, or a struct of some, for Work::keep_in_graph(). Its end takes the GIL.
+template <class T> std::shared_ptr<void> owned_by_graph(T object) {
+    return std::shared_ptr<void>(new T(std::move(object)), [](void *ended) {
+        if (driver_for_cleanup() == nullptr)
+            return;
+        const nb::gil_scoped_acquire acquire;
+        delete static_cast<T *>(ended);
+    });
+}
+
+/// The buffers of copies that may not be done, and objects that threads of the driver have used.
+/// Use it only in threads of Python, but for release_later().
 class PendingBuffers {
   public:
     static PendingBuffers &instance();
@@ -27,7 +41,11 @@ class PendingBuffers {
     /// remember the buffer.
     void keep(HostBuffer buffer, Work &work);
 
-    /// Releases the buffers of copies that are done.
+    /// Takes over a reference from a thread of the driver, which has the GIL: in this thread the
+    /// end of the object could not call the driver. Does not throw.
+    void release_later(nb::object object) noexcept;
+
+    /// Releases the buffers of copies that are done, and the objects of release_later().
     void release_finished() noexcept {
         if (count_.load(std::memory_order_relaxed) != 0) [[unlikely]]
             release();
@@ -44,8 +62,8 @@ class PendingBuffers {
 
     nb::ft_mutex mutex_;
     std::deque<Pending> pending_;
-    std::atomic<std::size_t> count_ =
-        0; ///< the size of pending_, which can be read without the lock
+    std::vector<nb::object> unused_;     ///< objects of release_later()
+    std::atomic<std::size_t> count_ = 0; ///< the size of both, which can be read without the lock
 };
 
 } // namespace pycuda::python

@@ -1,10 +1,10 @@
-// stream_memory.cpp -- stream-ordered allocation, the driver's pools, hints for managed memory, and
-// host functions in a stream.
+// stream_memory.cpp -- stream-ordered allocation, the driver's pools, and hints for managed memory.
 #include "bindings.h"
 
 #include "allocate.h"
 #include "device_pointer.h"
 #include "python_object.h"
+#include "python_work.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/init.h>
@@ -27,12 +27,12 @@ DeviceMemory mem_alloc_async(std::size_t bytes, nb::handle stream) {
 }
 
 void mem_free_async(nb::handle memory, nb::handle stream) {
-    const StreamRef queue = stream_ref(stream);
+    const PythonWork work({memory}, stream);
     DeviceMemory *allocation = nullptr;
     if (!nb::try_cast(memory, allocation) || !allocation)
         throw_type_error("memory must be a pycuda.driver.DeviceAllocation, not " +
                          name_of_type(memory));
-    driver().cuMemFreeAsync(allocation->release(), queue.get());
+    driver().cuMemFreeAsync(allocation->release(), work.stream().get());
 }
 
 // The driver's pools.
@@ -72,39 +72,14 @@ CUdevice place_of(nb::handle device) {
 }
 
 void mem_prefetch(nb::handle pointer, std::size_t bytes, nb::handle device, nb::handle stream) {
-    driver().cuMemPrefetchAsync(device_address(pointer, "devptr"), bytes, place_of(device),
-                                stream_ref(stream).get());
+    PythonWork work({pointer}, stream);
+    driver().cuMemPrefetchAsync(work.write(pointer, "devptr"), bytes, place_of(device),
+                                work.stream().get());
 }
 
 void mem_advise(nb::handle pointer, std::size_t bytes, int advice, nb::handle device) {
     driver().cuMemAdvise(device_address(pointer, "devptr"), bytes, CUmem_advise(advice),
                          place_of(device));
-}
-
-// Host functions.
-
-/// Runs in a thread of the driver.
-void CUDA_CB call_python(void *callable) {
-    if (finalizing() || !Py_IsInitialized())
-        return; // the interpreter has ended or is ending
-    nb::gil_scoped_acquire acquire;
-    nb::object call = nb::steal(static_cast<PyObject *>(callable));
-    try {
-        call();
-    } catch (nb::python_error &error) {
-        error.restore();
-        PyErr_WriteUnraisable(call.ptr());
-    }
-}
-
-void launch_host_func(nb::object callable, nb::handle stream) {
-    if (!PyCallable_Check(callable.ptr()))
-        throw_type_error("func must be callable, not " + name_of_type(callable));
-    const StreamRef queue = stream_ref(stream);
-    const CUresult result =
-        driver().cuLaunchHostFunc.status(queue.get(), call_python, callable.ptr());
-    check(result, "cuLaunchHostFunc");
-    callable.release(); // call_python owns it now
 }
 
 } // namespace
@@ -137,14 +112,6 @@ void bind_stream_memory(nb::module_ &module) {
                "bytes: how many bytes from there on.\n"
                "advice: a member of mem_advice.\n"
                "device: the Device of the advice, or None for the host.");
-    module.def("launch_host_func", launch_host_func, nb::arg("func"),
-               nb::arg("stream") = nb::none(),
-               "Call a Python function as work of a stream: after all earlier work, and before all "
-               "later work.\n\n"
-               "func: a function without arguments. It runs in a thread of the driver, and must "
-               "not call the driver. An exception\n"
-               "  is printed and does not reach the program.\n"
-               "stream: a Stream; by default the thread's current stream.");
 
     nb::class_<DriverPool>(
         module, "DriverMemoryPool",

@@ -1,0 +1,79 @@
+// host_function.cpp -- Python functions as work of a stream.
+//
+// A function runs in a thread of the driver, and the driver must not be called there. What the
+// function refers to may own memory, streams and contexts of the device, so its last reference is
+// dropped in a thread of Python.
+#include "bindings.h"
+
+#include "device_pointer.h"
+#include "pending_buffers.h"
+#include "python_object.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/init.h>
+#include <pycuda/work.h>
+
+#include <memory>
+#include <utility>
+
+namespace pycuda::python {
+namespace {
+
+/// Calls the function, with the GIL. An exception is printed.
+void call(nb::handle function) {
+    try {
+        function();
+    } catch (nb::python_error &error) {
+        error.restore();
+        PyErr_WriteUnraisable(function.ptr());
+    }
+}
+
+bool has_interpreter() { return !finalizing() && Py_IsInitialized(); }
+
+/// Owns a reference to the function.
+void CUDA_CB call_once(void *function) {
+    if (!has_interpreter())
+        return;
+    const nb::gil_scoped_acquire acquire;
+    nb::object owned = nb::steal(static_cast<PyObject *>(function));
+    call(owned);
+    PendingBuffers::instance().release_later(std::move(owned));
+}
+
+/// The graph owns the function, and may run again.
+void CUDA_CB call_recorded(void *function) {
+    if (!has_interpreter())
+        return;
+    const nb::gil_scoped_acquire acquire;
+    call(static_cast<PyObject *>(function));
+}
+
+void launch_host_func(nb::object function, nb::handle stream) {
+    if (!PyCallable_Check(function.ptr()))
+        throw_type_error("func must be callable, not " + name_of_type(function));
+    PyObject *called = function.ptr();
+    Work work(stream_ref(stream));
+    if (work.is_captured()) {
+        work.keep_in_graph(owned_by_graph(std::move(function)));
+        driver().cuLaunchHostFunc(work.stream().get(), call_recorded, called);
+        return;
+    }
+    driver().cuLaunchHostFunc(work.stream().get(), call_once, called);
+    function.release(); // call_once owns the reference now
+}
+
+} // namespace
+
+void bind_host_function(nb::module_ &module) {
+    module.def("launch_host_func", launch_host_func, nb::arg("func"),
+               nb::arg("stream") = nb::none(),
+               "Call a Python function as work of a stream: after all earlier work, and before all "
+               "later work.\n\n"
+               "func: a function without arguments. It runs in a thread of the driver, and must "
+               "not call the driver. An exception\n"
+               "  is printed and does not reach the program.\n"
+               "stream: a Stream; by default the thread's current stream.");
+}
+
+} // namespace pycuda::python

@@ -34,6 +34,16 @@ template <Operation operation> PyObject *in_place(PyObject *self, PyObject *othe
     });
 }
 
+/// A class that is derived in Python has this slot for a sequence's += as well, and CPython takes
+/// NotImplemented from there as the result. So the other operand gets its turn here.
+PyObject *add_in_place(PyObject *self, PyObject *other) noexcept {
+    PyObject *result = in_place<Operation::Add>(self, other);
+    if (result != Py_NotImplemented)
+        return result;
+    Py_DECREF(result);
+    return PyNumber_Add(self, other);
+}
+
 template <Operation operation> PyObject *unary(PyObject *self) noexcept {
     return guarded([&] {
         const std::array<nb::handle, 1> objects = {self};
@@ -125,7 +135,7 @@ void add_number_slots(std::vector<PyType_Slot> &slots) {
         {Py_nb_xor, slot(binary<BitwiseXor>)},
         {Py_nb_lshift, slot(binary<LeftShift>)},
         {Py_nb_rshift, slot(binary<RightShift>)},
-        {Py_nb_inplace_add, slot(in_place<Add>)},
+        {Py_nb_inplace_add, slot(add_in_place)},
         {Py_nb_inplace_subtract, slot(in_place<Subtract>)},
         {Py_nb_inplace_multiply, slot(in_place<Multiply>)},
         {Py_nb_inplace_true_divide, slot(in_place<Divide>)},

@@ -150,3 +150,29 @@ def test_numbers_and_host_arrays_as_before():
     assert gpuarray.asarray(np.arange(3)).get().tolist() == [0, 1, 2]
     with pytest.raises(TypeError):
         gpuarray.asarray([object()])
+
+
+def test_it_is_a_value_of_assignments():
+    x, y = gpuarray.zeros(6), gpuarray.arange(6, dtype=np.float32)
+    x[...] = Foreign(y)
+    np.testing.assert_array_equal(x.get(), y.get())
+    x[::2] = Foreign(y[3:])
+    np.testing.assert_array_equal(x.get(), [3, 1, 4, 3, 5, 5])
+    x[gpuarray.array([0, 1])] = Foreign(y[:2])
+    x[x == 5] = Foreign(y[1:3])
+    np.testing.assert_array_equal(x.get(), [0, 1, 4, 3, 1, 2])
+    assert x.fill(Foreign(y[5:])).get().tolist() == [5] * 6
+
+
+def test_operators_leave_it_to_the_other_class():
+    class Adds(Foreign):
+        def __radd__(self, other):
+            return "the other class"
+
+    x = gpuarray.zeros(3)
+    y = x
+    with pytest.raises(TypeError, match="unsupported operand"):
+        y += Foreign(x)
+    assert y is x
+    y += Adds(x)
+    assert y == "the other class"

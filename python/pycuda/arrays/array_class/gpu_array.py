@@ -15,7 +15,7 @@ from pycuda.arrays.array_class.flags import ArrayFlags, Derived
 from pycuda.arrays.array_class.numbers import NumberMethods
 from pycuda.arrays.array_class.parts import PartMethods
 from pycuda.arrays.array_class.private import PrivateMethods
-from pycuda.arrays.creation.conversion import check_equal, to_gpu_async
+from pycuda.arrays.creation.conversion import check_equal, from_foreign, to_gpu_async
 from pycuda.arrays.creation.filled import empty_as, splay
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.interop import textures as _textures
@@ -366,6 +366,10 @@ class GPUArray(
                 value = to_gpu_async(np.asarray(value, self.dtype), stream=stream)
             elif self.dtype.kind == "V":
                 value = to_gpu_async(np.array(value, self.dtype), stream=stream)
+            elif not isinstance(value, (int, float, complex, np.generic)):
+                with _Work(stream):
+                    lent = from_foreign(value)
+                    return _driver._array_assign(self, value if lent is None else lent)
         _driver._array_assign(self, value, stream=stream)
 
     def setflags(self, write: bool | None = None) -> None:

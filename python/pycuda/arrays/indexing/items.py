@@ -8,7 +8,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.conversion import to_gpu
+from pycuda.arrays.creation.conversion import from_foreign, to_gpu
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.own_device import on_own_device
@@ -105,6 +105,8 @@ def set_item(ary, index, value) -> None:
 
 @on_own_device
 def _assign_selected(ary, items, value) -> None:
+    if (lent := from_foreign(value)) is not None:
+        value = lent
     if len(items) == 1 and _is_mask_of(items[0], ary) and _is_single(value):
         return _assign_where(ary, items[0], value)
     if _are_places_of_rows(items, ary):

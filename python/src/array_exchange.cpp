@@ -7,6 +7,7 @@
 
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
+#include <pycuda/work.h>
 
 #include <nanobind/stl/optional.h>
 
@@ -75,7 +76,7 @@ template <class Managed> struct Lent {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> strides; ///< in elements
 
-    explicit Lent(const Array &lent)
+    Lent(const Array &lent, CUdeviceptr address)
         : array(lent), shape(lent.shape().begin(), lent.shape().end()) {
         const auto item = static_cast<std::int64_t>(lent.item_size());
         for (std::int64_t stride : lent.layout().strides()) {
@@ -91,7 +92,7 @@ template <class Managed> struct Lent {
             delete static_cast<Lent *>(given_back->manager);
         };
         dlpack::Tensor &tensor = managed.tensor;
-        tensor.data = reinterpret_cast<void *>(lent.size() ? lent.unrecorded_address() : 0);
+        tensor.data = reinterpret_cast<void *>(lent.size() ? address : 0);
         tensor.device = {dlpack::Cuda, lent.context()->context().device().get()};
         tensor.ndim = lent.dimensions();
         tensor.dtype = dlpack_type(lent.scalar_type());
@@ -117,8 +118,11 @@ nb::object make_capsule(std::unique_ptr<Lent<Managed>> lent, const char *name,
 }
 
 /// Makes the consumer's stream wait for our work. The numbers are DLPack's.
-void order_for_borrower(const Array &array, nb::handle stream) {
-    const auto number = stream.is_none() ? 1 : nb::cast<std::intptr_t>(stream);
+void order_for_borrower(const Array &array, nb::handle stream, StreamRef own) {
+    std::intptr_t number = 1; // None: the default stream
+    if (!stream.is_none() && !nb::try_cast(stream, number))
+        throw_type_error("stream must be None, -1, 1, 2 or a stream's handle as an int, not " +
+                         name_of_type(stream));
     if (number == 0 || number < -1)
         throw_value_error("stream must be -1, 1, 2 or a stream's handle, not " +
                           std::to_string(number) + "; in DLPack the default stream is 1");
@@ -126,7 +130,6 @@ void order_for_borrower(const Array &array, nb::handle stream) {
         return;
     const StreamRef borrower(number == 2 ? CU_STREAM_PER_THREAD
                                          : reinterpret_cast<CUstream>(number));
-    const StreamRef own = current_stream();
     if (borrower.get() != own.get() && !(borrower.is_default() && own.is_default()))
         array.context()->order(own, borrower);
 }
@@ -135,16 +138,17 @@ nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, b
     const Array &array = require_array(self, "self");
     if (!array.memory())
         throw_buffer_error("the array has no memory");
-    static_cast<void>(array.unrecorded_address()); // attributes that were set are checked first
     if (!versioned && !array.is_writable())
         throw_buffer_error("the array is read-only, which DLPack describes from version 1.0 on; "
                            "the consumer must pass max_version=(1, 0) or request a copy");
-    order_for_borrower(array, stream);
+    Work work;
+    const CUdeviceptr address = work.read(array);
+    order_for_borrower(array, stream, work.stream());
     if (!versioned)
         return make_capsule(
-            std::make_unique<Lent<dlpack::ManagedTensor>>(array), plain_name,
+            std::make_unique<Lent<dlpack::ManagedTensor>>(array, address), plain_name,
             [](PyObject *capsule) { destroy_capsule<dlpack::ManagedTensor>(capsule, plain_name); });
-    auto lent = std::make_unique<Lent<dlpack::ManagedTensorVersioned>>(array);
+    auto lent = std::make_unique<Lent<dlpack::ManagedTensorVersioned>>(array, address);
     lent->managed.version = {1, 1};
     lent->managed.flags = (copied ? flag_copied : 0) | (array.is_writable() ? 0 : flag_read_only);
     return make_capsule(std::move(lent), versioned_name, [](PyObject *capsule) {

@@ -128,6 +128,86 @@ def test_streams():
         with pytest.raises(ValueError, match="stream must be"):
             x.__dlpack__(stream=number)
 
+    for wrong in ("first", 1.5, stream, 1 << 70):
+        with pytest.raises(TypeError, match="stream must be"):
+            x.__dlpack__(stream=wrong)
+
+
+def test_the_borrowers_stream_waits(run_program):
+    """For what the current stream has queued, also on another device; -1 means no wait."""
+    done = run_program(
+        """
+        import time, numpy as np, pycuda.driver as cuda
+        cuda.init()
+        contexts = [cuda.Device(i).retain_primary_context() for i in range(2)]
+        contexts[0].push()
+        from pycuda import gpuarray
+        free = cuda.stream_flags.NON_BLOCKING
+        own, near = cuda.Stream(free), cuda.Stream(free)
+        x = gpuarray.zeros(4)
+        with contexts[1]:
+            far = cuda.Stream(free)
+        for version in (None, (1, 1)):
+            for stream in (near, far):
+                for number, waits in ((stream.handle, True), (-1, False)):
+                    cuda.launch_host_func(lambda: time.sleep(0.2), own)
+                    with own:
+                        capsule = x.__dlpack__(stream=number, max_version=version)
+                    start = time.perf_counter()
+                    stream.synchronize()
+                    assert (time.perf_counter() - start > 0.1) == waits, (version, stream, number)
+                    own.synchronize()
+        """,
+        SOFTCUDA_DEVICES="2",
+        PYCUDA_DRIVER="softcuda",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_array_of_another_device(run_program):
+    done = run_program(
+        """
+        import numpy as np, pycuda.driver as cuda
+        cuda.init()
+        contexts = [cuda.Device(i).retain_primary_context() for i in range(2)]
+        contexts[0].push()
+        from pycuda import gpuarray
+
+        class Lender:
+            def __init__(self, array):
+                self.array, self.streams = array, []
+            def __dlpack__(self, stream=None, **more):
+                self.streams.append(stream)
+                return self.array.__dlpack__(stream=stream, **more)
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        with contexts[1]:
+            lender = Lender(gpuarray.arange(5.0))
+            inside = cuda.Stream()
+        x = gpuarray.from_dlpack(lender)
+        assert x.device == gpuarray.from_dlpack(lender, copy=True).device == (x + 1).device == "cuda:1"
+        assert x.get().tolist() == [0, 1, 2, 3, 4]
+        assert gpuarray.from_dlpack(lender, device="cuda:1").device == "cuda:1"
+        try:
+            gpuarray.from_dlpack(lender, device="cuda:0")
+        except ValueError as error:
+            assert "cuda:0" in str(error)
+        else:
+            raise AssertionError
+        with cuda.Stream():  # of the first device, so the work is in the default stream of the second
+            gpuarray.from_dlpack(lender)
+        assert lender.streams == [1] * 4
+        with inside:
+            gpuarray.from_dlpack(lender)
+        assert lender.streams[-1] == inside.handle
+        assert cuda.Context.get_device().handle == 0
+        """,
+        SOFTCUDA_DEVICES="2",
+        PYCUDA_DRIVER="softcuda",
+    )
+    assert done.returncode == 0, done.stderr
+
 
 def test_refusals():
     x = gpuarray.to_gpu(A)

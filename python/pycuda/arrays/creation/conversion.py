@@ -11,7 +11,7 @@ from pycuda.arrays.own_device import check_device
 from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.tracing import Traced
 
-_CPU = 1  # DLPack's number for host memory
+_CPU, _CUDA = 1, 2  # DLPack's numbers for memory of the host and of a device
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
@@ -292,24 +292,35 @@ def from_dlpack(x, /, *, device=None, copy=None):
     """Make an array that sees the memory of another library's array; of a host array, a copy.
 
     x: any object with ``__dlpack__``, such as a torch tensor.
-    device: None, or the current context's device.
+    device: None, or the device of the result: that of ``x``, for a host array the current context's.
     copy: True always copies; False raises ValueError if a copy is necessary.
 
-    Raises BufferError for memory of another kind of device.
+    Memory of a device that is not current belongs to the primary context of its device. Raises BufferError for memory
+    of another kind of device.
 
     >>> gpuarray.from_dlpack(np.arange(3.0))
     array([0., 1., 2.])
     """
-    check_device(device)
-    kind, _ = x.__dlpack_device__()
+    kind, number = x.__dlpack_device__()
     if kind == _CPU:
+        check_device(device)
         if copy is False:
             raise ValueError("a host array needs a copy, but copy is False")
         return to_gpu(np.from_dlpack(x))
-    stream = _driver._stream_number()
-    try:
-        capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
-    except TypeError:  # made before DLPack 1.0
-        capsule = x.__dlpack__(stream=stream)
-    result = _driver._array_from_dlpack(capsule)
-    return result.copy() if copy else result
+    with _driver._Work(context=_context_of_device(kind, number)):
+        check_device(device)
+        stream = _driver._stream_number()
+        try:
+            capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
+        except TypeError:  # made before DLPack 1.0
+            capsule = x.__dlpack__(stream=stream)
+        result = _driver._array_from_dlpack(capsule)
+        return result.copy() if copy else result
+
+
+def _context_of_device(kind: int, number: int):
+    """The primary context of DLPack's device; None if the current context is on it, or there is no such device."""
+    current = _driver.Context.get_device().handle
+    if kind != _CUDA or number == current or number >= _driver.Device.count():
+        return None
+    return _driver.Device(number).retain_primary_context()

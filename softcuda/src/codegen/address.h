@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/warp_emitter.h"
+#include "rt/known_ranges.h"
 #include "warp/access_plan.h"
 
 namespace softcuda::codegen {
@@ -55,8 +56,10 @@ using FewLanes = llvm::SmallVector<unsigned, kLanes>;
 [[nodiscard]] llvm::Value *is_suspect(WarpEmitter &w, const Address &address);
 
 /// Checks that the lanes in `mask` may access their addresses, or ends the launch. Afterwards the
-/// builder is after the check. `access` is an rt::Access.
-void check_address(WarpEmitter &w, const Address &address, unsigned access);
+/// builder is after the check.
+void check_address(WarpEmitter &w, const Address &address, rt::Access access);
+/// The same for a suspect address.
+void check_suspect(WarpEmitter &w, const Address &address, rt::Access access);
 
 /// Calls a runtime function that has a variant that preserves all registers (rt/kernel_abi.h), with
 /// this variant if the processor has one.

@@ -1,4 +1,4 @@
-// emit_address.cpp -- address spaces: windows, the generic space, checks.
+// emit_address.cpp -- address spaces: windows, and the generic space.
 //
 // A global or constant address is a host address inside the arena of device memory. A shared or
 // local address is a 32-bit offset into a window of the worker that is reserved as a whole, so its
@@ -7,12 +7,11 @@
 
 #include "codegen/address.h"
 
+#include "codegen/answer.h"
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
 #include "rt/windows.h"
-#include "target/code/instructions.h"
 
-#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -144,147 +143,6 @@ Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int
     if (extra != 0)
         address = add_uniform(w, address, llvm::ConstantInt::getSigned(w.b.getInt64Ty(), extra));
     return address;
-}
-
-// Whether any first lane of a group is outside [base, base + size) or is not a multiple of the
-// access's size: rotated right by log2(size), a misaligned offset becomes a huge one.
-llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
-    llvm::Type *type = addresses->getType();
-    unsigned lanes =
-        type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
-    auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, lanes); };
-    llvm::Value *distance =
-        w.b.CreateSub(addresses, everywhere(w.kernel.frame.invariants.global_base));
-    llvm::Value *limit = w.kernel.frame.invariants.global_size;
-    unsigned shift =
-        std::has_single_bit(bytes) ? static_cast<unsigned>(std::countr_zero(bytes)) : 0;
-    if (shift > 0) {
-        llvm::Value *amount = llvm::ConstantInt::get(type, shift);
-        distance = w.b.CreateIntrinsic(llvm::Intrinsic::fshr, {type}, {distance, distance, amount});
-        limit = w.b.CreateLShr(limit, shift);
-    }
-    return w.b.CreateICmpUGE(distance, everywhere(limit), "suspect");
-}
-
-// The same for all lanes, relevant or not, if 64-bit comparisons and rotations need several
-// instructions: the arena's size is a power of two, so all distances from its start are in it and
-// aligned if none of them has a bit outside the size's bits.
-llvm::Value *any_suspect(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
-    auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, kLanes); };
-    llvm::Value *distances =
-        w.b.CreateSub(addresses, everywhere(w.kernel.frame.invariants.global_base));
-    llvm::Value *inside = w.b.CreateSub(w.kernel.frame.invariants.global_size, w.i64(1));
-    if (std::has_single_bit(bytes))
-        inside = w.b.CreateAnd(inside, w.i64(~std::uint64_t{bytes - 1}));
-    llvm::Value *bits = w.b.CreateAnd(w.b.CreateOrReduce(distances), w.b.CreateNot(inside));
-    return w.b.CreateICmpNE(bits, w.i64(0), "suspect");
-}
-
-// Emits `question` in the block `asked`, if the last branch leads there instead of to `after`. In
-// `after`: the answer, or false if the question was skipped.
-template <typename Question>
-llvm::Value *answer_from(WarpEmitter &w, llvm::BasicBlock *asked, llvm::BasicBlock *after,
-                         Question question) {
-    llvm::BasicBlock *before = w.b.GetInsertBlock();
-    w.b.SetInsertPoint(asked);
-    llvm::Value *answer = question();
-    llvm::BasicBlock *asked_end = w.b.GetInsertBlock();
-    w.b.CreateBr(after);
-    w.b.SetInsertPoint(after);
-    llvm::PHINode *joined = w.b.CreatePHI(w.b.getInt1Ty(), 2);
-    joined->addIncoming(w.b.getFalse(), before);
-    joined->addIncoming(answer, asked_end);
-    return joined;
-}
-
-// If any lane is suspect: whether it is a relevant one.
-llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
-    auto one_that_matters = [&] {
-        llvm::Value *found = suspects(w, address.lanes.base, address.checked_bytes);
-        return w.any(w.b.CreateAnd(found, w.mask()));
-    };
-    if (w.kernel.code.target.facts().masks_all())
-        return one_that_matters();
-    llvm::Value *any = any_suspect(w, address.lanes.base, address.checked_bytes);
-    if (w.mask_is_full())
-        return any;
-    llvm::BasicBlock *rare = w.new_block("suspects"), *after = w.new_block("suspected");
-    w.branch_rarely(any, rare, after);
-    return answer_from(w, rare, after, one_that_matters);
-}
-
-// The same for a pointer and indices: whether an index points outside the arena, or the pointer is
-// misaligned. The bounds are rounded to an element too narrow, never too wide.
-llvm::Value *suspect_indices(WarpEmitter &w, const Address &address) {
-    const Invariants &known = w.kernel.frame.invariants;
-    llvm::Value *pointer = integer_of(w, address.window);
-    const unsigned shift = static_cast<unsigned>(std::countr_zero(address.scale));
-    auto border = [&](llvm::Value *end) {
-        llvm::Value *index = w.b.CreateAShr(w.b.CreateSub(end, pointer), shift);
-        index = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index,
-                                          w.b.getInt64(static_cast<std::uint64_t>(INT32_MIN)));
-        index = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, w.b.getInt64(INT32_MAX));
-        return w.b.CreateTrunc(index, w.b.getInt32Ty());
-    };
-    llvm::Value *first = border(w.b.CreateAdd(known.global_base, w.i64(address.scale)));
-    llvm::Value *last = border(w.b.CreateAdd(known.global_base, known.global_size));
-    auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, kLanes); };
-    llvm::Value *outside = w.b.CreateICmpUGE(w.b.CreateSub(address.index, everywhere(first)),
-                                             everywhere(w.b.CreateSub(last, first)), "suspect");
-    llvm::Value *misaligned = w.b.CreateICmpNE(
-        w.b.CreateAnd(pointer, w.i64(std::bit_ceil(address.checked_bytes) - 1)), w.i64(0));
-    return w.b.CreateOr(w.any(w.b.CreateAnd(outside, w.mask())), misaligned);
-}
-
-// A check may end the launch, but does not access memory that kernels load and store: their values
-// stay in registers across it.
-void touches_nothing(llvm::CallInst *check) {
-    check->setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
-    check->setDoesNotThrow();
-}
-
-// Checks each lane's address separately.
-void check_all(WarpEmitter &w, const Address &address, unsigned access) {
-    llvm::Value *all = all_addresses(w, address),
-                *places = w.kernel.frame.call_slot(all->getType());
-    w.b.CreateStore(all, places);
-    touches_nothing(
-        call_rarely(w, "scu_check_addresses",
-                    {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame, places,
-                     w.mask_bits(), w.i32(address.checked_bytes), w.i32(access)}));
-}
-
-// An rt::LanePlaces.
-llvm::Value *lane_places(WarpEmitter &w, const Address &address, unsigned access) {
-    llvm::SmallVector<std::uint64_t, kLanes> offsets;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        offsets.push_back(static_cast<std::uint64_t>(address.lanes.shape.offset(lane)));
-    llvm::Constant *places =
-        llvm::ConstantStruct::getAnon({llvm::ConstantDataArray::get(w.context, offsets),
-                                       w.i32(address.checked_bytes), w.i32(access)});
-    return w.kernel.code.constant(places, "places");
-}
-
-// A base and offsets that are known at compile time: only the base must be computed.
-void check_places(WarpEmitter &w, const Address &address, unsigned access) {
-    touches_nothing(
-        call_rarely(w, "scu_check_places",
-                    {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame,
-                     address.lanes.base, lane_places(w, address, access), w.mask_bits()}));
-}
-
-/// i1: some relevant lane is not at a multiple of the access's size.
-llvm::Value *is_misaligned(WarpEmitter &w, const Address &address) {
-    const bool whole = address.lanes.shape.groups == kLanes || address.lanes.shape.offsets;
-    llvm::Value *places = whole ? all_lanes(w.b, address.lanes) : address.lanes.base;
-    llvm::Type *type = places->getType();
-    type = type->getWithNewBitWidth(32);
-    llvm::Value *low = w.b.CreateAnd(w.b.CreateTrunc(places, type),
-                                     llvm::ConstantInt::get(type, address.alignment - 1));
-    llvm::Value *found = w.b.CreateICmpNE(low, llvm::Constant::getNullValue(type), "misaligned");
-    if (whole)
-        found = w.b.CreateAnd(found, w.mask());
-    return found->getType()->isVectorTy() ? w.any(found) : found;
 }
 
 llvm::Value *place_on(WarpEmitter &w, const warp::WarpLine &line) {
@@ -433,40 +291,6 @@ llvm::Value *lane_pointer(WarpEmitter &w, const Address &address, unsigned lane,
     return w.b.CreateGEP(
         w.b.getInt8Ty(), group_pointer(w, address, 0),
         w.i64(static_cast<std::uint64_t>(address.lanes.shape.offset(lane) + extra)));
-}
-
-llvm::CallInst *call_rarely(WarpEmitter &w, const std::string &function,
-                            llvm::ArrayRef<llvm::Value *> arguments) {
-    llvm::CallInst *call = target::call_preserving(w.b, function, arguments);
-    call->addFnAttr(llvm::Attribute::NoMerge);
-    return call;
-}
-
-llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
-    if (!address.needs_check)
-        return address.alignment > 1 ? is_misaligned(w, address) : nullptr;
-    if (address.index)
-        return suspect_indices(w, address);
-    if (address.lanes.shape.groups == kLanes)
-        return suspect_lanes(w, address);
-    llvm::Value *found = suspects(w, address.lanes.base, address.checked_bytes);
-    return found->getType()->isVectorTy() ? w.any(found) : found;
-}
-
-void check_address(WarpEmitter &w, const Address &address, unsigned access) {
-    llvm::Value *suspect = is_suspect(w, address);
-    if (!suspect)
-        return;
-    llvm::BasicBlock *rare = w.new_block("suspect");
-    llvm::BasicBlock *fine = w.new_block("checked");
-    w.branch_rarely(suspect, rare, fine);
-    w.b.SetInsertPoint(rare);
-    if (address.lanes.shape.groups == 1 && !address.window)
-        check_places(w, address, access);
-    else
-        check_all(w, address, access);
-    w.b.CreateBr(fine);
-    w.b.SetInsertPoint(fine);
 }
 
 void emit_to_generic(WarpEmitter &w, const ir::Instruction &i) {

@@ -297,7 +297,7 @@ bool emit_combined(WarpEmitter &w, const ir::Instruction &i, const Address &addr
     llvm::Value *sum = reduce_lanes(w, i, w.full(i.operand(1)));
     if (!sum)
         return false;
-    check_address(w, address, static_cast<unsigned>(rt::Access::Atomic));
+    check_address(w, address, rt::Access::Atomic);
     read_modify_write(w, i, group_pointer(w, address, 0), in_type(w, sum, memory_type(w, i)));
     return true;
 }
@@ -401,7 +401,7 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
                                 .checked_bytes = plan.bytes,
                                 .alignment = address.alignment}
                       : address,
-                  static_cast<unsigned>(rt::Access::Atomic));
+                  rt::Access::Atomic);
     const LaneByLane lanes(w, i, address);
     auto one = [&](llvm::Value *lane) { lanes.emit(lane); };
     if (!is_worth_unrolling(i)) {

@@ -4,6 +4,7 @@
 // ones are loaded as a whole and split with shuffles.
 
 #include "codegen/address.h"
+#include "codegen/answer.h"
 #include "codegen/counts.h"
 #include "codegen/lane_access.h"
 #include "codegen/masked_access.h"
@@ -228,37 +229,6 @@ Address as_divergent(WarpEmitter &w, const Address &address) {
     return result;
 }
 
-enum class Likely : std::uint8_t { No, Unknown };
-
-// Emits `then` and `otherwise` as the two sides of a branch and joins their values.
-template <typename Then, typename Otherwise>
-Values either(WarpEmitter &w, llvm::Value *condition, Then then, Otherwise otherwise,
-              Likely likely = Likely::Unknown) {
-    llvm::BasicBlock *yes = w.new_block("then"), *no = w.new_block("otherwise");
-    llvm::BasicBlock *after = w.new_block("accessed");
-    if (likely == Likely::No)
-        w.branch_rarely(condition, yes, no);
-    else
-        w.b.CreateCondBr(condition, yes, no);
-    w.b.SetInsertPoint(yes);
-    Values a = then();
-    llvm::BasicBlock *yes_end = w.b.GetInsertBlock();
-    w.b.CreateBr(after);
-    w.b.SetInsertPoint(no);
-    Values z = otherwise();
-    llvm::BasicBlock *no_end = w.b.GetInsertBlock();
-    w.b.CreateBr(after);
-    w.b.SetInsertPoint(after);
-    Values joined;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-        llvm::PHINode *phi = w.b.CreatePHI(a[k]->getType(), 2);
-        phi->addIncoming(a[k], yes_end);
-        phi->addIncoming(z[k], no_end);
-        joined.push_back(phi);
-    }
-    return joined;
-}
-
 /// A planned access with the computed addresses.
 struct Placed {
     AccessMethod method;
@@ -423,7 +393,7 @@ Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element
 }
 
 // If the pattern of the addresses came from widening an index that may have wrapped, one branch
-// tests this and addresses outside the arena.
+// tests this and addresses outside the arena; only wrapped ones are accessed lane by lane.
 template <typename Access, typename Slowly>
 Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
                         rt::Access kind, Access access, Slowly slowly) {
@@ -431,13 +401,34 @@ Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Addr
     plain.lanes.shape.checked = false;
     const Placed placed = place_access(w, plan, plain);
     if (!plan.may_wrap) {
-        check_address(w, placed.checked, static_cast<unsigned>(kind));
+        check_address(w, placed.checked, kind);
         return access(placed);
     }
-    llvm::Value *suspect = address.lanes.wrapped;
-    if (llvm::Value *outside = is_suspect(w, placed.checked))
-        suspect = w.b.CreateOr(suspect, outside);
-    return either(w, suspect, slowly, [&] { return access(placed); }, Likely::No);
+    llvm::Value *wrapped = address.lanes.wrapped, *suspect = wrapped;
+    llvm::Value *outside = is_suspect(w, placed.checked);
+    if (outside)
+        suspect = w.b.CreateOr(wrapped, outside);
+    llvm::BasicBlock *rare = w.new_block("suspect"), *fine = w.new_block("checked");
+    llvm::BasicBlock *after = w.new_block("accessed");
+    w.branch_rarely(suspect, rare, fine);
+    w.b.SetInsertPoint(rare);
+    if (outside) {
+        llvm::BasicBlock *slow = w.new_block("wrapped"), *apart = w.new_block("outside");
+        w.b.CreateCondBr(wrapped, slow, apart);
+        w.b.SetInsertPoint(apart);
+        check_suspect(w, placed.checked, kind);
+        w.b.CreateBr(fine);
+        w.b.SetInsertPoint(slow);
+    }
+    const Values exact = slowly();
+    llvm::BasicBlock *exact_end = w.b.GetInsertBlock();
+    w.b.CreateBr(after);
+    w.b.SetInsertPoint(fine);
+    const Values planned = access(placed);
+    llvm::BasicBlock *planned_end = w.b.GetInsertBlock();
+    w.b.CreateBr(after);
+    w.b.SetInsertPoint(after);
+    return join(w, exact, exact_end, planned, planned_end);
 }
 
 Values load_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
@@ -536,7 +527,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
     const bool uniform = plan.full == AccessMethod::Uniform;
     Values values;
     if (uniform) {
-        check_address(w, address, static_cast<unsigned>(rt::Access::Load));
+        check_address(w, address, rt::Access::Load);
         values = load_scalar(w, group_pointer(w, address, 0), element, i.attributes.invariant);
     } else {
         values = load_all_lanes(w, plan, address, element);
@@ -562,7 +553,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     count_access(w, i, address);
     order_before(w, i);
     if (plan.full == AccessMethod::Uniform) {
-        check_address(w, address, static_cast<unsigned>(rt::Access::Store));
+        check_address(w, address, rt::Access::Store);
         store_uniform(w, i, address, element);
         emit_prefetch(w, plan.prefetch, address);
     } else {

@@ -56,6 +56,7 @@ class KernelEmitter {
     Tallies tallies;
     const std::unique_ptr<Counts> counts; ///< null if nothing is counted
     analysis::PatternTable patterns;
+    unsigned next_site = 0; ///< for the next access whose range is checked (rt/known_ranges.h)
 
     /// Null unless the function is compiled for a debugger.
     [[nodiscard]] DebugFrame *debug_frame() const { return debug_frame_.get(); }

@@ -104,7 +104,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     void help() override;
     [[nodiscard]] bool dropped() const noexcept;
 
-    bool is_registered(std::uint64_t address, std::uint64_t bytes) override;
+    rt::KnownRange registered_range(std::uint64_t address) override;
     std::span<const std::byte> parameter_block() const noexcept override;
     bool is_constant(std::uint64_t address) override;
     void print(std::uint64_t block, std::string_view text) override;
@@ -481,8 +481,11 @@ void KernelLaunch::complete() noexcept {
     System::get().timeline().finish(*this);
 }
 
-bool KernelLaunch::is_registered(std::uint64_t address, std::uint64_t bytes) {
-    return System::get().memory().contains(address, bytes);
+rt::KnownRange KernelLaunch::registered_range(std::uint64_t address) {
+    const std::optional<Allocation> found = System::get().memory().find(address);
+    return found && found->kind == MemoryKind::Registered
+               ? rt::KnownRange{found->address, found->size}
+               : rt::KnownRange{};
 }
 
 std::span<const std::byte> KernelLaunch::parameter_block() const noexcept {

@@ -32,6 +32,11 @@ Blocks find_cold(llvm::Function &function) {
                 branch->getSuccessor(way)->getSinglePredecessor())
                 cold.insert(branch->getSuccessor(way));
     }
+    for (llvm::BasicBlock *block : llvm::ReversePostOrderTraversal<llvm::Function *>(&function))
+        if (!llvm::pred_empty(block) &&
+            llvm::all_of(llvm::predecessors(block),
+                         [&](llvm::BasicBlock *from) { return cold.contains(from); }))
+            cold.insert(block);
     return cold;
 }
 

@@ -105,13 +105,19 @@ ResidentBlock *Cluster::owner_of(std::uint64_t address, std::uint64_t size) cons
     return nullptr;
 }
 
+KnownRange cluster_range(const WorkerState *worker, std::uint64_t address,
+                         std::uint64_t size) noexcept {
+    if (!worker->resident)
+        return {};
+    const auto &own = *static_cast<const ResidentBlock *>(worker->resident);
+    ResidentBlock *owner = own.cluster().owner_of(address, size);
+    return owner && !owner->done() ? KnownRange{begin_of(*owner), owner->shared_bytes()}
+                                   : KnownRange{};
+}
+
 bool cluster_contains(const WorkerState *worker, std::uint64_t address,
                       std::uint64_t size) noexcept {
-    if (!worker->resident)
-        return false;
-    const auto &own = *static_cast<const ResidentBlock *>(worker->resident);
-    const ResidentBlock *owner = own.cluster().owner_of(address, size);
-    return owner && !owner->done();
+    return cluster_range(worker, address, size).bytes > 0;
 }
 
 std::uint64_t from_cluster_address(WorkerState *worker, std::uint32_t address, std::uint32_t lane) {

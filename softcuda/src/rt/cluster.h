@@ -61,7 +61,11 @@ class Cluster {
     WarpQueue waiting_;
 };
 
-/// Whether the bytes are shared memory of a block of the worker's cluster that has not ended.
+/// The shared memory with these bytes, of a block of the worker's cluster that has not ended;
+/// empty: there is none.
+[[nodiscard]] KnownRange cluster_range(const WorkerState *worker, std::uint64_t address,
+                                       std::uint64_t size) noexcept;
+/// Whether there is one.
 [[nodiscard]] bool cluster_contains(const WorkerState *worker, std::uint64_t address,
                                     std::uint64_t size) noexcept;
 

@@ -94,10 +94,10 @@ Grid::Failure Grid::failure_in(const WorkerState &state, const FaultReport &repo
         failure.offset = offset;
         failure.window_bytes = bytes;
     };
-    consider(Window::Shared, Windows::shared_contains(state.shared, report.address), state.shared,
-             work_.memory.shared);
-    consider(Window::Local, Windows::local_contains(state.local, report.address), state.local,
-             work_.memory.local);
+    consider(Window::Shared, Windows::shared_range(state.shared).contains(report.address, 1),
+             state.shared, work_.memory.shared);
+    consider(Window::Local, Windows::local_range(state.local).contains(report.address, 1),
+             state.local, work_.memory.local);
     return failure;
 }
 

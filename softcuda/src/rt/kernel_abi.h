@@ -13,13 +13,15 @@
 // (`kKernelAbiVersion`).
 #pragma once
 
+#include "rt/known_ranges.h"
+
 #include <cstddef>
 #include <cstdint>
 
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 15;
+inline constexpr uint32_t kKernelAbiVersion = 16;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -59,6 +61,7 @@ struct WorkerState {
     void *resident; ///< the runtime's record of the block, in the tiers that run warps as fibers
     void *watch;    ///< the block's rt::BlockWatch, if the kernel is checked
     void *counter;  ///< the block's rt::BlockCounter, if the kernel is profiled
+    KnownRanges known;
 };
 
 /// For scu_runtime_call: the distance from one operand or result to the next, in bytes.
@@ -157,9 +160,6 @@ enum class Fault : std::uint32_t {
     NoTexture,  ///< the handle of no texture or surface object
 };
 
-/// The operation of a lane, or of a whole warp, that caused a fault.
-enum class Access : std::uint32_t { Load, Store, Atomic };
-
 /// The access of one lane; passed in a register.
 struct LaneForm {
     std::uint16_t bytes; ///< of an element
@@ -173,7 +173,7 @@ enum class PointerSpace : std::uint32_t { Global, Constant, Parameters };
 struct LanePlaces {
     std::int64_t offsets[kWarpSize]; ///< offsets of the lanes from a common base
     std::uint32_t bytes;             ///< accessed by one lane
-    std::uint32_t access;            ///< an rt::Access
+    AccessSite site;
 };
 
 } // namespace softcuda::rt
@@ -187,16 +187,17 @@ extern "C" {
 [[noreturn]] void scu_fault(softcuda::rt::WorkerState *, std::uint32_t fault, std::uint64_t address,
                             std::uint32_t lane);
 
-/// Called when `address` is outside the arena: returns if `size` bytes from there are registered
-/// host memory, otherwise faults. `access` is an rt::Access.
+/// Called when `address` is outside the arena: returns if `size` bytes from there may be accessed
+/// (rt/known_ranges.h), otherwise faults. `access` is an rt::Access.
 void scu_check_address(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                        std::uint64_t address, std::uint32_t size, std::uint32_t access,
                        std::uint32_t lane);
 
-/// As above for the lanes in `mask`; `addresses` has 32 entries.
+/// As above for the lanes in `mask`, and keeps the range for the next access at this place of the
+/// program; `addresses` has 32 entries.
 void scu_check_addresses(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                          const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
-                         std::uint32_t access);
+                         softcuda::rt::AccessSite site);
 
 /// As above for the lanes in `mask` at base + places.offsets[lane].
 void scu_check_places(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,

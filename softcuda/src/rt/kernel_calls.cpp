@@ -50,28 +50,53 @@ bool is_behind(const std::byte *begin, std::uint64_t address, std::uint64_t narr
            (windows_are_narrow() ? narrow_bytes : kWide);
 }
 
-bool is_parameter(const LaunchFrame *frame, std::uint64_t address, std::uint32_t size) {
-    const std::size_t bytes = services(frame).parameter_block().size();
-    const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(frame->params);
-    return size <= bytes && offset <= bytes - size;
+bool is_parameter(const LaunchFrame *frame, std::uint64_t address) {
+    const auto begin = reinterpret_cast<std::uint64_t>(frame->params);
+    return KnownRange{begin, services(frame).parameter_block().size()}.contains(address, 1);
 }
 
-/// Whether the bytes outside the arena may be used: registered host memory, or, through a generic
-/// address, the block's own shared or local memory, or the kernel's parameters for a load.
-bool is_reachable(const WorkerState *worker, const LaunchFrame *frame, std::uint64_t address,
-                  std::uint32_t size, FaultReport::Direction direction) {
-    if (address - frame->global_base < frame->global_size)
-        return true; // an access to unallocated memory there faults
-    if (Windows::shared_contains(worker->shared, address) ||
-        Windows::local_contains(worker->local, address))
-        return true;
-    if (cluster_contains(worker, address, size))
-        return true;
-    if (direction == FaultReport::Direction::Read && is_parameter(frame, address, size))
-        return true;
-    const Guard::Uninterrupted section;
-    return services(frame).is_registered(address, size);
-}
+/// Checks accesses of lanes, which mostly use the same range.
+class LaneChecks {
+  public:
+    /// Of `size` bytes each, which are aligned if their number is a power of two.
+    LaneChecks(WorkerState *worker, const LaunchFrame *frame, Access access, std::uint32_t size)
+        : worker_(worker), frame_(frame), access_(access), size_(size),
+          alignment_(std::has_single_bit(size) ? size : 1) {}
+    LaneChecks(WorkerState *worker, const LaunchFrame *frame, const AccessSite &site,
+               std::uint32_t size)
+        : worker_(worker), frame_(frame), access_(static_cast<Access>(site.access)), size_(size),
+          alignment_(site.alignment), last_(worker->known.of_sites[site.number]) {}
+
+    void check(std::uint64_t address, unsigned lane) {
+        // An access to unallocated memory in the arena faults.
+        if (address - frame_->global_base >= frame_->global_size &&
+            !last_.contains(address, size_)) {
+            last_ = find_known_range(worker_, frame_, address, size_, access_);
+            if (last_.bytes == 0)
+                fail(Fault::IllegalAddress, address, lane, direction());
+        }
+        if (address % alignment_ != 0)
+            fail(Fault::MisalignedAddress, address, lane, direction());
+    }
+
+    /// For the next access at this place of the program.
+    void keep(const AccessSite &site) const {
+        if (last_.bytes > 0)
+            worker_->known.of_sites[site.number] = last_;
+    }
+
+  private:
+    [[nodiscard]] FaultReport::Direction direction() const {
+        return access_ == Access::Load ? FaultReport::Direction::Read
+                                       : FaultReport::Direction::Write;
+    }
+
+    WorkerState *worker_;
+    const LaunchFrame *frame_;
+    Access access_;
+    std::uint32_t size_, alignment_;
+    KnownRange last_;
+};
 
 /// Writes of the device runtime for a lane count as writes of the lane.
 void tell_of_reply(WorkerState *worker, unsigned lane, const DeviceReply &reply) {
@@ -132,29 +157,24 @@ void scu_fault(WorkerState *, std::uint32_t fault, std::uint64_t address, std::u
 
 void scu_check_address(WorkerState *worker, const LaunchFrame *frame, std::uint64_t address,
                        std::uint32_t size, std::uint32_t access, std::uint32_t lane) {
-    const auto direction = static_cast<Access>(access) == Access::Load
-                               ? FaultReport::Direction::Read
-                               : FaultReport::Direction::Write;
-    if (!is_reachable(worker, frame, address, size, direction))
-        fail(Fault::IllegalAddress, address, lane, direction);
-    if (std::has_single_bit(size) && address % size != 0)
-        fail(Fault::MisalignedAddress, address, lane, direction);
+    LaneChecks(worker, frame, static_cast<Access>(access), size).check(address, lane);
 }
 
 void scu_check_addresses(WorkerState *worker, const LaunchFrame *frame,
                          const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
-                         std::uint32_t access) {
-    for_each_lane(mask, [&](unsigned lane) {
-        scu_check_address(worker, frame, addresses[lane], size, access, lane);
-    });
+                         AccessSite site) {
+    LaneChecks checks(worker, frame, site, size);
+    for_each_lane(mask, [&](unsigned lane) { checks.check(addresses[lane], lane); });
+    checks.keep(site);
 }
 
 void scu_check_places(WorkerState *worker, const LaunchFrame *frame, std::uint64_t base,
                       const LanePlaces *places, std::uint32_t mask) {
+    LaneChecks checks(worker, frame, places->site, places->bytes);
     for_each_lane(mask, [&](unsigned lane) {
-        scu_check_address(worker, frame, base + static_cast<std::uint64_t>(places->offsets[lane]),
-                          places->bytes, places->access, lane);
+        checks.check(base + static_cast<std::uint64_t>(places->offsets[lane]), lane);
     });
+    checks.keep(places->site);
 }
 
 std::uint32_t scu_is_space(WorkerState *worker, const LaunchFrame *frame,
@@ -175,7 +195,7 @@ std::uint32_t scu_is_space(WorkerState *worker, const LaunchFrame *frame,
             is_in = services(frame).is_constant(address);
             break;
         case PointerSpace::Parameters:
-            is_in = is_parameter(frame, address, 1);
+            is_in = is_parameter(frame, address);
             break;
         }
         found |= std::uint32_t{is_in} << lane;
@@ -187,9 +207,9 @@ void scu_load_lanes(WorkerState *worker, const LaunchFrame *frame, const std::ui
                     std::uint32_t mask, LaneForm form, std::byte *values) {
     const std::uint32_t bytes = form.bytes, count = form.count;
     std::memset(values, 0, std::size_t{bytes} * count * kWarpSize);
+    LaneChecks checks(worker, frame, Access::Load, bytes * count);
     for_each_lane(mask, [&](unsigned lane) {
-        scu_check_address(worker, frame, addresses[lane], bytes * count,
-                          static_cast<std::uint32_t>(Access::Load), lane);
+        checks.check(addresses[lane], lane);
         const auto *from = reinterpret_cast<const std::byte *>(addresses[lane]);
         for (std::uint32_t e = 0; e < count; e++)
             std::memcpy(values + (std::size_t{e} * kWarpSize + lane) * bytes, from + e * bytes,
@@ -200,9 +220,9 @@ void scu_load_lanes(WorkerState *worker, const LaunchFrame *frame, const std::ui
 void scu_store_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,
                      std::uint32_t mask, LaneForm form, const std::byte *values) {
     const std::uint32_t bytes = form.bytes, count = form.count;
+    LaneChecks checks(worker, frame, Access::Store, bytes * count);
     for_each_lane(mask, [&](unsigned lane) {
-        scu_check_address(worker, frame, addresses[lane], bytes * count,
-                          static_cast<std::uint32_t>(Access::Store), lane);
+        checks.check(addresses[lane], lane);
         auto *to = reinterpret_cast<std::byte *>(addresses[lane]);
         for (std::uint32_t e = 0; e < count; e++)
             std::memcpy(to + e * bytes, values + (std::size_t{e} * kWarpSize + lane) * bytes,

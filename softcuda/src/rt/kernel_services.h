@@ -2,6 +2,7 @@
 // heap.
 #pragma once
 
+#include "rt/known_ranges.h"
 #include "support/device_call.h"
 
 #include <array>
@@ -32,8 +33,8 @@ class KernelServices {
   public:
     virtual ~KernelServices() = default;
 
-    /// Whether kernels may use these bytes outside the arena.
-    [[nodiscard]] virtual bool is_registered(std::uint64_t address, std::uint64_t bytes) = 0;
+    /// The registered memory outside the arena that contains this address; empty: none.
+    [[nodiscard]] virtual KnownRange registered_range(std::uint64_t address) = 0;
 
     /// The kernel's parameters, which threads may read through a generic address.
     [[nodiscard]] virtual std::span<const std::byte> parameter_block() const noexcept = 0;

@@ -27,7 +27,9 @@ bool LaneCaller::may_access(std::uint64_t address, std::uint64_t bytes) const {
     if (cluster_contains(worker_, address, bytes))
         return true;
     const Guard::Uninterrupted section;
-    return static_cast<KernelServices *>(frame_->launch)->is_registered(address, bytes);
+    return static_cast<KernelServices *>(frame_->launch)
+        ->registered_range(address)
+        .contains(address, bytes);
 }
 
 void LaneCaller::require(std::uint64_t address, std::uint64_t bytes, Access access) const {

@@ -77,6 +77,7 @@ void ResidentBlock::begin(const WorkerState &worker, std::uint64_t index, Fiber:
     state_.block_index = index;
     state_.warp_index = 0;
     state_.resident = this;
+    state_.known.forget();
     barriers_.fill({});
     live_ = warp_count_;
     waiting_ = 0;
@@ -106,6 +107,12 @@ void ResidentBlock::count_by(LaunchCounter &counter) {
 }
 
 void ResidentBlock::fail_without_counters() { fail("out of memory for the counters of a block"); }
+
+void ResidentBlock::end() {
+    for (ResidentBlock *other : cluster_->blocks()) // the memory is no longer theirs to access
+        other->state_.known.forget();
+    end_watch();
+}
 
 void ResidentBlock::end_watch() noexcept {
     if (state_.watch)
@@ -163,7 +170,7 @@ void ResidentBlock::end_warp(std::uint32_t warp, WarpQueue &ready) {
     if (live_ > 0)
         check_progress();
     else
-        end_watch();
+        end();
 }
 
 void ResidentBlock::report_deadlock() const {

@@ -64,6 +64,7 @@ class ResidentBlock {
     [[noreturn]] static void fail_without_counters();
     /// Ends the effect of watch_by() and count_by().
     void end_watch() noexcept;
+    void end();
 
     /// A warp arrives at a barrier. True if it was the last arrival: the barrier has its result,
     /// and the waiting warps are added to `ready`.

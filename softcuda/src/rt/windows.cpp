@@ -129,9 +129,11 @@ std::uint64_t space_above(std::uint64_t narrow) noexcept {
     return windows_are_narrow() ? narrow + kNarrowWindow + kNarrowReach : kAbove;
 }
 
-bool contains(const std::byte *begin, std::uint64_t address, std::uint64_t narrow) noexcept {
-    const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(begin);
-    return begin && offset + space_below() < space_below() + space_above(narrow);
+KnownRange range(const std::byte *begin, std::uint64_t narrow) noexcept {
+    if (!begin)
+        return {};
+    return {reinterpret_cast<std::uint64_t>(begin) - space_below(),
+            space_below() + space_above(narrow)};
 }
 
 } // namespace
@@ -216,12 +218,12 @@ std::byte *Windows::local() const noexcept {
     return slot_bytes_ > 0 ? CommonRange::get()->local(slot_) : local_.begin();
 }
 
-bool Windows::shared_contains(const std::byte *begin, std::uint64_t address) noexcept {
-    return contains(begin, address, kNarrowWindow);
+KnownRange Windows::shared_range(const std::byte *begin) noexcept {
+    return range(begin, kNarrowWindow);
 }
 
-bool Windows::local_contains(const std::byte *begin, std::uint64_t address) noexcept {
-    return contains(begin, address, kNarrowLocal);
+KnownRange Windows::local_range(const std::byte *begin) noexcept {
+    return range(begin, kNarrowLocal);
 }
 
 } // namespace softcuda::rt

@@ -17,6 +17,7 @@
 // than 1 MB.
 #pragma once
 
+#include "rt/known_ranges.h"
 #include "rt/reserved_range.h"
 
 #include <cstdint>
@@ -65,12 +66,10 @@ class Windows {
     [[nodiscard]] std::byte *shared() const noexcept;
     [[nodiscard]] std::byte *local() const noexcept;
 
-    /// Whether an access to `address` with a window that starts at `begin` can only access memory
-    /// of blocks.
-    [[nodiscard]] static bool shared_contains(const std::byte *begin,
-                                              std::uint64_t address) noexcept;
-    [[nodiscard]] static bool local_contains(const std::byte *begin,
-                                             std::uint64_t address) noexcept;
+    /// The addresses in which an access through a window that starts at `begin` can only access
+    /// memory of blocks. Empty if `begin` is null.
+    [[nodiscard]] static KnownRange shared_range(const std::byte *begin) noexcept;
+    [[nodiscard]] static KnownRange local_range(const std::byte *begin) noexcept;
 
   private:
     [[nodiscard]] bool may_have_own_ranges() noexcept;

@@ -45,6 +45,7 @@ bool WorkerSlot::prepare(const BlockMemory &needs) noexcept {
     state_.shared = windows_.shared();
     state_.local = windows_.local();
     state_.scratch = scratch_.begin();
+    state_.known.forget();
     return true;
 }
 

@@ -214,6 +214,7 @@ PYTHON_PACKAGES = {"pycuda": {"numpy", "softcuda"}, "softcuda": set()}
 # Further imports of parts of the packages, for programs that use these packages.
 PYTHON_OPTIONAL = {
     "python/pycuda/_gdb": {"gdb"},  # a module of gdb's Python
+    "python/pycuda/tune": {"matplotlib"},
     "python/pycuda/dask": {"dask", "distributed"},
     "python/pycuda/pytest_plugin.py": {"pytest"},
     "python/softcuda/_profile_charts.py": {"matplotlib"},

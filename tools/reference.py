@@ -31,7 +31,7 @@ PACKAGE = Path("python/pycuda")
 MODULES = (
     "driver compiler gpuarray fft linalg sparse sparse.linalg sparse.cg sparse.coordinate sparse.inner "
     "sparse.operator sparse.packeted cumath elementwise reduction scan random curandom tools gl "
-    "gl.autoinit autoinit autoprimaryctx characterize check debug fusion ipython mpi nccl profile "
+    "gl.autoinit autoinit autoprimaryctx characterize check debug fusion ipython mpi nccl profile tune "
     "dask"
 ).split()
 # Modules whose names `from pycuda._driver import *` adds to pycuda.driver.

@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to impo
 if TYPE_CHECKING:
     from pycuda.check import check as check
     from pycuda.profile import profile as profile
+    from pycuda.tune import tune as tune
 
 # Modules of PyCUDA that only older programs import: pycuda.compyte, pycuda._cluda, pycuda._mymako,
 # pycuda._pvt_struct. The import system finds them in this folder, too.
@@ -28,6 +29,6 @@ def __getattr__(name: str):
         from pycuda.fusion import fuse
 
         return fuse
-    if name in ("check", "profile"):
+    if name in ("check", "profile", "tune"):
         return importlib.import_module(f"pycuda.{name}")
     raise AttributeError(f"module 'pycuda' has no attribute {name!r}")

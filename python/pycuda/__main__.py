@@ -28,6 +28,7 @@ from pycuda import (
     docs,
     driver,
 )
+from pycuda._cache_folder import cache_directory
 
 #: Commands with options of their own.
 COMMANDS = {
@@ -95,15 +96,6 @@ def _describe_headers() -> None:
     headers = Path(compiler.__file__).parent / "cuda"
     names = ", ".join(sorted(path.name for path in headers.glob("*.hpp")))
     _line("kernel headers", f"{headers}: {names}")
-
-
-def cache_directory() -> Path:
-    """The folder of the cache of compiled kernels."""
-    chosen = os.environ.get("PYCUDA_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "pycuda" / "compiler-cache-v2"
 
 
 def _cache_files() -> Iterator[Path]:

@@ -9,25 +9,28 @@ import weakref
 
 from pycuda import _driver
 
-#: Modules, the names of their kernels, and their source. Functions keep their modules alive. The
+#: Modules, the names of their kernels, their source, and how it was compiled. Functions keep their modules alive. The
 #: references have no callbacks, because a callback during the destruction of a module would ignore a
 #: Ctrl-C.
-_alive: list[tuple[weakref.ref, list[str], str]] = []
+_alive: list[tuple[weakref.ref, list[str], str, object]] = []
 _LEAST = 64
 _most = _LEAST  # the number of entries at which those of destroyed modules are removed
 _kept: dict[str, str] = {}
 _lock = threading.Lock()
 
 
-def note(module: _driver.Module, source: str) -> None:
-    """Records the source of a module: as long as the module exists, or for ever if a profile is on."""
+def note(module: _driver.Module, source: str, how: object) -> None:
+    """Records the source of a module: as long as the module exists, or for ever if a profile is on.
+
+    how: options of the compiler.
+    """
     global _alive, _most
     names = module.function_names()
     with _lock:
         if len(_alive) >= _most:
             _alive = [entry for entry in _alive if entry[0]() is not None]
             _most = max(_LEAST, 2 * len(_alive))
-        _alive.append((weakref.ref(module), names, source))
+        _alive.append((weakref.ref(module), names, source, how))
         if _driver._profile_modes():
             _kept.update(dict.fromkeys(names, source))
 
@@ -35,10 +38,24 @@ def note(module: _driver.Module, source: str) -> None:
 def texts() -> dict[str, str]:
     """The source of each known kernel, by the kernel's name in its module."""
     with _lock:
-        for module, names, source in _alive:
+        for module, names, source, _ in _alive:
             if module() is not None:
                 _kept.update(dict.fromkeys(names, source))
         return dict(_kept)
+
+
+def origin_of(function: _driver.Function) -> tuple[str, object] | tuple[None, None]:
+    """The source of a kernel and how it was compiled; None for a kernel that was not compiled from a source."""
+    with _lock:
+        candidates = [entry for entry in _alive if function.name in entry[1]]
+    for reference, _, source, how in candidates:
+        module = reference()
+        if (
+            module is not None
+            and module.get_function(function.name).handle == function.handle
+        ):
+            return source, how
+    return None, None
 
 
 def _write(path: str) -> None:

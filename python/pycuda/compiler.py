@@ -66,9 +66,9 @@ def _compile(
     target: str,
     how: _How,
     name_expressions: Sequence[str] = (),
-    frames: int = 1,
+    frames: int | None = 1,
 ) -> _driver.CompileResult:
-    """``frames`` is the number of functions between the user's line and this one."""
+    """``frames`` is the number of functions between the user's line and this one; None: no warning of the compiler's."""
     # As in PyCUDA, an option that is on or off accepts any truth value.
     for name in ("options", "include_dirs"):
         if isinstance(given := getattr(how, name), str):
@@ -100,7 +100,7 @@ def _compile(
         raise
     if result.kept_in:
         print(f"*** compiler output in {result.kept_in}")
-    _warn_of_log(result.log, stacklevel=frames + 3)
+    _warn_of_log(result.log if frames is not None else "", stacklevel=(frames or 1) + 3)
     return result
 
 
@@ -364,7 +364,7 @@ class SourceModule(CudaModule):
         module = _module_of(result)
         self._loaded.append(module)
         module._describe(self._source)
-        _profile_sources.note(module, self._source)
+        _profile_sources.note(module, self._source, self._how)
         for expression, name in result.lowered_names.items():
             self._instances[expression] = module.get_function(name)
         return module

@@ -15,12 +15,14 @@ def test_names_in_the_text_exist(document):
     import pycuda.driver as cuda
 
     text = (GUIDE.parent / document).read_text()
+    if document == "migration.md":  # the names of other libraries
+        text = re.sub(r"^```py\n.*?^```$|^\|[^|]*\|", "", text, flags=re.M | re.S)
     missing = {
         name
         for name in re.findall(r"\bcuda\.(\w+)", text)
         if not hasattr(cuda, name)
         and name != "core"
-        and f"cupy.cuda.{name}" not in text
+        and f"torch.cuda.{name}" not in text
     }
     assert not missing
 

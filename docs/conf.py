@@ -42,5 +42,23 @@ def source_link(name, rawtext, text, line, inliner, options=None, content=None):
     return [link], []
 
 
+def allow_breaks(app, doctree, docname):
+    """Lets long names in tables break behind _ and other marks, and nowhere else."""
+    for table in doctree.findall(nodes.table):
+        for literal in list(table.findall(nodes.literal)):
+            pieces = []
+            for word in re.split(r"(?<= )", literal.astext()):
+                long = len(word) > 14
+                pieces += re.split(r"(?<=[_/.,(=])(?=\w)", word) if long else [word]
+            if len(pieces) > 1 and all(type(c) is nodes.Text for c in literal.children):
+                literal.clear()
+                for piece in pieces:
+                    literal += [
+                        nodes.Text(piece),
+                        nodes.raw("", "<wbr>", format="html"),
+                    ]
+
+
 def setup(app):
     app.add_role("source", source_link)
+    app.connect("doctree-resolved", allow_breaks)

@@ -20,11 +20,12 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import unquote, urlsplit
 
-from playwright.sync_api import TimeoutError, sync_playwright
+from playwright.sync_api import Browser, TimeoutError, sync_playwright
 
 HTML = Path(__file__).resolve().parent.parent / "build/docs/html"
 SHOWN = (
     "index",
+    "installing",
     "tutorial",
     "gallery",
     "benchmarks",
@@ -32,6 +33,8 @@ SHOWN = (
     "ptx_instructions",
     "reference/cumath",
     "reference/gpuarray",
+    "cpp",
+    "cpp_reference/memory",
 )
 WIDE_TABLES = """[...document.querySelectorAll(".table-wrapper")]
     .some(wrapper => wrapper.scrollWidth > wrapper.clientWidth + 1)"""
@@ -114,6 +117,7 @@ def browse(folder: Path, chromium: str, shots: Path | None) -> list[str]:
                 wrong.append(f"{name}: a table is wider than the page")
             if shots:
                 page.screenshot(path=shots / f"{name.replace('/', '_')}.png")
+        wrong += browse_on_a_phone(browser, site, shots)
         page.goto(f"{site}/search.html?q=hypot")
         try:
             page.wait_for_selector("#search-results li a", timeout=20_000)
@@ -123,6 +127,24 @@ def browse(folder: Path, chromium: str, shots: Path | None) -> list[str]:
             page.screenshot(path=shots / "search.png")
         browser.close()
     server.shutdown()
+    return wrong
+
+
+def browse_on_a_phone(browser: Browser, site: str, shots: Path | None) -> list[str]:
+    """The pages that are wider than a phone; tables may scroll in their frames."""
+    wrong = []
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, color_scheme="dark"
+    )
+    page = context.new_page()
+    for name in SHOWN:
+        page.goto(f"{site}/{name}.html")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        if width > 390:
+            wrong.append(f"{name}: {width} pixels wide on a phone")
+        if shots:
+            page.screenshot(path=shots / f"{name.replace('/', '_')}_phone.png")
+    context.close()
     return wrong
 
 

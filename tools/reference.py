@@ -24,6 +24,8 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
+import reference_groups
+
 from pycuda.arrays.ufuncs.universal_functions import UniversalFunction
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,10 +70,12 @@ class Sources:
                 stem / "__init__.py",
             ):
                 if path.exists():
-                    self.trees[module] = ast.parse(path.read_text())
+                    tree = self.trees[module] = ast.parse(path.read_text())
+                    if path.suffix == ".py":
+                        note_lines(tree, path.relative_to(self.package))
                     if module in STAR.values():
                         add_docstrings(
-                            self.trees[module],
+                            tree,
                             importlib.import_module(f"pycuda.{module}"),
                         )
                     break
@@ -189,6 +193,13 @@ def add_docstrings(node: ast.Module | ast.ClassDef, owner: object) -> None:
             add_docstrings(item, found)
 
 
+def note_lines(tree: ast.Module, path: Path) -> None:
+    """Sets the attribute ``source`` of functions and classes: the file and the line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            node.source = f"{PACKAGE}/{path}#L{node.lineno}"
+
+
 def renamed(nodes: list[Definition], name: str) -> list[Definition]:
     """The definitions of a function with another name; classes keep their names."""
     nodes = [copy.copy(node) for node in nodes]
@@ -211,6 +222,18 @@ def is_enum(node: Definition) -> bool:
         any(ast.unparse(base) == ENUM for base in node.bases)
         or all(isinstance(item, ast.AnnAssign) for item in node.body)
     )
+
+
+def constants(node: Definition) -> list[str]:
+    """The names of the constants of an enumeration."""
+    assert isinstance(node, ast.ClassDef)
+    return [
+        item.target.id
+        for item in node.body
+        if isinstance(item, ast.AnnAssign)
+        and isinstance(item.target, ast.Name)
+        and item.target.id not in ("names", "values")
+    ]
 
 
 def is_property(node: ast.FunctionDef) -> bool:
@@ -291,13 +314,17 @@ def full_names(head: str) -> str:
     )
 
 
-def directive(kind: str, heads: list[str], text: str, options: str = "") -> str:
+def directive(
+    kind: str, heads: list[str], text: str, options: str = "", source: str = ""
+) -> str:
     """One entry of the reference; several heads are overloads of a function."""
     first = f".. py:{kind}:: "
     heads, options = [full_names(head) for head in heads], full_names(options)
     lines = [first + heads[0]] + [" " * len(first) + head for head in heads[1:]]
     if options:
         lines += [f"   {options}"]
+    if source:
+        text = f":source:`{source}`\n\n{text}"
     return "\n".join(lines) + "\n\n" + textwrap.indent(text, "   ") + "\n"
 
 
@@ -326,31 +353,40 @@ def describe_member(nodes: list[Definition]) -> str:
     options = next(
         (f":{m}:" for m in ("staticmethod", "classmethod") if m in marks), ""
     )
-    return directive("method", heads, text, options)
+    return directive("method", heads, text, options, source_of(first))
 
 
-def describe(name: Name) -> str:
+def source_of(node: Definition) -> str:
+    return getattr(node, "source", "")
+
+
+def member_table(node: ast.ClassDef) -> str:
+    """The names of the methods of a large class, in alphabetical order."""
+    names = sorted(members(node))
+    if len(names) < 12:
+        return ""
+    links = ", ".join(f":py:obj:`{name} <{node.name}.{name}>`" for name in names)
+    return f"{len(names)} methods and properties: {links}\n\n"
+
+
+def describe(name: Name, module: str = "") -> str:
     """The entry of a name."""
     first = name.nodes[0]
+    source = source_of(first)
+    if module == "gpuarray" and not source:
+        source = reference_groups.source_of_function(name.name)
     if is_enum(first):
-        assert isinstance(first, ast.ClassDef)
-        listed = [
-            item.target.id
-            for item in first.body
-            if isinstance(item, ast.AnnAssign)
-            and isinstance(item.target, ast.Name)
-            and item.target.id not in ("names", "values")
-        ]
-        words = "Constants: " + ", ".join(f"``{word}``" for word in listed)
+        words = "Constants: " + ", ".join(f"``{word}``" for word in constants(first))
         return directive("class", [name.name], textwrap.fill(words, 110))
     if isinstance(first, ast.FunctionDef):
         heads = [signature(n) for n in name.nodes if isinstance(n, ast.FunctionDef)]
-        return directive("function", heads, docstring(name.nodes))
+        return directive("function", heads, docstring(name.nodes), source=source)
     if isinstance(first, ast.ClassDef):
-        text = docstring(name.nodes) + "\n"
+        text = docstring(name.nodes) + "\n\n" + member_table(first)
         for nodes in members(first).values():
             text += "\n" + describe_member(nodes)
-        return directive("class", constructor(first) or [name.name], text)
+        heads = constructor(first) or [name.name]
+        return directive("class", heads, text, source=source)
     kind = (
         f":type: {ast.unparse(first.annotation)}"
         if isinstance(first, ast.AnnAssign)
@@ -367,12 +403,83 @@ def page(sources: Sources, module: str, functions: Functions | None = None) -> s
     about = ast.get_docstring(tree) or ""
     made = functions or {}
     text = f"{title}\n{'=' * len(title)}\n\n.. py:module:: {title}\n\n{about}\n"
-    for name in sources.public(module):
-        if name.name not in made:
-            text += "\n" + describe(name)
-    for name, (head, doc) in made.items():
-        text += "\n" + directive("function", [name + head], doc)
+    groups: dict[str, list[Item]] = {}
+    for item in items(sources, module, made):
+        title = reference_groups.group_of(module, item.name, item.kind)
+        groups.setdefault(title, []).append(item)
+    titles = [title for title in reference_groups.order(module) if title in groups]
+    for title in titles:
+        if len(titles) > 1:
+            text += f"\n{title}\n{'-' * len(title)}\n"
+        if len(groups[title]) > 2:
+            text += "\n" + summary(module, groups[title])
+        text += "".join("\n" + item.entry for item in groups[title])
     return text
+
+
+@dataclass
+class Item:
+    """An entry of a page."""
+
+    name: str
+    kind: str  # the heading in a module without groups
+    about: str  # its first sentence
+    entry: str
+
+
+def kind_of(node: Definition) -> str:
+    if isinstance(node, ast.FunctionDef):
+        return reference_groups.FUNCTIONS
+    if isinstance(node, ast.ClassDef) and not is_enum(node):
+        return reference_groups.CLASSES
+    return reference_groups.CONSTANTS
+
+
+def items(sources: Sources, module: str, made: Functions) -> list[Item]:
+    """The entries of a module, in the order of its sources; functions that it makes at import come last."""
+    found = [
+        Item(
+            name.name,
+            kind_of(name.nodes[0]),
+            about(name),
+            describe(name, module),
+        )
+        for name in sources.public(module)
+        if name.name not in made
+    ]
+    for name, (head, text) in made.items():
+        source = (
+            reference_groups.source_of_function(name) if module == "gpuarray" else ""
+        )
+        entry = directive("function", [name + head], text, source=source)
+        found.append(
+            Item(name, reference_groups.FUNCTIONS, first_sentence(text), entry)
+        )
+    return found
+
+
+def about(name: Name) -> str:
+    """What a table says of a name."""
+    first = name.nodes[0]
+    if is_enum(first):
+        return f"{len(constants(first))} constants."
+    return first_sentence(docstring(name.nodes))
+
+
+def first_sentence(text: str) -> str:
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    found = re.match(r".*?[^.]\.(?=\s|$)", paragraph)
+    sentence = found[0] if found else paragraph
+    return sentence if not sentence.startswith((">>>", "- ", "..")) else ""
+
+
+def summary(module: str, group: list[Item]) -> str:
+    """A table of names with their first sentences."""
+    lines = [".. list-table::", "   :class: summary", "   :widths: 30 70", ""]
+    for item in group:
+        lines.append(f"   * - :py:obj:`{item.name} <pycuda.{module}.{item.name}>`")
+        lines.append(f"     - {item.about}".rstrip())
+    return "\n".join(lines) + "\n"
 
 
 def made_functions(module: str) -> Functions:

@@ -45,6 +45,7 @@ struct ArgumentType {
     int direction = 0;       ///< for argument handlers: bits of StagedArguments::Direction
     bool is_pointer = false; ///< values are device memory or objects with a device address
     const dlpack::ExchangeApi *exchange = nullptr; ///< for arrays that have one
+    bool lives_until_done = false; ///< a kernel needs the object itself, as a texture
 };
 
 class ArgumentTypes {

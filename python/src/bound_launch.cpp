@@ -15,7 +15,9 @@
 #include "function.h"
 #include "heap_type.h"
 #include "launch_config.h"
+#include "pending_buffers.h"
 #include "python_object.h"
+#include "texture.h"
 
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
@@ -44,6 +46,7 @@ struct BoundLaunch {
     std::vector<const DeviceMemory *> memory; ///< memory among `arguments`, checked in each call
     std::vector<const PooledMemory *> pooled;
     std::vector<std::shared_ptr<ArrayMemory>> arrays; ///< arrays whose use each launch records
+    std::vector<nb::handle> objects;                  ///< textures and surfaces
     std::vector<nb::handle> foreign;                  ///< arrays of other libraries, whose streams
                                                       ///< each launch follows
     nb::object wrapper;                               ///< the Function
@@ -130,6 +133,9 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
         if (use.is_captured()) [[unlikely]]
             use.keep_in_graph(keep_alive(nb::borrow(self)));
         launch_packed(launch.function, config, launch.block.data(), launch.block.size());
+        if (!use.is_captured()) [[likely]]
+            for (const nb::handle object : launch.objects)
+                PendingBuffers::instance().keep(object, use.stream(), launch.function.context());
         return Py_NewRef(Py_None);
     });
 }
@@ -147,6 +153,8 @@ void watch_memory(BoundLaunch &launch, nb::handle argument) {
         launch.arrays.push_back(array_of(argument).memory());
     else if (nb::hasattr(argument, "__cuda_array_interface__"))
         launch.foreign.push_back(argument);
+    else if (is_texture_or_surface(argument))
+        launch.objects.push_back(argument);
 }
 
 nb::object tuple_of(PyObject *const *args, std::size_t count) {
@@ -180,7 +188,7 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
 
     const std::byte *bytes = block.data();
     BoundLaunch launch{
-        function.function, options.config,        {bytes, bytes + block.size()}, {}, {}, {}, {},
+        function.function, options.config,        {bytes, bytes + block.size()}, {}, {}, {}, {}, {},
         nb::borrow(self),  tuple_of(args, count), nb::borrow(options.stream)};
     for (std::size_t i = 0; i < count; ++i)
         watch_memory(launch, args[i]);

@@ -5,6 +5,7 @@
 // dropped in a thread of Python.
 #include "bindings.h"
 
+#include "array_scope.h"
 #include "device_pointer.h"
 #include "pending_buffers.h"
 #include "python_object.h"
@@ -13,7 +14,6 @@
 #include <pycuda/init.h>
 #include <pycuda/work.h>
 
-#include <memory>
 #include <utility>
 
 namespace pycuda::python {
@@ -55,7 +55,7 @@ void launch_host_func(nb::object function, nb::handle stream) {
     PyObject *called = function.ptr();
     Work work(stream_ref(stream));
     if (work.is_captured()) {
-        work.keep_in_graph(owned_by_graph(std::move(function)));
+        work.keep_in_graph(keep_alive(std::move(function)));
         driver().cuLaunchHostFunc(work.stream().get(), call_recorded, called);
         return;
     }

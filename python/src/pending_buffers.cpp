@@ -16,18 +16,46 @@ PendingBuffers &PendingBuffers::instance() {
 
 void PendingBuffers::keep(HostBuffer buffer, Work &work) {
     release_finished();
-    if (work.is_captured())
-        return work.keep_in_graph(owned_by_graph(std::move(buffer)));
+    if (work.is_captured()) {
+        auto *kept = new HostBuffer(std::move(buffer));
+        return work.keep_in_graph(std::shared_ptr<void>(kept, [](void *ended) {
+            if (driver_for_cleanup() == nullptr)
+                return;
+            nb::gil_scoped_acquire acquire;
+            delete static_cast<HostBuffer *>(ended);
+        }));
+    }
     try {
         Event done(CU_EVENT_DISABLE_TIMING);
         done.record(work.stream());
         nb::ft_lock_guard guard(mutex_);
         pending_.emplace_back(std::move(buffer), std::move(done)); // moves if it has the memory
-        count_ = pending_.size() + unused_.size();
+        count();
     } catch (const std::exception &) {
         // The device or the host is out of memory. The copy is in the stream already, so the
         // buffer must live until it is done.
         synchronize(work.stream());
+    }
+}
+
+void PendingBuffers::keep(nb::handle object, StreamRef stream, const Context &context) {
+    try {
+        {
+            nb::ft_lock_guard guard(mutex_);
+            const auto known = std::ranges::find_if(in_use_, [&](const InUse &use) {
+                return use.object.is(object) && use.stream == stream.get();
+            });
+            if (known != in_use_.end())
+                return known->done.record(stream);
+        }
+        release_finished();
+        Event done(context, CU_EVENT_DISABLE_TIMING);
+        done.record(stream);
+        nb::ft_lock_guard guard(mutex_);
+        in_use_.push_back({nb::borrow(object), stream.get(), std::move(done)});
+        count();
+    } catch (const std::exception &) {
+        synchronize(stream); // as in keep() of a buffer
     }
 }
 
@@ -36,7 +64,7 @@ void PendingBuffers::release_later(nb::object object) noexcept {
         nb::ft_lock_guard guard(mutex_);
         unused_.reserve(unused_.size() + 1);
         unused_.push_back(std::move(object));
-        ++count_;
+        count();
     } catch (const std::exception &) {
         object.release(); // no memory: the object lives on
         return;
@@ -60,17 +88,20 @@ void PendingBuffers::release() noexcept {
     const Driver *driver = driver_for_cleanup();
     if (driver == nullptr)
         return;
-    std::deque<Pending>
-        finished; // their destructors may run Python code, so they run without the lock
+    // Destructors may run Python code, so they run without the lock.
+    std::deque<Pending> finished;
+    std::vector<InUse> no_longer_used;
     std::vector<nb::object> unused;
     nb::ft_lock_guard guard(mutex_);
-    const auto first = std::partition(pending_.begin(), pending_.end(), [&](Pending &pending) {
-        return !is_over(*driver, pending.done);
-    });
-    finished.assign(std::move_iterator(first), std::move_iterator(pending_.end()));
-    pending_.erase(first, pending_.end());
+    const auto is_running = [&](const auto &one) { return !is_over(*driver, one.done); };
+    const auto copied = std::partition(pending_.begin(), pending_.end(), is_running);
+    finished.assign(std::move_iterator(copied), std::move_iterator(pending_.end()));
+    pending_.erase(copied, pending_.end());
+    const auto used = std::partition(in_use_.begin(), in_use_.end(), is_running);
+    no_longer_used.assign(std::move_iterator(used), std::move_iterator(in_use_.end()));
+    in_use_.erase(used, in_use_.end());
     unused.swap(unused_);
-    count_ = pending_.size();
+    count();
 }
 
 } // namespace pycuda::python

@@ -14,21 +14,9 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
-#include <memory>
-#include <utility>
 #include <vector>
 
 namespace pycuda::python {
-
-/// An object of Python, or a struct of some, for Work::keep_in_graph(). Its end takes the GIL.
-template <class T> std::shared_ptr<void> owned_by_graph(T object) {
-    return std::shared_ptr<void>(new T(std::move(object)), [](void *ended) {
-        if (driver_for_cleanup() == nullptr)
-            return;
-        const nb::gil_scoped_acquire acquire;
-        delete static_cast<T *>(ended);
-    });
-}
 
 /// The buffers of copies that may not be done, and objects that threads of the driver have used.
 /// Use it only in threads of Python, but for release_later().
@@ -40,6 +28,10 @@ class PendingBuffers {
     /// graph that records the work has ended. Waits for the stream if there is no memory to
     /// remember the buffer.
     void keep(HostBuffer buffer, Work &work);
+
+    /// Keeps an object, such as a texture, until the work that is now in the stream is done.
+    /// `context` is the stream's. Call it for each launch that uses the object.
+    void keep(nb::handle object, StreamRef stream, const Context &context);
 
     /// Takes over a reference from a thread of the driver, which has the GIL: in this thread the
     /// end of the object could not call the driver. Does not throw.
@@ -56,14 +48,23 @@ class PendingBuffers {
         HostBuffer buffer;
         Event done;
     };
-    /// Whether a copy is done, or has ended with its context.
+    /// An object that kernels in a stream use, until the last one is done.
+    struct InUse {
+        nb::object object;
+        CUstream stream;
+        Event done;
+    };
+    /// Whether work is done, or has ended with its context.
     static bool is_over(const Driver &driver, const Event &copied) noexcept;
     void release() noexcept;
+    void count() noexcept { count_ = pending_.size() + in_use_.size() + unused_.size(); }
 
     nb::ft_mutex mutex_;
     std::deque<Pending> pending_;
-    std::vector<nb::object> unused_;     ///< objects of release_later()
-    std::atomic<std::size_t> count_ = 0; ///< the size of both, which can be read without the lock
+    std::vector<InUse> in_use_;
+    std::vector<nb::object> unused_; ///< objects of release_later()
+    /// The size of all three, which can be read without the lock.
+    std::atomic<std::size_t> count_ = 0;
 };
 
 } // namespace pycuda::python

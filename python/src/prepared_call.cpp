@@ -172,9 +172,12 @@ void pack_pointer(Packing &packing, PyObject *value) {
 }
 
 void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *value) {
-    if (const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value)))
+    if (const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value))) {
         if (packs_directly(*known, wanted)) [[likely]]
             return known->pack(*known, value, packing);
+        if (known->lives_until_done)
+            packing.staged.keep_until_done(value);
+    }
     switch (wanted.code) {
     case 'P':
         return pack_pointer(packing, value);

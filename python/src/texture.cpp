@@ -10,9 +10,11 @@
 #include "bool_like.h"
 #include "cuda_array.h"
 #include "device_pointer.h"
+#include "interruptible.h"
 #include "python_object.h"
 #include "with_block.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/copy.h>
 #include <pycuda/driver.h>
 #include <pycuda/module.h>
@@ -20,8 +22,9 @@
 
 #include <nanobind/stl/string.h>
 
-#include <array>
+#include <memory>
 #include <optional>
+#include <utility>
 
 namespace pycuda::python {
 namespace {
@@ -35,6 +38,38 @@ bool is_integer(CUarray_format format) {
 }
 
 // TextureReference.
+
+/// What a variable of a module refers to: the texture or surface, and its memory. The end waits for
+/// the kernels that may read it.
+template <class Object> class Binding {
+  public:
+    Binding(Object object, nb::object memory)
+        : object_(std::move(object)), memory_(std::move(memory)),
+          context_(Context::require_current()) {}
+    Binding(const Binding &) = delete;
+    Binding &operator=(const Binding &) = delete;
+    ~Binding() {
+        const Driver *driver = driver_for_cleanup();
+        if (driver == nullptr || !context_.usable())
+            return;
+        // A failure is reported to the code that waits for the kernels.
+        const CallerUnlocked unlocked;
+        const ScopedContext scope(context_);
+        (void)driver->cuCtxSynchronize.status();
+    }
+
+    const Object &object() const noexcept { return object_; }
+    const nb::object &memory() const noexcept { return memory_; }
+    /// A kernel that has not run yet reads the variable when it runs.
+    void wait() const {
+        wait_without_gil([&](const KeepWaiting &keep) { context_.synchronize(keep); });
+    }
+
+  private:
+    Object object_;
+    nb::object memory_;
+    Context context_;
+};
 
 class TextureReference {
   public:
@@ -52,31 +87,31 @@ class TextureReference {
     void set_flags(unsigned flags);
 
     CUdeviceptr address() const;
-    nb::object array() const { return is_array() ? memory_ : nb::none(); }
+    nb::object array() const { return is_array() ? bound_->memory() : nb::none(); }
     nb::object address_mode(int dimension) const;
     nb::object filter_mode() const { return member_of("filter_mode", description_.filterMode); }
     nb::tuple format() const {
         return nb::make_tuple(member_of("array_format", format_), channels_);
     }
     unsigned flags() const { return description_.flags; }
-    CUtexObject handle() const { return object_ ? object_->get() : 0; }
+    CUtexObject handle() const { return bound_ ? bound_->object().get() : 0; }
 
   private:
-    bool is_bound() const { return memory_.is_valid() && !memory_.is_none(); }
+    bool is_bound() const { return bound_ != nullptr; }
     bool is_array() const { return is_bound() && resource_.resType == CU_RESOURCE_TYPE_ARRAY; }
     unsigned effective_flags() const;
-    void fill_format();
+    void fill_format(CUDA_RESOURCE_DESC &resource) const;
+    void bind(CUDA_RESOURCE_DESC resource, nb::object memory);
     void update();
 
     std::optional<Module> module_; ///< keeps the variable alive
     CUdeviceptr variable_ = 0;
-    nb::object memory_; ///< the bound memory
     CUarray_format format_ = CU_AD_FORMAT_FLOAT;
     int channels_ = 1;
     std::optional<DeclaredTexture> declared_;
     CUDA_RESOURCE_DESC resource_{};
     CUDA_TEXTURE_DESC description_{};
-    std::optional<TextureObject> object_;
+    std::unique_ptr<Binding<TextureObject>> bound_;
 };
 
 /// Whether a fetch returns integers or floats is fixed when the kernel is compiled.
@@ -88,40 +123,44 @@ unsigned TextureReference::effective_flags() const {
     return integers ? rest | CU_TRSF_READ_AS_INTEGER : rest;
 }
 
-void TextureReference::fill_format() {
-    if (resource_.resType == CU_RESOURCE_TYPE_LINEAR) {
-        resource_.res.linear.format = format_;
-        resource_.res.linear.numChannels = static_cast<unsigned>(channels_);
-    } else if (resource_.resType == CU_RESOURCE_TYPE_PITCH2D) {
-        resource_.res.pitch2D.format = format_;
-        resource_.res.pitch2D.numChannels = static_cast<unsigned>(channels_);
+void TextureReference::fill_format(CUDA_RESOURCE_DESC &resource) const {
+    if (resource.resType == CU_RESOURCE_TYPE_LINEAR) {
+        resource.res.linear.format = format_;
+        resource.res.linear.numChannels = static_cast<unsigned>(channels_);
+    } else if (resource.resType == CU_RESOURCE_TYPE_PITCH2D) {
+        resource.res.pitch2D.format = format_;
+        resource.res.pitch2D.numChannels = static_cast<unsigned>(channels_);
     }
 }
 
-void TextureReference::update() {
-    if (!is_bound())
-        return;
-    fill_format();
+void TextureReference::bind(CUDA_RESOURCE_DESC resource, nb::object memory) {
+    fill_format(resource);
     CUDA_TEXTURE_DESC description = description_;
     description.flags = effective_flags();
-    TextureObject object(resource_, description);
-    if (object_) // kernels that read through the old object must be done
-        driver().cuStreamSynchronize(nullptr);
+    auto made = std::make_unique<Binding<TextureObject>>(TextureObject(resource, description),
+                                                         std::move(memory));
+    if (bound_)
+        bound_->wait();
     if (variable_ != 0) {
-        const CUtexObject number = object.get();
+        const CUtexObject number = made->object().get();
         if (module_)
             static_cast<void>(module_->get()); // throws if the module was unloaded
         copy_to_device(variable_, &number, sizeof number);
     }
-    object_.emplace(std::move(object));
+    resource_ = resource;
+    bound_.swap(made);
+}
+
+void TextureReference::update() {
+    if (is_bound())
+        bind(resource_, bound_->memory());
 }
 
 void TextureReference::set_array(nb::object array) {
-    resource_ = {};
-    resource_.resType = CU_RESOURCE_TYPE_ARRAY;
-    resource_.res.array.hArray = cuda_array_of(array, "array");
-    memory_ = std::move(array);
-    update();
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = cuda_array_of(array, "array");
+    bind(resource, std::move(array));
 }
 
 std::size_t TextureReference::set_address(nb::object memory, std::size_t bytes,
@@ -135,12 +174,11 @@ std::size_t TextureReference::set_address(nb::object memory, std::size_t bytes,
                     "the address is " + std::to_string(offset) + " bytes above a multiple of " +
                         std::to_string(alignment) +
                         "; pass allow_offset=True to permit the offset");
-    resource_ = {};
-    resource_.resType = CU_RESOURCE_TYPE_LINEAR;
-    resource_.res.linear.devPtr = address - offset;
-    resource_.res.linear.sizeInBytes = bytes + offset;
-    memory_ = std::move(memory);
-    update();
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear.devPtr = address - offset;
+    resource.res.linear.sizeInBytes = bytes + offset;
+    bind(resource, std::move(memory));
     return offset;
 }
 
@@ -150,14 +188,13 @@ void TextureReference::set_address_2d(nb::object memory, nb::handle descriptor, 
         throw_type_error("descr must be an ArrayDescriptor, not " + name_of_type(descriptor));
     format_ = CUarray_format(nb::cast<int>(descriptor.attr("format")));
     channels_ = nb::cast<int>(descriptor.attr("num_channels"));
-    resource_ = {};
-    resource_.resType = CU_RESOURCE_TYPE_PITCH2D;
-    resource_.res.pitch2D.devPtr = address;
-    resource_.res.pitch2D.width = nb::cast<std::size_t>(descriptor.attr("width"));
-    resource_.res.pitch2D.height = nb::cast<std::size_t>(descriptor.attr("height"));
-    resource_.res.pitch2D.pitchInBytes = pitch;
-    memory_ = std::move(memory);
-    update();
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_PITCH2D;
+    resource.res.pitch2D.devPtr = address;
+    resource.res.pitch2D.width = nb::cast<std::size_t>(descriptor.attr("width"));
+    resource.res.pitch2D.height = nb::cast<std::size_t>(descriptor.attr("height"));
+    resource.res.pitch2D.pitchInBytes = pitch;
+    bind(resource, std::move(memory));
 }
 
 void TextureReference::set_format(int format, int channels) {
@@ -210,21 +247,20 @@ class SurfaceReference {
 
     void set_array(nb::object array, unsigned) {
         SurfaceObject object(cuda_array_of(array, "array"));
-        if (object_)
-            driver().cuStreamSynchronize(nullptr);
-        const CUsurfObject number = object.get();
+        auto made = std::make_unique<Binding<SurfaceObject>>(std::move(object), std::move(array));
+        if (bound_)
+            bound_->wait();
+        const CUsurfObject number = made->object().get();
         static_cast<void>(module_.get()); // throws if the module was unloaded
         copy_to_device(variable_, &number, sizeof number);
-        object_.emplace(std::move(object));
-        array_ = std::move(array);
+        bound_.swap(made);
     }
-    nb::object array() const { return array_.is_valid() ? array_ : nb::none(); }
+    nb::object array() const { return bound_ ? bound_->memory() : nb::none(); }
 
   private:
     Module module_;
     CUdeviceptr variable_;
-    nb::object array_;
-    std::optional<SurfaceObject> object_;
+    std::unique_ptr<Binding<SurfaceObject>> bound_;
 };
 
 /// The variable, which must be a declared texture or surface.
@@ -344,6 +380,7 @@ template <class Object> void pack_object(const ArgumentType &, PyObject *value, 
     const auto number = nb::inst_ptr<Object>(value)->get();
     if (!packing.block.try_push(&number, sizeof number, ValueKind::Unsigned))
         packing.block.reject("a " + name_of_type(value));
+    packing.staged.keep_until_done(value);
 }
 
 template <class Object> void register_as_argument() {
@@ -352,7 +389,8 @@ template <class Object> void register_as_argument() {
                         {},
                         0,
                         false,
-                        nullptr});
+                        nullptr,
+                        true});
 }
 
 void bind_references(nb::module_ &module) {
@@ -460,6 +498,10 @@ nb::object surface_reference_of(nb::handle module, const char *name) {
         const CUdeviceptr variable = find_variable<DeclaredSurface>(module, name, "get_surfref");
         return nb::cast(SurfaceReference(nb::cast<Module>(module), variable));
     });
+}
+
+bool is_texture_or_surface(nb::handle argument) {
+    return nb::isinstance<TextureObject>(argument) || nb::isinstance<SurfaceObject>(argument);
 }
 
 void check_texture_references(nb::handle references) {

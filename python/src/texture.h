@@ -9,6 +9,9 @@ namespace pycuda::python {
 nb::object texture_reference_of(nb::handle module, const char *name);
 nb::object surface_reference_of(nb::handle module, const char *name);
 
+/// Whether an argument is a TextureObject or a SurfaceObject, which a kernel in flight needs.
+bool is_texture_or_surface(nb::handle argument);
+
 /// Throws TypeError unless `references` is None or all its items are TextureReferences.
 void check_texture_references(nb::handle references);
 

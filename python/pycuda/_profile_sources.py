@@ -13,6 +13,9 @@ from pycuda import _driver
 #: references have no callbacks, because a callback during the destruction of a module would ignore a
 #: Ctrl-C.
 _alive: list[tuple[weakref.ref, list[str], str, object]] = []
+#: The kernels of operations on arrays (core/src/arrays/kernel_table.h), as the profile wants to know them: with their
+#: names, separated by spaces, as the source of a kernel without a name.
+_OWN = {"": "run"}
 _LEAST = 64
 _most = _LEAST  # the number of entries at which those of destroyed modules are removed
 _kept: dict[str, str] = {}
@@ -41,7 +44,7 @@ def texts() -> dict[str, str]:
         for module, names, source, _ in _alive:
             if module() is not None:
                 _kept.update(dict.fromkeys(names, source))
-        return dict(_kept)
+        return {**_kept, **_OWN}
 
 
 def origin_of(function: _driver.Function) -> tuple[str, object] | tuple[None, None]:
@@ -62,7 +65,7 @@ def _write(path: str) -> None:
     import json  # imported here, so that importing pycuda is fast
 
     with open(path.replace("%p", str(os.getpid())), "w", encoding="utf-8") as file:
-        json.dump(_kept, file)
+        json.dump({**_kept, **_OWN}, file)
 
 
 if _path := os.environ.get("PYCUDA_PROFILE_SOURCES"):

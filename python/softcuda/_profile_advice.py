@@ -126,8 +126,8 @@ def _sectors(access: Access) -> Iterator[Advice]:
         return
     yield Advice(
         f"{_plural(access.sectors_per_request, 'sector')} for a request of a {access.kind} where "
-        f"{_number(access.ideal_sectors_per_request)} would do: {_pattern(access)}; let neighbouring "
-        f"threads {_VERBS[access.kind]} neighbouring elements, or go by way of shared memory",
+        f"{_number(access.ideal_sectors_per_request)} would be enough: {_pattern(access)}; let neighbouring "
+        f"threads {_VERBS[access.kind]} neighbouring elements, or copy the data through shared memory",
         SECTOR_CYCLES * (access.sectors - access.ideal_sectors),
         access.file,
         access.line,
@@ -140,7 +140,7 @@ def _conflicts(access: Access) -> Iterator[Advice]:
     ideal = ratio(access.ideal_wavefronts, access.requests)
     yield Advice(
         f"{_plural(access.wavefronts_per_request, 'wavefront')} for a {access.kind} in shared memory "
-        f"where {_number(ideal)} would do: lanes want different words of the same bank"
+        f"where {_number(ideal)} would be enough: lanes access different words of the same bank"
         f"{_bank_stride(access)}; pad the rows of the array by one element, or swap its indices",
         WAVEFRONT_CYCLES * access.bank_conflicts,
         access.file,
@@ -157,9 +157,9 @@ def _bank_stride(access: Access) -> str:
 def _local(access: Access) -> Iterator[Advice]:
     yield Advice(
         f"{_plural(access.requests, access.kind)} of local memory, "
-        f"{_plural(access.sectors_per_request, 'sector')} each: an array of a thread that is indexed "
-        "at run time, or registers that did not suffice, lie in memory; unroll the loop that indexes "
-        "the array, or keep it in shared memory",
+        f"{_plural(access.sectors_per_request, 'sector')} each: the thread has an array with an index that "
+        "is known at run time only, or more variables than registers; unroll the loop that indexes "
+        "the array, or use shared memory",
         SECTOR_CYCLES * access.sectors,
         access.file,
         access.line,
@@ -194,8 +194,8 @@ def _few_lanes(line: Line, share: float, lanes: float) -> Advice:
     lost = line.instructions * (lanes - line.active_lanes) / WARP
     return Advice(
         f"{_number(line.active_lanes)} of {_number(lanes)} lanes are active in {share:.0%} of the kernel's "
-        "instructions: threads of a warp take different branches, or go round a loop unequally often; "
-        "give whole warps the same work",
+        "instructions: threads of a warp take different branches, or run different numbers of loop iterations; "
+        "give all threads of a warp the same work",
         INSTRUCTION_CYCLES * lost,
         line.file,
         line.line,
@@ -221,8 +221,8 @@ def _shape(kernel: Kernel) -> Iterator[Advice]:
     rest = kernel.threads % WARP
     if rest:
         yield Advice(
-            f"{kernel.threads} threads of a block fill {-(-kernel.threads // WARP)} warps, of which the "
-            f"last has {rest} of {WARP} lanes; take a multiple of {WARP}",
+            f"a block has {_plural(kernel.threads, 'thread')}, so its last warp uses {rest} of {WARP} lanes; "
+            f"choose a multiple of {WARP} threads",
             INSTRUCTION_CYCLES
             * ratio(kernel.instructions, -(-kernel.threads // WARP))
             * (1 - rest / WARP),
@@ -231,8 +231,8 @@ def _shape(kernel: Kernel) -> Iterator[Advice]:
     if occupancy.fraction < LOW_OCCUPANCY:
         yield Advice(
             f"occupancy is {occupancy.fraction:.0%}, limited by {' and '.join(occupancy.limited_by)}: "
-            f"a multiprocessor has room for {_plural(occupancy.blocks, 'block')}; blocks that need less "
-            "of that let more warps hide the time that memory takes"
+            f"a multiprocessor of a GPU holds {_plural(occupancy.blocks, 'block')}; with more warps, a "
+            "GPU computes while other warps wait for memory"
         )
     x, y, z = kernel.grid
     if x * y * z < FEW_BLOCKS:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 #: Lanes of a warp.
 WARP = 32
+SECTOR_BYTES = 32
 
 
 def ratio(part: float, whole: float) -> float:
@@ -144,7 +145,8 @@ class Kernel:
     nanoseconds: time from begin to end, the sum over the launches; shortest and longest: of one launch.
     registers: of a thread, on softcuda an estimate. source: the text that the kernel was compiled from,
     "" if it is unknown. processor: "CPU" on softcuda, "GPU" with NVIDIA's driver, for which there are no
-    counters, only times.
+    counters, only times. is_own: whether it is a kernel of the Python package itself, such as one for an operation on arrays,
+    whose source is no concern of the program.
     """
 
     name: str
@@ -165,6 +167,7 @@ class Kernel:
     accesses: tuple[Access, ...]
     source: str = field(default="", repr=False)
     processor: str = "CPU"
+    is_own: bool = False
 
     @property
     def key(self) -> tuple:
@@ -211,6 +214,11 @@ class Kernel:
             for access in self.accesses
             if space in (None, access.space) and kind in (None, access.kind)
         )
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of global memory that the accesses transferred."""
+        return SECTOR_BYTES * self.total("sectors", "global")
 
     def line_text(self, file: str, line: int) -> str:
         """A line of the kernel's source; "" if its text is unknown."""
@@ -262,6 +270,8 @@ class Record:
 
 
 _NO_LIMIT = 2**32 - 1
+#: The key of the sources under which a package names its own kernels, separated by spaces. No kernel has this name.
+OWN = ""
 
 
 def _occupancy(value: dict, block: Iterable[int]) -> Occupancy:
@@ -308,11 +318,18 @@ def _kernel(value: dict, sources: dict[str, str], processor: str) -> Kernel:
         "source": sources.get(value["name"], ""),
         "processor": processor,
     }
+    # A program may have a kernel of the same name; its lines are those of a source.
+    has_source = any(not line.file.endswith(".ptx") for line in special["lines"])
+    if value["name"] in sources.get(OWN, "").split() and not has_source:
+        special |= {"source": "", "is_own": True}
     return Kernel(**{**value, **special})
 
 
 def parse(text: str, sources: dict[str, str]) -> Record:
-    """The record in a report of softcuda. Raises ValueError if the text is not a report."""
+    """The record in a report of softcuda. Raises ValueError if the text is not a report.
+
+    sources: the source of kernels by their names; see OWN for one further key.
+    """
     value = json.loads(text)
     processor = value.get("processor", "CPU")
     return Record(

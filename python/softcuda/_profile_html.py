@@ -23,10 +23,13 @@ from softcuda._profile_data import (
     source_lines,
 )
 from softcuda._profile_text import (
+    OWN_HEAD,
     by_cost,
     duration,
     heading,
     number,
+    own_rows,
+    own_title,
     remark,
     resources,
     size,
@@ -291,6 +294,22 @@ def _kernel(kernel: Kernel, kernel_id: str) -> str:
     )
 
 
+def _own(record: Record) -> str:
+    """The package's own kernels as one table."""
+    own = [kernel for kernel in record.kernels if kernel.is_own]
+    if not own:
+        return ""
+    head = "".join(f"<th>{word}</th>" for word in OWN_HEAD)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in own_rows(own, record.kernels)
+    )
+    return (
+        f'<section><h2>Arrays</h2><div class="soft">{escape(own_title(own))}</div>'
+        f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div></section>'
+    )
+
+
 _BRACKETS, _SLASH = "In brackets:", "After a slash:"
 
 
@@ -324,7 +343,12 @@ def fragment(record: Record) -> str:
     if not _profile_charts.has_library():
         parts.append(f'<p class="soft">{_profile_charts.MISSING}</p>')
     parts.append(_timeline(record))
-    parts += [_kernel(kernel, f"kernel-{i}") for i, kernel in enumerate(kernels)]
+    parts += [
+        _kernel(kernel, f"kernel-{i}")
+        for i, kernel in enumerate(kernels)
+        if not kernel.is_own
+    ]
+    parts.append(_own(record))
     if not kernels:
         parts.append("<p>No kernel was launched.</p>")
     return f'<div class="pycuda-profile">{"".join(parts)}</div>'

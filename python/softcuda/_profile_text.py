@@ -28,11 +28,14 @@ def size(count: float) -> str:
 
 
 def number(count: float) -> str:
-    """A count in short form: "1234", "56.7k", "8.9M"."""
-    for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if count >= 10 * scale:
-            return f"{count / scale:.3g}{unit}"
-    return f"{count:.0f}"
+    """A count in short form: "1234", "56.7k", "8.94M"."""
+    if count < 1e4:
+        return f"{count:.0f}"
+    for unit, scale in (("k", 1e3), ("M", 1e6), ("G", 1e9)):
+        if count < 999.5 * scale or unit == "G":
+            break
+    count /= scale
+    return f"{count:.0f}{unit}" if count >= 999.5 else f"{count:.3g}{unit}"
 
 
 def shape(extent: Iterable[int]) -> str:
@@ -123,11 +126,12 @@ def _row(kernel: Kernel, line: Line) -> tuple[str, ...]:
 _HEAD = ("line", "executed", "instructions", "lanes", "memory", "source")
 
 
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
+def _table(rows: list[tuple[str, ...]], right: int = 4) -> list[str]:
+    """Rows as lines; the first ``right`` columns are aligned to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
-            cell.ljust(width) if number > 3 else cell.rjust(width)
+            cell.ljust(width) if number >= right else cell.rjust(width)
             for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -160,6 +164,50 @@ def _describe(kernel: Kernel, paint) -> list[str]:
     return [*lines, *_lines(kernel), ""]
 
 
+OWN_HEAD = ("time", "share", "launches", "grid", "block", "instructions", "bytes")
+
+
+def own_title(kernels: list[Kernel]) -> str:
+    """What the package's own kernels are, in one sentence."""
+    time = sum(kernel.nanoseconds for kernel in kernels)
+    launches = sum(kernel.launches for kernel in kernels)
+    form = ""
+    if any(kernel.processor == "CPU" for kernel in kernels):
+        form = "; they are in the form for a CPU, and a GPU runs another form"
+    return f"{times(launches, 'launch')} of kernels for operations on arrays, {duration(time)}{form}"
+
+
+def own_rows(
+    kernels: list[Kernel], all_kernels: Iterable[Kernel]
+) -> list[tuple[str, ...]]:
+    """A row for each of the package's own kernels, the longest time first. Shares are of the time of all kernels."""
+    total = sum(kernel.nanoseconds for kernel in all_kernels)
+    return [
+        (
+            duration(kernel.nanoseconds),
+            f"{ratio(kernel.nanoseconds, total):.0%}",
+            str(kernel.launches),
+            shape(kernel.grid),
+            shape(kernel.block),
+            number(kernel.instructions) if kernel.lines else "-",
+            size(kernel.bytes) if kernel.lines else "-",
+        )
+        for kernel in sorted(kernels, key=lambda kernel: -kernel.nanoseconds)
+    ]
+
+
+def _describe_own(record: Record, paint) -> list[str]:
+    own = [kernel for kernel in record.kernels if kernel.is_own]
+    if not own:
+        return []
+    table = _table([OWN_HEAD, *own_rows(own, record.kernels)], right=len(OWN_HEAD))
+    return [
+        paint(_BOLD, "arrays") + f": {own_title(own)}",
+        *(f"  {row}" for row in table),
+        "",
+    ]
+
+
 def _total(events: Iterable[Event], activity: str) -> tuple[int, int, int]:
     chosen = [event for event in events if event.activity == activity]
     time = sum(event.end - event.begin for event in chosen)
@@ -186,7 +234,9 @@ def report(record: Record, colour: bool = False) -> str:
 
     lines = []
     for kernel in by_cost(record.kernels):
-        lines += _describe(kernel, paint)
+        if not kernel.is_own:
+            lines += _describe(kernel, paint)
+    lines += _describe_own(record, paint)
     lines += _timeline(record, paint)
     if not lines:
         return "no kernel was launched, and nothing was copied"
@@ -200,8 +250,11 @@ def remark(record: Record) -> str:
         return "Times are of the GPU. softcuda counts what kernels do: PYCUDA_DRIVER=softcuda."
     if not any(kernel.lines for kernel in record.kernels):
         return "Times are of the CPU."
+    if all(kernel.is_own for kernel in record.kernels):
+        return "Times are of the CPU, and counting makes kernels slower."
     return (
-        "Times are of the CPU, and counting makes kernels slower. The other numbers are those of a GPU. "
+        "Times are of the CPU, and counting makes kernels slower. The other numbers"
+        f"{' of kernels with a source' * any(kernel.is_own for kernel in record.kernels)} are those of a GPU. "
         "In brackets: the number for an ideal access pattern."
     )
 

@@ -16,6 +16,7 @@ from conftest import is_softcuda
 import pycuda
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
+from softcuda import _profile_text
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -255,7 +256,10 @@ def test_command_prints_text(command):
     done = command("program.py", "copy", "fail")
     assert done.returncode == 3, done.stderr
     assert "kernel copy: grid 1, block 32, 1 launch" in done.stderr
-    assert "line 3: 32 sectors for a request of a load where 4 would do" in done.stderr
+    assert (
+        "line 3: 32 sectors for a request of a load where 4 would be enough"
+        in done.stderr
+    )
     assert "out[threadIdx.x] = out[32 * threadIdx.x + 100];" in done.stderr
     assert "\x1b" not in done.stderr
 
@@ -440,3 +444,51 @@ def test_importing_pycuda_does_not_import_the_profile(run_program):
         """
     )
     assert done.returncode == 0, done.stderr
+
+
+ARRAY_PROGRAM = """
+    import numpy as np
+    import pycuda
+    import pycuda.autoinit
+    from pycuda import gpuarray
+    from pycuda.compiler import SourceModule
+
+    source = "__global__ void run(float *x) { x[threadIdx.x] *= 2; }"
+    m = gpuarray.to_gpu(np.ones((64, 64), np.float32))
+    twice = SourceModule(source).get_function("run")
+    with pycuda.profile() as profile:
+        s = np.sin(m @ m)
+        s.mean()
+        np.sort(s, axis=1)
+        twice(s, block=(32, 1, 1))
+    profile.save("page.html")
+    print(profile.report())
+"""
+
+
+def test_kernels_of_arrays_are_one_table(run_program, tmp_path, monkeypatch):
+    """They have no source that the program could change: one row each, without lines and advice."""
+    monkeypatch.chdir(tmp_path)
+    done = run_program(ARRAY_PROGRAM, PYCUDA_DRIVER="softcuda")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) < 40
+    head = next(i for i, line in enumerate(lines) if line.startswith("arrays: "))
+    assert "a GPU runs another form" in lines[head]
+    columns = "time share launches grid block instructions bytes".split()
+    assert lines[head + 1].split() == columns
+    assert done.stdout.count("kernel run: ") == 1  # the program's own kernel
+    assert "x[threadIdx.x] *= 2" in done.stdout
+    assert "kernel.ptx" not in done.stdout
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<section") == 2
+    assert "kernel.ptx" not in page
+    assert len(page) < 60_000
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(9999, "9999"), (12_345, "12.3k"), (999_900, "1M"), (7_940_000, "7.94M")],
+)
+def test_counts_are_written_in_short_form(count, text):
+    assert _profile_text.number(count) == text

@@ -80,9 +80,9 @@ llvm::CallInst *call_preserving(llvm::IRBuilderBase &builder, const std::string 
         types.push_back(arguments[i]->getType());
     }
     auto *type = llvm::FunctionType::get(builder.getVoidTy(), types, false);
-    // The linker's stubs use x16 and x17.
+    // The linker's stubs use x16 and x17. LLVM knows x30 as a clobber by the name lr alone.
     return builder.CreateCall(llvm::InlineAsm::get(type, "bl " + function + "_preserving",
-                                                   constraints + "~{x16},~{x17},~{x30},~{nzcv}",
+                                                   constraints + "~{x16},~{x17},~{lr},~{nzcv}",
                                                    true),
                               arguments);
 }

@@ -12,6 +12,7 @@ Parts: layers format types ctest pytest freethreaded asan tsan install wheel doc
        These run only if they are named:
        coverage, the tests again, with the lines of C++ and of Python that they run;
        checked, the Python tests with softcuda's check modes: race, then mem and init;
+       arm, what runs on 64-bit ARM in an emulator (docs/arm.md);
        sdist, a build with pip from the source distribution: compiles everything again
 
 Each part's full output goes to build/test-logs/PART.log as well.
@@ -457,6 +458,32 @@ def checked(part: Part) -> Outcome:
     return outcome
 
 
+# The tests that ./test arm runs, and their programs (docs/arm.md).
+ARM_TESTS = {"softcuda_target": "softcuda_target_test"}
+# The emulator's processors: all extensions, and nothing beyond ARMv8.0.
+ARM_PROCESSORS = ("max", "cortex-a53")
+ARM_SKIPPED = (
+    "all tests that need libsoftcuda or Python, which are not yet linked for ARM"
+)
+
+
+def arm(part: Part) -> Outcome:
+    """Tests of softcuda, compiled for 64-bit ARM, in the emulator."""
+    if part.run(ROOT / "tools/cross", "aarch64", *ARM_TESTS.values()) != 0:
+        return Outcome(failed=1)
+    outcome = Outcome()
+    for processor in ARM_PROCESSORS:
+        part.show(f"\nemulated processor: {processor}\n")
+        outcome += run_ctest(
+            part,
+            "aarch64",
+            *("-R", f"^({'|'.join(ARM_TESTS)})$"),
+            environment={"QEMU_CPU": processor},
+        )
+    part.show(f"\nnot run: {ARM_SKIPPED}\n")
+    return outcome
+
+
 PARTS: dict[str, Callable[[Part], Outcome]] = {
     "layers": layers,
     "format": format_sources,
@@ -472,8 +499,9 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "docs": docs,
     "coverage": coverage,
     "checked": checked,
+    "arm": arm,
 }
-ON_REQUEST = ("coverage", "checked", "sdist")
+ON_REQUEST = ("coverage", "checked", "arm", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
 
 

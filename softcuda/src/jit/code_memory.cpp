@@ -2,6 +2,7 @@
 #include "jit/code_memory.h"
 
 #include "jit/llvm.h"
+#include "target/code_cache.h"
 
 #include <algorithm>
 #include <iterator>
@@ -107,12 +108,15 @@ class CodeMemory::Object final : public InFlightAlloc {
     void finalize(OnFinalizedFunction then) override {
         constexpr std::array kProtection = {PROT_READ | PROT_EXEC, PROT_READ,
                                             PROT_READ | PROT_WRITE};
-        for (const Pages &pages : pages_)
+        for (const Pages &pages : pages_) {
+            if (pages.zone == Zone::Code)
+                target::publish_code(pages.begin, pages.bytes);
             if (!protect(pages.begin, pages.bytes,
                          kProtection.at(static_cast<std::size_t>(pages.zone)))) {
                 memory_.give_back(pages_);
                 return then(no_memory());
             }
+        }
         std::unique_lock lock(memory_.mutex_);
         const std::uint64_t number = ++memory_.last_object_;
         memory_.objects_.emplace(number, std::move(pages_));

@@ -2,6 +2,7 @@
 #include "rt/grid.h"
 
 #include "rt/warp_scheduler.h"
+#include "target/code_cache.h"
 #include "target/float_environment.h"
 
 #include <algorithm>
@@ -193,6 +194,7 @@ void Grid::run_warps(WorkerSlot &slot) noexcept {
 
 void Grid::run_blocks(WorkerSlot &slot) noexcept {
     const StandardFloats standard;
+    target::fetch_code_again();
     if (work_.warp_entry)
         return run_warps(slot);
     if (!slot.prepare(work_.memory))
@@ -208,6 +210,7 @@ void Grid::run_blocks(WorkerSlot &slot) noexcept {
 
 void Grid::run_all(WorkerSlot &slot) noexcept {
     const StandardFloats standard;
+    target::fetch_code_again();
     if (work_.warp_entry) {
         divide(1);
         return run_warps(slot);

@@ -456,3 +456,19 @@ def test_transfers(blas, rng):
     vector = np.zeros(4)
     assert library.cublasGetVector(4, 8, pointer(device), 8, pointer(vector), 1) == 0
     assert (vector == a[0]).all()
+
+
+def test_a_handle_serves_other_contexts(device):
+    handle = Handle(load("libcublas.so.13"), "cublas", "cublasCreate_v2", "cublasDestroy_v2")
+    other = cuda.Device(0).make_context()
+    try:
+        for _ in range(20):
+            x = gpuarray.zeros(1 << 14, np.float32)
+            x += 1
+            handle.Sscal_v2(1 << 14, np.float32([3]), x, 1)
+            assert (x.get() == 3).all()
+    finally:
+        del x
+        other.pop()
+        other.detach()
+    handle.close()

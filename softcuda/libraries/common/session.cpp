@@ -98,6 +98,15 @@ void Session::set_stream(CUstream stream) {
     stream_ = stream;
 }
 
+CUcontext Session::context_of(CUstream stream) const {
+    CUcontext context = nullptr;
+    if (stream != nullptr && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD)
+        check_driver(cuStreamGetCtx(stream, &context), "cuStreamGetCtx");
+    else
+        check_driver(cuCtxGetCurrent(&context), "cuCtxGetCurrent");
+    return context != nullptr ? context : context_;
+}
+
 CUstream Session::stream() const {
     std::lock_guard lock(mutex_);
     return stream_;
@@ -127,7 +136,7 @@ void Session::enqueue(const char *function, std::function<void()> work, double o
                       CUstream stream) {
     if (outcome_->failed)
         throw Failure(statuses.execution_failed, ""); // what failed was printed
-    const CurrentContext current(context_);
+    const CurrentContext current(context_of(stream));
     const CUgraph graph = captured(stream);
     if (graph == nullptr && operations <= longest_inline && is_idle(stream)) {
         std::lock_guard lock(running_);
@@ -150,7 +159,7 @@ void Session::enqueue(const char *function, std::function<void()> work, double o
 
 void Session::run(const char *function, std::function<void()> work) {
     {
-        const CurrentContext current(context_);
+        const CurrentContext current(context_of(stream()));
         if (captured(stream()) != nullptr)
             throw Failure(statuses.execution_failed,
                           "a capture cannot contain a call whose result is in the host's memory");
@@ -162,7 +171,7 @@ void Session::run(const char *function, std::function<void()> work) {
 }
 
 void Session::synchronize() const {
-    const CurrentContext current(context_);
+    const CurrentContext current(context_of(stream()));
     check_driver(cuStreamSynchronize(stream()), "cuStreamSynchronize");
 }
 

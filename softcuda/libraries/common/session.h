@@ -57,6 +57,9 @@ class Session {
     struct Work;
 
     [[nodiscard]] static bool is_idle(CUstream stream);
+    /// The stream's context; of a default stream, the calling thread's, as the runtime has it. A
+    /// handle may serve several contexts of a device, and outlive the one in which it was made.
+    [[nodiscard]] CUcontext context_of(CUstream stream) const;
     /// The graph that records the stream, or null.
     [[nodiscard]] static CUgraph captured(CUstream stream);
 

@@ -55,6 +55,38 @@ IN_PROCESS = {
         "o[0] = cuCabs(make_cuDoubleComplex(o[2], o[3]));",
         5,
     ),
+    "Thrust, sort": (
+        "#include <thrust/sort.h>\n#include <thrust/execution_policy.h>\n#include <thrust/functional.h>",
+        "thrust::sort(thrust::seq, o, o + 4, thrust::greater<double>());",
+        4,
+    ),
+    "Thrust, reduce and scan": (
+        "#include <thrust/reduce.h>\n#include <thrust/scan.h>\n#include <thrust/execution_policy.h>",
+        "thrust::inclusive_scan(thrust::device, o, o + 4, o); o[0] = thrust::reduce(thrust::seq, o, o + 4);",
+        20,
+    ),
+    "Thrust, iterators": (
+        "#include <thrust/transform_reduce.h>\n#include <thrust/iterator/counting_iterator.h>\n"
+        "#include <thrust/iterator/zip_iterator.h>\n#include <thrust/execution_policy.h>\n"
+        "struct square { __host__ __device__ double operator()(int i) const { return i * i; } };",
+        "thrust::counting_iterator<int> one(1);"
+        "auto pair = *thrust::make_zip_iterator(thrust::make_tuple(o, o + 1));"
+        "o[0] = thrust::transform_reduce(thrust::seq, one, one + 3, square(), 0.0, thrust::plus<double>())"
+        " + thrust::get<1>(pair);",
+        16,
+    ),
+    "Thrust, complex numbers and random numbers": (
+        "#include <thrust/complex.h>\n#include <thrust/random.h>",
+        "thrust::complex<double> z(o[2], o[3]); thrust::minstd_rand next(1); next.discard(9999);"
+        "o[0] = thrust::abs(z) + (next() == 399268537u);",
+        6,
+    ),
+    "Thrust, vectors beside a kernel": (
+        "#include <thrust/device_vector.h>\n#include <thrust/host_vector.h>\n"
+        "#include <thrust/binary_search.h>\n#include <thrust/execution_policy.h>",
+        "o[0] = thrust::lower_bound(thrust::seq, o, o + 4, 3.0) - o;",
+        2,
+    ),
     "half": (
         "#include <cuda_fp16.h>\n#include <cuda_bf16.h>",
         "o[0] = __half2float(__float2half(float(o[0])) + __half(2.f));",
@@ -63,6 +95,12 @@ IN_PROCESS = {
 }
 # Their host functions need nvcc.
 BY_NVCC = {
+    "Thrust beside host code": (
+        "#include <vector>\n#include <thrust/sort.h>\n#include <thrust/execution_policy.h>\n"
+        "inline size_t sort(std::vector<int> v) { thrust::sort(v.begin(), v.end()); return v.size(); }",
+        "thrust::sort(thrust::seq, o, o + 4, thrust::greater<double>());",
+        4,
+    ),
     "Eigen": (
         "#include <Eigen/Dense>",
         "Eigen::Map<Eigen::Matrix2d> m(o); o[0] = (m * m.transpose()).determinant();",
@@ -73,11 +111,6 @@ BY_NVCC = {
         "r123::Philox4x32 next; r123::Philox4x32::ctr_type c = {{}}; r123::Philox4x32::key_type k = {{}};"
         "o[0] = next(c, k)[0] == 0x6627e8d5;",
         1,
-    ),
-    "Thrust": (
-        "#include <thrust/sort.h>\n#include <thrust/execution_policy.h>\n#include <thrust/functional.h>",
-        "thrust::sort(thrust::seq, o, o + 4, thrust::greater<double>());",
-        4,
     ),
 }
 FOLDERS = {"GLM": "glm", "stb": "stb", "Boost.Preprocessor": "boost"}

@@ -26,10 +26,11 @@ RequestedArchitecture requested_architecture(const CompileJob &job) {
     return requested;
 }
 
-std::string prepare_source(const CompileJob &job, std::string_view source, bool all_outside) {
+std::string prepare_source(const CompileJob &job, std::string_view source, bool all_outside,
+                           Precompile precompile) {
     const CompileRequest &request = job.request;
     const auto leading = [&](const IsOutside &is_outside) {
-        return job.options.wants_precompiled_headers ? leading_directives(source, is_outside) : 0;
+        return precompile == Precompile::Yes ? leading_directives(source, is_outside) : 0;
     };
     if (request.linkage == Linkage::Cxx)
         return name_source(source, request.name,

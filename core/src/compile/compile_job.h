@@ -22,6 +22,8 @@ struct CompileJob {
     std::string source_directory = {};
     /// What the image depends on in addition to the source and its headers.
     std::string compiler_identity = {};
+    /// The cache's folder; empty: nothing is kept there.
+    std::string cache = {};
     /// The folder that keeps unpacked CUDA headers between runs; empty: they are not kept.
     std::string header_store = {};
     /// The folder that keeps the verdicts of host_code_includes.h between runs; empty: they are not
@@ -71,9 +73,10 @@ class UnknownType : public NeedsNvcc {
 
 /// The text that is passed to the compiler: the job's source, or a text in its place with the same
 /// lines, wrapped in extern "C" if requested. With `all_outside`, the user's headers are outside
-/// the wrap, too.
+/// the wrap, too. With Precompile::Yes, the includes at the beginning come before all other text.
+enum class Precompile { No, Yes };
 [[nodiscard]] std::string prepare_source(const CompileJob &job, std::string_view source,
-                                         bool all_outside);
+                                         bool all_outside, Precompile precompile);
 
 /// The file name without folder and extension: "kernel" for "dir/kernel.cu".
 [[nodiscard]] std::string stem_of(const std::string &name);

@@ -150,8 +150,10 @@ CompileJob make_job(const CompileRequest &request, CompilerOptions options) {
         job.include_path.push_back({fs::absolute(path).lexically_normal(), Owner::User});
     if (fs::path folder = cache_directory(request); !folder.empty()) {
         job.header_store = folder / "cuda-headers";
-        if (caches_are_on(request))
+        if (caches_are_on(request)) {
+            job.cache = folder;
             job.verdict_store = folder / "host-code";
+        }
     }
     return job;
 }

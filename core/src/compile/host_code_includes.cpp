@@ -26,7 +26,7 @@ Known &known() {
 /// The includes of the source, the folders and the options; empty if the source has no includes.
 std::string key_of(const CompileJob &job) {
     const std::string &source = job.request.source;
-    std::string key;
+    std::string key; // with the version of the verdicts: later versions compile more by NVRTC
     for (const IncludeDirective &include :
          find_includes(source, blank_comments_and_strings(source)))
         if (!include.only_asks)
@@ -37,7 +37,7 @@ std::string key_of(const CompileJob &job) {
         key += directory.path + '\n';
     for (const std::string &option : job.options.nvrtc)
         key += option + '\n';
-    return key + job.source_directory + '\n' + job.compiler_identity;
+    return key + "2\n" + job.source_directory + '\n' + job.compiler_identity;
 }
 
 /// The file that says that a source with these includes has host code; empty if there is no store.

@@ -12,6 +12,7 @@
 #include "standard_headers.h"
 #include "struct_attributes.h"
 #include "texture_shim.h"
+#include "thrust_headers.h"
 
 namespace pycuda::compile_detail {
 namespace {
@@ -77,6 +78,12 @@ class Scanner {
         if (include.form == IncludeDirective::Form::Computed) {
             scan_.incomplete |= folder.owner == Owner::User;
             return;
+        }
+        if (folder.owner == Owner::User) {
+            const std::string_view name = include.name;
+            scan_.has_thrust |= is_thrust_header(name);
+            scan_.has_large_library |= is_thrust_header(name) || name.starts_with("cub/") ||
+                                       name.starts_with("cooperative_groups");
         }
         if (include.name.starts_with('/')) {
             try_file(include.name, folder.owner, folder, include.name);

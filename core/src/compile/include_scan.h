@@ -52,6 +52,11 @@ struct IncludeScan {
     std::vector<AdaptedHeader> adapted;
     /// The words of the source and of the user's headers that nvcc_names.h has a part for.
     std::set<std::string, std::less<>> nvcc_names;
+    /// Whether a user's file includes a header of Thrust (thrust_headers.h).
+    bool has_thrust = false;
+    /// Whether a user's file includes one of CUDA's libraries of templates: Thrust, CUB,
+    /// cooperative groups.
+    bool has_large_library = false;
     /// Whether a user's file has `#include MACRO`, so that the list may be incomplete.
     bool incomplete = false;
 };

@@ -69,7 +69,7 @@ class NvccCompilation {
 
     CompileOutcome run() {
         std::ofstream(in_directory(file_name_), std::ios::binary)
-            << prepare_source(job_, job_.request.source, false);
+            << prepare_source(job_, job_.request.source, false, Precompile::No);
         ProcessResult process = start();
         if (process.status != 0 && is_for_the_device_alone_ &&
             names_an_unknown_architecture(process.standard_error)) {

@@ -14,6 +14,8 @@
 //   own overloads of pow and its like         leave ours out (nvcc_names.h)
 //   a header that asks for GCC                define its macros
 //
+// A source that includes Thrust is compiled with the remedies of thrust_headers.h from the start.
+//
 // If the source still fails for such a reason, NeedsNvcc is thrown.
 #include <algorithm>
 #include <cstdio>
@@ -29,9 +31,11 @@
 #include "mistake_hints.h"
 #include "nvcc_names.h"
 #include "nvrtc_library.h"
+#include "precompiled_headers.h"
 #include "standard_headers.h"
 #include "subprocess.h"
 #include "texture_shim.h"
+#include "thrust_headers.h"
 
 namespace fs = std::filesystem;
 
@@ -89,6 +93,11 @@ std::string unknown_parameter_type(const std::string &log) {
     return log.substr(std::min(end, log.size())).starts_with(after) ? log.substr(at, end - at) : "";
 }
 
+// "the command line options do not match", "PCH creation disabled because #line directive".
+constexpr std::string_view messages_about_precompiled_headers = "629,20283";
+// "incompatible redefinition of macro": INFINITY, of <cmath> and of CUDA's C++ library.
+constexpr const char *messages_of_thrust = "--diag-suppress=47";
+
 // What C++ has since C++20, and GCC before.
 constexpr std::string_view auto_parameter = "error: \"auto\" is not allowed here";
 constexpr std::string_view lambda_in_type = "a lambda is not allowed in an unevaluated expression";
@@ -122,13 +131,14 @@ struct Attempt {
     bool without_gcc_macros = false;
     bool with_gnu_extensions_replaced = false;
     bool with_cpp20 = false;
+    bool with_thrust = false;
     bool with_constants_folded = false;
     std::set<std::size_t> host_variables; // numbers of constants that only the host can compute
 
     /// Whether the compiler reads the declarations of the source as they are written.
     bool keeps_meaning() const {
-        return !headers_outside_wrap && !for_device_by_default && host_variables.empty() &&
-               !with_gnu_extensions_replaced;
+        return !headers_outside_wrap && (!for_device_by_default || with_thrust) &&
+               host_variables.empty() && !with_gnu_extensions_replaced;
     }
 };
 
@@ -190,6 +200,9 @@ class NvrtcCompilation {
         scan_ = scan_includes(
             job_, path, {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced});
 
+        if (scan_.has_thrust)
+            attempt_.with_thrust = attempt_.for_device_by_default = true;
+
         NvrtcJob nvrtc{adapted_source(),
                        job_.request.name,
                        {"--gpu-architecture=" + compiled_architecture().name()},
@@ -204,7 +217,6 @@ class NvrtcCompilation {
         add_line_information(nvrtc.options);
         if (attempt_.for_device_by_default)
             nvrtc.options.push_back("--device-as-default-execution-space");
-        add_precompiled_header_folder(nvrtc.options);
         for (const IncludeDirectory &directory : path)
             nvrtc.options.push_back("-I" + directory.path);
         for (const std::string &name : scan_.unresolved)
@@ -221,9 +233,11 @@ class NvrtcCompilation {
         add_adapted_headers(nvrtc);
         if (attempt_.with_cpp20)
             add_once(nvrtc.options, "--std=c++20");
+        add_thrust(nvrtc);
         add_nvcc_names(nvrtc);
         add_gnu_extensions(nvrtc);
         add_implicit_names(nvrtc);
+        add_precompiled_header_folder(nvrtc.options);
 
         command_line_ = {"nvrtc"};
         command_line_.insert(command_line_.end(), nvrtc.options.begin(), nvrtc.options.end());
@@ -243,7 +257,8 @@ class NvrtcCompilation {
             folded_ = fold_constants(source, attempt_.host_variables);
             source = folded_.text;
         }
-        return prepare_source(job_, source, attempt_.headers_outside_wrap);
+        return prepare_source(job_, source, attempt_.headers_outside_wrap,
+                              precompiles() ? Precompile::Yes : Precompile::No);
     }
 
     /// PTX of a user's source gets line information: softcuda reports the line at which a kernel
@@ -264,6 +279,27 @@ class NvrtcCompilation {
             if (header.has_textures)
                 add_once(nvrtc.options, before_all.c_str());
         }
+    }
+
+    /// Adds the headers that Thrust needs, those of the host among them.
+    void add_thrust(NvrtcJob &nvrtc) const {
+        if (!attempt_.with_thrust)
+            return;
+        const auto is_users = [&](const std::string &name) {
+            return std::ranges::any_of(job_.include_path, [&](const IncludeDirectory &directory) {
+                return directory.owner == IncludeDirectory::Owner::User &&
+                       stamp_file(directory.path + "/" + name);
+            });
+        };
+        for (const std::string &name : names_of_host_headers())
+            if (!is_users(name)) {
+                const char *text = standard_header(name);
+                nvrtc.headers.emplace(name, text ? text : "");
+            }
+        nvrtc.headers.emplace(thrust_header, text_of_thrust_header());
+        nvrtc.headers.emplace(thrust_bad_alloc_header, text_of_thrust_bad_alloc_header());
+        nvrtc.options.push_back(std::string("--pre-include=") + thrust_header);
+        nvrtc.options.push_back(messages_of_thrust);
     }
 
     /// Adds a header before the source, with what nvcc has for words of the source.
@@ -302,12 +338,31 @@ class NvrtcCompilation {
                 nvrtc.headers.emplace(header, standard_header(header));
     }
 
-    /// A precompiled header is valid for this process only, because it depends on the compiler's
-    /// memory addresses. It may take some 250 MB of disk.
+    /// Whether the user requests precompiled headers, or the source's headers are large.
+    bool precompiles() const {
+        return job_.options.wants_precompiled_headers ||
+               (library_.has_precompiled_headers() && !job_.cache.empty() &&
+                job_.request.builtins == Builtins::All && has_large_headers(scan_));
+    }
+
     void add_precompiled_header_folder(std::vector<std::string> &options) const {
-        if (!job_.options.wants_precompiled_headers)
+        if (!precompiles())
             return;
         library_.allow_large_precompiled_headers();
+        if (!job_.options.wants_precompiled_headers) {
+            std::string headers;
+            for (const std::string &option : options)
+                headers += option + '\n';
+            for (const Dependency &file : scan_.dependencies.files)
+                headers += file.path + '\n';
+            const std::string folder = folder_for_precompiled_headers(job_.cache, headers);
+            if (folder.empty())
+                return;
+            options.insert(options.end(),
+                           {"--pch", "--pch-dir=" + folder, "--pch-messages=false",
+                            "--diag-suppress=" + std::string(messages_about_precompiled_headers)});
+            return;
+        }
         for (const std::string &option : options)
             if (option.find("-pch-dir") != std::string::npos)
                 return;
@@ -420,6 +475,10 @@ class NvrtcCompilation {
                 reason = reason.substr(colon + 7);
             throw_error<NeedsNvcc>(message + ": " + library_.name() + " says: " + reason, outcome);
         }
+        if (attempt_.with_thrust && job_.has_nvcc)
+            throw_error<NeedsNvcc>(message + ": NVRTC cannot compile a part of the source, which "
+                                             "uses Thrust",
+                                   outcome);
         const std::string hint = hint_for_mistake(job_.request.source, outcome.log);
         if (std::string type = unknown_parameter_type(outcome.log);
             !type.empty() && attempt_.host_headers.empty())

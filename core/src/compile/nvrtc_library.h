@@ -52,6 +52,10 @@ class NvrtcLibrary {
     /// headers.
     bool install_headers(const std::string &folder) const;
 
+    /// Whether the compiler has the option --pch.
+    [[nodiscard]] bool has_precompiled_headers() const noexcept {
+        return set_pch_heap_size_ != nullptr;
+    }
     /// Sets the memory for precompiled headers of large libraries, if this NVRTC supports them.
     void allow_large_precompiled_headers() const;
 

@@ -317,40 +317,53 @@ Table make_table() {
     return table;
 }
 
+const Table &table_of_headers() {
+    static const Table *table = new Table(make_table());
+    return *table;
+}
+
+constexpr std::string_view host_headers[] = {"alloca.h",   "bit",           "bitset",
+                                             "cctype",     "cerrno",        "chrono",
+                                             "complex.h",  "concepts",      "condition_variable",
+                                             "csetjmp",    "csignal",       "cstdarg",
+                                             "ctype.h",    "cwchar",        "deque",
+                                             "dlfcn.h",    "endian.h",      "errno.h",
+                                             "exception",  "execution",     "features.h",
+                                             "fenv.h",     "filesystem",    "forward_list",
+                                             "fstream",    "future",        "iomanip",
+                                             "ios",        "iosfwd",        "iostream",
+                                             "istream",    "list",          "locale.h",
+                                             "malloc.h",   "map",           "memory",
+                                             "mutex",      "numbers",       "omp.h",
+                                             "optional",   "ostream",       "pthread.h",
+                                             "queue",      "random",        "regex",
+                                             "set",        "setjmp.h",      "shared_mutex",
+                                             "signal.h",   "span",          "sstream",
+                                             "stack",      "stdarg.h",      "stdexcept",
+                                             "string",     "string_view",   "strings.h",
+                                             "sys/stat.h", "sys/time.h",    "sys/types.h",
+                                             "tgmath.h",   "thread",        "typeinfo",
+                                             "unistd.h",   "unordered_map", "unordered_set",
+                                             "valarray",   "values.h",      "variant",
+                                             "vector",     "wchar.h"};
+
 } // namespace
 
 const char *standard_header(std::string_view name) {
-    static const Table *table = new Table(make_table());
-    auto found = table->find(name);
-    return found == table->end() ? nullptr : found->second.c_str();
+    const Table &table = table_of_headers();
+    auto found = table.find(name);
+    return found == table.end() ? nullptr : found->second.c_str();
+}
+
+std::vector<std::string> names_of_host_headers() {
+    std::vector<std::string> names(std::begin(host_headers), std::end(host_headers));
+    for (const auto &[name, text] : table_of_headers())
+        names.push_back(name);
+    return names;
 }
 
 bool is_host_header(std::string_view name) {
-    constexpr std::string_view names[] = {"alloca.h",   "bit",           "bitset",
-                                          "cctype",     "cerrno",        "chrono",
-                                          "complex.h",  "concepts",      "condition_variable",
-                                          "csetjmp",    "csignal",       "cstdarg",
-                                          "ctype.h",    "cwchar",        "deque",
-                                          "dlfcn.h",    "endian.h",      "errno.h",
-                                          "exception",  "execution",     "features.h",
-                                          "fenv.h",     "filesystem",    "forward_list",
-                                          "fstream",    "future",        "iomanip",
-                                          "ios",        "iosfwd",        "iostream",
-                                          "istream",    "list",          "locale.h",
-                                          "malloc.h",   "map",           "memory",
-                                          "mutex",      "numbers",       "omp.h",
-                                          "optional",   "ostream",       "pthread.h",
-                                          "queue",      "random",        "regex",
-                                          "set",        "setjmp.h",      "shared_mutex",
-                                          "signal.h",   "span",          "sstream",
-                                          "stack",      "stdarg.h",      "stdexcept",
-                                          "string",     "string_view",   "strings.h",
-                                          "sys/stat.h", "sys/time.h",    "sys/types.h",
-                                          "tgmath.h",   "thread",        "typeinfo",
-                                          "unistd.h",   "unordered_map", "unordered_set",
-                                          "valarray",   "values.h",      "variant",
-                                          "vector",     "wchar.h"};
-    return std::ranges::find(names, name) != std::end(names);
+    return std::ranges::find(host_headers, name) != std::end(host_headers);
 }
 
 } // namespace pycuda::compile_detail

@@ -6,12 +6,17 @@
 // declarations of the parts that device code can use.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace pycuda::compile_detail {
 
 /// The replacement for a header; null if there is none.
 [[nodiscard]] const char *standard_header(std::string_view name);
+
+/// The names of all headers that have a replacement, and of those that only host code uses.
+[[nodiscard]] std::vector<std::string> names_of_host_headers();
 
 /// Whether only host code uses the header: <iostream>, <vector>, <unistd.h>. Kernels in a source
 /// with such an include compile without the header.

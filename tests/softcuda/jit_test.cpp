@@ -3,6 +3,7 @@
 
 #include "compiler/pipeline.h"
 #include "jit/code.h"
+#include "jit/constant_table.h"
 #include "jit/frame_bytes.h"
 #include "jit/llvm.h"
 #include "jit/object_cache.h"
@@ -110,6 +111,56 @@ void test_large_functions_are_compiled_without_optimisation() {
     code.find_as<void (*)(float *)>("kernel")(values);
     for (int i = 0; i < 32; ++i)
         CHECK(values[i] == static_cast<float>(i + 2 * kMany));
+}
+
+/// void kernel(uint32_t *p): p[0..31] in `steps` steps, each with constants of its own.
+void make_steps(TestKernel &made, std::uint32_t steps) {
+    auto &builder = made.builder;
+    auto *vector = llvm::FixedVectorType::get(builder.getInt32Ty(), 32);
+    llvm::Value *x = builder.CreateAlignedLoad(vector, made.kernel->getArg(0), llvm::Align(4));
+    for (std::uint32_t step = 1; step <= steps; ++step) {
+        llvm::SmallVector<std::uint32_t, 32> lanes;
+        for (std::uint32_t lane = 0; lane < 32; ++lane)
+            lanes.push_back(step * lane);
+        x = builder.CreateAdd(x, llvm::ConstantDataVector::get(made.context, lanes));
+        x = builder.CreateXor(x,
+                              builder.CreateVectorSplat(32, builder.getInt32(step * 2654435761U)));
+    }
+    builder.CreateAlignedStore(x, made.kernel->getArg(0), llvm::Align(4));
+    builder.CreateRetVoid();
+}
+
+std::size_t count_constants(const llvm::Function &function) {
+    std::size_t count = 0;
+    for (const llvm::BasicBlock &block : function)
+        for (const llvm::Instruction &instruction : block)
+            if (instruction.isBinaryOp())
+                count += std::size_t{llvm::isa<llvm::Constant>(instruction.getOperand(1))};
+    return count;
+}
+
+// LLVM compares each constant of a function with all constants before.
+void test_many_constants_are_loaded_from_a_table(const jit::Target &target) {
+    constexpr std::uint32_t kFew = 20, kMany = 400;
+    TestKernel few(target, /*has_pointer=*/true), many(target, /*has_pointer=*/true);
+    make_steps(few, kFew);
+    CHECK(!jit::tabulate_constants(few.module));
+    CHECK(count_constants(*few.kernel) == 2 * kFew);
+    make_steps(many, kMany);
+    CHECK(jit::tabulate_constants(many.module));
+    CHECK(count_constants(*many.kernel) == 0);
+    CHECK(many.module.global_size() == 1);
+    jit::require_valid(many.module, "with a table of constants");
+
+    const jit::Code code(jit::emit_object(many.module, target), {});
+    std::uint32_t values[32] = {};
+    code.find_as<void (*)(std::uint32_t *)>("kernel")(values);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        std::uint32_t expected = 0;
+        for (std::uint32_t step = 1; step <= kMany; ++step)
+            expected = (expected + step * lane) ^ (step * 2654435761U);
+        CHECK(values[lane] == expected);
+    }
 }
 
 void test_sizes_of_frames_are_known() {
@@ -503,6 +554,7 @@ void test_cache_environment() {
 
 int main() {
     test_large_functions_are_compiled_without_optimisation();
+    test_many_constants_are_loaded_from_a_table(jit::Target::from_environment());
     test_sizes_of_frames_are_known();
     test_halves_are_compared_as_floats();
     test_slots_become_values();

@@ -47,13 +47,22 @@ llvm::AnalysisID pass_before_selection() {
     return pass->getPassID();
 }
 
+/// The loop over the warps contains all basic blocks. MachineLICM moves every constant in front of
+/// it, and MachineCSE computes what several basic blocks need once: as many values are then live
+/// everywhere, and liveness and register allocation take quadratic time. MachineCSE also visits all
+/// uses of a value for each instruction that it joins.
+void leave_out_quadratic(llvm::TargetPassConfig &config) {
+    config.disablePass(&llvm::EarlyMachineLICMID);
+    config.disablePass(&llvm::MachineCSEID);
+}
+
 } // namespace
 
 // As TargetMachine::addPassesToEmitMC(), without one analysis: it looks for the locations of
 // variables in all machine code with lines, though there are no variables, and takes 3 per cent of
 // the time.
 MachinePasses::MachinePasses(llvm::TargetMachine &any_machine, const Target &target,
-                             MoveConstants constants) {
+                             CodeSize size) {
     auto &machine = static_cast<llvm::LLVMTargetMachine &>(any_machine);
     auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
     llvm::TargetPassConfig *config = machine.createPassConfig(passes_);
@@ -62,8 +71,8 @@ MachinePasses::MachinePasses(llvm::TargetMachine &any_machine, const Target &tar
     passes_.add(info);
     if (!target.is_for_debugging())
         config->disablePass(&llvm::LiveDebugValuesID);
-    if (constants == MoveConstants::No)
-        config->disablePass(&llvm::EarlyMachineLICMID);
+    if (size == CodeSize::Large)
+        leave_out_quadratic(*config);
     // Processors that reorder instructions gain nothing from a second schedule.
     config->disablePass(&llvm::PostRASchedulerID);
     config->insertPass(pass_before_selection(), make_split_blocks_pass());
@@ -85,10 +94,10 @@ std::vector<char> MachinePasses::run(llvm::Module &module) {
 
 CodeGenerator::CodeGenerator(const Target &target) : machine_(target.make_machine()) {}
 
-MachinePasses &CodeGenerator::passes(const Target &target, MoveConstants constants) {
-    std::unique_ptr<MachinePasses> &made = passes_.at(static_cast<std::size_t>(constants));
+MachinePasses &CodeGenerator::passes(const Target &target, CodeSize size) {
+    std::unique_ptr<MachinePasses> &made = passes_.at(static_cast<std::size_t>(size));
     if (!made)
-        made = std::make_unique<MachinePasses>(*machine_, target, constants);
+        made = std::make_unique<MachinePasses>(*machine_, target, size);
     return *made;
 }
 

@@ -15,13 +15,14 @@ namespace softcuda::jit {
 
 class Target;
 
-/// Whether constants are moved out of the loop over the warps.
-enum class MoveConstants { No, Yes };
+/// Some of LLVM's passes take the square of the number of basic blocks or of constants, and are
+/// left out of large code.
+enum class CodeSize { Usual, Large };
 
 /// LLVM's passes from optimised IR to an object file, for one module after another.
 class MachinePasses {
   public:
-    MachinePasses(llvm::TargetMachine &machine, const Target &target, MoveConstants constants);
+    MachinePasses(llvm::TargetMachine &machine, const Target &target, CodeSize size);
     std::vector<char> run(llvm::Module &module);
 
   private:
@@ -36,7 +37,7 @@ class CodeGenerator {
     explicit CodeGenerator(const Target &target);
 
     [[nodiscard]] llvm::TargetMachine &machine() const { return *machine_; }
-    [[nodiscard]] MachinePasses &passes(const Target &target, MoveConstants constants);
+    [[nodiscard]] MachinePasses &passes(const Target &target, CodeSize size);
 
   private:
     std::unique_ptr<llvm::TargetMachine> machine_;

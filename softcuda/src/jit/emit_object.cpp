@@ -1,5 +1,8 @@
 // emit_object.cpp -- machine code of optimised LLVM IR.
+#include "jit/branch_weights.h"
 #include "jit/code_generator.h"
+#include "jit/constant_table.h"
+#include "jit/large_code.h"
 #include "jit/optimize.h"
 #include "jit/split_blocks.h"
 #include "jit/target.h"
@@ -10,22 +13,12 @@ namespace softcuda::jit {
 
 namespace {
 
-/// With so many basic blocks, constants stay where they are used. The loop over the warps contains
-/// all basic blocks, and MachineLICM moves every constant in front of it: as many values as
-/// constants are then live everywhere, and register allocation takes quadratic time.
-constexpr std::size_t kManyBasicBlocks = 1000;
-
-bool has_many_basic_blocks(const llvm::Module &module) {
-    std::size_t count = 0;
-    for (const llvm::Function &function : module)
-        count += function.size();
-    return count > kManyBasicBlocks;
-}
-
 std::vector<char> run_machine_passes(llvm::Module &module, const Target &target) {
-    const MoveConstants constants =
-        has_many_basic_blocks(module) ? MoveConstants::No : MoveConstants::Yes;
-    return CodeGeneratorLease(target)->passes(target, constants).run(module);
+    const bool many_constants = tabulate_constants(module);
+    weigh_branches(module);
+    const bool large = many_constants || std::ranges::any_of(module, has_many_basic_blocks);
+    const CodeSize size = large ? CodeSize::Large : CodeSize::Usual;
+    return CodeGeneratorLease(target)->passes(target, size).run(module);
 }
 
 /// In LLVM instructions of one function. With more, liveness and the optimising register allocator

@@ -1,0 +1,17 @@
+// large_code.h -- functions for which LLVM passes of quadratic time are left out.
+#pragma once
+
+#include "jit/llvm.h"
+
+namespace softcuda::jit {
+
+/// The loop over the warps contains all basic blocks, so a value that a pass moves in front of it
+/// is live in all of them. Liveness and register allocation take
+/// the product of the number of such values and of the number of basic blocks.
+inline constexpr std::size_t kManyBasicBlocks = 1000;
+
+inline bool has_many_basic_blocks(const llvm::Function &function) {
+    return function.size() > kManyBasicBlocks;
+}
+
+} // namespace softcuda::jit

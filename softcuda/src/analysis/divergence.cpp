@@ -4,7 +4,6 @@
 // lanes reconverge after different paths, a phi selects a different operand for each lane, so its
 // value differs between lanes. A shape only changes to a less precise one, so the iteration
 // terminates.
-// between lanes itself. Shapes only ever get worse, so the iteration ends.
 
 #include "analysis/shape.h"
 #include "analysis/shape_rules.h"

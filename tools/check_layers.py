@@ -127,7 +127,10 @@ LAYERS: dict[str, set[str]] = {
     "softcuda/cudart": {"abi"},
     "softcuda/libraries/common": {"abi"},
     "softcuda/libraries/cublas": {"abi", "softcuda/libraries/common"},
-    "softcuda/libraries/cublaslt": {"softcuda/libraries/common", "softcuda/libraries/cublas"},
+    "softcuda/libraries/cublaslt": {
+        "softcuda/libraries/common",
+        "softcuda/libraries/cublas",
+    },
     "softcuda/libraries/cufft": {"abi", "softcuda/libraries/common"},
     "softcuda/libraries/curand": {"abi", "softcuda/libraries/common"},
     "softcuda/libraries/cusolver": {"abi", "softcuda/libraries/common"},

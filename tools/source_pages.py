@@ -17,7 +17,7 @@ PAGE = """<!doctype html>
 body {{ margin: 1rem; font-family: sans-serif; background: white; color: black; }}
 pre {{ font-size: 0.85rem; line-height: 1.4; }}
 a {{ color: inherit; text-decoration: none; }}
-a:target ~ *, span:target {{ background: #fff3b0; }}
+span:target {{ background: #fff3b0; }}
 .linenos {{ opacity: 0.5; padding-right: 1em; user-select: none; }}
 {light}
 @media (prefers-color-scheme: dark) {{

@@ -22,8 +22,8 @@ namespace {
 
 /// The objects of one side's memory that must be kept alive.
 struct Side {
-    nb::object owner;
-    HostBuffer buffer; ///< for host memory
+    nb::object owner = nb::none(); ///< None if an address was set as a number, or nothing was set
+    HostBuffer buffer;             ///< for host memory
 };
 
 template <class Structure> struct StructuredCopy {
@@ -273,6 +273,19 @@ void check_end(const What &what, const Place &place, const Side &side, const cha
                         std::to_string(side.buffer.extent()) + " bytes of host memory");
 }
 
+/// Throws if the program has not set the memory of a side, or has set a memory type that does not
+/// fit. The driver would access the address 0, or memory as an array.
+void check_memory(CUmemorytype type, const Side &side, const char *name) {
+    const bool fits = type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED ||
+                      (type == CU_MEMORYTYPE_HOST && side.buffer.data() != nullptr) ||
+                      (type == CU_MEMORYTYPE_ARRAY && nb::isinstance<CudaArray>(side.owner));
+    if (!fits)
+        throw Error("structured_copy", CUDA_ERROR_INVALID_VALUE,
+                    "the " + std::string(name) +
+                        " of the copy is not set, or is not of its memory " + "type, " +
+                        std::to_string(static_cast<int>(type)));
+}
+
 template <class Copy> void check_host_memory(const Copy &copy) {
     check_end(copy.what, source_place(copy.what), copy.source, "source");
     check_end(copy.what, destination_place(copy.what), copy.destination, "destination");
@@ -295,6 +308,11 @@ template <class Copy> void keep_until_done(const Copy &copy, Work &work) {
 /// Without a stream, the copy is work of the current stream, and the call waits for the copy.
 template <class Copy, class Start, class Run>
 void run_copy(Copy &copy, nb::handle stream, Start &&start, Run &&run) {
+    const auto &what = copy.what;
+    if (what.WidthInBytes != 0 && what.Height != 0 && depth_of(what) != 0) {
+        check_memory(what.srcMemoryType, copy.source, "source");
+        check_memory(what.dstMemoryType, copy.destination, "destination");
+    }
     check_host_memory(copy);
     PythonWork work({copy.destination.owner, copy.source.owner}, stream);
     use_memory(copy, work.get());

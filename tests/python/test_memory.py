@@ -305,3 +305,41 @@ def test_an_error_says_where_the_allocation_ends(device, call, message):
     with pytest.raises(cuda.LogicError, match=message):
         call(memory, np.zeros(2000, np.uint8))
     cuda.memset_d8(memory, 1, 1000)
+
+
+@pytest.mark.parametrize("kind", [cuda.Memcpy2D, cuda.Memcpy3D])
+def test_structured_copies_whose_sides_are_not_set(device, kind):
+    """An error instead of an access to the address 0."""
+    memory, host = cuda.mem_alloc(64), np.zeros(16, np.float32)
+    with pytest.raises(cuda.LogicError):
+        kind()()
+
+    def sized():
+        copy = kind()
+        copy.width_in_bytes = copy.src_pitch = copy.dst_pitch = 16
+        copy.height = 4
+        if kind is cuda.Memcpy3D:
+            copy.src_height = copy.dst_height = 4
+            copy.depth = 1
+        return copy
+
+    for missing in ("source", "destination"):
+        for stream in (None, cuda.Stream()):
+            copy = sized()
+            if missing == "source":
+                copy.set_dst_device(memory)
+            else:
+                copy.set_src_host(host)
+            with pytest.raises(
+                cuda.LogicError, match=f"the {missing} of the copy is not set"
+            ):
+                copy(stream=stream)
+    copy = sized()
+    copy.set_src_host(host)
+    copy.set_dst_device(memory)
+    for wrong in (cuda.memory_type.ARRAY, 77):
+        copy.dst_memory_type = wrong
+        with pytest.raises(cuda.LogicError, match=f"its memory type, {int(wrong)}"):
+            copy()
+    copy.dst_memory_type = cuda.memory_type.DEVICE
+    copy()

@@ -458,6 +458,23 @@ def test_the_error_says_how_to_get_nvcc(device):
         SourceModule(REFUSED, **ALONE)
 
 
+@pytest.mark.parametrize(
+    "body, says",
+    [
+        ("o[0] = ;", "expected an expression"),
+        ("o[0] = o[0] ? 1;", 'expected a ":"'),
+        ("struct S s; o[0] = 1;", "incomplete type"),
+        ("\n#error not for this device\n", "#error directive"),
+        ("\n#nonsense\n", "preprocessing directive"),
+    ],
+)
+def test_a_mistake_for_every_compiler_gives_no_advice_to_get_nvcc(device, body, says):
+    with pytest.raises(cuda.CompileError) as caught:
+        SourceModule(f"__global__ void k(int *o) {{ {body} }}", **ALONE)
+    assert says in str(caught.value)
+    assert "nvidia-cuda-nvcc" not in str(caught.value)
+
+
 def test_the_trace_says_that_nvcc_compiled(tmp_path, nvcc):
     program = f"import pycuda.compiler as c; c.compile({REFUSED!r}, target='cubin', arch='sm_80')"
     done = subprocess.run(

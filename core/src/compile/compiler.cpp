@@ -244,9 +244,9 @@ CompileOutcome compile_refused_text(const CompileJob &job, const std::optional<s
     if (!request.name_expressions.empty() || !nvcc_may_accept(failure.standard_error()))
         throw RefusedText(failure);
     if (!nvcc) {
-        RefusedText advised(failure.message() + advice_to_get_nvcc(failure.standard_error()),
-                            failure.command_line(), failure.standard_output(),
-                            failure.standard_error());
+        RefusedText advised(
+            failure.message() + advice_to_get_nvcc(request.source, failure.standard_error()),
+            failure.command_line(), failure.standard_output(), failure.standard_error());
         advised.kept_in = failure.kept_in;
         throw advised;
     }

@@ -49,13 +49,21 @@ bool is_error_everywhere(std::string_view message) {
     });
 }
 
-bool is_extension(std::string_view log) {
+/// Whether nvcc has no such error. A missing expression is a mistake everywhere, unless the source
+/// has an extension that NVRTC reports in this way.
+bool is_extension(std::string_view source, std::string_view log) {
     constexpr std::string_view phrases[] = {"the size of an array must be greater than zero",
-                                            "incomplete type \"", "#error directive",
-                                            "unrecognized preprocessing directive"};
-    return may_be_gnu_extension(log) || std::ranges::any_of(phrases, [&](std::string_view phrase) {
-               return log.find(phrase) != std::string_view::npos;
-           });
+                                            "incomplete type \"void\"",
+                                            "identifier \"typeof",
+                                            "identifier \"__typeof",
+                                            "identifier \"__builtin_",
+                                            "identifier \"__extension__",
+                                            "identifier \"__asm"};
+    return std::ranges::any_of(phrases,
+                               [&](std::string_view phrase) {
+                                   return log.find(phrase) != std::string_view::npos;
+                               }) ||
+           (may_be_gnu_extension(log) && replace_gnu_extensions(source).has_value());
 }
 
 } // namespace
@@ -67,8 +75,8 @@ bool nvcc_may_accept(std::string_view log) {
     return accepts;
 }
 
-std::string advice_to_get_nvcc(std::string_view log) {
-    if (!is_extension(log))
+std::string advice_to_get_nvcc(std::string_view source, std::string_view log) {
+    if (!is_extension(source, log))
         return "";
     return "; if this is an extension of GCC, only nvcc can compile it: install a host compiler "
            "(g++) and 'pip install nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm "

@@ -15,7 +15,7 @@ namespace pycuda::compile_detail {
 
 /// The sentence for a message that says how to get nvcc; empty if the log does not look as if nvcc
 /// could help.
-[[nodiscard]] std::string advice_to_get_nvcc(std::string_view log);
+[[nodiscard]] std::string advice_to_get_nvcc(std::string_view source, std::string_view log);
 
 /// With PYCUDA_TRACE, prints that nvcc compiled `name`, and the first error of NVRTC's log.
 void trace_nvcc(std::string_view name, std::string_view nvcc, std::string_view log);

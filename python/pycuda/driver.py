@@ -166,6 +166,9 @@ class ArgumentHandler:
     def __init__(self, array: ArrayLike) -> None:
         self.array = array
         self.dev_alloc = None
+        flags = getattr(array, "flags", None)
+        if getattr(flags, "fnc", False):
+            _warn_of_fortran_order(type(self).__name__, array)
 
     def get_device_alloc(self) -> _driver.DeviceAllocation:
         """Return the device memory that replaces the array in the launch: a DeviceAllocation of the same size.
@@ -181,6 +184,17 @@ class ArgumentHandler:
 
         stream: the Stream of the launch, or None.
         """
+
+
+def _warn_of_fortran_order(handler: str, array: np.ndarray) -> None:
+    import warnings
+
+    shape, name = array.shape, f"{handler}()"
+    warnings.warn(
+        f"the array of {name} is in Fortran order, as a transposed array is: a kernel finds its {shape[-1]} columns "
+        f"one after the other in memory, not its {shape[0]} rows; numpy.ascontiguousarray() makes an array of rows",
+        stacklevel=3,
+    )
 
 
 class In(ArgumentHandler):

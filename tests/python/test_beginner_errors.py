@@ -1,5 +1,7 @@
 """Common mistakes of beginners, and the helpful message for each."""
 
+import warnings
+
 import numpy as np
 import pytest
 from conftest import is_softcuda
@@ -569,3 +571,17 @@ def test_code_that_is_no_text(device):
     image = b".version 7.0\n.target sm_75\n.address_size 64\n// \xc3\xa9\n\xed\xa0\x80 \xff\n"
     with pytest.raises(cuda.Error, match="."):
         cuda.module_from_buffer(image + b"\0" * 16)
+
+
+def test_arrays_in_fortran_order_are_named(device):
+    """A kernel that reads rows finds columns: cuda.In(a.T) says so. The memory is passed as it is, as in PyCUDA."""
+    a = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for handler in (cuda.In, cuda.Out, cuda.InOut):
+        name = rf"array of {handler.__name__}\(\) is in Fortran order.*its 3 columns.*its 4 rows"
+        with pytest.warns(UserWarning, match=name) as said:
+            handler(a.T)
+        assert said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for array in (a, a[0], a[:, :1], np.ascontiguousarray(a.T), b"bytes"):
+            cuda.In(array)

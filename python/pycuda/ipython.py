@@ -137,6 +137,13 @@ class Cells:
             self._kept[name] = rest
         return module
 
+    def kernels(self, line: str, cell: str, name: str) -> dict[str, object]:
+        """Compile a cell as :meth:`compile` does. Returns its kernels by name, and the module as ``_cuda_module``."""
+        module = self.compile(line, cell, name)
+        names = sorted(module.module.function_names())
+        found = {kernel: module.get_function(kernel) for kernel in names}
+        return {**found, "_cuda_module": module}
+
     def _source(self, cell: str, name: str, needed: set[str]) -> str:
         cells = [(n, text) for n, text in self._kept.items() if n in needed]
         return "\n".join(f'#line 1 "{n}"\n{text}' for n, text in [*cells, (name, cell)])
@@ -189,7 +196,7 @@ class _Magics:
         try:
             with warnings.catch_warnings(record=True) as messages:
                 warnings.simplefilter("always")
-                module = self._cells.compile(line, cell, f"cell {number}")
+                found = self._cells.kernels(line, cell, f"cell {number}")
         except driver.CompileError as error:
             shown = _show_messages(error)
             error._render_traceback_ = lambda: shown
@@ -200,10 +207,9 @@ class _Magics:
             raise
         for message in messages:  # without the red box of a warning
             print(str(message.message).strip())
-        names = sorted(module.module.function_names())
-        found = {name: module.get_function(name) for name in names}
-        self._shell.push({**found, "_cuda_module": module})
-        print("kernels:", ", ".join(names) or "none; later cells may use this one")
+        self._shell.push(found)
+        names = ", ".join(name for name in found if name != "_cuda_module")
+        print("kernels:", names or "none; later cells may use this one")
 
     def cuda_profile(self, line: str, cell: str) -> Profile:
         """Run a cell of Python and return the profile of its kernels."""
@@ -275,9 +281,7 @@ def compile_cell(line: str, cell: str) -> dict[str, object]:
     line: options of the compiler and parameters of SourceModule, separated by spaces.
     cell: the source in CUDA C++.
     """
-    module = Cells().compile(line, cell, "cell")
-    names = {name: module.get_function(name) for name in module.module.function_names()}
-    return {**names, "_cuda_module": module}
+    return Cells().kernels(line, cell, "cell")
 
 
 def load_ipython_extension(ipython: object) -> None:

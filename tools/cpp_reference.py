@@ -14,6 +14,7 @@ namespace pycuda::detail, and destructors, assignments and deleted functions wit
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,8 @@ class Entry:
 
 def run_doxygen(output: Path) -> list[ElementTree.Element]:
     """The descriptions of namespaces and classes."""
+    if not shutil.which("doxygen"):
+        sys.exit("the reference of C++ needs doxygen: apt-get install doxygen")
     settings = SETTINGS.format(include=ROOT / INCLUDE, output=output)
     # Its messages are about comments whose words look like commands, such as "#include".
     done = subprocess.run(

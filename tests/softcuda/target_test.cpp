@@ -59,12 +59,13 @@ void test_switches() {
 
 sigjmp_buf jump;
 Access seen;
-std::uint64_t seen_stack;
+std::uint64_t seen_stack, seen_return;
 
 void on_fault(int, siginfo_t *, void *context) {
     const auto &interrupted = *static_cast<ucontext_t *>(context);
     seen = target::faulting_access(interrupted);
     seen_stack = target::stack_pointer(interrupted);
+    seen_return = target::return_register(interrupted);
     siglongjmp(jump, 1);
 }
 
@@ -104,7 +105,7 @@ void test_faults() {
     });
 #if defined(__aarch64__)
 #define TEST_ACCESS(wanted, text)                                                                  \
-    test_fault(wanted, text, [&] { asm volatile(text : : "r"(page) : "x1", "v0", "v1"); })
+    test_fault(wanted, text, [&] { asm volatile(text : : "r"(page) : "x1", "x30", "v0", "v1"); })
     TEST_ACCESS(Access::Read, "ldr q0, [%0]");
     TEST_ACCESS(Access::Write, "str q0, [%0]");
     TEST_ACCESS(Access::Read, "ldur d0, [%0, #3]");
@@ -121,6 +122,8 @@ void test_faults() {
     TEST_ACCESS(Access::Read, "ldrsw x1, [%0]");
     TEST_ACCESS(Access::Read, "ldr x1, [%0, xzr]");
     TEST_ACCESS(Access::Write, "str x1, [%0, xzr]");
+    TEST_ACCESS(Access::Read, "bl 1f\n b 2f\n 1: ldr x1, [%0]\n ret\n 2:");
+    check(target::is_behind_call(seen_return), "the return address of a function without a frame");
 #undef TEST_ACCESS
 #endif
 }

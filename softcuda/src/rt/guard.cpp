@@ -119,6 +119,11 @@ void forget_left_frames() {
 #endif
 }
 
+bool is_return_address(std::uint64_t word) noexcept {
+    return is_generated_code(word - target::longest_call) && is_generated_code(word) &&
+           target::is_behind_call(word);
+}
+
 /// The position at which generated code called the running function: the first address behind a
 /// call above `stack`. Words of a live stack are read as they are, whatever a sanitizer thinks of
 /// the frames between.
@@ -131,11 +136,17 @@ find_caller(std::uint64_t stack, const Guard *guard) noexcept {
     const std::uint64_t bytes = end - stack < kMostBytes ? end - stack : kMostBytes;
     for (std::uint64_t at = (stack + 7) & ~std::uint64_t{7}; at + 8 <= stack + bytes; at += 8) {
         const std::uint64_t word = *reinterpret_cast<const volatile std::uint64_t *>(at);
-        if (is_generated_code(word - target::longest_call) && is_generated_code(word) &&
-            target::is_behind_call(word))
+        if (is_return_address(word))
             return word;
     }
     return 0;
+}
+
+/// The same for an interrupted function of the runtime, which may have no frame.
+std::uint64_t caller_of(const ucontext_t &context, const Guard *guard) noexcept {
+    const std::uint64_t returns_to = target::return_register(context);
+    return is_return_address(returns_to) ? returns_to
+                                         : find_caller(target::stack_pointer(context), guard);
 }
 
 FaultReport report_of(int signal, const siginfo_t &info, const ucontext_t &context) {
@@ -168,7 +179,7 @@ struct SignalHandlers {
         if (is_generated_code(target::program_counter(at)))
             guard->fault_.code = target::program_counter(at) + 1;
         else if (guard->fault_.kind != Fault::StackOverflow) // there is no stack to look at
-            guard->fault_.code = find_caller(target::stack_pointer(at), guard);
+            guard->fault_.code = caller_of(at, guard);
         guard->exit_ = Guard::Exit::Faulted;
         prepare_jump();
         siglongjmp(guard->jump_, 1);

@@ -11,6 +11,9 @@ enum class Access : std::uint8_t { Unknown, Read, Write };
 
 [[nodiscard]] std::uint64_t program_counter(const ucontext_t &context) noexcept;
 [[nodiscard]] std::uint64_t stack_pointer(const ucontext_t &context) noexcept;
+/// Where a call has put the return address, if this is a register: that of the interrupted function
+/// until it calls another one. 0 if calls put it on the stack.
+[[nodiscard]] std::uint64_t return_register(const ucontext_t &context) noexcept;
 /// Of a page fault.
 [[nodiscard]] Access faulting_access(const ucontext_t &context) noexcept;
 

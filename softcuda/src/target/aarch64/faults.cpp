@@ -56,6 +56,10 @@ std::uint64_t program_counter(const ucontext_t &context) noexcept { return conte
 
 std::uint64_t stack_pointer(const ucontext_t &context) noexcept { return context.uc_mcontext.sp; }
 
+std::uint64_t return_register(const ucontext_t &context) noexcept {
+    return context.uc_mcontext.regs[30];
+}
+
 Access faulting_access(const ucontext_t &context) noexcept {
     // The instruction was fetched, so it can be read.
     std::uint32_t instruction = 0;

@@ -21,7 +21,7 @@ VectorFacts facts_of(const std::function<bool(const char *)> &) {
 std::span<const Level> levels() {
     static constexpr Level kLevels[] = {
         {"native", "", "", "-sve,-sve2,-sme"},
-        {"neon", "generic", "neon", ""},
+        {"neon", "generic", "", ""},
     };
     return kLevels;
 }

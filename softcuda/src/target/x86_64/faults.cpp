@@ -11,6 +11,8 @@ std::uint64_t stack_pointer(const ucontext_t &context) noexcept {
     return static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
 }
 
+std::uint64_t return_register(const ucontext_t &) noexcept { return 0; }
+
 Access faulting_access(const ucontext_t &context) noexcept {
     constexpr long kPageFaultByWrite = 2;
     return context.uc_mcontext.gregs[REG_ERR] & kPageFaultByWrite ? Access::Write : Access::Read;

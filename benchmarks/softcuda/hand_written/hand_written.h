@@ -55,4 +55,16 @@ void spmv(const int *starts, const int *columns, const float *values, const floa
 /// For each of `blocks` blocks of 256 threads, counts how many of 2 * steps points of each thread
 /// lie in the circle; the points come from Philox 4x32-10.
 void monte_carlo(unsigned *inside, int steps, unsigned seed, int blocks);
+
+/// out = in at points of distance `step`, filtered with weights of 8 bits; clamped.
+void zoom_linear(const float *in, float *out, int width, int height, float step);
+/// The same of n^3 elements.
+void zoom_volume(const float *in, float *out, int n, float step);
+
+/// out = in / 255 at the nearest points of a turned grid; clamped.
+void turn_bytes(const unsigned char *in, float *out, int width, int height, float cosine,
+                float sine);
+
+/// The sums of the inner points and their four neighbours.
+void surface_stencil(const float *in, float *out, int width, int height);
 }

@@ -2,10 +2,12 @@
 // instruction.
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
+#include "rt/texture_lanes.h"
 #include "rt/texture_sample.h"
 #include "rt/texture_surface.h"
 
 #include <cstring>
+#include <optional>
 
 using namespace softcuda;
 using namespace softcuda::rt;
@@ -179,12 +181,42 @@ void run_lane(const Texture &texture, const TextureOperation &operation, const L
     }
 }
 
+/// The handle of all lanes in the mask, if it is the same.
+std::optional<std::uint64_t> common_handle(const std::uint64_t *handles, std::uint32_t mask) {
+    const std::uint64_t first = handles[__builtin_ctz(mask)];
+    std::uint32_t others = 0;
+    for (unsigned lane = 0; lane < kWarpSize; lane++)
+        others |= std::uint32_t{handles[lane] != first} << lane;
+    return (others & mask) == 0 ? std::optional(first) : std::nullopt;
+}
+
+/// False if the instruction has no quick form.
+bool run_together(const Texture &texture, const TextureOperation &operation,
+                  const LaneArrays &lanes) {
+    switch (operation.kind) {
+    case TextureOperation::Kind::Fetch:
+        return fetch_lanes(texture, operation, lanes);
+    case TextureOperation::Kind::Load:
+        return load_lanes(texture, operation, lanes);
+    case TextureOperation::Kind::Store:
+        return store_lanes(texture, operation, lanes);
+    default:
+        return false;
+    }
+}
+
 } // namespace
 
 // Nothing here owns anything: a fault while memory behind a texture is read may jump out.
 void scu_texture(WorkerState *, const LaunchFrame *, std::uint32_t bits, std::uint32_t mask,
                  const std::uint64_t *handles, const void *const *operands, void *const *results) {
     const TextureOperation operation = TextureOperation::from_bits(bits);
+    if (mask == 0)
+        return;
+    if (const auto common = common_handle(handles, mask))
+        if (run_together(texture_of(*common, static_cast<unsigned>(__builtin_ctz(mask))), operation,
+                         {mask, operands, results}))
+            return;
     const Texture *texture = nullptr;
     std::uint64_t handle = 0;
     for (; mask != 0; mask &= mask - 1) {

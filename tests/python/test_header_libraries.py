@@ -29,6 +29,21 @@ IN_PROCESS = {
         "o[0] = BOOST_PP_ADD(3, 4);",
         7,
     ),
+    "Boost.Mp11": (
+        "#include <boost/mp11.hpp>",
+        "using namespace boost::mp11; o[0] = mp_size<mp_push_back<mp_list<int, float>, char>>::value;",
+        3,
+    ),
+    "Boost.Hana": (
+        "#include <boost/hana.hpp>",
+        "o[0] = decltype(boost::hana::int_c<2> + boost::hana::int_c<3>)::value;",
+        5,
+    ),
+    "Boost.MPL": (
+        "#include <boost/mpl/vector.hpp>\n#include <boost/mpl/size.hpp>",
+        "o[0] = boost::mpl::size<boost::mpl::vector<int, float, char>>::value;",
+        3,
+    ),
     "CUB": (
         "#include <cub/block/block_reduce.cuh>",
         "typedef cub::BlockReduce<double, 4> Reduce; __shared__ Reduce::TempStorage s;"
@@ -114,6 +129,7 @@ BY_NVCC = {
     ),
 }
 FOLDERS = {"GLM": "glm", "stb": "stb", "Boost.Preprocessor": "boost"}
+FOLDERS |= {"Boost.Mp11": "boost", "Boost.Hana": "boost", "Boost.MPL": "boost"}
 FOLDERS |= {"Eigen": "eigen3/Eigen", "Random123": "Random123"}
 
 

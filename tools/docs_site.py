@@ -36,7 +36,9 @@ def moved(text: str) -> str:
     """A page's text with the links of the documentation."""
     for old, new in MOVED.items():
         text = text.replace(f"]({old})", f"]({new})")
-    return re.sub(r"\]\((?:\.\./)?docs/([\w/.]+\.md)", r"](\1", text)
+    text = re.sub(r"\]\((?:\.\./)?docs/([\w/.]+\.md)", r"](\1", text)
+    # The site has no page for other files of the repository: their names stay.
+    return re.sub(r"\[([^]]+)\]\(\.\./[\w/.-]+\)", r"\1", text)
 
 
 def with_charts(text: str, folder: Path) -> str:

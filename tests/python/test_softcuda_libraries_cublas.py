@@ -459,7 +459,9 @@ def test_transfers(blas, rng):
 
 
 def test_a_handle_serves_other_contexts(device):
-    handle = Handle(load("libcublas.so.13"), "cublas", "cublasCreate_v2", "cublasDestroy_v2")
+    handle = Handle(
+        load("libcublas.so.13"), "cublas", "cublasCreate_v2", "cublasDestroy_v2"
+    )
     other = cuda.Device(0).make_context()
     try:
         for _ in range(20):

@@ -138,7 +138,14 @@ class Cells:
         return module
 
     def kernels(self, line: str, cell: str, name: str) -> dict[str, object]:
-        """Compile a cell as :meth:`compile` does. Returns its kernels by name, and the module as ``_cuda_module``."""
+        """Compile a cell as :meth:`compile` does.
+
+        line: the options of the magic, as in ``%%cuda -std=c++20``.
+        cell: the source.
+        name: the cell's name in the compiler's messages.
+
+        Returns the cell's kernels by name, and the module as ``_cuda_module``.
+        """
         module = self.compile(line, cell, name)
         names = sorted(module.module.function_names())
         found = {kernel: module.get_function(kernel) for kernel in names}

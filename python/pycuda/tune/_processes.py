@@ -189,7 +189,12 @@ class Measurer:
             elif phase == "refused":
                 raise TypeError(said[1])
             elif phase == "failed":
-                return Outcome("failed", 0.0, said[1], facts)
+                _, text, is_lost = said
+                if (
+                    is_lost
+                ):  # the process ends: a further variant must not be sent to it
+                    self._replace()
+                return Outcome("failed", 0.0, text, facts)
             elif phase == "ended":
                 first = first or said[1]
             elif phase == "timed":

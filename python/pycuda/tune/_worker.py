@@ -2,8 +2,8 @@
 
 A variant may never end, or may end its context. Both end this process only: the process that tunes kills it and starts
 another one. The two speak over a socket. For a variant, this process says ``("loaded", facts)``, ``("running",)`` and
-``("ended", seconds)`` for each run, and ``("timed", seconds, difference, counted)``; or ``("failed", text)``, or
-``("refused", text)`` for arguments that no variant can take.
+``("ended", seconds)`` for each run, and ``("timed", seconds, difference, counted)``; or ``("failed", text, is_lost)``,
+after which this process ends if its context is lost; or ``("refused", text)`` for arguments that no variant can take.
 """
 
 from __future__ import annotations
@@ -277,6 +277,14 @@ def computing_threads(process: int, except_thread: int = 0) -> int:
     return count
 
 
+def _context_is_lost() -> bool:
+    try:
+        driver.Context.synchronize()
+    except driver.Error:
+        return True
+    return False
+
+
 def main(socket: int, file: int) -> None:
     """Measure what comes over the socket, until the socket is closed."""
     channel = Connection(socket)
@@ -300,11 +308,10 @@ def main(socket: int, file: int) -> None:
             channel.send(("refused", str(error)))
         except (driver.Error, ValueError) as error:
             signal.alarm(0)
-            channel.send(("failed", str(error)))
-            try:
-                driver.Context.synchronize()
-            except driver.Error:
-                return  # the context is lost: another process takes over
+            is_lost = _context_is_lost()
+            channel.send(("failed", str(error), is_lost))
+            if is_lost:
+                return  # another process takes over
 
 
 if __name__ == "__main__":

@@ -45,12 +45,12 @@ def as_array(value) -> GPUArray:
     return to_gpu(np.asarray(value)) if lent is None else lent
 
 
-_OF_THE_HOST = (np.ndarray, np.generic, list, tuple, int, float, complex)
+_NOT_FOREIGN = (ArrayBase, np.ndarray, np.generic, list, tuple, int, float, complex)
 
 
 def from_foreign(value):
     """An array that sees the memory of another library's array of the device; None for anything else."""
-    if isinstance(value, _OF_THE_HOST):
+    if isinstance(value, _NOT_FOREIGN):
         return None
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return from_dlpack(value) if value.__dlpack_device__()[0] != _CPU else None

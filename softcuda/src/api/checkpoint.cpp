@@ -6,6 +6,7 @@
 #include "device/process_state.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 
@@ -91,8 +92,13 @@ CUresult cuCheckpointProcessCheckpoint(int process, CUcheckpointCheckpointArgs *
 CUresult cuCheckpointProcessRestore(int process, CUcheckpointRestoreArgs *arguments) {
     return call([&] {
         if (arguments) {
-            require_zero(arguments->reserved);
-            device::require(arguments->reserved1 == 0, CUDA_ERROR_INVALID_VALUE);
+            // Newer headers have other names behind the count; this driver supports none of them.
+            constexpr std::size_t known =
+                offsetof(CUcheckpointRestoreArgs, gpuPairsCount) + sizeof(arguments->gpuPairsCount);
+            const char *const bytes = reinterpret_cast<const char *>(arguments);
+            device::require(std::all_of(bytes + known, bytes + sizeof *arguments,
+                                        [](char byte) { return byte == 0; }),
+                            CUDA_ERROR_INVALID_VALUE);
             check_devices(*arguments);
         }
         ProcessState::find(process)->change(CU_PROCESS_STATE_CHECKPOINTED, CU_PROCESS_STATE_LOCKED);

@@ -147,9 +147,8 @@ softcublas::Types Matmul::types() const {
 }
 
 softcublas::Shape Matmul::shape() const {
-    const bool plain_a = description.op_a == 0, plain_b = description.op_b == 0;
+    const bool plain_a = description.op_a == 0;
     const auto inner = static_cast<std::int64_t>(plain_a ? layout_a.columns : layout_a.rows);
-    static_cast<void>(plain_b);
     return {effective(description.op_a, layout_a),
             effective(description.op_b, layout_b),
             static_cast<std::int64_t>(layout_d.rows),

@@ -257,20 +257,25 @@ template <class Deep> Place destination_place(const Deep &what) {
 std::size_t depth_of(const CUDA_MEMCPY2D &) { return 1; }
 template <class Deep> std::size_t depth_of(const Deep &what) { return what.Depth; }
 
-/// The driver does not know the end of host memory, and would access bytes past it.
+/// The driver does not know the end of host memory, and would access bytes past it. Nor does it
+/// check sizes whose product exceeds the address space.
 template <class What>
 void check_end(const What &what, const Place &place, const Side &side, const char *name) {
-    if (side.buffer.data() == nullptr || what.WidthInBytes == 0 || what.Height == 0 ||
-        depth_of(what) == 0)
+    if (what.WidthInBytes == 0 || what.Height == 0 || depth_of(what) == 0)
         return;
     using Wide = long double; // products of four sizes
     const Wide rows = Wide(place.y) + (what.Height - 1) +
                       Wide(place.rows) * (Wide(place.z) + (depth_of(what) - 1));
     const Wide end = Wide(place.x) + what.WidthInBytes + Wide(place.pitch) * rows;
-    if (end > Wide(side.buffer.extent()))
+    if (side.buffer.data() != nullptr && end > Wide(side.buffer.extent()))
         throw Error("structured_copy", CUDA_ERROR_INVALID_VALUE,
                     "the copy exceeds its " + std::string(name) + ", " +
                         std::to_string(side.buffer.extent()) + " bytes of host memory");
+    constexpr Wide kAddressSpace = 18446744073709551616.0L; // 2^64
+    if (end > kAddressSpace)
+        throw Error("structured_copy", CUDA_ERROR_INVALID_VALUE,
+                    "the copy ends beyond all memory at its " + std::string(name) +
+                        ": see its pitch and its height");
 }
 
 /// Throws if the program has not set the memory of a side, or has set a memory type that does not

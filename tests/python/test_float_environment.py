@@ -12,6 +12,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
@@ -130,6 +131,9 @@ def test_compilation_with_other_modes(device, modes, primary_context):
     assert results[0] == results[1]
 
 
+@pytest.mark.skipif(
+    not is_softcuda(), reason="host functions run in a thread of NVIDIA's driver"
+)
 def test_host_functions_have_the_usual_modes(device, primary_context):
     """In a process whose first thread flushes, and in which threads inherit it."""
     program = f"""

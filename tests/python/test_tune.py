@@ -112,7 +112,8 @@ def test_compiling_is_no_part_of_the_limit(arrays):
 
 def test_failing_variants_say_why(arrays):
     faults = ["", "*(int *)16 = 1;", "undeclared = 1;", "__trap();"]
-    tuned = tune_scale(arrays, faults)
+    # A GPU that other processes use, too, may need seconds to stop a kernel with a fault.
+    tuned = tune_scale(arrays, faults, limit=20)
     assert list(status_of(tuned).values()) == ["ok", "failed", "failed", "failed"]
     notes = {v.configuration.FAULT: v.note for v in tuned.variants}
     assert "illegal" in notes[faults[1]] or "illegal" in notes[faults[3]]

@@ -201,27 +201,45 @@ void fill_32_async(CUdeviceptr to, std::uint32_t value, std::size_t count, Strea
                to, 4 * count);
 }
 
+/// The driver of a GPU does not check the sizes: rows beyond the address space begin anew at its
+/// start, and are then an access to memory that no allocation has.
+static void check_rows(const Rows &rows, const char *function) {
+    using Wide = unsigned __int128;
+    constexpr Wide kEnd = Wide(1) << 64;
+    const Wide bytes = Wide(rows.pitch) * rows.height;
+    if (bytes > kEnd - rows.to)
+        throw Error(function, CUDA_ERROR_INVALID_VALUE,
+                    std::to_string(rows.height) + " rows with a pitch of " +
+                        std::to_string(rows.pitch) + " bytes are more than all memory");
+}
+
 void fill_rows_8(const Rows &rows, std::uint8_t value) {
+    check_rows(rows, "cuMemsetD2D8");
     driver().cuMemsetD2D8(rows.to, rows.pitch, value, rows.width, rows.height);
 }
 
 void fill_rows_16(const Rows &rows, std::uint16_t value) {
+    check_rows(rows, "cuMemsetD2D16");
     driver().cuMemsetD2D16(rows.to, rows.pitch, value, rows.width, rows.height);
 }
 
 void fill_rows_32(const Rows &rows, std::uint32_t value) {
+    check_rows(rows, "cuMemsetD2D32");
     driver().cuMemsetD2D32(rows.to, rows.pitch, value, rows.width, rows.height);
 }
 
 void fill_rows_8_async(const Rows &rows, std::uint8_t value, StreamRef stream) {
+    check_rows(rows, "cuMemsetD2D8Async");
     driver().cuMemsetD2D8Async(rows.to, rows.pitch, value, rows.width, rows.height, stream.get());
 }
 
 void fill_rows_16_async(const Rows &rows, std::uint16_t value, StreamRef stream) {
+    check_rows(rows, "cuMemsetD2D16Async");
     driver().cuMemsetD2D16Async(rows.to, rows.pitch, value, rows.width, rows.height, stream.get());
 }
 
 void fill_rows_32_async(const Rows &rows, std::uint32_t value, StreamRef stream) {
+    check_rows(rows, "cuMemsetD2D32Async");
     driver().cuMemsetD2D32Async(rows.to, rows.pitch, value, rows.width, rows.height, stream.get());
 }
 

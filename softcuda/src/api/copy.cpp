@@ -119,11 +119,20 @@ template <class Parameters> CheckedCopy describe_3d(const Parameters &p) {
             .source = side_of(p.srcMemoryType)};
 }
 
+template <class Parameters> bool has_no_bytes(const Parameters &p) {
+    if constexpr (requires { p.Depth; })
+        return p.WidthInBytes == 0 || p.Height == 0 || p.Depth == 0;
+    else
+        return p.WidthInBytes == 0 || p.Height == 0;
+}
+
 template <class Parameters>
 CUresult start_described(CheckedCopy (*describe)(const Parameters &), const Parameters *parameters,
                          CUstream stream, Wait wait) {
     return api::guarded([&] {
         api::require_non_null(parameters);
+        if (has_no_bytes(*parameters))
+            return CUDA_SUCCESS; // as a GPU's driver, which does not look at the sides then
         const CheckedCopy checked = describe(*parameters);
         return start_copy(checked.copy, checked.destination, checked.source, stream, wait);
     });

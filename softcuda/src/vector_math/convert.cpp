@@ -257,12 +257,24 @@ Value *limit_to_finite(Emitter &e, Value *real, Scalar type) {
     return e.ir.CreateSelect(e.ir.CreateFCmpOLT(real, low), low, real);
 }
 
+/// cvt.f16.f64 alone keeps the sign and the first bits of a NaN, and makes it quiet. `narrowed` is
+/// the result for numbers.
+Value *with_kept_nan(Emitter &e, Value *narrowed, Value *real) {
+    Value *raw = e.as_int(real);
+    Value *sign = e.ir.CreateAnd(e.ir.CreateLShr(raw, 48), e.integer(raw, 0x8000));
+    Value *payload = e.ir.CreateAnd(e.ir.CreateLShr(raw, 42), e.integer(raw, 0x1ff));
+    Value *kept = e.ir.CreateOr(e.ir.CreateOr(sign, payload), e.integer(raw, 0x7e00));
+    return e.ir.CreateSelect(e.is_nan(real), e.resize(kept, 16), narrowed);
+}
+
 /// `real` (float or double) rounded to the destination.
 Value *to_destination(Emitter &e, const Operation &op, Value *real) {
     const Rounding rounding = op.attributes.rounding;
     const bool wide = Emitter::bits(real) == 64;
-    if (const SmallFormat *format = small_format(op.type))
-        return narrow(e, wide ? to_single_odd(e, real) : real, *format, rounding);
+    if (const SmallFormat *format = small_format(op.type)) {
+        Value *narrowed = narrow(e, wide ? to_single_odd(e, real) : real, *format, rounding);
+        return wide && op.type == Scalar::F16 ? with_kept_nan(e, narrowed, real) : narrowed;
+    }
     if (op.type == Scalar::F64)
         return wide ? real : e.ir.CreateFPExt(real, e.float_type(real, 64));
     Value *single = wide ? to_single(e, real, rounding) : real;

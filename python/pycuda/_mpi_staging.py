@@ -7,9 +7,14 @@ The copies of one call start together, and there is one wait for all of them.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import enum
 import functools
+import importlib
 import inspect
+import os
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -57,33 +62,44 @@ def in_context_of(array):
 
 
 class PinnedMemory:
-    """Pinned buffers, kept for later calls: creating one takes longer than sending a small array."""
+    """Pinned buffers, kept for later calls: creating one takes longer than sending its bytes.
 
-    MOST_KEPT = 256 << 20  # bytes
+    Of more than :attr:`MOST_KEPT` bytes, those given back first are freed.
+    """
+
+    # 1 GiB, and at most a sixteenth of the machine's memory.
+    MOST_KEPT = min(
+        1 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 16
+    )
 
     def __init__(self) -> None:
-        self._free: dict[int, list] = {}
-        self._kept = 0
+        self._free: list[np.ndarray] = []  # the one given back last is the last
         self._lock = threading.Lock()
+
+    def take(self, nbytes: int) -> np.ndarray:
+        """A buffer of at least ``nbytes`` bytes."""
+        size = 1 << max(int(nbytes - 1).bit_length(), 12) if nbytes else 0
+        with self._lock:
+            for index in range(len(self._free) - 1, -1, -1):
+                if self._free[index].nbytes == size:
+                    return self._free.pop(index)
+        return pagelocked_empty(size, np.uint8) if size else np.empty(0, np.uint8)
 
     def like(self, array):
         """A host array with the memory layout of ``array``, and the buffer to return."""
-        size = 1 << max(int(array.nbytes - 1).bit_length(), 12) if array.nbytes else 0
-        with self._lock:
-            buffers = self._free.get(size)
-            buffer = buffers.pop() if buffers else None
-            self._kept -= 0 if buffer is None else size
-        if buffer is None:
-            buffer = pagelocked_empty(size, np.uint8) if size else np.empty(0, np.uint8)
+        buffer = self.take(array.nbytes)
         host = np.ndarray(array.shape, array.dtype, buffer.data, strides=array.strides)
         return host, buffer
 
-    def give_back(self, buffer) -> None:
-        """Keep a buffer for the next call, or free it if there are enough."""
+    def give_back(self, buffer: np.ndarray) -> None:
+        """Keep a buffer for later calls."""
+        if not 0 < buffer.nbytes <= self.MOST_KEPT:
+            return
         with self._lock:
-            if buffer.nbytes and self._kept + buffer.nbytes <= self.MOST_KEPT:
-                self._free.setdefault(buffer.nbytes, []).append(buffer)
-                self._kept += buffer.nbytes
+            self._free.append(buffer)
+            kept = sum(one.nbytes for one in self._free)
+            while kept > self.MOST_KEPT:
+                kept -= self._free.pop(0).nbytes
 
 
 PINNED = PinnedMemory()
@@ -101,14 +117,35 @@ def as_memory_lies(host: np.ndarray) -> np.ndarray:
     return host if host.flags.forc else host.ravel(order="K")
 
 
+class Received(enum.Enum):
+    """What is known about the bytes that MPI writes to a buffer."""
+
+    UNKNOWN = "some"  # the elements that MPI leaves alone must not change
+    COUNTED = "first"  # the first ones; the status has their number
+    WHOLE = "all"
+
+
+@dataclasses.dataclass
+class _Staged:
+    """An array and its host copy."""
+
+    array: Any
+    host: np.ndarray
+    pinned: np.ndarray
+    written: bool
+    received: Received
+
+
 class Staging:
     """The host copies of one call, and the arrays to copy back to."""
 
     def __init__(self, stream=None) -> None:
         self.stream = stream
-        self._staged: list = []
+        self._staged: list[_Staged] = []
 
-    def stage(self, name: str, buffer, written: bool):
+    def stage(
+        self, name: str, buffer, written: bool, received: Received = Received.UNKNOWN
+    ):
         """The buffer for MPI that replaces ``buffer``; it contains the elements after :meth:`fill`."""
         array, rest = split(buffer)
         if array is None:
@@ -116,30 +153,57 @@ class Staging:
         require_dense(array, name)
         with in_context_of(array):
             host, pinned = PINNED.like(array)
-        self._staged.append((array, host, pinned, written))
+        if rest is not None:  # a count or a datatype: parts of the array
+            received = Received.UNKNOWN
+        self._staged.append(_Staged(array, host, pinned, written, received))
         buffer = as_memory_lies(host)
         return buffer if rest is None else [buffer, *rest]
 
-    def fill(self) -> None:
-        """Copy the arrays to the host. Receive buffers are copied too: a message may be shorter than
-        its array, and the other elements must not change."""
-        wait_for_work(self.stream, [array for array, _, _, _ in self._staged])
-        for array, host, _, _ in self._staged:
-            if array.size:
-                _driver._array_get_bytes(array, host, None)
+    @property
+    def counted(self) -> bool:
+        """Whether the call's status is needed."""
+        return any(one.received is Received.COUNTED for one in self._staged)
 
-    def return_received(self) -> None:
-        """Copy received elements to the device."""
-        for array, host, _, written in self._staged:
-            if written and array.size:
+    def fill(self) -> None:
+        """Copy the arrays to the host, also those that receive unless it is known what MPI writes to them."""
+        wait_for_work(self.stream, [one.array for one in self._staged])
+        for one in self._staged:
+            if one.array.size and one.received is Received.UNKNOWN:
+                _driver._array_get_bytes(one.array, one.host, None)
+
+    def return_received(self, status=None) -> None:
+        """Copy received elements to the device. status: that of the call if it is :attr:`counted`."""
+        for one in self._staged:
+            if not one.written or not one.array.size:
+                continue
+            array, host = one.array, one.host
+            if one.received is Received.COUNTED:
+                nbytes = status.Get_elements(_bytes())
+                if nbytes < array.nbytes:
+                    array = array._view(0, (nbytes,), (1,), np.dtype(np.uint8))
+                    host = one.pinned[:nbytes]
+            if array.size:
                 _driver._array_set_bytes(array, host, None)
 
-    def finish(self) -> None:
-        """:meth:`return_received`, and return the pinned memory."""
-        self.return_received()
+    def finish(self, status=None) -> None:
+        """:meth:`return_received` and :meth:`release`."""
+        self.return_received(status)
+        self.release()
+
+    def release(self) -> None:
+        """Give back the pinned memory."""
         staged, self._staged = self._staged, []
-        for _, _, pinned, _ in staged:
-            PINNED.give_back(pinned)
+        for one in staged:
+            PINNED.give_back(one.pinned)
+
+
+def _bytes():
+    return importlib.import_module("mpi4py.MPI").BYTE
+
+
+def new_status():
+    """An empty status of mpi4py."""
+    return importlib.import_module("mpi4py.MPI").Status()
 
 
 class Request:
@@ -164,8 +228,10 @@ class Request:
 
         status: an mpi4py Status to fill, or None. ``wait()`` is another name of the method.
         """
+        if status is None and self._staging.counted:
+            status = new_status()
         done = self._request.Wait(status)
-        self._done()
+        self._done(status)
         return done
 
     def Test(self, status=None) -> bool:
@@ -173,23 +239,25 @@ class Request:
 
         status: an mpi4py Status to fill, or None. ``test()`` is another name of the method.
         """
+        if status is None and self._staging.counted:
+            status = new_status()
         done = self._request.Test(status)
         if done:
-            self._done()
+            self._done(status)
         return done
 
     def Free(self) -> None:
         """Free a persistent request, and release its staging memory."""
         self._request.Free()
-        self._staging.finish()
+        self._staging.release()
 
     wait, test = Wait, Test
 
-    def _done(self) -> None:
+    def _done(self, status) -> None:
         if self._active and self._persistent:
-            self._staging.return_received()
+            self._staging.return_received(status)
         elif self._active:
-            self._staging.finish()
+            self._staging.finish(status)
         self._active = False
 
     def __getattr__(self, name: str):

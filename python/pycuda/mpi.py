@@ -20,10 +20,13 @@ import os
 import numpy as np
 
 from pycuda import _driver
+from pycuda._driver import ArrayBase
 from pycuda._mpi_staging import (
     PINNED,
+    Received,
     Staging,
     in_context_of,
+    new_status,
     parameters_of,
     require_dense,
     split,
@@ -40,6 +43,7 @@ from pycuda.driver import Event, Stream
 # mpi4py's names of the buffers among its methods' parameters.
 _BUFFERS = ("buf", "sendbuf", "recvbuf")
 _PIECE = 4 << 20  # bytes of each message of Send_pipelined()
+_SLOTS = 4  # pieces of a message that are under way at a time
 
 
 @functools.cache
@@ -125,15 +129,33 @@ class _Buffers:
         staging = Staging(self.stream)
         for one in arrays:
             written = _is_written(name, one)
-            given[one] = staging.stage(f"{one} of {name}()", given[one], written)
+            received = self._received(name, one, given) if written else Received.UNKNOWN
+            given[one] = staging.stage(
+                f"{one} of {name}()", given[one], written, received
+            )
         persistent = name.endswith("_init")
         if not persistent:
             staging.fill()
-        result = method(**given)
         if persistent or name.startswith("I"):
-            return Request(result, staging, persistent)
-        staging.finish()
+            return Request(method(**given), staging, persistent)
+        if staging.counted and given.get("status") is None:
+            given["status"] = new_status()
+        result = method(**given)
+        staging.finish(given.get("status"))
         return result
+
+    def _received(self, name: str, buffer: str, given: dict) -> Received:
+        """What is known about the elements that MPI writes to a receive buffer."""
+        if name.removeprefix("I").lower() in ("recv", "mrecv", "sendrecv", "recv_init"):
+            return Received.COUNTED
+        # The sizes of these fit, or MPI fails. MPI.IN_PLACE and groups are other cases.
+        both = isinstance(split(given.get("sendbuf"))[0], ArrayBase) or isinstance(
+            given.get("sendbuf"), np.ndarray
+        )
+        plain = name in ("Allgather", "Alltoall", "Allreduce") and both
+        if plain and not self._wrapped.Is_inter():
+            return Received.WHOLE
+        return Received.UNKNOWN
 
 
 class Message(_Buffers):
@@ -182,11 +204,16 @@ class Comm(_Buffers):
 
     def _send_pieces(self, pieces: _Pieces, dest: int, tag: int) -> None:
         requests = []
-        for index in range(pieces.count):
+        for index in range(min(pieces.count, _SLOTS)):
             pieces.copy_out(index)
         for index in range(pieces.count):
-            requests.append(self.comm.Isend(pieces.ready(index), dest, tag))
-        waitall(requests)
+            pieces.wait_for_copy(index)
+            requests.append(self.comm.Isend(pieces.host(index), dest, tag))
+            following = index - 1 + _SLOTS
+            if index > 0 and following < pieces.count:
+                requests[index - 1].Wait()  # its memory is free then
+                pieces.copy_out(following)
+        waitall(requests[-_SLOTS:])
         pieces.finish()
 
     def Recv_pipelined(self, array, source: int, tag: int = 0) -> None:
@@ -206,46 +233,51 @@ class Comm(_Buffers):
     def _receive_pieces(self, pieces: _Pieces, source: int, tag: int) -> None:
         requests = [
             self.comm.Irecv(pieces.host(index), source, tag)
-            for index in range(pieces.count)
+            for index in range(min(pieces.count, _SLOTS))
         ]
-        for index, request in enumerate(requests):
-            request.Wait()
+        for index in range(pieces.count):
+            requests[index].Wait()
             pieces.copy_in(index)
+            following = index - 1 + _SLOTS
+            if index > 0 and following < pieces.count:
+                pieces.wait_for_copy(index - 1)
+                requests.append(self.comm.Irecv(pieces.host(following), source, tag))
         pieces.finish()
 
 
 class _Pieces:
-    """An array's bytes in pieces of pinned memory, with a stream for the copies."""
+    """An array's bytes in pieces. :data:`_SLOTS` pieces in turn have pinned memory, and a stream copies them."""
 
     def __init__(self, array) -> None:
         self._flat = array._view(0, (array.nbytes,), (1,), np.dtype(np.uint8))
         self.count = -(-array.nbytes // _PIECE)
-        self._whole, self._pinned = PINNED.like(self._flat)
+        self._pinned = PINNED.take(min(array.nbytes, _SLOTS * _PIECE))
         self._stream = Stream()
         self._done: list[Event] = []
 
-    def _range(self, index: int) -> slice:
-        return slice(index * _PIECE, min((index + 1) * _PIECE, self._flat.nbytes))
+    def _device(self, index: int):
+        return self._flat[index * _PIECE : (index + 1) * _PIECE]
 
     def host(self, index: int) -> np.ndarray:
-        """A piece of pinned memory."""
-        return self._whole[self._range(index)]
+        """The pinned memory of a piece."""
+        first = index % _SLOTS * _PIECE
+        return self._pinned[
+            first : first + min(_PIECE, self._flat.nbytes - index * _PIECE)
+        ]
 
     def copy_out(self, index: int) -> None:
         """Start the copy of a piece to the host."""
-        where = self._range(index)
-        _driver._array_get_bytes(self._flat[where], self.host(index), self._stream)
+        _driver._array_get_bytes(self._device(index), self.host(index), self._stream)
         self._done.append(Event().record(self._stream))
-
-    def ready(self, index: int) -> np.ndarray:
-        """The piece, after its copy is done."""
-        self._done[index].synchronize()
-        return self.host(index)
 
     def copy_in(self, index: int) -> None:
         """Start the copy of a piece to the device."""
-        where = self._range(index)
-        _driver._array_set_bytes(self._flat[where], self.host(index), self._stream)
+        _driver._array_set_bytes(self._device(index), self.host(index), self._stream)
+        self._done.append(Event().record(self._stream))
+
+    def wait_for_copy(self, index: int) -> None:
+        """Wait for the end of a piece's copy. Copies were started in the order of their pieces."""
+        self._done[index].synchronize()
 
     def finish(self) -> None:
         """Wait for the copies and return the pinned memory."""

@@ -1,6 +1,7 @@
 """An array stores its device: threads without a context, several devices, copies between them."""
 
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -299,3 +300,55 @@ def test_public_functions_are_like_functions(device):
     assert x.mean.__self__ is x
     with pytest.raises(TypeError, match="concatenate"):
         gpuarray.concatenate()
+
+
+def test_every_function_while_another_device_is_current(run_program):
+    """Arrays are on one device, another one is current: the values are NumPy's, and the result is with the arrays."""
+    benchmarks = Path(__file__).parents[2] / "benchmarks"
+    text = run_several(
+        run_program,
+        f"""
+        import os, sys, warnings
+        sys.path.insert(0, {str(benchmarks)!r})
+        import every_function
+        warnings.simplefilter("ignore")
+        calls = {{**every_function.function_calls(), **dict.fromkeys(every_function.MORE, "")}}
+        failed, done = [], 0
+
+        def devices_of(result):
+            if isinstance(result, gpuarray.GPUArray):
+                return {{result.device}}
+            parts = result if isinstance(result, (tuple, list)) else ()
+            return set().union(*map(devices_of, parts))
+
+        def attempt(name, words, number):
+            made = []
+            def array(host):
+                made.append(number)
+                return on(number, host)
+            ours = every_function.Library("pycuda", every_function._Pycuda(), array, None)
+            ours.data = every_function.Operands(array, 1024)
+            with devices[number - 1]:  # of -1: the last one
+                where = devices_of(ours.call(name, words)())
+                if made and where - {{f"cuda:{{number}}"}}:
+                    return f"is on {{where}}"
+                if every_function.values_differ(ours, name, words):
+                    return "other values than NumPy's"
+                if cuda.Context.get_device() != devices[number - 1]:
+                    return "leaves another device current"
+            return None
+
+        for number in range(len(devices)) if "PYCUDA_TEST_ALL_DEVICES" in os.environ else (last,):
+            for name, words in calls.items():
+                try:
+                    problem = attempt(name, words, number)
+                except Exception as error:
+                    problem = f"{{type(error).__name__}}: {{error}}"
+                done += 1
+                if problem:
+                    failed.append(f"{{name}} on device {{number}}: {{problem}}")
+        print(done, "calls")
+        assert not failed, "\\n".join(failed)
+        """,
+    )
+    assert int(text.split()[0]) > 300

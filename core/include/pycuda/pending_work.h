@@ -1,4 +1,4 @@
-// pending_work.h -- whether kernels of this library may still run, without a call of the driver.
+// pending_work.h -- what waits know about kernels without a call of the driver.
 #pragma once
 
 #include <atomic>
@@ -9,6 +9,10 @@ namespace pycuda::detail {
 /// not ask the driver whether the copy will wait. Kernels of other libraries do not set it: a copy
 /// that waits for one of those cannot be interrupted.
 inline std::atomic<bool> kernels_may_run{true};
+
+/// True from the first loaded module whose kernels may print, or may fail in an assert. A GPU's
+/// driver shows the output in its own waits and at launches, not in queries.
+inline std::atomic<bool> kernels_may_print{false};
 
 /// Call it at each launch. Costs a load: the line of memory stays shared by all threads.
 inline void note_launch() noexcept {

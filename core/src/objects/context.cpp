@@ -248,6 +248,8 @@ CUresult detail::ContextOwner::give_back() noexcept {
     if (!loaded || hold == Hold::Borrowed || gone.exchange(true))
         return CUDA_SUCCESS;
     run_last_actions(*loaded);
+    if (const CUevent mark = spare_mark.exchange(nullptr))
+        report_cleanup("cuEventDestroy", loaded->cuEventDestroy.get()(mark));
     if (hold == Hold::Own) {
         registry().retire(handle);
         return loaded->cuCtxDestroy.get()(handle);
@@ -438,17 +440,26 @@ bool Context::before_release(std::function<void()> action) const {
 void Context::synchronize(const KeepWaiting &keep_waiting) const {
     const CallerUnlocked unlocked;
     ScopedContext scope(*this);
-    if (keep_waiting) {
-        // First the streams that the default stream waits for, then the streams that it does not
-        // wait for. Only streams of other libraries remain for the driver's own wait, which cannot
-        // be interrupted.
-        constexpr const char *function = "cuCtxSynchronize";
-        detail::wait_loop(function, keep_waiting, detail::StreamPoll(nullptr));
-        for (const Event &mark : owner_->streams->mark_busy(*this))
-            detail::wait_loop(function, keep_waiting,
-                              [&] { return driver().cuEventQuery.status(mark.get()); });
+    constexpr const char *function = "cuCtxSynchronize";
+    const auto wait = [] { return driver().cuCtxSynchronize.status(); };
+    const auto wait_for = [&](CUevent mark) {
+        detail::wait_loop(
+            function, keep_waiting, [&] { return driver().cuEventQuery.status(mark); }, wait);
+    };
+    if (!keep_waiting)
+        return check(wait(), function);
+    if (driver().cuCtxRecordEvent.available()) {
+        const detail::ContextMark mark(*owner_);
+        check(driver().cuCtxRecordEvent.status(get(), mark.get()), function);
+        return wait_for(mark.get());
     }
-    driver().cuCtxSynchronize();
+    // First the streams that the default stream waits for, then the streams that it does not wait
+    // for. Only streams of other libraries remain for the driver's own wait, which cannot be
+    // interrupted.
+    detail::wait_loop(function, keep_waiting, detail::StreamPoll(nullptr), wait);
+    for (const Event &mark : owner_->streams->mark_busy(*this))
+        wait_for(mark.get());
+    check(wait(), function);
 }
 
 std::size_t Context::limit(CUlimit limit) const {

@@ -67,6 +67,7 @@ struct ContextOwner {
     std::atomic<int> holds{0};                // host memory that would be freed with the context
     std::atomic<bool> attached{true};
     std::atomic<bool> gone{false}; // destroyed or released: the context cannot be used any more
+    std::atomic<CUevent> spare_mark{nullptr}; // an event that no wait uses
 
   private:
     static std::uint64_t next_serial() noexcept;
@@ -74,6 +75,28 @@ struct ContextOwner {
 
     std::mutex mutex_;
     std::vector<std::function<void()>> last_actions_;
+};
+
+/// An event for one wait for a whole context, which is current. The next wait uses it again.
+class ContextMark {
+  public:
+    explicit ContextMark(ContextOwner &owner)
+        : owner_(owner), event_(owner.spare_mark.exchange(nullptr)) {
+        if (event_ == nullptr)
+            driver().cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING);
+    }
+    ~ContextMark() {
+        const CUevent other = owner_.spare_mark.exchange(event_);
+        if (other != nullptr)
+            static_cast<void>(driver().cuEventDestroy.status(other)); // of a wait in another thread
+    }
+    ContextMark(const ContextMark &) = delete;
+    ContextMark &operator=(const ContextMark &) = delete;
+    [[nodiscard]] CUevent get() const noexcept { return event_; }
+
+  private:
+    ContextOwner &owner_;
+    CUevent event_;
 };
 
 } // namespace pycuda::detail

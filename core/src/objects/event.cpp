@@ -67,8 +67,10 @@ void Event::record(StreamRef stream) const { driver().cuEventRecord(require(), s
 void Event::synchronize(const KeepWaiting &keep_waiting) const {
     const CallerUnlocked unlocked;
     if (keep_waiting)
-        detail::wait_loop("cuEventSynchronize", keep_waiting,
-                          [&] { return driver().cuEventQuery.status(require()); });
+        detail::wait_loop(
+            "cuEventSynchronize", keep_waiting,
+            [&] { return driver().cuEventQuery.status(require()); },
+            [&] { return driver().cuEventSynchronize.status(require()); });
     else
         driver().cuEventSynchronize(require());
 }

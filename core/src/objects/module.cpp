@@ -8,6 +8,7 @@
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/kernel_signature.h>
+#include <pycuda/pending_work.h>
 
 #include <algorithm>
 #include <cstring>
@@ -50,6 +51,14 @@ bool is_binary(std::span<const std::byte> image) {
     constexpr unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
     return image.size() >= 4 &&
            (std::memcmp(image.data(), elf, 4) == 0 || std::memcmp(image.data(), fatbin, 4) == 0);
+}
+
+/// printf calls vprintf, assert calls __assertfail. A fatbin may be compressed.
+void note_prints(std::span<const std::byte> image) {
+    const std::string_view text(reinterpret_cast<const char *>(image.data()), image.size());
+    if (text.starts_with("\x50\xed\x55\xba") || text.find("vprintf") != text.npos ||
+        text.find("__assertfail") != text.npos)
+        detail::kernels_may_print.store(true, std::memory_order_relaxed);
 }
 
 CUresult load_data(CUmodule &handle, const void *image, const JitOptions &user_options,
@@ -167,6 +176,7 @@ ParameterLayout find_layout(CUfunction function, const std::string &name,
 
 Module Module::load(std::span<const std::byte> image, const JitOptions &options, JitLog *log) {
     Context context = Context::require_current();
+    note_prints(image);
     std::string text; // PTX must end with a zero byte
     const void *data = image.data();
     if (!is_binary(image) && (image.empty() || image.back() != std::byte{0})) {
@@ -202,6 +212,7 @@ Module Module::adopt(CUmodule handle, Context context) {
 }
 
 Module Module::borrow(CUmodule handle, Context context) {
+    detail::kernels_may_print.store(true, std::memory_order_relaxed);
     return Module(std::make_shared<detail::ModuleState>(
         Handle<CUmodule, detail::unload_module>::borrow(handle, std::move(context))));
 }

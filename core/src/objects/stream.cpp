@@ -162,7 +162,8 @@ void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {
                     "nothing can wait for it or read its results before the graph is launched");
     const CallerUnlocked unlocked;
     if (keep_waiting)
-        detail::wait_loop("cuStreamSynchronize", keep_waiting, detail::StreamPoll(stream.get()));
+        detail::wait_loop("cuStreamSynchronize", keep_waiting, detail::StreamPoll(stream.get()),
+                          [&] { return driver().cuStreamSynchronize.status(stream.get()); });
     else
         driver().cuStreamSynchronize(stream.get());
 }

@@ -9,6 +9,7 @@
 
 #include <pycuda/driver.h>
 #include <pycuda/init.h>
+#include <pycuda/pending_work.h>
 #include <pycuda/wait.h>
 
 #include <algorithm>
@@ -18,8 +19,9 @@
 namespace pycuda::detail {
 
 /// Waits until `query()` does not return CUDA_ERROR_NOT_READY. Any other failure is thrown.
-template <class Query>
-void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&query) {
+/// `wait()` is the driver's own wait for the same work, which shows what kernels have printed.
+template <class Query, class Wait>
+void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&query, Wait &&wait) {
     using namespace std::chrono_literals;
     using Clock = std::chrono::steady_clock;
     constexpr auto spin = 1ms;
@@ -31,6 +33,8 @@ void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&qu
     for (;;) {
         CUresult result = query();
         if (result != CUDA_ERROR_NOT_READY) {
+            if (kernels_may_print.load(std::memory_order_relaxed))
+                static_cast<void>(wait()); // any failure is that of the query
             if (has_waited)
                 note_wait(function, start, Clock::now());
             return check(result, function);

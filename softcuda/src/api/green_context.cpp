@@ -2,6 +2,7 @@
 #include "device/green_context.h"
 #include "api/call.h"
 #include "api/default_stream.h"
+#include "device/capture.h"
 #include "device/registry.h"
 
 #include <algorithm>
@@ -230,6 +231,8 @@ CUresult cuCtxRecordEvent(CUcontext handle, CUevent event) {
         if (const auto green = green_behind(handle))
             return green->record(*find_event(event));
         const std::shared_ptr<Context> context = find_context(handle);
+        device::capture::forbid(*context);
+        device::capture::forbid_unsafe_calls();
         record_all(*context, system.timeline().streams(*context), *find_event(event));
     });
 }

@@ -88,10 +88,14 @@ void GreenContext::hold(const Event &event) {
 
 void record_all(Context &context, const std::vector<std::shared_ptr<Stream>> &streams,
                 Event &event) {
-    const auto all = std::make_shared<Stream>(context, Stream::Kind::NonBlocking, kLeastPriority);
     Timeline &timeline = System::get().timeline();
+    std::vector<std::shared_ptr<Stream>> busy = streams;
+    std::erase_if(busy, [&](const auto &stream) { return timeline.pending(*stream).empty(); });
+    if (busy.size() <= 1 && !streams.empty())
+        return event.record(*(busy.empty() ? streams : busy).front());
+    const auto all = std::make_shared<Stream>(context, Stream::Kind::NonBlocking, kLeastPriority);
     timeline.add_stream(all);
-    for (const std::shared_ptr<Stream> &stream : streams) {
+    for (const std::shared_ptr<Stream> &stream : busy) {
         Event passed(context, CU_EVENT_DISABLE_TIMING);
         passed.record(*stream);
         passed.hold(*all);

@@ -194,7 +194,7 @@ TEST_F(DeviceFault, InvalidWriteIsAnErrorAndTheExitIsClean) {
 }
 
 TEST_F(DeviceFault, EndlessKernelCanBeInterrupted) {
-    if (!driver().symbol("scuCtxInterrupt"))
+    if (!driver().extensions().scuCtxInterrupt)
         GTEST_SKIP() << "this driver cannot end a running kernel";
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(

@@ -8,6 +8,7 @@
 #include <pycuda/image_kind.h>
 
 #include <abi/driver_types.h>
+#include <abi/extensions.h>
 
 #include <atomic>
 #include <memory>
@@ -51,9 +52,18 @@ struct DriverTable {
 #include <abi/driver.def>
 };
 
+/// Functions that a driver library may export in addition to NVIDIA's (abi/extensions.h); null if
+/// the library lacks them.
+struct DriverExtensions {
+#define PYCUDA_EXTENSION(name) PFN_##name name = nullptr;
+#include <abi/extensions.def>
+};
+
 /// The driver library of this process: its functions, path and version.
 class Driver : public DriverTable {
   public:
+    const DriverExtensions &extensions() const noexcept { return extensions_; }
+
     /// The path of the library, as it was opened.
     const std::string &path() const noexcept { return path_; }
 
@@ -63,14 +73,15 @@ class Driver : public DriverTable {
     /// The kind of code that the driver loads: machine code, or PTX for softcuda.
     ImageKind image_kind() const noexcept { return image_kind_; }
 
-    /// The address of an optional symbol of the library (abi/extensions.h); null if the library
-    /// lacks it.
+    /// The address of another symbol of the library; null if the library lacks it. Looked up in
+    /// each call, which takes the time of a launch.
     void *symbol(const char *name) const noexcept;
 
   private:
     friend struct DriverLoader;
     Driver() = default;
     std::shared_ptr<Library> library_;
+    DriverExtensions extensions_;
     std::string path_;
     int version_ = 0;
     ImageKind image_kind_ = ImageKind::Cubin;

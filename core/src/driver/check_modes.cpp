@@ -32,10 +32,10 @@ unsigned bits_of(std::string_view name, const char *where) {
                     "'; expected mem, race, init, sync or all, separated by commas");
 }
 
-/// A function that only softcuda has.
-template <class Pointer> Pointer function(const char *name) {
-    if (void *symbol = driver().symbol(name))
-        return reinterpret_cast<Pointer>(symbol);
+/// A function that only softcuda has. Throws Error (not supported) for another driver.
+template <class Pointer> Pointer required(Pointer function, const char *name) {
+    if (function)
+        return function;
     throw Error(name, CUDA_ERROR_NOT_SUPPORTED,
                 "the driver " + driver().path() +
                     " has no check modes; softcuda has them: set PYCUDA_DRIVER=softcuda, or "
@@ -57,28 +57,30 @@ unsigned parse_check_modes(std::string_view list, const char *where) {
 }
 
 unsigned check_modes() {
-    void *ask = driver().symbol("scuCheckModes");
-    return ask ? reinterpret_cast<PFN_scuCheckModes>(ask)() : 0;
+    const auto ask = driver().extensions().scuCheckModes;
+    return ask ? ask() : 0;
 }
 
 void set_check_modes(unsigned modes) {
-    check(function<PFN_scuSetCheckModes>("scuSetCheckModes")(modes), "scuSetCheckModes");
+    const auto set = required(driver().extensions().scuSetCheckModes, "scuSetCheckModes");
+    check(set(modes), "scuSetCheckModes");
     detail::mark_blocks_for(modes);
 }
 
 std::string check_report() {
-    return detail::text_of(function<PFN_scuCheckReport>("scuCheckReport"));
+    return detail::text_of(required(driver().extensions().scuCheckReport, "scuCheckReport"));
 }
 
 void mark_findings_told(std::span<const std::uint64_t> numbers) {
-    function<PFN_scuMarkFindingsTold>("scuMarkFindingsTold")(numbers.data(), numbers.size());
+    required(driver().extensions().scuMarkFindingsTold, "scuMarkFindingsTold")(numbers.data(),
+                                                                               numbers.size());
 }
 
-void forget_findings() { function<PFN_scuForgetFindings>("scuForgetFindings")(); }
+void forget_findings() { required(driver().extensions().scuForgetFindings, "scuForgetFindings")(); }
 
 void mark_written(CUdeviceptr address, std::size_t bytes) {
-    if (void *mark = driver().symbol("scuMarkWritten"))
-        reinterpret_cast<PFN_scuMarkWritten>(mark)(address, bytes);
+    if (const auto mark = driver().extensions().scuMarkWritten)
+        mark(address, bytes);
 }
 
 void set_call_site(CallSite call_site) noexcept { call_site_of_program = call_site; }
@@ -94,14 +96,12 @@ void mark_block(CUdeviceptr block, std::size_t bytes, BlockUse use) noexcept {
     const Driver *loaded = driver_for_cleanup();
     if (loaded == nullptr)
         return;
-    static const auto mark = reinterpret_cast<PFN_scuMarkBlock>(loaded->symbol("scuMarkBlock"));
-    if (mark)
+    if (const auto mark = loaded->extensions().scuMarkBlock)
         mark(block, bytes, use == BlockUse::Taken ? 1 : 0);
 }
 
 void note_allocation(CUdeviceptr address) {
-    static const auto note =
-        reinterpret_cast<PFN_scuNoteAllocation>(driver().symbol("scuNoteAllocation"));
+    const auto note = driver().extensions().scuNoteAllocation;
     const CallSite call_site = call_site_of_program;
     if (!note || !call_site)
         return;

@@ -95,8 +95,7 @@ struct DriverLoader {
         }
     }
 
-    static ImageKind image_kind(const Library &library) {
-        auto ask = reinterpret_cast<PFN_scuImageKind>(library.symbol("scuImageKind"));
+    static ImageKind image_kind(PFN_scuImageKind ask) {
         return ask && std::strcmp(ask(), "ptx") == 0 ? ImageKind::Ptx : ImageKind::Cubin;
     }
 
@@ -106,9 +105,12 @@ struct DriverLoader {
 #define PYCUDA_FUNCTION(name, symbol, version)                                                     \
     loader.load_row<&DriverTable::name, version>(driver, #name, #symbol);
 #include <abi/driver.def>
+#define PYCUDA_EXTENSION(name)                                                                     \
+    driver.extensions_.name = reinterpret_cast<PFN_##name>(library->symbol(#name));
+#include <abi/extensions.def>
         driver.path_ = library->path();
         driver.library_ = std::move(library);
-        driver.image_kind_ = image_kind(*driver.library_);
+        driver.image_kind_ = image_kind(driver.extensions_.scuImageKind);
         int version = 0;
         driver.cuDriverGetVersion(&version);
         driver.version_ = version;
@@ -155,22 +157,22 @@ struct WaitCallback {
 WaitCallback wait_callback;
 
 void pass_wait_callback(const Driver &driver) noexcept {
-    const auto ask = reinterpret_cast<PFN_scuAskWhileWaiting>(driver.symbol("scuAskWhileWaiting"));
+    const auto ask = driver.extensions().scuAskWhileWaiting;
     if (ask && wait_callback.keep_waiting)
         ask(wait_callback.keep_waiting, wait_callback.thread);
 }
 
 /// The driver's messages about failed kernels then name arrays, not blocks of pools.
 void pass_block_sizes(const Driver &driver) noexcept {
-    if (void *ask = driver.symbol("scuAskForBlockSizes"))
-        reinterpret_cast<PFN_scuAskForBlockSizes>(ask)(detail::bytes_in_use);
+    if (const auto ask = driver.extensions().scuAskForBlockSizes)
+        ask(detail::bytes_in_use);
 }
 
 /// The check modes that are on in a new driver. Throws if PYCUDA_CHECK requests modes and the
 /// driver has no check modes.
 unsigned modes_of_new_driver(const Driver &driver) {
-    if (void *ask = driver.symbol("scuCheckModes"))
-        return reinterpret_cast<PFN_scuCheckModes>(ask)();
+    if (const auto ask = driver.extensions().scuCheckModes)
+        return ask();
     if (LibrarySearch::from_environment().check.empty())
         return 0;
     throw Error("PYCUDA_CHECK", CUDA_ERROR_NOT_SUPPORTED,
@@ -243,8 +245,7 @@ bool interrupt_device_work() noexcept {
     const Driver *loaded = driver_for_cleanup();
     if (!loaded)
         return false;
-    static auto interrupt =
-        reinterpret_cast<PFN_scuCtxInterrupt>(loaded->symbol("scuCtxInterrupt"));
+    const auto interrupt = loaded->extensions().scuCtxInterrupt;
     CUcontext context = nullptr;
     if (!interrupt || loaded->cuCtxGetCurrent.get()(&context) != CUDA_SUCCESS || !context)
         return false;

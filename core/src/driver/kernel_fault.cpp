@@ -9,11 +9,11 @@
 namespace pycuda {
 
 std::optional<KernelFault> last_kernel_fault(CUresult result) {
-    void *ask = driver().symbol("scuLastFault");
+    const auto ask = driver().extensions().scuLastFault;
     if (!ask)
         return std::nullopt;
     const auto record = std::make_unique<ScuFault>(); // too large for the stack: some kilobytes
-    if (reinterpret_cast<PFN_scuLastFault>(ask)(record.get()) == 0 || record->result != result)
+    if (ask(record.get()) == 0 || record->result != result)
         return std::nullopt;
     KernelFault fault;
     fault.kernel = record->kernel;

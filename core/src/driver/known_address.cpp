@@ -10,8 +10,7 @@
 namespace pycuda {
 
 bool knows_address(CUdeviceptr address) {
-    static const auto ask =
-        reinterpret_cast<PFN_scuKnowsAddress>(driver().symbol("scuKnowsAddress"));
+    const auto ask = driver().extensions().scuKnowsAddress;
     return ask == nullptr || address == 0 || ask(address) != 0;
 }
 

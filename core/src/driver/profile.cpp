@@ -17,11 +17,6 @@ using detail::CuptiTimeline;
 
 std::atomic<bool> cupti_is_on{false};
 
-/// A function that only softcuda has; null for another driver.
-template <class Pointer> Pointer function(const char *name) {
-    return reinterpret_cast<Pointer>(driver().symbol(name));
-}
-
 /// For a driver other than softcuda. Throws Error (not supported) if CUPTI is missing.
 CuptiTimeline &cupti_timeline(const char *where) {
     if (CuptiTimeline *timeline = CuptiTimeline::get())
@@ -42,13 +37,13 @@ std::uint64_t nanoseconds(std::chrono::steady_clock::time_point time) {
 } // namespace
 
 unsigned profile_modes() {
-    if (const auto ask = function<PFN_scuProfileModes>("scuProfileModes"))
+    if (const auto ask = driver().extensions().scuProfileModes)
         return ask();
     return cupti_is_on ? profile_mode::timeline : 0;
 }
 
 void set_profile_modes(unsigned modes) {
-    if (const auto set = function<PFN_scuSetProfileModes>("scuSetProfileModes"))
+    if (const auto set = driver().extensions().scuSetProfileModes)
         return check(set(modes), "scuSetProfileModes");
     CuptiTimeline &timeline = cupti_timeline("pycuda.profile");
     if (modes & profile_mode::counters)
@@ -65,21 +60,20 @@ void set_profile_modes(unsigned modes) {
 }
 
 std::string profile_report() {
-    if (const auto write = function<PFN_scuProfileReport>("scuProfileReport"))
+    if (const auto write = driver().extensions().scuProfileReport)
         return detail::text_of(write);
     return cupti_timeline("pycuda.profile").report();
 }
 
 void forget_profile() {
-    if (const auto forget = function<PFN_scuForgetProfile>("scuForgetProfile"))
+    if (const auto forget = driver().extensions().scuForgetProfile)
         return forget();
     cupti_timeline("pycuda.profile").forget();
 }
 
 void detail::note_wait(const char *function, std::chrono::steady_clock::time_point begin,
                        std::chrono::steady_clock::time_point end) noexcept {
-    static const auto note = reinterpret_cast<PFN_scuNoteWait>(driver().symbol("scuNoteWait"));
-    if (note)
+    if (const auto note = driver().extensions().scuNoteWait)
         note(function, nanoseconds(begin), nanoseconds(end));
     else if (cupti_is_on)
         CuptiTimeline::get()->note_wait(function, begin, end);

@@ -15,7 +15,7 @@ CUdevice device_by_ordinal(int ordinal) {
         if (driver().cuDeviceGetCount.status(&count) != CUDA_SUCCESS)
             return "device " + std::to_string(ordinal);
         std::string text = "device " + std::to_string(ordinal) + " of " + std::to_string(count);
-        if (ordinal >= count && driver().symbol("scuDescribeDevice") != nullptr)
+        if (ordinal >= count && driver().extensions().scuDescribeDevice != nullptr)
             text += "; SOFTCUDA_DEVICES=" + std::to_string(ordinal + 1) +
                     " in the environment makes softcuda have that many";
         return text;

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.usefixtures("device")
 def every_function():
     sys.path.insert(0, str(BENCHMARKS))
     try:
+        importlib.import_module("launches")
         return importlib.import_module("every_function")
     finally:
         sys.path.remove(str(BENCHMARKS))
@@ -61,3 +63,21 @@ def test_values_that_differ_are_found(every_function):
     assert every_function.differs(np.ones(3), np.ones(3) + 1)
     assert every_function.differs([np.ones(3)], [np.ones(4)])
     assert every_function.differs(np.ones(3, int), np.ones(3))
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="the software device counts launches")
+def test_launches_of_calls(every_function):
+    launches = sys.modules["launches"]
+    ours = every_function.Library(
+        "pycuda", every_function._Pycuda(), every_function.gpuarray.to_gpu, None
+    )
+
+    def count(name, text):
+        ours.data = launches.Operands(ours.array, 1024)
+        return launches.Count(ours.call(name, text), ours.data, name == "sin")
+
+    sine, softmax = count("sin", "x"), count("softmax", "")
+    assert (sine.launches, sine.copies) == (1, 0)
+    assert 1 <= sine.traffic < 1.1
+    assert softmax.launches > 1 and softmax.calls > sine.calls > 2
+    assert softmax.is_composite and not sine.is_composite

@@ -3,8 +3,6 @@
 
 #include "../common/version.h"
 
-#include <memory>
-
 using softcublas::Handle;
 using softlib::guarded;
 using softlib::require;
@@ -29,17 +27,14 @@ template <class T> void give(T *address, T value) {
 
 SOFTLIB_EXPORT int cublasCreate_v2(Handle *handle) {
     return guarded("cublasCreate_v2", [&] {
-        require(handle != nullptr, "handle");
-        *handle = nullptr;
         softlib::require_openblas();
-        *handle = std::make_unique<cublasContext>().release();
+        softlib::make_handle(handle);
     });
 }
 
 CUBLAS_DEFINE(cublasDestroy_v2, (Handle handle), {
     call.handle.session.finish();
-    call.handle.state = 0;
-    delete handle;
+    softlib::destroy(handle);
 })
 
 SOFTLIB_EXPORT int cublasGetVersion_v2(Handle, int *version) {

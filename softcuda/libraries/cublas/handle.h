@@ -1,9 +1,8 @@
 // handle.h -- cuBLAS's handle, the scalars of its calls, and the form of its exported functions.
 #pragma once
 
-#include "../common/call.h"
+#include "../common/handle.h"
 #include "../common/openblas.h"
-#include "../common/session.h"
 
 #include <cstdint>
 
@@ -21,10 +20,15 @@ struct cublasContext {
 
 namespace softcublas {
 
+using softlib::check_batched;
+using softlib::checked;
 using softlib::Complex;
 using softlib::DoubleComplex;
+using softlib::extent;
 using softlib::Failure;
 using softlib::is_complex;
+using softlib::narrow;
+using softlib::operations;
 using softlib::Real;
 using softlib::require;
 using softlib::Session;
@@ -32,31 +36,10 @@ using softlib::statuses;
 
 using Handle = cublasContext *;
 
-/// Throws Failure(not initialised) for a null or destroyed handle.
-inline cublasContext &checked(Handle handle) {
-    if (handle == nullptr || handle->state != cublasContext::alive)
-        throw Failure(statuses.not_initialized, "");
-    return *handle;
-}
+struct Call : softlib::HandleCall<cublasContext> {
+    using HandleCall::HandleCall;
 
-/// The name of the running function for messages, and its handle.
-struct Call {
-    cublasContext &handle;
-    const char *function;
-
-    Call(Handle handle, const char *function) : handle(checked(handle)), function(function) {}
-
-    /// Puts `work` into the handle's stream. `operations` is the number of multiplications, about.
-    template <class Work> void enqueue(double operations, Work &&work) const {
-        handle.session.enqueue(function, std::forward<Work>(work), operations);
-    }
     [[nodiscard]] bool scalars_on_device() const { return handle.pointer_mode == 1; }
-
-    /// Throws Failure unless the device can use `count` elements from `address`.
-    template <class T> void check(const T *address, std::int64_t count, const char *what) const {
-        if (count > 0)
-            handle.session.check_memory(address, static_cast<std::size_t>(count) * sizeof(T), what);
-    }
 };
 
 /// A scalar argument: read at the call from the host's memory, or, when the call's turn in the
@@ -91,31 +74,9 @@ void give_result(const Call &call, double operations, Result *address, Work work
     call.enqueue(operations, write);
 }
 
-/// The product of sizes, for Call::enqueue().
-template <class... Sizes> double operations(Sizes... sizes) {
-    return (static_cast<double>(sizes) * ...);
-}
-
-/// The number of elements from the first to the last of a matrix or a vector.
-inline std::int64_t extent(std::int64_t rows, std::int64_t columns, std::int64_t leading) {
-    return rows > 0 && columns > 0 ? (columns - 1) * leading + rows : 0;
-}
+/// The number of elements from the first to the last of a vector.
 inline std::int64_t extent(std::int64_t n, std::int64_t stride) {
     return n > 0 ? 1 + (n - 1) * (stride < 0 ? -stride : stride) : 0;
-}
-
-/// Throws Failure unless an address of a batch, read while the stream runs, has this many elements.
-template <class T> void check_batched(const T *data, std::int64_t count, const char *what) {
-    if (count > 0 && !softlib::is_readable(data, static_cast<std::size_t>(count) * sizeof(T)))
-        throw Failure(statuses.execution_failed,
-                      std::string(what) + " of a batch is no memory of a device");
-}
-
-/// The number for OpenBLAS, whose integers have 32 bits. Throws Failure(not supported).
-inline int narrow(std::int64_t value) {
-    if (value != static_cast<int>(value))
-        throw Failure(statuses.not_supported, "more than 2^31 - 1 elements in one dimension");
-    return static_cast<int>(value);
 }
 
 /// OpenBLAS's constants for those of cuBLAS. For real elements, conjugation is no operation.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
 using namespace softcublaslt;
 using softlib::Failure;
@@ -126,15 +125,10 @@ void transform(const TransformDescription &how, ElementType scale, const void *a
     }
 
 DEFINE(Create, (Handle * handle), {
-    require(handle != nullptr, "handle");
-    *handle = nullptr;
     softlib::require_openblas();
-    *handle = std::make_unique<cublasContext>().release();
+    softlib::make_handle(handle);
 })
-DEFINE(Destroy, (Handle handle), {
-    checked(handle).state = 0;
-    delete handle;
-})
+DEFINE(Destroy, (Handle handle), { softlib::destroy(handle); })
 SOFTLIB_EXPORT std::size_t cublasLtGetVersion() {
     return static_cast<std::size_t>(softlib::version);
 }

@@ -1,6 +1,5 @@
 // exports.cpp -- cuRAND's C functions.
-#include "../common/call.h"
-#include "../common/session.h"
+#include "../common/handle.h"
 #include "../common/version.h"
 #include "engine.h"
 #include "poisson.h"
@@ -78,11 +77,7 @@ namespace {
 
 using Generator = curandGenerator_st *;
 
-curandGenerator_st &checked(Generator generator) {
-    if (generator == nullptr || generator->state != curandGenerator_st::alive)
-        throw Failure(softlib::statuses.not_initialized, "");
-    return *generator;
-}
+using softlib::checked;
 
 enum class Place { Device, Host };
 

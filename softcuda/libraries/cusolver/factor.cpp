@@ -83,13 +83,6 @@ void of_triangle(const Call &call, int mode, int n, T *a, int lda, int *info) {
     call.enqueue(operations(n, n, n), [=] { lapack<name, T>(uplo, &n, a, &lda, info); });
 }
 
-/// Throws Failure unless an address of a batch has this many elements.
-template <class T> void check_batched(const T *data, std::int64_t count, const char *what) {
-    if (count > 0 && !softlib::is_readable(data, static_cast<std::size_t>(count) * sizeof(T)))
-        throw Failure(statuses.execution_failed,
-                      std::string(what) + " of a batch is no memory of a device");
-}
-
 template <class T>
 void cholesky_batch(const Call &call, int mode, int n, T *const *a, int lda, int *info, int count) {
     const char *const uplo = fill(mode);

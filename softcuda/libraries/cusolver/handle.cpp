@@ -3,8 +3,6 @@
 
 #include "../common/version.h"
 
-#include <memory>
-
 using softcusolver::Handle;
 using softlib::guarded;
 using softlib::require;
@@ -15,16 +13,13 @@ const Statuses statuses = {"cuSOLVER", 0, 1, 3, 2, 6, 7, 9};
 
 SOFTLIB_EXPORT int cusolverDnCreate(Handle *handle) {
     return guarded("cusolverDnCreate", [&] {
-        require(handle != nullptr, "handle");
-        *handle = nullptr;
         softlib::require_openblas();
-        *handle = std::make_unique<cusolverDnContext>().release();
+        softlib::make_handle(handle);
     });
 }
 CUSOLVER_DEFINE(cusolverDnDestroy, (Handle handle), {
     call.handle.session.finish();
-    call.handle.state = 0;
-    delete handle;
+    softlib::destroy(handle);
 })
 CUSOLVER_DEFINE(cusolverDnSetStream, (Handle handle, CUstream stream),
                 call.handle.session.set_stream(stream))

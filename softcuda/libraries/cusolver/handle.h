@@ -3,9 +3,8 @@
 // LAPACK's workspace is the host's: the size of each workspace of the device is 1 element.
 #pragma once
 
-#include "../common/call.h"
+#include "../common/handle.h"
 #include "../common/openblas.h"
-#include "../common/session.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,56 +22,33 @@ struct cusolverDnContext {
 
 namespace softcusolver {
 
+using softlib::check_batched;
+using softlib::checked;
 using softlib::Complex;
 using softlib::DoubleComplex;
+using softlib::extent;
 using softlib::Failure;
 using softlib::is_complex;
 using softlib::lapack;
 using softlib::Name;
+using softlib::narrow;
+using softlib::operations;
 using softlib::Real;
 using softlib::require;
 using softlib::statuses;
 
 using Handle = cusolverDnContext *;
 
-inline cusolverDnContext &checked(Handle handle) {
-    if (handle == nullptr || handle->state != cusolverDnContext::alive)
-        throw Failure(statuses.not_initialized, "");
-    return *handle;
-}
+struct Call : softlib::HandleCall<cusolverDnContext> {
+    using HandleCall::HandleCall;
 
-/// The number of elements from the first to the last of a matrix.
-inline std::int64_t extent(std::int64_t rows, std::int64_t columns, std::int64_t leading) {
-    return rows > 0 && columns > 0 ? (columns - 1) * leading + rows : 0;
-}
-
-/// A function's call: its handle, its name, and its checks.
-struct Call {
-    cusolverDnContext &handle;
-    const char *function;
-
-    Call(Handle handle, const char *function) : handle(checked(handle)), function(function) {}
-
-    template <class T> void check(const T *address, std::int64_t count, const char *what) const {
-        if (count > 0)
-            handle.session.check_memory(address, static_cast<std::size_t>(count) * sizeof(T), what);
-    }
     /// Checks a matrix of this shape, and its leading dimension.
     template <class T>
     void matrix(const T *address, int rows, int columns, int leading, const char *what) const {
         require(rows >= 0 && columns >= 0 && leading >= std::max(1, rows), what);
         check(address, extent(rows, columns, leading), what);
     }
-    /// `operations` is the number of multiplications, about.
-    template <class Work> void enqueue(double operations, Work &&work) const {
-        handle.session.enqueue(function, std::forward<Work>(work), operations);
-    }
 };
-
-/// The product of sizes, for Call::enqueue().
-template <class... Sizes> double operations(Sizes... sizes) {
-    return (static_cast<double>(sizes) * ...);
-}
 
 /// LAPACK's letters for cuBLAS's and cuSOLVER's numbers.
 inline const char *fill(int mode) {

@@ -3,8 +3,6 @@
 
 #include "../common/version.h"
 
-#include <memory>
-
 using softcusparse::Handle;
 using softlib::guarded;
 using softlib::require;
@@ -37,16 +35,11 @@ const char *name_of(int status, int which) {
 } // namespace
 
 SOFTLIB_EXPORT int cusparseCreate(Handle *handle) {
-    return guarded("cusparseCreate", [&] {
-        require(handle != nullptr, "handle");
-        *handle = nullptr;
-        *handle = std::make_unique<cusparseContext>().release();
-    });
+    return guarded("cusparseCreate", [&] { softlib::make_handle(handle); });
 }
 CUSPARSE_DEFINE(cusparseDestroy, (Handle handle), {
     call.handle.session.finish();
-    call.handle.state = 0;
-    delete handle;
+    softlib::destroy(handle);
 })
 CUSPARSE_DEFINE(cusparseSetStream, (Handle handle, CUstream stream),
                 call.handle.session.set_stream(stream))

@@ -3,10 +3,9 @@
 // Buffers of the device are accepted and not used: their size is 8 bytes.
 #pragma once
 
-#include "../common/call.h"
 #include "../common/element.h"
+#include "../common/handle.h"
 #include "../common/openblas.h"
-#include "../common/session.h"
 
 #include <cstdint>
 #include <string>
@@ -32,12 +31,6 @@ using softlib::require;
 using softlib::statuses;
 
 using Handle = cusparseContext *;
-
-inline cusparseContext &checked(Handle handle) {
-    if (handle == nullptr || handle->state != cusparseContext::alive)
-        throw Failure(statuses.not_initialized, "");
-    return *handle;
-}
 
 [[noreturn]] inline void not_supported(const std::string &what) {
     throw Failure(statuses.not_supported, what + " is not supported");
@@ -66,12 +59,8 @@ template <class T> class Scalar {
     ElementType type_;
 };
 
-/// A function's call: its handle, its name, and its checks.
-struct Call {
-    cusparseContext &handle;
-    const char *function;
-
-    Call(Handle handle, const char *function) : handle(checked(handle)), function(function) {}
+struct Call : softlib::HandleCall<cusparseContext> {
+    using HandleCall::HandleCall;
 
     bool scalars_on_device() const { return handle.pointer_mode == 1; }
     template <class T> Scalar<T> scalar(const void *address, int type) const {
@@ -80,20 +69,6 @@ struct Call {
         if (scalars_on_device())
             bytes(address, static_cast<std::int64_t>(softlib::size_of(element)), "a scalar");
         return {address, element, scalars_on_device()};
-    }
-    void bytes(const void *address, std::int64_t count, const char *what) const {
-        if (count > 0)
-            handle.session.check_memory(address, static_cast<std::size_t>(count), what);
-    }
-    template <class T> void check(const T *address, std::int64_t count, const char *what) const {
-        bytes(address, count * static_cast<std::int64_t>(sizeof(T)), what);
-    }
-    template <class Work> void enqueue(double operations, Work &&work) const {
-        handle.session.enqueue(function, std::forward<Work>(work), operations);
-    }
-    /// For results that the host needs.
-    template <class Work> void run(Work &&work) const {
-        handle.session.run(function, std::forward<Work>(work));
     }
     /// Puts a count where `address` says, which the pointer mode places.
     template <class Work> void give_count(int *address, Work &&work) const {

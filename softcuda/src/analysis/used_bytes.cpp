@@ -27,9 +27,9 @@ std::uint32_t bytes_with_bits(std::uint64_t constant) {
     return bytes;
 }
 
-class Search {
+class ByteSearch {
   public:
-    explicit Search(const ir::Function &function)
+    explicit ByteSearch(const ir::Function &function)
         : function_(function), used_(function.value_count(), 0) {}
 
     std::vector<std::uint16_t> run() {
@@ -136,7 +136,7 @@ class Search {
 } // namespace
 
 std::vector<std::uint16_t> find_used_bytes(const ir::Function &function) {
-    return Search(function).run();
+    return ByteSearch(function).run();
 }
 
 } // namespace softcuda::analysis

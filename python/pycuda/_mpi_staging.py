@@ -112,8 +112,8 @@ def wait_for_work(stream, arrays) -> None:
             Context.synchronize() if stream is None else stream.synchronize()
 
 
-def as_memory_lies(host: np.ndarray) -> np.ndarray:
-    """The array with its axes reordered to C or Fortran order, which MPI requires; MPI ignores their order."""
+def in_memory_order(host: np.ndarray) -> np.ndarray:
+    """The array with its axes reordered to C or Fortran order, which MPI requires; MPI ignores the order of axes."""
     return host if host.flags.forc else host.ravel(order="K")
 
 
@@ -156,7 +156,7 @@ class Staging:
         if rest is not None:  # a count or a datatype: parts of the array
             received = Received.UNKNOWN
         self._staged.append(_Staged(array, host, pinned, written, received))
-        buffer = as_memory_lies(host)
+        buffer = in_memory_order(host)
         return buffer if rest is None else [buffer, *rest]
 
     @property

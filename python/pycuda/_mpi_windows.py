@@ -17,7 +17,7 @@ from pycuda import _driver
 from pycuda._mpi_staging import (
     Request,
     Staging,
-    as_memory_lies,
+    in_memory_order,
     parameters_of,
     require_dense,
     split,
@@ -84,7 +84,7 @@ class Win:
             made = _create(mpi, array, disp_unit, info, communicator)
             return cls(made, array, staged=False)
         window = array.get()
-        memory = as_memory_lies(window)
+        memory = in_memory_order(window)
         made = _create(mpi, memory, disp_unit, info, communicator)
         return cls(made, array, window)
 

@@ -170,7 +170,7 @@ class Search:
         return [int(row) for row in open_rows[order]], False
 
     def _neighbours_of_best(self, done: np.ndarray, model: np.ndarray) -> list[int]:
-        """Variants beside the best one that have not been measured, the nearest first."""
+        """Neighbours of the best variant that have not been measured, the nearest first."""
         best = min(self._logs, key=self._logs.__getitem__)
         away = (((self._points - self._points[best]) / self._lengths) ** 2).sum(1)
         nearest = np.argsort(away, kind="stable")[1 : 2 * self._points.shape[1] + 1]

@@ -127,7 +127,7 @@ class Tuner:
         return self.variants
 
     def _begin_ahead(self, rows: Sequence[int], kind: str) -> None:
-        """Compile variants beside the measurements. Not if kernels run on the processors that compile."""
+        """Compile variants during the measurements, unless kernels run on the processors that compile."""
         if kind != "ptx":
             for row in rows:
                 if row < len(self._launches):

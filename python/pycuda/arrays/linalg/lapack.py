@@ -63,7 +63,7 @@ def _status(count: int):
     return zeros(count, np.int32)
 
 
-def _lies_in_columns(a) -> bool:
+def _is_column_major(a) -> bool:
     """Whether a copy in columns reads the memory in order."""
     return a.strides[-2] == a.dtype.itemsize and a.strides[-1] > a.dtype.itemsize
 
@@ -107,7 +107,7 @@ class Factors:
     """
 
     def __init__(self, a, dtype, in_columns: bool | None = None) -> None:
-        self._in_rows = not (_lies_in_columns(a) if in_columns is None else in_columns)
+        self._in_rows = not (_is_column_major(a) if in_columns is None else in_columns)
         self.lu = stacked(a if self._in_rows else matrix_transpose(a), dtype)
         count, n = self.lu.shape[:2]
         self.singular = _status(count)

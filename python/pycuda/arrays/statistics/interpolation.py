@@ -77,7 +77,7 @@ def _interpolate(x, xp, fp, left, right):
 
 
 def joined(parts):
-    """Vectors one behind the other, of their common type."""
+    """Concatenated vectors, of their common type."""
     kind = np.result_type(*(part.dtype for part in parts))
     result = zeros(sum(part.size for part in parts), kind)
     at = 0

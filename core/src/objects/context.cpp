@@ -449,7 +449,7 @@ void Context::synchronize(const KeepWaiting &keep_waiting) const {
     if (!keep_waiting)
         return check(wait(), function);
     if (driver().cuCtxRecordEvent.available()) {
-        const detail::ContextMark mark(*owner_);
+        const detail::ContextMark mark(*owner_, function);
         check(driver().cuCtxRecordEvent.status(get(), mark.get()), function);
         return wait_for(mark.get());
     }

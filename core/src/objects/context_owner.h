@@ -77,13 +77,14 @@ struct ContextOwner {
     std::vector<std::function<void()>> last_actions_;
 };
 
-/// An event for one wait for a whole context, which is current. The next wait uses it again.
+/// An event for one wait for a whole context, which is current. The next wait uses it again. Errors
+/// are those of `function`.
 class ContextMark {
   public:
-    explicit ContextMark(ContextOwner &owner)
+    ContextMark(ContextOwner &owner, const char *function)
         : owner_(owner), event_(owner.spare_mark.exchange(nullptr)) {
         if (event_ == nullptr)
-            driver().cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING);
+            check(driver().cuEventCreate.status(&event_, CU_EVENT_DISABLE_TIMING), function);
     }
     ~ContextMark() {
         const CUevent other = owner_.spare_mark.exchange(event_);

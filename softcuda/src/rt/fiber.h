@@ -27,6 +27,12 @@
 
 namespace softcuda::rt {
 
+/// The addresses of a stack.
+struct StackRange {
+    std::uint64_t begin = 0; ///< the lowest
+    std::uint64_t end = 0;
+};
+
 class Fiber {
   public:
     using Body = void (*)(void *argument);
@@ -43,8 +49,9 @@ class Fiber {
     /// Makes this fiber represent the calling thread itself, on the thread's stack.
     void adopt_thread() noexcept;
 
-    [[nodiscard]] std::uint64_t stack_begin() const noexcept {
-        return reinterpret_cast<std::uint64_t>(stack_);
+    [[nodiscard]] StackRange stack() const noexcept {
+        const auto begin = reinterpret_cast<std::uint64_t>(stack_);
+        return {begin, begin + stack_bytes_};
     }
 
   private:

@@ -40,7 +40,7 @@ namespace {
 /// The lowest address of the calling thread's stack, to distinguish its overflow from other faults.
 [[gnu::tls_model("initial-exec")]] thread_local std::uint64_t lowest_of_stack = 0;
 /// The location of the lowest address of another stack, while the thread runs on it.
-[[gnu::tls_model("initial-exec")]] thread_local const std::uint64_t *watched_stack = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local const StackRange *watched_stack = nullptr;
 
 constexpr std::array kFaultSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr std::uint64_t kStackGuardBytes = std::uint64_t{1} << 20;
@@ -94,7 +94,7 @@ FaultReport::Direction direction_of(const ucontext_t &context) {
 }
 
 bool is_stack_overflow(std::uint64_t address) {
-    const std::uint64_t begin = watched_stack ? *watched_stack : lowest_of_stack;
+    const std::uint64_t begin = watched_stack ? watched_stack->begin : lowest_of_stack;
     return begin != 0 && address < begin && begin - address <= kStackGuardBytes;
 }
 
@@ -130,9 +130,11 @@ bool is_return_address(std::uint64_t word) noexcept {
 __attribute__((no_sanitize("address", "thread"))) std::uint64_t
 find_caller(std::uint64_t stack, const Guard *guard) noexcept {
     constexpr std::uint64_t kMostBytes = std::uint64_t{64} * 1024;
-    // The guard is in a frame that called the code, unless the code runs on a fiber's stack, which
-    // begins in generated code.
-    const auto end = reinterpret_cast<std::uint64_t>(guard);
+    // The guard is in a frame that called the code, unless the code runs on a fiber's stack.
+    const bool on_fiber =
+        watched_stack && stack >= watched_stack->begin && stack < watched_stack->end;
+    const std::uint64_t end =
+        on_fiber ? watched_stack->end : reinterpret_cast<std::uint64_t>(guard);
     const std::uint64_t bytes = end - stack < kMostBytes ? end - stack : kMostBytes;
     for (std::uint64_t at = (stack + 7) & ~std::uint64_t{7}; at + 8 <= stack + bytes; at += 8) {
         const std::uint64_t word = *reinterpret_cast<const volatile std::uint64_t *>(at);
@@ -395,7 +397,7 @@ void Guard::poll_interrupt() noexcept {
     siglongjmp(guard->jump_, 1);
 }
 
-void watch_stack(const std::uint64_t *begin) noexcept { watched_stack = begin; }
+void watch_stack(const StackRange *stack) noexcept { watched_stack = stack; }
 
 void prepare_thread_for_guards() {
     if (handlers == Handlers::Known && is_prepared)

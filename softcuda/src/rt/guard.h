@@ -9,6 +9,7 @@
 // guard are passed to the previous handler.
 #pragma once
 
+#include "rt/fiber.h"
 #include "rt/kernel_abi.h"
 #include "target/float_environment.h"
 
@@ -120,9 +121,9 @@ class ClientCall {
 /// thread has left.
 void interrupt_thread(int thread_id) noexcept;
 
-/// For code that switches stacks: `*begin` is the lowest address of the calling thread's current
-/// stack, and an access shortly below is a stack overflow. Null: the thread's own stack.
-void watch_stack(const std::uint64_t *begin) noexcept;
+/// For code that switches stacks: the calling thread's current stack. An access shortly below is a
+/// stack overflow, and no frame is above. Null: the thread's own stack.
+void watch_stack(const StackRange *stack) noexcept;
 
 /// Copies like memcpy; false if the copy faults.
 [[nodiscard]] bool guarded_copy(void *destination, std::uint64_t source,

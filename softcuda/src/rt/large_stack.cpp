@@ -25,7 +25,6 @@ bool LargeStack::provide(std::uint64_t bytes) noexcept {
         return false;
     }
     std::byte *stack = range_->begin() + kGuardBytes;
-    first_ = reinterpret_cast<std::uint64_t>(stack);
     if (range_->open(stack, wanted - kGuardBytes))
         return true;
     range_ = nullptr;
@@ -37,7 +36,8 @@ void LargeStack::call(Fiber::Body body, void *argument) noexcept {
     argument_ = argument;
     thread_.adopt_thread();
     fiber_.start(range_->begin() + kGuardBytes, range_->size() - kGuardBytes, begin, this);
-    watch_stack(&first_);
+    stack_ = fiber_.stack();
+    watch_stack(&stack_);
     resume(thread_, fiber_);
     watch_stack(nullptr);
 }

@@ -28,7 +28,7 @@ class LargeStack {
     static void begin(void *stack) noexcept;
 
     std::unique_ptr<ReservedRange> range_; ///< a closed guard, then the stack
-    std::uint64_t first_ = 0;              ///< the stack's lowest address
+    StackRange stack_;
     Fiber thread_, fiber_;
     Fiber::Body body_ = nullptr;
     void *argument_ = nullptr;

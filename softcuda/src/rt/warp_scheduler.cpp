@@ -71,7 +71,7 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
             resident_.back()->cluster().report_deadlock();
         WarpFiber &next = ready_.pop();
         set_current(next);
-        watch_stack(&stack_begin_);
+        watch_stack(&stack_);
         resume(thread_, next.fiber);
         watch_stack(nullptr);
     }
@@ -238,7 +238,7 @@ void WarpScheduler::end_warp(WarpFiber &warp) {
 
 void WarpScheduler::set_current(WarpFiber &warp) {
     current_ = &warp;
-    stack_begin_ = warp.fiber.stack_begin();
+    stack_ = warp.fiber.stack();
     warp.block->state().warp_index = warp.warp;
 }
 

@@ -106,7 +106,7 @@ class WarpScheduler {
 
     Job job_;
     Fiber thread_;
-    std::uint64_t stack_begin_ = 0; ///< of the current warp
+    StackRange stack_; ///< of the current warp
     WarpQueue ready_;
     WarpFiber *current_ = nullptr; ///< null: the thread's own stack
     std::vector<std::unique_ptr<ResidentBlock>> free_, resident_;

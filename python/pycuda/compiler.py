@@ -522,8 +522,11 @@ _LINKER_REFUSALS = (
 
 def _find_cuda_library(libname: str, first: str | None) -> str:
     import itertools
+    import platform
 
     environment = os.environ
+    machine = platform.machine()
+    target = "sbsa" if machine == "aarch64" else machine  # NVIDIA's name
     roots = [environment.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
     folders = itertools.chain(
         [first],
@@ -535,8 +538,8 @@ def _find_cuda_library(libname: str, first: str | None) -> str:
             for lib in (
                 "lib64",
                 "lib",
-                "lib/x86_64-linux-gnu",
-                "targets/x86_64-linux/lib",
+                f"lib/{machine}-linux-gnu",
+                f"targets/{target}-linux/lib",
             )
         ),
         (

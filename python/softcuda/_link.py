@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 from pathlib import Path
@@ -126,7 +127,8 @@ def _major_of(toolkit: Path) -> int:
 
 def _libraries_in(toolkit: Path) -> list[Path]:
     """Each file of the toolkit's folder of libraries, whatever the folder's name is."""
-    for name in ("lib64", "lib", "targets/x86_64-linux/lib"):
+    target = {"aarch64": "sbsa"}.get(platform.machine(), platform.machine())
+    for name in ("lib64", "lib", f"targets/{target}-linux/lib"):
         if (toolkit / name).is_dir():
             return sorted((toolkit / name).iterdir())
     return []

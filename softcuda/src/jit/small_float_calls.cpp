@@ -5,6 +5,8 @@
 
 #include "jit/small_float_calls.h"
 
+#include "target/half_type.h"
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -13,8 +15,7 @@ namespace softcuda::jit {
 
 namespace {
 
-/// Passed and returned as a 16-bit float in the processor's ABI; also holds the bits of a bfloat16.
-__extension__ using Half = _Float16;
+using target::Half; // also holds the bits of a bfloat16
 
 float from_half(Half value) { return static_cast<float>(value); }
 Half to_half(float value) { return static_cast<Half>(value); }

@@ -12,6 +12,11 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
 endif()
+# What compilers do on x86-64 without being told: `char` has a sign, and a product and a sum are two operations, also
+# where the processor has one for both. Results must not depend on the processor.
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  add_compile_options(-fsigned-char -ffp-contract=off)
+endif()
 
 find_program(PYCUDA_CCACHE ccache)
 if(PYCUDA_CCACHE)

@@ -80,7 +80,7 @@ Value *test_class(Emitter &e, const Operation &op) {
 /// operations has an error of up to 1.5 units; with the error e = 1 - x y^2, y + y e / 2 is better.
 /// x y is used as an exact sum of two doubles. The step is no number if x is zero or infinite, and
 /// y is right then.
-Value *reciprocal_root(Emitter &e, Value *x) {
+Value *double_reciprocal_root(Emitter &e, Value *x) {
     const auto fma = [&](Value *a, Value *b, Value *c) {
         return arithmetic(e, FloatOp::Fma, ir::Rounding::Nearest, {a, b, c});
     };
@@ -131,7 +131,7 @@ Value *compute(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> x) {
     case Opcode::Rsqrt:
         if (Emitter::bits(x[0]) == 64 &&
             !op.attributes.ftz) // only .ftz is truncated to the upper half
-            return reciprocal_root(e, x[0]);
+            return double_reciprocal_root(e, x[0]);
         return emit_approximate(e, op.opcode, x[0]);
     case Opcode::Sin:
     case Opcode::Cos:

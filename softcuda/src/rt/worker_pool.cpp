@@ -29,7 +29,7 @@ int own_thread_id() {
 }
 
 /// If no grid and no job is begun for this time, the running grids may wait for one of them.
-constexpr auto kPatience = std::chrono::milliseconds(10);
+constexpr auto kWorkerPatience = std::chrono::milliseconds(10);
 /// As many grids are resident on a GPU of capability 7.5 to 9.0 (CUDA C++ Programming Guide,
 /// "Technical Specifications per Compute Capability").
 constexpr unsigned kMostFurther = 128;
@@ -281,7 +281,7 @@ bool WorkerPool::is_stuck_locked(std::unique_lock<std::mutex> &lock) {
     const std::uint64_t begun = begun_;
     watching_ = true;
     lock.unlock();
-    std::this_thread::sleep_for(kPatience);
+    std::this_thread::sleep_for(kWorkerPatience);
     lock.lock();
     watching_ = false;
     return begun_ == begun && work_waits_locked();

@@ -11,7 +11,7 @@ namespace {
 
 // Calls a runtime function that takes (worker, frame, arguments...), with an array of 32 for each
 // operand.
-void call(WarpEmitter &w, llvm::StringRef name, std::vector<llvm::Value *> arguments) {
+void call_runtime(WarpEmitter &w, llvm::StringRef name, std::vector<llvm::Value *> arguments) {
     arguments.insert(arguments.begin(),
                      {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame});
     std::vector<llvm::Type *> types;
@@ -34,31 +34,31 @@ void take(WarpEmitter &w, const ir::Value *result, llvm::Value *array) {
 
 void emit_printf(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *results = room_for(w, i.result());
-    call(w, "scu_vprintf",
-         {array_of(w, i.operand(0)), array_of(w, i.operand(1)), w.mask_bits(), results});
+    call_runtime(w, "scu_vprintf",
+                 {array_of(w, i.operand(0)), array_of(w, i.operand(1)), w.mask_bits(), results});
     take(w, i.result(), results);
 }
 
 void emit_assertfail(WarpEmitter &w, const ir::Instruction &i) {
-    call(w, "scu_assertfail",
-         {array_of(w, i.operand(0)), array_of(w, i.operand(1)), array_of(w, i.operand(2)),
-          array_of(w, i.operand(3)), w.mask_bits()});
+    call_runtime(w, "scu_assertfail",
+                 {array_of(w, i.operand(0)), array_of(w, i.operand(1)), array_of(w, i.operand(2)),
+                  array_of(w, i.operand(3)), w.mask_bits()});
 }
 
 // With a number, this is a call of the CUDA runtime in device code: see ir/lower_device_call.cpp.
 void emit_malloc(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *results = room_for(w, i.result());
     if (const std::uint32_t number = i.attributes.immediate)
-        call(w, "scu_device_call",
-             {w.i32(number - 1), array_of(w, i.operand(0)), w.mask_bits(), results});
+        call_runtime(w, "scu_device_call",
+                     {w.i32(number - 1), array_of(w, i.operand(0)), w.mask_bits(), results});
     else
-        call(w, "scu_malloc", {array_of(w, i.operand(0)), w.mask_bits(), results});
+        call_runtime(w, "scu_malloc", {array_of(w, i.operand(0)), w.mask_bits(), results});
     take(w, i.result(), results);
 }
 
 void emit_free(WarpEmitter &w, const ir::Instruction &i) {
     watch_free(w, i);
-    call(w, "scu_free", {array_of(w, i.operand(0)), w.mask_bits()});
+    call_runtime(w, "scu_free", {array_of(w, i.operand(0)), w.mask_bits()});
 }
 
 void emit_fault(WarpEmitter &w, rt::Fault kind) {

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Compares results with the recordings of an H200. Needs NumPy, and neither pytest nor a build of the module.
+
+    check.py [--every N] [--only PATTERN] [instructions] [matrices] [programs] [random]
+
+PYCUDA_DRIVER is the path of a driver, which is called through ctypes (by_ctypes). With --every, it takes each N-th
+recording. tests/python/test_recordings.py runs the same recordings with the module.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+_FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(_FOLDER / "by_ctypes"), str(_FOLDER.parent)]
+
+from recordings import (  # noqa: E402
+    instructions,
+    lists,
+    matrices,
+    programs,
+    random_runs,
+)
+
+
+def check_list(module, make, options):
+    """The number of recordings, and the names of those that differ."""
+    rows = [
+        row
+        for row in lists.read(module.FILE.read_text().splitlines(), make)
+        if row.hash != instructions.REFUSED
+        and re.search(options.only, str(row.instruction))
+    ][:: options.every]
+    wrong = []
+    results = module.run_all([row.instruction for row in rows])
+    for row, (instruction, result) in zip(rows, results, strict=True):
+        if (module.hash_results(instruction, result) == row.hash) == row.differs:
+            wrong.append(str(instruction))
+            print("differs:", instruction, flush=True)
+    return len(rows), wrong
+
+
+def check_programs(options):
+    files = [file for file in programs.files() if re.search(options.only, file.stem)]
+    wrong = []
+    for file in files[:: options.every]:
+        text = file.read_text()
+        if programs.recorded(text) != programs.hash_result(programs.run(text)):
+            wrong.append(file.stem)
+    return len(files[:: options.every]), wrong
+
+
+def check_random(options):
+    texts = random_runs.read()[:: options.every]
+    wrong = [
+        str(random_runs.seed_of(text))
+        for text in texts
+        if random_runs.recorded(text) != random_runs.hash_results(random_runs.run(text))
+        and random_runs.seed_of(text) not in random_runs.UNEXPLAINED
+    ]
+    return len(texts), wrong
+
+
+CHECKS = {
+    "instructions": lambda options: check_list(
+        instructions, instructions.Instruction, options
+    ),
+    "matrices": lambda options: check_list(
+        matrices, matrices.MatrixInstruction, options
+    ),
+    "programs": check_programs,
+    "random": check_random,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=(*CHECKS, []), nargs="*")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    failed = 0
+    for what in options.what or CHECKS:
+        count, wrong = CHECKS[what](options)
+        print(
+            f"{what}: {count} compared, {len(wrong)} differ {wrong or ''}", flush=True
+        )
+        failed += len(wrong) + (count == 0)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

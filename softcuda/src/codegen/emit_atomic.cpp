@@ -9,6 +9,7 @@
 #include "rt/kernel_abi.h"
 #include "rt/windows.h"
 #include "support/mbarrier.h"
+#include "vector_math/rounding.h"
 
 #include <optional>
 #include <utility>
@@ -53,11 +54,13 @@ Bin rmw_operation(const ir::Instruction &i) {
     }
 }
 
-// The NaN that the hardware returns for f16, bf16 and f32: all bits except the sign.
-llvm::Value *with_its_nan(WarpEmitter &w, llvm::Value *sum) {
+// The NaN that the hardware returns: for f16, bf16 and f32 all bits except the sign.
+llvm::Value *with_its_nan(WarpEmitter &w, llvm::Value *sum, llvm::ArrayRef<llvm::Value *> of) {
     unsigned bits = sum->getType()->getScalarSizeInBits();
-    if (bits == 64)
-        return sum;
+    if (bits == 64) {
+        vector_math::Emitter emitter(w.b, w.kernel.code.target);
+        return vector_math::with_hardware_nan(emitter, sum, of);
+    }
     llvm::Type *words = sum->getType()->getWithNewType(w.b.getIntNTy(bits));
     llvm::Constant *nan = llvm::ConstantInt::get(words, (std::uint64_t{1} << (bits - 1)) - 1);
     return w.b.CreateSelect(w.b.CreateFCmpUNO(sum, sum),
@@ -107,9 +110,18 @@ llvm::Value *sum_of_floats(WarpEmitter &w, const ir::Instruction &i, llvm::Value
     auto &b = w.b;
     llvm::Value *flush = flushes(w, i, at);
     if (auto *never = llvm::dyn_cast<llvm::Constant>(flush); never && never->isNullValue())
-        return with_its_nan(w, b.CreateFAdd(old, value));
+        return with_its_nan(w, b.CreateFAdd(old, value), {old, value});
     auto cut = [&](llvm::Value *x) { return b.CreateSelect(flush, flushed(w, x), x); };
-    return with_its_nan(w, cut(b.CreateFAdd(cut(old), cut(value))));
+    return with_its_nan(w, cut(b.CreateFAdd(cut(old), cut(value))), {old, value});
+}
+
+// The smaller or larger number, the old one of two equal ones: LLVM's operations leave open which
+// of two zeros they return, and whether a signalling NaN counts as a number.
+llvm::Value *extreme_of_floats(WarpEmitter &w, bool smallest, llvm::Value *old,
+                               llvm::Value *value) {
+    llvm::Value *better = smallest ? w.b.CreateFCmpOLT(value, old) : w.b.CreateFCmpOGT(value, old);
+    llvm::Value *result = w.b.CreateSelect(better, value, old);
+    return w.b.CreateSelect(w.b.CreateFCmpUNO(old, old), value, result);
 }
 
 // The new value that the operation computes from the old one.
@@ -134,9 +146,9 @@ llvm::Value *combine(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at, 
                               b.CreateSub(old, llvm::ConstantInt::get(old->getType(), 1)));
     }
     case Bin::FMin:
-        return b.CreateMinNum(old, value);
+        return extreme_of_floats(w, /*smallest=*/true, old, value);
     case Bin::FMax:
-        return b.CreateMaxNum(old, value);
+        return extreme_of_floats(w, /*smallest=*/false, old, value);
     case Bin::Min:
         return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, old, value);
     case Bin::Max:
@@ -190,7 +202,13 @@ llvm::Value *compare_swap(WarpEmitter &w, const ir::Instruction &i, llvm::Value 
     return w.b.CreateExtractValue(pair, 0);
 }
 
-// Sums of floats have no instruction: compare and swap until no other thread has changed the value.
+// LLVM makes a loop for the others on most processors, but aborts on ARM with FEAT_LSE.
+bool has_instruction(Bin operation) {
+    return operation != Bin::FAdd && operation != Bin::FMin && operation != Bin::FMax &&
+           operation != Bin::UIncWrap && operation != Bin::UDecWrap;
+}
+
+// Compares and swaps until no other thread has changed the value.
 llvm::Value *swap_loop(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at,
                        llvm::Value *value) {
     llvm::Type *bits_type = w.b.getIntNTy(ir::bits(i.attributes.type));
@@ -221,7 +239,7 @@ llvm::Value *read_modify_write(WarpEmitter &w, const ir::Instruction &i, llvm::V
         return old;
     }
     const Bin operation = rmw_operation(i);
-    if (operation == Bin::FAdd || operation == Bin::FMin || operation == Bin::FMax)
+    if (!has_instruction(operation))
         return swap_loop(w, i, at, value);
     return w.b.CreateAtomicRMW(operation, at, value, align,
                                llvm::AtomicOrdering::SequentiallyConsistent);

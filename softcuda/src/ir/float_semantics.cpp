@@ -185,6 +185,19 @@ template <typename Float> Float arithmetic(Opcode opcode, const Operands<Float> 
     }
 }
 
+float with_hardware_nan(float result, const Operands<float> &) { return result; }
+
+/// A NaN of doubles is that of the first operand which is one, quieted, or the negative one that
+/// the hardware makes. Processors choose others.
+double with_hardware_nan(double result, const Operands<double> &in) {
+    if (!std::isnan(result))
+        return result;
+    for (const volatile double &x : in.x)
+        if (const double operand = x; std::isnan(operand))
+            return as_double(bits_of(operand) | Bits{1} << 51);
+    return as_double(0xfff8'0000'0000'0000);
+}
+
 /// .ftz on a result: a product or quotient is flushed by what 24 bits without a lower end of the
 /// exponents would hold. The operation on numbers 2^64 times as large shows that.
 template <typename Float>
@@ -325,6 +338,7 @@ template <typename Float> Found on_native(const Instruction &i, Inputs bits) {
         return std::nullopt;
     const int mode = mode_of(a.rounding);
     Float result = in_mode<Float>(mode, [&] { return arithmetic(i.opcode, in); });
+    result = with_hardware_nan(result, in);
     if (ftz)
         result = flushed_result(i.opcode, mode, in, result);
     return bits_of(a.saturate ? saturated(result) : result);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint16_t kHalfNan = 0x7fff;
 constexpr std::uint32_t kFloatNan = 0x7fffffff;
+constexpr std::uint64_t kDoubleNan = 0xfff8'0000'0000'0000;
 
 float flushed(float value) {
     return std::abs(value) < 0x1p-126F ? std::copysign(0.0F, value) : value;
@@ -106,12 +107,14 @@ void singles(ElementOperation operation, std::byte *to, const std::byte *from, s
     });
 }
 
-/// A NaN is kept unchanged; if both are NaN, the old one.
+/// A NaN is kept unchanged; if both are NaN, the old one. A sum of two infinities is the hardware's
+/// NaN, which not every processor has.
 std::uint64_t combine_doubles(ElementOperation operation, std::uint64_t old, std::uint64_t value) {
     const auto a = std::bit_cast<double>(old), b = std::bit_cast<double>(value);
     if (a != a || b != b)
         return a != a ? old : value;
-    return std::bit_cast<std::uint64_t>(combine_floats(operation, a, b));
+    const double result = combine_floats(operation, a, b);
+    return result == result ? std::bit_cast<std::uint64_t>(result) : kDoubleNan;
 }
 
 } // namespace

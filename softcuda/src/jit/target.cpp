@@ -2,6 +2,7 @@
 #include "jit/target.h"
 
 #include "jit/llvm.h"
+#include "target/host_features.h"
 
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/MC/MCSubtargetInfo.h>
@@ -68,15 +69,18 @@ const target::Level *find_level(std::string_view name) {
     return nullptr;
 }
 
-bool host_has(const char *feature) {
-    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-    const auto found = features.find(feature);
-    return found != features.end() && found->second;
+llvm::StringMap<bool> all_host_features() {
+    llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    for (const std::string_view name : target::more_host_features())
+        features[name] = true;
+    return features;
 }
+
+bool host_has(const char *feature) { return all_host_features().lookup(feature); }
 
 std::string host_features() {
     std::vector<std::string> words;
-    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    for (const auto &feature : all_host_features())
         words.emplace_back(1, feature.second ? '+' : '-').append(feature.first().str());
     std::sort(words.begin(),
               words.end()); // the map's order is arbitrary, and the text is part of keys

@@ -21,6 +21,7 @@ VectorFacts facts_of(const std::function<bool(const char *)> &) {
 std::span<const Level> levels() {
     static constexpr Level kLevels[] = {
         {"native", "", "", "-sve,-sve2,-sme"},
+        {"lse", "generic", "lse", "+lse"}, // atomic operations in one instruction
         {"neon", "generic", "", ""},
     };
     return kLevels;

@@ -1,0 +1,13 @@
+// host_features.h -- what this machine's processor can do beyond what LLVM finds.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace softcuda::target {
+
+/// LLVM's names of features that this processor has. LLVM finds features on ARM in a file of the
+/// system, which an emulator of one program does not show; the system tells them the program, too.
+[[nodiscard]] std::span<const std::string_view> more_host_features();
+
+} // namespace softcuda::target

@@ -37,6 +37,21 @@ def test_each_row_is_exported(device, folder, major):
     assert [name for name in names if not hasattr(library, name)] == []
 
 
+@pytest.mark.parametrize("folder", LIBRARIES)
+@pytest.mark.parametrize("major", [12, 13])
+def test_no_function_has_a_name_that_is_not_exported(device, folder, major):
+    """A misspelt function would be hidden, and the true name would still return "not supported"."""
+    name, *sonames = LIBRARIES[folder]
+    path = load(f"lib{name}.so.{sonames[major - 12]}")._name
+    symbols = subprocess.run(
+        ["nm", path], capture_output=True, text=True, check=True
+    ).stdout
+    hidden = set(re.findall(rf" t ({name}\w+)$", symbols, re.MULTILINE))
+    assert re.search(rf" [TW] {name}\w+", symbols)
+    # One set of objects serves both versions of CUDA.
+    assert hidden - set(rows(folder, 12)) - set(rows(folder, 13)) == set()
+
+
 def test_names_without_a_version_are_those_of_one_cuda(device):
     load("libcublas.so.13")
     from softcuda import _link, _loader

@@ -1,17 +1,21 @@
 // factor.cpp -- LU and Cholesky factorisations, their solutions and inverses.
-#include "handle.h"
+#include "operations.h"
 
 namespace softcusolver {
-namespace {
 
-template <class T> void lu(const Call &call, int m, int n, T *a, int lda, int *pivots, int *info) {
+template <class T, class Pivot>
+void lu(const Call &call, int m, int n, T *a, int lda, Pivot *pivots, int *info) {
     call.matrix(a, m, n, lda, "A");
     if (pivots != nullptr)
         call.check(pivots, std::min(m, n), "the pivots");
     call.check(info, 1, "devInfo");
     call.enqueue(operations(m, n, std::min(m, n)), [=] {
-        if (pivots != nullptr)
-            return lapack<"?getrf", T>(&m, &n, a, &lda, pivots, info);
+        if (pivots != nullptr) {
+            std::vector<int> rows(static_cast<std::size_t>(std::min(m, n)));
+            lapack<"?getrf", T>(&m, &n, a, &lda, rows.data(), info);
+            std::copy(rows.begin(), rows.end(), pivots);
+            return;
+        }
         // Without row exchanges, for which LAPACK has no function.
         *info = 0;
         for (std::int64_t k = 0; k < std::min(m, n); ++k) {
@@ -27,9 +31,9 @@ template <class T> void lu(const Call &call, int m, int n, T *a, int lda, int *p
     });
 }
 
-template <class T>
-void lu_solve(const Call &call, int op, int n, int columns, const T *a, int lda, const int *pivots,
-              T *b, int ldb, int *info) {
+template <class T, class Pivot>
+void lu_solve(const Call &call, int op, int n, int columns, const T *a, int lda,
+              const Pivot *pivots, T *b, int ldb, int *info) {
     const char *const trans = operation<T>(op);
     call.matrix(a, n, n, lda, "A");
     call.matrix(b, n, columns, ldb, "B");
@@ -37,23 +41,12 @@ void lu_solve(const Call &call, int op, int n, int columns, const T *a, int lda,
         call.check(pivots, n, "the pivots");
     call.check(info, 1, "devInfo");
     call.enqueue(operations(n, n, columns), [=] {
-        std::vector<int> none;
-        for (int i = 1; pivots == nullptr && i <= n; ++i)
-            none.push_back(i);
-        lapack<"?getrs", T>(trans, &n, &columns, a, &lda,
-                            pivots != nullptr ? pivots : static_cast<const int *>(none.data()), b,
-                            &ldb, info);
+        std::vector<int> rows(static_cast<std::size_t>(n));
+        for (int i = 0; i < n; ++i)
+            rows[static_cast<std::size_t>(i)] =
+                pivots != nullptr ? static_cast<int>(pivots[i]) : i + 1;
+        lapack<"?getrs", T>(trans, &n, &columns, a, &lda, rows.data(), b, &ldb, info);
     });
-}
-
-template <class T>
-void exchange_rows(const Call &call, int n, T *a, int lda, int k1, int k2, const int *pivots,
-                   int incx) {
-    require(n >= 0 && k1 >= 1 && k2 >= k1 && incx != 0 && lda >= k2, "n, k1, k2, incx, lda");
-    call.check(a, extent(k2, n, lda), "A");
-    call.check(pivots, k1 + std::int64_t{k2 - k1} * std::abs(incx), "the pivots");
-    call.enqueue(operations(n, k2),
-                 [=] { lapack<"?laswp", T>(&n, a, &lda, &k1, &k2, pivots, &incx); });
 }
 
 template <class T> void cholesky(const Call &call, int mode, int n, T *a, int lda, int *info) {
@@ -72,6 +65,18 @@ void cholesky_solve(const Call &call, int mode, int n, int columns, const T *a, 
     call.check(info, 1, "devInfo");
     call.enqueue(operations(n, n, columns),
                  [=] { lapack<"?potrs", T>(uplo, &n, &columns, a, &lda, b, &ldb, info); });
+}
+
+namespace {
+
+template <class T>
+void exchange_rows(const Call &call, int n, T *a, int lda, int k1, int k2, const int *pivots,
+                   int incx) {
+    require(n >= 0 && k1 >= 1 && k2 >= k1 && incx != 0 && lda >= k2, "n, k1, k2, incx, lda");
+    call.check(a, extent(k2, n, lda), "A");
+    call.check(pivots, k1 + std::int64_t{k2 - k1} * std::abs(incx), "the pivots");
+    call.enqueue(operations(n, k2),
+                 [=] { lapack<"?laswp", T>(&n, a, &lda, &k1, &k2, pivots, &incx); });
 }
 
 /// ?potri and ?lauum: functions of a triangle in place.
@@ -116,6 +121,15 @@ void cholesky_solve_batch(const Call &call, int mode, int n, int columns, T *con
 }
 
 } // namespace
+
+#define INSTANTIATE(T)                                                                             \
+    template void lu(const Call &, int, int, T *, int, std::int64_t *, int *);                     \
+    template void lu_solve(const Call &, int, int, int, const T *, int, const std::int64_t *, T *, \
+                           int, int *);                                                            \
+    template void cholesky(const Call &, int, int, T *, int, int *);                               \
+    template void cholesky_solve(const Call &, int, int, int, const T *, int, T *, int, int *);
+CUSOLVER_INSTANTIATE(INSTANTIATE)
+
 } // namespace softcusolver
 
 using softcusolver::Complex;

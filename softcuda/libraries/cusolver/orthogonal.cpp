@@ -1,8 +1,7 @@
 // orthogonal.cpp -- QR factorisations, and products with their orthogonal matrices.
-#include "handle.h"
+#include "operations.h"
 
 namespace softcusolver {
-namespace {
 
 template <class T> void qr(const Call &call, int m, int n, T *a, int lda, T *tau, int *info) {
     call.matrix(a, m, n, lda, "A");
@@ -14,6 +13,8 @@ template <class T> void qr(const Call &call, int m, int n, T *a, int lda, T *tau
         });
     });
 }
+
+namespace {
 
 template <class T>
 void make_q(const Call &call, int m, int n, int k, T *a, int lda, const T *tau, int *info) {
@@ -55,6 +56,10 @@ void multiply_q(const Call &call, int side, int op, int m, int n, int k, const T
 }
 
 } // namespace
+
+#define INSTANTIATE(T) template void qr(const Call &, int, int, T *, int, T *, int *);
+CUSOLVER_INSTANTIATE(INSTANTIATE)
+
 } // namespace softcusolver
 
 using softcusolver::Complex;

@@ -3,7 +3,73 @@
 
 #include "handle.h"
 
+#include <cmath>
+
 namespace softcusolver {
+
+/// The elements of a matrix by columns, without gaps.
+template <class T> std::vector<T> packed(int m, int n, const T *a, int lda) {
+    std::vector<T> copy(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+    for (std::int64_t j = 0; j < n; ++j)
+        std::copy_n(a + j * lda, m, copy.data() + j * m);
+    return copy;
+}
+
+/// The Frobenius norm.
+template <class T> double norm_of(const std::vector<T> &elements) {
+    double sum = 0;
+    for (const T &element : elements)
+        sum += static_cast<double>(std::norm(element));
+    return std::sqrt(sum);
+}
+
+/// |A V - V W| of a symmetric or Hermitian matrix, of which a triangle is stored.
+template <class T>
+double eigen_residual(const char *uplo, int n, const std::vector<T> &a, const std::vector<T> &v,
+                      const Real<T> *values) {
+    std::vector<T> sums(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i)
+        sums[i] = v[i] * values[i / static_cast<std::size_t>(n)];
+    const int triangle = *uplo == 'L' ? softlib::lower : softlib::upper, lead = std::max(1, n);
+    const T one{1}, minus{-1};
+    if constexpr (is_complex<T>)
+        softlib::blas<void, "?hemm", T>(softlib::column_major, softlib::left, triangle, n, n,
+                                        softlib::scalar(one), a.data(), lead, v.data(), lead,
+                                        softlib::scalar(minus), sums.data(), lead);
+    else
+        softlib::blas<void, "?symm", T>(softlib::column_major, softlib::left, triangle, n, n, one,
+                                        a.data(), lead, v.data(), lead, minus, sums.data(), lead);
+    return norm_of(sums);
+}
+
+/// |A V - U S|, of the first `rank` columns of U and V.
+template <class T>
+double singular_residual(int m, int n, int rank, const std::vector<T> &a, const Real<T> *values,
+                         const T *u, int ldu, const T *v, int ldv) {
+    std::vector<T> sums = packed(m, rank, u, ldu);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i] *= values[i / static_cast<std::size_t>(m)];
+    const T one{1}, minus{-1};
+    softlib::blas<void, "?gemm", T>(softlib::column_major, softlib::no_transpose,
+                                    softlib::no_transpose, m, rank, n, softlib::scalar(one),
+                                    a.data(), std::max(1, m), v, ldv, softlib::scalar(minus),
+                                    sums.data(), std::max(1, m));
+    return norm_of(sums);
+}
+
+/// |A - U S V^H|, of the first `rank` columns of U and V, which have no gaps.
+template <class T>
+double rank_residual(int m, int n, int rank, std::vector<T> a, const Real<T> *values,
+                     std::vector<T> u, const std::vector<T> &v) {
+    for (std::size_t i = 0; i < u.size(); ++i)
+        u[i] *= values[i / static_cast<std::size_t>(m)];
+    const T one{1}, minus{-1};
+    softlib::blas<void, "?gemm", T>(softlib::column_major, softlib::no_transpose,
+                                    softlib::conjugate_transpose, m, n, rank,
+                                    softlib::scalar(minus), u.data(), std::max(1, m), v.data(),
+                                    std::max(1, n), softlib::scalar(one), a.data(), std::max(1, m));
+    return norm_of(a);
+}
 
 /// The eigenvalues of a symmetric or Hermitian matrix in `values`, and with `job` "V" the vectors
 /// in `a`. Returns LAPACK's info.

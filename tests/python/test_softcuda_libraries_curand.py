@@ -3,6 +3,7 @@
 import ctypes
 import hashlib
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,15 @@ from pycuda import gpuarray
 RECORDED = json.loads(
     (Path(__file__).resolve().parents[1] / "recordings/curand.json").read_text()
 )
-TYPES = {"xorwow": 101, "mrg32k3a": 121, "philox": 161}
+TYPES = {"xorwow": 101, "mrg32k3a": 121, "philox": 161, "mtgp32": 141, "mt19937": 142}
+QUASI = {
+    "sobol32": 201,
+    "scrambled sobol32": 202,
+    "sobol64": 203,
+    "scrambled sobol64": 204,
+}
 OUTPUTS = {
+    "wide bits": ("GenerateLongLong", np.uint64),
     "bits": ("Generate", np.uint32),
     "uniform": ("GenerateUniform", np.float32),
     "uniform double": ("GenerateUniformDouble", np.float64),
@@ -48,11 +56,17 @@ def generated(generator, output, count, *parameters):
 @pytest.mark.parametrize("name", RECORDED)
 def test_sequences_are_the_recorded_ones(device, name):
     kind, seed, offset, ordering, output = name.split(" ", 4)
-    generator = Generator(TYPES[kind])
-    generator.SetPseudoRandomGeneratorSeed(int(seed, 16) - (int(seed, 16) >> 63 << 64))
-    generator.SetGeneratorOffset(int(offset))
+    generator, seed = Generator((TYPES | QUASI)[kind]), int(seed, 16)
+    if kind in QUASI:
+        generator.SetQuasiRandomGeneratorDimensions(seed)
+    else:
+        generator.SetPseudoRandomGeneratorSeed(seed - (seed >> 63 << 64))
+    if kind != "mtgp32":
+        generator.SetGeneratorOffset(int(offset))
     generator.SetGeneratorOrdering(int(ordering))
-    parts = [generated(generator, output, count) for count in (1001, 400_000)]
+    multiple = seed if kind in QUASI else 1
+    counts = [max(n // multiple, 1) * multiple for n in (1001, 400_000)]
+    parts = [generated(generator, output, count) for count in counts]
     values = np.concatenate(parts)
     *first, digest = RECORDED[name]
     assert [value.tobytes().hex() for value in values[:4]] == first
@@ -109,9 +123,7 @@ def test_errors_are_curands_own(device, capfd):
     library = load("libcurand.so.10")
     handle = ctypes.c_void_p()
     assert library.curandCreateGenerator(ctypes.byref(handle), 5) == 103
-    capfd.readouterr()
-    assert library.curandCreateGenerator(ctypes.byref(handle), 141) == 103
-    assert "generator 141 is not supported" in capfd.readouterr().err
+    assert library.curandCreateGenerator(None, 101) == 104
     assert library.curandGenerate(None, None, 5) == 101
     generator = Generator(101)
     values = gpuarray.zeros(8, np.float32)
@@ -122,6 +134,81 @@ def test_errors_are_curands_own(device, capfd):
     assert generator.status("GenerateUniform", values, 90) == 201
     assert "the output must be device memory of 360 bytes" in capfd.readouterr().err
     generator.GenerateUniform(values, 8)
+    generator.close()
+    assert generator.status("GenerateUniform", values, 8) == 101
+
+
+def test_errors_of_quasi_random_generators_and_twisters(device):
+    sobol, twister, mt = Generator(201), Generator(141), Generator(142)
+    values = gpuarray.zeros(12, np.uint32)
+    assert sobol.status("SetPseudoRandomGeneratorSeed", 5) == 103
+    assert sobol.status("SetQuasiRandomGeneratorDimensions", 0) == 104
+    assert sobol.status("SetQuasiRandomGeneratorDimensions", 20001) == 104
+    assert sobol.status("GenerateLongLong", values, 2) == 103
+    assert sobol.status("SetGeneratorOrdering", 100) == 104
+    sobol.SetQuasiRandomGeneratorDimensions(5)
+    assert sobol.status("Generate", values, 12) == 105
+    assert Generator(203).status("Generate", values, 12) == 103
+    assert twister.status("SetGeneratorOffset", 3) == 103
+    assert twister.status("SetQuasiRandomGeneratorDimensions", 3) == 103
+    assert twister.status("SetGeneratorOrdering", 102) == 104
+    assert mt.status("SetGeneratorOrdering", 100) == 104
+    assert Generator(121).status("SetGeneratorOrdering", 102) == 104
+
+
+@pytest.mark.parametrize("kind", QUASI)
+def test_each_interval_has_its_share_of_a_quasi_random_sequence(device, kind):
+    """Of 2^k numbers of a dimension, each of 2^k intervals has one."""
+    generator, n = Generator(QUASI[kind]), 1024
+    generator.SetQuasiRandomGeneratorDimensions(50)
+    values = generated(generator, "uniform double", 50 * n).reshape(50, n)
+    for numbers in values:
+        assert sorted(np.floor(np.minimum(numbers, 1 - 1e-9) * n)) == list(range(n))
+    # 32 x 32 squares of the first two dimensions have one point each.
+    squares = np.floor(values[:2] * 32) @ np.eye(n)
+    assert len(set(zip(*squares, strict=True))) == n
+
+
+@pytest.mark.parametrize("kind", QUASI)
+def test_normal_numbers_of_a_quasi_random_sequence(device, kind):
+    for suffix, tolerance in (("", 2e-6), ("Double", 1e-9)):
+        uniform = generated(Generator(QUASI[kind]), "uniform double", 999)
+        values = generated(Generator(QUASI[kind]), f"GenerateNormal{suffix}", 999, 0, 1)
+        below = [0.5 * math.erfc(-x / 2**0.5) for x in values]
+        np.testing.assert_allclose(below, uniform, rtol=2e-6, atol=tolerance)
+
+
+def test_the_tables_of_direction_vectors_make_the_sequence(device):
+    library, table, constants = (
+        load("libcurand.so.10"),
+        ctypes.c_void_p(),
+        ctypes.c_void_p(),
+    )
+    assert library.curandGetDirectionVectors32(ctypes.byref(table), 7) == 104
+    for kind, which in (("sobol32", 101), ("scrambled sobol32", 102)):
+        assert library.curandGetDirectionVectors32(ctypes.byref(table), which) == 0
+        assert library.curandGetScrambleConstants32(ctypes.byref(constants)) == 0
+        vectors = (ctypes.c_uint32 * (20000 * 32)).from_address(table.value)
+        shifts = (ctypes.c_uint32 * 20000).from_address(constants.value)
+        generator = Generator(QUASI[kind])
+        generator.SetQuasiRandomGeneratorDimensions(20000)
+        numbers = generated(generator, "bits", 40000).reshape(20000, 2)
+        first = np.array(shifts) if which == 102 else np.zeros(20000, np.uint32)
+        assert (numbers[:, 0] == first).all()
+        assert (numbers[:, 1] == first ^ np.array(vectors).reshape(-1, 32)[:, 0]).all()
+
+
+def test_the_seeded_ordering_has_other_subsequences(device):
+    plain, seeded = Generator(101), Generator(101)
+    seeded.SetGeneratorOrdering(102)
+    a, b = (generated(g, "bits", 8192) for g in (plain, seeded))
+    assert (a[::4096] == b[::4096]).all() and (a != b).sum() > 8000
+
+
+def test_mt19937_has_the_numbers_of_its_authors(device):
+    generator = Generator(142)
+    generator.SetPseudoRandomGeneratorSeed(5489)
+    assert generated(generator, "bits", 10_000)[-1] == 4123659995  # of the C++ standard
 
 
 def test_generators_are_freed(device):

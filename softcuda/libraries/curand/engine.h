@@ -35,7 +35,8 @@ class Engine {
     virtual void normal(double *to, std::size_t count) = 0;
 };
 
-std::unique_ptr<Engine> make_xorwow(std::uint64_t seed, std::uint64_t offset);
+/// `own_seeds`: each subsequence has its own seed, which is quicker than 2^67 steps between them.
+std::unique_ptr<Engine> make_xorwow(std::uint64_t seed, std::uint64_t offset, bool own_seeds);
 std::unique_ptr<Engine> make_mrg32k3a(std::uint64_t seed, std::uint64_t offset,
                                       std::size_t subsequences);
 std::unique_ptr<Engine> make_philox(std::uint64_t seed, std::uint64_t offset);

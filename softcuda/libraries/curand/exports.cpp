@@ -2,7 +2,9 @@
 #include "../common/handle.h"
 #include "../common/version.h"
 #include "engine.h"
+#include "mersenne.h"
 #include "poisson.h"
+#include "sobol.h"
 
 #include <cmath>
 #include <optional>
@@ -27,9 +29,23 @@ enum Type {
     Mrg32k3a = 121,
     Mtgp32 = 141,
     Mt19937 = 142,
-    Philox = 161
+    Philox = 161,
+    DefaultSobol = 200,
+    Sobol32 = 201,
+    ScrambledSobol32 = 202,
+    Sobol64 = 203,
+    ScrambledSobol64 = 204
 };
-enum Ordering { Best = 100, Plain = 101, Seeded = 102, Legacy = 103, Dynamic = 104 };
+enum Ordering { Best = 100, Plain = 101, Seeded = 102, Legacy = 103, Dynamic = 104, Quasi = 201 };
+
+bool is_quasi(int type) { return type >= Sobol32; }
+bool is_wide(int type) { return type >= Sobol64; }
+bool is_known(int type) {
+    return type == Xorwow || type == Mrg32k3a || type == Mtgp32 || type == Mt19937 ||
+           type == Philox || (type >= Sobol32 && type <= ScrambledSobol64);
+}
+/// Box and Muller's method makes two normal numbers at a time.
+bool makes_pairs(int type) { return type == Xorwow || type == Mrg32k3a || type == Philox; }
 
 /// An engine that one call at a time uses.
 struct Shared {
@@ -48,6 +64,7 @@ struct curandGenerator_st {
     std::optional<softlib::Session> session; ///< none: numbers in the host's memory
     std::uint64_t seed = 0, offset = 0;
     int ordering = Best;
+    std::size_t dimensions = 1; ///< of a quasi-random generator
     std::mutex mutex;
     std::shared_ptr<Shared> shared; ///< null: made at the next call
 
@@ -55,16 +72,28 @@ struct curandGenerator_st {
         std::lock_guard lock(mutex);
         if (!shared) {
             auto made = std::make_shared<Shared>();
-            if (type == Philox)
-                made->engine = softcurand::make_philox(seed, offset);
-            else if (type == Mrg32k3a)
-                made->engine =
-                    softcurand::make_mrg32k3a(seed, offset, ordering == Legacy ? 4096 : 81920);
-            else
-                made->engine = softcurand::make_xorwow(seed, offset);
+            made->engine = make();
             shared = std::move(made);
         }
         return shared;
+    }
+    [[nodiscard]] std::unique_ptr<Engine> make() const {
+        switch (type) {
+        case Mrg32k3a:
+            return softcurand::make_mrg32k3a(seed, offset, ordering == Legacy ? 4096 : 81920);
+        case Mtgp32:
+            return softcurand::make_mtgp32(seed, ordering == Legacy ? 64 : 192);
+        case Mt19937:
+            return softcurand::make_mt19937(seed);
+        case Philox:
+            return softcurand::make_philox(seed, offset);
+        case Xorwow:
+            return softcurand::make_xorwow(seed, offset, ordering == Seeded);
+        default:
+            return softcurand::make_sobol(
+                {is_wide(type) ? 64 : 32, type == ScrambledSobol32 || type == ScrambledSobol64},
+                dimensions, offset);
+        }
     }
     template <class T> void set(T curandGenerator_st::*setting, T value) {
         std::lock_guard lock(mutex);
@@ -86,15 +115,20 @@ int create(const char *function, Generator *generator, int type, Place place) {
         if (generator == nullptr)
             throw Failure(out_of_range, "");
         *generator = nullptr;
-        if (type == Mtgp32 || type == Mt19937 || (type >= 200 && type <= 204))
-            throw Failure(type_error, "generator " + std::to_string(type) + " is not supported");
-        if (type != Default && type != Xorwow && type != Mrg32k3a && type != Philox)
+        const int chosen = type == Default ? int{Xorwow} : type == DefaultSobol ? Sobol32 : type;
+        if (!is_known(chosen))
             throw Failure(type_error, "");
-        auto made = std::make_unique<curandGenerator_st>();
-        made->type = type == Default ? int{Xorwow} : type;
-        if (place == Place::Device)
-            made->session.emplace();
-        *generator = made.release();
+        softlib::make_handle(generator);
+        (*generator)->type = chosen;
+        try {
+            if (place == Place::Device)
+                (*generator)->session.emplace();
+        } catch (...) {
+            softlib::destroy(std::exchange(*generator, nullptr));
+            throw;
+        }
+        if (is_quasi(chosen))
+            (*generator)->ordering = Quasi;
     });
 }
 
@@ -103,6 +137,8 @@ template <class T, class Fill>
 int generate(const char *function, Generator generator, T *to, std::size_t count, Fill fill) {
     return guarded(function, [&] {
         curandGenerator_st &own = checked(generator);
+        if (count % own.dimensions != 0)
+            throw Failure(not_a_multiple, "");
         if (count == 0)
             return;
         auto work = [shared = own.engine(), to, count, fill] {
@@ -130,11 +166,12 @@ enum class Scale { Linear, Exponential };
 template <class T>
 int normal(const char *function, Generator generator, T *to, std::size_t count, T mean, T deviation,
            Scale scale) {
-    if (count % 2 != 0)
-        return guarded(function, [&] {
-            checked(generator);
+    const int status = guarded(function, [&] {
+        if (count % 2 != 0 && makes_pairs(checked(generator).type))
             throw Failure(not_a_multiple, "");
-        });
+    });
+    if (status != softlib::statuses.success)
+        return status;
     return generate(function, generator, to, count, [=](Engine &engine, T *out, std::size_t n) {
         engine.normal(out, n);
         for (std::size_t i = 0; i < n; ++i) {
@@ -154,8 +191,7 @@ SOFTLIB_EXPORT int curandCreateGeneratorHost(Generator *generator, int type) {
 }
 SOFTLIB_EXPORT int curandDestroyGenerator(Generator generator) {
     return guarded("curandDestroyGenerator", [&] {
-        checked(generator).state = 0;
-        delete generator; // work in the stream holds the engine
+        softlib::destroy(generator); // work in the stream holds the engine
     });
 }
 
@@ -180,29 +216,40 @@ SOFTLIB_EXPORT int curandSetStream(Generator generator, CUstream stream) {
 }
 SOFTLIB_EXPORT int curandSetPseudoRandomGeneratorSeed(Generator generator,
                                                       unsigned long long seed) {
-    return guarded("curandSetPseudoRandomGeneratorSeed",
-                   [&] { checked(generator).set(&curandGenerator_st::seed, std::uint64_t{seed}); });
+    return guarded("curandSetPseudoRandomGeneratorSeed", [&] {
+        if (is_quasi(checked(generator).type))
+            throw Failure(type_error, "");
+        generator->set(&curandGenerator_st::seed, std::uint64_t{seed});
+    });
 }
 SOFTLIB_EXPORT int curandSetGeneratorOffset(Generator generator, unsigned long long offset) {
     return guarded("curandSetGeneratorOffset", [&] {
-        checked(generator).set(&curandGenerator_st::offset, std::uint64_t{offset});
+        if (checked(generator).type == Mtgp32 || generator->type == Mt19937)
+            throw Failure(type_error, "");
+        generator->set(&curandGenerator_st::offset, std::uint64_t{offset});
     });
 }
 SOFTLIB_EXPORT int curandSetGeneratorOrdering(Generator generator, int ordering) {
     return guarded("curandSetGeneratorOrdering", [&] {
         curandGenerator_st &own = checked(generator);
-        if (ordering == Seeded && own.type == Xorwow)
-            throw Failure(out_of_range, "the seeded ordering is not supported");
         // The dynamic ordering depends on the device. This device's is the default one.
-        if (ordering != Best && ordering != Plain && ordering != Legacy && ordering != Dynamic)
+        const bool fits = is_quasi(own.type)    ? ordering == Quasi
+                          : ordering == Seeded  ? own.type == Xorwow
+                          : own.type == Mt19937 ? ordering == Plain || ordering == Legacy
+                                                : ordering == Best || ordering == Plain ||
+                                                      ordering == Legacy || ordering == Dynamic;
+        if (!fits)
             throw Failure(out_of_range, "");
         own.set(&curandGenerator_st::ordering, ordering);
     });
 }
-SOFTLIB_EXPORT int curandSetQuasiRandomGeneratorDimensions(Generator generator, unsigned) {
+SOFTLIB_EXPORT int curandSetQuasiRandomGeneratorDimensions(Generator generator, unsigned count) {
     return guarded("curandSetQuasiRandomGeneratorDimensions", [&] {
-        checked(generator);
-        throw Failure(type_error, "");
+        if (!is_quasi(checked(generator).type))
+            throw Failure(type_error, "");
+        if (count == 0 || count > softcurand::most_dimensions)
+            throw Failure(out_of_range, "");
+        generator->set(&curandGenerator_st::dimensions, std::size_t{count});
     });
 }
 /// The states are made at the first call otherwise.
@@ -211,15 +258,26 @@ SOFTLIB_EXPORT int curandGenerateSeeds(Generator generator) {
 }
 
 SOFTLIB_EXPORT int curandGenerate(Generator generator, std::uint32_t *to, std::size_t count) {
+    const int status = guarded("curandGenerate", [&] {
+        if (is_wide(checked(generator).type))
+            throw Failure(type_error, "");
+    });
+    if (status != softlib::statuses.success)
+        return status;
     return generate("curandGenerate", generator, to, count,
                     [](Engine &engine, std::uint32_t *out, std::size_t n) { engine.bits(out, n); });
 }
 /// Only for quasi-random generators of 64 bits.
-SOFTLIB_EXPORT int curandGenerateLongLong(Generator generator, unsigned long long *, std::size_t) {
-    return guarded("curandGenerateLongLong", [&] {
-        checked(generator);
-        throw Failure(type_error, "");
+SOFTLIB_EXPORT int curandGenerateLongLong(Generator generator, unsigned long long *to,
+                                          std::size_t count) {
+    const int status = guarded("curandGenerateLongLong", [&] {
+        if (!is_wide(checked(generator).type))
+            throw Failure(type_error, "");
     });
+    if (status != softlib::statuses.success)
+        return status;
+    return generate("curandGenerateLongLong", generator, reinterpret_cast<std::uint64_t *>(to),
+                    count, softcurand::sobol_bits);
 }
 SOFTLIB_EXPORT int curandGenerateUniform(Generator generator, float *to, std::size_t count) {
     return uniform("curandGenerateUniform", generator, to, count);
@@ -255,13 +313,54 @@ SOFTLIB_EXPORT int curandGeneratePoisson(Generator generator, std::uint32_t *to,
         const auto table = std::make_shared<const softcurand::Poisson>(lambda);
         const int status = generate("curandGeneratePoisson", generator, to, count,
                                     [table](Engine &engine, std::uint32_t *out, std::size_t n) {
-                                        double uniform = 0;
-                                        for (std::size_t i = 0; i < n; ++i) {
-                                            engine.uniform(&uniform, 1);
-                                            out[i] = table->number(uniform);
-                                        }
+                                        std::vector<double> uniform(n);
+                                        engine.uniform(uniform.data(), n);
+                                        for (std::size_t i = 0; i < n; ++i)
+                                            out[i] = table->number(uniform[i]);
                                     });
         if (status != softlib::statuses.success)
             throw Failure(status, "");
+    });
+}
+
+/// The tables of CURAND_DIRECTION_VECTORS_32_JOEKUO6 and so on.
+SOFTLIB_EXPORT int curandGetDirectionVectors32(const std::uint32_t **vectors, int set) {
+    return guarded("curandGetDirectionVectors32", [&] {
+        if (vectors == nullptr || (set != 101 && set != 102))
+            throw Failure(out_of_range, "");
+        *vectors = softcurand::direction_table_32(set == 102);
+    });
+}
+SOFTLIB_EXPORT int curandGetDirectionVectors64(const std::uint64_t **vectors, int set) {
+    return guarded("curandGetDirectionVectors64", [&] {
+        if (vectors == nullptr || (set != 103 && set != 104))
+            throw Failure(out_of_range, "");
+        *vectors = softcurand::direction_table_64(set == 104);
+    });
+}
+SOFTLIB_EXPORT int curandGetScrambleConstants32(const std::uint32_t **constants) {
+    return guarded("curandGetScrambleConstants32", [&] {
+        static const auto *const made = [] {
+            auto *const all = new std::vector<std::uint32_t>;
+            for (std::size_t d = 0; d < softcurand::most_dimensions; ++d)
+                all->push_back(static_cast<std::uint32_t>(softcurand::scramble_constant(d) >> 32));
+            return all;
+        }();
+        if (constants == nullptr)
+            throw Failure(out_of_range, "");
+        *constants = made->data();
+    });
+}
+SOFTLIB_EXPORT int curandGetScrambleConstants64(const std::uint64_t **constants) {
+    return guarded("curandGetScrambleConstants64", [&] {
+        static const auto *const made = [] {
+            auto *const all = new std::vector<std::uint64_t>;
+            for (std::size_t d = 0; d < softcurand::most_dimensions; ++d)
+                all->push_back(softcurand::scramble_constant(d));
+            return all;
+        }();
+        if (constants == nullptr)
+            throw Failure(out_of_range, "");
+        *constants = made->data();
     });
 }

@@ -100,10 +100,12 @@ constexpr std::size_t subsequences = 4096;
 
 } // namespace
 
-std::unique_ptr<Engine> make_xorwow(std::uint64_t seed, std::uint64_t offset) {
+std::unique_ptr<Engine> make_xorwow(std::uint64_t seed, std::uint64_t offset, bool own_seeds) {
     std::vector<State> states(subsequences);
     State next = State::seeded(seed);
     for (std::size_t i = 0; i < subsequences; ++i) {
+        if (own_seeds)
+            next = State::seeded(seed + i * 0x9e3779b97f4a7c15ULL);
         states[i] = next;
         states[i].skip(offset / subsequences + (i < offset % subsequences ? 1 : 0));
         next.v = powers()[67].apply(next.v); // 2^67 steps add a multiple of 2^32 to d

@@ -60,6 +60,15 @@ struct MatmulDescription {
     std::int32_t auxiliary_type = -1, bias_type = -1; ///< -1: the type of D
     std::int8_t fast_accumulation = 0;
     std::int32_t scale_modes[5] = {};
+
+    /// The element types of the bias and of the auxiliary matrix, for a matrix D of the type
+    /// `of_d`.
+    ElementType bias_element(ElementType of_d) const {
+        return bias_type >= 0 ? static_cast<ElementType>(bias_type) : of_d;
+    }
+    ElementType auxiliary_element(ElementType of_d) const {
+        return auxiliary_type >= 0 ? static_cast<ElementType>(auxiliary_type) : of_d;
+    }
 };
 
 /// cublasLtMatrixTransformDesc_t.

@@ -63,8 +63,7 @@ void compute(const Matmul &call, const void *alpha, const void *a, const void *b
     const ElementType of_c = call.layout_c.element(), of_d = call.layout_d.element();
     const std::int64_t m = shape.m, n = shape.n;
     const bool has_bias = (how.epilogue & Bias) != 0, gradient = (how.epilogue & BiasGradient) != 0;
-    const auto own_or = [&](int type) { return type >= 0 ? static_cast<ElementType>(type) : of_d; };
-    const ElementType of_bias = own_or(how.bias_type), of_auxiliary = own_or(how.auxiliary_type);
+    const ElementType of_bias = how.bias_element(of_d), of_auxiliary = how.auxiliary_element(of_d);
 
     // The product alone, in the type of its sums.
     std::vector<T> sums(static_cast<std::size_t>(m * n));
@@ -218,14 +217,11 @@ void Matmul::check_memory(const softlib::Session &session, const void *a, const 
         check(c, layout_c, "C");
     check(d, layout_d, "D");
     const MatmulDescription &how = description;
-    const ElementType of_bias =
-        how.bias_type >= 0 ? static_cast<ElementType>(how.bias_type) : layout_d.element();
+    const ElementType of_bias = how.bias_element(layout_d.element());
     if ((how.epilogue & (Bias | BiasGradient)) != 0)
         session.check_memory(how.bias, layout_d.rows * softlib::size_of(of_bias), "the bias");
     if ((how.epilogue & Auxiliary) != 0) {
-        const ElementType type = how.auxiliary_type >= 0
-                                     ? static_cast<ElementType>(how.auxiliary_type)
-                                     : layout_d.element();
+        const ElementType type = how.auxiliary_element(layout_d.element());
         const auto elements =
             static_cast<std::size_t>(how.auxiliary_leading) * (layout_d.columns - 1) +
             layout_d.rows;
@@ -251,15 +247,13 @@ void Matmul::run(const void *alpha, const void *a, const void *b, const void *be
     for (int i = 0; i < layout_d.batch; ++i) {
         Matmul one = *this;
         MatmulDescription &how = one.description;
-        const auto of_bias =
-            how.bias_type >= 0 ? static_cast<ElementType>(how.bias_type) : layout_d.element();
+        const ElementType of_bias = how.bias_element(layout_d.element());
         if (how.bias != nullptr)
             how.bias = static_cast<const char *>(how.bias) +
                        i * how.bias_stride * static_cast<std::int64_t>(softlib::size_of(of_bias));
         if (how.auxiliary != nullptr) {
             const bool bits = (how.epilogue & (Relu | ReluGradient)) != 0;
-            const auto type = how.auxiliary_type >= 0 ? static_cast<ElementType>(how.auxiliary_type)
-                                                      : layout_d.element();
+            const ElementType type = how.auxiliary_element(layout_d.element());
             const std::int64_t elements = i * how.auxiliary_stride;
             how.auxiliary = static_cast<char *>(how.auxiliary) +
                             (bits ? elements / 8

@@ -24,6 +24,27 @@ std::int64_t place(const Vector &x, std::int64_t k) {
 
 double length(const Vector &x, const Dense &y) { return static_cast<double>(x.count + y.rows); }
 
+enum class Direction { Gather, Scatter };
+
+/// Copies the elements of x from their places in y, or to these places.
+void move_elements(const Call &call, Direction direction, const Vector &x, const Dense &y) {
+    check(call, x, y);
+    require(x.type == y.type, "one type of the vectors");
+    call.enqueue(length(x, y), [=] {
+        const std::size_t size = softlib::size_of(x.type);
+        for (std::int64_t k = 0; k < x.count; ++k) {
+            auto *const packed =
+                static_cast<std::byte *>(x.values) + static_cast<std::size_t>(k) * size;
+            auto *const spread =
+                static_cast<std::byte *>(y.values) + static_cast<std::size_t>(place(x, k)) * size;
+            if (direction == Direction::Gather)
+                std::memcpy(packed, spread, size);
+            else
+                std::memcpy(spread, packed, size);
+        }
+    });
+}
+
 } // namespace
 } // namespace softcusparse
 
@@ -51,36 +72,12 @@ CUSPARSE_DEFINE(cusparseAxpby,
                     });
                 })
 
-CUSPARSE_DEFINE(cusparseGather, (Handle handle, DenseVector y, SparseVector x), {
-    const Vector to = checked_descriptor(x);
-    const Dense from = checked_descriptor(y);
-    check(call, to, from);
-    require(to.type == from.type, "one type of the vectors");
-    call.enqueue(length(to, from), [=] {
-        const std::size_t size = softlib::size_of(to.type);
-        for (std::int64_t k = 0; k < to.count; ++k)
-            std::memcpy(static_cast<std::byte *>(to.values) + static_cast<std::size_t>(k) * size,
-                        static_cast<const std::byte *>(from.values) +
-                            static_cast<std::size_t>(place(to, k)) * size,
-                        size);
-    });
-})
-
-CUSPARSE_DEFINE(cusparseScatter, (Handle handle, SparseVector x, DenseVector y), {
-    const Vector from = checked_descriptor(x);
-    const Dense to = checked_descriptor(y);
-    check(call, from, to);
-    require(to.type == from.type, "one type of the vectors");
-    call.enqueue(length(from, to), [=] {
-        const std::size_t size = softlib::size_of(to.type);
-        for (std::int64_t k = 0; k < from.count; ++k)
-            std::memcpy(static_cast<std::byte *>(to.values) +
-                            static_cast<std::size_t>(place(from, k)) * size,
-                        static_cast<const std::byte *>(from.values) +
-                            static_cast<std::size_t>(k) * size,
-                        size);
-    });
-})
+CUSPARSE_DEFINE(cusparseGather, (Handle handle, DenseVector y, SparseVector x),
+                move_elements(call, Direction::Gather, checked_descriptor(x),
+                              checked_descriptor(y)))
+CUSPARSE_DEFINE(cusparseScatter, (Handle handle, SparseVector x, DenseVector y),
+                move_elements(call, Direction::Scatter, checked_descriptor(x),
+                              checked_descriptor(y)))
 
 CUSPARSE_DEFINE(cusparseRot,
                 (Handle handle, const void *c, const void *s, SparseVector x, DenseVector y), {

@@ -79,7 +79,7 @@ template <class T, class Function> void with_workspace(Function function) {
 }
 
 /// The size of each workspace.
-inline void give_size(int *size) {
+template <class Size> void give_size(Size *size) {
     require(size != nullptr, "the size's address");
     *size = 1;
 }

@@ -6,6 +6,8 @@
 
 #include "handle.h"
 
+#include "../common/legacy_matrix.h"
+
 #include <memory>
 #include <vector>
 
@@ -191,10 +193,6 @@ template <class Descriptor> Descriptor &checked_descriptor(Descriptor *descripto
     return *descriptor;
 }
 
-/// cusparseMatDescr_t: the older functions' description of a matrix.
-struct LegacyDescription {
-    int type = 0, fill = 0, diagonal = 0, base = 0;
-};
+using LegacyDescription = ::cusparseMatDescr;
 
 } // namespace softcusparse
-using cusparseMatDescr = softcusparse::LegacyDescription;

@@ -1,0 +1,179 @@
+"""softcuda's cuBLAS: level 1 with element types as arguments, and cublasXt on the host's matrices."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from library_calls import LETTERS, Handle, load, random
+
+from pycuda import gpuarray
+
+HALF, BFLOAT = 2, 14
+TYPES = {
+    HALF: np.float16,
+    0: np.float32,
+    1: np.float64,
+    4: np.complex64,
+    5: np.complex128,
+}
+OPERATIONS = {0: lambda a: a, 1: lambda a: a.T, 2: lambda a: a.conj().T}
+LOWER, UPPER = 0, 1
+
+
+@pytest.fixture(params=["12", "13"])
+def blas(device, request):
+    library = load(f"libcublas.so.{request.param}")
+    handle = Handle(library, "cublas", "cublasCreate_v2", "cublasDestroy_v2")
+    yield handle
+    handle.close()
+
+
+@pytest.fixture
+def tiled(device):
+    library = load("libcublas.so.13")
+    handle = Handle(library, "cublasXt", "cublasXtCreate", "cublasXtDestroy")
+    yield handle
+    handle.close()
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+def close(got, wanted):
+    eps = np.finfo(got.dtype).eps
+    np.testing.assert_allclose(got, wanted, rtol=40 * eps, atol=40 * eps)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("form", ["", "_64"])
+@pytest.mark.parametrize("step", [1, 2])
+def test_vectors_of_any_type(blas, rng, kind, form, step):
+    dtype, n = TYPES[kind], 17
+    x, y = random(rng, n * step, dtype), random(rng, n * step, dtype)
+    gx, gy, between = gpuarray.to_gpu(x), gpuarray.to_gpu(y), x[1::2]
+    x, y = (a[::step].astype(np.complex128) for a in (x, y))
+    x, y = (x, y) if dtype().dtype.kind == "c" else (x.real, y.real)
+    real, more = np.zeros(1, dtype).real.copy(), (kind,)
+    real_kind = {4: 0, 5: 1}.get(kind, kind)
+    result = np.zeros(1, dtype)
+    for name, wanted in [("DotEx", x @ y), ("DotcEx", x.conj() @ y)]:
+        getattr(blas, name + form)(
+            n, gx, kind, step, gy, kind, step, result, kind, *more
+        )
+        np.testing.assert_allclose(
+            result[0], wanted, rtol=2e-2 if kind == HALF else 1e-5
+        )
+    sizes = abs(x.real) + abs(x.imag)
+    for name, wanted in [("Nrm2Ex", np.linalg.norm(x)), ("AsumEx", sizes.sum())]:
+        getattr(blas, name + form)(n, gx, kind, step, real, real_kind, real_kind)
+        close(real, np.array([wanted]))
+    place = np.zeros(1, np.int64 if form else np.int32)
+    getattr(blas, "IamaxEx" + form)(n, gx, kind, step, place)
+    assert place[0] == sizes.argmax() + 1
+    getattr(blas, "IaminEx" + form)(n, gx, kind, step, place)
+    assert place[0] == sizes.argmin() + 1
+    alpha = np.array([1.5], dtype)
+    getattr(blas, "AxpyEx" + form)(
+        n, alpha, kind, gx, kind, step, gy, kind, step, *more
+    )
+    close(gy.get()[::step], 1.5 * x + y)
+    getattr(blas, "CopyEx" + form)(n, gx, kind, step, gy, kind, step)
+    getattr(blas, "ScalEx" + form)(n, alpha, kind, gx, kind, step, *more)
+    close(gx.get()[::step], 1.5 * x)
+    getattr(blas, "SwapEx" + form)(n, gx, kind, step, gy, kind, step)
+    close(gy.get()[::step], 1.5 * x)
+    close(gx.get()[::step], x)
+    c, s = np.array([0.6]).astype(real.dtype), np.array([0.8], dtype)
+    getattr(blas, "RotEx" + form)(n, gx, kind, step, gy, kind, step, c, s, kind, *more)
+    close(gx.get()[::step], (0.6 + 0.8 * 1.5) * x)
+    if step == 2:
+        assert (gx.get()[1::2] == between).all()
+
+
+def test_mixed_types_scalars_on_the_device_and_errors(blas, rng, capfd):
+    x = rng.standard_normal(50).astype(np.float16)
+    gx, result = gpuarray.to_gpu(x), gpuarray.zeros(1, np.float32)
+    blas.SetPointerMode_v2(1)
+    blas.DotEx(50, gx, HALF, 1, gx, HALF, -1, result, 0, 0)
+    wide = x.astype(np.float64)
+    assert abs(result.get()[0] - wide @ wide[::-1]) < 1e-3
+    y = gpuarray.to_gpu(x.astype(np.float32))
+    blas.AxpyEx(50, gpuarray.to_gpu(np.array([2.0])), 1, gx, HALF, 1, y, 0, 1, 0)
+    np.testing.assert_allclose(y.get(), 3 * wide, rtol=1e-6)
+    blas.SetPointerMode_v2(0)
+    host = np.zeros(1, np.float32)
+    assert blas.status("DotEx", 50, gx, 77, 1, gx, HALF, 1, host, 0, 0) == 15
+    assert blas.status("DotEx", 50, gx, HALF, 1, gx, HALF, 1, None, 0, 0) == 7
+    assert blas.status("CopyEx", 50, gx, HALF, 1, y, 0, 1) == 7
+    assert blas.status("Nrm2Ex", 5000, gx, HALF, 1, host, 0, 0) == 13
+    blas.DotEx(0, None, HALF, 1, None, HALF, 1, host, 0, 0)
+    assert host[0] == 0
+    blas.Nrm2Ex(
+        2, gpuarray.to_gpu(np.full(2, 1e-40, np.float64) * 1e-200), 1, 1, host, 0, 1
+    )
+    assert host[0] == 0  # below the smallest float
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("op_a", [0, 1, 2])
+def test_products_of_matrices_in_the_hosts_memory(tiled, rng, letter, op_a):
+    dtype, m, n, k = LETTERS[letter], 7, 5, 6
+    alpha, beta = np.array([1.5], dtype), np.array([0.5], dtype)
+    a = np.asfortranarray(random(rng, (m, k) if op_a == 0 else (k, m), dtype))
+    b, c = (np.asfortranarray(random(rng, shape, dtype)) for shape in ((k, n), (m, n)))
+    wanted = 1.5 * OPERATIONS[op_a](a) @ b + 0.5 * c
+    rest = (m, n, k, alpha, a, len(a), b, k, beta, c, m)
+    getattr(tiled, f"{letter}gemm")(op_a, 0, *rest)
+    close(c, wanted)
+    with_c = [*rest[:-1], m - 1]
+    assert tiled.status(f"{letter}gemm", op_a, 0, *with_c) == 7
+    assert tiled.status(f"{letter}gemm", op_a, 0, m, n, k, None, *rest[4:]) == 7
+    assert tiled.status(f"{letter}gemm", op_a, 3, *rest) == 7
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("mode", [LOWER, UPPER])
+def test_symmetric_and_triangular_matrices_in_the_hosts_memory(
+    tiled, rng, letter, mode
+):
+    dtype, n = LETTERS[letter], 6
+    part = np.tril if mode == LOWER else np.triu
+    one, zero = np.array([1], dtype), np.array([0], dtype)
+    a, b, c = (np.asfortranarray(random(rng, (n, n), dtype)) for _ in range(3))
+    a += (4 * np.eye(n)).astype(dtype)
+    getattr(tiled, f"{letter}syrk")(mode, 0, n, n, one, a, n, zero, c, n)
+    close(part(c), part(a @ a.T))
+    getattr(tiled, f"{letter}syr2k")(mode, 0, n, n, one, a, n, b, n, zero, c, n)
+    close(part(c), part(a @ b.T + b @ a.T))
+    s = np.asfortranarray(a + a.T)
+    getattr(tiled, f"{letter}symm")(0, mode, n, n, one, s, n, b, n, zero, c, n)
+    close(c, s @ b)
+    getattr(tiled, f"{letter}trmm")(0, mode, 0, 0, n, n, one, a, n, b, n, c, n)
+    close(c, part(a) @ b)
+    getattr(tiled, f"{letter}trsm")(0, mode, 0, 0, n, n, one, a, n, c, n)
+    np.testing.assert_allclose(c, b, atol=1e-3)
+    if letter in "CZ":
+        real_one, real_zero = one.real.copy(), zero.real.copy()
+        getattr(tiled, f"{letter}herk")(mode, 0, n, n, real_one, a, n, real_zero, c, n)
+        close(part(c), part(a @ a.conj().T))
+        getattr(tiled, f"{letter}her2k")(
+            mode, 0, n, n, one, a, n, b, n, real_zero, c, n
+        )
+        close(part(c), part(a @ b.conj().T + b @ a.conj().T))
+        h = np.asfortranarray(a + a.conj().T)
+        getattr(tiled, f"{letter}hemm")(0, mode, n, n, one, h, n, b, n, zero, c, n)
+        close(c, h @ b)
+
+
+def test_settings_of_the_hosts_interface(tiled):
+    tiled.DeviceSelect(1, np.zeros(1, np.int32))
+    assert tiled.status("DeviceSelect", 1, np.array([99], np.int32)) == 7
+    assert tiled.status("DeviceSelect", 0, np.zeros(1, np.int32)) == 7
+    tiled.SetBlockDim(512)
+    size = np.zeros(1, np.int32)
+    tiled.GetBlockDim(size)
+    assert size[0] == 512
+    assert tiled.status("SetBlockDim", 0) == 7
+    assert tiled.library.cublasXtSetBlockDim(ctypes.c_void_p(), 5) == 1

@@ -28,7 +28,7 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 toc_object_entries_show_parents = "hide"
 pygments_style = "friendly"
-pygments_dark_style = "monokai"
+pygments_dark_style = "github-dark"
 cpp_maximum_signature_line_length = 90
 
 

@@ -3,9 +3,9 @@
 python -m pycuda                    driver, devices, compilers, headers, caches
 python -m pycuda cache              the content of the cache of compiled kernels
 python -m pycuda cache --clear      clear the cache
-python -m pycuda check PROGRAM      run a program and find defects in its kernels; --help says more
+python -m pycuda check PROGRAM      run a program and find defects in its kernels; see --help
 python -m pycuda profile PROGRAM    run a program and find out why its kernels are slow
-python -m pycuda gdb PROGRAM        run a program under gdb, which stops in its kernels; --help says more
+python -m pycuda gdb PROGRAM        run a program under gdb, which stops in its kernels; see --help
 python -m pycuda docs               open the documentation, or say where it is
 python -m pycuda --version          the version of PyCUDA
 """
@@ -62,7 +62,10 @@ def _describe_driver() -> bool:
     path = driver.get_driver_path()
     _line("driver", f"{path}, CUDA {version // 1000}.{version % 1000 // 10}")
     if "softcuda" in path:
-        _line("", "kernels run on the CPU; with an NVIDIA driver and GPU, on that")
+        _line(
+            "",
+            "kernels run on the CPU; with an NVIDIA driver and GPU they run on the GPU",
+        )
     for number in range(driver.Device.count()):
         device = driver.Device(number)
         major, minor = device.compute_capability()
@@ -127,7 +130,7 @@ def _cache(clear: bool) -> int:
     if clear:
         freed = sum(path.stat().st_size for path in _cache_files())
         shutil.rmtree(cache_directory(), ignore_errors=True)
-        print(f"{_readable(freed)} given back")
+        print(f"{_readable(freed)} freed")
     _describe_cache()
     return 0
 
@@ -154,9 +157,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--clear", action="store_true", help="empty the cache")
     options = parser.parse_args(arguments)
     if options.clear and options.command != "cache":
-        parser.error("--clear goes with cache")
+        parser.error("--clear needs the command cache")
     return _cache(options.clear) if options.command == "cache" else _show()
 
 
+def _run() -> int:
+    """Run the command line; the output may go to a program that ends early, such as ``head``."""
+    try:
+        status = main()
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_run())

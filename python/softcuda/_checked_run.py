@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--destroy-on-device-error",
         choices=("context", "kernel"),
         default="context",
-        help="what ends with a kernel that fails: its context (default), as without checks, or it alone",
+        help="what a failing kernel ends: its context (default), as without checks, or only itself",
     )
     parser.add_argument(
         "--error-exitcode",

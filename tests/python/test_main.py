@@ -24,6 +24,17 @@ def test_shows_the_available_devices(run_program, tmp_path):
     assert "pycuda-complex.hpp" in done.stdout
 
 
+def test_output_to_a_program_that_ends_early(run_program):
+    done = run_program(
+        """
+        import subprocess, sys
+        command = f"{sys.executable} -m pycuda | true"
+        print(subprocess.run(command, shell=True, capture_output=True, text=True).stderr)
+        """
+    )
+    assert "Traceback" not in done.stdout and "BrokenPipe" not in done.stdout
+
+
 def test_names_missing_libraries(run_program):
     done = run_program(
         """
@@ -44,7 +55,7 @@ def test_cache(tmp_path, monkeypatch, capsys):
     assert command.main(["cache"]) == 0
     assert "1 files, 2.0 KiB" in capsys.readouterr().out
     assert command.main(["cache", "--clear"]) == 0
-    assert "2.0 KiB given back" in capsys.readouterr().out
+    assert "2.0 KiB freed" in capsys.readouterr().out
     assert not (tmp_path / "cache").exists()
     monkeypatch.delenv("PYCUDA_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

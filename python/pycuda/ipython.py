@@ -41,16 +41,18 @@ _PARAMETERS = set(inspect.signature(SourceModule).parameters) - {"source", "opti
 
 
 class MagicError(Exception):
-    """Raised for words behind a magic that the magic does not have, and for a cell that failed."""
+    """Raised for unknown words after a magic, and for a cell that failed."""
 
 
 def _read_line(line: str) -> dict[str, object]:
-    """The parameters of SourceModule for the words behind ``%%cuda``."""
+    """The parameters of SourceModule for the words after ``%%cuda``."""
     parameters: dict[str, object] = {}
-    options = []
-    for word in shlex.split(line, posix=False):
+    options: list[str] = []
+    words = shlex.split(line, posix=False)
+    for word, before in zip(words, ["", *words], strict=False):
         name, equals, value = word.partition("=")
-        if word.startswith("-") or not equals:
+        is_value = before.startswith("-") and (not equals or len(before) == 2)  # -D N=1
+        if word.startswith("-") or is_value:
             options += shlex.split(word)
         elif name in _PARAMETERS:
             try:
@@ -59,8 +61,8 @@ def _read_line(line: str) -> dict[str, object]:
                 parameters[name] = value
         else:
             raise MagicError(
-                f"%%cuda has no parameter {name!r}; expected options of the compiler or "
-                + ", ".join(sorted(_PARAMETERS))
+                f"%%cuda has no parameter {name!r}; expected options of the compiler, such as -std=c++20, or "
+                "NAME=VALUE with one of the names " + ", ".join(sorted(_PARAMETERS))
             )
     return {**parameters, "options": options} if options else parameters
 
@@ -115,7 +117,7 @@ class Cells:
     def compile(self, line: str, cell: str, name: str) -> SourceModule:
         """Compile a cell, with those earlier cells in front that it needs.
 
-        line: the words behind ``%%cuda``.
+        line: the words after ``%%cuda``.
         name: what the compiler's messages call the cell.
 
         Raises CompileError and MagicError.
@@ -167,6 +169,12 @@ class Cells:
         return found
 
 
+_NO_EXTERN_C = "pass no_extern_c=True (in C++: Linkage::Cxx)"
+_INSTANCE = (
+    'none; get an instance of a template with _cuda_module.get_function("name<float>")'
+)
+
+
 def _show_messages(error: driver.CompileError) -> list[str]:
     """What a notebook shows of an error of the compiler: its messages, without a traceback."""
     messages = (error.stderr or "").strip() or str(error)
@@ -174,6 +182,7 @@ def _show_messages(error: driver.CompileError) -> list[str]:
         line for line in messages.splitlines() if "detected in the comp" not in line
     ]
     _, _, advice = error.msg.partition(" failed: ")
+    advice = advice.replace(_NO_EXTERN_C, "begin the cell with %%cuda no_extern_c=True")
     return [line.rstrip() for line in lines if line.strip()] + (
         [advice] if advice else []
     )
@@ -216,7 +225,9 @@ class _Magics:
             print(str(message.message).strip())
         self._shell.push(found)
         names = ", ".join(name for name in found if name != "_cuda_module")
-        print("kernels:", names or "none; later cells may use this one")
+        is_template = "template" in _names_in(cell) and "__global__" in _names_in(cell)
+        none = _INSTANCE if is_template else "none; later cells may use this one"
+        print("kernels:", names or none)
 
     def cuda_profile(self, line: str, cell: str) -> Profile:
         """Run a cell of Python and return the profile of its kernels."""
@@ -225,7 +236,7 @@ class _Magics:
         return self._name(line, recorded)
 
     def cuda_check(self, line: str, cell: str) -> None:
-        """Run a cell of Python and print what the check modes found. ``mem race`` behind the magic selects modes."""
+        """Run a cell of Python and print what the check modes found. ``mem race`` after the magic selects modes."""
         modes, names = [], []
         for word in line.split():
             (modes if word in MODES else names).append(word)

@@ -61,6 +61,30 @@ def test_unknown_words(shell, capsys):
     assert "%%cuda has no parameter 'banana'" in shown and "no_extern_c" in shown
 
 
+def test_a_word_without_a_meaning(shell, capsys):
+    assert not run(shell, "%%cuda banana\n__global__ void f() {}").success
+    shown = "".join(capsys.readouterr())
+    assert "%%cuda has no parameter 'banana'" in shown and "fatal" not in shown
+
+
+def test_options_of_two_words(shell, capsys, tmp_path):
+    (tmp_path / "own.h").write_text("enum { OWN = N };")
+    source = '#include "own.h"\n__global__ void f(int *a) { *a = OWN; }'
+    assert run(shell, f"%%cuda -I {tmp_path} -D N=1\n{source}").success, (
+        capsys.readouterr()
+    )
+
+
+def test_a_template_without_an_instance(shell, capsys):
+    template = "template <class T> __global__ void f(T *a) { *a = 1; }"
+    assert not run(shell, f"%%cuda\n{template}").success
+    shown = "".join(capsys.readouterr())
+    assert "%%cuda no_extern_c=True" in shown and "Linkage" not in shown
+    assert run(shell, f"%%cuda no_extern_c=True\n{template}").success
+    assert "_cuda_module.get_function" in "".join(capsys.readouterr())
+    assert run(shell, 'f = _cuda_module.get_function("f<float>")').success
+
+
 def test_functions_of_earlier_cells(shell, capsys):
     run(shell, "%%cuda\n#define HALF(x) ((x) / 2)\nstruct Pair { int a, b; };")
     run(shell, "%%cuda\n__device__ int sum(Pair p) { return p.a + p.b; }")

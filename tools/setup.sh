@@ -237,6 +237,20 @@ program_list() {
     echo "${folder##*/}"
 }
 
+# group_of PROGRAM [ARGUMENT...]: what must be built. softcuda's libraries for other programs, such as its cuBLAS,
+# take minutes more: they are built when something other than a Python program may need them.
+group_of() {
+    case $1 in
+    -m | -c | *.py | python | python3 | ipython | jupyter | jupyter-*)
+        if [[ $* == *softcuda* ]]; then echo clients; else echo runtime; fi
+        ;;
+    mpirun | mpiexec)
+        if [[ " $* " == *" python "* && $* != *softcuda* ]]; then echo runtime; else echo clients; fi
+        ;;
+    *) echo clients ;;
+    esac
+}
+
 program_packages() {
     case $program in mpirun | mpiexec) have "$program" || echo openmpi-bin ;; esac
 }

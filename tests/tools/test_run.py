@@ -113,3 +113,22 @@ def test_mpirun_is_installed_if_it_is_missing(tmp_path):
     (tmp_path / "mpirun").write_text("#!/bin/sh\n")
     (tmp_path / "mpirun").chmod(0o755)
     assert setup(f"PATH={tmp_path}; program=mpirun; program_packages") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "group"),
+    [
+        ("program.py", "runtime"),
+        ("-m pycuda check program.py", "runtime"),
+        ("jupyter lab docs/course", "runtime"),
+        ("python", "runtime"),
+        ("python benchmarks/softcuda", "clients"),
+        ("./program", "clients"),
+        ("mpirun -n 4 python program.py", "runtime"),
+        ("mpirun -n 4 ./program", "clients"),
+    ],
+)
+def test_a_python_program_needs_no_libraries_for_others(words, group):
+    script = f"root={ROOT}; source {ROOT}/tools/setup.sh; group_of {words}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+    assert done.stdout == f"{group}\n", done.stderr

@@ -13,9 +13,9 @@ from pycuda import _driver
 #: references have no callbacks, because a callback during the destruction of a module would ignore a
 #: Ctrl-C.
 _alive: list[tuple[weakref.ref, list[str], str, object]] = []
-#: The kernels of operations on arrays (core/src/arrays/kernel_table.h), as the profile wants to know them: with their
-#: names, separated by spaces, as the source of a kernel without a name.
-_OWN = {"": "run"}
+#: The profile recognises the kernels of operations on arrays by the prefix of their names (own_kernel_name() in
+#: core/src/arrays/kernel_table.h). The prefix has the key of a kernel without a name.
+_OWN = {"": "pycuda_"}
 _LEAST = 64
 _most = _LEAST  # the number of entries at which those of destroyed modules are removed
 _kept: dict[str, str] = {}

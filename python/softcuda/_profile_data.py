@@ -270,7 +270,7 @@ class Record:
 
 
 _NO_LIMIT = 2**32 - 1
-#: The key of the sources under which a package names its own kernels, separated by spaces. No kernel has this name.
+#: The key of the sources under which a package gives the prefix of its own kernels' names. No kernel has this name.
 OWN = ""
 
 
@@ -320,8 +320,10 @@ def _kernel(value: dict, sources: dict[str, str], processor: str) -> Kernel:
     }
     # A program may have a kernel of the same name; its lines are those of a source.
     has_source = any(not line.file.endswith(".ptx") for line in special["lines"])
-    if value["name"] in sources.get(OWN, "").split() and not has_source:
-        special |= {"source": "", "is_own": True}
+    prefix = sources.get(OWN, "")
+    if prefix and value["name"].startswith(prefix) and not has_source:
+        operation = value["name"].removeprefix(prefix)
+        special |= {"name": operation, "source": "", "is_own": True}
     return Kernel(**{**value, **special})
 
 

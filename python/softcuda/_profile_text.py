@@ -164,7 +164,16 @@ def _describe(kernel: Kernel, paint) -> list[str]:
     return [*lines, *_lines(kernel), ""]
 
 
-OWN_HEAD = ("time", "share", "launches", "grid", "block", "instructions", "bytes")
+OWN_HEAD = (
+    "time",
+    "share",
+    "launches",
+    "grid",
+    "block",
+    "instructions",
+    "bytes",
+    "operation",
+)
 
 
 def own_title(kernels: list[Kernel]) -> str:
@@ -173,7 +182,7 @@ def own_title(kernels: list[Kernel]) -> str:
     launches = sum(kernel.launches for kernel in kernels)
     form = ""
     if any(kernel.processor == "CPU" for kernel in kernels):
-        form = "; they are in the form for a CPU, and a GPU runs another form"
+        form = ", in their forms for a CPU; a GPU runs other forms"
     return f"{times(launches, 'launch')} of kernels for operations on arrays, {duration(time)}{form}"
 
 
@@ -191,6 +200,7 @@ def own_rows(
             shape(kernel.block),
             number(kernel.instructions) if kernel.lines else "-",
             size(kernel.bytes) if kernel.lines else "-",
+            kernel.name,
         )
         for kernel in sorted(kernels, key=lambda kernel: -kernel.nanoseconds)
     ]
@@ -200,7 +210,7 @@ def _describe_own(record: Record, paint) -> list[str]:
     own = [kernel for kernel in record.kernels if kernel.is_own]
     if not own:
         return []
-    table = _table([OWN_HEAD, *own_rows(own, record.kernels)], right=len(OWN_HEAD))
+    table = _table([OWN_HEAD, *own_rows(own, record.kernels)], right=len(OWN_HEAD) - 1)
     return [
         paint(_BOLD, "arrays") + f": {own_title(own)}",
         *(f"  {row}" for row in table),

@@ -45,7 +45,7 @@ std::string source_of(const Movement &movement) {
     return std::string("typedef ") + word_name(movement.word) +
            " Word;\nstruct Geometry {\n    long long n, extent[" + axes + "], stride[" + axes +
            "][3];\n};\n"
-           "extern \"C\" __global__ void __launch_bounds__(256) run(char *dense, char *base,\n"
+           "extern \"C\" __global__ void __launch_bounds__(256) KERNEL(char *dense, char *base,\n"
            "        const char *offsets, Geometry g) {\n"
            "    long long rest = (long long)blockIdx.x * 256 + threadIdx.x;\n"
            "    if (rest >= g.n)\n        return;\n#pragma unroll\n"
@@ -83,8 +83,9 @@ void move(Direction direction, const Array &dense, const Array &base, const Arra
     Movement movement{direction, word_of(dense, base), 1, layouts[0].dimensions()};
     movement.words = dense.item_size() / movement.word;
 
-    const Function &kernel =
-        base.context()->kernels().find(movement.key(), [&] { return source_of(movement); });
+    const Function &kernel = base.context()->kernels().find(
+        movement.key(), movement.direction == Direction::Gather ? "gather" : "scatter",
+        [&] { return source_of(movement); });
     Work use(stream);
     KernelArguments arguments(use);
     for (const Array *array : {&dense, &base, &offsets})

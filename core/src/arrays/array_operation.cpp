@@ -95,10 +95,9 @@ void run(Operation operation, const LoopTypes &loop, const Array &out,
         call, {.rolled = is_rolled(options.form),
                .is_long = is_long(typed),
                .order = operation == Operation::Arange ? IndexOrder::C : IndexOrder::Any});
-    const Function &kernel =
-        out.context()->kernels().find(key_of(typed, numbers, plan.walk()), [&] {
-            return expression_source(expression_of(typed, numbers), plan.walk());
-        });
+    const Function &kernel = out.context()->kernels().find(
+        key_of(typed, numbers, plan.walk()), operation_name(operation),
+        [&] { return expression_source(expression_of(typed, numbers), plan.walk()); });
     plan.launch(kernel, options.stream);
 }
 

@@ -399,9 +399,11 @@ void launch_reduction(const Reducing &work, const Array &out, Work &use) {
     std::optional<Function> own; // of an expression
     if (work.variant.expression != nullptr)
         own = work.computed->kernel(work.variant);
-    const Function &kernel = own ? *own : out.context()->kernels().find(work.variant.key(), [&] {
-        return reduction_source(work.variant);
-    });
+    const Function &kernel =
+        own ? *own
+            : out.context()->kernels().find(work.variant.key(),
+                                            reduction_row(work.variant.reduction).numpy_name,
+                                            [&] { return reduction_source(work.variant); });
     KernelArguments arguments(use);
     arguments.add(out);
     for (std::size_t k = 0; k < work.walkers; ++k)
@@ -471,6 +473,7 @@ void run(Reducing &work, const Array &result, StreamRef stream) {
     Reducing second = second_stage(work, states);
     if (second.variant.partials)
         result.context()->kernels().expect(second.variant.key(),
+                                           reduction_row(second.variant.reduction).numpy_name,
                                            [&] { return reduction_source(second.variant); });
     launch_reduction(work, states, use);
     launch_reduction(second, result, use);

@@ -46,6 +46,11 @@ struct Indexing {
     }
 };
 
+std::string_view name_of(Task task) {
+    constexpr std::string_view names[] = {"index_offsets", "gather", "scatter", "check_indices"};
+    return names[static_cast<std::size_t>(task)];
+}
+
 std::string source_of(const Indexing &indexing) {
     std::string code = std::string("typedef ") + word_name(indexing.word) + " Word;\n" +
                        "#define ARRAYS " + std::to_string(indexing.arrays) + "\n#define AXES " +
@@ -92,7 +97,7 @@ void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &en
     indexing.arrays = axes.size();
     indexing.dimensions = layouts[0].dimensions();
     const Function &kernel = axes[0].indices->context()->kernels().find(
-        indexing.key(), [&] { return source_of(indexing); });
+        indexing.key(), name_of(indexing.task), [&] { return source_of(indexing); });
     KernelArguments arguments(use);
     arguments.add(ends.dense);
     arguments.add(ends.step);
@@ -139,7 +144,7 @@ void check_elements(const Array &dense, const Array &base, std::span<const Index
         throw std::invalid_argument("elements of " + base.dtype().name() +
                                     " cannot be moved from or to " + dense.dtype().name());
     if (!std::ranges::equal(dense.shape(), axes[0].indices->shape()))
-        throw std::invalid_argument("elements that go to or come from indexed places must have "
+        throw std::invalid_argument("the elements to read or write must have "
                                     "the shape of the indices");
 }
 

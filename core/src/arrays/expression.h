@@ -135,8 +135,8 @@ std::string expression_functions(const Expression &expression);
 /// All types of an expression, for device_prelude().
 std::vector<ScalarType> expression_types(const Expression &expression);
 
-/// The source of one kernel, "run". Its parameters are: the results, the mask if any, the operands
-/// (addresses or numbers), then
+/// The source of one kernel, KERNEL (kernel_table.h). Its parameters are: the results, the mask if
+/// any, the operands (addresses or numbers), then
 ///   contiguous:  unsigned long long n
 ///   strided:     Geometry: n, rows, extents, and for each axis the strides in bytes of the
 ///                results, the mask, and the operands that are read element by element

@@ -128,7 +128,7 @@ std::string names_code(const Expression &expression, const ElementWalk &walk) {
            (mask ? " X(mask)" : "") + "\n#define IF_MASK(x)" + (mask ? " if (x(mask))" : "") +
            "\n" + constant("SINGLE_MASK", walk.masked && walk.mask_is_single) +
            constant("IN_PLACE", false) +
-           "#define KERNEL run\n#define PROMISES\n"
+           "#define PROMISES\n"
            "#define WALKED(X) RESULTS(X) MASKS(X) OPERANDS(X)\n" +
            operand_list("OPERANDS", expression,
                         [&](std::size_t k) { return is_element(expression, walk, k); }) +

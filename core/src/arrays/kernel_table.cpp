@@ -25,12 +25,22 @@ CompileRequest request_for(const Context &context, std::string source) {
     return request;
 }
 
-Function load_kernel(const Context &context, const CompileResult &compiled) {
+Function load_kernel(const Context &context, std::string_view operation,
+                     const CompileResult &compiled) {
     ScopedContext scope(context);
-    return Module::load(std::as_bytes(std::span(compiled.image))).function("run");
+    return Module::load(std::as_bytes(std::span(compiled.image)))
+        .function(own_kernel_name(operation));
 }
 
 } // namespace
+
+std::string own_kernel_name(std::string_view operation) {
+    return "pycuda_" + std::string(operation);
+}
+
+std::string named_source(std::string_view operation, std::string_view source) {
+    return "#define KERNEL " + own_kernel_name(operation) + "\n" + std::string(source);
+}
 
 KernelTable::~KernelTable() = default;
 
@@ -45,13 +55,15 @@ void KernelTable::start(KernelKey key, std::string source) {
 }
 
 Function KernelTable::compile_and_load(std::future<CompileResult> expected,
-                                       const WriteSource &write) const {
-    if (expected.valid())
-        return load_kernel(context_, expected.get());
-    return load_kernel(context_, compile(request_for(context_, write())));
+                                       std::string_view operation, const WriteSource &write) const {
+    const CompileResult compiled =
+        expected.valid() ? expected.get()
+                         : compile(request_for(context_, named_source(operation, write())));
+    return load_kernel(context_, operation, compiled);
 }
 
-const Function &KernelTable::make(KernelKey key, const WriteSource &write) {
+const Function &KernelTable::make(KernelKey key, std::string_view operation,
+                                  const WriteSource &write) {
     std::promise<const Function *> promise;
     std::shared_future<const Function *> made;
     std::future<CompileResult> expected;
@@ -71,7 +83,7 @@ const Function &KernelTable::make(KernelKey key, const WriteSource &write) {
     const CallerUnlocked unlocked;
     if (is_first) {
         try {
-            promise.set_value(keep(key, compile_and_load(std::move(expected), write)));
+            promise.set_value(keep(key, compile_and_load(std::move(expected), operation, write)));
         } catch (...) {
             promise.set_exception(std::current_exception()); // also for the threads that wait
         }

@@ -17,12 +17,19 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pycuda {
 
 /// A kernel's identity. Zero is not a valid key.
 using KernelKey = std::uint64_t;
+
+/// The name of the kernel of an operation: "pycuda_" and `operation`, which is an identifier.
+std::string own_kernel_name(std::string_view operation);
+
+/// The source with the macro KERNEL defined as own_kernel_name(operation).
+std::string named_source(std::string_view operation, std::string_view source);
 
 /// Any thread may call. Kernels are generated, compiled and loaded without the table's lock and
 /// without the caller's lock (caller_lock.h). Other threads continue; threads that need the same
@@ -33,22 +40,23 @@ class KernelTable {
     /// Waits for background compilations.
     ~KernelTable();
 
-    /// The kernel for a key. `write` returns its CUDA C++ source, with one kernel of the name
-    /// "run".
-    template <class Write> const Function &find(KernelKey key, Write &&write) {
+    /// The kernel for a key. `operation` names what the kernel computes; profiles and traces show
+    /// this name. `write` returns the CUDA C++ source, with one kernel KERNEL.
+    template <class Write>
+    const Function &find(KernelKey key, std::string_view operation, Write &&write) {
         {
             std::lock_guard lock(mutex_);
             if (const Function *known = known_kernel(key)) [[likely]]
                 return *known;
         }
-        return make(key, write);
+        return make(key, operation, write);
     }
 
     /// Announces a later find(key): a missing kernel is compiled in the background.
-    template <class Write> void expect(KernelKey key, Write &&write) {
+    template <class Write> void expect(KernelKey key, std::string_view operation, Write &&write) {
         std::lock_guard lock(mutex_);
         if (known_kernel(key) == nullptr && !making_.contains(key) && !expected_.contains(key))
-            start(key, write());
+            start(key, named_source(operation, write()));
     }
 
   private:
@@ -65,8 +73,9 @@ class KernelTable {
                 return slot.function; // null in an empty slot
         }
     }
-    const Function &make(KernelKey key, const WriteSource &write);
-    Function compile_and_load(std::future<CompileResult> expected, const WriteSource &write) const;
+    const Function &make(KernelKey key, std::string_view operation, const WriteSource &write);
+    Function compile_and_load(std::future<CompileResult> expected, std::string_view operation,
+                              const WriteSource &write) const;
     const Function *keep(KernelKey key, Function kernel);
     void start(KernelKey key, std::string source);
     void insert(const Slot &slot) noexcept;

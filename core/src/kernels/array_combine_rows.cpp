@@ -115,7 +115,8 @@ struct Call {
 
 void launch(const Call &call, const Array &base, CUdeviceptr failed, Work &use) {
     const Function &kernel = call.base.context()->kernels().find(
-        call.combining.key(), [&] { return source_of(call.combining); });
+        call.combining.key(), std::string(operation_name(call.combining.operation)) + "_at",
+        [&] { return source_of(call.combining); });
     KernelArguments arguments(use);
     arguments.add(base);
     arguments.add(call.places);

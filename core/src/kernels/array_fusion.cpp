@@ -3,6 +3,7 @@
 
 #include "arrays/device_code.h"
 #include "arrays/expression_launch.h"
+#include "arrays/kernel_table.h"
 #include "arrays/reduction_source.h"
 #include "kernels/common_shape.h"
 #include "kernels/user_variants.h"
@@ -22,6 +23,10 @@ VariantCache &kernels() {
     static auto *cache =
         new VariantCache; // never destroyed: arrays may exist until the process ends
     return *cache;
+}
+
+KernelSource fused_source(const std::string &text) {
+    return {named_source("fused", text), {own_kernel_name("fused")}};
 }
 
 } // namespace
@@ -218,9 +223,8 @@ Function Fusion::kernel(const Typed &program, const ElementWalk &walk) const {
     for (ScalarType type : program.types)
         key += "," + std::to_string(static_cast<int>(type));
     const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};
-    const VariantCache::Variant made = kernels().get(key, build, [&]() {
-        return KernelSource{expression_source(program.expression, walk), {"run"}};
-    });
+    const VariantCache::Variant made = kernels().get(
+        key, build, [&]() { return fused_source(expression_source(program.expression, walk)); });
     std::lock_guard lock(known_->mutex);
     std::erase_if(program.found,
                   [](const Typed::Found &found) { return !found.kernel.context().usable(); });
@@ -242,8 +246,8 @@ Function Fusion::kernel(const Typed &program, const ReductionVariant &variant) c
     for (ScalarType type : program.types)
         key += "," + std::to_string(static_cast<int>(type));
     const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};
-    const VariantCache::Variant made = kernels().get(
-        key, build, [&]() { return KernelSource{reduction_source(variant), {"run"}}; });
+    const VariantCache::Variant made =
+        kernels().get(key, build, [&]() { return fused_source(reduction_source(variant)); });
     std::lock_guard lock(known_->mutex);
     std::erase_if(program.found_reductions, [](const Typed::FoundReduction &found) {
         return !found.kernel.context().usable();

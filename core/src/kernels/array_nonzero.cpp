@@ -75,6 +75,11 @@ std::string define(const char *name, const std::string &text) {
     return "#define " + std::string(name) + " " + text + "\n";
 }
 
+std::string_view name_of(Step step) {
+    constexpr std::string_view names[] = {"nonzero_count", "nonzero", "select"};
+    return names[static_cast<std::size_t>(step)];
+}
+
 std::string source_of(const Finding &finding, bool rolled) {
     const std::array types = {finding.type};
     const auto number = [](bool value) { return std::string(value ? "1" : "0"); };
@@ -94,8 +99,8 @@ void launch_step(Finding finding, const Array &in, KernelArguments &arguments) {
     const bool rolled = is_rolled(KernelForm::Chosen);
     const bool one_warp = rolled && finding.step != Step::Count;
     finding.packed = !one_warp && in.item_size() == 1 && in.misalignment() % 16 == 0;
-    const Function &kernel =
-        in.context()->kernels().find(finding.key(), [&] { return source_of(finding, rolled); });
+    const Function &kernel = in.context()->kernels().find(
+        finding.key(), name_of(finding.step), [&] { return source_of(finding, rolled); });
     LaunchConfig config;
     config.block = {one_warp ? 32u : 256u};
     config.grid = {static_cast<unsigned>((static_cast<std::int64_t>(in.size()) + tile - 1) / tile)};

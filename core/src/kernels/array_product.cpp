@@ -117,7 +117,7 @@ std::string tile_source(ScalarType a, ScalarType b, ScalarType type, int axes) {
         " T;\n#define PRODUCT_AXES " + std::to_string(axes) + "\n#define PRODUCT_ROLLED " +
         (is_rolled(KernelForm::Chosen) ? "1" : "0") + "\n" + std::string(device_code::axes_cuh) +
         std::string(device_code::product_cuh) +
-        "extern \"C\" __global__ void __launch_bounds__(256) run(const A *a, const B *b, O "
+        "extern \"C\" __global__ void __launch_bounds__(256) KERNEL(const A *a, const B *b, O "
         "*out,\n"
         "        pycuda::ProductGeometry g) {\n    pycuda::matrix_product(a, b, out, g);\n}\n";
     return device_prelude(types, code) + code;
@@ -156,7 +156,7 @@ void multiply_by_tiles(const Product &product) {
                            static_cast<unsigned>(product.type), static_cast<unsigned>(axes)})
         key = key << 6 | value;
     const Function &kernel = product.out.context()->kernels().find(
-        key, [&] { return tile_source(a, b, product.type, axes); });
+        key, "matmul", [&] { return tile_source(a, b, product.type, axes); });
     LaunchConfig config;
     config.block = {256};
     config.grid = {static_cast<unsigned>(blocks)};

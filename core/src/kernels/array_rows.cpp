@@ -37,6 +37,11 @@ struct Copying {
     }
 };
 
+std::string_view name_of(Task task) {
+    constexpr std::string_view names[] = {"take_rows", "put_rows", "check_rows"};
+    return names[static_cast<std::size_t>(task)];
+}
+
 std::string source_of(const Copying &copying) {
     std::string code = rows_prelude(copying.index, copying.words, copying.n) + "typedef " +
                        word_name(copying.word) + " Word;\n";
@@ -53,8 +58,8 @@ struct Geometry {
 
 void launch(const Copying &copying, const Array *dense, CUdeviceptr outside, const Array *base,
             const Array &places, const Geometry &geometry, Work &use) {
-    const Function &kernel =
-        places.context()->kernels().find(copying.key(), [&] { return source_of(copying); });
+    const Function &kernel = places.context()->kernels().find(copying.key(), name_of(copying.task),
+                                                              [&] { return source_of(copying); });
     KernelArguments arguments(use);
     arguments.add(dense);
     arguments.add_library_address(outside);

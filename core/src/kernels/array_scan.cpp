@@ -40,13 +40,14 @@ enum class ScanMethod : std::uint8_t { Columns, Warps, Tiles, Pipeline };
 
 struct ScanRow {
     std::string_view name;
+    std::string_view kernel;
     Operation join;
 };
 constexpr ScanRow scans[] = {
-    {"sum", Operation::Add},
-    {"prod", Operation::Multiply},
-    {"min", Operation::Minimum},
-    {"max", Operation::Maximum},
+    {"sum", "cumsum", Operation::Add},
+    {"prod", "cumprod", Operation::Multiply},
+    {"min", "cummin", Operation::Minimum},
+    {"max", "cummax", Operation::Maximum},
 };
 
 /// All values on which the source depends, and the division of the work.
@@ -115,7 +116,7 @@ std::string source_of(const Scanning &work) {
             "); }\n};\nextern \"C\" __global__ void __launch_bounds__(" +
             (work.method == ScanMethod::Pipeline ? std::to_string(ScanPipeline::threads) + ", 1"
                                                  : std::to_string(block)) +
-            ") run(const A *in, O *out,\n"
+            ") KERNEL(const A *in, O *out,\n"
             "        unsigned long long *nodes, pycuda::ArrayScanGeometry g) {\n    pycuda::";
     switch (work.method) {
     case ScanMethod::Columns:
@@ -248,7 +249,8 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     const std::int64_t words[] = {tiled ? 1 + work.rows * row_nodes : 0};
     const Array nodes = Array::scratch(out.context(), words, ScalarType::UInt64, stream);
     const Function &kernel =
-        out.context()->kernels().find(work.key(), [&] { return source_of(work); });
+        out.context()->kernels().find(work.key(), scans[static_cast<std::size_t>(work.kind)].kernel,
+                                      [&] { return source_of(work); });
     Work use(stream);
     if (words[0] != 0)
         fill_32_async(use.write(nodes), 0, 2 * nodes.size(), use.stream());

@@ -25,7 +25,7 @@ constexpr const char *search_kernel = R"__(
 struct Geometry { long long length, count; int levels, reach; };
 constexpr int most_pivots = 16384 / sizeof(A);
 
-extern "C" __global__ void __launch_bounds__(256) run(const A *sorted, const A *values,
+extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *sorted, const A *values,
                                                       long long *out, Geometry g) {
     __shared__ T pivots[most_pivots];
     const int pivot_count = (1 << g.levels) - 1;
@@ -131,8 +131,8 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
     key = key << 4 | static_cast<KernelKey>(type);
     key = key << 1 | static_cast<KernelKey>(side);
     key = key << 1 | static_cast<KernelKey>(wide);
-    const Function &kernel =
-        context->kernels().find(key, [&] { return search_source(type, side, wide); });
+    const Function &kernel = context->kernels().find(
+        key, "searchsorted", [&] { return search_source(type, side, wide); });
     const std::int64_t blocks = divide_up(geometry.count, threads);
     const std::int64_t resident = std::int64_t{8} * context->processors();
     LaunchConfig config;

@@ -32,6 +32,8 @@ constexpr std::int64_t most_rows = 64, most_bytes_of_row = 512;
 
 enum class Form : unsigned { Solve, Invert, Determine, Cholesky, Svd, SingularValues, Eigen };
 
+constexpr std::string_view names[] = {"solve", "inv", "det", "cholesky", "svd", "svdvals", "eigh"};
+
 /// Parameters and call of each kernel.
 constexpr std::string_view forms[] = {
     "const T *a, const T *b, T *out, int *failed, int n, int columns, long long count) {\n"
@@ -77,7 +79,7 @@ std::string source(Form form, ScalarType type, std::int64_t side) {
         std::string(form >= Form::Svd ? device_code::small_rotations_cuh : "") +
         std::string(side > most_lanes ? device_code::shared_rows_cuh : "") +
         "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_of_block(side)) +
-        ") run(" + std::string(form_of(form, side));
+        ") KERNEL(" + std::string(form_of(form, side));
     return device_prelude(types, code) + code;
 }
 
@@ -119,8 +121,8 @@ void launch(Form form, const Array &a, const Stack &stack, KernelArguments &argu
     key = key << 4 | static_cast<KernelKey>(form);
     key = key << 8 | static_cast<KernelKey>(type);
     key = key << 8 | static_cast<KernelKey>(side);
-    const Function &kernel =
-        a.context()->kernels().find(key, [&] { return source(form, type, side); });
+    const Function &kernel = a.context()->kernels().find(key, names[static_cast<unsigned>(form)],
+                                                         [&] { return source(form, type, side); });
     const unsigned block = threads_of_block(side);
     const std::int64_t matrices = block / side, blocks = (stack.count + matrices - 1) / matrices;
     if (blocks > 0x7fffffff)

@@ -39,14 +39,14 @@ std::string bucket_kernel(SortStage stage) {
     switch (stage) {
     case SortStage::BucketFind:
         return R"(
-extern "C" __global__ void __launch_bounds__(256) run(const U *keys,
+extern "C" __global__ void __launch_bounds__(256) KERNEL(const U *keys,
         const pycuda::FoundPlan *plans, unsigned short *buckets, pycuda::BucketGeometry g) {
     pycuda::find_buckets(keys, plans, buckets, g);
 }
 )";
     case SortStage::BucketDeal:
         return R"(
-extern "C" __global__ void __launch_bounds__(1) run(const U *keys, U *space,
+extern "C" __global__ void __launch_bounds__(1) KERNEL(const U *keys, U *space,
         pycuda::FoundPlan *plans, const unsigned short *buckets, unsigned *counts,
         pycuda::BucketGeometry g) {
     pycuda::deal_keys(keys, space, plans, buckets, counts, g);
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(1) run(const U *keys, U *space,
 )";
     default:
         return R"(
-extern "C" __global__ void __launch_bounds__(1) run(const U *keys, U *result, U *space,
+extern "C" __global__ void __launch_bounds__(1) KERNEL(const U *keys, U *result, U *space,
         const pycuda::FoundPlan *plans, const unsigned *counts, pycuda::BucketGeometry g) {
     pycuda::sort_buckets(keys, result, space, plans, counts, g);
 }
@@ -67,7 +67,7 @@ std::string serial_kernel(const SortVariant &variant) {
     const std::string types = std::string(variant.pairs ? "true" : "false") + ", " + word;
     const std::string start = "typedef " + word +
                               " W;\nextern \"C\" __global__ void "
-                              "__launch_bounds__(1) run(";
+                              "__launch_bounds__(1) KERNEL(";
     switch (variant.stage) {
     case SortStage::SerialCount:
         return start +
@@ -93,13 +93,13 @@ std::string serial_kernel(const SortVariant &variant) {
 
 std::string select_kernel(const SortVariant &variant) {
     const std::string start =
-        "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(const U *keys, ";
+        "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) KERNEL(const U *keys, ";
     switch (variant.stage) {
     case SortStage::SelectCount:
         return start + "const pycuda::Sought *sought, unsigned *counts, pycuda::SelectGeometry g) "
                        "{\n    pycuda::count_part(keys, sought, counts, g);\n}\n";
     case SortStage::SelectChoose:
-        return "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(\n"
+        return "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) KERNEL(\n"
                "        const unsigned *counts, pycuda::Sought *sought, U *out,\n"
                "        pycuda::SelectGeometry g) {\n"
                "    pycuda::choose_part(counts, sought, out, g);\n}\n";
@@ -131,7 +131,8 @@ std::string kernel_of(const SortVariant &variant) {
     constexpr const char *rankings[] = {"Late", "Late", "Early", "Marks"};
     const std::string items = std::to_string(variant.tile.items);
     const std::string pairs = variant.pairs ? "true" : "false";
-    const std::string start = "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(";
+    const std::string start =
+        "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) KERNEL(";
     switch (variant.stage) {
     case SortStage::Count:
         return start +
@@ -167,6 +168,15 @@ std::string kernel_of(const SortVariant &variant) {
 }
 
 } // namespace
+
+std::string_view sort_kernel_name(SortStage stage) noexcept {
+    constexpr std::string_view names[] = {
+        "sort_count",        "sort_plan",        "sort_pass",         "sort_small",
+        "sort_serial_count", "sort_serial_sum",  "sort_serial_move",  "sort_serial_row",
+        "sort_bucket",       "sort_find_bucket", "sort_deal_buckets", "select_count",
+        "select_choose",     "select_row",       "partition_count",   "partition_write"};
+    return names[static_cast<std::size_t>(stage)];
+}
 
 std::string sort_source(const SortVariant &variant) {
     const std::string bits = unsigned_of(item_size(variant.type));

@@ -62,6 +62,9 @@ struct SortVariant {
 /// Bits of a key that one pass of sort_serial.cuh sorts by.
 inline int serial_bits(ScalarType type) noexcept { return item_size(type) >= 4 ? 11 : 8; }
 
+/// "sort_pass": the operation of a stage, for KernelTable.
+std::string_view sort_kernel_name(SortStage stage) noexcept;
+
 /// The CUDA C++ of a kernel for sorting.
 std::string sort_source(const SortVariant &variant);
 
@@ -85,11 +88,13 @@ struct Sorting {
         return kept.back();
     }
     const Function &kernel(const SortVariant &variant) const {
-        return keys.context()->kernels().find(variant.key(), [&] { return sort_source(variant); });
+        return keys.context()->kernels().find(variant.key(), sort_kernel_name(variant.stage),
+                                              [&] { return sort_source(variant); });
     }
     /// Announces a later call of kernel(variant).
     void expect(const SortVariant &variant) const {
-        keys.context()->kernels().expect(variant.key(), [&] { return sort_source(variant); });
+        keys.context()->kernels().expect(variant.key(), sort_kernel_name(variant.stage),
+                                         [&] { return sort_source(variant); });
     }
     /// The address of memory that the launched kernels use.
     CUdeviceptr address(const Array &array) { return use.write(array); }

@@ -20,7 +20,7 @@ struct Geometry {
 };
 
 extern "C" __global__ void __launch_bounds__(256)
-    run(char *dense, long long dense_step, int *outside, char *base, Geometry g) {
+    KERNEL(char *dense, long long dense_step, int *outside, char *base, Geometry g) {
     const long long place = blockIdx.x * 256ll + threadIdx.x;
     if (place >= g.n)
         return;

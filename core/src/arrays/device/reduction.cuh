@@ -101,7 +101,7 @@ struct Geometry {
 #define UNROLL_JOIN 8
 #endif
 
-extern "C" __global__ void __launch_bounds__(THREADS) run(PARAMETERS, Geometry g) {
+extern "C" __global__ void __launch_bounds__(THREADS) KERNEL(PARAMETERS, Geometry g) {
 #if TEAM_BLOCK
     const int team_size = 256, lane = threadIdx.x, distance = 1;
     const Index m = blockIdx.x;

@@ -100,7 +100,7 @@ __device__ __forceinline__ void step_at(T *element, T value) {
 
 #if TASK_MEMORY
 extern "C" __global__ void __launch_bounds__(256)
-    run(char *base, const I *places, const T *values, int *failed, Geometry g) {
+    KERNEL(char *base, const I *places, const T *values, int *failed, Geometry g) {
 #if SMALL
     bool wrong = false;
     if (failed != nullptr)
@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 #elif TASK_SHARED
 extern "C" __global__ void __launch_bounds__(256)
-    run(char *base, const I *places, const T *values, int *failed, Geometry g) {
+    KERNEL(char *base, const I *places, const T *values, int *failed, Geometry g) {
     extern __shared__ unsigned long long memory[];
     Native *const table = reinterpret_cast<Native *>(memory);
     if (failed != nullptr && *failed)
@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 #else
 extern "C" __global__ void __launch_bounds__(ONE ? 1 : 32)
-    run(char *base, const I *places, const T *values, int *failed, Geometry g) {
+    KERNEL(char *base, const I *places, const T *values, int *failed, Geometry g) {
     if (failed != nullptr && *failed)
         return;
     const long long rows = ONE ? g.n : g.n / g.width;

@@ -106,7 +106,7 @@ __device__ __forceinline__ unsigned count_warp(const A *in, long long first, lon
 
 #if COUNT || !ROLLED
 
-extern "C" __global__ void __launch_bounds__(256) run(const A *__restrict__ in, PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *__restrict__ in, PARAMETERS) {
     __shared__ unsigned warps[8];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const long long first = blockIdx.x * tile_size + warp * 512 + lane;
@@ -146,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(256) run(const A *__restrict__ in, 
 #else
 
 // One warp for a tile. The elements of a row that are found have adjacent places.
-extern "C" __global__ void __launch_bounds__(32) run(const A *__restrict__ in, PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(32) KERNEL(const A *__restrict__ in, PARAMETERS) {
     const int lane = threadIdx.x;
     const long long first = blockIdx.x * tile_size;
     const int size = int(min(tile_size, n - first));

@@ -25,7 +25,7 @@ struct Geometry {
 };
 
 extern "C" __global__ void __launch_bounds__(256)
-    run(Word *dense, int *outside, char *base, const I *places, Geometry g) {
+    KERNEL(Word *dense, int *outside, char *base, const I *places, Geometry g) {
     const Count at = Count(blockIdx.x) * 256 + threadIdx.x;
     if (at >= Count(g.n))
         return;

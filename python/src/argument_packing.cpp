@@ -199,7 +199,10 @@ void pack_other(PyObject *value, Packing &packing) {
     if (std::optional<CUdeviceptr> address =
             find_device_address(value, "argument", packing.staged.use(), Access::Read))
         return packing.block.push_pointer(*address);
-    packing.block.reject("a " + name_of_type(value));
+    const bool is_sequence = PyList_Check(value) || PyTuple_Check(value);
+    packing.block.reject(
+        "a " + name_of_type(value) +
+        (is_sequence ? "; make an array of it with numpy.array(..., dtype=...)" : ""));
 }
 
 } // namespace pycuda::python

@@ -25,12 +25,39 @@ from pycuda.compiler import SourceModule
             "__kernel void f(__global float *a) { a[get_global_id(0)] = 1; }",
             "the source is OpenCL",
         ),
+        (
+            "__global__ void f(float *a) { for i in range(3): a[i] = 1; }",
+            "for (int i = 0; i < n; ++i)",
+        ),
+        ("__global__ void f(float *a) { a[0] = np.sin(a[0]); }", "sinf(x)"),
+        (
+            "__global__ void f(float *a, int n) { __shared__ float t[n]; t[0] = a[0]; a[1] = t[0]; }",
+            "extern __shared__",
+        ),
     ],
 )
 def test_a_mistake_in_a_source_has_a_hint(device, source, advice):
     with pytest.raises(cuda.CompileError) as raised:
         SourceModule(source)
     assert advice in raised.value.msg
+
+
+def test_a_loop_over_a_range_of_cpp_has_no_hint_about_python(device):
+    source = "struct R { int *begin(); int *end(); }; __global__ void f(R in) { for (int i : in) x; }"
+    with pytest.raises(cuda.CompileError) as raised:
+        SourceModule(source)
+    assert "Python" not in raised.value.msg
+
+
+def test_a_function_that_is_no_kernel(device):
+    with pytest.raises(cuda.LogicError, match="a kernel begins with __global__"):
+        SourceModule("void f(float *a) { a[0] = 1; }").get_function("f")
+
+
+def test_a_list_for_a_pointer(device):
+    kernel = SourceModule("__global__ void f(float *a) {}").get_function("f")
+    with pytest.raises(cuda.ArgumentError, match=r"got a list; .*numpy.array\("):
+        kernel([1, 2, 3], block=(1, 1, 1))
 
 
 def test_an_unknown_name_has_no_hint(device):

@@ -65,6 +65,28 @@ bool has_word(std::string_view text, std::string_view word) {
     return false;
 }
 
+/// "for i in range(n):"
+bool has_python_loop(std::string_view source) {
+    const std::string code = blank_comments_and_strings(source);
+    for (std::size_t at = code.find("for "); at != std::string::npos;
+         at = code.find("for ", at + 4)) {
+        const std::string_view line = std::string_view(code).substr(at, code.find('\n', at) - at);
+        if ((at == 0 || !is_word(code[at - 1])) && line.find(" in ") != std::string_view::npos &&
+            line.find('(') > line.find(" in "))
+            return true;
+    }
+    return false;
+}
+
+/// The compiler refuses the size of an array in shared memory.
+bool has_array_of_variable_size(std::string_view source, std::string_view log) {
+    const std::size_t at = log.find("error: expression must have a constant value\n");
+    if (at == std::string_view::npos || !has_word(source, "__shared__"))
+        return false;
+    const std::size_t line = log.find('\n', at) + 1;
+    return has_word(log.substr(line, log.find('\n', line) - line), "__shared__");
+}
+
 } // namespace
 
 bool is_opencl(std::string_view source) {
@@ -76,13 +98,19 @@ bool is_opencl(std::string_view source) {
 std::string hint_for_mistake(std::string_view source, std::string_view log) {
     if (is_opencl(source))
         return "the source is OpenCL; in CUDA C++ a kernel begins with __global__, its arguments "
-               "are "
-               "plain pointers, and the index is blockIdx.x * blockDim.x + threadIdx.x";
+               "are plain pointers, and the index is blockIdx.x * blockDim.x + threadIdx.x";
     if (log.find("missing closing quote") != std::string_view::npos)
-        return "a line break is inside of a string of the kernel; if the kernel has \"\\n\", "
-               "Python "
-               "has replaced it: begin the source with r\"\"\"";
+        return "a string in the kernel contains a line break; if the source has \"\\n\", "
+               "Python has replaced it: begin the source with r\"\"\"";
+    if (has_python_loop(source))
+        return "the source has a Python loop; in CUDA C++: for (int i = 0; i < n; ++i) { ... }";
     const std::string_view name = unknown_name(log);
+    if (name == "np" || name == "numpy" || name == "math")
+        return "'" + std::string(name) +
+               "' is a module of Python; CUDA C++ has sinf(x), sqrtf(x) and the like";
+    if (has_array_of_variable_size(source, log))
+        return "the size of an array in a kernel must be a constant; for shared memory whose size "
+               "the launch gives: extern __shared__ float tile[]; and shared=BYTES in the call";
     for (const DeclaredIn &row : declared_in)
         if (!name.empty() && matches(row.name, name))
             return needs({name, row.header});

@@ -103,7 +103,10 @@ std::string explain_unknown(const char *what, const std::string &name) {
 std::string explain_unknown_kernel(const std::string &name, const std::vector<std::string> &known) {
     std::string text = explain_unknown("kernel", name);
     if (known.empty())
-        return text + "; of a template, look up an instance, such as \"" + name + "<float>\"";
+        return text +
+               ", which has no kernels: a kernel begins with __global__; of a template, look "
+               "up an instance, such as \"" +
+               name + "<float>\"";
     text += ", which has: " + list_names(known);
     for (const std::string &other : known)
         if (other != name && plain_name(other) == name)

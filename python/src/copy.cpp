@@ -138,14 +138,14 @@ void bind_copy(nb::module_ &module) {
                "dest: device memory.\n"
                "src: a contiguous host array, which is kept alive. Do not change it before the "
                "copy is done. Only copies from\n"
-               "  page-locked memory run beside Python.\n"
+               "  page-locked memory overlap with Python's work.\n"
                "stream: a Stream; by default the thread's current stream.");
     module.def("memcpy_dtoh_async", memcpy_dtoh_async, nb::arg("dest"), nb::arg("src"),
                nb::arg("stream") = nb::none(),
                "memcpy_dtoh() as work of a stream. The call may return before the copy is done.\n\n"
                "dest: a contiguous host array, which is kept alive. Read it after a synchronize() "
                "of the stream. Only copies to\n"
-               "  page-locked memory run beside Python.\n"
+               "  page-locked memory overlap with Python's work.\n"
                "src: device memory.\n"
                "stream: a Stream; by default the thread's current stream.");
     module.def(

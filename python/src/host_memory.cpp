@@ -71,8 +71,8 @@ void bind_host_memory(nb::module_ &module) {
         nb::class_<PinnedAllocation, HostPointer>(
             module, "PagelockedHostAllocation", buffer_export<PinnedAllocation>(),
             nb::is_weak_referenceable(),
-            "Page-locked host memory. The device copies from and to it directly, beside other "
-            "work.\n"
+            "Page-locked host memory. The device copies from and to it directly, while other "
+            "work runs.\n"
             "\n"
             "bytes: the size.\n"
             "mem_flags: a sum of host_alloc_flags.\n"

@@ -97,7 +97,7 @@ const char *describe_nvjitlink(NvJitLinkLibrary::Result result) noexcept {
                                             "the linker failed",
                                             "null input",
                                             "options that exclude each other",
-                                            "input of another kind than it is said to be",
+                                            "the input is not of the given type",
                                             "input for another architecture",
                                             "input that is newer than this nvJitLink",
                                             "no fatbin in the input",

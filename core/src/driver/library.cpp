@@ -141,10 +141,14 @@ bool is_later_process_of_a_job() {
     return known != std::end(ranks) && is_set(*known);
 }
 
-void announce_software(const std::string &why_no_gpu) {
+void announce_software(std::string why_no_gpu) {
+    constexpr std::string_view missing =
+        ": cannot open shared object file: No such file or directory";
+    if (why_no_gpu.ends_with(missing))
+        why_no_gpu = "there is no " + why_no_gpu.substr(0, why_no_gpu.size() - missing.size());
     std::string line = "pycuda: no NVIDIA GPU found (" + why_no_gpu +
-                       "); running on the CPU with softcuda. PYCUDA_DRIVER=softcuda chooses it "
-                       "silently, PYCUDA_DRIVER=nvidia insists on a GPU.\n";
+                       "); running on the CPU with softcuda. PYCUDA_DRIVER=softcuda hides this "
+                       "line, PYCUDA_DRIVER=nvidia requires a GPU.\n";
     std::fputs(line.c_str(), stderr);
 }
 

@@ -210,7 +210,7 @@ static void check_rows(const Rows &rows, const char *function) {
     if (bytes > kEnd - rows.to)
         throw Error(function, CUDA_ERROR_INVALID_VALUE,
                     std::to_string(rows.height) + " rows with a pitch of " +
-                        std::to_string(rows.pitch) + " bytes are more than all memory");
+                        std::to_string(rows.pitch) + " bytes exceed the size of the memory");
 }
 
 void fill_rows_8(const Rows &rows, std::uint8_t value) {

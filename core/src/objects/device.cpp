@@ -17,7 +17,7 @@ CUdevice device_by_ordinal(int ordinal) {
         std::string text = "device " + std::to_string(ordinal) + " of " + std::to_string(count);
         if (ordinal >= count && driver().extensions().scuDescribeDevice != nullptr)
             text += "; SOFTCUDA_DEVICES=" + std::to_string(ordinal + 1) +
-                    " in the environment makes softcuda have that many";
+                    " in the environment gives softcuda that many";
         return text;
     });
     return handle;

@@ -58,7 +58,7 @@ std::string check_shared(const Function &function, unsigned dynamic_bytes, const
     const int limit = function.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
     if (dynamic_bytes <= static_cast<unsigned>(std::max(limit, 0)))
         return "";
-    return std::to_string(dynamic_bytes) + " bytes of dynamic shared memory beside " +
+    return std::to_string(dynamic_bytes) + " bytes of dynamic shared memory and " +
            std::to_string(fixed) + " bytes of static shared memory; the kernel's limit is " +
            std::to_string(limit) + ", which MAX_DYNAMIC_SHARED_SIZE_BYTES can raise to " +
            std::to_string(device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -

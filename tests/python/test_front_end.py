@@ -491,7 +491,7 @@ def test_the_trace_says_that_nvcc_compiled(tmp_path, nvcc):
 def test_the_verdict_about_headers_outlives_the_process(tmp_path, nvcc):
     """The second source compiles with NVRTC, but its includes had host code in an earlier process."""
     (tmp_path / "half.h").write_text(
-        "#ifndef PLAIN\n__host__ inline int host() { return 1; }\n#endif\n"
+        "#ifndef PLAIN\n#include <string>\nstruct named { std::string name; };\n#endif\n"
     )
     kernel = '#include "half.h"\n__global__ void k(int *o) { o[0] = 1; }'
     for calls, source in enumerate([kernel, f"#define PLAIN\n{kernel}"], start=1):

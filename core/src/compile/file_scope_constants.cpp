@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "namespace_scope.h"
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
@@ -16,60 +17,6 @@ namespace {
 constexpr std::size_t none = std::string_view::npos;
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
-
-/// Blanks the lines of directives, with their continuations.
-void blank_directives(std::string &text) {
-    bool inside = false;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        std::string_view line(text.data() + begin, end - begin);
-        const std::size_t first = line.find_first_not_of(" \t\r");
-        const bool is_directive = inside || (first != none && line[first] == '#');
-        inside = is_directive && (line.ends_with('\\') || line.ends_with("\\\r"));
-        if (is_directive)
-            std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(begin), end - begin, ' ');
-        begin = end + 1;
-    }
-}
-
-struct Word {
-    std::size_t begin;
-    std::string_view text;
-};
-
-/// The words of a declaration before its first initialiser, and the character that ends them.
-struct Specifiers {
-    std::vector<Word> words;
-    std::size_t end = 0;
-    char stop = ';';
-    bool has_declarator_of_pointer = false;
-};
-
-Specifiers read_specifiers(std::string_view text, std::size_t begin, std::size_t end) {
-    Specifiers read;
-    int angles = 0;
-    for (std::size_t at = begin; at < end;) {
-        if (is_word(text[at])) {
-            const std::size_t word = at;
-            while (at < end && is_word(text[at]))
-                ++at;
-            if (angles == 0)
-                read.words.push_back({word, text.substr(word, at - word)});
-            continue;
-        }
-        const char c = text[at];
-        angles += (c == '<') - (c == '>');
-        if (angles == 0 && (c == '=' || c == '{' || c == '(' || c == '[' || c == ',')) {
-            read.end = at;
-            read.stop = c;
-            return read;
-        }
-        read.has_declarator_of_pointer |= angles == 0 && (c == '*' || c == '&');
-        ++at;
-    }
-    read.end = end;
-    return read;
-}
 
 /// Words with which a declaration is not that of a host's constant.
 constexpr std::string_view other_words[] = {
@@ -138,70 +85,6 @@ std::optional<Declaration> read_declaration(std::string_view text, std::size_t b
                        end};
 }
 
-/// Walks over the statements at namespace scope.
-class Walker {
-  public:
-    explicit Walker(std::string_view blanked) : text_(blanked) {}
-
-    std::vector<Declaration> run() {
-        while (at_ < text_.size())
-            step();
-        return std::move(found_);
-    }
-
-  private:
-    void step() {
-        const char c = text_[at_];
-        if (c == ';') {
-            end_statement(at_ + 1);
-        } else if (c == '{') {
-            open_brace();
-        } else if (c == '}') { // of a namespace
-            begin_ = ++at_;
-        } else if (c == '(' || c == '[') {
-            const std::size_t close = closing_bracket(text_, at_);
-            at_ = close == none ? text_.size() : close + 1;
-        } else {
-            ++at_;
-        }
-    }
-
-    void end_statement(std::size_t end) {
-        if (std::optional<Declaration> found = read_declaration(text_, begin_, end - 1))
-            found_.push_back(std::move(*found));
-        begin_ = at_ = end;
-    }
-
-    void open_brace() {
-        const std::string_view before = text_.substr(begin_, at_ - begin_);
-        const Specifiers read = read_specifiers(text_, begin_, at_);
-        const bool is_linkage =
-            before.find('"') != none && read.words.size() == 1 && read.words[0].text == "extern";
-        const bool is_namespace = std::ranges::any_of(
-            read.words, [](const Word &word) { return word.text == "namespace"; });
-        if (is_linkage || is_namespace) {
-            begin_ = ++at_;
-            return;
-        }
-        const std::size_t close = closing_bracket(text_, at_);
-        at_ = close == none ? text_.size() : close + 1;
-        // The body of a function ends its statement; a class and an initialiser do not.
-        if (before.find('(') != none && before.find('=') == none && !is_class(read))
-            begin_ = at_;
-    }
-
-    static bool is_class(const Specifiers &read) {
-        constexpr std::string_view keys[] = {"struct", "class", "union", "enum"};
-        return std::ranges::any_of(read.words, [&](const Word &word) {
-            return std::ranges::find(keys, word.text) != std::end(keys);
-        });
-    }
-
-    std::string_view text_;
-    std::vector<Declaration> found_;
-    std::size_t begin_ = 0, at_ = 0;
-};
-
 /// A line and a column of a text, both from 0.
 struct Place {
     std::size_t line, column;
@@ -260,13 +143,18 @@ class Folder {
         : text_(text), removed_(removed) {}
 
     FoldedConstants run() {
-        blanked_ = blank_comments_and_strings(text_);
-        blank_directives(blanked_);
+        blanked_ = blank_all_but_code(text_);
         std::size_t done = 0;
-        for (const Declaration &declaration : Walker(blanked_).run()) {
-            folded_.text += text_.substr(done, declaration.begin - done);
-            write(declaration);
-            done = declaration.end + 1;
+        for (const ScopeStatement &statement : statements_at_namespace_scope(blanked_)) {
+            const std::optional<Declaration> declaration =
+                statement.is_function_body
+                    ? std::nullopt
+                    : read_declaration(blanked_, statement.begin, statement.end - 1);
+            if (!declaration)
+                continue;
+            folded_.text += text_.substr(done, declaration->begin - done);
+            write(*declaration);
+            done = declaration->end + 1;
         }
         folded_.text += text_.substr(done);
         return std::move(folded_);

@@ -163,8 +163,19 @@ class Scanner {
                 header.text = std::move(*standard);
         if (changes_.fold_constants)
             header.text = fold_constants(header.text).text;
+        if (changes_.host_code && !changes_.host_code->errors.empty())
+            remove_host_code_of(header, path);
         if (header.text != text)
             adapted_.emplace(path, std::move(header));
+    }
+
+    /// A header that was changed before has the name of its #include in messages, not its path.
+    void remove_host_code_of(AdaptedHeader &header, const std::string &path) {
+        std::set<std::string> files = names_[path];
+        files.insert(path);
+        for (const std::string &file : files)
+            header.text =
+                remove_host_code(header.text, file, *changes_.host_code, scan_.host_names);
     }
 
     void list_adapted() {

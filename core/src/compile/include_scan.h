@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "dependency.h"
+#include "host_functions.h"
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
@@ -52,6 +53,8 @@ struct IncludeScan {
     std::vector<AdaptedHeader> adapted;
     /// The words of the source and of the user's headers that nvcc_names.h has a part for.
     std::set<std::string, std::less<>> nvcc_names;
+    /// What the parts that were removed from the user's headers may have declared.
+    std::set<std::string> host_names;
     /// Whether a user's file includes a header of Thrust (thrust_headers.h).
     bool has_thrust = false;
     /// Whether a user's file includes one of CUDA's libraries of templates: Thrust, CUB,
@@ -65,6 +68,7 @@ struct IncludeScan {
 struct HeaderChanges {
     bool fold_constants = false;         ///< file_scope_constants.h
     bool replace_gnu_extensions = false; ///< gnu_extensions.h
+    const HostCode *host_code = nullptr; ///< host_functions.h
 };
 
 /// Scans `source`, which lies in `source_directory`. A header that

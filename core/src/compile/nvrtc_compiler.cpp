@@ -6,6 +6,7 @@
 //   a CUDA header is not on this machine      unpack the headers that NVRTC contains
 //   templates in the user's own headers       move all headers outside the extern "C" wrap
 //   functions without __device__              compile them for the device
+//   main() and other functions of the host    remove those that fail (host_functions.h)
 //   names that nvcc declares by itself         declare them (implicit_names.h)
 //   a header of the host                      replace it by an empty header
 //   `register`                                remove the word, as C++17 does
@@ -27,11 +28,13 @@
 #include "compile_job.h"
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
+#include "host_functions.h"
 #include "implicit_names.h"
 #include "mistake_hints.h"
 #include "nvcc_names.h"
 #include "nvrtc_library.h"
 #include "precompiled_headers.h"
+#include "refused_text.h"
 #include "standard_headers.h"
 #include "subprocess.h"
 #include "texture_shim.h"
@@ -165,11 +168,18 @@ class NvrtcCompilation {
                 first = outcome;
         }
         if (outcome.status != Status::Ok)
-            fail(first);
+            fail(has_only_errors_of_kernels(outcome.log) ? outcome : first);
         return finish(std::move(outcome));
     }
 
   private:
+    /// Whether the source has host code, and the log has errors of other code that nvcc has, too.
+    bool has_only_errors_of_kernels(const std::string &log) const {
+        return !host_code_.definitions.empty() && attempt_.host_headers.empty() &&
+               !misses_one_of(scan_.host_names, log) && !nvcc_may_accept(log) &&
+               !says(log, "namespace \"std\"");
+    }
+
     std::string folder_for_bundled_headers() const {
         if (job_.header_store.empty())
             return {};
@@ -198,7 +208,8 @@ class NvrtcCompilation {
     NvrtcOutcome compile() {
         const std::vector<IncludeDirectory> path = include_path();
         scan_ = scan_includes(
-            job_, path, {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced});
+            job_, path,
+            {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced, &host_code_});
 
         if (scan_.has_thrust)
             attempt_.with_thrust = attempt_.for_device_by_default = true;
@@ -251,6 +262,8 @@ class NvrtcCompilation {
 
     std::string adapted_source() {
         std::string source = job_.request.source;
+        if (!host_code_.errors.empty())
+            source = remove_host_code(source, job_.request.name, host_code_, scan_.host_names);
         if (attempt_.with_gnu_extensions_replaced)
             source = replace_gnu_extensions(source).value_or(source);
         if (attempt_.with_constants_folded) {
@@ -409,9 +422,11 @@ class NvrtcCompilation {
             return attempt_.headers_outside_wrap = true;
         if (is_host_code(log) && job_.has_nvcc && is_in_cuda_header(log))
             return false; // NVRTC would read the headers for seconds more, and fail
-        if (is_host_code(log) && !attempt_.for_device_by_default)
+        if (is_host_code(log) && !attempt_.for_device_by_default) {
+            host_code_.add_definitions(log);
             return attempt_.for_device_by_default = true;
-        return false;
+        }
+        return attempt_.for_device_by_default && host_code_.add_errors(log);
     }
 
     /// Whether the first error is in one of CUDA's own headers.
@@ -569,6 +584,7 @@ class NvrtcCompilation {
     ImplicitDeclarations declared_; // of the current attempt
     std::string nvcc_names_;        // of the current attempt
     FoldedConstants folded_;        // of the current attempt
+    HostCode host_code_;            // that failed in an attempt for the device
     std::vector<std::string> command_line_;
     std::string kept_in_;
 };

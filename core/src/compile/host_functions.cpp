@@ -1,0 +1,170 @@
+// host_functions.cpp -- functions and variables of the host in a source with kernels.
+#include "host_functions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "namespace_scope.h"
+#include "source_text.h"
+
+namespace pycuda::compile_detail {
+namespace {
+
+constexpr std::size_t none = std::string_view::npos;
+
+/// Words of declarations that a kernel may need.
+constexpr std::string_view words_of_the_device[] = {"__global__", "__device__",  "__constant__",
+                                                    "__shared__", "__managed__", "typedef",
+                                                    "constexpr",  "consteval",   "static_assert"};
+
+constexpr std::string_view fundamental_types[] = {
+    "void", "bool",   "char",   "short",    "int",    "long",   "float",
+    "auto", "double", "signed", "unsigned", "size_t", "wchar_t"};
+
+constexpr std::string_view other_keywords[] = {
+    "static", "inline", "extern",   "const", "volatile", "template", "__host__",
+    "struct", "class",  "noexcept", "enum",  "union",    "typename", "__inline__"};
+
+bool has_any(const auto &words, std::string_view word) {
+    return std::ranges::find(words, word) != std::end(words);
+}
+
+/// How sure it is that a definition is for the host.
+enum class ForHost { Yes, IfCompilerSaysSo, No };
+
+struct HostStatement {
+    std::size_t begin, end;
+    std::size_t first_line, last_line;
+    ForHost for_host;
+    std::vector<std::string_view> words;
+};
+
+/// Counts the names before the last one: `std::vector` is one name.
+std::size_t names_before_last(std::string_view blanked, const std::vector<Word> &words) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+        const std::size_t end = words[i].begin + words[i].text.size();
+        const std::string_view between = blanked.substr(end, words[i + 1].begin - end);
+        const bool is_known =
+            has_any(fundamental_types, words[i].text) || has_any(other_keywords, words[i].text);
+        count += !is_known && between.find("::") == none;
+    }
+    return count;
+}
+
+ForHost decide(std::string_view blanked, const Specifiers &read, bool is_prototype) {
+    const auto has = [&](std::string_view word) {
+        return std::ranges::find(read.words, word, &Word::text) != read.words.end();
+    };
+    if (std::ranges::any_of(words_of_the_device, has))
+        return ForHost::No;
+    if (is_prototype || has("using"))
+        return ForHost::Yes;
+    // `_global_ void f()` has a name too many, beside its type.
+    const std::size_t names = names_before_last(blanked, read.words);
+    if (std::ranges::any_of(fundamental_types, has))
+        return names == 0 ? ForHost::Yes : ForHost::No;
+    return names == 1 ? ForHost::IfCompilerSaysSo : ForHost::No;
+}
+
+/// The last character before the ';' of a statement, without spaces.
+char last_sign(std::string_view blanked, const ScopeStatement &statement) {
+    const std::size_t at = blanked.find_last_not_of(" \t\r\n\f\v;", statement.end - 1);
+    return at == none || at < statement.begin ? ';' : blanked[at];
+}
+
+/// The statements at namespace scope that may be for the host. `blanked` outlives the result.
+std::vector<HostStatement> host_statements(std::string_view blanked) {
+    std::vector<HostStatement> found;
+    std::size_t line = 1, counted = 0;
+    const auto line_of = [&](std::size_t position) {
+        line += static_cast<std::size_t>(
+            std::ranges::count(blanked.substr(counted, position - counted), '\n'));
+        counted = position;
+        return line;
+    };
+    for (const ScopeStatement &statement : statements_at_namespace_scope(blanked)) {
+        const std::size_t begin =
+            std::min(blanked.find_first_not_of(" \t\r\n\f\v", statement.begin), statement.end);
+        const Specifiers read = read_specifiers(blanked, begin, statement.end);
+        if (read.words.empty() || statement.has_class)
+            continue;
+        const bool is_prototype =
+            !statement.is_function_body && read.stop == '(' && last_sign(blanked, statement) == ')';
+        HostStatement host{
+            begin, statement.end, line_of(begin), 0, decide(blanked, read, is_prototype), {}};
+        host.last_line = line_of(statement.end - 1);
+        for (const Word &word : read.words)
+            host.words.push_back(word.text);
+        if (host.for_host != ForHost::No)
+            found.push_back(std::move(host));
+    }
+    return found;
+}
+
+} // namespace
+
+bool ReportedLines::add(std::string_view log, std::string_view phrase) {
+    bool is_new = false;
+    while (!log.empty()) {
+        const std::size_t end = std::min(log.find('\n'), log.size());
+        const std::string_view text = log.substr(0, end);
+        log.remove_prefix(std::min(end + 1, log.size()));
+        const std::size_t close = text.find("): error");
+        const std::size_t open = close == none ? none : text.rfind('(', close);
+        if (open == none || text.find(phrase) == none)
+            continue;
+        std::size_t line = 0; // stays 0 if this is no number
+        std::from_chars(text.data() + open + 1, text.data() + close, line);
+        is_new |= line > 0 && lines_[std::string(text.substr(0, open))].insert(line).second;
+    }
+    return is_new;
+}
+
+bool ReportedLines::any(std::string_view file, std::size_t first, std::size_t last) const {
+    const auto found = lines_.find(file);
+    if (found == lines_.end())
+        return false;
+    const auto line = found->second.lower_bound(first);
+    return line != found->second.end() && *line <= last;
+}
+
+std::string remove_host_code(std::string_view text, std::string_view file, const HostCode &code,
+                             std::set<std::string> &names) {
+    std::string result(text);
+    const std::string with_directives = blank_comments_and_strings(text);
+    const std::string blanked = blank_all_but_code(text);
+    const auto has_directive = [&](std::size_t begin, std::size_t end) {
+        return with_directives.compare(begin, end - begin, blanked, begin, end - begin) != 0;
+    };
+    for (const HostStatement &statement : host_statements(blanked)) {
+        const auto is_in = [&](const ReportedLines &lines) {
+            return lines.any(file, statement.first_line, statement.last_line);
+        };
+        if (!is_in(code.errors) ||
+            (statement.for_host == ForHost::IfCompilerSaysSo && !is_in(code.definitions)))
+            continue;
+        // Directives stay: an #if inside of a function may begin before it or end behind it.
+        for (std::size_t at = statement.begin; at < statement.end;) {
+            const std::size_t end = std::min(text.find('\n', at), statement.end);
+            if (!has_directive(at, end))
+                std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(at), end - at, ' ');
+            at = end + 1;
+        }
+        names.insert(statement.words.begin(), statement.words.end());
+    }
+    return result;
+}
+
+bool misses_one_of(const std::set<std::string> &names, std::string_view log) {
+    constexpr std::string_view before = "error: identifier \"";
+    for (std::size_t at = log.find(before); at != none; at = log.find(before, at)) {
+        at += before.size();
+        if (names.contains(std::string(log.substr(at, log.find('"', at) - at))))
+            return true;
+    }
+    return false;
+}
+
+} // namespace pycuda::compile_detail

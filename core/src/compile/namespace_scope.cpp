@@ -1,0 +1,148 @@
+// namespace_scope.cpp -- the statements of a source that are outside functions and classes.
+#include "namespace_scope.h"
+
+#include <algorithm>
+#include <array>
+
+#include "source_text.h"
+
+namespace pycuda::compile_detail {
+namespace {
+
+constexpr std::size_t none = std::string_view::npos;
+
+/// Blanks the lines of directives, with their continuations.
+void blank_directives(std::string &text) {
+    bool inside = false;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        std::string_view line(text.data() + begin, end - begin);
+        const std::size_t first = line.find_first_not_of(" \t\r");
+        const bool is_directive = inside || (first != none && line[first] == '#');
+        inside = is_directive && (line.ends_with('\\') || line.ends_with("\\\r"));
+        if (is_directive)
+            std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(begin), end - begin, ' ');
+        begin = end + 1;
+    }
+}
+
+constexpr std::array<std::string_view, 4> class_keys = {"struct", "class", "union", "enum"};
+constexpr std::array<std::string_view, 4> attributes = {"__align__", "__attribute__", "alignas",
+                                                        "__declspec"};
+
+template <std::size_t count>
+bool is_one_of(std::string_view word, const std::array<std::string_view, count> &words) {
+    return std::ranges::find(words, word) != words.end();
+}
+
+/// Whether the words before a brace begin a class, and not a function that returns one.
+bool is_class(const Specifiers &read) {
+    const bool has_key = std::ranges::any_of(
+        read.words, [](const Word &word) { return is_one_of(word.text, class_keys); });
+    if (!has_key || read.stop != '(')
+        return has_key;
+    // struct __align__(8) pair {         struct pair *make(int first) {
+    const std::size_t last = read.words.size() - 1;
+    return is_one_of(read.words[last].text, attributes) || last < 2;
+}
+
+class Walker {
+  public:
+    explicit Walker(std::string_view blanked) : text_(blanked) {}
+
+    std::vector<ScopeStatement> run() {
+        while (at_ < text_.size())
+            step();
+        return std::move(found_);
+    }
+
+  private:
+    void step() {
+        const char c = text_[at_];
+        if (c == ';') {
+            end_statement(at_ + 1, false);
+        } else if (c == '{') {
+            open_brace();
+        } else if (c == '}') { // of a namespace
+            begin_ = ++at_;
+            has_class_ = false;
+        } else if (c == '(' || c == '[') {
+            const std::size_t close = closing_bracket(text_, at_);
+            at_ = close == none ? text_.size() : close + 1;
+        } else {
+            ++at_;
+        }
+    }
+
+    void end_statement(std::size_t end, bool is_function_body) {
+        found_.push_back({begin_, end, is_function_body, has_class_});
+        begin_ = at_ = end;
+        has_class_ = false;
+    }
+
+    void open_brace() {
+        const std::string_view before = text_.substr(begin_, at_ - begin_);
+        const Specifiers read = read_specifiers(text_, begin_, at_);
+        const bool is_linkage =
+            before.find('"') != none && read.words.size() == 1 && read.words[0].text == "extern";
+        const bool is_namespace = std::ranges::any_of(
+            read.words, [](const Word &word) { return word.text == "namespace"; });
+        if (is_linkage || is_namespace) {
+            begin_ = ++at_;
+            return;
+        }
+        const std::size_t close = closing_bracket(text_, at_);
+        at_ = close == none ? text_.size() : close + 1;
+        // The body of a function ends its statement; a class and an initialiser do not.
+        const bool is_operator = !read.words.empty() && read.words.back().text == "operator";
+        const bool is_value = read.stop == '=' && !is_operator;
+        has_class_ |= !is_value && is_class(read);
+        if (before.find('(') != none && !is_value && !has_class_)
+            end_statement(at_, true);
+    }
+
+    std::string_view text_;
+    std::vector<ScopeStatement> found_;
+    std::size_t begin_ = 0, at_ = 0;
+    bool has_class_ = false; // in the current statement
+};
+
+} // namespace
+
+Specifiers read_specifiers(std::string_view text, std::size_t begin, std::size_t end) {
+    Specifiers read;
+    int angles = 0;
+    for (std::size_t at = begin; at < end;) {
+        if (is_word(text[at])) {
+            const std::size_t word = at;
+            while (at < end && is_word(text[at]))
+                ++at;
+            if (angles == 0)
+                read.words.push_back({word, text.substr(word, at - word)});
+            continue;
+        }
+        const char c = text[at];
+        angles += (c == '<') - (c == '>');
+        if (angles == 0 && (c == '=' || c == '{' || c == '(' || c == '[' || c == ',')) {
+            read.end = at;
+            read.stop = c;
+            return read;
+        }
+        read.has_declarator_of_pointer |= angles == 0 && (c == '*' || c == '&');
+        ++at;
+    }
+    read.end = end;
+    return read;
+}
+
+std::string blank_all_but_code(std::string_view text) {
+    std::string blanked = blank_comments_and_strings(text);
+    blank_directives(blanked);
+    return blanked;
+}
+
+std::vector<ScopeStatement> statements_at_namespace_scope(std::string_view blanked) {
+    return Walker(blanked).run();
+}
+
+} // namespace pycuda::compile_detail

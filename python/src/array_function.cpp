@@ -7,12 +7,16 @@
 #include "errors.h"
 #include "heap_type.h"
 
+#include <pycuda/called_function.h>
 #include <pycuda/driver.h>
+
+#include <nanobind/stl/string.h>
 
 #include <structmember.h>
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 namespace pycuda::python {
 namespace {
@@ -24,6 +28,7 @@ struct ArrayFunctionObject {
     PyObject *function;
     PyObject *attributes; ///< __dict__
     PyObject *weak_references;
+    bool is_public; ///< whether programs know its name
 };
 
 ArrayFunctionObject &object_of(PyObject *self) {
@@ -65,6 +70,15 @@ std::optional<Context> other_context(PyObject *const *args, std::size_t count) {
     return std::nullopt;
 }
 
+/// "take()", "GPUArray.item()".
+std::string describe(void *function) {
+    const nb::gil_scoped_acquire lock;
+    const nb::object name =
+        nb::getattr(nb::handle(static_cast<PyObject *>(function)), "__qualname__", nb::str(""));
+    const std::string text = nb::cast<std::string>(name);
+    return text.empty() ? text : text + "()";
+}
+
 PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) noexcept {
     return guarded([&] {
         const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
@@ -72,6 +86,9 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
         std::optional<ScopedContext> scope;
         if (const std::optional<Context> context = other_context(args, count + named)) [[unlikely]]
             scope.emplace(*context);
+        std::optional<CalledFunction> called;
+        if (object_of(self).is_public)
+            called.emplace(describe, object_of(self).function);
         return PyObject_Vectorcall(object_of(self).function, args, nargsf, names);
     });
 }
@@ -79,13 +96,19 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
 PyObject *create(PyTypeObject *type, PyObject *args, PyObject *) noexcept {
     return guarded([&]() -> PyObject * {
         PyObject *function = nullptr;
-        if (!PyArg_ParseTuple(args, "O:_ArrayFunction", &function))
+        int is_public = -1;
+        if (!PyArg_ParseTuple(args, "O|p:_ArrayFunction", &function, &is_public))
             return nullptr;
+        if (is_public < 0) {
+            const nb::object name = nb::getattr(nb::handle(function), "__name__", nb::str("_"));
+            is_public = !nb::cast<std::string>(name).starts_with('_');
+        }
         nb::object made = nb::steal(PyType_GenericAlloc(type, 0));
         if (!made.is_valid())
             return nullptr;
         ArrayFunctionObject &object = object_of(made.ptr());
         object.vectorcall = call;
+        object.is_public = is_public != 0;
         object.function = Py_NewRef(function);
         nb::module_::import_("functools").attr("update_wrapper")(made, nb::handle(function));
         return made.release().ptr();

@@ -8,6 +8,7 @@
 #include <pycuda/compile_error.h>
 #include <pycuda/context.h>
 #include <pycuda/driver.h>
+#include <pycuda/failed_check.h>
 #include <pycuda/kernel_fault.h>
 #include <pycuda/kernel_signature.h>
 
@@ -137,6 +138,13 @@ void set_compile_error(const CompileError &error) {
     PyErr_SetObject(type.ptr(), instance.ptr());
 }
 
+void set_failed_check(const FailedCheck &error) {
+    if (error.kind() == FailedCheck::Kind::Index)
+        return PyErr_SetString(PyExc_IndexError, error.what());
+    nb::object type = nb::module_::import_("numpy.linalg").attr("LinAlgError");
+    PyErr_SetString(type.ptr(), error.what());
+}
+
 /// Sets Python's error if the exception is one of ours; otherwise rethrows it.
 void translate(const std::exception_ptr &exception, void *) {
     try {
@@ -148,6 +156,8 @@ void translate(const std::exception_ptr &exception, void *) {
             set_driver_error(class_of(error.kind()), error);
     } catch (const CompileError &error) {
         set_compile_error(error);
+    } catch (const FailedCheck &error) {
+        set_failed_check(error);
     } catch (const UnsupportedTypes &error) {
         PyErr_SetString(PyExc_TypeError, error.what());
     } catch (const nb::cast_error &) { // if the function has no better message

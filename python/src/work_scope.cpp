@@ -1,13 +1,19 @@
 // work_scope.cpp -- `with _Work(...)`: the Python part of an operation.
 #include "work_scope.h"
 
+#include "array_object.h"
 #include "array_scope.h"
 #include "device_pointer.h"
 #include "interruptible.h"
 
+#include <pycuda/array_operation.h>
+#include <pycuda/called_function.h>
+
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace pycuda::python {
@@ -51,6 +57,20 @@ class OutsideCapture {
     std::optional<WorkOutsideCapture> scope_;
 };
 
+bool record(nb::handle failed, FailedCheck::Kind kind, const std::string &message) {
+    return record_check(require_array(failed, "failed"),
+                        {kind, called_function("a function of arrays") + ": " + message +
+                                   ", in a launch of the graph that recorded the call"});
+}
+
+bool record_index_check(nb::handle failed, const std::string &message) {
+    return record(failed, FailedCheck::Kind::Index, message);
+}
+
+bool record_linalg_check(nb::handle failed, const std::string &message) {
+    return record(failed, FailedCheck::Kind::LinearAlgebra, message);
+}
+
 } // namespace
 
 void bind_work_scope(nb::module_ &module) {
@@ -66,6 +86,12 @@ void bind_work_scope(nb::module_ &module) {
         },
         "Wait for the work of the thread's current stream. Raises LogicError, and leaves the "
         "capture valid, if the stream is being captured.");
+    module.def("_record_index_check", record_index_check, nb::arg("failed"), nb::arg("message"),
+               "As _record_linalg_check(), for IndexError.");
+    module.def("_record_linalg_check", record_linalg_check, nb::arg("failed"), nb::arg("message"),
+               "If the current stream is being captured, make the next wait for a launch of the "
+               "graph raise LinAlgError with a message if the one element of ``failed`` is not 0. "
+               "Returns False, and does nothing, if the work runs now.");
     nb::class_<PythonScope>(
         module, "_Work",
         "with _Work(stream, allocator, context): the context is current, array operations of this "

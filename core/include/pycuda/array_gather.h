@@ -21,9 +21,12 @@ struct ElementOffsets {
     int outside = -1; ///< the first axis with an index out of range; -1: none
 };
 
+// These functions wait for the device, because the host must know whether all indices are in range.
+// In a capture, they return -1 at once; a launch of the graph that finds an index out of range
+// makes the next wait for the launch throw FailedCheck, and accesses no element for such an index.
+
 /// The byte offsets of indexed elements: for each element, the sum over the axes of index * stride.
-/// Needs at least one axis; the indices of all axes have the same shape. Waits for the device,
-/// because the host must know whether all indices are in range.
+/// Needs at least one axis; the indices of all axes have the same shape.
 ElementOffsets element_offsets(std::span<const IndexedAxis> axes,
                                StreamRef stream = current_stream());
 
@@ -39,8 +42,8 @@ int gather_indexed(const Array &out, const Array &base, std::span<const IndexedA
 int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedAxis> axes,
                     StreamRef stream = current_stream());
 
-/// out[i] = the element at base[i]'s address plus offsets[i] bytes. `base` and `offsets` (int64)
-/// broadcast to the shape of `out`; the caller has checked that all places are inside.
+/// out[i] = the element at base[i]'s address plus offsets[i] bytes. `base` and `offsets` (int64), a
+/// result of element_offsets(), broadcast to the shape of `out`.
 void gather(const Array &out, const Array &base, const Array &offsets,
             StreamRef stream = current_stream());
 

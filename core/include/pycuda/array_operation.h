@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pycuda/array.h>
+#include <pycuda/failed_check.h>
 #include <pycuda/scalar.h>
 #include <pycuda/stream.h>
 
@@ -117,5 +118,11 @@ void assign(const Array &to, const Operand &from, Casting casting = Casting::Uns
 
 /// The array itself, or a copy whose elements kernels can access.
 Array aligned(const Array &array, StreamRef stream = current_stream());
+
+/// For an operation that throws an error if the one element of `failed` is not 0: if the work is
+/// captured, makes each launch of the graph read the element, and the next wait for a launch throw
+/// `failure`. Returns false, and does nothing, if the work runs now.
+[[nodiscard]] bool record_check(const Array &failed, const FailedCheck &failure,
+                                StreamRef stream = current_stream());
 
 } // namespace pycuda

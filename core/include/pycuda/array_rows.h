@@ -21,6 +21,9 @@ struct RowIndices {
     bool checked = true;
 };
 
+// In a capture, the functions that check indices wait for nothing and return true. A launch of the
+// graph that finds an index out of bounds makes the next wait for the launch throw FailedCheck.
+
 /// Whether take_rows() and put_rows() support an array: an element of its first axis is a row of
 /// contiguous bytes.
 [[nodiscard]] bool has_rows(const Array &array) noexcept;

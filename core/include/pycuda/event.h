@@ -8,11 +8,33 @@
 
 #include <cuda.h>
 
+#include <atomic>
+
 namespace pycuda {
 
 namespace detail {
 CUresult destroy_event(CUevent event);
-}
+
+/// The stream in which an event was recorded last; null if this library has not recorded it. Any
+/// thread may call.
+class RecordingStream {
+  public:
+    RecordingStream() noexcept = default;
+    RecordingStream(RecordingStream &&other) noexcept : stream_(other.get()) {}
+    RecordingStream &operator=(RecordingStream &&other) noexcept {
+        stream_.store(other.get(), std::memory_order_relaxed);
+        return *this;
+    }
+    CUstream get() const noexcept { return stream_.load(std::memory_order_relaxed); }
+    void set(StreamRef stream) noexcept {
+        stream_.store(stream.is_default() ? CU_STREAM_LEGACY : stream.get(),
+                      std::memory_order_relaxed);
+    }
+
+  private:
+    std::atomic<CUstream> stream_{nullptr};
+};
+} // namespace detail
 
 /// A point in a stream. Owns its CUevent and keeps its context alive.
 class Event {
@@ -55,6 +77,7 @@ class Event {
     explicit Event(Owner handle) : handle_(std::move(handle)) {}
     [[noreturn]] static void throw_closed();
     Owner handle_;
+    mutable detail::RecordingStream recorded_in_;
 };
 
 } // namespace pycuda

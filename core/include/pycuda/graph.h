@@ -7,6 +7,7 @@
 #pragma once
 
 #include <pycuda/context.h>
+#include <pycuda/failed_check.h>
 #include <pycuda/handle.h>
 #include <pycuda/launch.h>
 #include <pycuda/stream.h>
@@ -14,12 +15,15 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pycuda {
 
 namespace detail {
+class GraphChecks;
 CUresult destroy_graph(CUgraph graph);
 CUresult destroy_executable_graph(CUgraphExec graph);
 } // namespace detail
@@ -54,9 +58,13 @@ class Graph {
     bool closed() const noexcept { return handle_.get() == nullptr; }
 
   private:
+    friend class ExecutableGraph;
+    friend Graph end_capture(const Stream &stream);
     using Owner = Handle<CUgraph, detail::destroy_graph>;
-    explicit Graph(Owner handle) : handle_(std::move(handle)) {}
+    explicit Graph(Owner handle, std::shared_ptr<detail::GraphChecks> checks = nullptr)
+        : handle_(std::move(handle)), checks_(std::move(checks)) {}
     Owner handle_;
+    std::shared_ptr<detail::GraphChecks> checks_; ///< of the capture; null if nothing is checked
 };
 
 /// A graph that is ready to run.
@@ -67,12 +75,15 @@ class ExecutableGraph {
     /// Throws after close().
     CUgraphExec get() const;
     const Context &context() const noexcept { return handle_.context(); }
+    /// Recorded operations that check values, such as indices, check them in each launch. The next
+    /// function that waits for the launch throws FailedCheck if a check failed, or else the next
+    /// launch.
     void launch(StreamRef stream) const;
     /// Uploads the graph to the device, so that the first launch is as fast as later launches.
     void upload(StreamRef stream) const;
     /// Copies arguments and sizes from a graph with the same nodes. Throws Error if the nodes
     /// differ.
-    void update(const Graph &graph) const;
+    void update(const Graph &graph);
 
     /// Destroys the executable graph now. A launch that has begun still completes.
     void close() noexcept { handle_.reset(); }
@@ -80,6 +91,7 @@ class ExecutableGraph {
 
   private:
     Handle<CUgraphExec, detail::destroy_executable_graph> handle_;
+    std::shared_ptr<detail::GraphChecks> checks_;
 };
 
 /// Starts a capture: later work of the stream is recorded instead of executed.

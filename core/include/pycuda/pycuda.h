@@ -16,6 +16,7 @@
 #include <pycuda/array_scan.h>
 #include <pycuda/array_small_matrices.h>
 #include <pycuda/array_sort.h>
+#include <pycuda/called_function.h>
 #include <pycuda/caller_lock.h>
 #include <pycuda/check_modes.h>
 #include <pycuda/compile_error.h>
@@ -30,6 +31,7 @@
 #include <pycuda/elementwise_kernel.h>
 #include <pycuda/error.h>
 #include <pycuda/event.h>
+#include <pycuda/failed_check.h>
 #include <pycuda/function.h>
 #include <pycuda/fused_program.h>
 #include <pycuda/graph.h>

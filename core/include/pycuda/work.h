@@ -11,7 +11,7 @@
 //             (current_stream()).
 //   capture   if the stream is being captured, the graph owns what the work uses: new memory comes
 //             from the graph's pool, memory from before the capture is kept, and nothing waits for
-//             the stream.
+//             the stream. Errors that the work finds are thrown after a launch (add_check()).
 //   memory    read() and write() return the address of an operand, and record that the stream uses
 //             its memory: the memory serves no other array before the work is done. write() also
 //             checks that the operand may be written. follow() lets the work wait for the stream of
@@ -24,6 +24,7 @@
 #include <pycuda/array.h>
 #include <pycuda/array_memory.h>
 #include <pycuda/context.h>
+#include <pycuda/failed_check.h>
 #include <pycuda/stream.h>
 
 #include <cuda.h>
@@ -32,6 +33,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -106,7 +108,7 @@ class [[nodiscard]] Work {
     /// Whether the work is recorded for a graph, so that it does not run now.
     bool is_captured() const noexcept { return capture_ != nullptr; }
     /// Throws Error, and leaves the capture valid, if the work is captured. For operations that
-    /// wait for their result; `what` names the operation.
+    /// wait for their result; `what` names the operation if called_function() does not.
     void require_running(std::string_view what) const {
         if (is_captured()) [[unlikely]]
             throw_captured(what);
@@ -137,6 +139,11 @@ class [[nodiscard]] Work {
     /// Keeps an object until the graph that records the work has ended. Does nothing if the work is
     /// not captured.
     void keep_in_graph(std::shared_ptr<void> object);
+
+    /// For captured work that checks values: the address of an int32 for each failure, 0 before the
+    /// launches. If a kernel of a launch sets int32 number i to 1, the next wait for the launch
+    /// throws failures[i].
+    CUdeviceptr add_check(std::span<const FailedCheck> failures);
 
   private:
     void note(const std::shared_ptr<ArrayMemory> &memory) {

@@ -1,6 +1,7 @@
 // array_gather.cpp -- gathers and scatters elements of any size.
 #include <pycuda/array_gather.h>
 
+#include "arrays/indexed_offsets.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
@@ -42,7 +43,7 @@ std::size_t word_of(const Array &a, const Array &b) noexcept {
 std::string source_of(const Movement &movement) {
     const std::string axes = std::to_string(movement.axes);
     const bool gather = movement.direction == Direction::Gather;
-    return std::string("typedef ") + word_name(movement.word) +
+    return define_no_element() + "typedef " + word_name(movement.word) +
            " Word;\nstruct Geometry {\n    long long n, extent[" + axes + "], stride[" + axes +
            "][3];\n};\n"
            "extern \"C\" __global__ void __launch_bounds__(256) KERNEL(char *dense, char *base,\n"
@@ -58,7 +59,9 @@ std::string source_of(const Movement &movement) {
            "        base += at * g.stride[axis][1];\n"
            "        offsets += at * g.stride[axis][2];\n"
            "        rest = whole;\n    }\n"
-           "    base += *reinterpret_cast<const long long *>(offsets);\n"
+           "    const long long offset = *reinterpret_cast<const long long *>(offsets);\n"
+           "    if (offset == NO_ELEMENT)\n        return;\n"
+           "    base += offset;\n"
            "    for (int i = 0; i < " +
            std::to_string(movement.words) + "; ++i)\n        reinterpret_cast<Word *>(" +
            (gather ? "dense" : "base") + ")[i] = reinterpret_cast<const Word *>(" +

@@ -3,6 +3,7 @@
 #include <pycuda/array_gather.h>
 
 #include "arrays/error_flags.h"
+#include "arrays/indexed_offsets.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
@@ -58,6 +59,7 @@ std::string source_of(const Indexing &indexing) {
                        std::to_string(indexing.words) + "\n";
     constexpr std::pair<Task, const char *> names[] = {
         {Task::Offsets, "OFFSETS"}, {Task::Gather, "GATHER"}, {Task::Scatter, "SCATTER"}};
+    code += define_no_element();
     for (auto [task, name] : names)
         code += std::string("#define ") + name + (task == indexing.task ? " 1\n" : " 0\n");
     return code + std::string(device_code::axes_cuh) + std::string(device_code::indexed_cuh);
@@ -114,6 +116,15 @@ void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &en
     arguments.launch_for(kernel, count, block);
 }
 
+/// The errors of recorded work, for each indexed axis.
+std::vector<FailedCheck> failures_of(std::span<const IndexedAxis> axes) {
+    std::vector<FailedCheck> failures;
+    for (const IndexedAxis &axis : axes)
+        failures.push_back(
+            index_out_of_bounds("x[indices]", static_cast<int>(failures.size()), axis.extent));
+    return failures;
+}
+
 /// The first axis with an index out of bounds, or -1.
 int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends &ends,
         StreamRef stream) {
@@ -121,7 +132,8 @@ int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends 
     if (indices.size() == 0)
         return -1;
     Work use(stream);
-    ErrorFlags::Call outside(indices.context()->error_flags(), use);
+    ErrorFlags::Call outside(indices.context()->error_flags(), use,
+                             [&] { return failures_of(axes); });
     launch(axes, indexing, ends, outside.address(), use);
     return outside.wait(axes.size());
 }
@@ -205,7 +217,7 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
     const std::int64_t one[] = {1};
     const Array failed = Array::scratch(base.context(), one, ScalarType::Int32, stream);
     Work use(stream);
-    ErrorFlags::Call outside(base.context()->error_flags(), use);
+    ErrorFlags::Call outside(base.context()->error_flags(), use, [&] { return failures_of(axes); });
     fill_32_async(use.write(failed), 0, 1, use.stream());
     launch(axes, {.task = Task::Check}, {.dense = &failed}, outside.address(), use);
     outside.mark_last_use(); // the host need not wait for the second kernel

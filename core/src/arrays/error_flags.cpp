@@ -1,11 +1,12 @@
 // error_flags.cpp -- allocates page-locked flags, and reads them after a wait.
 #include "arrays/error_flags.h"
 
+#include <pycuda/called_function.h>
 #include <pycuda/driver.h>
-#include <pycuda/work.h>
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace pycuda {
@@ -18,11 +19,17 @@ constexpr std::size_t bytes_of_call = ErrorFlags::flags_of_call * sizeof(std::in
 
 } // namespace
 
+FailedCheck index_out_of_bounds(std::string_view operation, int axis, std::int64_t extent) {
+    return {FailedCheck::Kind::Index,
+            called_function(operation) + ": an index is out of bounds for axis " +
+                std::to_string(axis) + " with size " + std::to_string(extent) +
+                ", in a launch of the graph that recorded the call"};
+}
+
 ErrorFlags::ErrorFlags(Context context) : context_(std::move(context)) {}
 
-ErrorFlags::Call::Call(ErrorFlags &flags, const Work &work)
-    : flags_(flags), stream_(work.stream()) {
-    work.require_running("an operation that checks its indices");
+void ErrorFlags::Call::take_place() {
+    ErrorFlags &flags = flags_;
     std::lock_guard lock(flags.mutex_);
     if (flags.free_.empty()) {
         const ScopedContext scope(flags.context_);
@@ -44,7 +51,7 @@ ErrorFlags::Call::Call(ErrorFlags &flags, const Work &work)
 
 ErrorFlags::Call::~Call() {
     const Driver *loaded = driver_for_cleanup();
-    if (loaded == nullptr)
+    if (loaded == nullptr || recorded_ != 0)
         return;
     if (!is_complete_) // after an exception: a kernel may still write
         (void)loaded->cuStreamSynchronize.status(stream_.get());
@@ -61,11 +68,15 @@ std::span<std::int32_t> ErrorFlags::Call::values() const noexcept {
 }
 
 CUdeviceptr ErrorFlags::Call::address() const noexcept {
+    if (recorded_ != 0)
+        return recorded_;
     std::lock_guard lock(flags_.mutex_);
     return flags_.addresses_[place_ / calls_at_once] + place_ % calls_at_once * bytes_of_call;
 }
 
 void ErrorFlags::Call::mark_last_use() {
+    if (recorded_ != 0)
+        return;
     {
         std::lock_guard lock(flags_.mutex_);
         auto place = flags_.marks_.find(place_);
@@ -79,6 +90,8 @@ void ErrorFlags::Call::mark_last_use() {
 }
 
 int ErrorFlags::Call::wait(std::size_t count) {
+    if (recorded_ != 0)
+        return -1;
     if (last_use_ != nullptr)
         last_use_->synchronize();
     else

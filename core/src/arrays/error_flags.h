@@ -5,6 +5,7 @@
 #include <pycuda/event.h>
 #include <pycuda/host_range.h>
 #include <pycuda/stream.h>
+#include <pycuda/work.h>
 
 #include <cuda.h>
 
@@ -13,11 +14,14 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace pycuda {
 
-class Work;
+/// The error of an operation that was recorded: "take(): an index is out of bounds for axis 0 with
+/// size 5 ...". `operation` names the operation if called_function() does not.
+FailedCheck index_out_of_bounds(std::string_view operation, int axis, std::int64_t extent);
 
 /// Flags in host memory that kernels write. A kernel accesses them only for an error, so a call
 /// without errors needs neither a fill before the kernel nor a copy after it. Any thread may call.
@@ -27,11 +31,19 @@ class ErrorFlags {
 
     explicit ErrorFlags(Context context);
 
-    /// The flags of one call, all 0, for kernels of one piece of work. Throws Error if the work is
-    /// captured, because the call waits.
+    /// The flags of one call, all 0, for kernels of one piece of work. If the work is captured, the
+    /// graph owns the flags, and nothing waits: a launch that sets one throws an error later.
     class Call {
       public:
-        Call(ErrorFlags &flags, const Work &work);
+        /// `failures()` returns the errors of captured work, a FailedCheck for each flag.
+        template <class Failures>
+        Call(ErrorFlags &flags, Work &work, const Failures &failures)
+            : flags_(flags), stream_(work.stream()) {
+            if (work.is_captured()) [[unlikely]]
+                recorded_ = work.add_check(failures());
+            else
+                take_place();
+        }
         ~Call();
         Call(const Call &) = delete;
         Call &operator=(const Call &) = delete;
@@ -40,16 +52,18 @@ class ErrorFlags {
         /// No later work of the stream sets flags: wait() does not wait for such work.
         void mark_last_use();
         /// Waits for the stream, or until the mark. Returns the number of the first flag of `count`
-        /// that is set, or -1.
+        /// that is set, or -1. Returns -1 at once if the work is captured.
         int wait(std::size_t count);
 
       private:
+        void take_place();
         std::span<std::int32_t> values() const noexcept;
 
         ErrorFlags &flags_;
         StreamRef stream_;
+        CUdeviceptr recorded_ = 0; ///< flags of a graph
         const Event *last_use_ = nullptr;
-        std::size_t place_;
+        std::size_t place_ = 0;
         bool is_complete_ = false;
     };
 

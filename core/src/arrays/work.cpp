@@ -2,8 +2,10 @@
 #include <pycuda/work.h>
 
 #include "arrays/capture_memory.h"
+#include "objects/graph_checks.h"
 #include "objects/outside_captures.h"
 
+#include <pycuda/called_function.h>
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
 
@@ -49,7 +51,7 @@ void WorkContext::enter_home() {
 void Work::find_capture() { capture_ = detail::CaptureMemory::of(stream_); }
 
 void Work::throw_captured(std::string_view what) {
-    throw Error(std::string(what), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+    throw Error(called_function(what), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                 "the stream is being captured: its work is recorded and does not run, so there is "
                 "no result to wait for before the graph is launched");
 }
@@ -79,6 +81,14 @@ void Work::follow(StreamRef producer) {
 void Work::keep_in_graph(std::shared_ptr<void> object) {
     if (capture_ != nullptr)
         capture_->keep(std::move(object));
+}
+
+CUdeviceptr Work::add_check(std::span<const FailedCheck> failures) {
+    const std::shared_ptr<detail::GraphChecks> checks = detail::GraphChecks::of(stream_);
+    if (checks == nullptr) // an earlier call that the capture forbids has ended it
+        throw Error(called_function("a check of recorded work"),
+                    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    return checks->add(failures);
 }
 
 /// Memory of the graph stays in its pool. Other memory is kept by the graph.

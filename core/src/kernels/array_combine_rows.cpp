@@ -278,7 +278,10 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
         }
         return true;
     }
-    ErrorFlags::Call outside(places.context()->error_flags(), use);
+    ErrorFlags::Call outside(places.context()->error_flags(), use, [&] {
+        return std::array{
+            index_out_of_bounds(std::string(operation_name(operation)) + ".at()", 0, extent)};
+    });
     if (n != 0 && n <= small && !serial) {
         call.combining.is_small = true;
         choose_grid(call);

@@ -12,6 +12,7 @@
 #include <pycuda/launch.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <vector>
 
@@ -177,8 +178,10 @@ bool take_rows(const Array &out, const Array &base, const Array &places, StreamR
     const Array from = row_indices(places, stream);
     const std::int64_t bytes = row_size(base) * static_cast<std::int64_t>(base.item_size());
     Work use(stream);
-    ErrorFlags::Call outside(from.context()->error_flags(), use);
     const std::int64_t extent = base.layout().extent(0);
+    ErrorFlags::Call outside(from.context()->error_flags(), use, [&] {
+        return std::array{index_out_of_bounds("x[indices]", 0, extent)};
+    });
     if (bytes == 0 || base.size() == 0) {
         // No word is copied, but the indices are checked.
         const std::int64_t one[] = {1};
@@ -207,8 +210,10 @@ bool put_rows(const Array &base, const Array &places, const Array &in, StreamRef
     const std::int64_t one[] = {1};
     const Array failed = Array::scratch(to.context(), one, ScalarType::Int32, stream);
     Work use(stream);
-    ErrorFlags::Call outside(to.context()->error_flags(), use);
     const std::int64_t extent = base.layout().extent(0);
+    ErrorFlags::Call outside(to.context()->error_flags(), use, [&] {
+        return std::array{index_out_of_bounds("x[indices] = y", 0, extent)};
+    });
     check_row_indices(to, extent, failed, outside.address(), use);
     outside.mark_last_use(); // the host need not wait for the second kernel
     if (base.size() != 0) {

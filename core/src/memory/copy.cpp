@@ -3,6 +3,7 @@
 
 #include "memory/freed.h"
 #include "memory/pageable_copy.h"
+#include "objects/graph_checks.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
@@ -84,6 +85,7 @@ void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const KeepWaiti
     if (bytes < detail::least_copy_to_host || !detail::try_pageable_copy_to_host(to, from, bytes))
         check_range(driver().cuMemcpyDtoH.status(to, from, bytes), "cuMemcpyDtoH",
                     "copy from device memory", from, bytes);
+    detail::report_failed_checks(StreamRef());
 }
 
 void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
@@ -151,6 +153,7 @@ void copy_2d(const CUDA_MEMCPY2D &what, RowAlignment alignment) {
         driver().cuMemcpy2D(&what);
     else
         driver().cuMemcpy2DUnaligned(&what);
+    detail::report_failed_checks(StreamRef());
 }
 
 void copy_2d_async(const CUDA_MEMCPY2D &what, StreamRef stream) {
@@ -161,6 +164,7 @@ void copy_2d_async(const CUDA_MEMCPY2D &what, StreamRef stream) {
 void copy_3d(const CUDA_MEMCPY3D &what) {
     const CallerUnlocked unlocked;
     driver().cuMemcpy3D(&what);
+    detail::report_failed_checks(StreamRef());
 }
 
 void copy_3d_async(const CUDA_MEMCPY3D &what, StreamRef stream) {

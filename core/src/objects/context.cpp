@@ -12,6 +12,7 @@
 
 #include "objects/cleanup.h"
 #include "objects/context_owner.h"
+#include "objects/graph_checks.h"
 #include "objects/graph_objects.h"
 #include "objects/stream_poll.h"
 #include "objects/wait_loop.h"
@@ -437,9 +438,9 @@ bool Context::before_release(std::function<void()> action) const {
     return true;
 }
 
-void Context::synchronize(const KeepWaiting &keep_waiting) const {
-    const CallerUnlocked unlocked;
-    ScopedContext scope(*this);
+/// Waits for the current context, which is `context`.
+static void wait_for_context(const Context &context, detail::ContextOwner &owner,
+                             const KeepWaiting &keep_waiting) {
     constexpr const char *function = "cuCtxSynchronize";
     const auto wait = [] { return driver().cuCtxSynchronize.status(); };
     const auto wait_for = [&](CUevent mark) {
@@ -449,17 +450,24 @@ void Context::synchronize(const KeepWaiting &keep_waiting) const {
     if (!keep_waiting)
         return check(wait(), function);
     if (driver().cuCtxRecordEvent.available()) {
-        const detail::ContextMark mark(*owner_, function);
-        check(driver().cuCtxRecordEvent.status(get(), mark.get()), function);
+        const detail::ContextMark mark(owner, function);
+        check(driver().cuCtxRecordEvent.status(context.get(), mark.get()), function);
         return wait_for(mark.get());
     }
     // First the streams that the default stream waits for, then the streams that it does not wait
     // for. Only streams of other libraries remain for the driver's own wait, which cannot be
     // interrupted.
     detail::wait_loop(function, keep_waiting, detail::StreamPoll(nullptr), wait);
-    for (const Event &mark : owner_->streams->mark_busy(*this))
+    for (const Event &mark : owner.streams->mark_busy(context))
         wait_for(mark.get());
     check(wait(), function);
+}
+
+void Context::synchronize(const KeepWaiting &keep_waiting) const {
+    const CallerUnlocked unlocked;
+    ScopedContext scope(*this);
+    wait_for_context(*this, *owner_, keep_waiting);
+    detail::report_failed_checks(StreamRef());
 }
 
 std::size_t Context::limit(CUlimit limit) const {

@@ -1,6 +1,7 @@
 // event.cpp -- points in a stream that can be waited for and timed.
 #include <pycuda/event.h>
 
+#include "objects/graph_checks.h"
 #include "objects/wait_loop.h"
 
 #include <pycuda/caller_lock.h>
@@ -62,17 +63,24 @@ void Event::throw_closed() {
     throw Error("event", CUDA_ERROR_INVALID_HANDLE, "the event was closed before");
 }
 
-void Event::record(StreamRef stream) const { driver().cuEventRecord(require(), stream.get()); }
+void Event::record(StreamRef stream) const {
+    driver().cuEventRecord(require(), stream.get());
+    recorded_in_.set(stream);
+}
 
 void Event::synchronize(const KeepWaiting &keep_waiting) const {
-    const CallerUnlocked unlocked;
-    if (keep_waiting)
-        detail::wait_loop(
-            "cuEventSynchronize", keep_waiting,
-            [&] { return driver().cuEventQuery.status(require()); },
-            [&] { return driver().cuEventSynchronize.status(require()); });
-    else
-        driver().cuEventSynchronize(require());
+    {
+        const CallerUnlocked unlocked;
+        if (keep_waiting)
+            detail::wait_loop(
+                "cuEventSynchronize", keep_waiting,
+                [&] { return driver().cuEventQuery.status(require()); },
+                [&] { return driver().cuEventSynchronize.status(require()); });
+        else
+            driver().cuEventSynchronize(require());
+    }
+    if (const CUstream stream = recorded_in_.get())
+        detail::report_failed_checks(stream);
 }
 
 bool Event::query() const {

@@ -1,6 +1,7 @@
 // graph.cpp -- work that is recorded once and launched many times.
 #include <pycuda/graph.h>
 
+#include "objects/graph_checks.h"
 #include "objects/graph_objects.h"
 
 #include <pycuda/driver.h>
@@ -57,7 +58,7 @@ std::size_t Graph::node_count() const {
 Graph Graph::clone() const {
     CUgraph copy = nullptr;
     driver().cuGraphClone(&copy, get());
-    return adopt(copy, context());
+    return Graph(Owner::adopt(copy, context()), checks_);
 }
 
 CUgraphNode Graph::add_empty(const std::vector<CUgraphNode> &dependencies) {
@@ -110,7 +111,8 @@ void Graph::write_dot(const std::string &path) const {
 
 ExecutableGraph::ExecutableGraph(const Graph &graph)
     : handle_(Handle<CUgraphExec, detail::destroy_executable_graph>::adopt(instantiate(graph),
-                                                                           graph.context())) {}
+                                                                           graph.context())),
+      checks_(graph.checks_) {}
 
 CUgraphExec ExecutableGraph::get() const {
     if (closed())
@@ -119,20 +121,25 @@ CUgraphExec ExecutableGraph::get() const {
 }
 
 void ExecutableGraph::launch(StreamRef stream) const {
+    if (checks_ != nullptr)
+        checks_->report();
     driver().cuGraphLaunch(get(), stream.get());
     detail::note_launch();
+    if (checks_ != nullptr)
+        checks_->launched(stream);
 }
 
 void ExecutableGraph::upload(StreamRef stream) const {
     driver().cuGraphUpload(get(), stream.get());
 }
 
-void ExecutableGraph::update(const Graph &graph) const {
+void ExecutableGraph::update(const Graph &graph) {
     CUgraphExecUpdateResultInfo info{};
     check(driver().cuGraphExecUpdate.status(get(), graph.get(), &info), "cuGraphExecUpdate", [&] {
         return "the graph differs in more than its arguments (reason " +
                std::to_string(static_cast<int>(info.result)) + ")";
     });
+    checks_ = graph.checks_;
 }
 
 void begin_capture(const Stream &stream, CUstreamCaptureMode mode) {
@@ -141,8 +148,9 @@ void begin_capture(const Stream &stream, CUstreamCaptureMode mode) {
 
 Graph end_capture(const Stream &stream) {
     CUgraph graph = nullptr;
+    std::shared_ptr<detail::GraphChecks> checks = detail::GraphChecks::find(stream);
     driver().cuStreamEndCapture(stream.require(), &graph);
-    return Graph::adopt(graph, stream.context());
+    return Graph(Graph::Owner::adopt(graph, stream.context()), std::move(checks));
 }
 
 bool is_capturing(const Stream &stream) {

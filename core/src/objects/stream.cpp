@@ -2,9 +2,11 @@
 #include <pycuda/stream.h>
 
 #include "objects/context_owner.h"
+#include "objects/graph_checks.h"
 #include "objects/stream_poll.h"
 #include "objects/wait_loop.h"
 
+#include <pycuda/called_function.h>
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
@@ -157,15 +159,18 @@ CurrentStream exchange_current_stream(CurrentStream stream) noexcept {
 
 void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {
     if (is_recorded(stream)) [[unlikely]] // the driver would also invalidate the capture
-        throw Error("cuStreamSynchronize", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+        throw Error(called_function("cuStreamSynchronize"), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                     "the stream is being captured: its work is recorded and does not run, so "
                     "nothing can wait for it or read its results before the graph is launched");
-    const CallerUnlocked unlocked;
-    if (keep_waiting)
-        detail::wait_loop("cuStreamSynchronize", keep_waiting, detail::StreamPoll(stream.get()),
-                          [&] { return driver().cuStreamSynchronize.status(stream.get()); });
-    else
-        driver().cuStreamSynchronize(stream.get());
+    {
+        const CallerUnlocked unlocked;
+        if (keep_waiting)
+            detail::wait_loop("cuStreamSynchronize", keep_waiting, detail::StreamPoll(stream.get()),
+                              [&] { return driver().cuStreamSynchronize.status(stream.get()); });
+        else
+            driver().cuStreamSynchronize(stream.get());
+    }
+    detail::report_failed_checks(stream);
 }
 
 } // namespace pycuda

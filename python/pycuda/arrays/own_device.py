@@ -19,7 +19,7 @@ def methods_on_own_device(cls: type) -> type:
             continue
         for name, value in list(vars(owner).items()):
             if isinstance(value, types.FunctionType) and name != "__init__":
-                setattr(owner, name, on_own_device(value))
+                setattr(owner, name, on_own_device(value, not name.startswith("_")))
     return cls
 
 

@@ -4,8 +4,9 @@
 //
 //   ARRAYS, AXES     the number of arrays of indices, and the number of their axes
 //   WORDS, Word      the words of an element, and their type
-//   OFFSETS, GATHER, SCATTER    1 for one of the tasks: writes the offsets to `dense`, writes
-//                    elements to `dense`, or writes elements of `dense` (`dense_step` bytes apart).
+//   OFFSETS, GATHER, SCATTER    1 for one of the tasks: writes the offsets to `dense` (NO_ELEMENT
+//                    if an index is outside), writes elements to `dense`, or writes elements of
+//                    `dense` (`dense_step` bytes apart).
 //                    If all are 0, it only checks the indices, and writes 1 to `dense` if one is
 //                    outside
 //
@@ -53,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(256)
         offset += i * g.step[k];
     }
 #if OFFSETS
-    reinterpret_cast<long long *>(dense)[place] = offset;
+    reinterpret_cast<long long *>(dense)[place] = inside ? offset : NO_ELEMENT;
 #elif GATHER || SCATTER
     if (!inside || failed)
         return;

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange_of
@@ -41,6 +42,15 @@ def ix_(*args) -> tuple:
     return tuple(result)
 
 
+def _record_check(indices, extent: int) -> bool:
+    """In a capture, let the launches check that indices are from 0 to ``extent - 1``: an error is IndexError then."""
+    if not _driver._is_captured():
+        return False
+    outside = ((indices < 0) | (indices >= extent)).any()
+    message = f"an index is out of bounds for an extent of {extent}"
+    return _driver._record_index_check(outside, message)
+
+
 @public()
 def unravel_index(indices, shape, order: str = "C") -> tuple:
     """Convert flat indices to a tuple of indices, one array for each axis.
@@ -58,7 +68,7 @@ def unravel_index(indices, shape, order: str = "C") -> tuple:
     size = math.prod(shape)
     if not shape and rest.ndim:
         raise ValueError("an array without axes has one element, and no indices")
-    if rest.size:
+    if rest.size and not _record_check(rest, size):
         low, high = int(rest.min()), int(rest.max())
         if low < 0 or high >= size:
             bad = low if low < 0 else high
@@ -87,7 +97,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
     rows = list(zip(multi_index, dims, modes, strict=True))
     for index, extent, how in reversed(rows) if order == "C" else rows:
         index = wrapped_indices(as_indices(index), extent, how).astype(np.int64)
-        if how == "raise" and index.size:
+        if how == "raise" and index.size and not _record_check(index, extent):
             if int(index.min()) < 0 or int(index.max()) >= extent:
                 raise ValueError("invalid entry in coordinates array")
         part = index * step

@@ -152,8 +152,13 @@ def places_of(array) -> tuple:
 
 
 def check_bounds(array, axis: int, extent: int) -> None:
-    """Raise IndexError if an index is out of bounds for an axis of this length."""
+    """Raise IndexError if an index is out of bounds for an axis of this length. In a capture, the launches check."""
     if array.size == 0:
+        return
+    if _driver._is_captured():
+        outside = ((array < -extent) | (array >= extent)).any()
+        message = f"an index is out of bounds for axis {axis} with size {extent}"
+        _driver._record_index_check(outside, message)
         return
     low, high = int(array.min().get()), int(array.max().get())
     if low < -extent or high >= extent:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
 from pycuda import _device_code
 from pycuda._c_types import real_type
@@ -27,6 +26,7 @@ from pycuda.arrays.creation.filled import empty, eye, zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.interop import host as _host
+from pycuda.arrays.linalg.checks import raise_if, raise_unless_finite
 from pycuda.arrays.linalg.factoring import (
     inexact,
     largest,
@@ -68,8 +68,7 @@ def _launch(name: str, kind, count: int, wide: int, *arguments) -> None:
 def _schur(a, vectors: bool):
     """Scale matrices to elements up to 1. Return their Schur forms, the bases, and the scales."""
     kind = inexact(a)
-    if a.size and not bool(UFUNCS["isfinite"](a).all()):
-        raise LinAlgError("Array must not contain infs or NaNs")
+    raise_unless_finite(a, "Array must not contain infs or NaNs")
     work = stacked(a, kind)
     count, n = work.shape[:2]
     if work.size == 0:
@@ -84,8 +83,7 @@ def _schur(a, vectors: bool):
         "schur", kind, count, 0, work, 0 if basis is None else basis,
         empty((count, n), kind), failed, n, float(np.finfo(kind).eps),
     )  # fmt: skip
-    if bool(failed.any()):
-        raise LinAlgError("Eigenvalues did not converge")
+    raise_if(failed, "Eigenvalues did not converge")
     return work, basis, scale[:, 0]
 
 

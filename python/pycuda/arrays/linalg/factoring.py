@@ -11,7 +11,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
 from pycuda import _device_code
 from pycuda._c_types import real_type
@@ -24,6 +23,7 @@ from pycuda.arrays.indexing.triangles import tril, triu
 from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg import lapack as _lapack
 from pycuda.arrays.linalg import small as _small
+from pycuda.arrays.linalg.checks import raise_if
 from pycuda.arrays.linalg.lapack import stacked
 from pycuda.arrays.linalg.products import check_matrices, check_square, matmul
 from pycuda.arrays.registry import public
@@ -112,8 +112,7 @@ class _Factors:
                 lu[:, k1:, k1:] -= matmul(lu[:, k1:, k0:k1], lu[:, k0:k1, k1:])
 
     def checked(self, result):
-        if self.singular.size and bool(self.singular.any()):
-            raise LinAlgError("Singular matrix")
+        raise_if(self.singular, "Singular matrix")
         return result
 
     def solve(self, b):
@@ -303,8 +302,7 @@ def cholesky(a, /, *, upper: bool = False):
         return result
     way = _lapack.cholesky if _lapack.takes(kind) else _own_cholesky
     result, broken = way(a, kind, upper)
-    if broken.size and bool(broken.any()):
-        raise LinAlgError("Matrix is not positive definite")
+    raise_if(broken, "Matrix is not positive definite")
     return result._reshape(a.shape)
 
 

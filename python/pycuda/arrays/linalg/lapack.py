@@ -23,6 +23,7 @@ from pycuda.arrays.creation.filled import empty, eye, zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.indexing.triangles import tril, triu
+from pycuda.arrays.linalg.checks import raise_if
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -134,7 +135,11 @@ class Factors:
         """Return ``result`` (matrices, rows, columns). Raises LinAlgError for a singular matrix. Waits for the device."""
         if self.lu.size == 0:
             return result
-        worst = int((2 * (self.singular != 0) + self.undefined).max().get())
+        if _driver._is_captured():
+            raise_if(self.singular, "Singular matrix")
+            worst = 1  # may be
+        else:
+            worst = int((2 * (self.singular != 0) + self.undefined).max().get())
         if worst >= 2:
             raise LinAlgError("Singular matrix")
         if worst:
@@ -216,8 +221,7 @@ def eigh(a, dtype, lower: bool, vectors: bool):
     status = _status(count)
     # LAPACK's matrix is the conjugate of ours, so its eigenvectors are the conjugates of ours.
     _driver._library_eigh(stack, values, vectors, lower, status)
-    if bool(status.any()):
-        raise LinAlgError("Eigenvalues did not converge")
+    raise_if(status, "Eigenvalues did not converge")
     if not vectors:
         return values, None
     return values, in_rows(stack.conj() if dtype.kind == "c" else stack)
@@ -256,7 +260,9 @@ def svd(a, dtype, full: bool, vectors: bool, way: str | None = None):
     for matrices of full rank: matrices of float32 are decomposed in float64, where the error is 5e-10 of the norm at
     most without full rank, and those of float64 are left to QR.
     """
-    way = way or _way_of_svd(a, dtype, full and vectors)
+    # In a capture, nobody can choose another way if one does not end.
+    captured = _driver._is_captured()
+    way = way or ("qr" if captured else _way_of_svd(a, dtype, full and vectors))
     wide = (
         a.shape[-2] <= a.shape[-1]
     )  # LAPACK's matrix is our matrix, or the transposed one if our matrix is wide
@@ -272,9 +278,9 @@ def svd(a, dtype, full: bool, vectors: bool, way: str | None = None):
         u = empty((count, width, rows), kind)
         v = empty((count, columns, columns), kind)
     _driver._library_svd(stack, s, u, v, way, status)
-    if bool(status.any()):
-        if way == "qr":
-            raise LinAlgError("SVD did not converge")
+    if way == "qr":
+        raise_if(status, "SVD did not converge")
+    elif bool(status.any()):
         return svd(a, dtype, full, vectors, "qr")
     s = s.astype(dtype.type(0).real.dtype, copy=False)
     if not vectors:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
 from pycuda import _driver
 from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.linalg.checks import raise_if
 from pycuda.arrays.linalg.lapack import stacked
 
 
@@ -36,23 +36,18 @@ def _flag():
     return zeros(1, np.int32)
 
 
-def _check(flag, message: str) -> None:
-    if flag.get()[0]:
-        raise LinAlgError(message)
-
-
 def solve(a, b, dtype):
     """Solve for ``b`` of shape (..., n, columns). The stacks of ``a`` and ``b`` are broadcast already."""
     flag = _flag()
     x = _driver._small_solve(_stack(a, dtype), _stack(b, dtype), flag)
-    _check(flag, "Singular matrix")
+    raise_if(flag, "Singular matrix")
     return x
 
 
 def inv(a, dtype):
     flag = _flag()
     inverse = _driver._small_invert(_stack(a, dtype), flag)
-    _check(flag, "Singular matrix")
+    raise_if(flag, "Singular matrix")
     return inverse
 
 
@@ -67,20 +62,26 @@ def slogdet(a, dtype):
 def cholesky(a, dtype, upper: bool):
     flag = _flag()
     factors = _driver._small_cholesky(_stack(a, dtype), upper, flag)
-    _check(flag, "Matrix is not positive definite")
+    raise_if(flag, "Matrix is not positive definite")
     return factors
 
 
 def svd(a, dtype, vectors: bool):
     """Return (U, S, Vh) of matrices (..., m, n) as stacks. Returns None if rotations of columns cannot compute them:
-    if an element is not finite, or if ``vectors`` are requested and a matrix is rank-deficient."""
+    if an element is not finite, if ``vectors`` are requested and a matrix is rank-deficient, or in a capture, where the
+    values are unknown."""
+    if _driver._is_captured():
+        return None
     flag = _flag()
     found = _driver._small_svd(_stack(a, dtype), vectors, flag)
     return None if flag.get()[0] else found
 
 
 def eigh(a, dtype, upper: bool, vectors: bool):
-    """Return (eigenvalues, eigenvectors) of Hermitian matrices as stacks; None if an element is not finite."""
+    """Return (eigenvalues, eigenvectors) of Hermitian matrices as stacks; None if an element is not finite, or in a
+    capture, where the values are unknown."""
+    if _driver._is_captured():
+        return None
     flag = _flag()
     found = _driver._small_eigh(_stack(a, dtype), upper, vectors, flag)
     return None if flag.get()[0] else found

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pycuda import _device_code
+from pycuda import _device_code, _driver
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
@@ -33,6 +33,7 @@ from pycuda.arrays.indexing.triangles import tril
 from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg import lapack as _lapack
 from pycuda.arrays.linalg import small as _small
+from pycuda.arrays.linalg.checks import raise_if, raise_unless_finite
 from pycuda.arrays.linalg.factoring import (
     check_matrices,
     check_square,
@@ -93,14 +94,10 @@ def _make_orthogonal(w, v=None) -> None:
     for _ in range(_MOST_ROUNDS):
         moved.fill(0)
         _turn_once(w, v, moved, tolerance)
-        if not moved.get()[0]:
+        # Recorded work has all rounds: a round changes nothing if the rows are orthogonal.
+        if not _driver._is_captured() and not moved.get()[0]:
             return
-    raise LinAlgError("SVD did not converge")
-
-
-def _check_finite(a, message: str) -> None:
-    if a.size and not bool(UFUNCS["isfinite"](a).all()):
-        raise LinAlgError(message)
+    raise_if(moved, "SVD did not converge")
 
 
 def _lengths(rows):
@@ -124,7 +121,7 @@ def _complete(u, lengths, columns: int):
     orthonormal."""
     known = lengths > math.sqrt(_least(u.dtype))
     n = u.shape[2]
-    if columns == n and bool(known.all()):
+    if columns == n and not _driver._is_captured() and bool(known.all()):
         return u
     u = where(known[:, None, :], u, 0).astype(u.dtype, copy=False)
     q = qr(u, "complete" if columns > n else "reduced").Q
@@ -211,7 +208,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
         _small.svd(work, kind, compute_uv) if fits and _small.takes(a, kind) else None
     )
     if found is None:
-        _check_finite(a, "SVD did not converge")
+        raise_unless_finite(a, "SVD did not converge")
     wide = a.shape[-2] < a.shape[-1]
     if found is not None:
         u, s, vh = found
@@ -337,7 +334,7 @@ def _eigh(a, uplo: str, vectors: bool) -> EighResult:
     if found is not None:
         values, columns = found
     elif a.size and _lapack.takes(kind):
-        _check_finite(a, "Eigenvalues did not converge")
+        raise_unless_finite(a, "Eigenvalues did not converge")
         values, columns = _lapack.eigh(a, kind, uplo in "Ll", vectors)
     else:
         values, columns = _own_eigh(a, kind, uplo)
@@ -348,7 +345,7 @@ def _eigh(a, uplo: str, vectors: bool) -> EighResult:
 
 def _own_eigh(a, kind, uplo: str):
     whole = _hermitian(a, kind, uplo)
-    _check_finite(whole, "Eigenvalues did not converge")
+    raise_unless_finite(whole, "Eigenvalues did not converge")
     count, n = whole.shape[:2]
     if whole.size == 0:
         return zeros((count, n), real_type(kind)), whole

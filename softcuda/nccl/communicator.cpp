@@ -105,9 +105,23 @@ Communicator::Communicator(const ncclUniqueId &id, int ranks, int rank) {
 }
 
 Communicator::~Communicator() {
+    std::vector<std::shared_ptr<Plan>> plans;
+    {
+        std::lock_guard lock(plans_mutex_);
+        for (const std::weak_ptr<Plan> &one : plans_)
+            if (std::shared_ptr<Plan> plan = one.lock())
+                plans.push_back(std::move(plan));
+    }
+    if (!plans.empty() && cuCtxPushCurrent(context_) == CUDA_SUCCESS) {
+        cuCtxSynchronize(); // launches of the graphs
+        CUcontext popped = nullptr;
+        cuCtxPopCurrent(&popped);
+    }
+    for (const std::shared_ptr<Plan> &plan : plans)
+        plan->end();
     {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return finished_ == enqueued_; });
+        changed_.wait(lock, [&] { return finished_ == enqueued_ && launched_.empty(); });
         stopping_ = true;
         changed_.notify_all();
         changed_.wait(lock, [&] { return stopped_; });
@@ -185,19 +199,16 @@ void Communicator::check(const Request &request) const {
 
 void Communicator::enqueue(std::vector<Request> requests, const std::vector<CUstream> &streams) {
     const CurrentContext current(context_);
-    for (CUstream stream : streams) {
-        CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-        check_driver(cuStreamIsCapturing(stream, &capture), "cuStreamIsCapturing");
-        if (capture != CU_STREAM_CAPTURE_STATUS_NONE)
-            throw Failure(ncclInvalidUsage, "softcuda's NCCL cannot be captured in a graph");
-    }
+    const Capture capture = capture_of(streams);
     if (const ncclResult_t failed = result(); failed != ncclSuccess)
         throw Failure(failed, message());
+    if (capture)
+        return record(std::move(requests), streams, capture);
     Work *work = nullptr;
     {
         std::lock_guard lock(mutex_);
         queue_.push_back(std::unique_ptr<Work>(
-            new Work{this, std::move(requests), ++enqueued_, streams.size()}));
+            new Work{this, std::move(requests), ++enqueued_, streams.size(), nullptr}));
         work = queue_.back().get();
     }
     const std::uint32_t number = work->number;
@@ -208,6 +219,32 @@ void Communicator::enqueue(std::vector<Request> requests, const std::vector<CUst
     }
 }
 
+/// All ranks record their calls in the same order. So do the launches of a graph: calls that one
+/// capture records in several streams depend on each other.
+void Communicator::record(std::vector<Request> requests, const std::vector<CUstream> &streams,
+                          const Capture &capture) {
+    std::lock_guard lock(plans_mutex_);
+    if (words_ == nullptr)
+        words_ = std::make_shared<PlanWords>();
+    const auto plan = std::make_shared<Plan>(this, std::move(requests), streams.size(), words_);
+    std::erase_if(plans_, [](const std::weak_ptr<Plan> &one) { return one.expired(); });
+    plans_.push_back(plan);
+    if (recorded_.capture == capture.id)
+        for (CUstream stream : streams)
+            record_after(stream, recorded_.nodes);
+    plan->record(streams, capture.graph);
+    recorded_ = {capture.id, {}};
+    for (CUstream stream : streams)
+        for (CUgraphNode node : last_nodes(stream))
+            recorded_.nodes.push_back(node);
+}
+
+void Communicator::launch(std::shared_ptr<Plan> plan) {
+    std::lock_guard lock(mutex_);
+    launched_.push_back(std::unique_ptr<Work>(new Work{this, plan->requests(), 0, 0, plan}));
+    changed_.notify_all();
+}
+
 void Communicator::arrive(void *argument) {
     auto *work = static_cast<Work *>(argument);
     Communicator &own = *work->communicator;
@@ -216,17 +253,28 @@ void Communicator::arrive(void *argument) {
         own.changed_.notify_all();
 }
 
+/// Work that may run now. Calls that wait for their stream do not delay those of a graph, because
+/// the graph may be earlier in the same stream.
+std::unique_ptr<Communicator::Work> Communicator::next() {
+    std::unique_ptr<Work> work;
+    if (!queue_.empty() && queue_.front()->streams_to_come == 0) {
+        work = std::move(queue_.front());
+        queue_.erase(queue_.begin());
+    } else if (!launched_.empty()) {
+        work = std::move(launched_.front());
+        launched_.erase(launched_.begin());
+    }
+    return work;
+}
+
 void Communicator::loop() {
     std::fesetenv(FE_DFL_ENV); // sums do not depend on the modes of the thread that made this one
     std::unique_lock lock(mutex_);
     for (;;) {
-        changed_.wait(lock, [&] {
-            return stopping_ || (!queue_.empty() && queue_.front()->streams_to_come == 0);
-        });
+        std::unique_ptr<Work> work;
+        changed_.wait(lock, [&] { return stopping_ || (work = next()) != nullptr; });
         if (stopping_)
             break;
-        const std::unique_ptr<Work> work = std::move(queue_.front());
-        queue_.erase(queue_.begin());
         lock.unlock();
         try {
             run(*work);
@@ -235,9 +283,13 @@ void Communicator::loop() {
         } catch (const std::exception &error) {
             note(Failure(ncclSystemError, error.what()));
         }
-        done_->store(work->number, std::memory_order_release);
+        if (work->plan != nullptr)
+            work->plan->done();
+        else
+            done_->store(work->number, std::memory_order_release);
         lock.lock();
-        finished_ = work->number;
+        if (work->plan == nullptr)
+            finished_ = work->number;
         changed_.notify_all();
     }
     stopped_ = true;

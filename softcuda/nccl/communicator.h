@@ -11,10 +11,15 @@
 // Work is executed in the order of the program's calls, independent of streams, because all ranks
 // make their calls in the same order. Host functions of streams are not used to wait for other
 // ranks, because one thread calls the host functions of all streams of a process.
+//
+// A capture records the same two steps. The graph owns a plan, its calls and a word of its own.
+// Each launch that arrives makes work of the plan, after all work that is in the queue at this
+// time, and waits until no work of the plan is left.
 #pragma once
 
 #include "collective.h"
 #include "failure.h"
+#include "plan.h"
 #include "segment.h"
 
 #include <atomic>
@@ -40,7 +45,8 @@ class Communicator {
     /// Returns when all ranks have joined. Throws Failure if that is not possible.
     void wait_for_others();
 
-    /// Puts calls into streams, to be executed together. Throws Failure.
+    /// Puts calls into streams, to be executed together. Streams that are being captured record the
+    /// calls: each launch of the graph executes them. Throws Failure.
     void enqueue(std::vector<Request> requests, const std::vector<CUstream> &streams);
 
     /// Throws Failure for an invalid argument.
@@ -56,15 +62,27 @@ class Communicator {
     [[nodiscard]] ncclResult_t result() const;
     [[nodiscard]] std::string message() const;
 
+    /// Queues the calls of a plan, whose streams have all arrived. For Plan.
+    void launch(std::shared_ptr<Plan> plan);
+
   private:
     struct Work {
         Communicator *communicator;
         std::vector<Request> requests;
-        std::uint32_t number;
+        std::uint32_t number; ///< 0 for a plan
         std::atomic<std::size_t> streams_to_come;
+        std::shared_ptr<Plan> plan;
+    };
+    /// The last calls that a capture has recorded.
+    struct Recorded {
+        cuuint64_t capture = 0;
+        std::vector<CUgraphNode> nodes;
     };
     static void CUDA_CB arrive(void *work);
+    void record(std::vector<Request> requests, const std::vector<CUstream> &streams,
+                const Capture &capture);
     void loop();
+    std::unique_ptr<Work> next();
     void run(const Work &work);
     void note(const Failure &failure);
     void check_memory(const void *address, std::size_t bytes, const char *what) const;
@@ -78,9 +96,14 @@ class Communicator {
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
-    std::uint32_t enqueued_ = 0, finished_ = 0;
+    std::uint32_t enqueued_ = 0, finished_ = 0; ///< not counting plans
     bool stopping_ = false, stopped_ = false;
     std::vector<std::unique_ptr<Work>> queue_;
+    std::vector<std::unique_ptr<Work>> launched_; ///< of plans, in the order in which they arrive
+    std::mutex plans_mutex_;                      ///< not held together with mutex_
+    std::vector<std::weak_ptr<Plan>> plans_;
+    std::shared_ptr<PlanWords> words_;
+    Recorded recorded_;
     ncclResult_t result_ = ncclSuccess;
     std::string message_;
 };

@@ -185,6 +185,73 @@ def test_messages_streams_and_groups(run_devices):
     )
 
 
+def test_graphs_replay_calls(run_devices):
+    """Each launch makes the calls again, on the values of that launch."""
+    run_devices(
+        """
+        hosts = [np.arange(3000, dtype="f4") + rank for rank in range(count)]
+        xs = [on(rank, host) for rank, host in enumerate(hosts)]
+        sums, all_of, left, lows = ([on(rank, np.zeros(n, "f4")) for rank in range(count)]
+                                    for n in (3000, 3000 * count, 3000, 3000))
+        streams, graphs = [], []
+        for rank, c in enumerate(comms):
+            with cuda.Device(rank):
+                stream, side = cuda.Stream(), cuda.Stream()
+                fork, join = cuda.Event(), cuda.Event()
+                cuda.Context.synchronize()
+                with cuda.capture(stream) as recording, stream:
+                    xs[rank] += 1
+                    c.all_reduce(xs[rank], sums[rank])
+                    c.all_gather(xs[rank], all_of[rank])
+                    # Calls in another stream of the capture keep their order.
+                    fork.record(stream)
+                    side.wait_for_event(fork)
+                    c.sendrecv(xs[rank], (rank + 1) % count, left[rank], (rank - 1) % count, side)
+                    c.all_reduce(xs[rank], lows[rank], "min", stream)
+                    join.record(side)
+                    stream.wait_for_event(join)
+                    sums[rank] *= 2
+                streams.append(stream)
+                graphs.append(recording.graph.instantiate())
+                cuda.Context.synchronize()
+                assert not sums[rank].get().any()  # nothing ran yet
+        for step in range(1, 6):
+            for rank in range(count):
+                with cuda.Device(rank):
+                    graphs[rank].launch(streams[rank])
+            if step == 3:  # calls that are not recorded, between launches
+                with nccl.group():
+                    for rank, c in enumerate(comms):
+                        c.all_reduce(xs[rank], left[rank], "max", streams[rank])
+            for rank, c in enumerate(comms):
+                c.synchronize(streams[rank])
+            now = [host + step for host in hosts]
+            for rank in range(count):
+                np.testing.assert_array_equal(sums[rank].get(), 2 * sum(now))
+                np.testing.assert_array_equal(all_of[rank].get(), np.concatenate(now))
+                np.testing.assert_array_equal(lows[rank].get(), now[0])
+                want = now[-1] if step == 3 else now[(rank - 1) % count]
+                np.testing.assert_array_equal(left[rank].get(), want)
+
+        # Many launches before the first wait.
+        for _ in range(50):
+            for rank in range(count):
+                with cuda.Device(rank):
+                    graphs[rank].launch(streams[rank])
+        for rank, c in enumerate(comms):
+            c.synchronize(streams[rank])
+            np.testing.assert_array_equal(lows[rank].get(), hosts[0] + 55)
+
+        # Graphs that end before and after the communicators.
+        graphs[0] = None
+        for c in comms:
+            c.destroy()
+        graphs.clear()
+        """,
+        count=3,
+    )
+
+
 def test_wrong_arguments(run_devices):
     run_devices(
         """

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
@@ -278,3 +279,45 @@ def test_no_event_is_queried_after_the_end_of_its_context(run_program):
     later = result.stderr.split("\nended\n")[1]
     copied = later.index("cuMemcpyHtoDAsync")
     assert "cuEventQuery" not in later[: later.index("cuEventCreate", copied)]
+
+
+CONTEXTS_THAT_LOAD_KERNELS = """
+    import ctypes, gc
+    import numpy as np
+    import pycuda.driver as cuda
+    from pycuda import gpuarray
+
+    class Info(ctypes.Structure):
+        names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+        _fields_ = [(name, ctypes.c_size_t) for name in names.split()]
+
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = Info
+
+    def used():
+        gc.collect()
+        info = mallinfo()
+        return info.uordblks + info.hblkhd
+
+    def once():
+        context = cuda.Device(0).make_context()
+        gpuarray.zeros(10, np.float32).sum()
+        context.detach()
+
+    cuda.init()
+    for _ in range(20):
+        once()
+    before = used()
+    for _ in range(40):
+        once()
+    print((used() - before) / 40)
+"""
+
+
+def test_a_context_that_ended_keeps_no_kernels(run_program):
+    """The last command of a stream kept its module: 10 KB for each context."""
+    if not is_softcuda():
+        pytest.skip("reads the heap of softcuda")
+    result = run_program(CONTEXTS_THAT_LOAD_KERNELS)
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout) < 3000

@@ -284,15 +284,19 @@ void Timeline::remove_stream(const std::shared_ptr<Stream> &stream) {
 }
 
 std::vector<std::shared_ptr<Command>> Timeline::close(Context &context) {
-    std::vector<std::shared_ptr<Stream>> gone; // destroyed after the lock is released
+    std::vector<std::shared_ptr<Stream>> gone;  // destroyed after the lock is released
+    std::vector<std::shared_ptr<Command>> done; // own what they used: modules, memory of the host
     std::lock_guard lock(mutex_);
     StreamSet &set = context.streams();
     std::vector<std::shared_ptr<Command>> left = unfinished(set, HostNotified::Yes);
     if (left.empty()) {
         gone = std::move(set.others_);
-        gone.push_back(std::move(set.legacy_));
+        if (set.legacy_)
+            gone.push_back(std::move(set.legacy_));
         set.others_.clear();
         set.legacy_.reset();
+        for (const std::shared_ptr<Stream> &stream : gone) // the client or the context may own it
+            done.push_back(std::move(stream->last_));
     }
     return left;
 }

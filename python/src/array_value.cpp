@@ -261,7 +261,8 @@ std::string source_of_operation(const std::string &name, nb::handle dtype,
 }
 
 nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t axes, bool keepdims,
-                        nb::handle dtype, nb::handle where, nb::handle stream) {
+                        nb::handle dtype, nb::handle where, nb::handle stream, nb::handle divisor,
+                        bool root, nb::handle finished) {
     const std::optional<Reduction> reduction = find_reduction(name);
     if (!reduction)
         throw_value_error("there is no reduction \"" + name + "\"");
@@ -279,6 +280,12 @@ nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t 
     if (!where.is_none())
         options.where = &require_array(where, "where");
     options.stream = stream_ref(stream);
+    if (!divisor.is_none()) {
+        options.finish = root ? ReductionFinish::DivideRoot : ReductionFinish::Divide;
+        options.divisor = nb::cast<double>(divisor);
+        if (!finished.is_none())
+            options.finished = number_type_of(finished);
+    }
     const std::vector<nb::handle> objects(inputs.begin(), inputs.end());
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects));
     return wrap_array(reduce(*reduction, arrays, options), Py_TYPE(objects[0].ptr()));
@@ -338,7 +345,8 @@ void bind_array_operations(nb::module_ &module) {
     module.def("_array_reduce", in_work_scope(array_reduce), nb::arg("name"), nb::arg("inputs"),
                nb::arg("axes") = ~std::uint32_t{0}, nb::arg("keepdims") = false,
                nb::arg("dtype") = nb::none(), nb::arg("where") = nb::none(),
-               nb::arg("stream") = nb::none());
+               nb::arg("stream") = nb::none(), nb::arg("divisor") = nb::none(),
+               nb::arg("root") = false, nb::arg("finished") = nb::none());
     module.def("_array_offsets", in_work_scope(array_offsets));
     module.def("_array_gather_indexed", in_work_scope(array_gather_indexed));
     module.def("_array_scatter_indexed", in_work_scope(array_scatter_indexed));

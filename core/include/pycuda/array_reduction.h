@@ -26,6 +26,13 @@ enum class Reduction : std::uint8_t {
 std::optional<Reduction> find_reduction(std::string_view numpy_name) noexcept;
 int reduction_inputs(Reduction reduction) noexcept;
 
+/// What a reduction does with each result before it is written.
+enum class ReductionFinish : std::uint8_t {
+    Plain,
+    Divide,     ///< divides it by a number: a mean or a variance
+    DivideRoot, ///< the square root of the quotient: a standard deviation
+};
+
 struct ReduceOptions {
     /// Bit n: axis n is reduced.
     std::uint32_t axes = ~std::uint32_t{0};
@@ -37,10 +44,17 @@ struct ReduceOptions {
     const Array *where = nullptr;
     StreamRef stream = current_stream();
     KernelForm form = KernelForm::Chosen; ///< the result is the same
+    /// Only for results of floats and complex numbers. Bit for bit what divide() and sqrt() of the
+    /// result give, in the result's type.
+    ReductionFinish finish = ReductionFinish::Plain;
+    double divisor = 1;
+    /// With a finish: the type of the result, if it is not that of the computation.
+    std::optional<ScalarType> finished = {};
 };
 
 /// Reduces `inputs`, which broadcast to one shape. Throws std::invalid_argument for a minimum,
-/// maximum or index of no elements, UnsupportedTypes, and like apply().
+/// maximum or index of no elements, and for a finish of integers; UnsupportedTypes, and like
+/// apply().
 Array reduce(Reduction reduction, std::span<const Array *const> inputs,
              const ReduceOptions &options = {});
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -33,15 +34,12 @@ struct Reducing {
     std::size_t length = 1;
     std::size_t chunk = 1;
     std::size_t chunks = 1;
+    ReductionFinish finish = ReductionFinish::Plain;
+    double divisor = 1;
+    ScalarType finished = ScalarType::Float32; ///< the type of the result
 };
 
 // Types
-
-ScalarType widened(ScalarType type) {
-    if (is_bool(type) || type_class(type) == TypeClass::Signed)
-        return ScalarType::Int64;
-    return type_class(type) == TypeClass::Unsigned ? ScalarType::UInt64 : type;
-}
 
 void choose_types(ReductionVariant &variant, std::span<const Array *const> inputs,
                   const ReduceOptions &options) {
@@ -56,30 +54,20 @@ void choose_types(ReductionVariant &variant, std::span<const Array *const> input
         variant.stored[i] = inputs[i]->scalar_type();
         type = promote(type, variant.stored[i]);
     }
-    switch (reduction_row(variant.reduction).rule) {
-    case ReductionRule::Widen:
-        variant.type = variant.out = options.dtype ? *options.dtype : widened(type);
+    choose_result_types(variant, type, options.dtype);
+}
+
+void choose_finish(Reducing &work, const ReduceOptions &options) {
+    const ScalarType out = work.variant.out;
+    work.finished = out;
+    if (options.finish == ReductionFinish::Plain)
         return;
-    case ReductionRule::Same:
-        variant.type = variant.out = options.dtype ? *options.dtype : type;
-        return;
-    case ReductionRule::Test:
-        variant.type = type;
-        variant.out = ScalarType::Bool;
-        return;
-    case ReductionRule::Count:
-    case ReductionRule::Index:
-        variant.type = type;
-        variant.out = ScalarType::Int64;
-        return;
-    case ReductionRule::SquareOf:
-    case ReductionRule::Moments:
-        variant.type = options.dtype ? *options.dtype : type;
-        if (is_bool(variant.type) || is_integer(variant.type))
-            variant.type = ScalarType::Float64;
-        variant.out = real_type(variant.type);
-        return;
-    }
+    if (!is_float(out) && !is_complex(out))
+        throw std::invalid_argument("only results of floats are divided, not of " +
+                                    DType(out).name());
+    work.finish = options.finish;
+    work.divisor = options.divisor;
+    work.finished = options.finished.value_or(out);
 }
 
 bool has_identity(Reduction reduction) {
@@ -410,6 +398,8 @@ void launch_reduction(const Reducing &work, const Array &out, Work &use) {
         arguments.add(*work.arrays[k], work.offsets[k]);
     if (work.variant.expression != nullptr)
         add_numbers(arguments, *work.computed);
+    if (work.variant.finish != ReductionFinish::Plain)
+        arguments.add(work.divisor);
     if (work.variant.wide_index)
         add_geometry<std::int64_t>(arguments, work);
     else
@@ -430,6 +420,13 @@ bool is_own_second_stage(const Reducing &first, const Array &states) {
            takes_own_states(first.variant) && states.misalignment() % pack == 0;
 }
 
+/// The launch that writes the results.
+void finish(Reducing &work, const Reducing &first) {
+    work.divisor = first.divisor;
+    work.variant.finish = first.finish;
+    work.variant.out = first.finished;
+}
+
 /// The second launch: reduces the states of each output's chunks to the result.
 Reducing second_stage(const Reducing &first, const Array &states) {
     Reducing work;
@@ -440,6 +437,8 @@ Reducing second_stage(const Reducing &first, const Array &states) {
         work.length = work.chunk = first.chunks;
         work.reduced[0].append(static_cast<std::int64_t>(first.chunks),
                                static_cast<std::int64_t>(state_size(first.variant)));
+        work.variant.split = first.finish == ReductionFinish::Plain;
+        finish(work, first);
         return work;
     }
     work.variant.partials = true;
@@ -460,18 +459,21 @@ Reducing second_stage(const Reducing &first, const Array &states) {
                         static_cast<std::int64_t>(first.chunks) * size);
     work.reduced[0].append(static_cast<std::int64_t>(first.chunks), size);
     work.variant.wide_index = needs_wide_index(work);
+    finish(work, first);
     return work;
 }
 
 void run(Reducing &work, const Array &result, StreamRef stream) {
     Work use(stream);
-    if (!work.variant.split)
+    if (!work.variant.split) {
+        finish(work, work);
         return launch_reduction(work, result, use);
+    }
     const std::int64_t bytes[] = {
         static_cast<std::int64_t>(work.outputs * work.chunks * state_size(work.variant))};
     const Array states = Array::scratch(result.context(), bytes, ScalarType::UInt8, stream);
     Reducing second = second_stage(work, states);
-    if (second.variant.partials)
+    if (second.variant.key() != work.variant.key())
         result.context()->kernels().expect(second.variant.key(),
                                            reduction_row(second.variant.reduction).numpy_name,
                                            [&] { return reduction_source(second.variant); });
@@ -479,11 +481,20 @@ void run(Reducing &work, const Array &result, StreamRef stream) {
     launch_reduction(second, result, use);
 }
 
-/// If there are no elements to reduce: fills the result with the identity.
-void fill_identity(Reduction reduction, const Array &result, StreamRef stream) {
+/// If there are no elements to reduce: fills the result with the identity, finished.
+void fill_identity(Reduction reduction, const Array &result, const ReduceOptions &options) {
     const bool one = reduction == Reduction::Prod || reduction == Reduction::NanProd ||
                      reduction == Reduction::All;
-    assign(result, Operand(Scalar::weak(std::int64_t{one})), Casting::Unsafe, stream);
+    Scalar value = Scalar::weak(std::int64_t{one});
+    if (options.finish != ReductionFinish::Plain) {
+        const double quotient = static_cast<double>(one) / options.divisor;
+        // A complex number divided by zero is NaN in both parts.
+        value = std::isnan(quotient) && is_complex(result.scalar_type())
+                    ? Scalar::weak(quotient, quotient)
+                : options.finish == ReductionFinish::DivideRoot ? Scalar::weak(std::sqrt(quotient))
+                                                                : Scalar::weak(quotient);
+    }
+    assign(result, Operand(value), Casting::Unsafe, options.stream);
 }
 
 } // namespace
@@ -508,13 +519,14 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     work.variant.masked = options.where != nullptr;
     work.variant.rolled = is_rolled(options.form);
     choose_types(work.variant, inputs, options);
+    choose_finish(work, options);
     const Layout shape = common_shape(inputs, options);
     split_axes(work, inputs, shape, options);
     const std::shared_ptr<ArrayContext> &context =
         inputs[0]->memory() ? inputs[0]->context() : ArrayContext::current();
-    const Array result = Array::with_layout(
-        context, result_layout(work, shape, options, item_size(work.variant.out)), work.variant.out,
-        options.stream);
+    const Array result =
+        Array::with_layout(context, result_layout(work, shape, options, item_size(work.finished)),
+                           work.finished, options.stream);
     if (work.outputs == 0)
         return result;
     if (work.length == 0 && !has_identity(reduction))
@@ -522,7 +534,7 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
                                     std::string(reduction_row(reduction).numpy_name) +
                                     " which has no identity");
     if (work.length == 0) {
-        fill_identity(reduction, result, options.stream);
+        fill_identity(reduction, result, options);
         return result;
     }
     merge_axes(work);

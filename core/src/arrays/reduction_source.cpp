@@ -42,6 +42,7 @@ constexpr ReductionRow rows[] = {
 #undef PYCUDA_REDUCTION
 #undef BY
 };
+constexpr std::uint64_t reductions = std::size(rows);
 
 bool is_index(const ReductionVariant &variant) {
     return reduction_row(variant.reduction).rule == ReductionRule::Index;
@@ -91,6 +92,12 @@ int elements_per_turn(const ReductionVariant &variant) noexcept {
     return variant.team == Team::Columns ? 8 : 4;
 }
 
+ScalarType widened(ScalarType type) noexcept {
+    if (is_bool(type) || type_class(type) == TypeClass::Signed)
+        return ScalarType::Int64;
+    return type_class(type) == TypeClass::Unsigned ? ScalarType::UInt64 : type;
+}
+
 std::string define(const std::string &name, const std::string &text) {
     return "#define " + name + " " + text + "\n";
 }
@@ -136,7 +143,6 @@ std::string types_code(const ReductionVariant &variant) {
     return alias("L", std::string(cuda_name(variant.type))) +
            alias("T", compute_name(variant.type)) +
            alias("R", compute_name(real_type(variant.type))) +
-           alias("Index", variant.wide_index ? "long long" : "int") +
            alias("Place", wide ? "long long" : "int") + define("INDEX", index) +
            define("MOMENTS", is_of_moments(variant)) + define("COMPLEX", any_complex) +
            define("WORDS", variant.words) + define("ROLLED_ORDER", variant.rolled && !complex) +
@@ -163,6 +169,33 @@ std::string append_text(const ReductionVariant &variant) {
     if (text.starts_with(any) && !variant.masked && !variant.partials)
         text.replace(0, any.size(), "array_later(");
     return text;
+}
+
+/// finish(): the result of a state, in memory.
+std::string finish_code(const ReductionVariant &variant) {
+    const std::string inline_ = "__device__ __forceinline__ ";
+    const bool index = is_index(variant);
+    if (variant.finish == ReductionFinish::Plain) {
+        const std::string result = variant.split            ? index ? "O{s.value, s.place}" : "s"
+                                   : index                  ? "s.place"
+                                   : is_of_moments(variant) ? "array_convert<O>(s.squares)"
+                                                            : "array_convert<O>(s)";
+        return inline_ + "O finish(S s) { return " + result + "; }\n";
+    }
+    // As operations on an array of the unfinished results.
+    const ScalarType type = variant.unfinished();
+    const std::string computed = compute_name(type),
+                      quotient = "array_convert<N>(array_convert<M>(" +
+                                 std::string(operation_expression(Operation::Divide)) + "))";
+    return alias("M", std::string(cuda_name(type))) + alias("N", computed) + inline_ +
+           "O finish(S s, double divisor) {\n    N a = array_convert<N>(array_convert<M>(" +
+           (is_of_moments(variant) ? "s.squares" : "s") +
+           "));\n    const N b = array_convert<N>(array_convert<M>(divisor));\n    a = " +
+           quotient + ";\n    return array_convert<O>(" +
+           (variant.finish == ReductionFinish::DivideRoot
+                ? "array_convert<M>(" + std::string(operation_expression(Operation::Sqrt)) + ")"
+                : "a") +
+           ");\n}\n";
 }
 
 /// map(), combine(), append() and finish().
@@ -192,11 +225,7 @@ std::string state_code(const ReductionVariant &variant) {
         code += inline_ + "S map(" + parameters + "Index index) {\n" + conversions + "    return " +
                 row.map + ";\n}\n";
     }
-    const std::string result = variant.split            ? index ? "O{s.value, s.place}" : "s"
-                               : index                  ? "s.place"
-                               : is_of_moments(variant) ? "array_convert<O>(s.squares)"
-                                                        : "array_convert<O>(s)";
-    return code + inline_ + "O finish(S s) { return " + result + "; }\n";
+    return code + finish_code(variant);
 }
 
 /// Whether a warp stops when it knows the result.
@@ -244,6 +273,9 @@ std::string names_code(const ReductionVariant &variant) {
         }
         elements += variant.masked ? ").out0, x(mask), " : ").out0, ";
     }
+    const bool finishes = variant.finish != ReductionFinish::Plain;
+    if (finishes)
+        parameters += ", double divisor";
     const bool columns = variant.team == Team::Columns;
     const int turn = elements_per_turn(variant), length = reduction_vector_length(variant);
     // Combining moments takes so long that a loop is faster only if it runs once for many elements.
@@ -251,6 +283,7 @@ std::string names_code(const ReductionVariant &variant) {
         is_index(variant) || (is_of_moments(variant) && (variant.partials || variant.split));
     return define("PARAMETERS", parameters) + define("WALKERS(X)", walkers) +
            define("MAP(x, index)", "map(" + elements + "index)") +
+           define("FINISH(s)", finishes ? "finish(s, divisor)" : "finish(s)") +
            define("TEAM_BLOCK", variant.team == Team::Block) +
            define("TEAM_WARP", variant.team == Team::Warp) + define("TEAM_COLUMNS", columns) +
            define("TEAM_THREAD", variant.team == Team::Thread) +
@@ -276,7 +309,8 @@ std::string names_code(const ReductionVariant &variant) {
 }
 
 std::vector<ScalarType> types_of(const ReductionVariant &variant) {
-    std::vector<ScalarType> types = {variant.type, variant.out, variant.stored[0],
+    std::vector<ScalarType> types = {variant.type, variant.out, variant.unfinished(),
+                                     variant.stored[0],
                                      variant.stored[variant.inputs() == 2 ? 1 : 0]};
     if (variant.expression != nullptr)
         for (ScalarType type : expression_types(*variant.expression))
@@ -302,7 +336,8 @@ int reduction_inputs(Reduction reduction) noexcept { return reduction_row(reduct
 KernelKey ReductionVariant::key() const noexcept {
     KernelKey key = 2; // 2: a reduction
     auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
-    add(static_cast<std::uint64_t>(reduction), 6);
+    static_assert(3 * reductions <= 1 << 6);
+    add(static_cast<std::uint64_t>(reduction) + reductions * static_cast<std::uint64_t>(finish), 6);
     add(static_cast<std::uint64_t>(stored[0]), 4);
     add(inputs() == 2 ? static_cast<std::uint64_t>(stored[1]) : 0, 4);
     add(static_cast<std::uint64_t>(type), 4);
@@ -329,6 +364,16 @@ KernelKey ReductionVariant::key() const noexcept {
     add(static_cast<std::uint64_t>(kept), 6);
     add(static_cast<std::uint64_t>(reduced), 6);
     return key;
+}
+
+ScalarType ReductionVariant::unfinished() const noexcept {
+    switch (reduction_row(reduction).rule) {
+    case ReductionRule::SquareOf:
+    case ReductionRule::Moments:
+        return real_type(type);
+    default:
+        return finish == ReductionFinish::Plain ? out : type;
+    }
 }
 
 int ReductionVariant::threads() const noexcept { return has_one_warp(*this) ? 32 : 256; }
@@ -437,10 +482,43 @@ int team_size(Team team) noexcept {
     return 1;
 }
 
+void choose_result_types(ReductionVariant &variant, ScalarType type,
+                         std::optional<ScalarType> dtype) noexcept {
+    switch (reduction_row(variant.reduction).rule) {
+    case ReductionRule::Widen:
+        variant.type = variant.out = dtype ? *dtype : widened(type);
+        return;
+    case ReductionRule::Same:
+        variant.type = variant.out = dtype ? *dtype : type;
+        return;
+    case ReductionRule::Test:
+        variant.type = type;
+        variant.out = ScalarType::Bool;
+        return;
+    case ReductionRule::Count:
+    case ReductionRule::Index:
+        variant.type = type;
+        variant.out = ScalarType::Int64;
+        return;
+    case ReductionRule::SquareOf:
+    case ReductionRule::Moments:
+        variant.type = dtype ? *dtype : type;
+        if (is_bool(variant.type) || is_integer(variant.type))
+            variant.type = ScalarType::Float64;
+        variant.out = real_type(variant.type);
+        return;
+    }
+}
+
+std::string reduction_functions(const ReductionVariant &variant) {
+    return types_code(variant) + std::string(device_code::reduction_states_cuh) +
+           (variant.expression ? expression_functions(*variant.expression) : "") +
+           state_types_code(variant) + state_code(variant);
+}
+
 std::string reduction_source(const ReductionVariant &variant) {
-    const std::string code = types_code(variant) + std::string(device_code::reduction_states_cuh) +
-                             (variant.expression ? expression_functions(*variant.expression) : "") +
-                             state_types_code(variant) + state_code(variant) + names_code(variant) +
+    const std::string code = alias("Index", variant.wide_index ? "long long" : "int") +
+                             reduction_functions(variant) + names_code(variant) +
                              std::string(device_code::axes_cuh) +
                              std::string(device_code::reduction_cuh);
     return device_prelude(types_of(variant), code) + code;

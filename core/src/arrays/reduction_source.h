@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -69,12 +70,15 @@ struct ReductionVariant {
     std::uint8_t column_groups = 1; ///< of rolled Columns: a thread has so many, 32 apart
     int kept = 0;                   ///< kept axes, after merging
     int reduced = 1;                ///< reduced axes, after merging
+    ReductionFinish finish = ReductionFinish::Plain;
     /// Of Thread: the extents of the reduced axes; 1 in the first if there is one axis.
     std::array<std::uint8_t, 2> extents = {1, 1};
     bool rows = false;    ///< of Thread: all elements are contiguous, an output's elements together
     bool columns = false; ///< of Thread: neighbouring outputs have neighbouring elements
 
     int inputs() const noexcept { return reduction_row(reduction).inputs; }
+    /// The type of a result before the finish.
+    ScalarType unfinished() const noexcept;
     /// Identifies the source if there is no expression, else the source of this expression.
     KernelKey key() const noexcept;
     /// How many threads a block has.
@@ -105,11 +109,19 @@ int reduction_vector_length(const ReductionVariant &variant) noexcept;
 int reduction_step(const ReductionVariant &variant) noexcept;
 
 /// The parameters are: out (results or states), inputs, mask if any, the numbers of the
-/// expression, then Geometry: outputs,
-/// length of the reduction, length of a chunk, extents of kept and reduced axes, and for each
-/// kept, then each reduced axis the strides of the inputs and the mask in bytes. Blocks: x over
-/// outputs, y over chunks.
+/// expression, the divisor if there is a finish, then Geometry: outputs, length of the reduction,
+/// length of a chunk, extents of kept and reduced axes, and for each kept, then each reduced axis
+/// the strides of the inputs and the mask in bytes. Blocks: x over outputs, y over chunks.
 std::string reduction_source(const ReductionVariant &variant);
+
+/// The functions of a reduction's states, for kernels of other code: identity(), append(),
+/// combine(), map() and finish(), the types S and O, and compute() of the expression. Requires the
+/// type Index.
+std::string reduction_functions(const ReductionVariant &variant);
+
+/// Chooses the types of the computation and of the result for elements of `type`.
+void choose_result_types(ReductionVariant &variant, ScalarType type,
+                         std::optional<ScalarType> dtype) noexcept;
 
 /// A reduction whose elements an expression computes.
 struct ComputedElements {

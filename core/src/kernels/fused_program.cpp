@@ -3,10 +3,7 @@
 
 #include "kernels/common_shape.h"
 
-#include <pycuda/array_operation.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -31,31 +28,22 @@ std::uint32_t axis_bits(const FusedReduction &reduction, int dimensions) {
     return bits;
 }
 
-void divide_by_count(const Array &sums, double count, StreamRef stream) {
-    if (sums.size() == 0)
-        return;
-    const std::array operands = {Operand(sums), Operand(Scalar::weak(count))};
-    apply(Operation::Divide, operands, {.out = &sums, .stream = stream});
-}
-
 Array reduce_stage(const FusedStage &stage, std::span<const Array *const> inputs,
                    StreamRef stream) {
     const FusedReduction &reduction = *stage.reduction;
     const Layout shape = common_shape(inputs);
     const std::uint32_t axes = axis_bits(reduction, shape.dimensions());
-    Array result = stage.fusion.reduce(reduction.reduction, inputs,
-                                       {.axes = axes,
-                                        .keep_axes = reduction.keep_axes,
-                                        .dtype = reduction.dtype,
-                                        .stream = stream});
+    ReduceOptions options = {
+        .axes = axes, .keep_axes = reduction.keep_axes, .dtype = reduction.dtype, .stream = stream};
     if (reduction.mean_of_less) {
         double count = 1;
         for (int axis = 0; axis < shape.dimensions(); ++axis)
             if (axes >> axis & 1)
                 count *= static_cast<double>(shape.extent(axis));
-        divide_by_count(result, std::max(count - *reduction.mean_of_less, 0.0), stream);
+        options.finish = ReductionFinish::Divide;
+        options.divisor = std::max(count - *reduction.mean_of_less, 0.0);
     }
-    return result;
+    return stage.fusion.reduce(reduction.reduction, inputs, options);
 }
 
 } // namespace

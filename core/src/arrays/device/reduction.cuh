@@ -9,7 +9,8 @@
 //   WALKERS(X)                X(p0) X(p1) X(mask)
 //   MAP(x, index)             map() of elements with the text x(p0), x(p1) ...
 //   S, O, Index               types of a state, of the output and of indices
-//   identity(), map(), combine(), append(), finish()
+//   identity(), map(), combine(), append()
+//   FINISH(s)                 the result of a state
 //   PARAMETERS                of the kernel, except the last one
 //   TEAM_BLOCK, TEAM_WARP, TEAM_COLUMNS, TEAM_THREAD    1 for one of them (Team)
 //   EXTENT_0, EXTENT_1        of TEAM_THREAD: the extents of the reduced axes; 1 for no axis
@@ -139,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) KERNEL(PARAMETERS, Geometr
             WALKERS(BEGIN_CELL);
             total = append(total, MAP(ELEMENT, Index(i * EXTENT_1 + k)));
         }
-    out[m] = finish(total);
+    out[m] = FINISH(total);
 #else
     const int apart = TEAM_COLUMNS ? 1 : team_size; // of a thread's elements
 #if GROUPED
@@ -178,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) KERNEL(PARAMETERS, Geometr
             total = combine(total, array_from_above(total, half));
 #endif
         if (lane == 0 && m < g.outputs)
-            out[m * gridDim.y + blockIdx.y] = finish(total);
+            out[m * gridDim.y + blockIdx.y] = FINISH(total);
     };
 #if !ONE_WARP
     auto join_team = [&](S(&state)[STATES], Index m) {

@@ -52,8 +52,12 @@ def _divide_by_count(total, count, dtype, out):
 
 def _mean(ary, axis, dtype, out, keepdims, where):
     dtype, computed = _types_of_mean(ary, dtype)
-    total = reduce(ary, "sum", axis, computed, None, keepdims, where)
     count = _count(ary, axis, keepdims, where)
+    if where is None and computed.kind in "fc":
+        return reduce(
+            ary, "sum", axis, computed, out, keepdims, divisor=count, finished=dtype
+        )
+    total = reduce(ary, "sum", axis, computed, None, keepdims, where)
     return _divide_by_count(total, count, dtype, out)
 
 
@@ -81,23 +85,21 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None, stre
         )
 
 
-def _squares(ary, axis, computed, keepdims, where, mean):
-    """The sums of the squared deviations from the mean, and the numbers of elements.
+def _squares(ary, axis, computed, keepdims, where, mean, **finish):
+    """The sums of the squared deviations from the mean.
 
     One pass over the array. Two passes if there is a mask, because the first element is then a poor estimate
     of the mean; one if the mean is known.
     """
     if where is None and mean is None:
-        squares = reduce(ary, "variation", axis, computed, None, keepdims)
-    else:
-        about = mean
-        if mean is None:
-            about = _mean(ary, axis, computed, None, True, where)
-        squares = reduce(
-            ary, "squared_deviations", axis, computed, None, keepdims, where, None,
-            (as_array(about).astype(computed, copy=False),),
-        )  # fmt: skip
-    return squares, _count(ary, axis, keepdims, where)
+        return reduce(ary, "variation", axis, computed, None, keepdims, **finish)
+    about = mean
+    if mean is None:
+        about = _mean(ary, axis, computed, None, True, where)
+    return reduce(
+        ary, "squared_deviations", axis, computed, None, keepdims, where, None,
+        (as_array(about).astype(computed, copy=False),), **finish,
+    )  # fmt: skip
 
 
 def delta_of(ddof, correction):
@@ -129,18 +131,27 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     """
     ddof = delta_of(ddof, correction)
     with _Work(stream, allocator):
-        dtype, _, squares, count = _deviations(
-            a, axis, dtype, ddof, keepdims, where, mean
+        return put_into(
+            out, _spread(a, axis, dtype, ddof, keepdims, where, mean, root=False)
         )
-        return _divide_by_count(squares, count, real_type(dtype), out)
 
 
-def _deviations(a, axis, dtype, ddof, keepdims, where, mean):
-    """The type of the result, the type of the computation, the sum of squared deviations, and its divisor."""
+def _spread(a, axis, dtype, ddof, keepdims, where, mean, root):
+    """The variance, or its square root, in the type that follows from ``dtype``."""
     a, mask, keepdims = as_array(a), mask_of(where), bool(given(keepdims, False))
     dtype, computed = _types_of_mean(a, dtype)
-    squares, count = _squares(a, axis, computed, keepdims, mask, given(mean))
-    return dtype, computed, squares, _less(count, ddof)
+    finished = real_type(dtype)
+    count = _less(_count(a, axis, keepdims, mask), ddof)
+    mean = given(mean)
+    if not isinstance(count, ArrayBase):
+        return _squares(
+            a, axis, computed, keepdims, mask, mean, divisor=count, root=root, finished=finished
+        )  # fmt: skip
+    squares = _squares(a, axis, computed, keepdims, mask, mean)
+    result = UFUNCS["divide"](squares, count, dtype=squares.dtype)
+    if root:
+        result = UFUNCS["sqrt"](result, out=result)
+    return result.astype(finished, copy=False)
 
 
 def _less(count, ddof):
@@ -163,15 +174,8 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     """
     ddof = delta_of(ddof, correction)
     with _Work(stream, allocator):
-        dtype, computed, squares, count = _deviations(
-            a, axis, dtype, ddof, keepdims, where, mean
-        )
-        result = _divide_by_count(squares, count, real_type(computed), None)
-        if result.dtype.kind == "f":
-            UFUNCS["sqrt"](result, out=result)
-        else:
-            result = UFUNCS["sqrt"](result)
-        return put_into(out, result.astype(real_type(dtype), copy=False), "same_kind")
+        result = _spread(a, axis, dtype, ddof, keepdims, where, mean, root=True)
+        return put_into(out, result, "same_kind")
 
 
 @public()

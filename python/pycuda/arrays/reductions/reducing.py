@@ -51,22 +51,26 @@ def packed(value, dtype):
 
 
 def reduce(
-    ary, name, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None, others=(),
+    ary, name, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None, others=(), **finish,
 ):  # fmt: skip
     """Reduce an array over axes by the engine's operation ``name``.
 
     out: an array for the result, which is cast to whatever type it has.
     where: None or True for all elements, else an array of bool.
     others: further operands of the operation.
+    finish: ``divisor``, a number by which floats and complex numbers are divided before they are written; ``root=True``
+        for the square root of the quotient; ``finished``, the type of the result.
     """
     if stream is not None:
         with _Work(stream):
-            return reduce(ary, name, axis, dtype, out, keepdims, where, None, others)
+            return reduce(
+                ary, name, axis, dtype, out, keepdims, where, None, others, **finish
+            )
     if where is not None and not isinstance(where, ArrayBase):
         where = None if where is True else as_mask(where)
     result = _driver._array_reduce(
         name, ary, *others, axes=bits_of_reduction(axis, ary.ndim), keepdims=keepdims,
-        dtype=None if dtype is None else np.dtype(dtype), where=where,
+        dtype=None if dtype is None else np.dtype(dtype), where=where, **finish,
     )  # fmt: skip
     return put_into(out, result)
 

@@ -7,6 +7,7 @@
 #include <pycuda/array_product.h>
 #include <pycuda/array_scan.h>
 #include <pycuda/array_sort.h>
+#include <pycuda/fused_program.h>
 
 #include <algorithm>
 #include <array>
@@ -241,6 +242,47 @@ TEST_F(DeviceAlgorithms, KnownStepsAlongTheLastAxis) {
             EXPECT_EQ(values<float>(apply_to(Operation::Add, {strided, plain}, {.form = form})),
                       sums)
                 << step;
+    }
+}
+
+/// exp(x - max) / sum(exp(x - max)) along an axis, and the sums.
+FusedProgram softmax(int axis) {
+    const FusedReduction max{.reduction = Reduction::Max, .axes = {{axis}}, .keep_axes = true};
+    const FusedReduction sum{.reduction = Reduction::Sum, .axes = {{axis}}, .keep_axes = true};
+    const std::vector<FusedStep> steps = {{Operation::Subtract, {0, 1}}, {Operation::Exp, {2}}};
+    return FusedProgram(
+        1,
+        {{Fusion(1, {}, {0}), {0}, max},
+         {Fusion(2, steps, {3}), {0, 1}, sum},
+         {Fusion(
+              3,
+              {{Operation::Subtract, {0, 1}}, {Operation::Exp, {3}}, {Operation::Divide, {4, 2}}},
+              {5}),
+          {0, 1, 2}}},
+        {3, 2});
+}
+
+TEST_F(DeviceAlgorithms, RowsOfAFusedProgramAreTheSameInBothForms) {
+    using Shape = std::vector<std::int64_t>;
+    // A team of one thread, a warp, a block, and columns.
+    for (const Shape &shape : {Shape{400, 5}, Shape{9, 200}, Shape{70, 700}, Shape{3, 3001}}) {
+        const std::vector<float> host = shuffled(static_cast<std::size_t>(shape[0] * shape[1]));
+        std::vector<float> scaled;
+        for (float value : host)
+            scaled.push_back(value / static_cast<float>(host.size()));
+        const Array x = array(scaled, shape);
+        for (int axis : {0, 1}) {
+            const FusedProgram program = softmax(axis);
+            const std::array inputs = {&x};
+            const auto packed = program.run(inputs, {}, KernelForm::Packed);
+            const auto rolled = program.run(inputs, {}, KernelForm::Rolled);
+            EXPECT_EQ(values<float>(packed[0]), values<float>(rolled[0]));
+            EXPECT_EQ(values<float>(packed[1]), values<float>(rolled[1]));
+            const Array total = reduce(Reduction::Sum, std::array<const Array *, 1>{&packed[0]},
+                                       {.axes = axis == 0 ? 1u : 2u});
+            for (float one : values<float>(total))
+                EXPECT_NEAR(one, 1, 1e-5) << shape[0] << ' ' << shape[1] << ' ' << axis;
+        }
     }
 }
 

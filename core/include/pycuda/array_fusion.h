@@ -24,6 +24,7 @@ namespace pycuda {
 
 struct ElementWalk;
 struct ReductionVariant;
+struct TypedExpression;
 
 /// One operation of a fusion. Its operands are values: first come the inputs, then the results of
 /// the steps in order; or constants.
@@ -63,6 +64,12 @@ class Fusion {
     /// shape. As reduce() of run(), if the inputs are contiguous with the same bits.
     Array reduce(Reduction reduction, std::span<const Array *const> inputs,
                  const ReduceOptions &options) const;
+
+    /// The expression for inputs of these types, for other kernels of this library. Valid as long
+    /// as the fusion.
+    TypedExpression expression(std::span<const ScalarType> inputs) const;
+    /// Identifies the program, without its types and constants.
+    const std::string &text() const noexcept { return text_; }
 
     /// The types of the results for inputs of these types.
     std::vector<ScalarType> result_types(std::span<const ScalarType> inputs) const;

@@ -5,16 +5,21 @@
 //                        stage 2   exp(x - 3) / 4
 //
 // Each stage is one pass over its arrays: a fusion, or a reduction whose elements a fusion
-// computes. Results of reductions are arrays with which later stages broadcast.
+// computes. Results of reductions are arrays with which later stages broadcast. If all reductions
+// have the same axes, and a row of elements fits the cache, all stages are one kernel, which reads
+// the arrays once (kernels/fused_rows.h).
 #pragma once
 
 #include <pycuda/array_fusion.h>
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace pycuda {
+
+class FusedRows;
 
 struct FusedReduction {
     Reduction reduction;
@@ -41,12 +46,14 @@ class FusedProgram {
     /// New arrays, one for each result. Throws as Fusion::run() and reduce(), and std::out_of_range
     /// for an axis that an array does not have.
     std::vector<Array> run(std::span<const Array *const> arrays,
-                           StreamRef stream = current_stream()) const;
+                           StreamRef stream = current_stream(),
+                           KernelForm form = KernelForm::Chosen) const;
 
   private:
     int arrays_;
     std::vector<FusedStage> stages_;
     std::vector<int> results_;
+    std::shared_ptr<FusedRows> rows_; ///< null if the stages cannot be one kernel
 };
 
 } // namespace pycuda

@@ -27,6 +27,12 @@ class KernelArguments;
 /// Adds a number that is passed by value as an element of a type. Throws ScalarOverflow.
 void add_number(KernelArguments &arguments, const Scalar &number, ScalarType type);
 
+/// An expression with the values of its numbers, in their order.
+struct TypedExpression {
+    const Expression &expression;
+    std::span<const Operand> numbers;
+};
+
 /// The arguments of one launch. The operands broadcast to the shape of the results. The results
 /// have one shape and the same order in memory.
 struct ElementOperands {

@@ -211,6 +211,11 @@ const Fusion::Typed &Fusion::known_types(std::span<const ScalarType> types) cons
     return known_->programs.emplace_back(typed(types));
 }
 
+TypedExpression Fusion::expression(std::span<const ScalarType> inputs) const {
+    const Typed &program = known_types(inputs);
+    return {program.expression, program.constants};
+}
+
 Function Fusion::kernel(const Typed &program, const ElementWalk &walk) const {
     const CUcontext context = require_context_handle();
     {

@@ -2,6 +2,7 @@
 #include <pycuda/fused_program.h>
 
 #include "kernels/common_shape.h"
+#include "kernels/fused_rows.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,9 +12,32 @@
 namespace pycuda {
 namespace {
 
-std::uint32_t axis_bits(const FusedReduction &reduction, int dimensions) {
+Array reduce_stage(const FusedStage &stage, std::span<const Array *const> inputs, StreamRef stream,
+                   KernelForm form) {
+    const FusedReduction &reduction = *stage.reduction;
+    const Layout shape = common_shape(inputs);
+    const std::uint32_t axes = fused_axes(reduction, shape.dimensions());
+    ReduceOptions options = {.axes = axes,
+                             .keep_axes = reduction.keep_axes,
+                             .dtype = reduction.dtype,
+                             .stream = stream,
+                             .form = form};
+    if (reduction.mean_of_less) {
+        double count = 1;
+        for (int axis = 0; axis < shape.dimensions(); ++axis)
+            if (axes >> axis & 1)
+                count *= static_cast<double>(shape.extent(axis));
+        options.finish = ReductionFinish::Divide;
+        options.divisor = std::max(count - *reduction.mean_of_less, 0.0);
+    }
+    return stage.fusion.reduce(reduction.reduction, inputs, options);
+}
+
+} // namespace
+
+std::uint32_t fused_axes(const FusedReduction &reduction, int dimensions) {
     if (!reduction.axes)
-        return ~std::uint32_t{0};
+        return static_cast<std::uint32_t>((std::uint64_t{1} << dimensions) - 1);
     std::uint32_t bits = 0;
     for (int axis : *reduction.axes) {
         if (axis < -dimensions || axis >= dimensions)
@@ -28,26 +52,6 @@ std::uint32_t axis_bits(const FusedReduction &reduction, int dimensions) {
     return bits;
 }
 
-Array reduce_stage(const FusedStage &stage, std::span<const Array *const> inputs,
-                   StreamRef stream) {
-    const FusedReduction &reduction = *stage.reduction;
-    const Layout shape = common_shape(inputs);
-    const std::uint32_t axes = axis_bits(reduction, shape.dimensions());
-    ReduceOptions options = {
-        .axes = axes, .keep_axes = reduction.keep_axes, .dtype = reduction.dtype, .stream = stream};
-    if (reduction.mean_of_less) {
-        double count = 1;
-        for (int axis = 0; axis < shape.dimensions(); ++axis)
-            if (axes >> axis & 1)
-                count *= static_cast<double>(shape.extent(axis));
-        options.finish = ReductionFinish::Divide;
-        options.divisor = std::max(count - *reduction.mean_of_less, 0.0);
-    }
-    return stage.fusion.reduce(reduction.reduction, inputs, options);
-}
-
-} // namespace
-
 FusedProgram::FusedProgram(int arrays, std::vector<FusedStage> stages, std::vector<int> results)
     : arrays_(arrays), stages_(std::move(stages)), results_(std::move(results)) {
     int values = arrays_;
@@ -61,12 +65,17 @@ FusedProgram::FusedProgram(int arrays, std::vector<FusedStage> stages, std::vect
             return result < arrays_ || result >= values;
         }))
         throw std::invalid_argument("a fusion needs results that its stages compute");
+    rows_ = FusedRows::of(arrays_, stages_, results_);
 }
 
-std::vector<Array> FusedProgram::run(std::span<const Array *const> arrays, StreamRef stream) const {
+std::vector<Array> FusedProgram::run(std::span<const Array *const> arrays, StreamRef stream,
+                                     KernelForm form) const {
     if (static_cast<int>(arrays.size()) != arrays_)
         throw std::invalid_argument("this fusion takes " + std::to_string(arrays_) +
                                     " arrays, not " + std::to_string(arrays.size()));
+    if (rows_ != nullptr)
+        if (std::optional<std::vector<Array>> results = rows_->run(arrays, stream, form))
+            return std::move(*results);
     std::vector<Array> computed;
     std::vector<const Array *> inputs;
     for (const FusedStage &stage : stages_) {
@@ -76,9 +85,9 @@ std::vector<Array> FusedProgram::run(std::span<const Array *const> arrays, Strea
                                  ? arrays[static_cast<std::size_t>(value)]
                                  : &computed[static_cast<std::size_t>(value - arrays_)]);
         if (stage.reduction) {
-            computed.push_back(reduce_stage(stage, inputs, stream));
+            computed.push_back(reduce_stage(stage, inputs, stream, form));
         } else {
-            for (Array &result : stage.fusion.run(inputs, stream))
+            for (Array &result : stage.fusion.run(inputs, stream, form))
                 computed.push_back(std::move(result));
         }
     }

@@ -19,8 +19,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
+#include <deque>
 #include <iterator>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -167,18 +169,44 @@ void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int
     new (self) Fusion(inputs, std::move(program), results, scalars_of(constants));
 }
 
-/// The programs of a fused function, by the types of its array arguments. A call with known types
-/// runs no Python code between the function and the kernel.
+/// Whether two constants give the same program. Objects of other types are equal only to
+/// themselves; the Python code of a FusedFunction compares these.
+bool is_same_constant(PyObject *a, PyObject *b) {
+    if (a == b)
+        return true;
+    if (Py_TYPE(a) != Py_TYPE(b))
+        return false;
+    if (PyFloat_CheckExact(a)) // 0.0 and -0.0 differ, and NaN is equal to itself
+        return std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(a)) ==
+               std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(b));
+    if (PyLong_CheckExact(a) || PyUnicode_CheckExact(a))
+        return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
+    if (!PyTuple_CheckExact(a) || PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b))
+        return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a); ++i)
+        if (!is_same_constant(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i)))
+            return false;
+    return true;
+}
+
+/// The programs of a fused function, by the types of its arrays and its constants. A call with
+/// known arguments runs no Python code between the function and the kernel.
 class FusedCalls {
   public:
-    /// Uses `fusion`, which has one result, for calls with arrays of these types.
-    void remember(nb::tuple arrays, nb::object fusion) {
-        Known known{{}, arrays.size(), fusion, runner_of(fusion)};
-        if (arrays.size() > most_arrays)
+    /// Uses `program` for calls with arrays of these types and with these constants. `single`: the
+    /// result is an array, else a tuple.
+    void remember(nb::tuple arguments, nb::object program, bool single) {
+        if (arguments.size() > most_arguments)
             return;
-        for (std::size_t i = 0; i < arrays.size(); ++i)
-            known.types[i] = require_array(arrays[i], "an argument").dtype().scalar();
-        std::lock_guard lock(mutex_);
+        Known known{{}, arguments.size(), program, runner_of(program), single};
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            const nb::object argument(arguments[i]);
+            if (is_array(argument))
+                known.arguments[i].type = array_of(argument).dtype().scalar();
+            else
+                known.arguments[i].constant = argument;
+        }
+        const nb::ft_lock_guard lock(mutex_);
         if (known_.size() < most_known)
             known_.push_back(std::move(known));
     }
@@ -186,28 +214,28 @@ class FusedCalls {
     /// The result; null if no program is known for these arguments.
     nb::object run(nb::tuple arguments) const {
         const std::size_t count = arguments.size();
-        if (count == 0 || count > most_arrays)
+        if (count == 0 || count > most_arguments)
             return {};
-        std::array<const Array *, most_arrays> arrays;
-        std::array<ScalarType, most_arrays> types;
+        Given given;
         for (std::size_t i = 0; i < count; ++i) {
             const nb::handle argument = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
+            given.arguments[i] = argument;
             if (!is_array(argument))
-                return {};
-            arrays[i] = &array_of(argument);
-            types[i] = arrays[i]->dtype().scalar();
+                continue;
+            given.arrays[i] = &array_of(argument);
+            given.objects[given.count] = argument;
+            given.inputs[given.count++] = given.arrays[i];
         }
-        if (const Runner program = find({types.data(), count})) {
-            std::array<nb::handle, most_arrays> objects;
-            for (std::size_t i = 0; i < count; ++i)
-                objects[i] = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
-            const std::span<const nb::handle> given(objects.data(), count);
-            const WorkScope device(given);
-            const PythonAllocatorScope scope(PythonAllocatorScope::inherited(given));
-            return wrap_array(std::move(program({arrays.data(), count}).front()),
-                              Py_TYPE(NB_TUPLE_GET_ITEM(arguments.ptr(), 0)));
-        }
-        return {};
+        const Known *known = find({given.arguments.data(), count}, given.arrays);
+        if (known == nullptr)
+            return {};
+        const std::span<const nb::handle> objects(given.objects.data(), given.count);
+        const WorkScope device(objects);
+        const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects));
+        std::vector<Array> results = known->run({given.inputs.data(), given.count});
+        PyTypeObject *const type = Py_TYPE(objects[0].ptr());
+        return known->single ? wrap_array(std::move(results.front()), type)
+                             : wrap_arrays(std::move(results), type);
     }
 
     /// `self` is a FusedFunction, a Python class that derives from this class.
@@ -218,15 +246,21 @@ class FusedCalls {
         return self.attr("_call")(*arguments, **keywords);
     }
 
+    static nb::object wrap_arrays(std::vector<Array> results, PyTypeObject *type) {
+        nb::list list;
+        for (Array &result : results)
+            list.append(wrap_array(std::move(result), type));
+        return nb::tuple(list);
+    }
+
   private:
-    static constexpr std::size_t most_arrays = 8, most_known = 16;
+    static constexpr std::size_t most_arguments = 12, most_known = 64;
 
     /// A Fusion or a FusedProgram.
     struct Runner {
         const Fusion *fusion = nullptr;
         const FusedProgram *program = nullptr;
 
-        explicit operator bool() const noexcept { return fusion != nullptr || program != nullptr; }
         std::vector<Array> operator()(std::span<const Array *const> arrays) const {
             return fusion != nullptr ? fusion->run(arrays) : program->run(arrays);
         }
@@ -238,22 +272,43 @@ class FusedCalls {
         return runner;
     }
 
-    struct Known {
-        std::array<ScalarType, most_arrays> types;
-        std::size_t count;
-        nb::object fusion; ///< keeps the program alive
-        Runner run;
+    struct Argument {
+        ScalarType type{};     ///< of an array
+        nb::object constant{}; ///< null for an array
     };
-    Runner find(std::span<const ScalarType> types) const {
-        std::lock_guard lock(mutex_);
-        for (const Known &known : known_)
-            if (std::ranges::equal(types, std::span(known.types).first(known.count)))
-                return known.run;
-        return {};
+    struct Known {
+        std::array<Argument, most_arguments> arguments;
+        std::size_t count;
+        nb::object program; ///< keeps the program alive
+        Runner run;
+        bool single;
+    };
+    struct Given {
+        std::array<nb::handle, most_arguments> arguments, objects;
+        std::array<const Array *, most_arguments> arrays{}, inputs;
+        std::size_t count = 0; ///< of the arrays
+    };
+
+    const Known *find(std::span<const nb::handle> arguments,
+                      std::span<const Array *const> arrays) const {
+        const nb::ft_lock_guard lock(mutex_);
+        for (const Known &known : known_) {
+            bool fits = known.count == arguments.size();
+            for (std::size_t i = 0; fits && i < arguments.size(); ++i) {
+                const Argument &wanted = known.arguments[i];
+                fits = arrays[i] != nullptr
+                           ? !wanted.constant && arrays[i]->dtype().scalar() == wanted.type
+                           : wanted.constant &&
+                                 is_same_constant(arguments[i].ptr(), wanted.constant.ptr());
+            }
+            if (fits)
+                return &known;
+        }
+        return nullptr;
     }
 
-    mutable std::mutex mutex_; ///< for Python without the GIL
-    std::vector<Known> known_; ///< only grows, so results of find() stay valid
+    mutable nb::ft_mutex mutex_;
+    std::deque<Known> known_; ///< only grows, so results of find() stay valid
 };
 
 /// Returns an array, or a tuple if there are several results.
@@ -273,10 +328,7 @@ nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle strea
     std::vector<Array> results = self.run(inputs, stream_ref(stream));
     if (results.size() == 1)
         return wrap_array(std::move(results[0]), type);
-    nb::list list;
-    for (Array &result : results)
-        list.append(wrap_array(std::move(result), type));
-    return nb::tuple(list);
+    return FusedCalls::wrap_arrays(std::move(results), type);
 }
 
 void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arrays) {
@@ -291,6 +343,36 @@ void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arra
         objects.push_back(nb::borrow(array));
         inputs.push_back(&require_array(array, "what a fused function is called with"));
     }
+    const std::vector<nb::handle> handles(objects.begin(), objects.end());
+    const WorkScope device{std::span<const nb::handle>(handles)};
+    self.run_into(to, inputs);
+}
+
+/// The arrays without their last axis, one for each of its elements.
+void add_parts(std::vector<Array> &parts, const Array &array) {
+    const Layout &whole = array.layout();
+    const int last = whole.dimensions() - 1;
+    if (last < 0)
+        throw_value_error("an array without axes has no parts");
+    Layout layout;
+    for (int axis = 0; axis < last; ++axis)
+        layout.append(whole.extent(axis), whole.stride(axis));
+    for (std::int64_t k = 0; k < whole.extent(last); ++k)
+        parts.push_back(array.view(layout, k * whole.stride(last)));
+}
+
+/// As run_into(), with the elements of the arrays' last axes.
+void fusion_run_into_parts(const Fusion &self, nb::handle result, nb::sequence arrays) {
+    std::vector<Array> to, from;
+    std::vector<nb::object> objects = {nb::borrow(result)};
+    add_parts(to, require_array(result, "a result"));
+    for (nb::handle array : arrays) {
+        objects.push_back(nb::borrow(array));
+        add_parts(from, require_array(array, "what a fused function is called with"));
+    }
+    std::vector<const Array *> inputs;
+    for (const Array &part : from)
+        inputs.push_back(&part);
     const std::vector<nb::handle> handles(objects.begin(), objects.end());
     const WorkScope device{std::span<const nb::handle>(handles)};
     self.run_into(to, inputs);
@@ -345,6 +427,7 @@ void bind_array_algorithms(nb::module_ &module) {
              nb::arg("constants"))
         .def("run", fusion_run<Fusion>, nb::arg("arrays"), nb::arg("stream").none() = nb::none())
         .def("run_into", fusion_run_into, nb::arg("results"), nb::arg("arrays"))
+        .def("run_into_parts", fusion_run_into_parts, nb::arg("result"), nb::arg("arrays"))
         .def("result_types", fusion_types, nb::arg("dtypes"));
     nb::class_<FusedProgram>(module, "_FusedProgram",
                              "Elementwise operations and reductions, in stages.")
@@ -353,7 +436,8 @@ void bind_array_algorithms(nb::module_ &module) {
              nb::arg("stream").none() = nb::none());
     nb::class_<FusedCalls>(module, "_FusedCalls", "What a fused function is called with again.")
         .def(nb::init<>())
-        .def("_remember", &FusedCalls::remember, nb::arg("arrays"), nb::arg("fusion"))
+        .def("_remember", &FusedCalls::remember, nb::arg("arguments"), nb::arg("program"),
+             nb::arg("single"))
         .def("__call__", &FusedCalls::call);
     module.def("_array_scan", in_work_scope(array_scan), nb::arg("name"), nb::arg("array"),
                nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),

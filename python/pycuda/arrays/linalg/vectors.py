@@ -27,20 +27,23 @@ def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis=None):
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = moveaxis(as_array(a), axisa, -1), moveaxis(as_array(b), axisb, -1)
+    a, b = _last(as_array(a), axisa), _last(as_array(b), axisb)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise ValueError(
             f"both must be vectors of 3 elements, not {a.shape[-1]} and {b.shape[-1]}"
         )
-    shape = np.broadcast_shapes(a.shape, b.shape)
-    kind = np.result_type(a.dtype, b.dtype)
+    shape = a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape)
+    kind = a.dtype if a.dtype == b.dtype else np.result_type(a.dtype, b.dtype)
     result = empty(shape, kind)
     if kind.kind == "b":
         raise TypeError("cross() of bool is not defined")
     if result.size:
-        parts = [[one[..., k] for k in range(3)] for one in (result, a, b)]
-        _cross.into(parts[0], *parts[1], *parts[2])
+        _cross.into_parts(result, a, b)
     return result if axisc == -1 else moveaxis(result, -1, axisc)
+
+
+def _last(a, axis: int):
+    return a if axis in (-1, a.ndim - 1) else moveaxis(a, axis, -1)
 
 
 @fuse

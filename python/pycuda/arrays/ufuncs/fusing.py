@@ -185,6 +185,17 @@ def _kind(value):
     )
 
 
+def _is_plain(value) -> bool:
+    """Whether C++ may keep and compare an argument: an array, or an immutable object without references."""
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return (
+        value is None
+        or type(value) in (bool, int, float, str)
+        or isinstance(value, (ArrayBase, np.dtype, type))
+    )
+
+
 class FusedFunction(_driver._FusedCalls):
     """The result of :func:`fuse`.
 
@@ -206,6 +217,24 @@ class FusedFunction(_driver._FusedCalls):
         plan = self._plan(args, {})
         plan.program.run_into(results, [args[i] for i in plan.places])
 
+    def into_parts(self, result, *arrays) -> None:
+        """Call the function with the elements of the arrays' last axes, as many arrays without this axis each.
+
+        Its results become the elements of the last axis of ``result``. The function has no reductions and one
+        parameter for each part.
+        """
+        key = (
+            "parts",
+            *[one for array in arrays for one in (array.dtype, array.shape[-1])],
+        )
+        plan = self._plans.get(key)
+        if plan is None:
+            parts = tuple(
+                array[..., k] for array in arrays for k in range(array.shape[-1])
+            )
+            plan = self._plans[key] = self._plan(parts, {})
+        plan.program.run_into_parts(result, arrays)
+
     # A call with arrays of known types does not come here: _FusedCalls has the kernels.
     def _call(self, *args, stream=None, **kwargs):
         """The function's result, computed in ``stream``."""
@@ -221,8 +250,8 @@ class FusedFunction(_driver._FusedCalls):
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
-            if plan.single and not kwargs and len(plan.places) == len(args):
-                self._remember(args, plan.program)
+            if not kwargs and all(map(_is_plain, args)):
+                self._remember(args, plan.program, plan.single)
         return plan
 
     def __get__(self, instance, owner=None):
@@ -238,13 +267,15 @@ def fuse(function: Callable) -> FusedFunction:
     ``var``, ``std``, ``argmin`` and ``argmax`` with ``axis``, ``keepdims``, ``dtype``, ``initial`` and ``where``. The
     function may return one value or several.
 
-    All elementwise operations between two reductions are one kernel with the second reduction. So a softmax of rows
-    is three kernels, and a function without reductions is one. Several results without reductions must have one
-    shape, to which the arguments broadcast.
+    A function without reductions is one kernel. If all reductions have the same axes, and each result of a reduction
+    has at most 8192 elements along the contiguous axis, or 2048 along another axis, the function is one kernel as
+    well: a softmax of rows reads its argument from memory once. For longer rows, all elementwise operations between
+    two reductions are one kernel with the second reduction, so a softmax is three kernels. Several results without
+    reductions must have one shape, to which the arguments broadcast.
 
     Results of elementwise operations have the same bits as those of the function without ``fuse``. Sums of floats
-    have the same bits if the arguments are contiguous; ``var`` and ``std`` may differ in the last bits. The fused
-    function has an additional parameter ``stream=``.
+    may differ in the last bits; they are the same in each run and on each device. The fused function has an additional
+    parameter ``stream=``.
 
     Raises :class:`FusionError`, a TypeError that names what cannot be fused: parts of arrays, conditions on elements,
     arrays that are not arguments, ``out`` of a reduction, and other operations.

@@ -115,10 +115,15 @@ def array_equiv(a1, a2) -> bool:
 
 
 def _all_equal(a, b, equal_nan: bool) -> bool:
-    same = UFUNCS["equal"](a, b)
+    return bool(_are_equal(a, b, bool(equal_nan)))
+
+
+@fuse
+def _are_equal(a, b, equal_nan):
+    same = a == b
     if equal_nan:
-        same = same | (UFUNCS["isnan"](a) & UFUNCS["isnan"](b))
-    return bool(same.all())
+        same = same | ((a != a) & (b != b))
+    return same.all()
 
 
 @public()
@@ -165,7 +170,12 @@ def isreal(x):
     >>> gpuarray.isreal(gpuarray.array([1 + 0j, 1 + 2j]))
     array([ True, False])
     """
-    return as_source(x).imag == 0
+    return _is_real(as_source(x))
+
+
+@fuse
+def _is_real(x):
+    return x.imag == 0
 
 
 @public()
@@ -180,4 +190,9 @@ def iscomplex(x):
     >>> gpuarray.iscomplex(gpuarray.array([1 + 0j, 1 + 2j]))
     array([False,  True])
     """
-    return as_source(x).imag != 0
+    return _is_complex(as_source(x))
+
+
+@fuse
+def _is_complex(x):
+    return x.imag != 0

@@ -153,7 +153,12 @@ def real_if_close(a, tol: int = 100):
     if a.dtype.kind != "c":
         return a
     limit = tol * np.finfo(a.dtype).eps if tol > 1 else tol
-    return a.real if bool((UFUNCS["absolute"](a.imag) < limit).all()) else a
+    return a.real if bool(_are_below(a, float(limit))) else a
+
+
+@fuse
+def _are_below(a, limit):
+    return (abs(a.imag) < limit).all()
 
 
 @public()

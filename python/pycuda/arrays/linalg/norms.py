@@ -10,8 +10,9 @@ from pycuda.arrays.linalg.factoring import check_matrices, check_square, inv
 from pycuda.arrays.linalg.spectral import svdvals
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
-from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.shapes.axes import fused_axes, normalize_axes
 from pycuda.arrays.shapes.views import moveaxis
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -20,8 +21,20 @@ def _numbers(x):
     return x.astype(np.float64) if x.dtype.kind in "biu" else x
 
 
-def _squares(x):
-    return x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
+@fuse
+def _root_of_squares(x, axis, keepdims):
+    squares = x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
+    return np.sqrt(squares.sum(axis, None, None, keepdims))
+
+
+@fuse
+def _largest_size(x, axis, keepdims):
+    return abs(x).max(axis, None, keepdims, 0)
+
+
+@fuse
+def _sum_of_sizes(x, axis, keepdims):
+    return abs(x).sum(axis, None, None, keepdims)
 
 
 @public("linalg")
@@ -38,6 +51,8 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     array(5.)
     """
     x = _numbers(x)
+    if ord == np.inf and x.size:
+        return _largest_size(x, fused_axes(axis, x.ndim), bool(keepdims))
     if ord == np.inf:
         return UFUNCS["absolute"](x).max(axis, None, keepdims, 0)
     if ord == -np.inf:
@@ -46,10 +61,10 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
         kind = UFUNCS["absolute"](x[(slice(0, 0),) * x.ndim]).dtype
         return (x != 0).sum(axis, None, None, keepdims).astype(kind)
     if ord == 2:
-        return UFUNCS["sqrt"](_squares(x).sum(axis, None, None, keepdims))
-    size = UFUNCS["absolute"](x)
+        return _root_of_squares(x, fused_axes(axis, x.ndim), bool(keepdims))
     if ord == 1:
-        return size.sum(axis, None, None, keepdims)
+        return _sum_of_sizes(x, fused_axes(axis, x.ndim), bool(keepdims))
+    size = UFUNCS["absolute"](x)
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     return (size**ord).sum(axis, None, None, keepdims) ** (1 / ord)
@@ -74,7 +89,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
             f"matrix_norm() expects at least two axes, not an array of shape {x.shape}"
         )
     if ord in ("fro", None):
-        return UFUNCS["sqrt"](_squares(x).sum((-2, -1), None, None, keepdims))
+        return _root_of_squares(x, (-2, -1), bool(keepdims))
     if ord in (2, -2, "nuc"):
         values = svdvals(x)
         result = (

@@ -12,8 +12,9 @@ from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import full
 from pycuda.arrays.reductions.reducing import axis_bits, given, mask_of, reduce
 from pycuda.arrays.registry import public
-from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.shapes.axes import fused_axes, normalize_axes
 from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.tracing import traceable
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
@@ -205,12 +206,22 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
         weights = _weights_of_axes(a, axis, weights)
     kind = np.result_type(a.dtype, weights.dtype, *([np.float64] if a.dtype.kind in "iub" else []))  # fmt: skip
     weights = broadcast_to(weights, a.shape)
-    total = weights.sum(axis, kind, None, keepdims)
-    if bool((total == 0).any()):
+    result, total = _weighted(a, weights, fused_axes(axis, a.ndim), kind, keepdims)
+    if bool(_has_zero(total)):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    products = UFUNCS["multiply"](a, weights, dtype=kind)
-    result = products.sum(axis, kind, None, keepdims) / total
     return (result, total) if returned else result
+
+
+@fuse
+def _has_zero(x):
+    return (x == 0).any()
+
+
+@fuse
+def _weighted(a, weights, axes, kind, keepdims):
+    total = weights.sum(axes, kind, None, keepdims)
+    products = a.astype(kind) * weights.astype(kind)
+    return products.sum(axes, kind, None, keepdims) / total, total
 
 
 def _weights_of_axes(a, axis, weights):

@@ -13,6 +13,8 @@ from pycuda.arrays.reductions.reducing import (
     reduce,
 )
 from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.axes import fused_axes
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.tracing import traceable
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
@@ -232,8 +234,17 @@ def ptp(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
     """
     a, keepdims = as_array(a), bool(given(keepdims, False))
     with _Work(stream, allocator):
-        low, high = min(a, axis, keepdims=keepdims), max(a, axis, keepdims=keepdims)
-        return put_into(out, UFUNCS["subtract"](high, low), "same_kind")
+        if a.dtype.kind == "V":
+            low, high = min(a, axis, keepdims=keepdims), max(a, axis, keepdims=keepdims)
+            result = UFUNCS["subtract"](high, low)
+        else:
+            result = _range(a, fused_axes(axis, a.ndim), keepdims)
+        return put_into(out, result, "same_kind")
+
+
+@fuse
+def _range(a, axes, keepdims):
+    return a.max(axes, None, keepdims) - a.min(axes, None, keepdims)
 
 
 @public(array_api=True)

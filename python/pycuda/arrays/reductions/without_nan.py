@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda.arrays.creation.conversion import as_array, put_into
+from pycuda.arrays.creation.conversion import as_array, put_back, put_into
 from pycuda.arrays.indexing.selecting import where as where_
 from pycuda.arrays.reductions.means import delta_of, mean, var
 from pycuda.arrays.reductions.reducing import (
@@ -16,6 +16,7 @@ from pycuda.arrays.reductions.reducing import (
 )
 from pycuda.arrays.reductions.scans import cumprod, cumsum
 from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.axes import fused_axes
 from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -132,14 +133,11 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """
     a = as_array(a)
     if where is None and a.dtype.kind in "fc":
-        result = _mean_of_numbers(a, _plain(axis), dtype, bool(given(keepdims, False)))
+        result = _mean_of_numbers(
+            a, fused_axes(axis, a.ndim), dtype, bool(given(keepdims, False))
+        )
         return put_into(out, result)
     return mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
-
-
-def _plain(axis):
-    """An axis as an int, a tuple or None, for the key of a fused function."""
-    return tuple(axis) if isinstance(axis, list) else axis
 
 
 @fuse
@@ -150,6 +148,11 @@ def _mean_of_numbers(a, axis, dtype, keepdims):
 @fuse
 def _variance_of_numbers(a, axis, dtype, ddof, keepdims):
     return a.var(axis, dtype, None, ddof, keepdims, where=a == a)
+
+
+@fuse
+def _deviation_of_numbers(a, axis, dtype, ddof, keepdims):
+    return a.std(axis, dtype, None, ddof, keepdims, where=a == a)
 
 
 @public()
@@ -164,7 +167,9 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     a, ddof = as_array(a), delta_of(ddof, correction)
     keepdims = bool(given(keepdims, False))
     if where is None and mean is None and ddof in (0, 1) and a.dtype.kind in "fc":
-        result = _variance_of_numbers(a, _plain(axis), dtype, ddof, keepdims)
+        result = _variance_of_numbers(
+            a, fused_axes(axis, a.ndim), dtype, ddof, keepdims
+        )
         return put_into(out, result)
     result = var(
         a, axis, dtype, None, ddof, keepdims, where=_numbers(a, where), mean=mean
@@ -192,6 +197,14 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     >>> gpuarray.nanstd(gpuarray.array([3.0, np.nan, 1.0]))
     array(1.)
     """
+    a = as_array(a)
+    if where is None and mean is None and a.dtype.kind in "fc":
+        less = delta_of(ddof, correction)
+        if less in (0, 1):
+            result = _deviation_of_numbers(
+                a, fused_axes(axis, a.ndim), dtype, less, bool(given(keepdims, False))
+            )
+            return put_into(out, result, "same_kind")
     variance = nanvar(
         a,
         axis,
@@ -237,11 +250,26 @@ def nanargmax(a, axis=None, out=None, *, keepdims=False):
 def _nan_index(name, worst, a, axis, out, keepdims):
     a, keepdims = as_array(a), bool(given(keepdims, False))
     if _is_float(a):
+        axes = fused_axes(axis, a.ndim)
+        if a.size and a.dtype.kind in "fc" and (axes is None or len(axes) == 1):
+            index, missing = _index_of_numbers(a, name, worst, axes, keepdims)
+            if bool(missing.any()):
+                raise ValueError("All-NaN slice encountered")
+            return put_back(out, index)
         missing = UFUNCS["isnan"](a)
         if a.size and bool(missing.all(axis).any()):
             raise ValueError("All-NaN slice encountered")
         a = where_(missing, a.dtype.type(worst), a)
     return getattr(a, name)(axis, out, keepdims)
+
+
+@fuse
+def _index_of_numbers(a, name, worst, axes, keepdims):
+    missing = a != a
+    index = getattr(np.where(missing, a.dtype.type(worst), a), name)(
+        axes, None, keepdims
+    )
+    return index, missing.all(axes)
 
 
 @public()
@@ -274,4 +302,11 @@ def nancumprod(a, axis=None, dtype=None, out=None):
 def _without_nan(a, value):
     if not _is_float(a):
         return a
-    return where_(UFUNCS["isnan"](a), a.dtype.type(value), a)
+    if a.dtype.kind == "V":
+        return where_(UFUNCS["isnan"](a), a.dtype.type(value), a)
+    return _filled(a, value)
+
+
+@fuse
+def _filled(a, value):
+    return np.where(a != a, a.dtype.type(value), a)

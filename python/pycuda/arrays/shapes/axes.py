@@ -116,6 +116,11 @@ def diagonal(ary, offset: int = 0, axis1: int = 0, axis2: int = 1):
     return ary._view(start, shape, [*(ary.strides[axis] for axis in rest), step])
 
 
+def fused_axes(axis, ndim: int):
+    """The axes as an argument of a fused function: None for all, else a tuple of numbers from the front."""
+    return None if axis is None else normalize_axes(axis, ndim)
+
+
 def normalize_axes(axis, count: int) -> tuple[int, ...]:
     """Convert axes to numbers from the front; None means all. Raises ValueError for a repeated axis."""
     if axis is None:

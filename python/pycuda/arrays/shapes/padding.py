@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array
-from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.creation.filled import empty, full
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import _along
 from pycuda.arrays.shapes.repeating import _on_host
@@ -13,6 +15,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 # Padding
 
+_FEW = 1 << 16  # elements that a fill writes in the time of a launch
 _BY_PLACE = {"edge", "reflect", "symmetric", "wrap"}
 _STATISTICS = {"maximum": "max", "minimum": "min", "mean": "mean"}
 _KEYWORDS = {
@@ -75,11 +78,17 @@ def _pad_by_place(array, widths, mode):
 
 def _pad_axes(array, widths, mode, options):
     padded = [n + sum(w) for n, w in zip(array.shape, widths.tolist(), strict=True)]
-    result = empty(padded, array.dtype)
     inner = tuple(
         slice(before, before + n)
         for n, (before, _) in zip(array.shape, widths.tolist(), strict=True)
     )
+    values = np.asarray(_on_host(options.get("constant_values", 0)))
+    if mode == "constant" and values.size == 1 and math.prod(padded) <= _FEW:
+        # One launch for all borders, which writes the other elements as well.
+        result = full(padded, values.reshape(()).astype(array.dtype)[()], array.dtype)
+        result[inner] = array
+        return result
+    result = empty(padded, array.dtype)
     result[inner] = array
     if mode == "empty":
         return result

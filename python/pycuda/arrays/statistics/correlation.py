@@ -12,7 +12,7 @@ from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.reductions.means import average
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
-from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.tools import context_dependent_memoize
 
 _MODES = ("full", "same", "valid")
@@ -144,7 +144,9 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     kinds = [m.dtype] if y is None else [m.dtype, as_array(y).dtype]
     kind = np.result_type(*kinds, np.float64) if dtype is None else np.dtype(dtype)
     # As in NumPy, ``m`` of one row is transposed, and ``y`` of one row is not.
-    x = _variables(m, rowvar or m.ndim < 2, kind)
+    # Without other variables and weights, the kernel that subtracts the means converts as well.
+    is_plain = y is None and fweights is None and aweights is None and m.size > 0
+    x = _variables(m, rowvar or m.ndim < 2, m.dtype if is_plain else kind)
     if y is not None:
         y = as_array(y)
         if y.ndim > 2:
@@ -164,7 +166,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
                 )
             weights = one if weights is None else weights * one
     if weights is None:
-        factor, mean = x.shape[1] - ddof, x.mean(1)
+        factor = x.shape[1] - ddof
+        x = _centred(x, kind) if x.size else x
     else:
         mean = average(x, 1, weights)
         total = float(weights.sum().get())
@@ -172,10 +175,16 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         if ddof and aweights is not None:
             used = ddof * float((weights * as_array(aweights)).sum().get()) / total
         factor = total - (used if aweights is not None else ddof)
-    x = x - mean[:, None]
+        x = x - mean[:, None]
     other = x if weights is None else x * weights
     result = matmul(x, other.T.conj()) * (1 / factor if factor > 0 else np.inf)
     return result._reshape(()) if result.size == 1 else result
+
+
+@fuse
+def _centred(x, kind):
+    x = x.astype(kind)
+    return x - x.mean(1, keepdims=True)
 
 
 def _variables(m, rowvar, kind):
@@ -204,8 +213,13 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
-    root = UFUNCS["sqrt"](c.diagonal().real)
-    c = c / root[:, None] / root[None, :]
+    variances = c.diagonal()
+    return _scaled(c, variances[:, None], variances[None, :])
+
+
+@fuse
+def _scaled(c, rows, columns):
+    c = c / np.sqrt(rows.real) / np.sqrt(columns.real)
     if c.dtype.kind == "c":
         return c.real.clip(-1, 1) + c.imag.clip(-1, 1) * c.dtype.type(1j)
     return c.clip(-1, 1)

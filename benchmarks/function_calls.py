@@ -350,6 +350,14 @@ MORE = {
     "sum, axis 1": (lambda np, d: d.m.sum(1), lambda t, d: d.m.sum(1)),
     "median, axis 1": (lambda np, d: np.median(d.wide_rows, 1), lambda t, d: t.median(d.wide_rows, 1)),
     "sort, axis 1": (lambda np, d: np.sort(d.wide_rows, 1), lambda t, d: t.sort(d.wide_rows, 1)),
+    "sort, rows of 8": (
+        lambda np, d: np.sort(d.x[: d.n // 8 * 8].reshape(-1, 8), 1),
+        lambda t, d: t.sort(d.x[: d.n // 8 * 8].reshape(-1, 8), 1),
+    ),
+    "median, rows of 8": (
+        lambda np, d: np.median(d.x[: d.n // 8 * 8].reshape(-1, 8), 1),
+        lambda t, d: t.median(d.x[: d.n // 8 * 8].reshape(-1, 8), 1),
+    ),
     "uint8 @ row": (lambda np, d: d.small[: d.n // 8 * 8].reshape(-1, 8) @ d.other[:8], None),
     "softmax": (
         lambda np, d: (e := np.exp(d.m - d.m.max(1, keepdims=True))) / e.sum(1, keepdims=True),

@@ -280,6 +280,27 @@ def test_selecting(dtype, shape):
             same_values(values, np.take_along_axis(x, order.get(), -1))
 
 
+# On a GPU, the registers of a warp or of a block hold rows of up to 32 Ki keys.
+@pytest.mark.parametrize("dtype", "?bHefdQ")
+@pytest.mark.parametrize("shape", [(9, 1), (5, 2), (5, 33), (11, 512), (2, 513), (3, 7000)])  # fmt: skip
+def test_selecting_in_registers(dtype, shape):
+    if shape[1] > 33 and dtype not in "Hfd" and is_softcuda():
+        pytest.skip("a GPU's way takes long to compile for a CPU; three types will do")
+    x, n = keys(shape, dtype), shape[1]
+    on_device = gpuarray.to_gpu(x)
+    middle = [(n - 1) // 2, n // 2, n - 1]
+    for ranks in (middle, [n // 3], [n - 1, 0, n // 3, n // 3], list(range(min(n, 5)))):
+        chosen = _driver._array_select(on_device, 1, ranks, way="blocks")
+        same_values(chosen, ascending(x)[:, ranks])
+
+
+def test_selecting_in_the_registers_of_large_blocks():
+    x = keys((2, 9000), "f")
+    for rows in (x, np.zeros_like(x), np.full_like(x, np.nan), -np.abs(x)):
+        chosen = _driver._array_select(gpuarray.to_gpu(rows), 1, [4499, 4500, 8999], way="blocks")  # fmt: skip
+        same_values(chosen, ascending(rows)[:, [4499, 4500, 8999]])
+
+
 def test_selecting_in_many_rows():
     x = keys((300, 16_400), "f4")  # a block for each
     on_device = gpuarray.to_gpu(x)

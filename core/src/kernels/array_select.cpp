@@ -6,6 +6,7 @@
 #include <pycuda/copy.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 namespace pycuda {
@@ -107,6 +108,35 @@ void select_in_parts(const Selecting &selecting) {
     }
 }
 
+/// The greatest number of keys that the registers of a block's threads hold.
+std::int64_t most_held(ScalarType type) {
+    return item_size(type) == 8 ? 16 << 10 : 32 << 10;
+}
+
+/// Selects in one launch, which reads each row once; see select_held.cuh.
+void select_held(Sorting &work, std::span<const std::int64_t> ranks) {
+    const bool of_block = work.length > 32 * 16;
+    const unsigned block = !of_block || work.length <= 256 * 32 ? threads : 1024;
+    const std::int64_t group = of_block ? block : lanes_of_row(work.length);
+    unsigned logarithm = 0;
+    while (group << logarithm < work.length)
+        ++logarithm;
+    const SortVariant variant{work.type(), SortStage::SelectHeld,  false,
+                              of_block,    {logarithm, block, {}}, static_cast<unsigned>(group)};
+    std::array<std::int64_t, most_ranks> wanted{};
+    std::ranges::copy(ranks, wanted.begin());
+    KernelArguments arguments(work.use); // as HeldGeometry of select_held.cuh
+    arguments.add(work.keys);
+    arguments.add(work.result);
+    arguments.add(work.length);
+    arguments.add(work.rows);
+    arguments.add(work.flip);
+    arguments.add(wanted);
+    arguments.add(static_cast<std::int64_t>(ranks.size()));
+    work.launch(work.kernel(variant), {sort_grid(divide_up(work.rows * group, block))}, block,
+                arguments);
+}
+
 /// Selects the elements of `ranks` in each row. Writes their keys to `out` if it is not null.
 Selecting select_rows(Sorting &work, std::span<const std::int64_t> ranks, const Array *out) {
     const std::int64_t found = work.rows * static_cast<std::int64_t>(ranks.size());
@@ -170,6 +200,11 @@ Array select(const Array &in, int axis, std::span<const std::int64_t> ranks,
     Sorting work = sorting_of(in, axis, false, options, count);
     if (work.result.size() == 0)
         return finish(work, axis);
+    if (!is_serial(options) && work.length <= most_held(work.type()) &&
+        ranks.size() <= most_ranks) {
+        select_held(work, ranks);
+        return finish(work, axis);
+    }
     if (is_long(in, axis, options) && ranks.size() <= most_ranks) {
         select_rows(work, ranks, &work.result);
         return finish(work, axis);

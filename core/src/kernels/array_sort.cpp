@@ -1,4 +1,5 @@
-// array_sort.cpp -- launches a radix sort: one kernel for short rows, else one for each digit.
+// array_sort.cpp -- launches sorts: one kernel for short rows, else a radix sort with one kernel
+// for each digit.
 #include <pycuda/array_sort.h>
 
 #include "kernels/compact.h"
@@ -83,6 +84,24 @@ void sort_small_rows(Sorting &work) {
     arguments.add(geometry_of(work));
     work.launch(work.kernel({work.type(), SortStage::Small, work.pairs, false, {items}}),
                 {sort_grid(work.rows)}, threads, arguments);
+}
+
+/// Sorts rows of up to 32 keys by lanes of a warp; see sort_short.cuh.
+void sort_short_rows(Sorting &work) {
+    const std::int64_t group = lanes_of_row(work.length);
+    KernelArguments arguments(work.use);
+    arguments.add(work.keys);
+    arguments.add(work.pairs ? nullptr : &work.result);
+    arguments.add(work.order ? &*work.order : nullptr);
+    arguments.add(work.pairs ? &work.result : nullptr);
+    arguments.add(work.rows);
+    arguments.add(work.flip);
+    arguments.add(static_cast<std::int32_t>(work.length));
+    arguments.add(std::int32_t{work.order.has_value()});
+    const SortVariant variant{work.type(), SortStage::SortShort,        work.pairs, false,
+                              {},          static_cast<unsigned>(group)};
+    work.launch(work.kernel(variant), {sort_grid(divide_up(work.rows * group, threads))}, threads,
+                arguments);
 }
 
 /// The number of keys for each digit of each pass: [row][pass][digit].
@@ -180,6 +199,8 @@ Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &option
     if (in.size() != 0) {
         if (is_serial(options))
             sort_serially(work);
+        else if (work.length <= 32)
+            sort_short_rows(work);
         else if (work.length <= std::int64_t{8} * threads)
             sort_small_rows(work);
         else

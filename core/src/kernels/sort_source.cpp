@@ -3,10 +3,12 @@
 #include "kernels/sorting.h"
 
 #include "kernels/device/select.cuh.h"
+#include "kernels/device/select_held.cuh.h"
 #include "kernels/device/sort.cuh.h"
 #include "kernels/device/sort_buckets.cuh.h"
 #include "kernels/device/sort_keys.cuh.h"
 #include "kernels/device/sort_serial.cuh.h"
+#include "kernels/device/sort_short.cuh.h"
 
 #include <algorithm>
 
@@ -127,6 +129,27 @@ std::string select_source(const SortVariant &variant) {
            std::string(device_code::select_cuh) + select_kernel(variant);
 }
 
+std::string group_of(const SortVariant &variant) {
+    return "\n#define GROUP " + std::to_string(variant.group) + "\n";
+}
+
+std::string short_source(const SortVariant &variant) {
+    return group_of(variant) + std::string(device_code::sort_short_cuh) +
+           "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(\n"
+           "        const U *keys_in, U *keys_out, const long long *order, long long *values_out,\n"
+           "        long long rows, pycuda::ShortGeometry g) {\n    pycuda::sort_short<" +
+           (variant.pairs ? "true" : "false") +
+           ">(keys_in, keys_out, order, values_out, rows, g);\n}\n";
+}
+
+std::string held_source(const SortVariant &variant) {
+    return "#define HELD " + std::to_string(1u << variant.tile.items) + group_of(variant) +
+           std::string(device_code::select_held_cuh) +
+           "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(const U *keys, U "
+           "*out,\n"
+           "        pycuda::HeldGeometry g) {\n    pycuda::select_held(keys, out, g);\n}\n";
+}
+
 std::string kernel_of(const SortVariant &variant) {
     constexpr const char *rankings[] = {"Late", "Late", "Early", "Marks"};
     const std::string items = std::to_string(variant.tile.items);
@@ -190,6 +213,10 @@ std::string sort_source(const SortVariant &variant) {
         std::to_string(variant.tile.threads == 0 ? 256 : variant.tile.threads) +
         "\n#define SORT_SERIAL_BITS " + std::to_string(serial_bits(variant.type)) + "\n" +
         std::string(device_code::sort_keys_cuh);
+    if (variant.stage == SortStage::SelectHeld)
+        return code + held_source(variant);
+    if (variant.stage == SortStage::SortShort)
+        return code + short_source(variant);
     if (variant.stage >= SortStage::SelectCount)
         return code + select_source(variant);
     return code +

@@ -8,7 +8,9 @@
 #include <pycuda/array_sort.h>
 #include <pycuda/launch.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,7 +19,8 @@
 
 namespace pycuda {
 
-/// The kernels: of sort.cuh, of sort_serial.cuh, of sort_buckets.cuh and of select.cuh.
+/// The kernels: of sort.cuh, of sort_serial.cuh, of sort_buckets.cuh, of select.cuh, of
+/// select_held.cuh and of sort_short.cuh.
 enum class SortStage : std::uint8_t {
     Count,
     Plan,
@@ -34,7 +37,9 @@ enum class SortStage : std::uint8_t {
     SelectChoose,
     SelectRow,
     PartCount,
-    PartWrite
+    PartWrite,
+    SelectHeld,
+    SortShort
 };
 
 /// All that the source of a stage depends on.
@@ -43,17 +48,20 @@ struct SortVariant {
     SortStage stage;
     bool pairs;
     bool wide;
-    SortTile tile; ///< for a selection of ranks, `items` is their number
+    SortTile tile;      ///< for a selection of ranks, `items` is their number; for SelectHeld, the
+                        ///< logarithm of a thread's keys
+    unsigned group = 0; ///< of SelectHeld and SortShort: the threads of a row
 
     KernelKey key() const noexcept {
         KernelKey key = 5; // a sort
         for (auto [value, bits] : {std::pair<unsigned, int>{static_cast<unsigned>(type), 4},
-                                   {static_cast<unsigned>(stage), 4},
+                                   {static_cast<unsigned>(stage), 5},
                                    {pairs, 1},
                                    {wide, 1},
                                    {tile.items, 5},
-                                   {tile.threads / 128, 3},
-                                   {static_cast<unsigned>(tile.ranking), 2}})
+                                   {tile.threads / 128, 4},
+                                   {static_cast<unsigned>(tile.ranking), 2},
+                                   {static_cast<unsigned>(std::bit_width(group)), 4}})
             key = key << bits | value;
         return key;
     }
@@ -64,6 +72,12 @@ inline int serial_bits(ScalarType type) noexcept { return item_size(type) >= 4 ?
 
 /// "sort_pass": the operation of a stage, for KernelTable.
 std::string_view sort_kernel_name(SortStage stage) noexcept;
+
+/// For kernels in which a warp has several rows: the lanes of a row, a power of two up to 32.
+inline std::int64_t lanes_of_row(std::int64_t length) noexcept {
+    return static_cast<std::int64_t>(
+        std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(length, 1, 32))));
+}
 
 /// The CUDA C++ of a kernel for sorting.
 std::string sort_source(const SortVariant &variant);

@@ -18,7 +18,7 @@ namespace pycuda::python {
 namespace {
 
 /// None if an index is out of bounds.
-nb::object array_take_rows(nb::handle base, nb::handle places) {
+nb::object array_take_rows(nb::handle base, nb::handle places, bool checked) {
     const Array &from = require_array(base, "the array");
     const Array &at = require_array(places, "the indices");
     if (from.dimensions() == 0)
@@ -30,14 +30,15 @@ nb::object array_take_rows(nb::handle base, nb::handle places) {
                                                                 : ArrayContext::current();
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{base}));
     Array out = Array::empty(context, shape, from.dtype());
-    if (!take_rows(out, from, at))
+    if (!take_rows(out, from, {&at, checked}))
         return nb::none();
     const nb::object dtype = from.dtype().is_opaque() ? base.attr("dtype") : nb::object();
     return wrap_array(std::move(out), Py_TYPE(base.ptr()), dtype);
 }
 
-bool array_put_rows(nb::handle base, nb::handle places, nb::handle in) {
-    return put_rows(require_array(base, "the array"), require_array(places, "the indices"),
+bool array_put_rows(nb::handle base, nb::handle places, nb::handle in, bool checked) {
+    return put_rows(require_array(base, "the array"),
+                    {&require_array(places, "the indices"), checked},
                     require_array(in, "the values"));
 }
 
@@ -62,9 +63,9 @@ void bind_array_rows(nb::module_ &module) {
     module.def("_array_has_rows",
                [](nb::handle array) { return has_rows(require_array(array, "the array")); });
     module.def("_array_take_rows", in_work_scope(array_take_rows), nb::arg("array"),
-               nb::arg("places"));
+               nb::arg("places"), nb::arg("checked") = true);
     module.def("_array_put_rows", in_work_scope(array_put_rows), nb::arg("array"),
-               nb::arg("places"), nb::arg("values"));
+               nb::arg("places"), nb::arg("values"), nb::arg("checked") = true);
     module.def("_array_can_combine_rows", [](const std::string &name, nb::handle dtype) {
         const std::optional<Operation> operation = find_operation(name);
         const DType type = dtype_of(dtype);

@@ -150,3 +150,43 @@ def test_reductions_over_short_axes(shape, axis):
     if isinstance(axis, int):
         same("argmax", x.astype("i4"), axis=axis)
     same("sum", x.astype("f4"), axis=axis, where=rng.integers(0, 2, shape).astype(bool))
+
+
+@pytest.mark.parametrize(
+    "count", [7, 3000]
+)  # one block that checks the indices; many blocks
+def test_a_wrong_index_changes_no_row(count):
+    m = np.arange(80.0).reshape(40, 2)
+    x, rng = on_device(m), np.random.default_rng(0)
+    places = rng.integers(-40, 40, count)
+    for bad in (40, -41):
+        places[count // 2] = bad
+        for value in (1, x[:1], on_device(rng.random((count, 2)))):
+            with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 0 with size 40"):  # fmt: skip
+                x[on_device(places)] = value
+        with pytest.raises(IndexError, match=f"index {bad} is out of bounds"):
+            x[on_device(places)]
+    np.testing.assert_array_equal(x.get(), m)
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 3)])
+def test_rows_of_few_elements_are_assigned(shape):
+    m, rng = np.arange(80, dtype="f4").reshape(40, 2), np.random.default_rng(0)
+    x, places = on_device(m), rng.permutation(40)[: np.prod(shape)].reshape(shape) - 20
+    for value in (rng.random((*shape, 2)).astype("f4"), np.float32([7, 8]), np.float32(3)):  # fmt: skip
+        m[places] = value
+        x[on_device(places)] = on_device(value)
+        np.testing.assert_array_equal(x.get(), m)
+    for value in (np.float32(3), 3):
+        with pytest.raises(IndexError, match="index 0 is out of bounds for axis 0 with size 0"):  # fmt: skip
+            x[:0][on_device(np.array([0]))] = value
+    x[:0][on_device(np.array([], int))] = 3
+
+
+@pytest.mark.parametrize("count", [4096, 4097])  # one tile, two tiles
+def test_places_of_a_mask(count):
+    mask = np.random.default_rng(0).random(count) < 0.3
+    values = np.arange(count, dtype="i2")
+    same("flatnonzero", mask)
+    np.testing.assert_array_equal(on_device(values)[on_device(mask)].get(), values[mask])  # fmt: skip
+    assert on_device(values)[on_device(mask & False)].size == 0

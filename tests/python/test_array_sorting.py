@@ -72,6 +72,23 @@ def test_both_ways(way, dtype, shape):
     )
 
 
+# On a GPU, lanes of a warp sort rows of up to 32 keys.
+@pytest.mark.parametrize("dtype", "fq")
+@pytest.mark.parametrize("length", [1, 3, 8, 30])
+def test_short_rows(dtype, length):
+    x = np.random.default_rng(0).integers(-5, 5, (70, length)).astype(dtype)
+    on_device = gpuarray.to_gpu(x)
+    same_values(_driver._array_sort(on_device, 1, way="blocks"), ascending(x))
+    places = np.argsort(x, kind="stable")
+    same_values(_driver._array_argsort(on_device, 1, way="blocks"), places)
+    falling = _driver._array_argsort(on_device, 1, True, way="blocks")
+    same_values(falling, np.argsort(-x, kind="stable"))
+    order = np.ascontiguousarray(places[:, ::-1])
+    again = np.argsort(np.take_along_axis(x, order, 1), kind="stable")
+    got = _driver._array_argsort(on_device, 1, order=gpuarray.to_gpu(order), way="blocks")  # fmt: skip
+    same_values(got, np.take_along_axis(order, again, 1))
+
+
 @pytest.mark.parametrize("dtype", ["f4", "i8", "u1"])
 def test_rows_that_are_split(dtype):
     x = keys(300_001, dtype)

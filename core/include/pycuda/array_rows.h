@@ -1,8 +1,8 @@
 // array_rows.h -- rows of an array that indices select: copied from, assigned to, or combined with.
 //
-//     take_rows(out, m, places)                       out[i] = m[places[i]]
-//     put_rows(m, places, in)                         m[places[i]] = in[i]
-//     combine_rows(Operation::Add, m, places, in)     m[places[i]] += in[i], once for each i
+//     take_rows(out, m, {&places})                    out[i] = m[places[i]]
+//     put_rows(m, {&places}, in)                      m[places[i]] = in[i]
+//     combine_rows(Operation::Add, m, {&places}, in)  m[places[i]] += in[i], once for each i
 #pragma once
 
 #include <pycuda/array.h>
@@ -17,7 +17,8 @@ namespace pycuda {
 struct RowIndices {
     const Array *places;
     /// Whether negative indices count from the end, and an index out of bounds is an error of the
-    /// call. Else rows with a negative index or one out of bounds are skipped.
+    /// call, which waits for the check. Else rows with a negative index or one out of bounds are
+    /// skipped.
     bool checked = true;
 };
 
@@ -29,15 +30,15 @@ struct RowIndices {
 [[nodiscard]] bool has_rows(const Array &array) noexcept;
 
 /// `out` is contiguous and has the shape of the indices followed by the shape of a row. Waits for
-/// the device. Returns false if an index is out of bounds; some rows of `out` were then not
-/// written.
-[[nodiscard]] bool take_rows(const Array &out, const Array &base, const Array &places,
+/// the device if the indices are checked. Returns false if an index is out of bounds; some rows of
+/// `out` were then not written.
+[[nodiscard]] bool take_rows(const Array &out, const Array &base, RowIndices indices,
                              StreamRef stream = current_stream());
 
 /// `in` broadcasts to the indices' shape followed by the shape of a row. Waits for the check of the
-/// indices only. Returns false if an index is out of bounds; nothing was then written. If two
-/// indices are equal, one of their rows is kept; which one is unspecified.
-[[nodiscard]] bool put_rows(const Array &base, const Array &places, const Array &in,
+/// indices only, at most. Returns false if an index is out of bounds; nothing was then written. If
+/// two indices are equal, one of their rows is kept; which one is unspecified.
+[[nodiscard]] bool put_rows(const Array &base, RowIndices indices, const Array &in,
                             StreamRef stream = current_stream());
 
 /// Whether combine_rows() supports an operation on elements of a type. It does for operations whose

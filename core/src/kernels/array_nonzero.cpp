@@ -1,4 +1,5 @@
-// array_nonzero.cpp -- finds the elements that are not zero, in three launches.
+// array_nonzero.cpp -- finds the elements that are not zero, in three launches; in two if there is
+// one tile.
 //
 //     mask   1 0 1 1 | 0 0 0 1 | 1 1 0 0        tiles of 4096 elements, here of 4
 //     count  3         1         2              each block counts its tile
@@ -117,6 +118,8 @@ Array count_tiles(const Array &in, Work &use) {
     arguments.add(counts);
     arguments.add(static_cast<std::int64_t>(in.size()));
     launch_step({Step::Count, in.scalar_type()}, in, arguments);
+    if (counts.size() == 1)
+        return counts;
     return scan(Scan::Sum, counts, 0, {.stream = use.stream()});
 }
 

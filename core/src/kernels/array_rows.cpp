@@ -20,6 +20,7 @@ namespace pycuda {
 namespace {
 
 constexpr unsigned block = 256;
+constexpr std::int64_t small = 4096; ///< words for one block that checks the indices itself
 
 enum class Task : std::uint8_t { Take, Put, Check };
 
@@ -30,11 +31,13 @@ struct Copying {
     std::size_t word = 1;
     std::int64_t words = 1; ///< of a row
     std::int64_t n = 0;     ///< words of all rows
+    bool is_small = false;
 
     KernelKey key() const noexcept {
         return KernelKey{13} << 56 | static_cast<KernelKey>(task) << 16 |
-               static_cast<KernelKey>(index) << 8 | static_cast<KernelKey>(word) << 2 |
-               static_cast<KernelKey>(words == 1) << 1 | static_cast<KernelKey>(is_wide(n));
+               static_cast<KernelKey>(is_small) << 24 | static_cast<KernelKey>(index) << 8 |
+               static_cast<KernelKey>(word) << 2 | static_cast<KernelKey>(words == 1) << 1 |
+               static_cast<KernelKey>(is_wide(n));
     }
 };
 
@@ -49,6 +52,7 @@ std::string source_of(const Copying &copying) {
     for (auto [task, name] :
          {std::pair{Task::Take, "TAKE"}, {Task::Put, "PUT"}, {Task::Check, "CHECK"}})
         code += std::string("#define ") + name + (task == copying.task ? " 1\n" : " 0\n");
+    code += std::string("#define SMALL ") + (copying.is_small ? "1\n" : "0\n");
     return code + std::string(device_code::rows_cuh);
 }
 
@@ -67,7 +71,8 @@ void launch(const Copying &copying, const Array *dense, CUdeviceptr outside, con
     arguments.add(base);
     arguments.add(places);
     arguments.add(geometry);
-    arguments.launch_for(kernel, static_cast<std::size_t>(geometry.n), block);
+    arguments.launch_for(kernel, copying.is_small ? 1 : static_cast<std::size_t>(geometry.n),
+                         block);
 }
 
 std::int64_t row_size(const Array &base) {
@@ -167,39 +172,48 @@ bool has_rows(const Array &array) noexcept {
     return true;
 }
 
-bool take_rows(const Array &out, const Array &base, const Array &places, StreamRef stream) {
+bool take_rows(const Array &out, const Array &base, RowIndices indices, StreamRef stream) {
+    const Array &places = *indices.places;
     check_arguments(base, places, out);
     if (!out.is_c_contiguous() || !std::ranges::equal(out.shape(), selected_shape(base, places)))
         throw std::invalid_argument("the array for the rows must be contiguous, of shape " +
                                     shape_text(selected_shape(base, places)) + ", not " +
                                     shape_text(out.shape()));
-    if (places.size() == 0)
+    const std::int64_t bytes = row_size(base) * static_cast<std::int64_t>(base.item_size());
+    const bool has_words = bytes != 0 && base.size() != 0;
+    if (places.size() == 0 || (!has_words && !indices.checked))
         return true;
     const Array from = row_indices(places, stream);
-    const std::int64_t bytes = row_size(base) * static_cast<std::int64_t>(base.item_size());
     Work use(stream);
     const std::int64_t extent = base.layout().extent(0);
+    const auto copy = [&](CUdeviceptr outside) {
+        Copying copying{.task = Task::Take, .index = from.scalar_type()};
+        copying.word = word_of_rows(base, out, bytes, 0);
+        copying.words = bytes / static_cast<std::int64_t>(copying.word);
+        copying.n = copying.words * static_cast<std::int64_t>(from.size());
+        launch(copying, &out, outside, &base, from,
+               {copying.n, copying.words, extent, base.layout().stride(0), 0, 0}, use);
+    };
+    if (!indices.checked) {
+        copy(0);
+        return true;
+    }
     ErrorFlags::Call outside(from.context()->error_flags(), use, [&] {
         return std::array{index_out_of_bounds("x[indices]", 0, extent)};
     });
-    if (bytes == 0 || base.size() == 0) {
-        // No word is copied, but the indices are checked.
+    if (has_words) {
+        copy(outside.address());
+    } else { // no word is copied, but the indices are checked
         const std::int64_t one[] = {1};
         check_row_indices(from, extent,
                           Array::scratch(from.context(), one, ScalarType::Int32, stream),
                           outside.address(), use);
-        return outside.wait(1) < 0;
     }
-    Copying copying{.task = Task::Take, .index = from.scalar_type()};
-    copying.word = word_of_rows(base, out, bytes, 0);
-    copying.words = bytes / static_cast<std::int64_t>(copying.word);
-    copying.n = copying.words * static_cast<std::int64_t>(from.size());
-    launch(copying, &out, outside.address(), &base, from,
-           {copying.n, copying.words, extent, base.layout().stride(0), 0, 0}, use);
     return outside.wait(1) < 0;
 }
 
-bool put_rows(const Array &base, const Array &places, const Array &in, StreamRef stream) {
+bool put_rows(const Array &base, RowIndices indices, const Array &in, StreamRef stream) {
+    const Array &places = *indices.places;
     check_arguments(base, places, in);
     base.require_writable("the array to assign to");
     Array dense = separate(in, base, stream);
@@ -207,37 +221,45 @@ bool put_rows(const Array &base, const Array &places, const Array &in, StreamRef
     if (places.size() == 0)
         return true;
     const Array to = row_indices(places, base, stream);
-    const std::int64_t one[] = {1};
-    const Array failed = Array::scratch(to.context(), one, ScalarType::Int32, stream);
-    Work use(stream);
+    const auto item = static_cast<std::int64_t>(base.item_size());
+    const std::int64_t bytes = base.size() == 0 ? item : row_size(base) * item;
+    Copying copying{.task = Task::Put, .index = to.scalar_type()};
+    // A row that repeats one element is copied element by element.
+    const bool repeats = steps.element == 0 && bytes != item;
+    copying.word = word_of_rows(base, dense, repeats ? item : bytes,
+                                static_cast<std::uint64_t>(repeats ? item : 0));
+    const auto word = static_cast<std::int64_t>(copying.word);
+    if (repeats && word != item) {
+        dense = Array::scratch(base.context(), selected_shape(base, places), in.dtype(), stream);
+        assign(dense, in, Casting::No, stream);
+        return put_rows(base, {&to, indices.checked}, dense, stream);
+    }
+    copying.words = bytes / word;
+    copying.n = copying.words * static_cast<std::int64_t>(to.size());
+    copying.is_small = indices.checked && copying.n <= small && base.size() != 0;
     const std::int64_t extent = base.layout().extent(0);
+    const Geometry geometry{
+        copying.n,      copying.words, extent, base.layout().stride(0), steps.row * item / word,
+        repeats ? 0 : 1};
+    Work use(stream);
+    if (!indices.checked) {
+        if (base.size() != 0)
+            launch(copying, &dense, 0, &base, to, geometry, use);
+        return true;
+    }
     ErrorFlags::Call outside(to.context()->error_flags(), use, [&] {
         return std::array{index_out_of_bounds("x[indices] = y", 0, extent)};
     });
+    if (copying.is_small) {
+        launch(copying, &dense, outside.address(), &base, to, geometry, use);
+        return outside.wait(1) < 0;
+    }
+    const std::int64_t one[] = {1};
+    const Array failed = Array::scratch(to.context(), one, ScalarType::Int32, stream);
     check_row_indices(to, extent, failed, outside.address(), use);
     outside.mark_last_use(); // the host need not wait for the second kernel
-    if (base.size() != 0) {
-        const auto item = static_cast<std::int64_t>(base.item_size());
-        const std::int64_t bytes = row_size(base) * item;
-        Copying copying{.task = Task::Put, .index = to.scalar_type()};
-        // A row that repeats one element is copied element by element.
-        const bool repeats = steps.element == 0 && bytes != item;
-        copying.word = word_of_rows(base, dense, repeats ? item : bytes,
-                                    static_cast<std::uint64_t>(repeats ? item : 0));
-        const auto word = static_cast<std::int64_t>(copying.word);
-        if (repeats && word != item) {
-            dense =
-                Array::scratch(base.context(), selected_shape(base, places), in.dtype(), stream);
-            assign(dense, in, Casting::No, stream);
-            return put_rows(base, to, dense, stream);
-        }
-        copying.words = bytes / word;
-        copying.n = copying.words * static_cast<std::int64_t>(to.size());
-        launch(copying, &dense, use.write(failed), &base, to,
-               {copying.n, copying.words, extent, base.layout().stride(0), steps.row * item / word,
-                repeats ? 0 : 1},
-               use);
-    }
+    if (base.size() != 0)
+        launch(copying, &dense, use.write(failed), &base, to, geometry, use);
     return outside.wait(1) < 0;
 }
 

@@ -8,9 +8,12 @@
 //                `dense`; or `dense` becomes 1 if an index is out of bounds
 //   ONE          1 if a row has one word
 //   WIDE         1 if the number of words needs 64 bits
+//   SMALL        1 with PUT for one thread block, which checks the indices first
 //
-// TAKE and CHECK set `*outside`, which is host memory, if an index is out of bounds. PUT runs after
-// CHECK: its `outside` is the `dense` of the check, and it writes nothing if it is 1.
+// TAKE, CHECK and a small PUT set `*outside`, which is host memory, if an index is out of bounds. A
+// PUT by many blocks runs after CHECK: its `outside` is the `dense` of the check, and it writes
+// nothing if it is 1. If `outside` is null, the indices are not checked: negative ones and those
+// out of bounds are skipped.
 #pragma once
 
 #if WIDE
@@ -24,6 +27,26 @@ struct Geometry {
     long long n, words, extent, stride, dense_row, dense_word;
 };
 
+#if SMALL
+extern "C" __global__ void __launch_bounds__(256)
+    run(Word *dense, int *outside, char *base, const I *places, Geometry g) {
+    bool wrong = false;
+    for (Count row = threadIdx.x; row < Count(g.n / g.words); row += 256)
+        wrong = wrong || places[row] < -g.extent || places[row] >= g.extent;
+    if (__syncthreads_or(wrong)) {
+        if (threadIdx.x == 0)
+            *outside = 1;
+        return;
+    }
+    for (Count at = threadIdx.x; at < Count(g.n); at += 256) {
+        const Count row = ONE ? at : at / Count(g.words),
+                    word = ONE ? 0 : at - row * Count(g.words);
+        const long long place = places[row] < 0 ? places[row] + g.extent : places[row];
+        reinterpret_cast<Word *>(base + place * g.stride)[word] =
+            dense[row * g.dense_row + word * g.dense_word];
+    }
+}
+#else
 extern "C" __global__ void __launch_bounds__(256)
     KERNEL(Word *dense, int *outside, char *base, const I *places, Geometry g) {
     const Count at = Count(blockIdx.x) * 256 + threadIdx.x;
@@ -31,14 +54,14 @@ extern "C" __global__ void __launch_bounds__(256)
         return;
     const Count row = ONE ? at : at / Count(g.words), word = ONE ? 0 : at - row * Count(g.words);
 #if PUT
-    const bool failed = *outside;
+    const bool failed = outside != nullptr && *outside;
 #endif
     long long place = places[row];
-    if (place < 0)
+    if (place < 0 && outside != nullptr)
         place += g.extent;
     const bool inside = place >= 0 && place < g.extent;
 #if TAKE || CHECK
-    if (!inside)
+    if (!inside && outside != nullptr)
         *outside = 1;
 #endif
 #if CHECK
@@ -50,8 +73,9 @@ extern "C" __global__ void __launch_bounds__(256)
     if (inside)
         dense[at] = *in_base;
 #else
-    if (!failed)
+    if (inside && !failed)
         *in_base = dense[row * g.dense_row + word * g.dense_word];
 #endif
 #endif
 }
+#endif

@@ -214,6 +214,16 @@ def _take_rows(ary, places):
     return result
 
 
+def take_known(vector, places):
+    """``vector[places]`` for indices from 0 to the extent, of which the caller is sure: nothing waits for a check."""
+    return _driver._array_take_rows(vector, as_places(places), False)
+
+
+def put_known(vector, places, values) -> None:
+    """``vector[places] = values`` for such indices, and values of the vector's type."""
+    _driver._array_put_rows(vector, as_places(places), values, False)
+
+
 def _put_rows(ary, places, value) -> None:
     places = as_places(places)
     shape = places.shape + ary.shape[1:]

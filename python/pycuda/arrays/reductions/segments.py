@@ -17,7 +17,13 @@ from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange_of
-from pycuda.arrays.indexing.items import as_places, check_bounds, flat_places
+from pycuda.arrays.indexing.items import (
+    as_places,
+    check_bounds,
+    flat_places,
+    put_known,
+    take_known,
+)
 from pycuda.arrays.indexing.selecting import flatnonzero
 from pycuda.arrays.own_device import on_own_device
 from pycuda.arrays.reductions import scans as _scans
@@ -166,24 +172,26 @@ def _at_flat(ufunc, flat, places, b) -> None:
     if places.size == 0:
         return
     order = _driver._array_argsort(places, 0)
-    ordered = places[order]
+    ordered = take_known(places, order)
     starts, lengths = segments_of_equal(ordered)
-    once = ordered[starts]
+    once = take_known(ordered, starts)
     most = int(lengths.max().get())
     name = _AT.get(ufunc.__name__, ufunc.__name__)
     if b is not None:
-        b = b[order]
+        b = take_known(b, order)
         # If each step casts to the array's type, the values cannot be combined first.
         if most == 1 or can_join(name, kind) and np.can_cast(kind, flat.dtype, "same_kind"):  # fmt: skip
             if most > 1:
                 b = join_segments(name, b.astype(kind, copy=False), starts, lengths)
-            flat[once] = ufunc(flat[once], b).astype(flat.dtype, copy=False)
-            return
+            joined = ufunc(take_known(flat, once), b).astype(flat.dtype, copy=False)
+            return put_known(flat, once, joined)
     for turn in range(most):  # the turn-th occurrence of each index
         there = flatnonzero(lengths > turn)
-        chosen = once[there]
-        operands = [flat[chosen]] + ([] if b is None else [b[starts[there] + turn]])
-        flat[chosen] = ufunc(*operands).astype(flat.dtype, copy=False)
+        chosen = take_known(once, there)
+        operands = [take_known(flat, chosen)]
+        if b is not None:
+            operands.append(take_known(b, take_known(starts, there) + turn))
+        put_known(flat, chosen, ufunc(*operands).astype(flat.dtype, copy=False))
 
 
 # ufunc.reduceat

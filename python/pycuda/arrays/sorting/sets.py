@@ -6,6 +6,7 @@ import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.indexing.items import take_known
 from pycuda.arrays.indexing.selecting import flatnonzero
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
@@ -50,7 +51,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
         return zeros(element.shape, np.bool_).fill(bool(invert))
     test = _sort(test, 0)
     place = searchsorted(test, element)
-    found = test[UFUNCS["minimum"](place, test.size - 1)]
+    found = take_known(test, UFUNCS["minimum"](place, test.size - 1))
     return UFUNCS["not_equal" if invert else "equal"](found, element)
 
 
@@ -70,14 +71,14 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
         b, first_b = unique(b, return_index=True)
     joined = concatenate((a, b))
     order = _argsort(joined, 0)
-    ordered = joined[order]
+    ordered = take_known(joined, order)
     twice = flatnonzero(ordered[1:] == ordered[:-1])
-    values = ordered[twice]
+    values = take_known(ordered, twice)
     if not return_indices:
         return values
-    in_a, in_b = order[twice], order[twice + 1] - a.size
+    in_a, in_b = take_known(order, twice), take_known(order, twice + 1) - a.size
     if not assume_unique:
-        in_a, in_b = first_a[in_a], first_b[in_b]
+        in_a, in_b = take_known(first_a, in_a), take_known(first_b, in_b)
     return values, in_a, in_b
 
 

@@ -12,11 +12,11 @@ from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty, full
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing import items as _items
-from pycuda.arrays.indexing.selecting import take_along_axis
 from pycuda.arrays.reductions import scans as _scans
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.sorting.sorting import _argsort, _sort, lexsort
+from pycuda.arrays.ufuncs.fusing import fuse
 
 
 class UniqueAllResult(NamedTuple):
@@ -43,18 +43,25 @@ def _starts(values, equal_nan: bool):
     """The mask of the elements of a sorted array that differ from the previous one."""
     starts = empty(values.size, np.bool_)
     starts[:1] = True
-    _apply("not_equal", values[1:], values[:-1], out=starts[1:])
-    if equal_nan and values.dtype.kind in "fcV":
-        isnan = _apply("isnan", values)
-        starts[1:] &= ~(isnan[1:] & isnan[:-1])
+    equal_nan = equal_nan and values.dtype.kind in "fcV"
+    if values.size > 1:
+        _differs.into((starts[1:],), values[1:], values[:-1], equal_nan)
     return starts
+
+
+@fuse
+def _differs(value, previous, equal_nan):
+    differs = value != previous
+    if not equal_nan:
+        return differs
+    return differs & ~(np.isnan(value) & np.isnan(previous))
 
 
 def _unique_flat(a, return_index, return_inverse, return_counts, equal_nan):
     flat = a._ravel()
     if return_index or return_inverse:
         order = _argsort(flat, 0)
-        values = take_along_axis(flat, order, 0)
+        values = _items.take_known(flat, order)
     else:
         order, values = None, _sort(flat, 0)
     if flat.size == 0:
@@ -64,18 +71,18 @@ def _unique_flat(a, return_index, return_inverse, return_counts, equal_nan):
     inverse = None
     if return_inverse:
         inverse = empty(values.size, np.int64)
-        inverse[order] = _scans.cumsum(starts) - 1
+        _items.put_known(inverse, order, _scans.cumsum(starts) - 1)
         inverse = inverse._reshape(a.shape)
     if not return_index and not return_counts:
         return values[starts], None, inverse, None
     (first,) = _items.places_of(starts)
-    index = take_along_axis(order, first, 0) if return_index else None
+    index = _items.take_known(order, first) if return_index else None
     counts = None
     if return_counts:
         ends = full(first.size, values.size, np.int64)
         ends[:-1] = first[1:]
         counts = ends - first
-    return take_along_axis(values, first, 0), index, inverse, counts
+    return _items.take_known(values, first), index, inverse, counts
 
 
 @public()

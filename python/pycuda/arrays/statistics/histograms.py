@@ -16,9 +16,10 @@ from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty, full, zeros
-from pycuda.arrays.indexing.items import as_places
+from pycuda.arrays.indexing.items import as_places, put_known, take_known
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.numerics.differences import diff
+from pycuda.arrays.reductions import reductions as _reductions
 from pycuda.arrays.reductions.determinism import can_combine_rows
 from pycuda.arrays.reductions.segments import join_segments, segments_of_equal
 from pycuda.arrays.registry import public
@@ -35,6 +36,16 @@ _MOST_CHECKED = 16384  # edges that are read back to be checked
 @context_dependent_memoize
 def _module(dtype: np.dtype, uniform: bool):
     return _device_code.load("histogram", T=dtype, uniform=uniform)
+
+
+@context_dependent_memoize
+def _kernel(dtype: np.dtype, uniform: bool, name: str):
+    return _module(dtype, uniform).get_function(name)
+
+
+@context_dependent_memoize
+def _processors() -> int:
+    return _driver.Context.get_device().multiprocessor_count
 
 
 def _prepared(values):
@@ -59,17 +70,17 @@ def _counts(values, count: int, edges=None, uniform: bool = False):
     if values.size == 0 or count == 0:
         return zeros(count, np.int64)
     shared = count <= _MOST_SHARED
-    module = _module(values.dtype, uniform)
-    processors = _driver.Context.get_device().multiprocessor_count
+    processors = _processors()
     if not shared and edges is None and _has_rows(values.size, count, processors):
         rows = zeros((processors, count), np.int64)
-        kernel = module.get_function("count_in_rows")
+        kernel = _kernel(values.dtype, uniform, "count_in_rows")
         kernel(
             values, values.size, rows, 0, count, block=(1, 1, 1), grid=(processors, 1)
         )
         return rows[0] if processors == 1 else rows.sum(0)
     counts = zeros(count, np.int64)
-    kernel = module.get_function("count_in_blocks" if shared else "count_in_memory")
+    name = "count_in_blocks" if shared else "count_in_memory"
+    kernel = _kernel(values.dtype, uniform, name)
     kernel(
         values, values.size, counts, 0 if edges is None else edges, count,
         block=(256, 1, 1), grid=(min(-(-values.size // 1024), 8 * processors), 1),
@@ -89,13 +100,13 @@ def _weighted(bins, weights, count: int):
         return result
     weights = broadcast_to(weights, bins.shape)
     order = _driver._array_argsort(bins, 0)
-    ordered = bins[order]
+    ordered = take_known(bins, order)
     starts, lengths = segments_of_equal(ordered)
-    sums = join_segments("add", weights[order], starts, lengths)
-    names = ordered[starts]
+    sums = join_segments("add", take_known(weights, order), starts, lengths)
+    names = take_known(ordered, starts)
     if bins.size and int(names[0].get()) < 0:
         names, sums = names[1:], sums[1:]
-    result[names] = sums
+    put_known(result, names, sums)
     return result
 
 
@@ -173,7 +184,17 @@ def digitize(x, bins, right: bool = False):
 # Histograms
 
 
-def _outer_edges(a, range):
+def _ends(vectors):
+    """The least and the greatest element of each vector, on the host. The device is read once."""
+    ends = empty((len(vectors), 2), vectors[0].dtype)
+    for k, vector in enumerate(vectors):
+        _reductions.min(vector, out=ends[k, 0])
+        _reductions.max(vector, out=ends[k, 1])
+    return ends.get()
+
+
+def _outer_edges(a, range, ends=None):
+    """``ends``: the result of :func:`_ends`, if it is known."""
     if range is not None:
         first, last = range
         if first > last:
@@ -183,7 +204,7 @@ def _outer_edges(a, range):
     elif a.size == 0:
         first, last = 0, 1
     else:
-        first, last = a.min().get()[()], a.max().get()[()]
+        first, last = _ends([a])[0] if ends is None else ends
         if not (np.isfinite(first) and np.isfinite(last)):
             raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
     if first == last:
@@ -362,7 +383,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     else:
         bins_of = empty(values.size, np.int64)
         if values.size:
-            _module(values.dtype, uniform).get_function("find")(
+            _kernel(values.dtype, uniform, "find")(
                 values, values.size, bins_of, on_device, count,
                 block=(256, 1, 1), grid=(-(-values.size // 256), 1),
             )  # fmt: skip
@@ -398,7 +419,15 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     ranges = [None] * axes if range is None else list(range)
     if len(ranges) != axes:
         raise ValueError("range argument must have one entry per dimension")
-    on_host = [_edges_of_axis(*one) for one in zip(columns, bins, ranges, strict=True)]
+    unknown = [
+        k for k, (column, own, range_) in enumerate(zip(columns, bins, ranges, strict=True))
+        if range_ is None and _is_number(own) and column.size
+    ]  # fmt: skip
+    ends = dict(zip(unknown, _ends([columns[k] for k in unknown]), strict=True)) if unknown else {}  # fmt: skip
+    on_host = [
+        _edges_of_axis(*one, ends.get(k))
+        for k, one in enumerate(zip(columns, bins, ranges, strict=True))
+    ]
     edges = [as_array(one) for one in on_host]
     if weights is None:
         weights = full((), 1.0, np.float64)
@@ -436,14 +465,14 @@ def _columns(sample) -> list:
     return [one.astype(kind, copy=False) for one in columns]
 
 
-def _edges_of_axis(column, bins, range):
+def _edges_of_axis(column, bins, range, ends):
     """The edges on the host. Edges that rounding makes equal are allowed, other than in histogram()."""
     if not _is_number(bins):
         return _rising(bins)
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
     count = operator.index(bins.item() if isinstance(bins, ArrayBase) else bins)
-    return np.linspace(*_outer_edges(column, range), count + 1)
+    return np.linspace(*_outer_edges(column, range, ends), count + 1)
 
 
 def _boxes_at_once(columns, edges, on_device, uniform):
@@ -456,7 +485,7 @@ def _boxes_at_once(columns, edges, on_device, uniform):
         if column.dtype == np.float16:
             column = column.astype(np.float32)
         even = even and bool((along[:-1] < along[1:]).all())
-        _module(column.dtype, even).get_function("find_box")(
+        _kernel(column.dtype, even, "find_box")(
             column, size, column.strides[0], numbers, own.astype(np.float64, copy=False),
             len(along) - 1, axis == 0, block=(256, 1, 1), grid=(-(-size // 256), 1),
         )  # fmt: skip

@@ -37,6 +37,7 @@ void bind_array(nb::module_ &module);
 void bind_array_algorithms(nb::module_ &module);
 void bind_array_libraries(nb::module_ &module);
 void bind_array_rows(nb::module_ &module);
+void bind_array_sparse(nb::module_ &module);
 void bind_compiler(nb::module_ &module);
 void bind_elementwise(nb::module_ &module);
 void bind_reduction(nb::module_ &module);

@@ -46,6 +46,7 @@ NB_MODULE(_main_interpreter_driver, module) {
     bind_array_algorithms(module);
     bind_array_libraries(module);
     bind_array_rows(module);
+    bind_array_sparse(module);
     bind_reduction(module);
     bind_scan(module);
     bind_nccl(module);

@@ -9,6 +9,7 @@
 #include <cufft.h>
 #include <cufftXt.h>
 #include <cusolverDn.h>
+#include <cusparse.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +56,9 @@ struct Compare<Ours, Status (*)(Theirs...)> : Compare<Ours, Status(Theirs...)> {
 TEST(LibraryTables, CublasIsAsItsHeaderHasIt) {
 #include "libraries/cublas.def"
 }
+TEST(LibraryTables, CusparseIsAsItsHeaderHasIt) {
+#include "libraries/cusparse.def"
+}
 TEST(LibraryTables, CusolverIsAsItsHeaderHasIt) {
 #include "libraries/cusolver.def"
 }
@@ -84,6 +88,14 @@ TEST(LibraryTables, ConstantsAreAsTheHeadersHaveThem) {
     EXPECT_EQ(CUBLAS_GEMM_DEFAULT, -1);
     EXPECT_EQ(CUSOLVER_EIG_MODE_NOVECTOR, 0);
     EXPECT_EQ(CUSOLVER_EIG_MODE_VECTOR, 1);
+    EXPECT_EQ(CUSPARSE_OPERATION_NON_TRANSPOSE, 0);
+    EXPECT_EQ(CUSPARSE_OPERATION_TRANSPOSE, 1);
+    EXPECT_EQ(CUSPARSE_INDEX_32I, 2);
+    EXPECT_EQ(CUSPARSE_INDEX_BASE_ZERO, 0);
+    EXPECT_EQ(CUSPARSE_SPMV_ALG_DEFAULT, 0);
+    EXPECT_EQ(CUSPARSE_SPGEMM_DEFAULT, 0);
+    EXPECT_EQ(CUSPARSE_CSR2CSC_ALG_DEFAULT, 1);
+    EXPECT_EQ(CUSPARSE_ACTION_NUMERIC, 1);
     EXPECT_EQ(CUFFT_FORWARD, -1);
     EXPECT_EQ(CUFFT_INVERSE, 1);
 }

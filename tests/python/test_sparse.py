@@ -11,7 +11,7 @@ from foreign_array import ForeignArray
 
 import pycuda.driver as cuda
 from pycuda import gpuarray, sparse
-from pycuda.sparse import _host, _kernels, _products
+from pycuda.sparse import _host, _kernels, _library, _products
 
 sp = pytest.importorskip("scipy.sparse")
 pytestmark = pytest.mark.filterwarnings("error")
@@ -21,12 +21,19 @@ FLOATS = (np.float32, np.float64, np.complex64, np.complex128)
 TYPES = (*FLOATS, np.int32, np.int64, np.uint8, np.bool_)
 
 
-@pytest.fixture(params=["blocks", "serial", "host"])
+@pytest.fixture(params=["blocks", "serial", "host", "library"])
 def form(device, request, monkeypatch):
-    """Kernels for blocks of threads; kernels with blocks of one thread; SciPy's loops, if the memory is the host's."""
-    monkeypatch.setattr(_kernels, "is_serial", lambda: request.param != "blocks")
-    monkeypatch.setattr(_host, "FEW_CORES", 1 << 30 if request.param == "host" else 0)
-    return request.param
+    """Kernels for blocks of threads; kernels with blocks of one thread; SciPy's loops, if the memory is the host's;
+    cuSPARSE, where it was found."""
+    kind = request.param
+    if kind != "library":
+        monkeypatch.setattr(_library, "takes", lambda dtype: False)
+    elif not _library.takes(np.dtype(np.float64)):
+        pytest.skip("no cuSPARSE")
+    monkeypatch.setattr(_library, "LEAST", 0)
+    monkeypatch.setattr(_kernels, "is_serial", lambda: kind in ("serial", "host"))
+    monkeypatch.setattr(_host, "FEW_CORES", 1 << 30 if kind == "host" else 0)
+    return kind
 
 
 def rng():

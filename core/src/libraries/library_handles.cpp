@@ -18,7 +18,7 @@ std::shared_ptr<LibraryHandles> LibraryHandles::make(const Context &context) {
 }
 
 LibraryHandles::~LibraryHandles() {
-    if (blas == nullptr && solver == nullptr && fourier == nullptr)
+    if (blas == nullptr && solver == nullptr && fourier == nullptr && sparse == nullptr)
         return;
     if (driver_for_cleanup() != nullptr && is_ours_ && context_.usable()) {
         destroy();
@@ -28,12 +28,14 @@ LibraryHandles::~LibraryHandles() {
     new (std::nothrow) std::shared_ptr<BlasState>(std::move(blas));
     new (std::nothrow) std::shared_ptr<SolverState>(std::move(solver));
     new (std::nothrow) std::shared_ptr<FourierState>(std::move(fourier));
+    new (std::nothrow) std::shared_ptr<SparseState>(std::move(sparse));
 }
 
 void LibraryHandles::destroy() noexcept {
     try {
-        std::scoped_lock lock(blas_mutex, solver_mutex, fourier_mutex);
+        std::scoped_lock lock(blas_mutex, solver_mutex, fourier_mutex, sparse_mutex);
         ScopedContext current(context_);
+        sparse.reset();
         fourier.reset();
         solver.reset();
         blas.reset();

@@ -13,17 +13,18 @@
 
 namespace pycuda {
 
-/// cublasHandle_t, cusolverDnHandle_t.
+/// cublasHandle_t, cusolverDnHandle_t, cusparseHandle_t.
 using LibraryHandle = void *;
 
 struct BlasState;    // cublas.cpp
 struct SolverState;  // cusolver.cpp
 struct FourierState; // cufft.cpp
+struct SparseState;  // cusparse.cpp
 
 /// Each state is created at the first use of its library. A caller holds the mutex of the state
-/// from setting the stream to the end of the call. Under the mutexes of cuSOLVER and cuFFT, an
-/// allocation that runs out of memory may acquire Python's lock, so callers release Python's lock
-/// first. Under the mutex of cuBLAS nothing is allocated.
+/// from setting the stream to the end of the call. Under the mutexes other than that of
+/// cuBLAS, an allocation that runs out of memory may acquire Python's lock, so callers release
+/// Python's lock first. Under the mutex of cuBLAS nothing is allocated.
 class LibraryHandles {
   public:
     static std::shared_ptr<LibraryHandles> make(const Context &context);
@@ -31,10 +32,11 @@ class LibraryHandles {
     LibraryHandles(const LibraryHandles &) = delete;
     LibraryHandles &operator=(const LibraryHandles &) = delete;
 
-    std::mutex blas_mutex, solver_mutex, fourier_mutex;
+    std::mutex blas_mutex, solver_mutex, fourier_mutex, sparse_mutex;
     std::shared_ptr<BlasState> blas;
     std::shared_ptr<SolverState> solver;
     std::shared_ptr<FourierState> fourier;
+    std::shared_ptr<SparseState> sparse;
 
   private:
     explicit LibraryHandles(const Context &context) : context_(context) {}

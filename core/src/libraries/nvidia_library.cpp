@@ -79,7 +79,7 @@ void NvidiaLibrary::fail(const char *function, int status) const {
     for (const LibraryStatus &one : description_.statuses)
         if (one.code == status)
             name = one.name;
-    if (name.ends_with("ALLOC_FAILED"))
+    if (name.ends_with("ALLOC_FAILED") || name.ends_with("INSUFFICIENT_RESOURCES"))
         throw Error(function, CUDA_ERROR_OUT_OF_MEMORY, name);
     throw std::runtime_error(std::string(function) + " of " + description_.name +
                              " failed: " + name);

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda._driver import ArrayBase
+from pycuda.arrays.indexing.items import take_known
 from pycuda.gpuarray import GPUArray, arange, asarray, empty, flatnonzero
-from pycuda.sparse import _host, _pairs, _products
+from pycuda.sparse import _host, _library, _pairs, _products
 from pycuda.sparse._arithmetic import Arithmetic
 from pycuda.sparse._base import MatrixMeaning, Sparse, check_device
 from pycuda.sparse._indexing import Indexing
@@ -92,7 +93,7 @@ class Compressed(Indexing, Arithmetic):
         structure = Structure(
             starts_of(rows.astype(INDEX), dense.shape[0]), columns.astype(INDEX), *dense.shape, True, True
         )  # fmt: skip
-        return cls._of(structure, dense._ravel()[places] if places.size else empty(0, dense.dtype))  # fmt: skip
+        return cls._of(structure, take_known(dense._ravel(), places))
 
     @property
     def _anchor(self) -> ArrayBase:
@@ -176,11 +177,12 @@ class Compressed(Indexing, Arithmetic):
 
     @on_own_device
     def _converted(self, format: str):
-        made = _host.transpose(self._structure, self._data)
-        if made is not None:
-            return self._class(format)._of(*made)
+        for one in (_library, _host):
+            made = one.transpose(self._structure, self._data)
+            if made is not None:
+                return self._class(format)._of(*made)
         structure, order = self._structure.transposed()
-        data = self._data[order] if order.size else self._data.copy()
+        data = take_known(self._data, order) if order.size else self._data.copy()
         return self._class(format)._of(structure, data)
 
     def tocsr(self, copy: bool = False):
@@ -241,7 +243,7 @@ class Compressed(Indexing, Arithmetic):
         """
         structure, order = self._structure.in_order()
         if order is not None:
-            self._set(structure, self._data[order])
+            self._set(structure, take_known(self._data, order))
 
     def sorted_indices(self):
         """Return a copy of the matrix with sorted indices.
@@ -287,7 +289,7 @@ class Compressed(Indexing, Arithmetic):
             return
         places = flatnonzero(self._data)
         if places.size < self.nnz:
-            self._set(self._structure.chosen(places), self._data[places])
+            self._set(self._structure.chosen(places), take_known(self._data, places))
 
     def _canonical(self):
         return self._canonical_any()

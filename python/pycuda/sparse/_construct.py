@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda._driver import ArrayBase
+from pycuda.arrays.indexing.items import take_known
 from pycuda.gpuarray import GPUArray, arange, asarray, concatenate, flatnonzero, to_gpu
 from pycuda.sparse._base import CLASSES, Sparse, as_sparse
 from pycuda.sparse._coordinates import coo_array, coo_matrix
@@ -308,8 +309,8 @@ def _triangle(A, format, keep):
     matrix = A.tocoo()
     if matrix.nnz:
         places = flatnonzero(keep(matrix.col.astype(np.int64) - matrix.row))
-        pair = (matrix.row[places], matrix.col[places])
-        matrix = matrix._of(pair, matrix.data[places], matrix.shape, matrix._is_sorted, matrix.has_canonical_format)  # fmt: skip
+        row, col, data = (take_known(one, places) for one in (matrix.row, matrix.col, matrix.data))  # fmt: skip
+        matrix = matrix._of((row, col), data, matrix.shape, matrix._is_sorted, matrix.has_canonical_format)  # fmt: skip
     return matrix.asformat(format)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda._driver import ArrayBase
+from pycuda.arrays.indexing.items import take_known
 from pycuda.gpuarray import GPUArray, asarray, empty, flatnonzero
 from pycuda.sparse import _host, _kernels, _products
 from pycuda.sparse._arithmetic import Arithmetic
@@ -165,7 +166,7 @@ class Coordinates(Arithmetic):
             else:
                 _, order = group(columns, self.shape[1])
                 starts, order = group(rows, self.shape[0], order)
-                columns = columns[order]
+                columns = take_known(columns, order)
             structure = Structure(starts, columns, *self.shape, True, self._is_canonical)  # fmt: skip
             _kernels.finish()
             self._by_rows = structure, order
@@ -214,7 +215,7 @@ class Coordinates(Arithmetic):
             if made is not None:
                 return self._class("csr")._of(*made)
         structure, order = self._structure_by_rows()
-        data = self._data if order is None else self._data[order]
+        data = self._data if order is None else take_known(self._data, order)
         matrix = self._class("csr")._of(structure, data)
         if order is not None and not structure.is_canonical:
             state = coordinates_state(structure.rows(), structure.columns, self.shape)
@@ -263,8 +264,9 @@ class Coordinates(Arithmetic):
             return
         places = flatnonzero(self._data)
         if places.size < self.nnz:
-            pair = tuple(one[places] for one in self._pair)
-            self._set(pair, self._data[places], self.shape, self._is_sorted, self._is_canonical)  # fmt: skip
+            pair = tuple(take_known(one, places) for one in self._pair)
+            data = take_known(self._data, places)
+            self._set(pair, data, self.shape, self._is_sorted, self._is_canonical)
 
     def diagonal(self, k: int = 0) -> GPUArray:
         """Return a diagonal as a dense vector. Duplicates are added up.

@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from pycuda._driver import ArrayBase
+from pycuda.arrays.indexing.items import take_known
 from pycuda.gpuarray import (
     GPUArray,
     arange,
@@ -148,8 +149,8 @@ class Indexing:
         for_each(
             kernel("sparse_structure", "choose_rows"), total, old.starts, chosen, starts, made.rows(), places, total
         )  # fmt: skip
-        made.columns = old.columns[places] if total else places
-        return self._of(made, self._data[places] if total else self._data[:0])
+        made.columns = take_known(old.columns, places)
+        return self._of(made, take_known(self._data, places))
 
     def _minor(self, chosen):
         """Select columns."""
@@ -166,7 +167,7 @@ class Indexing:
             structure = Structure(
                 kept.starts, kept.columns - np.int32(chosen.start), old.major, len(chosen), old.is_sorted, old.is_canonical
             )  # fmt: skip
-            return self._of(structure, self._data[places])
+            return self._of(structure, take_known(self._data, places))
         other = "csr" if self._by_columns else "csc"
         turned = self.asformat(other)._listed_rows(chosen)
         return turned.asformat(self.format)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycuda.arrays.indexing.items import take_known
 from pycuda.gpuarray import GPUArray, cumsum, empty, flatnonzero
 from pycuda.sparse._kernels import INDEX, check_count, for_each, kernel, new_indices
 from pycuda.sparse._structure import Structure, starts_of
@@ -70,7 +71,8 @@ def intersection(a: Structure, a_data: GPUArray, b: Structure, b_data: GPUArray)
     _, function = _functions("multiply", a_data.dtype)
     before, found = _partners(a, a.rows(), b, function("find_partners"))
     places = flatnonzero(found)
-    return a.chosen(places), a_data[places] * b_data[before[places]]
+    partner = take_known(before, places)
+    return a.chosen(places), take_known(a_data, places) * take_known(b_data, partner)
 
 
 def look_up(structure: Structure, data: GPUArray, rows: GPUArray, columns: GPUArray) -> GPUArray:  # fmt: skip

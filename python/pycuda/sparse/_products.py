@@ -13,9 +13,10 @@ import numpy as np
 
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.indexing.items import take_known
 from pycuda.arrays.reductions.segments import join_segments
 from pycuda.gpuarray import GPUArray, cumsum, flatnonzero, full, zeros
-from pycuda.sparse import _host, _kernels
+from pycuda.sparse import _host, _kernels, _library
 from pycuda.sparse._kernels import (
     INDEX,
     LARGEST,
@@ -138,8 +139,8 @@ def times_dense(structure: Structure, data, by_columns: bool, dense: ArrayBase, 
     if structure.count == 0:
         return out if add else out.fill(0)
     dense = dense if dense._c_contiguous else dense.copy("C")
-    done = _host.multiply(structure, data, by_columns, dense, out, add, order)
-    if done is None:
+    arguments = (structure, data, by_columns, dense, out, add, order)
+    if _library.multiply(*arguments) is None and _host.multiply(*arguments) is None:
         if by_columns:
             structure, order = structure.transposed()
         _multiply(structure, data, order, dense, out, add)
@@ -166,9 +167,10 @@ def times_sparse(a: Structure, a_data, b: Structure, b_data):
         nothing = zeros(a.major + 1, INDEX)
         empty_one = Structure(nothing, new_indices(0), a.major, b.minor, True, True)
         return empty_one, empty(0, a_data.dtype)
-    made = _host.times_sparse(a, a_data, b, b_data)
-    if made is not None:
-        return made
+    for one in (_library, _host):
+        made = one.times_sparse(a, a_data, b, b_data)
+        if made is not None:
+            return made
     if _kernels.is_serial():
         return _times_serially(a, a_data, b, b_data)
     return _times_expanded(a, a_data, b, b_data)
@@ -259,7 +261,7 @@ def summed(rows, columns, data, shape, is_sorted: bool = False):
     if not is_sorted:
         _, order = group(columns, shape[1])
         _, order = group(rows, shape[0], order)
-        rows, columns, data = rows[order], columns[order], data[order]
+        rows, columns, data = (take_known(one, order) for one in (rows, columns, data))
     begins = empty(data.size, np.bool_)
     begins[:1] = True
     begins[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
@@ -271,4 +273,4 @@ def summed(rows, columns, data, shape, is_sorted: bool = False):
     ends[-1:] = data.size
     kind = data.dtype
     name = "logical_or" if kind.kind == "b" else "add"
-    return rows[places], columns[places], join_segments(name, data, places, ends - places)  # fmt: skip
+    return take_known(rows, places), take_known(columns, places), join_segments(name, data, places, ends - places)  # fmt: skip

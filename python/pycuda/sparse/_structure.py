@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
+from pycuda.arrays.indexing.items import take_known
 from pycuda.gpuarray import (
     GPUArray,
     arange,
@@ -141,14 +142,15 @@ class Structure:
         long = flatnonzero(lengths > limit)
         if long.size == 0:
             return LongRows(limit)
-        over = (lengths[long] - limit).astype(np.int64)
+        over = (take_known(lengths, long) - limit).astype(np.int64)
         pieces = (over + (limit - 1)) // limit
         ends = cumsum(pieces)
         starts = concatenate([to_gpu(np.zeros(1, np.int64)), ends])
         owner = repeat(arange(long.size, dtype=np.int64), pieces)
-        number = arange(owner.size, dtype=np.int64) - starts[owner]
-        begin = self.starts[long][owner] + (number + 1) * limit
-        end = np.minimum(begin + limit, self.starts[long + 1][owner])
+        number = arange(owner.size, dtype=np.int64) - take_known(starts, owner)
+        row = take_known(long, owner)
+        begin = take_known(self.starts, row) + (number + 1) * limit
+        end = np.minimum(begin + limit, take_known(self.starts, row + 1))
         parts = [array.astype(INDEX) for array in (long, starts, begin, end)]
         _kernels.finish()
         return LongRows(limit, *parts)
@@ -157,7 +159,7 @@ class Structure:
         """The structure by columns, and for each of its elements the number in this structure, int32. The first call waits."""
         if self._transposed is None:
             starts, order = group(self.columns, self.minor)
-            rows = self.rows()[order] if self.count else new_indices(0)
+            rows = take_known(self.rows(), order) if self.count else new_indices(0)
             other = Structure(
                 starts, rows, self.minor, self.major, True, self.is_canonical or self._is_canonical_by(starts, rows)
             )  # fmt: skip
@@ -174,7 +176,7 @@ class Structure:
             return self, None
         _, order = group(self.columns, self.minor)
         starts, order = group(self.rows(), self.major, order)
-        columns = self.columns[order]
+        columns = take_known(self.columns, order)
         canonical = Structure.checked(starts, columns, self.major, self.minor).is_canonical  # fmt: skip
         return Structure(starts, columns, self.major, self.minor, True, canonical), order  # fmt: skip
 
@@ -183,7 +185,7 @@ class Structure:
         starts = _driver._array_search(places, self.starts.astype(np.int64))
         starts = starts.astype(INDEX)
         return Structure(
-            starts, self.columns[places], self.major, self.minor, self.is_sorted, self.is_canonical
+            starts, take_known(self.columns, places), self.major, self.minor, self.is_sorted, self.is_canonical
         )  # fmt: skip
 
 
@@ -213,7 +215,7 @@ def group(keys: GPUArray, groups: int, before: GPUArray | None = None):
         return _group_serially(keys, groups, before)
     order = None if before is None else before.astype(np.int64)
     order = _driver._array_argsort(keys, 0, False, order)
-    return starts_of(keys[order], groups), order.astype(INDEX)
+    return starts_of(take_known(keys, order), groups), order.astype(INDEX)
 
 
 def _group_serially(keys, groups, before):

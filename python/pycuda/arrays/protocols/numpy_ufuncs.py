@@ -31,9 +31,15 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     All keywords but ``order``, ``subok`` and ``signature``; the methods reduce, accumulate, outer, at and
     reduceat. Returns NotImplemented if another operand has a protocol of its own, so that NumPy asks it (NEP 13).
     """
-    operands = (*inputs, *kwargs.get("out", ()))
-    if not all(is_ours(type(operand)) for operand in operands):
-        return NotImplemented
+    for operand in (*inputs, *kwargs["out"]) if "out" in kwargs else inputs:
+        if not is_ours(type(operand)):
+            return NotImplemented
+    function = None if kwargs else UFUNCS.get(ufunc.__name__)
+    if function is not None:  # these two make the context of their arrays current
+        if method == "__call__":
+            return function(*inputs)
+        if method == "at":
+            return METHODS["at"](function, *inputs)
     return _on_device(self, ufunc, method, inputs, kwargs)
 
 

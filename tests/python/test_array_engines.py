@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import pycuda._driver
 from pycuda import gpuarray
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -48,6 +49,17 @@ def test_triangles(dtype):
     m = (np.arange(2 * 5 * 7) % 9).astype(dtype).reshape(2, 5, 7)
     for one in (m, m[0], m[0].T, m[:, ::2], m[0, ::-1], m[0, 0], m[:0], m[:, :, :0]):
         for k in (-100, -2, 0, 1, 6, 10**12):
+            same("triu", one, k)
+            same("tril", one, k)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8"])
+def test_triangles_in_pieces_of_16_bytes(dtype, monkeypatch):
+    """The kernel that a GPU uses if rows are whole pieces."""
+    monkeypatch.setattr(pycuda._driver, "_array_threads_are_cores", lambda: False)
+    m = (1 + np.arange(2 * 21 * 48) % 9).astype(dtype).reshape(2, 21, 48)
+    for one in (m, m[1], m[:0], m.reshape(6, 7, 48), m[0, :, 1:], m[0, 0]):
+        for k in (-100, -20, -3, 0, 1, 15, 16, 47, 10**12):
             same("triu", one, k)
             same("tril", one, k)
 

@@ -87,9 +87,17 @@ _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 @context_dependent_memoize
-def _triangle_kernel(size: int):
-    return _device_code.load("triangle", T=np.dtype(_WORDS[size])).get_function(
-        "triangle"
+def _triangle_kernel(size: int, name: str):
+    return _device_code.load("triangle", T=np.dtype(_WORDS[size])).get_function(name)
+
+
+def _has_packs(array) -> bool:
+    """Whether a thread of a GPU can copy 16 bytes of a row. Threads that are lanes of a CPU copy neighbouring elements."""
+    return (
+        array._c_contiguous
+        and array.shape[-1] * array.dtype.itemsize % 16 == 0
+        and array.ptr % 16 == 0
+        and not _driver._array_threads_are_cores()
     )
 
 
@@ -102,7 +110,15 @@ def _copied_triangle(array, k: int, keep_below: bool):
         rows, columns = array.shape[-2:]
         row, column = array.strides[-2:]
         limit = max(-rows, min(k, columns))  # further diagonals have the same result
-        _triangle_kernel(array.dtype.itemsize)(
+        size = array.dtype.itemsize
+        if _has_packs(array):
+            packs = array.nbytes // 16
+            _triangle_kernel(size, "triangle_packs")(
+                array, result, packs, rows, columns * size // 16, limit, keep_below,
+                block=(256, 1, 1), grid=(-(-packs // 256), 1),
+            )  # fmt: skip
+            return result
+        _triangle_kernel(size, "triangle")(
             array, result, array.size, rows, columns, rows * columns * array.dtype.itemsize,
             row, column, limit, keep_below, block=(256, 1, 1), grid=(-(-array.size // 256), 1),
         )  # fmt: skip

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from pycuda import _driver
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase, _Work
 from pycuda.arrays.creation.conversion import as_array, put_into
@@ -24,6 +25,8 @@ def _count(ary, axis, keepdims: bool, where):
     if where is not None and where is not True:
         counted = broadcast_to(where, ary.shape)
         return reduce(counted, "count_nonzero", axis, keepdims=keepdims)
+    if axis is None:
+        return ary.size
     bits = axis_bits(
         axis, ary.ndim
     )  # an array without axes has no axis 0 for a mean; a sum accepts axis 0
@@ -37,6 +40,18 @@ def _types_of_mean(ary, dtype):
     dtype = np.dtype(dtype)
     is_small_float = dtype.itemsize == 2 and dtype.kind in "fV"
     return dtype, np.dtype(np.float32) if is_small_float else dtype
+
+
+# The type of a mean and of its computation, for the types of elements.
+_KINDS = {
+    np.dtype(kind): tuple(map(np.dtype, (mean, computed)))
+    for kinds, mean, computed in (
+        ("?bhilqBHILQ", "d", "d"),
+        ("e", "e", "f"),
+        *zip("fdFD", "fdFD", "fdFD", strict=True),
+    )  # fmt: skip
+    for kind in kinds
+}
 
 
 def _divide_by_count(total, count, dtype, out):
@@ -80,10 +95,16 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None, stre
     >>> gpuarray.mean(gpuarray.array([[1, 2], [3, 4]]), axis=0)
     array([2., 3.])
     """
+    a, keepdims = as_array(a), keepdims is True or bool(given(keepdims, False))
+    if (where is None or where is True) and out is None and stream is None and allocator is None:  # fmt: skip
+        kinds = _KINDS.get(a.dtype) if dtype is None else None
+        if kinds is not None:  # the usual call
+            return _driver._array_reduce(
+                "sum", a, axes=axis_bits(axis, a.ndim), keepdims=keepdims, dtype=kinds[1],
+                divisor=_count(a, axis, keepdims, None), finished=kinds[0],
+            )  # fmt: skip
     with _Work(stream, allocator):
-        return _mean(
-            as_array(a), axis, dtype, out, bool(given(keepdims, False)), mask_of(where)
-        )
+        return _mean(a, axis, dtype, out, keepdims, mask_of(where))
 
 
 def _squares(ary, axis, computed, keepdims, where, mean, **finish):

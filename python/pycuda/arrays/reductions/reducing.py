@@ -16,6 +16,8 @@ def axis_bits(axis, ndim: int) -> int:
     """The axes as bits of a number; None means all axes."""
     if axis is None:
         return (1 << ndim) - 1
+    if type(axis) is int and -ndim <= axis < ndim:
+        return 1 << axis % ndim
     bits = 0
     for one in axis if isinstance(axis, (tuple, list)) else (axis,):
         one = normalize_axis(one, ndim)

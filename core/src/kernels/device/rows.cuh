@@ -29,7 +29,7 @@ struct Geometry {
 
 #if SMALL
 extern "C" __global__ void __launch_bounds__(256)
-    run(Word *dense, int *outside, char *base, const I *places, Geometry g) {
+    KERNEL(Word *dense, int *outside, char *base, const I *places, Geometry g) {
     bool wrong = false;
     for (Count row = threadIdx.x; row < Count(g.n / g.words); row += 256)
         wrong = wrong || places[row] < -g.extent || places[row] >= g.extent;

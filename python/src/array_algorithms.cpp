@@ -177,14 +177,14 @@ bool is_same_constant(PyObject *a, PyObject *b) {
     if (Py_TYPE(a) != Py_TYPE(b))
         return false;
     if (PyFloat_CheckExact(a)) // 0.0 and -0.0 differ, and NaN is equal to itself
-        return std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(a)) ==
-               std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(b));
+        return std::bit_cast<std::uint64_t>(PyFloat_AsDouble(a)) ==
+               std::bit_cast<std::uint64_t>(PyFloat_AsDouble(b));
     if (PyLong_CheckExact(a) || PyUnicode_CheckExact(a))
         return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
-    if (!PyTuple_CheckExact(a) || PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b))
+    if (!PyTuple_CheckExact(a) || PyTuple_Size(a) != PyTuple_Size(b))
         return false;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a); ++i)
-        if (!is_same_constant(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i)))
+    for (Py_ssize_t i = 0; i < PyTuple_Size(a); ++i)
+        if (!is_same_constant(PyTuple_GetItem(a, i), PyTuple_GetItem(b, i)))
             return false;
     return true;
 }

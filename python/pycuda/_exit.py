@@ -41,5 +41,8 @@ def _finish(context: driver.Context, owner: int) -> None:
         # the program has called detach() there is nothing to wait for.
         if context.is_attached and not is_reported:
             print(f"pycuda: unfinished work failed at exit: {error}", file=sys.stderr)
+    except (IndexError, ValueError) as error:  # of a check in a graph's launch
+        print(f"pycuda: unfinished work failed at exit: {error}", file=sys.stderr)
+        clear_context_caches()
     except KeyboardInterrupt:
         pass

@@ -490,6 +490,28 @@ def test_an_error_outlives_its_graph(any_stream):
     cuda.Context.synchronize()
 
 
+LAUNCH_AT_THE_END = """
+    import numpy as np
+    import pycuda.autoinit
+    import pycuda.driver as cuda
+    from pycuda import gpuarray
+
+    s, x, y = cuda.Stream(), gpuarray.zeros(10, np.float32), gpuarray.zeros(1, np.float32)
+    i = gpuarray.to_gpu(np.array([20]))
+    cuda.Context.synchronize()
+    with cuda.capture(s) as recording, s:
+        y[...] = x[i]
+    recording.graph.instantiate().launch(s)
+"""
+
+
+def test_an_error_that_no_wait_has_found_is_printed_at_exit(run_program):
+    result = run_program(LAUNCH_AT_THE_END)
+    assert result.returncode == 0, result.stderr
+    assert "failed at exit: x[indices]: an index is out of bounds" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_clones_report(any_stream):
     x, y = gpuarray.to_gpu(HOST), gpuarray.zeros(3, np.float32)
     i = gpuarray.to_gpu(np.array([0, 1000, 7]))

@@ -423,6 +423,38 @@ def test_a_launch_that_finds_a_wrong_index_is_an_error_of_the_next_wait(
     assert all((one.get() == 4).all() for one in around)
 
 
+def test_values_for_the_places_of_a_mask(any_stream):
+    """The number of the places is checked in each launch."""
+    x, v = gpuarray.to_gpu(HOST), gpuarray.to_gpu(np.arange(3, dtype=np.float32))
+    mask = gpuarray.to_gpu(np.arange(N) < 3)
+    cuda.Context.synchronize()
+
+    def work():
+        x[mask] = v
+        gpuarray.place(x, mask, v + 7)
+        x[mask] = v.astype(np.float64) * 2
+
+    graph = captured(work, any_stream)
+    for first in (0, 10, 997):
+        chosen = (np.arange(N) >= first) & (np.arange(N) < first + 3)
+        set_now(x, HOST)
+        set_now(mask, chosen)
+        graph.launch(any_stream)
+        any_stream.synchronize()
+        want = HOST.copy()
+        want[chosen] = [0, 2, 4]
+        assert np.array_equal(x.get(), want)
+    set_now(mask, np.arange(N) < 4)
+    graph.launch(any_stream)
+    with pytest.raises(IndexError, match="3 values"):
+        any_stream.synchronize()
+    with cuda.capture(any_stream), any_stream:
+        with pytest.raises(ValueError, match="vector"):
+            x[mask] = v[:, None]
+        with pytest.raises(ValueError, match="vector with elements"):
+            x[mask] = gpuarray.zeros(0, np.float32)
+
+
 def waits(stream, y):
     event = cuda.Event()
     return {

@@ -155,7 +155,7 @@ Array nonzero(const Array &array, StreamRef stream) {
         return Array::empty(context, shape, ScalarType::Int64, Order::C, stream);
     const Array in = compact(array, stream);
     Work use(stream);
-    use.require_running("an array of unknown size");
+    use.require_running("x[mask] or another array of unknown size");
     const Array ends = count_tiles(in, use);
     shape[1] = last_of(ends, use);
     const Array out = Array::empty(context, shape, ScalarType::Int64, Order::C, stream);
@@ -184,7 +184,7 @@ Array compress(const Array &values, const Array &where, StreamRef stream) {
         return Array::empty(context, shape, values.dtype(), Order::C, stream);
     const Array in = compact(where, stream), from = compact(values, stream);
     Work use(stream);
-    use.require_running("an array of unknown size");
+    use.require_running("x[mask] or another array of unknown size");
     const Array ends = count_tiles(in, use);
     shape[0] = last_of(ends, use);
     const Array out = Array::empty(context, shape, values.dtype(), Order::C, stream);

@@ -114,8 +114,13 @@ def place(arr, mask, vals) -> None:
     array([1, 7, 8, 7])
     """
     want_own("place", arr)
-    places = flatnonzero(mask)
     values = values_for(arr, vals, "safe")._ravel()
+    if _driver._is_captured():
+        if not values.size:
+            raise ValueError("vals must have at least one element")
+        mask = (as_array(mask) != 0)._reshape(arr.shape)
+        return _items.put_in_order(arr, mask, values)
+    places = flatnonzero(mask)
     if places.size and not values.size:
         raise ValueError("vals must have at least one element")
     put(arr, places, values)

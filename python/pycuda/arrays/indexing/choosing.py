@@ -8,6 +8,7 @@ from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array, put_back, put_into
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.indexing.assigning import copyto
+from pycuda.arrays.indexing.grids import record_check
 from pycuda.arrays.indexing.indices import (
     as_indices,
     wrapped_indices,
@@ -34,7 +35,7 @@ def choose(a, choices, out=None, mode: str = "raise"):
     shape = np.broadcast_shapes(chosen.shape, *(array.shape for array in arrays))
     dtype = np.result_type(*(array.dtype for array in arrays))
     chosen = wrapped_indices(chosen, len(arrays), mode)
-    if mode == "raise" and chosen.size:
+    if mode == "raise" and chosen.size and not record_check(chosen, len(arrays)):
         low, high = int(chosen.min()), int(chosen.max())
         if low < 0 or high >= len(arrays):
             raise ValueError(

@@ -42,7 +42,7 @@ def ix_(*args) -> tuple:
     return tuple(result)
 
 
-def _record_check(indices, extent: int) -> bool:
+def record_check(indices, extent: int) -> bool:
     """In a capture, let the launches check that indices are from 0 to ``extent - 1``: an error is IndexError then."""
     if not _driver._is_captured():
         return False
@@ -68,7 +68,7 @@ def unravel_index(indices, shape, order: str = "C") -> tuple:
     size = math.prod(shape)
     if not shape and rest.ndim:
         raise ValueError("an array without axes has one element, and no indices")
-    if rest.size and not _record_check(rest, size):
+    if rest.size and not record_check(rest, size):
         low, high = int(rest.min()), int(rest.max())
         if low < 0 or high >= size:
             bad = low if low < 0 else high
@@ -97,7 +97,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
     rows = list(zip(multi_index, dims, modes, strict=True))
     for index, extent, how in reversed(rows) if order == "C" else rows:
         index = wrapped_indices(as_indices(index), extent, how).astype(np.int64)
-        if how == "raise" and index.size and not _record_check(index, extent):
+        if how == "raise" and index.size and not record_check(index, extent):
             if int(index.min()) < 0 or int(index.max()) >= extent:
                 raise ValueError("invalid entry in coordinates array")
         part = index * step

@@ -111,6 +111,8 @@ def _assign_selected(ary, items, value) -> None:
         return _assign_where(ary, items[0], value)
     if _are_places_of_rows(items, ary):
         return _put_rows(ary, items[0], value)
+    if len(items) == 1 and _is_mask_of(items[0], ary) and _driver._is_captured():
+        return _assign_in_order(ary, items[0], value)
     return _AdvancedIndex(ary, items).put(value)
 
 
@@ -138,6 +140,32 @@ def _assign_where(ary, mask, value) -> None:
     else:
         value = value._reshape(())
     _driver._array_apply("copy", value, out=ary, where=mask, casting="unsafe")
+
+
+def _assign_in_order(ary, mask, value) -> None:
+    """The same for a vector of values, in a capture: nobody knows the places where the mask is true, and the launches
+    check their number."""
+    mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
+    if not isinstance(value, ArrayBase) or value.dtype != ary.dtype:
+        source = empty(np.shape(value), ary.dtype)
+        source._assign(value)
+        value = source
+    if value.ndim != 1 or value.size == 0:
+        raise ValueError(
+            "in a capture, the values for the places of a mask must be a vector with elements, "
+            f"not of shape {value.shape}"
+        )
+    wrong = mask.sum(dtype=np.int64) != value.size
+    message = f"a vector of {value.size} values does not fit the places of the mask"
+    _driver._record_index_check(wrong, message)
+    put_in_order(ary, mask, value)
+
+
+def put_in_order(ary, mask, values) -> None:
+    """Set the elements where the mask is true to the values, one after the other; values that are too few are repeated."""
+    number = mask._ravel().astype(np.int64).cumsum() - 1
+    spread = values[number % values.size]._reshape(ary.shape)
+    _driver._array_apply("copy", spread, out=ary, where=mask, casting="unsafe")
 
 
 # Advanced indexing: arrays of integers and bools

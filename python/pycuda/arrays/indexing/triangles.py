@@ -141,7 +141,8 @@ def tril_indices(n: int, k: int = 0, m=None) -> tuple:
     >>> gpuarray.tril_indices(2)
     (array([0, 1, 1]), array([0, 0, 1]))
     """
-    return _triangle_indices(tri(n, m, k, bool))
+    with _driver._OutsideCapture():  # they depend on the shape only
+        return _triangle_indices(tri(n, m, k, bool))
 
 
 @public()
@@ -157,7 +158,8 @@ def triu_indices(n: int, k: int = 0, m=None) -> tuple:
     >>> gpuarray.triu_indices(2)
     (array([0, 0, 1]), array([0, 1, 1]))
     """
-    return _triangle_indices(~tri(n, m, k - 1, bool))
+    with _driver._OutsideCapture():
+        return _triangle_indices(~tri(n, m, k - 1, bool))
 
 
 @public()

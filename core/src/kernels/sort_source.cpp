@@ -135,7 +135,7 @@ std::string group_of(const SortVariant &variant) {
 
 std::string short_source(const SortVariant &variant) {
     return group_of(variant) + std::string(device_code::sort_short_cuh) +
-           "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(\n"
+           "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) KERNEL(\n"
            "        const U *keys_in, U *keys_out, const long long *order, long long *values_out,\n"
            "        long long rows, pycuda::ShortGeometry g) {\n    pycuda::sort_short<" +
            (variant.pairs ? "true" : "false") +
@@ -145,7 +145,7 @@ std::string short_source(const SortVariant &variant) {
 std::string held_source(const SortVariant &variant) {
     return "#define HELD " + std::to_string(1u << variant.tile.items) + group_of(variant) +
            std::string(device_code::select_held_cuh) +
-           "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(const U *keys, U "
+           "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) KERNEL(const U *keys, U "
            "*out,\n"
            "        pycuda::HeldGeometry g) {\n    pycuda::select_held(keys, out, g);\n}\n";
 }
@@ -197,7 +197,9 @@ std::string_view sort_kernel_name(SortStage stage) noexcept {
         "sort_count",        "sort_plan",        "sort_pass",         "sort_small",
         "sort_serial_count", "sort_serial_sum",  "sort_serial_move",  "sort_serial_row",
         "sort_bucket",       "sort_find_bucket", "sort_deal_buckets", "select_count",
-        "select_choose",     "select_row",       "partition_count",   "partition_write"};
+        "select_choose",     "select_row",       "partition_count",   "partition_write",
+        "select_held",       "sort_short"};
+    static_assert(std::size(names) == static_cast<std::size_t>(SortStage::SortShort) + 1);
     return names[static_cast<std::size_t>(stage)];
 }
 

@@ -31,13 +31,15 @@ def _arrays(structure: Structure, data) -> tuple:
 def multiply(structure: Structure, data, by_columns: bool, dense, out, add: bool, order) -> GPUArray | None:  # fmt: skip
     """``out (+)= A @ dense``, for contiguous arrays of one type; see times_dense() in _products.py.
 
-    By rows, for float64 alone: this package's kernel is quicker for float32. By columns, this package's kernel reads
-    the elements in another order than memory has.
+    By rows, this package's kernel is quicker for float32 if no row is much longer than the others. By columns, this
+    package's kernel reads the elements in another order than memory has.
     """
-    is_quicker = by_columns or data.dtype == np.float64
-    if not is_quicker or order is not None or dense.ndim != 1 or structure.count < LEAST:  # fmt: skip
+    if order is not None or dense.ndim != 1 or structure.count < LEAST:
         return None
     if is_deterministic() or not takes(data.dtype):
+        return None
+    is_even = data.dtype == np.float32 and structure.long_rows().rows is None
+    if is_even and not by_columns:
         return None
     data = data if data._c_contiguous else data.copy("C")
     _driver._sparse_times_vector(

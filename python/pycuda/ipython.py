@@ -307,8 +307,12 @@ def load_ipython_extension(ipython: object) -> None:
 
     ipython: the InteractiveShell of IPython.
     """
+    is_chosen = "PYCUDA_QUIET" in os.environ
     os.environ.setdefault("PYCUDA_QUIET", "1")  # stderr is a red box in a notebook
     import pycuda.autoinit
+
+    if not is_chosen:  # else the line about an endless kernel would be hidden, too
+        del os.environ["PYCUDA_QUIET"]
 
     print(f"PyCUDA runs on {pycuda.autoinit.device.name()}")
     magics = _Magics(ipython)

@@ -153,3 +153,35 @@ def check_interrupt(tmp_path, wait, blocks, later="    pass"):
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("quiet", [{}, {"PYCUDA_QUIET": "1"}, {"SOFTCUDA_QUIET": "1"}])
+@pytest.mark.skipif(not is_softcuda(), reason="softcuda knows which kernel runs")
+def test_an_endless_kernel_is_named_once(tmp_path, quiet):
+    """A beginner sees why the program does not continue, and how to stop it."""
+    program = tmp_path / "program.py"
+    wait = LAUNCH + "cuda.Context.synchronize()"
+    source = PROGRAM.replace("WAIT", wait).replace("BLOCKS", "64")
+    program.write_text(source.replace("LATER", "pass"))
+    env = {"PYCUDA_DRIVER": "softcuda", **os.environ}
+    env = {name: env[name] for name in env if not name.endswith("_QUIET")} | quiet
+    process = subprocess.Popen(
+        [sys.executable, program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=env,
+    )
+    try:
+        assert process.stdout.readline() == "running\n"
+        time.sleep(25)
+        process.send_signal(signal.SIGINT)
+        _, text = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+    lines = [line for line in text.splitlines() if "has been running" in line]
+    assert len(lines) == (0 if quiet else 1), text
+    if lines:
+        assert "kernel `forever`" in lines[0] and "Ctrl-C" in lines[0]

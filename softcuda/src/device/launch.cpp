@@ -13,6 +13,7 @@
 #include "device/driver_log.h"
 #include "device/error.h"
 #include "device/fault_log.h"
+#include "device/long_run.h"
 #include "device/occupancy.h"
 #include "device/recycled_memory.h"
 #include "device/system.h"
@@ -130,6 +131,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     std::unique_ptr<DeviceRuntime> runtime_;        ///< created at the first call of a thread
     std::unique_ptr<check::LaunchChecks> checks_;   ///< null: no checks
     std::unique_ptr<profile::LaunchCounts> counts_; ///< null: no counts
+    LongRun long_run_;
     Blocks grid_{*this};
 };
 
@@ -310,6 +312,7 @@ void KernelLaunch::start() noexcept {
         return system.timeline().finish(*this);
     place_checks();
     note_begin();
+    long_run_.begin(function_.info().name);
     const std::shared_ptr<Command> self = shared_from_this();
     system.pool().submit(std::shared_ptr<rt::Grid>(self, &grid_));
     if (context().interrupts() != ticket_.interrupts_seen) // an interrupt has happened meanwhile
@@ -456,6 +459,7 @@ profile::Event KernelLaunch::described() const {
 }
 
 void KernelLaunch::complete() noexcept {
+    long_run_.end();
     finish_checks();
     finish_profile();
     switch (grid_.outcome()) {
@@ -464,7 +468,7 @@ void KernelLaunch::complete() noexcept {
             return; // the children finish the command
         break;
     case rt::Grid::Outcome::Interrupted:
-        note(function_.info().name, "was interrupted; what it would have written is missing");
+        note(function_.info().name, "was interrupted; its remaining writes are missing");
         context().set_passing_error(CUDA_ERROR_LAUNCH_FAILED);
         break;
     case rt::Grid::Outcome::OutOfMemory:

@@ -314,7 +314,7 @@ void BlockChecks::check_written(const WarpAccess &access) {
         finding.mode = Init;
         finding.space = window ? (place.space == Space::Shared ? "shared" : "local") : "global";
         finding.array = window ? variable_of(access.number) : launch_.memory.describe(place.offset);
-        finding.detail = "nobody has written there since it was allocated";
+        finding.detail = "not written since it was allocated";
         finding.accesses = {found(access, lane)};
         launch_.tell(Kind::Uninitialized, access.number, 0, finding);
     }

@@ -48,7 +48,7 @@ void BlockChecks::check_meeting(rt::WatchSite &site, std::uint32_t mask,
             wrong = text_of_mask("its mask ", members[lane]) + " lacks the thread's own lane, " +
                     std::to_string(lane);
         else if (absent != 0 || stranded_)
-            wrong = text_of_mask("its mask ", members[lane]) + " names lanes that do not come" +
+            wrong = text_of_mask("its mask ", members[lane]) + " names lanes that do not arrive" +
                     (absent != 0 ? text_of_mask(": ", absent) : "");
         else if (sources && (members[lane] >> (sources[lane] % rt::kWarpSize) & 1) == 0)
             wrong = "it reads lane " + std::to_string(sources[lane]) + ", which its mask " +
@@ -126,7 +126,7 @@ void BlockChecks::pass_without(std::uint32_t ended) {
         Finding finding;
         finding.mode = Sync;
         finding.detail = std::to_string(ended) + (ended == 1 ? " warp" : " warps") +
-                         " of the block ended without coming to it, after warps had met at "
+                         " of the block ended without reaching it, after warps had met at "
                          "different barriers";
         finding.accesses = {launch_.access(number, block_, thread(0), 0)};
         launch_.tell(Kind::DivergentBarrier, number, 0, finding);

@@ -364,10 +364,9 @@ void BlockChecks::check_against(const WarpAccess &access, const Mark &before, st
     finding.space = space == Space::Shared ? "shared" : "global";
     finding.array =
         space == Space::Shared ? variable_of(access.number) : launch_.memory.describe(address);
-    finding.detail = one_warp ? "both are lanes of one warp: nothing but __syncwarp() orders them"
-                     : first.block == second.block
-                         ? "no barrier, and no fence with a flag, comes between them"
-                         : "no fence with a flag orders what the two blocks do";
+    finding.detail = one_warp ? "both are lanes of one warp: only __syncwarp() orders them"
+                     : first.block == second.block ? "no barrier or fence with a flag orders them"
+                                                   : "no fence with a flag orders the two blocks";
     FoundAccess one =
         launch_.access(before.site, before.block, before.warp * rt::kWarpSize + from, access.bytes);
     finding.accesses = {std::move(one), found(access, lane)};

@@ -116,9 +116,10 @@ std::string advice_text(std::uint64_t address) {
     if (!past || *past >= page_of_gpu)
         return "";
     const std::uint64_t slack = std::max(least, std::bit_ceil(*past + rt::kWarpSize));
-    return "; a GPU often does not notice an access so close behind the end: SOFTCUDA_CHECK=mem "
-           "finds each of them, and SOFTCUDA_SLACK=" +
-           std::to_string(slack) + " allows them";
+    return "; a GPU often does not notice an access this close to the end; SOFTCUDA_CHECK=mem "
+           "finds "
+           "every such access, SOFTCUDA_SLACK=" +
+           std::to_string(slack) + " permits it";
 }
 
 } // namespace

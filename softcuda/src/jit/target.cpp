@@ -97,7 +97,7 @@ Target::Target(std::string_view name) {
                                  "', expected " + names_of_levels());
     if (*level->needs && !host_has(level->needs))
         throw std::runtime_error("instruction set '" + std::string(name) +
-                                 "' was asked for, but this processor (" +
+                                 "' was requested, but this processor (" +
                                  llvm::sys::getHostCPUName().str() + ") has no " + level->needs);
     triple_ = llvm::sys::getProcessTriple();
     const bool is_native = !*level->cpu;

@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
         return 1
     if not page.exists():
-        print(f"there is no {page} yet: ./test docs makes it", file=sys.stderr)
+        print(f"there is no {page} yet: ./test docs builds it", file=sys.stderr)
         return 1
     if not chosen.path:
         webbrowser.open(page.as_uri())

@@ -77,7 +77,7 @@ def test_docs_print_their_path(tmp_path, monkeypatch, capsys):
     opened = []
     monkeypatch.setattr(docs.webbrowser, "open", opened.append)
     assert docs.main([]) == 1
-    assert "./test docs makes it" in capsys.readouterr().err
+    assert "./test docs builds it" in capsys.readouterr().err
     page.write_text("")
     assert docs.main([]) == 0 and opened == [page.as_uri()]
     assert docs.main(["--path"]) == 0 and len(opened) == 1

@@ -13,7 +13,7 @@ it. `tools/front_end_differences.py` makes small kernels, compiles each by nvcc 
 nvcc*, runs both, and compares the numbers. {texts} texts were compared here: all texts about the language, and
 {mathematics} of the {all_mathematics} calls of functions of `math_functions.h`, among them all of `pow`.
 
-- **A text that only nvcc compiles** ({only_nvcc} of {texts}) goes to nvcc if there is one, as the
+- **A text that only nvcc compiles** ({only_nvcc} of {texts}) is passed to nvcc if there is one, as the
   [user guide](user_guide.md#templates-and-headers) says. Without nvcc it is an error.
 - **A text that only this package compiles** ({only_here}) is mostly a call that nvcc refuses without
   `--expt-relaxed-constexpr`. The result is that of C++.

@@ -299,10 +299,15 @@ def _own(record: Record) -> str:
     own = [kernel for kernel in record.kernels if kernel.is_own]
     if not own:
         return ""
-    head = "".join(f"<th>{word}</th>" for word in OWN_HEAD)
+    first, *others = OWN_HEAD
+    head = f'<th class="left">{first}</th>' + "".join(
+        f"<th>{word}</th>" for word in others
+    )
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in own_rows(own, record.kernels)
+        f'<tr><td class="left">{escape(name)}</td>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        + "</tr>"
+        for name, *cells in own_rows(own, record.kernels)
     )
     return (
         f'<section><h2>Arrays</h2><div class="soft">{escape(own_title(own))}</div>'

@@ -126,12 +126,12 @@ def _row(kernel: Kernel, line: Line) -> tuple[str, ...]:
 _HEAD = ("line", "executed", "instructions", "lanes", "memory", "source")
 
 
-def _table(rows: list[tuple[str, ...]], right: int = 4) -> list[str]:
-    """Rows as lines; the first ``right`` columns are aligned to the right."""
+def _table(rows: list[tuple[str, ...]], right: int = 4, left: int = 0) -> list[str]:
+    """Rows as lines; the columns from ``left`` to ``right`` are aligned to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
-            cell.ljust(width) if number >= right else cell.rjust(width)
+            cell.rjust(width) if left <= number < right else cell.ljust(width)
             for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -165,6 +165,7 @@ def _describe(kernel: Kernel, paint) -> list[str]:
 
 
 OWN_HEAD = (
+    "operation",
     "time",
     "share",
     "launches",
@@ -172,7 +173,6 @@ OWN_HEAD = (
     "block",
     "instructions",
     "bytes",
-    "operation",
 )
 
 
@@ -193,6 +193,7 @@ def own_rows(
     total = sum(kernel.nanoseconds for kernel in all_kernels)
     return [
         (
+            kernel.name,
             duration(kernel.nanoseconds),
             f"{ratio(kernel.nanoseconds, total):.0%}",
             str(kernel.launches),
@@ -200,7 +201,6 @@ def own_rows(
             shape(kernel.block),
             number(kernel.instructions) if kernel.lines else "-",
             size(kernel.bytes) if kernel.lines else "-",
-            kernel.name,
         )
         for kernel in sorted(kernels, key=lambda kernel: -kernel.nanoseconds)
     ]
@@ -210,7 +210,9 @@ def _describe_own(record: Record, paint) -> list[str]:
     own = [kernel for kernel in record.kernels if kernel.is_own]
     if not own:
         return []
-    table = _table([OWN_HEAD, *own_rows(own, record.kernels)], right=len(OWN_HEAD) - 1)
+    table = _table(
+        [OWN_HEAD, *own_rows(own, record.kernels)], right=len(OWN_HEAD), left=1
+    )
     return [
         paint(_BOLD, "arrays") + f": {own_title(own)}",
         *(f"  {row}" for row in table),

@@ -475,10 +475,10 @@ def test_kernels_of_arrays_are_one_table(run_program, tmp_path, monkeypatch):
     assert len(lines) < 40
     head = next(i for i, line in enumerate(lines) if line.startswith("arrays: "))
     assert "a GPU runs other forms" in lines[head]
-    columns = "time share launches grid block instructions bytes operation".split()
+    columns = "operation time share launches grid block instructions bytes".split()
     assert lines[head + 1].split() == columns
     rows = [line.split() for line in lines[head + 2 :]]
-    operations = {row[-1] for row in rows[: rows.index([])]}
+    operations = {row[0] for row in rows[: rows.index([])]}
     assert {"matmul", "sin", "sum"} <= operations
     assert any(name.startswith("sort") for name in operations)
     assert done.stdout.count("kernel run: ") == 1  # the program's own kernel

@@ -584,12 +584,12 @@ void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep
     copy_arguments(function, request, {kernel->parameters(), kernel->parameter_bytes()});
     if (system.timeline().schedule())
         kernel->finish_compilation(); // else the time that it takes has an effect on the order
-    if (!system.timeline().append(stream, kernel, kernel->unfinished_compilation()))
-        return; // its predecessors will start it
-    if (kernel->is_tiny())
+    const bool starts = system.timeline().append(stream, kernel, kernel->unfinished_compilation());
+    if (starts && kernel->is_tiny())
         kernel->run_here();
-    else
+    else if (starts)
         kernel->start();
+    stream.wait_for_room(kernel);
 }
 
 } // namespace softcuda::device

@@ -56,11 +56,21 @@ class Stream {
         attributes_[id] = value;
     }
 
+    /// The maximum number of kernel launches of the client that are in the stream and not done.
+    static constexpr unsigned kMostLaunches = 1024;
+
+    /// Counts a launch of the client, and returns when no more launches wait in the stream than it
+    /// may hold. Throws Error(launch failed) if the client gives up. Any thread may call.
+    void wait_for_room(const std::shared_ptr<Command> &launched);
+
   private:
     friend class Timeline;
 
     Context &context_;
     Kind kind_;
+    std::atomic<unsigned> launches_{0};
+    std::mutex milestone_mutex_;
+    std::weak_ptr<Command> milestone_; ///< the latest launch of half as many as may wait
     std::atomic<int> priority_;
     std::uint64_t id_;
     std::weak_ptr<GreenContext> confined_to_;

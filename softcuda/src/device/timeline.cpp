@@ -15,6 +15,7 @@
 #include <deque>
 #include <new>
 #include <unistd.h>
+#include <utility>
 
 namespace softcuda::device {
 namespace {
@@ -111,6 +112,20 @@ void Command::wait() {
 
 Stream::Stream(Context &context, Kind kind, int priority)
     : context_(context), kind_(kind), priority_(priority), id_(next_stream_id()) {}
+
+// Every 512th launch waits for the launch 512 before it: the others take no lock. An interrupt of
+// the client ends the kernels of the context, and the new launch with them.
+void Stream::wait_for_room(const std::shared_ptr<Command> &launched) {
+    if (++launches_ % (kMostLaunches / 2) != 0)
+        return;
+    std::shared_ptr<Command> earlier;
+    {
+        std::lock_guard lock(milestone_mutex_);
+        earlier = std::exchange(milestone_, launched).lock();
+    }
+    if (earlier && !earlier->wait_unless_given_up(HostNotified::No))
+        throw Error(CUDA_ERROR_LAUNCH_FAILED);
+}
 
 void Timeline::add_edge(const std::shared_ptr<Command> &before,
                         const std::shared_ptr<Command> &after) {

@@ -7,7 +7,11 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
 
 PROGRAM = """
 import sys
@@ -57,3 +61,113 @@ def machine_code_time(count: int) -> float:
 def test_stores_to_a_local_array_compile_in_linear_time():
     """Four thousand stores take 0.5 ms each; it was 4 ms, and 2.5 ms each for a thousand."""
     assert machine_code_time(4000) < 8000
+
+
+LOOK_UPS = """
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+count = 1000
+lines = [f"h += in[(t * {2 * i + 1} + {i * 13}) & 1023] * {2 * i + 1}u;" for i in range(count)]
+module = SourceModule("__global__ void large(unsigned *out, const unsigned *in) {"
+                      "unsigned t = threadIdx.x, h = t;" + "".join(lines) + "out[t] = h; }")
+table = np.arange(1024, dtype=np.uint32) * 3 + 1
+threads = np.arange(64, dtype=np.uint32)[:, None]
+odd = 2 * np.arange(count, dtype=np.uint32) + 1
+at = (threads * odd + np.arange(count, dtype=np.uint32) * 13) & 1023
+expected = (table[at] * odd).sum(axis=1, dtype=np.uint32) + threads[:, 0]
+out = np.zeros(64, np.uint32)
+module.get_function("large")(cuda.Out(out), cuda.In(table), grid=(1, 1), block=(64, 1, 1))
+np.testing.assert_array_equal(out, expected)
+"""
+
+
+@pytest.mark.slow
+def test_look_ups_in_a_table_compile_in_linear_time():
+    """A thousand look-ups took 20 s, with code for each lane of each of them."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK_UPS],
+        env={
+            **os.environ,
+            "PYCUDA_DRIVER": "softcuda",
+            "SOFTCUDA_DISABLE_CACHE": "1",
+            "SOFTCUDA_TIMES": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = re.search(r"optimising `large`.*machine code ([0-9.]+)", done.stderr)
+    assert found, done.stderr
+    assert float(found[1]) < 8000
+
+
+ACCESSES = """
+__global__ void large(TYPE *out, const TYPE *in, const int *places)
+{
+    __shared__ TYPE rows[64];
+    TYPE own[8];
+    const int t = threadIdx.x;
+    rows[t] = in[t];
+    for (int i = 0; i < 8; i++) own[(i + t) & 7] = in[places[t] + i];
+    __syncthreads();
+    int at = places[t];
+    TYPE sum = 0;
+    LINES
+    out[places[t] * 2 + 1] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.float64])
+@pytest.mark.parametrize("tier", ["regions", "lanes"])
+def test_called_accesses_compute_as_inline_ones(device, monkeypatch, dtype, tier):
+    """A kernel with more than 800 accesses calls the runtime for those that need code for each lane."""
+    monkeypatch.setenv("SOFTCUDA_TIER", tier)
+    name = {
+        "int8": "char",
+        "uint16": "unsigned short",
+        "int32": "int",
+        "float64": "double",
+    }
+    lines, count = [], 300
+    for k in range(count):
+        lines.append(f"at = (at * 5 + {k}) & 63;")
+        if k % 3 == 0:
+            lines.append(f"if (at & {1 << k % 6}) sum += in[at];")
+        elif k % 3 == 1:
+            lines.append("sum += own[at & 7]; sum += rows[at];")
+        else:
+            lines.append(
+                f"if (t != {k % 64}) out[(places[t] + 64 * {k % 2}) * 2] = sum;"
+            )
+    source = ACCESSES.replace("LINES", "\n".join(lines))
+    module = SourceModule(source.replace("TYPE", name[np.dtype(dtype).name]))
+    places = np.random.default_rng(5).permutation(64).astype(np.int32)
+    numbers = (np.arange(96) % 7).astype(dtype)
+    out = np.zeros(256, dtype)
+    module.get_function("large")(
+        cuda.InOut(out), cuda.In(numbers), cuda.In(places),
+        grid=(1, 1), block=(64, 1, 1),
+    )  # fmt: skip
+    expected = np.zeros(256, dtype)
+    for t in range(64):
+        own = np.zeros(8, dtype)
+        for i in range(8):
+            own[(i + t) & 7] = numbers[places[t] + i]
+        at, total = int(places[t]), dtype(0)
+        with np.errstate(over="ignore"):
+            for k in range(count):
+                at = (at * 5 + k) & 63
+                if k % 3 == 0:
+                    total = dtype(total + numbers[at]) if at & 1 << k % 6 else total
+                elif k % 3 == 1:
+                    total = dtype(dtype(total + own[at & 7]) + numbers[at])
+                elif t != k % 64:
+                    expected[(places[t] + 64 * (k % 2)) * 2] = total
+        expected[places[t] * 2 + 1] = total
+    np.testing.assert_array_equal(out, expected)

@@ -66,6 +66,10 @@ void check_suspect(WarpEmitter &w, const Address &address, rt::Access access);
 llvm::CallInst *call_rarely(WarpEmitter &w, const std::string &function,
                             llvm::ArrayRef<llvm::Value *> arguments);
 
+/// Calls a runtime function as any other function.
+llvm::CallInst *call_often(WarpEmitter &w, const std::string &function,
+                           llvm::ArrayRef<llvm::Value *> arguments);
+
 /// A pointer to the address of the first lane of group `group`.
 [[nodiscard]] llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned group);
 

@@ -330,6 +330,18 @@ llvm::CallInst *call_rarely(WarpEmitter &w, const std::string &function,
     return call;
 }
 
+llvm::CallInst *call_often(WarpEmitter &w, const std::string &function,
+                           llvm::ArrayRef<llvm::Value *> arguments) {
+    llvm::SmallVector<llvm::Type *, 8> types;
+    for (const llvm::Value *argument : arguments)
+        types.push_back(argument->getType());
+    auto *type = llvm::FunctionType::get(w.b.getVoidTy(), types, false);
+    llvm::CallInst *call =
+        w.b.CreateCall(w.kernel.code.module.getOrInsertFunction(function, type), arguments);
+    call->addFnAttr(llvm::Attribute::NoMerge); // each call has its own line
+    return call;
+}
+
 llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
     if (!address.needs_check)
         return address.alignment > 1 ? is_misaligned(w, address) : nullptr;

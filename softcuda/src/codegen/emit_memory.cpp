@@ -248,18 +248,23 @@ Placed place_access(WarpEmitter &w, const warp::AccessPlan &plan, const Address 
     return {method, plan, whole ? as_divergent(w, address) : address, address};
 }
 
+enum class Often : std::uint8_t { No, Yes };
+
 // An access lane by lane in the runtime, at the exact addresses, which it also checks. `buffer` has
 // one array over the lanes for each element.
-llvm::CallInst *call_slow_access(WarpEmitter &w, const char *function, const Address &address,
-                                 const Element &element, llvm::Value *buffer) {
+llvm::CallInst *call_access(WarpEmitter &w, const char *function, const Address &address,
+                            const Element &element, llvm::Value *buffer, Often often) {
     llvm::Value *all = all_addresses(w, address),
                 *places = w.kernel.frame.call_slot(all->getType());
     w.b.CreateStore(all, places);
-    const std::uint32_t form = element.bytes | element.count << 16; // rt::LaneForm
-    llvm::CallInst *call =
-        call_rarely(w, function,
-                    {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame, places,
-                     w.mask_bits(), w.i32(form), buffer});
+    const bool known = often == Often::Yes && !address.needs_check;
+    const auto memory = static_cast<unsigned>(known ? rt::LaneMemory::Known : rt::LaneMemory::Any);
+    const std::uint32_t form = element.bytes | element.count << 16 | memory << 24; // rt::LaneForm
+    const Invariants &at = w.kernel.frame.invariants;
+    llvm::Value *const arguments[] = {at.worker,     at.frame,    places,
+                                      w.mask_bits(), w.i32(form), buffer};
+    llvm::CallInst *call = often == Often::Yes ? call_often(w, function, arguments)
+                                               : call_rarely(w, function, arguments);
     call->setDoesNotThrow();
     return call;
 }
@@ -274,10 +279,10 @@ llvm::Value *buffer_place(WarpEmitter &w, llvm::Value *buffer, const Element &el
                                           std::uint64_t{e} * element.bytes * kLanes);
 }
 
-Values load_slowly(WarpEmitter &w, const Address &address, const Element &element) {
+Values load_by_call(WarpEmitter &w, const Address &address, const Element &element, Often often) {
     llvm::Value *buffer = slow_buffer(w, element);
     // It writes only to the buffer and the worker's state: earlier loads of the kernel stay valid.
-    call_slow_access(w, "scu_load_lanes", address, element, buffer)
+    call_access(w, "scu_load_lanes", address, element, buffer, often)
         ->setMemoryEffects(llvm::MemoryEffects::readOnly() |
                            llvm::MemoryEffects::inaccessibleOrArgMemOnly());
     Values values;
@@ -287,12 +292,12 @@ Values load_slowly(WarpEmitter &w, const Address &address, const Element &elemen
     return values;
 }
 
-Values store_slowly(WarpEmitter &w, const Address &address, const Element &element,
-                    const Values &values) {
+Values store_by_call(WarpEmitter &w, const Address &address, const Element &element,
+                     const Values &values, Often often) {
     llvm::Value *buffer = slow_buffer(w, element);
     for (unsigned e = 0; e < element.count; ++e)
         w.b.CreateStore(values[e], buffer_place(w, buffer, element, e));
-    call_slow_access(w, "scu_store_lanes", address, element, buffer);
+    call_access(w, "scu_store_lanes", address, element, buffer, often);
     return {};
 }
 
@@ -303,7 +308,8 @@ Values load_windowed(WarpEmitter &w, const Placed &placed, const Element &elemen
     return either(
         w, w.b.CreateNot(whole),
         [&] {
-            return address.window ? load_slowly(w, address, element) : gather(w, address, element);
+            return address.window ? load_by_call(w, address, element, Often::No)
+                                  : gather(w, address, element);
         },
         [&] { return Values{load_windows(w, address, placed.plan, element.type)}; },
         address.window ? Likely::No : Likely::Unknown);
@@ -317,7 +323,7 @@ void store_windowed(WarpEmitter &w, const Placed &placed, const Element &element
         w, w.b.CreateNot(whole),
         [&] {
             if (address.window)
-                store_slowly(w, address, element, values);
+                store_by_call(w, address, element, values, Often::No);
             else
                 scatter(w, address, element, values);
             return Values{};
@@ -431,15 +437,25 @@ Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Addr
     return join(w, exact, exact_end, planned, planned_end);
 }
 
+// Inline code for each lane, and the rare path of its check, take hundreds of instructions.
+bool is_better_called(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address) {
+    const AccessMethod method = plan.method(w.mask_is_full());
+    return w.kernel.plan.calls_accesses &&
+           (method == AccessMethod::Scattered || method == AccessMethod::Tested) &&
+           few_lanes(w, address).empty();
+}
+
 Values load_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
                       const Element &element) {
+    if (is_better_called(w, plan, address))
+        return load_by_call(w, address, element, Often::Yes);
     return access_all_lanes(
         w, plan, address, rt::Access::Load,
         [&](const Placed &placed) {
             emit_prefetch(w, placed.plan.prefetch, placed.accessed);
             return load_placed(w, placed, element);
         },
-        [&] { return load_slowly(w, address, element); });
+        [&] { return load_by_call(w, address, element, Often::No); });
 }
 
 // The value of the last storing lane: any lane's value is allowed.
@@ -464,13 +480,17 @@ void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &addr
 
 void store_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
                      const Element &element, const Values &values) {
+    if (is_better_called(w, plan, address)) {
+        store_by_call(w, address, element, values, Often::Yes);
+        return;
+    }
     access_all_lanes(
         w, plan, address, rt::Access::Store,
         [&](const Placed &placed) {
             emit_prefetch(w, placed.plan.prefetch, placed.accessed);
             return store_placed(w, placed, element, values);
         },
-        [&] { return store_slowly(w, address, element, values); });
+        [&] { return store_by_call(w, address, element, values, Often::No); });
 }
 
 // Prevents LLVM from caching or moving memory across an access in which other threads take part.

@@ -163,7 +163,8 @@ enum class Fault : std::uint32_t {
 /// The access of one lane; passed in a register.
 struct LaneForm {
     std::uint16_t bytes; ///< of an element
-    std::uint16_t count; ///< elements
+    std::uint8_t count;  ///< elements
+    LaneMemory memory;
 };
 
 /// The spaces of which generated code does not know the bounds.

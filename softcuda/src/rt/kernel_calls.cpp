@@ -75,6 +75,10 @@ class LaneChecks {
             if (last_.bytes == 0)
                 fail(Fault::IllegalAddress, address, lane, direction());
         }
+        check_alignment(address, lane);
+    }
+
+    void check_alignment(std::uint64_t address, unsigned lane) const {
         if (address % alignment_ != 0)
             fail(Fault::MisalignedAddress, address, lane, direction());
     }
@@ -123,6 +127,91 @@ std::string text_at(std::uint64_t address) {
 template <class Each> void for_each_lane(std::uint32_t mask, Each &&each) {
     for (; mask != 0; mask &= mask - 1)
         each(static_cast<unsigned>(__builtin_ctz(mask)));
+}
+
+constexpr std::uint32_t kAllLanes = ~std::uint32_t{0};
+
+/// Bits of the addresses of the lanes in `mask`.
+struct LaneBits {
+    LaneBits(const LaunchFrame *frame, const std::uint64_t *addresses, std::uint32_t mask) noexcept
+        : arena_bytes(frame->global_size) {
+        for (unsigned lane = 0; lane < kWarpSize; lane++) {
+            const std::uint64_t relevant = -std::uint64_t{mask >> lane & 1};
+            low |= addresses[lane] & relevant;
+            distance |= (addresses[lane] - frame->global_base) & relevant;
+        }
+    }
+
+    /// Whether the addresses may be accessed without a look at each. The arena's size is a power of
+    /// two: an address outside of it has a distance with a higher bit.
+    [[nodiscard]] bool are_fine(const LaneForm &form) const noexcept {
+        const std::uint32_t size = std::uint32_t{form.bytes} * form.count;
+        const bool aligned = !std::has_single_bit(size) || low % size == 0;
+        return aligned && (form.memory == LaneMemory::Known || distance < arena_bytes);
+    }
+
+    std::uint64_t arena_bytes, low = 0, distance = 0;
+};
+
+/// Checks each lane's address.
+void check_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,
+                 std::uint32_t mask, const LaneForm &form, Access access) {
+    LaneChecks checks(worker, frame, access, std::uint32_t{form.bytes} * form.count);
+    for_each_lane(mask, [&](unsigned lane) {
+        if (form.memory == LaneMemory::Known)
+            checks.check_alignment(addresses[lane], lane);
+        else
+            checks.check(addresses[lane], lane);
+    });
+}
+
+/// Calls with an element of `form`, as a number of its size.
+template <class Call> void with_element(const LaneForm &form, Call &&call) {
+    switch (form.bytes) {
+    case 1:
+        return call(std::uint8_t{});
+    case 2:
+        return call(std::uint16_t{});
+    case 4:
+        return call(std::uint32_t{});
+    case 8:
+        return call(std::uint64_t{});
+    default:
+        return call(std::array<std::uint64_t, 2>{});
+    }
+}
+
+/// Calls each(lane): a loop over all lanes if all of them are in `mask`, so that it is unrolled.
+template <class Each> void for_lanes(std::uint32_t mask, Each &&each) {
+    if (mask != kAllLanes)
+        return for_each_lane(mask, each);
+    for (unsigned lane = 0; lane < kWarpSize; lane++)
+        each(lane);
+}
+
+template <class Element>
+void load_elements(const std::uint64_t *addresses, std::uint32_t mask, const LaneForm &form,
+                   std::byte *values, Element element) {
+    for (std::uint32_t e = 0; e < form.count; e++, values += sizeof element * kWarpSize)
+        for_lanes(mask, [&](unsigned lane) {
+            const auto *from = reinterpret_cast<const std::byte *>(addresses[lane]);
+            std::memcpy(&element, from + e * sizeof element, sizeof element);
+            std::memcpy(values + lane * sizeof element, &element, sizeof element);
+        });
+}
+
+/// In the order of the lanes: of several that store to one place, the last one's value stays.
+template <class Element>
+void store_elements(const std::uint64_t *addresses, std::uint32_t mask, const LaneForm &form,
+                    const std::byte *values, Element element) {
+    for_lanes(mask, [&](unsigned lane) {
+        auto *to = reinterpret_cast<std::byte *>(addresses[lane]);
+        for (std::uint32_t e = 0; e < form.count; e++) {
+            std::memcpy(&element, values + (std::size_t{e} * kWarpSize + lane) * sizeof element,
+                        sizeof element);
+            std::memcpy(to + e * sizeof element, &element, sizeof element);
+        }
+    });
 }
 
 /// Prints for one lane; -1 if the format or an argument cannot be read or formatted.
@@ -205,29 +294,20 @@ std::uint32_t scu_is_space(WorkerState *worker, const LaunchFrame *frame,
 
 void scu_load_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,
                     std::uint32_t mask, LaneForm form, std::byte *values) {
-    const std::uint32_t bytes = form.bytes, count = form.count;
-    std::memset(values, 0, std::size_t{bytes} * count * kWarpSize);
-    LaneChecks checks(worker, frame, Access::Load, bytes * count);
-    for_each_lane(mask, [&](unsigned lane) {
-        checks.check(addresses[lane], lane);
-        const auto *from = reinterpret_cast<const std::byte *>(addresses[lane]);
-        for (std::uint32_t e = 0; e < count; e++)
-            std::memcpy(values + (std::size_t{e} * kWarpSize + lane) * bytes, from + e * bytes,
-                        bytes);
-    });
+    if (!LaneBits(frame, addresses, mask).are_fine(form))
+        check_lanes(worker, frame, addresses, mask, form, Access::Load);
+    if (mask != kAllLanes)
+        std::memset(values, 0, std::size_t{form.bytes} * form.count * kWarpSize);
+    with_element(form,
+                 [&](auto element) { load_elements(addresses, mask, form, values, element); });
 }
 
 void scu_store_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,
                      std::uint32_t mask, LaneForm form, const std::byte *values) {
-    const std::uint32_t bytes = form.bytes, count = form.count;
-    LaneChecks checks(worker, frame, Access::Store, bytes * count);
-    for_each_lane(mask, [&](unsigned lane) {
-        checks.check(addresses[lane], lane);
-        auto *to = reinterpret_cast<std::byte *>(addresses[lane]);
-        for (std::uint32_t e = 0; e < count; e++)
-            std::memcpy(to + e * bytes, values + (std::size_t{e} * kWarpSize + lane) * bytes,
-                        bytes);
-    });
+    if (!LaneBits(frame, addresses, mask).are_fine(form))
+        check_lanes(worker, frame, addresses, mask, form, Access::Store);
+    with_element(form,
+                 [&](auto element) { store_elements(addresses, mask, form, values, element); });
 }
 
 void scu_vprintf(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *formats,

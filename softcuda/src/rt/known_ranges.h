@@ -30,6 +30,12 @@ struct AccessSite {
     std::uint16_t alignment; ///< that is checked
 };
 
+/// The memory in which an access of lanes has its addresses.
+enum class LaneMemory : std::uint8_t {
+    Any,   ///< an address outside device memory is checked
+    Known, ///< valid, or memory that faults: only the alignment is checked
+};
+
 struct KnownRanges {
     /// Instructions with the same remainder share a range. Loads have their own ranges, since only
     /// they may access a kernel's parameters.

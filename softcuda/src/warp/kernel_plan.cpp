@@ -30,6 +30,10 @@ constexpr std::size_t kManyAccesses = 200;
 /// In the tier lanes, few lanes access memory together, so long code does not pay off.
 constexpr std::size_t kManyAccessesOfLanes = 20;
 
+/// A call takes about a tenth of the code of a loop over the lanes with its check. A processor that
+/// gathers fast has no loop.
+constexpr std::size_t kCalledAccesses = 200, kCalledGathers = 800;
+
 std::size_t count_accesses(const ir::Function &function) {
     std::size_t count = 0;
     for (const ir::Block *block : function.blocks)
@@ -212,9 +216,10 @@ void lay_out_local_memory(KernelPlan &plan) {
     const std::uint64_t own = plan.frame_bytes + call_memory_of(plan.function) +
                               (needs_call_stack(plan.function) ? plan.launch.call_stack : 0);
     plan.local_stride = plan.kernel_stride.value_or(own);
+    const std::size_t accesses = count_accesses(plan.function);
     plan.wants_short_code =
-        count_accesses(plan.function) >
-        (plan.tier.tier == rt::Tier::Lanes ? kManyAccessesOfLanes : kManyAccesses);
+        accesses > (plan.tier.tier == rt::Tier::Lanes ? kManyAccessesOfLanes : kManyAccesses);
+    plan.calls_accesses = accesses > (plan.machine.fast_gather ? kCalledGathers : kCalledAccesses);
 }
 
 void find_lockstep(KernelPlan &plan) {

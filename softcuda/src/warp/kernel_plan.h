@@ -74,6 +74,8 @@ struct KernelPlan {
     /// The function is so large that short code is better: a loop over the lanes instead of one
     /// access for each lane.
     bool wants_short_code = false;
+    /// It is larger still: an access that needs code for each lane is a call of the runtime.
+    bool calls_accesses = false;
 
     /// The code that a warp runs between two barriers. Region 0 starts at the entry, the others
     /// after a barrier. Only the tier of regions has more than one, and only for blocks of several

@@ -279,7 +279,10 @@ std::string print_local_memory(const KernelPlan &plan) {
     return "own variables: " + std::to_string(plan.frame_bytes) +
            " bytes, with the call stack: " + std::to_string(plan.local_stride) + " bytes" +
            (plan.takes_memory ? ", has an alloca" : "") +
-           (plan.wants_short_code ? ", wants short code" : "") + "\n";
+           (plan.calls_accesses     ? ", calls accesses"
+            : plan.wants_short_code ? ", wants short code"
+                                    : "") +
+           "\n";
 }
 
 namespace {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import types
 
 import numpy as np
 
@@ -109,14 +109,11 @@ def nan_to_num(x, copy: bool = True, nan=0.0, posinf=None, neginf=None):
     elif array.dtype.kind in "iub":
         result = array.copy() if copy else array
     else:
-        limits = _limits(array.dtype)
-        high = limits.max if posinf is None else posinf
-        low = limits.min if neginf is None else neginf
-        kind = array.dtype.type
-        for number in (nan, high, low):
-            if np.result_type(number).kind == "c":
-                raise TypeError(f"{number!r} cannot be cast to {array.dtype}")
-        result = _replaced(array, kind(nan), kind(high), kind(low))
+        low, high = _limits(array.dtype)
+        high = high if posinf is None else posinf
+        low = low if neginf is None else neginf
+        numbers = [_real(one, array.dtype) for one in (nan, high, low)]
+        result = _replaced(array, *numbers)
     if copy or result is array:
         return result
     array._assign(result)
@@ -130,12 +127,22 @@ def _replaced(x, nan, high, low):
     return where(x == -np.inf, low, finite)
 
 
-def _limits(dtype):
+def _real(number, dtype) -> float:
+    """A replacement as a float, which is rounded to the array's type in the kernel."""
+    if type(number) is float:
+        return number
+    if np.result_type(number).kind == "c":
+        raise TypeError(f"{number!r} cannot be cast to {dtype}")
+    return float(number)
+
+
+@functools.lru_cache
+def _limits(dtype) -> tuple[float, float]:
+    """The smallest and the largest finite number."""
     if dtype.kind == "V":  # bfloat16, which NumPy lacks
-        return types.SimpleNamespace(
-            max=3.3895313892515355e38, min=-3.3895313892515355e38
-        )
-    return np.finfo(dtype)
+        return -3.3895313892515355e38, 3.3895313892515355e38
+    limits = np.finfo(dtype)
+    return float(limits.min), float(limits.max)
 
 
 @public()

@@ -14,6 +14,8 @@ from pycuda.arrays.indexing.indices import (
     wrapped_indices,
 )
 from pycuda.arrays.registry import public
+from pycuda.arrays.ufuncs.fusing import fuse
+from pycuda.arrays.ufuncs.tracing import Traced
 
 
 @public()
@@ -78,9 +80,24 @@ def select(condlist, choicelist, default=0):
         else np.asarray(one).astype(result.dtype)[()]
         for one in choices
     ]
+    if len(conditions) <= _MOST_CHOICES:
+        return _selected(result.dtype, len(conditions), *conditions, *choices)
     copyto(result, choices.pop(), "unsafe")
     for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
         copyto(result, choice, "unsafe", condition)
+    return result
+
+
+_MOST_CHOICES = 16  # more would be too many arrays for one kernel
+
+
+@fuse
+def _selected(kind, count, *values):
+    conditions, choices = values[:count], values[count:]
+    choices = [one.astype(kind) if isinstance(one, Traced) else one for one in choices]
+    result = choices.pop()
+    for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
+        result = np.where(condition, choice, result)
     return result
 
 

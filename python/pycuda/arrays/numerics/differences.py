@@ -154,7 +154,13 @@ def _gradient(f, axis: int, spacing, edge_order: int):
             + part(2, None) * weight(a / (b * (a + b)))
         )
     start, end = result[(*before, slice(0, 1))], result[(*before, slice(-1, None))]
-    if edge_order == 1:
+    if edge_order == 1 and len(steps) > 1 and steps[0] == steps[-1]:
+        # Both ends in one launch: the elements at 0 and at the end, n - 1 apart.
+        last = len(steps)
+        ends = result[(*before, slice(None, None, last))]
+        later, earlier = part(1, None, last - 1), part(0, last, last - 1)
+        _slope.into((ends,), later, earlier, number(steps[0]))
+    elif edge_order == 1:
         _slope.into((start,), part(1, 2), part(0, 1), number(steps[0]))
         _slope.into((end,), part(-1, None), part(-2, -1), number(steps[-1]))
     else:

@@ -66,7 +66,26 @@ def _divide_by_count(total, count, dtype, out):
     return put_into(out, mean.astype(dtype, copy=False))
 
 
+def _is_traced_with(ary, dtype, where) -> bool:
+    """Whether a fused function has the types of a reduction under a mask."""
+    return where is not None and ary.dtype.kind != "V" and (dtype is None or np.dtype(dtype).kind in "fc")  # fmt: skip
+
+
+@fuse
+def _masked_mean(ary, where, axes, dtype, keepdims):
+    return ary.mean(axes, dtype, None, keepdims, where=where)
+
+
+@fuse
+def _masked_spread(ary, where, axes, dtype, ddof, keepdims, root):
+    function = ary.std if root else ary.var
+    return function(axes, dtype, None, ddof, keepdims, where=where)
+
+
 def _mean(ary, axis, dtype, out, keepdims, where):
+    if _is_traced_with(ary, dtype, where):
+        axes = fused_axes(axis, ary.ndim)
+        return put_into(out, _masked_mean(ary, where, axes, dtype, keepdims))
     dtype, computed = _types_of_mean(ary, dtype)
     count = _count(ary, axis, keepdims, where)
     if where is None and computed.kind in "fc":
@@ -104,7 +123,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None, stre
                 divisor=_count(a, axis, keepdims, None), finished=kinds[0],
             )  # fmt: skip
     with _Work(stream, allocator):
-        return _mean(a, axis, dtype, out, keepdims, mask_of(where))
+        return _mean(a, axis, dtype, out, keepdims, mask_of(where, a.shape))
 
 
 def _squares(ary, axis, computed, keepdims, where, mean, **finish):
@@ -160,11 +179,14 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
 
 def _spread(a, axis, dtype, ddof, keepdims, where, mean, root):
     """The variance, or its square root, in the type that follows from ``dtype``."""
-    a, mask, keepdims = as_array(a), mask_of(where), bool(given(keepdims, False))
+    a, keepdims, mean = as_array(a), bool(given(keepdims, False)), given(mean)
+    mask = mask_of(where, a.shape)
+    if mean is None and _is_traced_with(a, dtype, mask):
+        axes = fused_axes(axis, a.ndim)
+        return _masked_spread(a, mask, axes, dtype, ddof, keepdims, root)
     dtype, computed = _types_of_mean(a, dtype)
     finished = real_type(dtype)
     count = _less(_count(a, axis, keepdims, mask), ddof)
-    mean = given(mean)
     if not isinstance(count, ArrayBase):
         return _squares(
             a, axis, computed, keepdims, mask, mean, divisor=count, root=root, finished=finished

@@ -65,15 +65,22 @@ void run(const Layout &from, const void *input, const Layout &to, void *output, 
     transform(from, source, to, static_cast<To *>(output), more...);
 }
 
+/// The layouts of a plan's two sides, out of place and in place.
+struct Sides {
+    Layout from, to;
+
+    Sides(const Description &plan, bool in_place)
+        : from(layout_of(plan, true, in_place && is_real_input(plan.kind))),
+          to(layout_of(plan, false, in_place && is_real_output(plan.kind))) {}
+};
+
 template <class T>
-void run_kind(const Description &plan, const void *input, void *output, Direction direction) {
+void run_kind(Kind kind, const Sides &sides, const void *input, void *output, Direction direction) {
     using Complex = std::complex<T>;
-    const bool in_place = input == output;
-    const Layout from = layout_of(plan, true, in_place && is_real_input(plan.kind));
-    const Layout to = layout_of(plan, false, in_place && is_real_output(plan.kind));
-    if (is_real_input(plan.kind))
+    const auto &[from, to] = sides;
+    if (is_real_input(kind))
         run<T, Complex>(from, input, to, output);
-    else if (is_real_output(plan.kind))
+    else if (is_real_output(kind))
         run<Complex, T>(from, input, to, output);
     else
         run<Complex, Complex>(from, input, to, output, direction);
@@ -133,17 +140,33 @@ void Description::check() const {
     }
 }
 
+/// What a plan's executions have in common.
+struct Plan::Prepared {
+    Description description;
+    Sides out_of_place, in_place;
+    double operations; ///< of one execution, about
+
+    explicit Prepared(Description own)
+        : description(std::move(own)), out_of_place(description, false),
+          in_place(description, true) {
+        double elements = 1;
+        for (const std::int64_t size : out_of_place.from.shape)
+            elements *= static_cast<double>(size);
+        operations = elements * 5 * std::log2(elements + 1);
+    }
+};
+
 void Plan::make(Description description) {
-    if (description_)
+    if (prepared_)
         throw Failure(invalid_plan, "the plan is made already");
     description.check();
-    description_ = std::make_unique<const Description>(std::move(description));
+    prepared_ = std::make_shared<const Prepared>(std::move(description));
 }
 
 const Description &Plan::description() const {
-    if (!description_)
+    if (!prepared_)
         throw Failure(invalid_plan, "the plan is not made yet");
-    return *description_;
+    return prepared_->description;
 }
 
 void Plan::execute(const char *function, Kind kind, const void *input, void *output,
@@ -151,28 +174,23 @@ void Plan::execute(const char *function, Kind kind, const void *input, void *out
     const Description &plan = description();
     if (plan.kind != kind)
         throw Failure(invalid_type, "the plan is of another type");
-    const bool in_place = input == output;
+    const Sides &sides = input == output ? prepared_->in_place : prepared_->out_of_place;
     const std::size_t real = is_double(kind) ? sizeof(double) : sizeof(float);
-    const Layout from = layout_of(plan, true, in_place && is_real_input(kind));
-    const Layout to = layout_of(plan, false, in_place && is_real_output(kind));
     session.check_memory(
-        input, static_cast<std::size_t>(from.extent()) * real * (is_real_input(kind) ? 1 : 2),
+        input, static_cast<std::size_t>(sides.from.extent()) * real * (is_real_input(kind) ? 1 : 2),
         "the input");
     session.check_memory(
-        output, static_cast<std::size_t>(to.extent()) * real * (is_real_output(kind) ? 1 : 2),
+        output, static_cast<std::size_t>(sides.to.extent()) * real * (is_real_output(kind) ? 1 : 2),
         "the output");
-    double elements = 1;
-    for (const std::int64_t size : from.shape)
-        elements *= static_cast<double>(size);
     session.enqueue(
         function,
-        [plan, input, output, direction] {
-            if (is_double(plan.kind))
-                run_kind<double>(plan, input, output, direction);
+        [prepared = prepared_, &sides, input, output, direction] { // `prepared` owns the sides
+            if (is_double(prepared->description.kind))
+                run_kind<double>(prepared->description.kind, sides, input, output, direction);
             else
-                run_kind<float>(plan, input, output, direction);
+                run_kind<float>(prepared->description.kind, sides, input, output, direction);
         },
-        elements * 5 * std::log2(elements + 1));
+        prepared_->operations);
 }
 
 int add_plan(std::shared_ptr<Plan> plan) {

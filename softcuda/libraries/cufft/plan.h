@@ -52,7 +52,8 @@ class Plan {
                  Direction direction);
 
   private:
-    std::unique_ptr<const Description> description_;
+    struct Prepared;
+    std::shared_ptr<const Prepared> prepared_;
 };
 
 /// The plans by their handles, which are numbers. All functions may be called by several threads.

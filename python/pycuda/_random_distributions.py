@@ -489,7 +489,7 @@ class Distributions:
         """
         if not left <= mode <= right or left == right:
             raise ValueError(
-                f"left, mode and right must rise, but are {left}, {mode}, {right}"
+                f"left, mode and right must be in increasing order, but are {left}, {mode}, {right}"
             )
         u = self.random(shape_of(size), np.float64)
         whole, below = right - left, mode - left

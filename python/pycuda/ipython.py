@@ -275,7 +275,7 @@ class _Magics:
     def _name(self, line: str, result: object) -> object:
         if name := line.strip():
             if not name.isidentifier():
-                raise MagicError(f"{name!r} is no name of a variable")
+                raise MagicError(f"{name!r} is not a valid name of a variable")
             self._shell.push({name: result})
         return result
 

@@ -334,7 +334,7 @@ def test_configuration():
         ({"shared": -1}, TypeError, "number of bytes"),
         ({"defines": {"EACH": 3}}, TypeError, "EACH must be a list"),
         ({"defines": {"EACH": []}}, ValueError, "EACH has no value"),
-        ({"defines": {"2": [1]}}, ValueError, "no name of a macro"),
+        ({"defines": {"2": [1]}}, ValueError, "not a valid name of a macro"),
         ({"defines": {"block": [1]}}, ValueError, "rename it"),
         ({"limit": 0}, ValueError, "limit must be"),
         ({"repeats": 0}, ValueError, "repeats must be"),

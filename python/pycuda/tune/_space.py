@@ -237,7 +237,9 @@ def _call(function: Callable, configuration: Configuration, what: str) -> object
 def _check_names(defines: Mapping, template: Mapping) -> None:
     for name in (*defines, *template):
         if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a macro or a template parameter")
+            raise ValueError(
+                f"{name!r} is not a valid name of a macro or a template parameter"
+            )
         if name in ("block", "threads"):
             raise ValueError(f"{name!r} names the block in a configuration; rename it")
         if name in defines and name in template:

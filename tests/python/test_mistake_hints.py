@@ -30,6 +30,10 @@ from pycuda.compiler import SourceModule
             "for (int i = 0; i < n; ++i)",
         ),
         ("__global__ void f(float *a) { a[0] = np.sin(a[0]); }", "sinf(x)"),
+        ("__global__ void f() { print(1); }", "use printf"),
+        ("__global__ void f(int *a) { a[threadidx.x] = 1; }", "use threadIdx"),
+        ("__global__ void f(bool *a) { a[0] = True; }", "use true"),
+        ("__global__ void f() { std::vector<int> v; }", "std::vector does not exist"),
         (
             "__global__ void f(float *a, int n) { __shared__ float t[n]; t[0] = a[0]; a[1] = t[0]; }",
             "extern __shared__",

@@ -3,6 +3,8 @@
 
 #include "source_text.h"
 
+#include <algorithm>
+
 namespace pycuda::compile_detail {
 namespace {
 
@@ -33,6 +35,39 @@ constexpr DeclaredIn namespaces[] = {
     {"nvcuda", "mma.h"},
     {"cub", "cub/cub.cuh"},
 };
+
+struct Misspelt {
+    std::string_view name;
+    std::string_view meant;
+};
+
+/// Names that beginners write for others.
+constexpr Misspelt misspelt[] = {
+    {"print", "printf(\"...\\n\", ...)"},
+    {"None", "a number, or 0 for a null pointer"},
+    {"True", "true"},
+    {"False", "false"},
+    {"len", "a parameter with the number of elements: a pointer does not know its length"},
+};
+
+/// CUDA's variables, whose letters may have the wrong case.
+constexpr std::string_view index_names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
+
+bool equals_but_for_case(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; };
+    return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+/// Empty if the name is none of these.
+std::string_view meant_by(std::string_view name) {
+    for (const Misspelt &row : misspelt)
+        if (row.name == name)
+            return row.meant;
+    for (std::string_view known : index_names)
+        if (equals_but_for_case(known, name))
+            return known;
+    return {};
+}
 
 std::string needs(const DeclaredIn &row) {
     return "'" + std::string(row.name) + "' needs #include <" + std::string(row.header) + ">";
@@ -108,6 +143,10 @@ std::string hint_for_mistake(std::string_view source, std::string_view log) {
     if (name == "np" || name == "numpy" || name == "math")
         return "'" + std::string(name) +
                "' is a module of Python; CUDA C++ has sinf(x), sqrtf(x) and the like";
+    if (const std::string_view meant = meant_by(name); !meant.empty())
+        return "'" + std::string(name) + "' is not CUDA C++; use " + std::string(meant);
+    if (log.find("namespace \"std\" has no member \"vector\"") != std::string_view::npos)
+        return "std::vector does not exist in kernels; pass a pointer and the number of elements";
     if (has_array_of_variable_size(source, log))
         return "the size of an array in a kernel must be a constant; for shared memory whose size "
                "the launch gives: extern __shared__ float tile[]; and shared=BYTES in the call";

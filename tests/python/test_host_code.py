@@ -7,6 +7,7 @@ import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 
 PROGRAM = r"""
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <vector>
@@ -50,6 +51,7 @@ int main(int argc, char **argv) {
 #endif
     std::vector<float> v(100, 1.0f);
     run(v);
+    std::sort(v.begin(), v.end());
     std::cout << v[0] << std::endl;
     return 0;
 }
@@ -67,7 +69,7 @@ def test_a_whole_program(device, no_extern_c):
         source = source.replace("__global__", 'extern "C" __global__')
     else:  # templates are not allowed in extern "C", for nvcc neither
         begin, end = source.index("template"), source.index("int main")
-        source = source[:begin] + source[end:].replace("run(v);", "")
+        source = source[:begin] + source[end:].replace("    run(v);", "")
     x = np.arange(50, dtype=np.float32)
     kernel = compile_alone(source, no_extern_c=no_extern_c).get_function("apply")
     kernel(cuda.InOut(x), np.int32(40), block=(32, 1, 1), grid=(2, 1))
@@ -76,14 +78,17 @@ def test_a_whole_program(device, no_extern_c):
     np.testing.assert_array_equal(x, wanted)
 
 
-def test_host_code_in_a_header(device, tmp_path):
+@pytest.mark.parametrize("name", ["timer.h", "sub/../timer.h", "./timer.h"])
+def test_host_code_in_a_header(device, tmp_path, name):
+    (tmp_path / "sub").mkdir()
     (tmp_path / "timer.h").write_text(
         "#include <sys/time.h>\n"
         "static struct timeval begin;\n"
         "static inline void start() { gettimeofday(&begin, NULL); }\n"
         "#define HALF 0.5f\n"
     )
-    source = '#include "timer.h"\n__global__ void half(float *x) { *x *= HALF; }\nint main() { start(); }'
+    source = f'#include "{name}"\n'
+    source += "__global__ void half(float *x) { *x *= HALF; }\nint main() { start(); }"
     x = np.ones(1, np.float32)
     module = compile_alone(source, include_dirs=[str(tmp_path)])
     module.get_function("half")(cuda.InOut(x), block=1)

@@ -38,6 +38,14 @@ from pycuda.compiler import SourceModule
             "__global__ void f(float *a, int n) { __shared__ float t[n]; t[0] = a[0]; a[1] = t[0]; }",
             "extern __shared__",
         ),
+        (
+            "#include <iostream>\n__global__ void f(float *a) { std::cout << *a; }",
+            "std::cout is for the host; a kernel prints with printf()",
+        ),
+        (
+            "#include <vector>\n__global__ void f(std::vector<float> a) { a[0] = 1; }",
+            "std::vector is for the host; a kernel takes a pointer",
+        ),
     ],
 )
 def test_a_mistake_in_a_source_has_a_hint(device, source, advice):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <vector>
 
 #include "namespace_scope.h"
@@ -103,6 +104,11 @@ std::vector<HostStatement> host_statements(std::string_view blanked) {
     return found;
 }
 
+/// Without the ".." of an include that leads out of the folder and back.
+std::string shortened(std::string_view file) {
+    return std::filesystem::path(file).lexically_normal().string();
+}
+
 } // namespace
 
 bool ReportedLines::add(std::string_view log, std::string_view phrase) {
@@ -117,13 +123,13 @@ bool ReportedLines::add(std::string_view log, std::string_view phrase) {
             continue;
         std::size_t line = 0; // stays 0 if this is no number
         std::from_chars(text.data() + open + 1, text.data() + close, line);
-        is_new |= line > 0 && lines_[std::string(text.substr(0, open))].insert(line).second;
+        is_new |= line > 0 && lines_[shortened(text.substr(0, open))].insert(line).second;
     }
     return is_new;
 }
 
 bool ReportedLines::any(std::string_view file, std::size_t first, std::size_t last) const {
-    const auto found = lines_.find(file);
+    const auto found = lines_.find(shortened(file));
     if (found == lines_.end())
         return false;
     const auto line = found->second.lower_bound(first);

@@ -130,6 +130,25 @@ bool is_opencl(std::string_view source) {
            !has_word(code, "__global__");
 }
 
+std::string hint_for_host_name(std::string_view log) {
+    struct Row {
+        std::string_view name, instead;
+    };
+    constexpr Row rows[] = {{"cout", "a kernel prints with printf()"},
+                            {"cerr", "a kernel prints with printf()"},
+                            {"endl", "a kernel prints with printf()"},
+                            {"vector", "a kernel takes a pointer and the number of elements"},
+                            {"string", "a kernel takes a pointer to char and a length"}};
+    for (const Row &row : rows) {
+        const std::string member =
+            "namespace \"std\" has no member \"" + std::string(row.name) + "\"";
+        if (log.find(member) != std::string_view::npos)
+            return "; std::" + std::string(row.name) + " is for the host; " +
+                   std::string(row.instead);
+    }
+    return {};
+}
+
 std::string hint_for_mistake(std::string_view source, std::string_view log) {
     if (is_opencl(source))
         return "the source is OpenCL; in CUDA C++ a kernel begins with __global__, its arguments "

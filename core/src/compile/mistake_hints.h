@@ -10,6 +10,10 @@ namespace pycuda::compile_detail {
 /// if the log shows none of the known mistakes.
 [[nodiscard]] std::string hint_for_mistake(std::string_view source, std::string_view log);
 
+/// What to use in a kernel instead of a name of the host's C++ library that the log misses, such as
+/// std::cout, as "; std::cout ..." for the end of a message; empty if the log misses none.
+[[nodiscard]] std::string hint_for_host_name(std::string_view log);
+
 /// Whether the source is OpenCL C, which no CUDA compiler reads.
 [[nodiscard]] bool is_opencl(std::string_view source);
 

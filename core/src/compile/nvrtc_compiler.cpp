@@ -236,7 +236,7 @@ class NvrtcCompilation {
         for (const std::string &name : attempt_.stand_ins)
             nvrtc.headers.emplace(name, standard_header(name));
         for (const std::string &name : attempt_.host_headers)
-            nvrtc.headers.emplace(name, "");
+            nvrtc.headers.insert_or_assign(name, "");
         if (attempt_.without_register)
             nvrtc.options.push_back("--define-macro=register=");
         if (attempt_.with_int128)
@@ -392,6 +392,9 @@ class NvrtcCompilation {
             return true;
         if (!header.empty() && !attempt_.with_bundled_headers && install_bundled_headers())
             return attempt_.with_bundled_headers = true;
+        if (header.starts_with("cuda/std/") && standard_header(header.substr(9)) &&
+            attempt_.host_headers.insert(header.substr(9)).second)
+            return true; // this libcu++ has no such header
         if (says(log, "\"register\" storage class specifier is not allowed") &&
             !attempt_.without_register)
             return attempt_.without_register = true;
@@ -503,15 +506,16 @@ class NvrtcCompilation {
                                      outcome);
         if (!hint.empty() && attempt_.host_headers.empty())
             throw_error<CompileError>(message + ": " + hint, outcome);
+        const std::string for_nvcc =
+            ", which only nvcc can compile" + hint_for_host_name(outcome.log);
         if (is_host_code(outcome.log))
-            throw_error<NeedsNvcc>(
-                message + ": the source contains host code, which only nvcc can compile", outcome);
+            throw_error<NeedsNvcc>(message + ": the source contains host code" + for_nvcc, outcome);
         if (std::string header = missing_header(outcome.log); !header.empty())
             throw_error<NeedsNvcc>(
                 message + ": header '" + header + "' was not found" + advice_for(header), outcome);
         if (!attempt_.host_headers.empty())
             throw_error<NeedsNvcc>(message + ": <" + *attempt_.host_headers.begin() +
-                                       "> is a header for host code, which only nvcc can compile",
+                                       "> is a header for host code" + for_nvcc,
                                    outcome);
         if (std::string reason = header_for_nvcc(outcome.log); !reason.empty())
             throw_error<NeedsNvcc>(message + ": " + reason, outcome);

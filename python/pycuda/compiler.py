@@ -339,11 +339,8 @@ class SourceModule(CudaModule):
         include_dirs: Iterable[str] | None = None,
         name_expressions: Iterable[str] = (),
     ) -> None:
-        if isinstance(source, (bytes, bytearray)):
-            kind = type(source).__name__
-            raise TypeError(f"source must be text, not {kind}: decode it")
+        self._source = text_of(source)
         self._check_arch(arch)
-        self._source = str(source)
         self._how = _How(
             nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs
         )

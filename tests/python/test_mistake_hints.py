@@ -72,6 +72,12 @@ def test_a_list_for_a_pointer(device):
         kernel([1, 2, 3], block=(1, 1, 1))
 
 
+@pytest.mark.parametrize("source", [None, b"__global__ void f() {}", ["a"], 3])
+def test_a_source_is_text(device, source):
+    with pytest.raises(TypeError, match="source must be text, not"):
+        SourceModule(source)
+
+
 def test_an_unknown_name_has_no_hint(device):
     with pytest.raises(cuda.CompileError) as raised:
         SourceModule("__global__ void f() { halfway x; }")

@@ -102,13 +102,13 @@ class SolverCall {
   public:
     SolverCall(const Array &a, StreamRef stream)
         : use_(stream), stream_(use_.stream()), lock_(a.context()->libraries().solver_mutex) {
+        const detail::OutsideCaptures outside; // the library may load kernels and allocate
         LibraryHandles &handles = a.context()->libraries();
         if (handles.solver == nullptr)
             handles.solver = std::make_shared<SolverState>();
         state_ = handles.solver.get();
         if (!use_.is_captured())
             follow_last_call(a);
-        const detail::OutsideCaptures outside; // the library may set up its workspace
         cusolver()->set_stream(state_->handle, stream_.get());
     }
     ~SolverCall() {

@@ -241,6 +241,7 @@ const Context &Module::context() const noexcept { return state_->handle.context(
 
 Function Module::function(const std::string &name) const {
     ScopedContext scope(context());
+    const detail::OutsideCaptures outside; // the driver loads kernels at their first use
     CUfunction handle = nullptr;
     const CUresult result = driver().cuModuleGetFunction.status(&handle, get(), name.c_str());
     check(result, "cuModuleGetFunction", [&] {

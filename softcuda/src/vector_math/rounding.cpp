@@ -95,7 +95,12 @@ bool is_directed(Rounding rounding) {
 }
 
 Value *with_hardware_nan(Emitter &e, Value *result, llvm::ArrayRef<Value *> operands) {
-    if (!e.target.facts().positive_nan || Emitter::bits(result) != 64)
+    // LLVM folds invalid operations on constants to a NaN without sign on every processor.
+    const auto is_constant = [](const Value *operand) {
+        return llvm::isa<llvm::Constant>(operand);
+    };
+    const bool is_right = !e.target.facts().positive_nan && !llvm::all_of(operands, is_constant);
+    if (is_right || Emitter::bits(result) != 64)
         return result;
     Value *nan = e.as_float(e.integer(e.as_int(result), 0xfff8'0000'0000'0000));
     for (Value *operand : llvm::reverse(operands)) {

@@ -519,15 +519,11 @@ _LINKER_REFUSALS = (
 
 def _find_cuda_library(libname: str, first: str | None) -> str:
     import itertools
-    import platform
 
-    environment = os.environ
-    machine = platform.machine()
-    target = "sbsa" if machine == "aarch64" else machine  # NVIDIA's name
-    roots = [environment.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
+    roots = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
     folders = itertools.chain(
         [first],
-        environment.get("LD_LIBRARY_PATH", "").split(os.pathsep),
+        os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep),
         (
             os.path.join(root, lib)
             for root in [*roots, "/usr/local/cuda", "/usr"]
@@ -535,8 +531,9 @@ def _find_cuda_library(libname: str, first: str | None) -> str:
             for lib in (
                 "lib64",
                 "lib",
-                f"lib/{machine}-linux-gnu",
-                f"targets/{target}-linux/lib",
+                f"lib/{os.uname().machine}-linux-gnu",
+                "targets/x86_64-linux/lib",
+                "targets/sbsa-linux/lib",
             )
         ),
         (

@@ -34,6 +34,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import arm_tests
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
@@ -458,29 +460,16 @@ def checked(part: Part) -> Outcome:
     return outcome
 
 
-# The tests that ./test arm runs, and their programs (docs/arm.md).
-ARM_TESTS = {"softcuda_target": "softcuda_target_test"}
-# The emulator's processors: all extensions, and nothing beyond ARMv8.0.
-ARM_PROCESSORS = ("max", "cortex-a53")
-ARM_SKIPPED = (
-    "all tests that need libsoftcuda or Python, which are not yet linked for ARM"
-)
-
-
 def arm(part: Part) -> Outcome:
     """Tests of softcuda, compiled for 64-bit ARM, in the emulator."""
-    if part.run(ROOT / "tools/cross", "aarch64", *ARM_TESTS.values()) != 0:
+    if part.run(ROOT / "tools/cross", "aarch64", *arm_tests.TARGETS) != 0:
         return Outcome(failed=1)
     outcome = Outcome()
-    for processor in ARM_PROCESSORS:
+    for processor in arm_tests.PROCESSORS:
         part.show(f"\nemulated processor: {processor}\n")
-        outcome += run_ctest(
-            part,
-            "aarch64",
-            *("-R", f"^({'|'.join(ARM_TESTS)})$"),
-            environment={"QEMU_CPU": processor},
-        )
-    part.show(f"\nnot run: {ARM_SKIPPED}\n")
+        for command in arm_tests.commands(processor):
+            outcome += part.check(*command, **arm_tests.ENVIRONMENT)
+    part.show(f"\nnot run: {arm_tests.SKIPPED}\n")
     return outcome
 
 

@@ -18,7 +18,7 @@ KERNELS = (
     "limits_of_long_words rounding_modes atomics_of_halves newer_atomics lock_by_count"
 ).split()
 #: Recordings of an H200: what is compared, and each how many of them.
-RECORDINGS = {"programs": 6}
+RECORDINGS = {"programs": 1}
 SKIPPED = "Python, libpycuda, the closed libraries, other kernels of tests/softcuda/run, most recordings"
 #: Seconds for one of the commands.
 PATIENCE = 900

@@ -409,6 +409,16 @@ void program_init(FusedProgram *self, int arrays, nb::list stages,
     new (self) FusedProgram(arrays, std::move(program), results);
 }
 
+std::string program_obstacle(const FusedProgram &self, nb::sequence arrays) {
+    std::vector<const Array *> inputs;
+    std::vector<nb::object> objects;
+    for (nb::handle array : arrays) {
+        objects.push_back(nb::borrow(array));
+        inputs.push_back(&require_array(array, "what a fused function is called with"));
+    }
+    return self.obstacle(inputs);
+}
+
 nb::list fusion_types(const Fusion &self, nb::list dtypes) {
     std::vector<ScalarType> types;
     for (nb::handle dtype : dtypes)
@@ -433,7 +443,9 @@ void bind_array_algorithms(nb::module_ &module) {
                              "Elementwise operations and reductions, in stages.")
         .def("__init__", program_init, nb::arg("arrays"), nb::arg("stages"), nb::arg("results"))
         .def("run", fusion_run<FusedProgram>, nb::arg("arrays"),
-             nb::arg("stream").none() = nb::none());
+             nb::arg("stream").none() = nb::none())
+        .def("stage_count", &FusedProgram::stage_count)
+        .def("obstacle", program_obstacle, nb::arg("arrays"));
     nb::class_<FusedCalls>(module, "_FusedCalls", "What a fused function is called with again.")
         .def(nb::init<>())
         .def("_remember", &FusedCalls::remember, nb::arg("arguments"), nb::arg("program"),

@@ -190,3 +190,22 @@ def test_known_constants_are_told_apart():
                 np.testing.assert_allclose(ours, theirs, rtol=1e-5)
         for zero in (0.0, -0.0):
             assert (np.signbit(fused(x, zero, None).get()) == np.signbit(zero)).all()
+
+
+def test_explanations():
+    rows = pycuda.fuse(normalised)
+    assert rows.explain(gpuarray.zeros((3, 100), "f"), 1) == "one kernel"
+    assert rows.explain(x=gpuarray.zeros((300, 3), "f"), axis=0) == "one kernel"
+    assert pycuda.fuse(np.add).explain(gpuarray.zeros(3), 1) == "one kernel"
+    assert pycuda.fuse(np.sum).explain(gpuarray.zeros(3)) == "one kernel"
+
+    long, empty = gpuarray.zeros((3, 100_000), "f"), gpuarray.zeros((0, 3), "f")
+    assert rows.explain(long, 1).startswith("3 kernels: the rows are too long")
+    assert rows.explain(empty, 1) == "3 kernels: there are no elements"
+    mixed = pycuda.fuse(lambda x: x.sum(axis=0) + x.sum(axis=1))
+    square = gpuarray.zeros((4, 4))
+    assert (
+        mixed.explain(square)
+        == "3 kernels: the reductions have different axes or shapes"
+    )
+    assert (mixed(square).get() == 0).all()

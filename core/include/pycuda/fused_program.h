@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace pycuda {
@@ -48,6 +49,10 @@ class FusedProgram {
     std::vector<Array> run(std::span<const Array *const> arrays,
                            StreamRef stream = current_stream(),
                            KernelForm form = KernelForm::Chosen) const;
+
+    int stage_count() const noexcept { return static_cast<int>(stages_.size()); }
+    /// Why these arrays need a kernel for each stage; empty if one kernel computes all.
+    std::string obstacle(std::span<const Array *const> arrays) const;
 
   private:
     int arrays_;

@@ -97,4 +97,10 @@ std::vector<Array> FusedProgram::run(std::span<const Array *const> arrays, Strea
     return results;
 }
 
+std::string FusedProgram::obstacle(std::span<const Array *const> arrays) const {
+    if (stages_.size() == 1)
+        return "";
+    return rows_ == nullptr ? "there are too many arrays and results" : rows_->obstacle(arrays);
+}
+
 } // namespace pycuda

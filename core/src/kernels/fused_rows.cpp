@@ -400,53 +400,73 @@ void launch(const Call &call, const RowStages &program, const TypedRows &types,
         {.grid = {static_cast<unsigned>((call.rows + per_block - 1) / per_block)}, .block = {256}});
 }
 
-} // namespace
-
-std::optional<std::vector<Array>> FusedRows::run(std::span<const Array *const> arrays,
-                                                 StreamRef stream, KernelForm form) {
-    std::array<const Array *, max_row_walkers> used;
-    const std::size_t count = program_.walked.size(), first = program_.results.size();
+/// Fills a call, except for the results. Returns why the call cannot be one kernel, or null.
+const char *prepare(const RowStages &program, std::span<const Array *const> arrays, Call &call,
+                    RowShapes &shapes) {
+    const std::size_t first = program.results.size(), count = program.walked.size();
+    call.variant.walkers = first + count;
+    const std::span<const Array *> used(call.arrays.data() + first, count);
     for (std::size_t k = 0; k < count; ++k) {
-        used[k] = arrays[static_cast<std::size_t>(program_.walked[k])];
+        used[k] = arrays[static_cast<std::size_t>(program.walked[k])];
         if (!used[k]->is_aligned() || used[k]->memory() == nullptr)
-            return {};
+            return "an array does not begin at a multiple of its elements' size";
     }
     if (std::ranges::any_of(arrays, [](const Array *a) { return a->dtype().is_opaque(); }))
-        return {};
-    Call call;
-    call.shape = common_shape({used.data(), count});
+        return "an array has elements that are no numbers";
+    call.shape = common_shape(used);
     const auto reducing =
-        std::ranges::find_if(program_.stages, [](const FusedStage &s) { return !!s.reduction; });
+        std::ranges::find_if(program.stages, [](const FusedStage &s) { return !!s.reduction; });
     const int dimensions = call.shape.dimensions();
     call.axes = axes_of(*reducing, dimensions);
     call.has_all_axes = std::popcount(call.axes) == dimensions;
     for (int axis = 0; axis < dimensions; ++axis)
         ((call.axes >> axis & 1) ? call.length : call.rows) *=
             static_cast<std::size_t>(call.shape.extent(axis));
-    RowShapes shapes(program_, call);
-    if (call.rows == 0 || call.length == 0 || !shapes.fit(arrays))
-        return {};
-    const bool all_c = std::all_of(used.begin(), used.begin() + static_cast<std::ptrdiff_t>(count),
-                                   [](const Array *a) { return a->is_c_contiguous(); });
-    const Array *like = nullptr;
-    for (std::size_t k = 0; k < count && like == nullptr; ++k)
-        if (is_of_shape(*used[k], call.shape)) {
-            like = used[k];
-            call.lead = first + k;
-        }
-    call.variant.walkers = first + count;
-    for (std::size_t k = 0; k < count; ++k) {
-        call.arrays[first + k] = used[k];
+    if (call.rows == 0 || call.length == 0)
+        return "there are no elements";
+    if (!shapes.fit(arrays))
+        return "the reductions have different axes or shapes";
+    const auto like = std::ranges::find_if(
+        used, [&](const Array *array) { return is_of_shape(*array, call.shape); });
+    if (like == used.end())
+        return "no array has the shape to which all broadcast";
+    call.lead = first + static_cast<std::size_t>(like - used.begin());
+    for (std::size_t k = 0; k < count; ++k)
         split_axes(call, first + k, used[k]->layout().broadcast_to(call.shape.shape()));
-    }
-    if (like == nullptr || !choose_team(call, call.kept[call.lead], call.reduced[call.lead]))
+    if (!choose_team(call, call.kept[call.lead], call.reduced[call.lead]))
+        return "the rows are too long, or too few for all processors";
+    return nullptr;
+}
+
+constexpr const char *too_many_parameters = "there are too many arrays, axes and constants";
+
+} // namespace
+
+std::string FusedRows::obstacle(std::span<const Array *const> arrays) {
+    Call call;
+    RowShapes shapes(program_, call);
+    if (const char *reason = prepare(program_, arrays, call, shapes))
+        return reason;
+    return fit_parameters(call, typed(arrays)) ? "" : too_many_parameters;
+}
+
+std::optional<std::vector<Array>> FusedRows::run(std::span<const Array *const> arrays,
+                                                 StreamRef stream, KernelForm form) {
+    Call call;
+    RowShapes shapes(program_, call);
+    if (prepare(program_, arrays, call, shapes) != nullptr)
         return {};
     call.variant.rolled = is_rolled(form);
     const TypedRows &types = typed(arrays);
     if (!fit_parameters(call, types))
         return {};
+    const std::size_t first = program_.results.size();
+    const bool all_c =
+        std::all_of(call.arrays.begin() + static_cast<std::ptrdiff_t>(first),
+                    call.arrays.begin() + static_cast<std::ptrdiff_t>(call.variant.walkers),
+                    [](const Array *a) { return a->is_c_contiguous(); });
     std::vector<Array> results =
-        allocate(program_, types, call, shapes, all_c ? nullptr : like, stream);
+        allocate(program_, types, call, shapes, all_c ? nullptr : call.arrays[call.lead], stream);
     bool any_order = true;
     for (std::size_t k = 0; k < program_.stages.size(); ++k)
         if (program_.stages[k].reduction &&

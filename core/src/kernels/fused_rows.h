@@ -101,6 +101,9 @@ class FusedRows {
     std::optional<std::vector<Array>> run(std::span<const Array *const> arrays, StreamRef stream,
                                           KernelForm form);
 
+    /// Why run() returns nothing for these arrays; empty if it returns the results.
+    std::string obstacle(std::span<const Array *const> arrays);
+
   private:
     explicit FusedRows(RowStages program) : program_(std::move(program)) {}
     const TypedRows &typed(std::span<const Array *const> arrays);

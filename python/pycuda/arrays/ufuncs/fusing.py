@@ -159,13 +159,17 @@ class _Plan:
         # The positions of the arrays, if all arguments were passed by position.
         self.places = [i for i, one in enumerate(args) if isinstance(one, ArrayBase)]
 
-    def run(self, args, kwargs, stream):
+    def arrays(self, args, kwargs):
+        """The arrays among the arguments of a call."""
         if len(self.places) != len(args):
             args = [args[i] for i in self.places]
         if kwargs:
             named = [one for one in kwargs.values() if isinstance(one, ArrayBase)]
             args = [*args, *named]
-        results = self.program.run(args, stream)
+        return args
+
+    def run(self, args, kwargs, stream):
+        results = self.program.run(self.arrays(args, kwargs), stream)
         return results if self.single or type(results) is tuple else (results,)
 
 
@@ -211,6 +215,27 @@ class FusedFunction(_driver._FusedCalls):
     def __repr__(self) -> str:
         name = getattr(self._function, "__name__", repr(self._function))
         return f"<fused function {name}>"
+
+    def explain(self, *args, **kwargs) -> str:
+        """Say how many kernels a call with these arguments launches, and why they are not one.
+
+        Nothing is computed. A kernel for a reduction of a long row is followed by a short one, which is not counted.
+
+        >>> centred = fuse(lambda x: x - x.mean(axis=1, keepdims=True))
+        >>> centred.explain(gpuarray.zeros((3, 100)))
+        'one kernel'
+        >>> centred.explain(gpuarray.zeros((3, 100_000)))
+        '2 kernels: the rows are too long, or too few for all processors'
+        """
+        plan = self._plan(args, kwargs)
+        if isinstance(plan.program, _driver._Fusion):
+            return "one kernel"
+        obstacle = plan.program.obstacle(plan.arrays(args, kwargs))
+        return (
+            f"{plan.program.stage_count()} kernels: {obstacle}"
+            if obstacle
+            else "one kernel"
+        )
 
     def into(self, results, *args) -> None:
         """Write the results to arrays. For functions of arrays without reductions; see Fusion::run_into() in C++."""
@@ -275,7 +300,7 @@ def fuse(function: Callable) -> FusedFunction:
 
     Results of elementwise operations have the same bits as those of the function without ``fuse``. Sums of floats
     may differ in the last bits; they are the same in each run and on each device. The fused function has an additional
-    parameter ``stream=``.
+    parameter ``stream=``. :meth:`FusedFunction.explain` says whether a call is one kernel.
 
     Raises :class:`FusionError`, a TypeError that names what cannot be fused: parts of arrays, conditions on elements,
     arrays that are not arguments, ``out`` of a reduction, and other operations.

@@ -45,6 +45,10 @@ SORTS = (
     "sort(x)|sort(long)|argsort(x)|median(long)|partition(long, 9)|unique(x)|searchsorted(x, y)"
 ).split("|")
 REDUCTIONS = "sum mean max min argmax argmin".split()
+FUSED = (
+    "np.linalg.norm(x)|np.linalg.norm(long)|np.linalg.norm(m, axis=1)|np.ptp(x)|np.nan_to_num(x)|np.nanmean(x)|"
+    "np.isclose(x, y)|np.allclose(x, y)|np.array_equal(x, y)|special.softmax(m, -1)|special.logsumexp(m, -1)"
+).split("|")
 RUNNING = ("x[b]", "long[long_b]", "np.nonzero(long_b)")
 #: By the name of an array: contiguous, long and contiguous, a matrix by columns and by rows.
 REDUCED = ("x.{}()", "long.{}()", "m.{}(axis=0)", "m.{}(axis=1)")
@@ -76,7 +80,7 @@ def operations() -> Iterator[tuple[str, str]]:
         yield from ((dtype, text) for text in INTEGERS)
     for dtype in ("float32", "float64"):
         yield from ((dtype, f"np.{name}(x)") for name in FUNCTIONS)
-        yield from ((dtype, text) for text in REAL_FUNCTIONS)
+        yield from ((dtype, text) for text in (*REAL_FUNCTIONS, *FUSED))
         yield from ((dtype, f.format("var")) for f in REDUCED)
         yield dtype, "x.std()"
         yield from (
@@ -115,9 +119,9 @@ def record(part: int, parts: int) -> None:
     import numpy as np
 
     import pycuda.autoinit  # noqa: F401
-    from pycuda import gpuarray, random
+    from pycuda import gpuarray, random, special
 
-    names: dict[str, object] = {"np": np, "gpuarray": gpuarray}
+    names: dict[str, object] = {"np": np, "gpuarray": gpuarray, "special": special}
     names["rng"] = random.Generator(1)
     names["b"] = gpuarray.to_gpu(np.ones(1024, bool))
     names["long_b"] = gpuarray.to_gpu(np.ones(1 << 18, bool))

@@ -106,6 +106,44 @@ def test_look_ups_in_a_table_compile_in_linear_time():
     assert float(found[1]) < 8000
 
 
+SHARED_ARRAYS = """
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+count = 1200
+lines = [f"a[{k * 8} + (h & 7)] = h; h += a[{k * 8 + k % 8}];" for k in range(count)]
+module = SourceModule("__global__ void large(unsigned *out) {"
+                      f"__shared__ unsigned a[{8 * count}];"
+                      "unsigned h = out[0];" + "".join(lines) + "out[0] = h; }")
+out = np.full(1, 3, np.uint32)
+module.get_function("large")(cuda.InOut(out), grid=(1, 1), block=(1, 1, 1))
+"""
+
+
+@pytest.mark.slow
+def test_loads_and_stores_in_shared_memory_are_sunk_in_linear_time():
+    """LLVM's sinking pass compares each load with all later stores: 2.5 s for 1200 of each."""
+    done = subprocess.run(
+        [sys.executable, "-c", SHARED_ARRAYS],
+        env={
+            **os.environ,
+            "PYCUDA_DRIVER": "softcuda",
+            "SOFTCUDA_DISABLE_CACHE": "1",
+            "SOFTCUDA_TIMES": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = re.search(r"optimising `large`.* sink ([0-9.]+)", done.stderr)
+    assert found, done.stderr
+    assert float(found[1]) < 300
+
+
 ACCESSES = """
 __global__ void large(TYPE *out, const TYPE *in, const int *places)
 {

@@ -134,24 +134,47 @@ VIEWS = [
 
 #: Changes of an array.
 CHANGES = [
-    Kind(text, captured=simple)
-    for text, simple in (
-        ("{z} += {k}", True),
-        ("{z} %= 97", True),
-        ("{z} *= 2; {z} %= 251", True),
-        ("{z}[...] = ({x} * 2 + 1) % 251", False),
-        ("{z}[...] = {x}", True),
-        ("{z}[::2] = {k}", True),
-        ("{z}.fill({k})", True),
-        ("{z} += {x} % 7; {z} %= 251", False),
-        ("{z}[{z} > {k}] = {k}", False),
-        ("np.add.at({z}, {x}.astype(np.int64) % {z}.size, 1.0); {z} %= 251", False),
-        ("np.copyto({z}, {x}, where={x} > {k})", False),
+    Kind(text, captured=True)
+    for text in (
+        "{z} += {k}",
+        "{z} %= 97",
+        "{z} *= 2; {z} %= 251",
+        "{z}[...] = ({x} * 2 + 1) % 251",
+        "{z}[...] = {x}",
+        "{z}[::2] = {k}",
+        "{z}.fill({k})",
+        "{z} += {x} % 7; {z} %= 251",
+        "{z}[{z} > {k}] = {k}",
+        "np.add.at({z}, {x}.astype(np.int64) % {z}.size, 1.0); {z} %= 251",
+        "np.copyto({z}, {x}, where={x} > {k})",
+        "{z}[...] = {x}[{z}.astype(np.int64) % {z}.size]",
+        "{z}[...] = np.take({x}, np.argsort({z}, kind='stable'))",
+        "{z}[...] = np.cumsum(np.sort({x})) % 251",
+        "{z} += {x}.sum() + {x}.max(); {z} %= 251",
+        "{z}[...] = np.median({x}) * 2 % 251 + {z}[::-1] % 7",
     )
 ] + [
     Kind(
         "{z}[np.argsort({x}, kind='stable')] = {x} % 89",
         plain=True,
+        captured=True,
+    ),
+    Kind(
+        "{z}[:16] = np.rint(np.linalg.solve({m}.matrix, {m}.matrix @ {x}[:16]))",
+        "{z}[:16] = {x}[:16]",
+        captured=True,
+        least=16,
+    ),
+    Kind(
+        "{z}[:16] = np.rint(pycuda.linalg.inv({m}.matrix) @ ({m}.matrix @ {x}[:16])) % 251",
+        "{z}[:16] = {x}[:16] % 251",
+        captured=True,
+        least=16,
+    ),
+    Kind(
+        "{z}[...] = np.rint(pycuda.fft.ifft(pycuda.fft.fft({z} + {x})).real) % 251",
+        "{z}[...] = ({z} + {x}) % 251",
+        captured=True,
     ),
     Kind(
         f"{{m}}.read_image(image_of({{x}}, {{s}}), {{z}}, np.int32({{z}}.size), {LAUNCH})",
@@ -171,11 +194,17 @@ CHANGES = [
         plain=True,
         captured=True,
     ),
-    Kind("scan({x}, {z}); {z} %= 251", "{z}[...] = np.cumsum({x}) % 251", plain=True),
+    Kind(
+        "scan({x}, {z}); {z} %= 251",
+        "{z}[...] = np.cumsum({x}) % 251",
+        plain=True,
+        captured=True,
+    ),
     Kind(
         "{z} += total({x}); {z} %= 251",
         "{z} += {x}.sum(); {z} %= 251",
         plain=True,
+        captured=True,
     ),
     Kind(
         f"{{m}}.mix({{z}}, {{x}}, np.int32({{z}}.size), np.float64({{k}}), {LAUNCH}, stream={{s}})",
@@ -217,7 +246,12 @@ CHANGES = [
         plain=True,
         least=8,
     ),
-    Kind("{z}.set(np.full({z}.shape, {k}.0))", "{z}[...] = {k}", plain=True),
+    Kind(
+        "{z}.set(np.full({z}.shape, {k}.0))",
+        "{z}[...] = {k}",
+        plain=True,
+        captured=True,
+    ),
 ]
 
 #: Copies from and to page-locked memory, and functions of the host.

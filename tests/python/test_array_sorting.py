@@ -72,9 +72,9 @@ def test_both_ways(way, dtype, shape):
     )
 
 
-# On a GPU, lanes of a warp sort rows of up to 32 keys.
+# On a GPU, lanes of a warp sort rows of up to 128 keys.
 @pytest.mark.parametrize("dtype", "fq")
-@pytest.mark.parametrize("length", [1, 3, 8, 30])
+@pytest.mark.parametrize("length", [1, 3, 8, 30, 50, 128])
 def test_short_rows(dtype, length):
     x = np.random.default_rng(0).integers(-5, 5, (70, length)).astype(dtype)
     on_device = gpuarray.to_gpu(x)

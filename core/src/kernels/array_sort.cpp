@@ -86,9 +86,20 @@ void sort_small_rows(Sorting &work) {
                 {sort_grid(work.rows)}, threads, arguments);
 }
 
-/// Sorts rows of up to 32 keys by lanes of a warp; see sort_short.cuh.
+/// Whether lanes of a warp sort the rows. For a few rows of more than 32 keys, a block for each is
+/// sooner done. More keys of a lane would take long to compile.
+bool are_short(const Sorting &work) {
+    const std::int64_t most = item_size(work.type()) == 8 ? 64 : 128;
+    return work.length <= 32 ||
+           (work.length <= most && work.rows >= work.keys.context()->processors());
+}
+
+/// Sorts short rows by lanes of a warp; see sort_short.cuh.
 void sort_short_rows(Sorting &work) {
     const std::int64_t group = lanes_of_row(work.length);
+    unsigned logarithm = 0; // of the keys of a lane
+    while (group << logarithm < work.length)
+        ++logarithm;
     KernelArguments arguments(work.use);
     arguments.add(work.keys);
     arguments.add(work.pairs ? nullptr : &work.result);
@@ -98,8 +109,8 @@ void sort_short_rows(Sorting &work) {
     arguments.add(work.flip);
     arguments.add(static_cast<std::int32_t>(work.length));
     arguments.add(std::int32_t{work.order.has_value()});
-    const SortVariant variant{work.type(), SortStage::SortShort,        work.pairs, false,
-                              {},          static_cast<unsigned>(group)};
+    const SortVariant variant{work.type(), SortStage::SortShort, work.pairs,
+                              false,       {logarithm, 0, {}},   static_cast<unsigned>(group)};
     work.launch(work.kernel(variant), {sort_grid(divide_up(work.rows * group, threads))}, threads,
                 arguments);
 }
@@ -199,7 +210,7 @@ Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &option
     if (in.size() != 0) {
         if (is_serial(options))
             sort_serially(work);
-        else if (work.length <= 32)
+        else if (are_short(work))
             sort_short_rows(work);
         else if (work.length <= std::int64_t{8} * threads)
             sort_small_rows(work);

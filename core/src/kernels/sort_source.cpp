@@ -130,7 +130,8 @@ std::string select_source(const SortVariant &variant) {
 }
 
 std::string group_of(const SortVariant &variant) {
-    return "\n#define GROUP " + std::to_string(variant.group) + "\n";
+    return "#define HELD " + std::to_string(1u << variant.tile.items) + "\n#define GROUP " +
+           std::to_string(variant.group) + "\n";
 }
 
 std::string short_source(const SortVariant &variant) {
@@ -143,8 +144,7 @@ std::string short_source(const SortVariant &variant) {
 }
 
 std::string held_source(const SortVariant &variant) {
-    return "#define HELD " + std::to_string(1u << variant.tile.items) + group_of(variant) +
-           std::string(device_code::select_held_cuh) +
+    return group_of(variant) + std::string(device_code::select_held_cuh) +
            "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) KERNEL(const U *keys, U "
            "*out,\n"
            "        pycuda::HeldGeometry g) {\n    pycuda::select_held(keys, out, g);\n}\n";

@@ -48,8 +48,8 @@ struct SortVariant {
     SortStage stage;
     bool pairs;
     bool wide;
-    SortTile tile;      ///< for a selection of ranks, `items` is their number; for SelectHeld, the
-                        ///< logarithm of a thread's keys
+    SortTile tile;      ///< for a selection of ranks, `items` is their number; for SelectHeld and
+                        ///< SortShort, the logarithm of a thread's keys
     unsigned group = 0; ///< of SelectHeld and SortShort: the threads of a row
 
     KernelKey key() const noexcept {

@@ -1,14 +1,15 @@
-// sort_short.cuh -- sorts rows of up to 32 keys, each by as many neighbouring lanes of a warp.
+// sort_short.cuh -- sorts rows of up to 128 keys, each by neighbouring lanes of a warp.
 //
-// A lane has one key. Batcher's bitonic sort compares each key with that of the lane whose number
-// differs in one bit, and sorts runs of 2, 4, 8 ... keys, alternately rising and falling:
+// Lane n has the keys n, n + GROUP, ... Batcher's bitonic sort compares each key with the one whose
+// index differs in one bit, and sorts runs of 2, 4, 8 ... keys, alternately rising and falling:
 //
 //     3 7 4 1    runs of 2: 3 7 | 4 1    runs of 4: 3 1 4 7, then 1 3 4 7
 //
-// Equal keys are compared by their positions, so the sort is stable. Lanes behind the end of a row
-// have the greatest key.
+// Equal keys are compared by their positions, so the sort is stable. Behind the end of a row is the
+// greatest key.
 //
-// Text before this file: sort_keys.cuh; GROUP, the lanes of a row, a power of two.
+// Text before this file: sort_keys.cuh; GROUP, the lanes of a row, a power of two; HELD, the keys
+// of a lane, 1 if a row has less than 32 lanes.
 #pragma once
 
 namespace pycuda {
@@ -25,45 +26,84 @@ template <bool wide> struct ShortKeyOf {
 template <> struct ShortKeyOf<true> {
     typedef unsigned long long Type;
 };
+typedef ShortKeyOf<(sizeof(U) > 4)>::Type ShortKey; ///< shuffles have 32 or 64 bits
+
+/// A key and its position, which is not used if keys alone are sorted.
+template <bool Pairs> struct ShortItem {
+    ShortKey key;
+    int position;
+
+    __device__ __forceinline__ bool is_less(const ShortItem &other) const {
+        return Pairs && key == other.key ? position < other.position : key < other.key;
+    }
+    __device__ __forceinline__ ShortItem of_lane(int distance) const {
+        return {__shfl_xor_sync(0xffffffffu, key, distance),
+                Pairs ? __shfl_xor_sync(0xffffffffu, position, distance) : 0};
+    }
+};
+
+/// One step over all items of a lane: those whose indices differ by `distance` are compared.
+template <bool Pairs>
+__device__ __forceinline__ void compare_at(ShortItem<Pairs> (&item)[HELD], int lane, int run,
+                                           int distance) {
+    if (distance < GROUP) {
+#pragma unroll
+        for (int k = 0; k < HELD; ++k) {
+            const bool rises = ((k * GROUP + lane) & run) == 0;
+            const ShortItem<Pairs> other = item[k].of_lane(distance);
+            if (item[k].is_less(other) != (((lane & distance) == 0) == rises))
+                item[k] = other;
+        }
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < HELD; ++k) {
+        const int partner = k ^ (distance / GROUP);
+        if (partner < k || partner >= HELD)
+            continue;
+        const bool rises = ((k * GROUP + lane) & run) == 0;
+        const ShortItem<Pairs> low = item[k], high = item[partner];
+        if (low.is_less(high) != rises) {
+            item[k] = high;
+            item[partner] = low;
+        }
+    }
+}
 
 /// Writes keys, or with Pairs their positions. Blocks: groups of rows.
 template <bool Pairs>
 __device__ void sort_short(const U *keys_in, U *keys_out, const long long *order,
                            long long *values_out, long long rows, const ShortGeometry &g) {
-    typedef typename ShortKeyOf<(sizeof(U) > 4)>::Type Key; // shuffles have 32 or 64 bits
-    constexpr unsigned all = 0xffffffffu;
     const int lane = threadIdx.x % GROUP;
     const long long row = blockIdx.x * (long long)(sort_threads / GROUP) + threadIdx.x / GROUP;
     const long long origin = row * g.length;
-    const bool there = row < rows && lane < g.length;
-    Key key = ~Key(0);
-    int position = lane, value = lane;
-    if (there) {
-        if (g.ordered)
-            value = static_cast<int>(order[origin + lane]);
-        key = U(encode<Pairs>(keys_in[origin + value]) ^ U(g.flip));
+    const int length = row < rows ? g.length : 0;
+    ShortItem<Pairs> item[HELD];
+#pragma unroll
+    for (int k = 0; k < HELD; ++k) {
+        const int at = k * GROUP + lane;
+        item[k] = {~ShortKey(0), at};
+        if (at < length) {
+            const int from = g.ordered ? static_cast<int>(order[origin + at]) : at;
+            item[k].key = U(encode<Pairs>(keys_in[origin + from]) ^ U(g.flip));
+        }
     }
 #pragma unroll
-    for (int run = 2; run <= GROUP; run *= 2)
+    for (int run = 2; run <= GROUP * HELD; run *= 2)
 #pragma unroll
-        for (int distance = run / 2; distance > 0; distance /= 2) {
-            const Key other = __shfl_xor_sync(all, key, distance);
-            const int other_position = Pairs ? __shfl_xor_sync(all, position, distance) : 0;
-            const bool is_less = Pairs && key == other ? position < other_position : key < other;
-            const bool wants_less = ((lane & distance) == 0) == ((lane & run) == 0);
-            if (is_less != wants_less) {
-                key = other;
-                position = other_position;
-            }
-        }
-    if (Pairs)
-        value = __shfl_sync(all, value, position, GROUP);
-    if (!there)
-        return;
-    if (Pairs)
-        values_out[origin + lane] = value;
-    else
-        keys_out[origin + lane] = decode(U(U(key) ^ U(g.flip)));
+        for (int distance = run / 2; distance > 0; distance /= 2)
+            compare_at<Pairs>(item, lane, run, distance);
+#pragma unroll
+    for (int k = 0; k < HELD; ++k) {
+        const int at = k * GROUP + lane;
+        if (at >= length)
+            continue;
+        if (Pairs)
+            values_out[origin + at] = g.ordered ? order[origin + item[k].position]
+                                                : static_cast<long long>(item[k].position);
+        else
+            keys_out[origin + at] = decode(U(U(item[k].key) ^ U(g.flip)));
+    }
 }
 
 } // namespace pycuda

@@ -96,7 +96,9 @@ def test_digitize():
         same("digitize", x, bins, right=True)
         same("digitize", x, bins.tolist())
     same("digitize", x, np.sort(np.random.default_rng(1).random(20_000)))
-    for bins in ([0.0, 2.0, 1.0], np.concatenate([np.arange(20_000.0), [3.0]])):
+    same("digitize", (x * 9).astype("i4")[::2], np.arange(9, dtype="f4"))
+    same("digitize", x[:0], np.arange(3.0))
+    for bins in ([0.0, 2.0, 1.0], [0.0, np.nan, 1.0], np.concatenate([np.arange(20_000.0), [3.0]])):  # fmt: skip
         with pytest.raises(ValueError, match="monotonically"):
             gpuarray.digitize(on_device(x), on_device(np.asarray(bins)))
 
@@ -202,3 +204,24 @@ def test_places_of_a_mask(count):
     same("flatnonzero", mask)
     np.testing.assert_array_equal(on_device(values)[on_device(mask)].get(), values[mask])  # fmt: skip
     assert on_device(values)[on_device(mask & False)].size == 0
+
+
+@pytest.mark.parametrize(
+    "count", [9, 5000]
+)  # one block that checks the indices; many blocks
+def test_elements_at_indices_of_two_axes(count):
+    m, rng = np.arange(9000.0).reshape(90, 100), np.random.default_rng(0)
+    chosen = rng.permutation(9000)[:count]
+    places, x = (chosen // 100 - 90, chosen % 100), on_device(m)
+    values = rng.random(count)
+    for value in (values, 7.0, values[:1]):
+        m[places] = value
+        x[tuple(map(on_device, places))] = on_device(value)
+        np.testing.assert_array_equal(x.get(), m)
+    for axis, bad in ((0, -91), (1, 100)):
+        wrong = [one.copy() for one in places]
+        wrong[axis][count // 2] = bad
+        with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis {axis}"):  # fmt: skip
+            x[tuple(map(on_device, wrong))] = 1.0
+    np.testing.assert_array_equal(x.get(), m)
+    x[on_device(places[0][:0]), on_device(places[1][:0])] = 3.0

@@ -7,6 +7,7 @@
 #include <pycuda/stream.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace pycuda {
@@ -73,5 +74,10 @@ enum class SearchSide : std::uint8_t { Left, Right };
 /// the same type.
 Array search_sorted(const Array &sorted, const Array &values, SearchSide side,
                     StreamRef stream = current_stream());
+
+/// As above for a vector that may not be sorted; empty if an element is less than the one before
+/// it, or NaN. Waits for the device. Throws std::invalid_argument for no values.
+std::optional<Array> search_rising(const Array &sorted, const Array &values, SearchSide side,
+                                   StreamRef stream = current_stream());
 
 } // namespace pycuda

@@ -25,6 +25,7 @@ namespace pycuda {
 namespace {
 
 constexpr unsigned block = 256;
+constexpr std::size_t small = 4096; ///< elements for one block that checks the indices itself
 
 enum class Task : std::uint8_t { Offsets, Gather, Scatter, Check };
 
@@ -34,6 +35,7 @@ struct Indexing {
     std::size_t word = 1, words = 1; ///< per element
     std::size_t arrays = 1;
     int dimensions = 1;
+    bool is_small = false; ///< one block checks the indices and scatters
 
     KernelKey key() const noexcept {
         KernelKey key = 11;
@@ -41,7 +43,8 @@ struct Indexing {
                                    {words, 24},
                                    {word, 5},
                                    {arrays, 7},
-                                   {static_cast<std::size_t>(dimensions), 7}})
+                                   {static_cast<std::size_t>(dimensions), 7},
+                                   {std::size_t{is_small}, 1}})
             key = key << bits | value;
         return key;
     }
@@ -62,6 +65,7 @@ std::string source_of(const Indexing &indexing) {
     code += define_no_element();
     for (auto [task, name] : names)
         code += std::string("#define ") + name + (task == indexing.task ? " 1\n" : " 0\n");
+    code += std::string("#define SMALL ") + (indexing.is_small ? "1\n" : "0\n");
     return code + std::string(device_code::axes_cuh) + std::string(device_code::indexed_cuh);
 }
 
@@ -113,7 +117,7 @@ void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &en
         arguments.add(axis.stride);
     arguments.add(static_cast<std::int64_t>(count));
     arguments.add_axes(layouts);
-    arguments.launch_for(kernel, count, block);
+    arguments.launch_for(kernel, indexing.is_small ? 1 : count, block);
 }
 
 /// The errors of recorded work, for each indexed axis.
@@ -213,6 +217,11 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
         return scatter_by_copied_indices(base, in, axes, stream);
     if (axes[0].indices->size() == 0)
         return -1;
+    const std::int64_t step = is_one ? 0 : static_cast<std::int64_t>(in.item_size());
+    Indexing indexing = indexing_of(Task::Scatter, in, step, base, axes);
+    indexing.is_small = axes[0].indices->size() <= small;
+    if (indexing.is_small)
+        return run(axes, indexing, {&in, step, &base}, stream);
     // The second kernel is queued before the result of the check is known to the host.
     const std::int64_t one[] = {1};
     const Array failed = Array::scratch(base.context(), one, ScalarType::Int32, stream);
@@ -221,9 +230,7 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
     fill_32_async(use.write(failed), 0, 1, use.stream());
     launch(axes, {.task = Task::Check}, {.dense = &failed}, outside.address(), use);
     outside.mark_last_use(); // the host need not wait for the second kernel
-    const std::int64_t step = is_one ? 0 : static_cast<std::int64_t>(in.item_size());
-    launch(axes, indexing_of(Task::Scatter, in, step, base, axes), {&in, step, &base},
-           use.write(failed), use);
+    launch(axes, indexing, {&in, step, &base}, use.write(failed), use);
     return outside.wait(axes.size());
 }
 

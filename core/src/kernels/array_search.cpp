@@ -1,14 +1,17 @@
 // array_search.cpp -- finds positions in a sorted array: each thread searches a few values by
-// bisection.
+// bisection. If the caller does not know whether the array is sorted, the threads compare its
+// neighbours in the same launch.
 #include "kernels/compact.h"
 #include "kernels/sorting.h"
 
 #include "arrays/device_code.h"
+#include "arrays/error_flags.h"
 
 #include <pycuda/array_operation.h>
 #include <pycuda/array_sort.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace pycuda {
@@ -26,13 +29,17 @@ struct Geometry { long long length, count; int levels, reach; };
 constexpr int most_pivots = 16384 / sizeof(A);
 
 extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *sorted, const A *values,
-                                                      long long *out, Geometry g) {
+                                                      long long *out, int *unsorted, Geometry g) {
     __shared__ T pivots[most_pivots];
     const int pivot_count = (1 << g.levels) - 1;
     for (int i = threadIdx.x; i < pivot_count; i += 256)
         pivots[i] = array_convert<T>(sorted[(i + 1) * g.length >> g.levels]);
     __syncthreads();
     const long long stride = 256ll * gridDim.x;
+    if (unsorted != nullptr)
+        for (long long i = 256ll * blockIdx.x + threadIdx.x; i + 1 < g.length; i += stride)
+            if (!(array_convert<T>(sorted[i]) <= array_convert<T>(sorted[i + 1])))
+                *unsorted = 1;
     for (long long i = 256ll * blockIdx.x + threadIdx.x; i < g.count; i += AHEAD * stride) {
         T value[AHEAD];
         int before[AHEAD];
@@ -102,27 +109,31 @@ Geometry geometry_of(const Array &sorted, const Array &values) {
     return geometry;
 }
 
-} // namespace
-
-Array search_sorted(const Array &sorted, const Array &values, SearchSide side, StreamRef stream) {
+void check_arguments(const Array &sorted, const Array &values) {
     if (sorted.dimensions() != 1)
         throw std::invalid_argument("the sorted array must have one axis, not " +
                                     std::to_string(sorted.dimensions()));
     if (sorted.dtype() != values.dtype() || sorted.dtype().is_opaque())
         throw UnsupportedTypes("values of " + values.dtype().name() +
                                " cannot be searched in elements of " + sorted.dtype().name());
+}
+
+Array result_for(const Array &values, StreamRef stream) {
     const std::shared_ptr<ArrayContext> &context =
         values.memory() ? values.context() : ArrayContext::current();
-    const Array out = Array::empty(context, values.shape(), ScalarType::Int64, Order::C, stream);
-    if (values.size() == 0)
-        return out;
-    const Array from = sorted.size() == 0 ? sorted : compact(sorted, stream);
-    const Array wanted = compact(values, stream);
-    Work use(stream);
+    return Array::empty(context, values.shape(), ScalarType::Int64, Order::C, stream);
+}
+
+/// `unsorted`: a flag for an array that does not rise, or 0.
+void search(const Array &out, const Array &sorted, const Array &values, SearchSide side,
+            CUdeviceptr unsorted, Work &use) {
+    const Array from = compact(sorted, use.stream());
+    const Array wanted = compact(values, use.stream());
     KernelArguments arguments(use);
     arguments.add(from);
     arguments.add(wanted);
     arguments.add(out);
+    arguments.add_library_address(unsorted);
     const Geometry geometry = geometry_of(from, wanted);
     arguments.add(geometry);
     const ScalarType type = sorted.scalar_type();
@@ -131,6 +142,7 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
     key = key << 4 | static_cast<KernelKey>(type);
     key = key << 1 | static_cast<KernelKey>(side);
     key = key << 1 | static_cast<KernelKey>(wide);
+    const std::shared_ptr<ArrayContext> &context = out.context();
     const Function &kernel = context->kernels().find(
         key, "searchsorted", [&] { return search_source(type, side, wide); });
     const std::int64_t blocks = divide_up(geometry.count, threads);
@@ -139,6 +151,33 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
     config.block = {threads};
     config.grid = {sort_grid(geometry.levels == 0 ? blocks : std::min(blocks, resident))};
     arguments.launch(kernel, config);
+}
+
+} // namespace
+
+Array search_sorted(const Array &sorted, const Array &values, SearchSide side, StreamRef stream) {
+    check_arguments(sorted, values);
+    const Array out = result_for(values, stream);
+    if (values.size() == 0)
+        return out;
+    Work use(stream);
+    search(out, sorted, values, side, 0, use);
+    return out;
+}
+
+std::optional<Array> search_rising(const Array &sorted, const Array &values, SearchSide side,
+                                   StreamRef stream) {
+    check_arguments(sorted, values);
+    if (values.size() == 0)
+        throw std::invalid_argument("a search of no values checks nothing");
+    const Array out = result_for(values, stream);
+    Work use(stream);
+    use.require_running("a search of edges that are checked"); // falling ones need another search
+    ErrorFlags::Call unsorted(out.context()->error_flags(), use,
+                              [] { return std::array<FailedCheck, 0>{}; });
+    search(out, sorted, values, side, unsorted.address(), use);
+    if (unsorted.wait(1) >= 0)
+        return {};
     return out;
 }
 

@@ -169,11 +169,19 @@ def digitize(x, bins, right: bool = False):
     x = as_array(x)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
+    side = "left" if right else "right"
+    if isinstance(bins, ArrayBase) and x.size:
+        kind = np.result_type(bins.dtype, x.dtype)
+        if kind.kind in "biuf":  # rising edges are checked while they are searched
+            found = _driver._array_search(
+                bins.astype(kind, copy=False), x.astype(kind, copy=False), not right, check=True
+            )  # fmt: skip
+            if found is not None:
+                return found
     # Few edges are checked on the host: one copy takes less time than several kernels.
     on_host = not isinstance(bins, ArrayBase) or bins.size <= _MOST_CHECKED
     checked = bins.get() if on_host and isinstance(bins, ArrayBase) else bins
     early, late = checked[:-1], checked[1:]
-    side = "left" if right else "right"
     if bool((late >= early).all()):
         return searchsorted(as_array(bins), x, side=side)
     if not bool((late <= early).all()):

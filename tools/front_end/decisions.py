@@ -17,6 +17,8 @@ nvcc*, runs both, and compares the numbers. {texts} texts were compared here: al
   [user guide](user_guide.md#templates-and-headers) says. Without nvcc it is an error.
 - **A text that only this package compiles** ({only_here}) is mostly a call that nvcc refuses without
   `--expt-relaxed-constexpr`. The result is that of C++.
+- **Large headers** (Thrust, CUB, cooperative groups) are precompiled, and Thrust has a mode of its own here: see
+  the [user guide](user_guide.md#templates-and-headers). Functions and variables of the host, such as `main()`, are dropped.
 - **Another number** ({other}): each is listed below with its reason.
 
 | | texts |

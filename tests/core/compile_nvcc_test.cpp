@@ -48,7 +48,7 @@ TEST_F(NvccTest, ErrorHasTheUsersLine) {
 TEST_F(NvccTest, HostCodeAndFatbinsAreCompiledByNvcc) {
     CompileRequest request = request_for("#include <vector>\n"
                                          "__global__ void f() {}\n"
-                                         "void host() { std::vector<int> v(3); f<<<1, 1>>>(); }\n");
+                                         "struct table { std::vector<int> rows; };\n");
     EXPECT_THAT(compile(request).command_line.front(), testing::EndsWith("nvcc"));
     request = request_for(doublify);
     request.target = ImageKind::Fatbin;
@@ -78,7 +78,8 @@ TEST_F(NvccTest, GencodeOfTheOptionsIsKept) {
 }
 
 TEST_F(NvccTest, SourcesWithTheSameHostCodeGoToNvccAtOnce) {
-    write("half.h", "#ifndef PLAIN\n__host__ inline int host() { return 1; }\n#endif\n");
+    write("half.h", "#ifndef PLAIN\nstruct table { int *rows; table() { cudaMalloc(&rows, 4); } };"
+                    "\n#endif\n");
     const std::string include = "#include <half.h>\n";
     const std::string kernel = "__global__ void f(int *a) { a[0] = 1; }";
     CompileRequest plain = request_for("#define PLAIN\n" + kernel);

@@ -434,6 +434,12 @@ def test_nvcc_is_asked_about_extensions(device, nvcc, body):
     assert nvcc() == 1
 
 
+def test_nvcc_is_asked_about_classes_of_the_host(device, nvcc):
+    host = "struct table { int *rows; table() { cudaMalloc(&rows, 4); } };\n"
+    SourceModule(host + "__global__ void k(int *o) { o[0] = 1; }")
+    assert nvcc() == 1
+
+
 def test_nvcc_is_not_asked_about_plain_mistakes(device, nvcc):
     with pytest.raises(cuda.CompileError, match='"nothing" is undefined'):
         SourceModule("__global__ void k(int *o) { o[0] = nothing; }")

@@ -177,7 +177,7 @@ class NvrtcCompilation {
     bool has_only_errors_of_kernels(const std::string &log) const {
         return !host_code_.definitions.empty() && attempt_.host_headers.empty() &&
                !misses_one_of(scan_.host_names, log) && !nvcc_may_accept(log) &&
-               !says(log, "namespace \"std\"");
+               !says(log, "namespace \"std\"") && !says(log, "\" is undefined"); // the host's
     }
 
     std::string folder_for_bundled_headers() const {

@@ -241,13 +241,16 @@ const Context &Module::context() const noexcept { return state_->handle.context(
 
 Function Module::function(const std::string &name) const {
     ScopedContext scope(context());
-    const detail::OutsideCaptures outside; // the driver loads kernels at their first use
+    const detail::OutsideCaptures outside;
     CUfunction handle = nullptr;
     const CUresult result = driver().cuModuleGetFunction.status(&handle, get(), name.c_str());
     check(result, "cuModuleGetFunction", [&] {
         return result == CUDA_ERROR_NOT_FOUND ? explain_unknown_kernel(name, function_names())
                                               : std::string();
     });
+    // Else the first launch loads the kernel, which ends a capture.
+    if (driver().cuFuncLoad.available())
+        driver().cuFuncLoad(handle);
     auto state = std::make_shared<const detail::FunctionState>(
         handle, name, find_layout(handle, name, *state_), state_, context());
     std::lock_guard lock(state_->mutex);

@@ -117,7 +117,12 @@ def diagonal(ary, offset: int = 0, axis1: int = 0, axis2: int = 1):
 
 
 def fused_axes(axis, ndim: int):
-    """The axes as an argument of a fused function: None for all, else a tuple of numbers from the front."""
+    """The axes as an argument of a fused function: None for all, else a tuple of numbers from the front.
+
+    NumPy's reductions accept the axes 0 and -1 of an array without axes.
+    """
+    if ndim == 0 and axis in (0, -1):
+        return None
     return None if axis is None else normalize_axes(axis, ndim)
 
 

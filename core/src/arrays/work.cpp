@@ -20,11 +20,12 @@ std::string name_of(const Context &context) {
     return "cuda:" + std::to_string(context.device().get());
 }
 
-/// Whether the default stream and `stream` wait for each other.
-bool is_blocking(StreamRef stream) {
-    unsigned flags = CU_STREAM_DEFAULT;
-    (void)driver().cuStreamGetFlags.status(stream.get(), &flags);
-    return (flags & CU_STREAM_NON_BLOCKING) == 0;
+/// Whether a stream that captures and the default stream wait for each other. The flags of such a
+/// stream cannot be read: a GPU's driver ends the capture.
+bool captures_in_blocking_stream() {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver().cuStreamIsCapturing.status(nullptr, &status) ==
+           CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
 } // namespace
@@ -66,7 +67,7 @@ void Work::follow(StreamRef producer) {
         return;
     if (capture_ != nullptr && detail::CaptureMemory::of(producer) == nullptr) {
         // Recorded work cannot wait for work that runs now.
-        if (producer.is_default() && is_blocking(stream_))
+        if (producer.is_default() && captures_in_blocking_stream())
             return; // the launch of the graph waits for the default stream
         const detail::OutsideCaptures outside;
         return synchronize(producer);

@@ -137,6 +137,7 @@ CUresult cuStreamGetPriority(CUstream handle, int *priority) {
 CUresult cuStreamGetFlags(CUstream handle, unsigned int *flags) {
     return with_stream(handle, [&](Stream &stream) {
         api::require_non_null(flags);
+        device::capture::forbid(stream); // as on a GPU
         *flags =
             stream.kind() == Stream::Kind::NonBlocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
     });

@@ -46,6 +46,11 @@ def takes(dtype) -> bool:
     return _driver._array_library_takes("solver", np.dtype(dtype))
 
 
+def iterates(dtype) -> bool:
+    """The same for eigenvalues and singular values. There cuSOLVER waits for the device, which ends a capture."""
+    return takes(dtype) and not _driver._is_captured()
+
+
 def stacked(a, dtype):
     """A copy of shape (matrices, rows, columns) that a factorisation may overwrite."""
     copy = _driver._array_empty(a.shape, dtype, None, "C", type(a))
@@ -260,9 +265,7 @@ def svd(a, dtype, full: bool, vectors: bool, way: str | None = None):
     for matrices of full rank: matrices of float32 are decomposed in float64, where the error is 5e-10 of the norm at
     most without full rank, and those of float64 are left to QR.
     """
-    # In a capture, nobody can choose another way if one does not end.
-    captured = _driver._is_captured()
-    way = way or ("qr" if captured else _way_of_svd(a, dtype, full and vectors))
+    way = way or _way_of_svd(a, dtype, full and vectors)
     wide = (
         a.shape[-2] <= a.shape[-1]
     )  # LAPACK's matrix is our matrix, or the transposed one if our matrix is wide

@@ -212,7 +212,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     wide = a.shape[-2] < a.shape[-1]
     if found is not None:
         u, s, vh = found
-    elif a.size and _lapack.takes(kind) and not _is_small(a):
+    elif a.size and _lapack.iterates(kind) and not _is_small(a):
         u, s, vh = _library_svd(work, full_matrices, compute_uv)
     else:
         if wide:
@@ -333,7 +333,7 @@ def _eigh(a, uplo: str, vectors: bool) -> EighResult:
     )
     if found is not None:
         values, columns = found
-    elif a.size and _lapack.takes(kind):
+    elif a.size and _lapack.iterates(kind):
         raise_unless_finite(a, "Eigenvalues did not converge")
         values, columns = _lapack.eigh(a, kind, uplo in "Ll", vectors)
     else:

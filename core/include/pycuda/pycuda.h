@@ -16,8 +16,8 @@
 #include <pycuda/array_scan.h>
 #include <pycuda/array_small_matrices.h>
 #include <pycuda/array_sort.h>
-#include <pycuda/called_function.h>
 #include <pycuda/array_sparse.h>
+#include <pycuda/called_function.h>
 #include <pycuda/caller_lock.h>
 #include <pycuda/check_modes.h>
 #include <pycuda/compile_error.h>

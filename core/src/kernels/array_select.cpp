@@ -109,9 +109,7 @@ void select_in_parts(const Selecting &selecting) {
 }
 
 /// The greatest number of keys that the registers of a block's threads hold.
-std::int64_t most_held(ScalarType type) {
-    return item_size(type) == 8 ? 16 << 10 : 32 << 10;
-}
+std::int64_t most_held(ScalarType type) { return item_size(type) == 8 ? 16 << 10 : 32 << 10; }
 
 /// Selects in one launch, which reads each row once; see select_held.cuh.
 void select_held(Sorting &work, std::span<const std::int64_t> ranks) {

@@ -42,7 +42,7 @@ GROUPS = {
         "Devices, contexts and errors",
         "How a program starts, and how calls report errors.",
         "init driver device compute_capability context primary_context green_context error kernel_fault "
-        "softcuda_library handle caller_lock",
+        "softcuda_library handle caller_lock called_function failed_check",
     ),
     "memory": Group(
         "Memory and copies",

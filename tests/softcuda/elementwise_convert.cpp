@@ -165,6 +165,9 @@ struct Conversions {
         a.relu = relu;
         add(from, to, a, [=](Bits x) {
             double value = real(x, from);
+            // The sign and the first bits of a NaN are kept, as on an H200.
+            if (from == Scalar::F64 && to == Scalar::F16 && std::isnan(value) && !saturate)
+                return (x >> 48 & 0x8000) | 0x7e00 | (x >> 42 & 0x1ff);
             if (from == Scalar::F32)
                 value = flushed(value, ftz);
             if (relu && value <= 0)

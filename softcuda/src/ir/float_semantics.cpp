@@ -464,6 +464,8 @@ Bits between_floats(const Attributes &a, Bits value) {
         x = 0;
     if (std::isnan(x) && a.source_type == Scalar::F64 && a.type == Scalar::F32 && !a.saturate)
         return std::bit_cast<std::uint32_t>(static_cast<float>(x)); // keeps what fits of the NaN
+    if (std::isnan(x) && a.source_type == Scalar::F64 && a.type == Scalar::F16 && !a.saturate)
+        return (value >> 48 & 0x8000) | 0x7e00 | (value >> 42 & 0x1ff); // the same
     Bits made = rounded(x, a.type, is_integral(a.rounding) ? FE_TONEAREST : mode_of(a.rounding));
     if (a.type == Scalar::F32)
         made = bits_of(flushed(as_float(made), a.ftz));

@@ -20,7 +20,6 @@ import os
 import numpy as np
 
 from pycuda import _driver
-from pycuda._driver import ArrayBase
 from pycuda._mpi_staging import (
     PINNED,
     Received,
@@ -149,9 +148,8 @@ class _Buffers:
         if name.removeprefix("I").lower() in ("recv", "mrecv", "sendrecv", "recv_init"):
             return Received.COUNTED
         # The sizes of these fit, or MPI fails. MPI.IN_PLACE and groups are other cases.
-        both = isinstance(split(given.get("sendbuf"))[0], ArrayBase) or isinstance(
-            given.get("sendbuf"), np.ndarray
-        )
+        sent = given.get("sendbuf")
+        both = split(sent)[0] is not None or isinstance(sent, np.ndarray)
         plain = name in ("Allgather", "Alltoall", "Allreduce") and both
         if plain and not self._wrapped.Is_inter():
             return Received.WHOLE

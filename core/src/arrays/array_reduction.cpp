@@ -6,6 +6,7 @@
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/reduction_source.h"
+#include "arrays/smallest_step.h"
 
 #include <pycuda/launch.h>
 
@@ -144,14 +145,6 @@ void merge_axes(Reducing &work) {
             layout.append(1, 0);
     work.variant.kept = kept[0].dimensions();
     work.variant.reduced = reduced[0].dimensions();
-}
-
-std::int64_t smallest_step(const Layout &layout) {
-    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
-    for (int axis = 0; axis < layout.dimensions(); ++axis)
-        if (layout.extent(axis) > 1 && layout.stride(axis) != 0)
-            smallest = std::min(smallest, std::abs(layout.stride(axis)));
-    return smallest;
 }
 
 /// Whether elements are `step` elements apart along the last reduced axis, or the last kept axis.

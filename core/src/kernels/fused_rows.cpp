@@ -3,6 +3,7 @@
 
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
+#include "arrays/smallest_step.h"
 #include "kernels/common_shape.h"
 #include "kernels/user_variants.h"
 
@@ -45,14 +46,6 @@ void split_axes(Call &call, std::size_t walker, const Layout &layout) {
     for (int axis = 0; axis < layout.dimensions(); ++axis)
         (call.axes >> axis & 1 ? call.reduced : call.kept)[walker].append(layout.extent(axis),
                                                                           layout.stride(axis));
-}
-
-std::int64_t smallest_step(const Layout &layout) {
-    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
-    for (int axis = 0; axis < layout.dimensions(); ++axis)
-        if (layout.extent(axis) > 1 && layout.stride(axis) != 0)
-            smallest = std::min(smallest, std::abs(layout.stride(axis)));
-    return smallest;
 }
 
 /// Chooses the team by the shape. False if the rows are better computed stage by stage: they do not

@@ -38,7 +38,8 @@ def run_devices(run_program):
         require_devices(count)
         done = run_program(
             textwrap.dedent(ONE_PROCESS) + textwrap.dedent(body),
-            timeout=timeout, SOFTCUDA_DEVICES=str(count), SOFTCUDA_THREADS="1", **environment,
+            timeout=timeout, SOFTCUDA_DEVICES=str(count), SOFTCUDA_THREADS="1",
+            CUDA_VISIBLE_DEVICES=",".join(map(str, range(count))), **environment,
         )  # fmt: skip
         if "there is no libnccl" in done.stderr:
             pytest.skip("there is no NCCL")

@@ -1,8 +1,7 @@
 """Run the parts of the test suite and print a summary. ./test starts this program after the set-up.
 
-    ./test                      all parts
-    ./test fast                 some minutes: all parts except the sanitizers and the installations, without
-                                tests marked slow
+    ./test                      all parts, without the tests that are marked slow
+    ./test fast                 some minutes: all parts except the sanitizers and the installations
     ./test PART...              the named parts
     ./test PART OPTIONS...      one part, with options for its tool:  ./test ctest -R parser
     ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/test_x.py -k name
@@ -10,6 +9,7 @@
 
 Parts: layers format types ctest pytest freethreaded asan tsan install wheel docs
        These run only if they are named:
+       slow, the Python tests that are marked slow;
        coverage, the tests again, with the lines of C++ and of Python that they run;
        checked, the Python tests with softcuda's check modes: race, then mem and init;
        arm, what runs on 64-bit ARM in an emulator (docs/arm.md);
@@ -70,10 +70,9 @@ class Outcome:
 class Part:
     """One part while it runs: its log, and the commands that write to it."""
 
-    def __init__(self, name: str, options: list[str], fast: bool):
+    def __init__(self, name: str, options: list[str]):
         self.name = name
         self.options = options
-        self.fast = fast
         LOGS.mkdir(parents=True, exist_ok=True)
         self.log = (LOGS / f"{name}.log").open("w", encoding="utf-8")
 
@@ -205,21 +204,26 @@ def run_ctest(
 def ctest(part: Part) -> Outcome:
     if not part.build("release", "-DPYCUDA_TESTS=ON"):
         return Outcome(failed=1)
-    return run_ctest(part, "release", *(["-LE", "slow"] if part.fast else []))
+    return run_ctest(part, "release")
 
 
 def pytest(part: Part) -> Outcome:
+    return run_pytest(part, part.options or [*in_processes(), "-m", "not slow"])
+
+
+def slow(part: Part) -> Outcome:
+    """The tests marked slow: the same rules with more values, other projects' suites, waits of half a minute."""
+    return run_pytest(part, [*in_processes(), "-m", "slow", *part.options])
+
+
+def run_pytest(part: Part, options: list[str]) -> Outcome:
     # Through ./run, as a user starts a program: this tests ./run, too. `true` is no Python program, so the
     # libraries for programs other than those with pycuda are built, too.
     if part.run(ROOT / "run", "true") != 0:
         return Outcome(failed=1)
-    options = part.options or [
-        *in_processes(),
-        *(["-m", "not slow"] if part.fast else []),
-    ]
     outcome = Outcome()
     for driver in drivers():
-        report = LOGS / "pytest.xml"
+        report = LOGS / f"{part.name}.xml"
         report.unlink(missing_ok=True)
         command = ["-m", "pytest", "-q", "-ra", f"--junitxml={report}", *options]
         status = part.run(ROOT / "run", *command, **driver)
@@ -325,7 +329,7 @@ def asan(part: Part) -> Outcome:
         return Outcome(failed=1)
     # Excluded, because generated code has no sanitizer: the same tests again without a pass, and
     # many values for instructions that other tests compile.
-    return run_ctest(part, "asan/tests/softcuda", "-LE", "slow|again|values")
+    return run_ctest(part, "asan/tests/softcuda", "-LE", "again|values")
 
 
 def tsan(part: Part) -> Outcome:
@@ -437,7 +441,7 @@ def coverage(part: Part) -> Outcome:
     forget_cpp_lines(build)
     outcome = Outcome()
     if not part.options:
-        outcome += run_ctest(part, "coverage", "-LE", "slow")
+        outcome += run_ctest(part, "coverage", "-LE", "again")
     settings = python_counts() | {"PYTHONPATH": str(build / "python")}
     tests = part.options or [*in_processes(), "-m", "not slow"]
     measure = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q", *tests]
@@ -479,6 +483,7 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "types": types,
     "ctest": ctest,
     "pytest": pytest,
+    "slow": slow,
     "freethreaded": freethreaded,
     "asan": asan,
     "tsan": tsan,
@@ -490,28 +495,28 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "checked": checked,
     "arm": arm,
 }
-ON_REQUEST = ("coverage", "checked", "arm", "sdist")
+ON_REQUEST = ("slow", "coverage", "checked", "arm", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
 
 
-def choose(arguments: list[str]) -> tuple[list[str], list[str], bool]:
-    """The parts to run, the options for them, and whether to skip slow tests."""
+def choose(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The parts to run, and the options for them."""
     if not arguments:
-        return [name for name in PARTS if name not in ON_REQUEST], [], False
+        return [name for name in PARTS if name not in ON_REQUEST], []
     if arguments[0] == "fast":
-        return list(FAST), arguments[1:], True
+        return list(FAST), arguments[1:]
     count = next(
         (i for i, word in enumerate(arguments) if word not in PARTS), len(arguments)
     )
     if count == 0:
-        return ["pytest"], arguments, False
-    return arguments[:count], arguments[count:], False
+        return ["pytest"], arguments
+    return arguments[:count], arguments[count:]
 
 
 def main(arguments: list[str]) -> int:
     if arguments == ["fix"]:
         return fix_formats()
-    names, options, fast = choose(arguments)
+    names, options = choose(arguments)
     if options and len(names) != 1:
         print(
             f"options ({' '.join(options)}) need exactly one part, not {' '.join(names)}"
@@ -521,7 +526,7 @@ def main(arguments: list[str]) -> int:
     for name in names:
         print(f"\n=== {name}", flush=True)
         start = time.monotonic()
-        outcome = PARTS[name](Part(name, options, fast))
+        outcome = PARTS[name](Part(name, options))
         total += outcome
         summary.append(f"{name:12} {outcome!s:36} {time.monotonic() - start:6.1f} s")
     print("\n" + "\n".join(summary))

@@ -221,6 +221,7 @@ def i_of(name):
     return int(name[1:])
 
 
+@pytest.mark.slow
 def test_dasks_own_tests():
     """The tests that Dask runs with CuPy, with our arrays."""
     done = subprocess.run(

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from marks import slow
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
@@ -161,7 +162,7 @@ __global__ void large(TYPE *out, const TYPE *in, const int *places)
 """
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.float64])
+@pytest.mark.parametrize("dtype", [np.int8, np.float64, *slow([np.uint16, np.int32])])
 @pytest.mark.parametrize("tier", ["regions", "lanes"])
 def test_called_accesses_compute_as_inline_ones(device, monkeypatch, dtype, tier):
     """A kernel with more than 800 accesses calls the runtime for those that need code for each lane."""

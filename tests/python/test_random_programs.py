@@ -39,13 +39,13 @@ def differences(folder, seeds, tier):
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_random_programs(tmp_path, tier):
-    assert differences(tmp_path, range(10), tier) == {}
+    assert differences(tmp_path, range(5), tier) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 def test_many_random_programs(tmp_path, tier):
-    assert differences(tmp_path, range(100, 120), tier) == {}
+    assert differences(tmp_path, range(100, 125), tier) == {}
 
 
 def test_interpreters_agree_with_compiled_code(tmp_path):
@@ -57,7 +57,7 @@ def test_interpreters_agree_with_compiled_code(tmp_path):
         pytest.skip(f"there is no {runner}")
     workshop = Workshop(tmp_path)
     files = [
-        launch_file.write(workshop, Program(seed), tmp_path) for seed in range(500, 512)
+        launch_file.write(workshop, Program(seed), tmp_path) for seed in range(500, 506)
     ]
     ran = subprocess.run(
         [runner, library, *files],
@@ -66,7 +66,7 @@ def test_interpreters_agree_with_compiled_code(tmp_path):
         env={**os.environ, "SOFTCUDA_ARCH": "90"},
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "12 files: 12 run as warp programs, 12 by the reference" in ran.stdout
+    assert "6 files: 6 run as warp programs, 6 by the reference" in ran.stdout
 
 
 def test_same_seed_makes_the_same_program():
@@ -112,6 +112,7 @@ class OneProgramDiffers(Workshop):
         return wrong
 
 
+@pytest.mark.slow
 def test_reducer_keeps_only_the_difference(tmp_path):
     workshop = OneProgramDiffers(tmp_path)
     program = Program(8)

@@ -11,6 +11,7 @@ import re
 import sys
 
 import pytest
+from marks import slow
 
 import pycuda.driver as cuda
 
@@ -114,6 +115,9 @@ def test_programs(device, program):
 
 
 RANDOM_KERNELS = random_runs.read()[::8] if random_runs.FILE.exists() else []
+RANDOM_KERNELS = RANDOM_KERNELS[::4] + slow(
+    text for i, text in enumerate(RANDOM_KERNELS) if i % 4
+)
 
 
 @pytest.mark.cuda_check_allow("sync")  # lanes diverge before a barrier

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.writers.html5 import HTML5Translator
 
 project = "PyCUDA"
 copyright = "the authors of PyCUDA"
@@ -43,13 +44,15 @@ def source_link(name, rawtext, text, line, inliner, options=None, content=None):
 
 
 def allow_breaks(app, doctree, docname):
-    """Lets long names in tables break behind _ and other marks, and nowhere else."""
+    """Lets long names in tables break behind _ and other marks, very long ones before a capital, and nowhere else."""
     for table in doctree.findall(nodes.table):
         for literal in list(table.findall(nodes.literal)):
             pieces = []
             for word in re.split(r"(?<= )", literal.astext()):
-                long = len(word) > 14
-                pieces += re.split(r"(?<=[_/.,(=])(?=\w)", word) if long else [word]
+                marks = r"(?<=[_/.,(=])(?=\w)"
+                if len(word) > 24:
+                    marks += r"|(?<=[a-z])(?=[A-Z])"
+                pieces += re.split(marks, word) if len(word) > 14 else [word]
             if len(pieces) > 1 and all(type(c) is nodes.Text for c in literal.children):
                 literal.clear()
                 for piece in pieces:
@@ -59,6 +62,36 @@ def allow_breaks(app, doctree, docname):
                     ]
 
 
+def mark_cards(app, doctree, docname):
+    """Gives the class `cards` to tables of three or more columns with words. site.css shows each of their rows as a card
+    on a phone. The attribute `column` of a cell is the heading of its column."""
+    for table in doctree.findall(nodes.table):
+        heads, bodies = [*table.findall(nodes.thead)], [*table.findall(nodes.tbody)]
+        if not heads or len(heads[0][0]) < 3:
+            continue
+        names = [entry.astext() for entry in heads[0][0]]
+        rows = [row for body in bodies for row in body]
+        cells = [entry for row in rows for entry in row[1:]]
+        if all("text-right" in entry["classes"] for entry in cells):
+            continue  # numbers are compared along a column
+        table["classes"].append("cards")
+        for row in rows:
+            for name, entry in zip(names, row, strict=False):
+                entry["column"] = name if entry.astext() else ""
+
+
+class Translator(HTML5Translator):
+    """Writes the attribute `column` of a table's cell."""
+
+    def visit_entry(self, node):
+        super().visit_entry(node)
+        if node.get("column"):
+            name = self.attval(node["column"])
+            self.body[-1] = self.body[-1].replace("<td", f'<td data-column="{name}"', 1)
+
+
 def setup(app):
     app.add_role("source", source_link)
     app.connect("doctree-resolved", allow_breaks)
+    app.connect("doctree-resolved", mark_cards)
+    app.set_translator("html", Translator)

@@ -55,6 +55,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what a failing kernel ends: its context (default), as without checks, or only itself",
     )
     parser.add_argument(
+        "--no-leaks",
+        dest="leaks",
+        action="store_false",
+        help="do not report memory that is never freed",
+    )
+    parser.add_argument(
         "--error-exitcode",
         type=int,
         default=1,
@@ -78,6 +84,7 @@ def run_checked(
             return 2
         environment["SOFTCUDA_CHECK_SUPPRESS"] = str(path)
     environment["SOFTCUDA_CHECK_DESTROY"] = options.destroy_on_device_error
+    environment["SOFTCUDA_CHECK_LEAKS"] = "yes" if options.leaks else "no"
     with tempfile.TemporaryDirectory(prefix="softcuda-check-") as folder:
         # Each process of the program writes its own report: softcuda replaces %p by the process
         # number.

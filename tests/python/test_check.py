@@ -355,34 +355,6 @@ def test_softcuda_exec(command):
     assert wrong.returncode == 2 and "--json and --suppress go with" in wrong.stderr
 
 
-LEAK = """
-import ctypes
-import pycuda.autoinit
-import pycuda.driver as cuda
-import pycuda.fft
-import pycuda.gpuarray as gpuarray
-
-kept = cuda.mem_alloc(1000)
-array = gpuarray.zeros(100, "f")
-pool = cuda.DeviceMemoryPool()
-block = pool.allocate(300)
-pool.allocate(400).free()
-lost = cuda.mem_alloc(2000)
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(lost))
-"""
-
-
-@needs_softcuda
-def test_a_leak_names_the_line_that_allocated(command, tmp_path):
-    (tmp_path / "leak.py").write_text(LEAK)
-    done = command("pycuda", "check", "--modes=mem", "--json=out.json", "leak.py")
-    assert done.returncode == 1, done.stderr
-    (finding,) = json.loads((tmp_path / "out.json").read_text())["findings"]
-    assert finding["kind"] == "leak"
-    line = LEAK.split("\n").index("lost = cuda.mem_alloc(2000)") + 1
-    assert f"leak.py:{line}" in finding["text"] and "2000" in finding["text"]
-
-
 TESTS = f'''
 import numpy as np
 import pytest

@@ -2,6 +2,7 @@
 #include "check/launch_checks.h"
 
 #include "check/block_checks.h"
+#include "support/readable_name.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -81,9 +82,9 @@ std::uint32_t next_run() noexcept {
     return run != 0 ? run : next++;
 }
 
-LaunchChecks::LaunchChecks(unsigned modes, std::string kernel, const rt::LaunchFrame &frame,
+LaunchChecks::LaunchChecks(unsigned modes, const std::string &kernel, const rt::LaunchFrame &frame,
                            std::uint64_t shared_bytes, std::uint64_t local_bytes, MemoryMap &memory)
-    : modes(modes), kernel(std::move(kernel)), frame(frame), shared_bytes(shared_bytes),
+    : modes(modes), kernel(readable_name(kernel)), frame(frame), shared_bytes(shared_bytes),
       local_bytes(local_bytes), run(next_run()), memory(memory) {}
 
 rt::BlockWatch *LaunchChecks::begin(rt::WorkerState &state) noexcept try {

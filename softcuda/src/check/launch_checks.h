@@ -70,7 +70,7 @@ inline constexpr const char *kStreamsAreNotOrdered =
 class LaunchChecks final : public rt::LaunchWatch {
   public:
     /// `memory` must outlive it.
-    LaunchChecks(unsigned modes, std::string kernel, const rt::LaunchFrame &frame,
+    LaunchChecks(unsigned modes, const std::string &kernel, const rt::LaunchFrame &frame,
                  std::uint64_t shared_bytes, std::uint64_t local_bytes, MemoryMap &memory);
 
     rt::BlockWatch *begin(rt::WorkerState &state) noexcept override;

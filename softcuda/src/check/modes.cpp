@@ -15,23 +15,26 @@ namespace {
 constexpr std::pair<std::string_view, unsigned> kNames[] = {
     {"mem", Mem}, {"race", Race}, {"init", Init}, {"sync", Sync}, {"all", kAllModes}};
 
-bool parse_destroy() {
-    const char *text = std::getenv("SOFTCUDA_CHECK_DESTROY");
-    const std::string_view word = text ? text : "context";
-    if (word != "kernel" && word != "context")
-        throw std::invalid_argument("SOFTCUDA_CHECK_DESTROY is '" + std::string(word) +
-                                    "'; expected kernel or context");
-    return word == "kernel";
+/// Whether an environment variable is the word `on`; it is `normal` if it is not set.
+bool is_word(const char *variable, std::string_view on, std::string_view off,
+             std::string_view normal) {
+    const char *text = std::getenv(variable);
+    const std::string_view word = text ? text : normal;
+    if (word != on && word != off)
+        throw std::invalid_argument(std::string(variable) + " is '" + std::string(word) +
+                                    "'; expected " + std::string(on) + " or " + std::string(off));
+    return word == on;
 }
 
 bool destroys_kernels() {
-    static const bool kernels = parse_destroy();
+    static const bool kernels = is_word("SOFTCUDA_CHECK_DESTROY", "kernel", "context", "context");
     return kernels;
 }
 
 std::atomic<unsigned> &state() {
     static std::atomic<unsigned> modes = [] {
         static_cast<void>(destroys_kernels()); // so that a wrong word is reported early
+        static_cast<void>(finds_leaks());
         const char *text = std::getenv("SOFTCUDA_CHECK");
         return text ? parse_modes(text) : 0;
     }();
@@ -46,6 +49,11 @@ void set_modes(unsigned modes) noexcept { state() = modes; }
 
 bool spares_context() {
     return destroys_kernels() && (state().load(std::memory_order_relaxed) & Mem) != 0;
+}
+
+bool finds_leaks() {
+    static const bool leaks = is_word("SOFTCUDA_CHECK_LEAKS", "yes", "no", "yes");
+    return leaks;
 }
 
 std::uint32_t needs(unsigned modes) noexcept {

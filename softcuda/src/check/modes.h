@@ -24,6 +24,10 @@ void set_modes(unsigned modes) noexcept;
 /// "kernel" instead of "context", and mem is on. Throws std::invalid_argument for another word.
 [[nodiscard]] bool spares_context();
 
+/// Whether memory that nobody has freed is a finding: SOFTCUDA_CHECK_LEAKS is "yes", which it is by
+/// default, and not "no". Throws std::invalid_argument for another word.
+[[nodiscard]] bool finds_leaks();
+
 /// The events that kernels must report for these modes: rt::WatchNeeds.
 [[nodiscard]] std::uint32_t needs(unsigned modes) noexcept;
 

@@ -1,6 +1,8 @@
 // suppression.cpp -- reads the file once.
 #include "check/suppression.h"
 
+#include "support/readable_name.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -25,6 +27,7 @@ Pattern parse(const std::string &line) {
             break;
         begin = end + 1;
     }
+    pattern[2] = readable_name(pattern[2]);
     return pattern;
 }
 

@@ -313,7 +313,7 @@ void mark_block(std::uint64_t address, std::uint64_t bytes, bool taken) {
 }
 
 void find_leaks(const Context *context) {
-    if (!checks(check::Mem))
+    if (!checks(check::Mem) || !check::finds_leaks())
         return;
     for (const Allocation &allocation : System::get().memory().allocations(context)) {
         if (!may_leak(allocation.kind) || is_broken(allocation.context))

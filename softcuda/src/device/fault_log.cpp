@@ -4,6 +4,7 @@
 #include "device/driver_log.h"
 #include "device/system.h"
 #include "support/hexadecimal.h"
+#include "support/readable_name.h"
 
 #include <algorithm>
 #include <bit>
@@ -149,7 +150,7 @@ std::string describe_failure(const std::string &kernel, const FaultPlace &place,
         place.source.file.empty()
             ? ""
             : "at " + place.source.file + ":" + std::to_string(place.source.line) + " ";
-    std::string text = "kernel `" + kernel + "` failed " + line + "in " +
+    std::string text = "kernel `" + readable_name(kernel) + "` failed " + line + "in " +
                        place_text(failure, frame) + ": " +
                        (report.detail[0] != '\0' ? report.detail : kind_text(report.kind));
     if (report.kind == rt::Fault::NoTexture)

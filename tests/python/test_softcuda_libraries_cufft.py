@@ -214,6 +214,95 @@ def test_made_in_two_steps(fft, rng):
     close(device.get(), np.fft.fft2(host).astype(np.complex64))
 
 
+HALF, COMPLEX_HALF, BFLOAT, COMPLEX_BFLOAT = 2, 6, 14, 15  # cudaDataType
+
+
+@pytest.mark.parametrize(
+    ("real", "complex_", "digits"),
+    [(HALF, COMPLEX_HALF, 11), (BFLOAT, COMPLEX_BFLOAT, 8)],
+)
+def test_elements_of_16_bits(fft, rng, real, complex_, digits):
+    """Computed in float and rounded; what lies between the output's elements stays."""
+
+    def bits(values):
+        if real == HALF:
+            return values.astype(np.float16).view(np.uint16)
+        return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+    def values(bits):
+        if real == HALF:
+            return bits.view(np.float16).astype(np.float32)
+        return (bits.astype(np.uint32) << 16).view(np.float32)
+
+    def close(got, wanted):
+        got, wanted = (
+            np.ascontiguousarray(x).view(np.float32).ravel() for x in (got, wanted)
+        )
+        assert abs(got - wanted).max() <= 2.0**-digits * abs(wanted).max() * 1.01
+
+    n, batch, size = 16, 3, ctypes.c_size_t()
+
+    def plan(source, target, stride, distance, execution=complex_):
+        handle = ctypes.c_int()
+        assert fft.cufftCreate(ctypes.byref(handle)) == 0
+        one = np.array([n], np.int64)
+        status = fft.cufftXtMakePlanMany(
+            handle,
+            *map(argument, (1, one, one, 1, n if source != complex_ or target == complex_ else n // 2 + 1)),
+            ctypes.c_int(source),
+            *map(argument, (one, stride, distance)),
+            ctypes.c_int(target), argument(batch), ctypes.byref(size), ctypes.c_int(execution),
+        )  # fmt: skip
+        return handle, status
+
+    source = values(bits(rng.standard_normal((batch, n))))
+    other = values(bits(rng.standard_normal((batch, n))))
+    both = np.stack([source, other], -1)
+    x = gpuarray.to_gpu(bits(both))
+    y = gpuarray.full((batch, n, 2, 2), 0x1234, np.uint16)  # a stride of two numbers
+    handle, status = plan(complex_, complex_, 2, 2 * n)
+    assert status == 0
+    assert fft.cufftXtExec(handle, argument(x), argument(y), FORWARD) == 0
+    synchronize()
+    got = y.get()
+    assert (got[:, :, 1] == 0x1234).all()
+    wanted = np.fft.fft(source + 1j * other).astype(np.complex64)
+    close(values(np.ascontiguousarray(got[:, :, 0])), wanted)
+
+    half = n // 2 + 1
+    handle, status = plan(real, complex_, 1, half)
+    assert status == 0
+    real_side, complex_side = (
+        gpuarray.to_gpu(bits(source)),
+        gpuarray.zeros((batch, half, 2), np.uint16),
+    )
+    assert fft.cufftXtExec(handle, argument(real_side), argument(complex_side), 0) == 0
+    synchronize()
+    close(values(complex_side.get()), np.fft.rfft(source).astype(np.complex64))
+    handle, status = plan(complex_, real, 1, n)
+    assert status == 0
+    assert fft.cufftXtExec(handle, argument(complex_side), argument(real_side), 0) == 0
+    synchronize()
+    assert abs(values(real_side.get()) / n - source).max() < 2.0 ** (4 - digits)
+
+    assert plan(real, complex_, 1, half, execution=4)[1] == 16  # other precisions
+    assert fft.cufftPlan1d(ctypes.byref(handle), n, 0x09, 1) == 3  # no cufftType
+
+
+def test_rows_of_one_transform_in_place_with_other_steps(fft, rng):
+    """The sides' rows begin at other bytes, so the input is read before the output is written."""
+    shape, wide = np.array([4, 6], np.int32), np.array([4, 9], np.int32)
+    x = random(rng, (4, 6), np.complex64)
+    memory = np.zeros(36, np.complex64)
+    memory[:24] = x.ravel()
+    on_device = gpuarray.to_gpu(memory)
+    plan = Plan(fft, "Many", 2, shape, shape, 1, 24, wide, 1, 77, C2C, 1)
+    assert plan.run(C2C, on_device, on_device, FORWARD) == 0
+    synchronize()
+    close(on_device.get().reshape(4, 9)[:, :6], np.fft.fft2(x).astype(np.complex64))
+    plan.close()
+
+
 def test_plans_are_freed(fft):
     def make(count):
         for _ in range(count):

@@ -25,9 +25,17 @@ void give_size(std::size_t *size) {
         *size = 1;
 }
 
-Description plain(std::vector<std::int64_t> n, int type, std::int64_t batch = 1) {
+/// A type of cufftType. Throws Failure(invalid type).
+Kind kind_of(int type) {
+    for (const Kind kind : {Kind::C2C, Kind::R2C, Kind::C2R, Kind::Z2Z, Kind::D2Z, Kind::Z2D})
+        if (static_cast<int>(kind) == type)
+            return kind;
+    throw Failure(softcufft::invalid_type, "");
+}
+
+Description plain(std::vector<std::int64_t> n, Kind kind, std::int64_t batch = 1) {
     Description description;
-    description.kind = static_cast<Kind>(type);
+    description.kind = kind;
     description.n = std::move(n);
     description.batch = batch;
     return description;
@@ -39,9 +47,9 @@ template <class I> Description::Side side_of(int rank, const I *embed, I stride,
 
 template <class I>
 Description many(int rank, const I *n, const I *inembed, I istride, I idist, const I *onembed,
-                 I ostride, I odist, int type, I batch) {
+                 I ostride, I odist, Kind kind, I batch) {
     require(rank >= 1 && rank <= 3 && n != nullptr, "rank, n");
-    Description description = plain({n, n + rank}, type, batch);
+    Description description = plain({n, n + rank}, kind, batch);
     // If one of the two is null, both sides are packed.
     if (inembed != nullptr && onembed != nullptr) {
         description.input = side_of(rank, inembed, istride, idist);
@@ -51,13 +59,28 @@ Description many(int rank, const I *n, const I *inembed, I istride, I idist, con
 }
 
 /// The plan's type for the element types of cufftXtMakePlanMany().
-int type_of(int input, int output, int execution) {
-    const int types[][3] = {{4, 4, 0x29}, {0, 4, 0x2a}, {4, 0, 0x2c},
-                            {5, 5, 0x69}, {1, 5, 0x6a}, {5, 1, 0x6c}};
-    for (const auto &[from, to, type] : types)
-        if (from == input && to == output && execution == (type < 0x60 ? 4 : 5))
-            return type;
-    throw Failure(softlib::statuses.not_supported, "transforms of half precision");
+Kind type_of(int input, int output, int execution) {
+    struct Type {
+        int real, complex;
+        Kind complex_kind, to_complex, to_real;
+    };
+    constexpr Type types[] = {
+        {0, 4, Kind::C2C, Kind::R2C, Kind::C2R},
+        {1, 5, Kind::Z2Z, Kind::D2Z, Kind::Z2D},
+        {2, 6, Kind::HalfC2C, Kind::HalfR2C, Kind::HalfC2R},
+        {14, 15, Kind::BFloatC2C, Kind::BFloatR2C, Kind::BFloatC2R},
+    };
+    for (const Type &type : types) {
+        if (execution != type.complex)
+            continue;
+        if (input == type.complex && output == type.complex)
+            return type.complex_kind;
+        if (input == type.real && output == type.complex)
+            return type.to_complex;
+        if (input == type.complex && output == type.real)
+            return type.to_real;
+    }
+    throw Failure(softlib::statuses.not_supported, "transforms between different precisions");
 }
 
 /// Makes a plan of its own, or gives the existing one its description.
@@ -135,19 +158,20 @@ SOFTLIB_EXPORT int cufftSetStream(int handle, CUstream stream) {
         });                                                                                        \
     }
 #define CUFFT_UNPACK(...) __VA_ARGS__
-CUFFT_PLAN(1d, (int nx, int type, int batch), plain({nx}, type, batch))
-CUFFT_PLAN(2d, (int nx, int ny, int type), plain({nx, ny}, type))
-CUFFT_PLAN(3d, (int nx, int ny, int nz, int type), plain({nx, ny, nz}, type))
+CUFFT_PLAN(1d, (int nx, int type, int batch), plain({nx}, kind_of(type), batch))
+CUFFT_PLAN(2d, (int nx, int ny, int type), plain({nx, ny}, kind_of(type)))
+CUFFT_PLAN(3d, (int nx, int ny, int nz, int type), plain({nx, ny, nz}, kind_of(type)))
 CUFFT_PLAN(Many,
            (int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride,
             int odist, int type, int batch),
-           many(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch))
+           many(rank, n, inembed, istride, idist, onembed, ostride, odist, kind_of(type), batch))
 
 SOFTLIB_EXPORT int cufftMakePlanMany64(int plan, int rank, Wide *n, Wide *inembed, Wide istride,
                                        Wide idist, Wide *onembed, Wide ostride, Wide odist,
                                        int type, Wide batch, std::size_t *size) {
     return make("cufftMakePlanMany64", plan, size, [&] {
-        return many(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch);
+        return many(rank, n, inembed, istride, idist, onembed, ostride, odist, kind_of(type),
+                    batch);
     });
 }
 
@@ -157,7 +181,8 @@ SOFTLIB_EXPORT int cufftGetSizeMany64(int plan, int rank, Wide *n, Wide *inembed
     return guarded("cufftGetSizeMany64", [&] {
         find_plan(plan);
         require(size != nullptr, "workSize");
-        many(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch).check();
+        many(rank, n, inembed, istride, idist, onembed, ostride, odist, kind_of(type), batch)
+            .check();
         give_size(size);
     });
 }
@@ -233,8 +258,7 @@ SOFTLIB_EXPORT int cufftXtExec(int plan, void *input, void *output, int directio
     return guarded("cufftXtExec", [&] {
         const auto own = find_plan(plan);
         const Kind kind = own->description().kind;
-        const bool complex = kind == Kind::C2C || kind == Kind::Z2Z;
-        require(!complex || direction == -1 || direction == 1, "direction");
+        require(!is_complex(kind) || direction == -1 || direction == 1, "direction");
         own->execute("cufftXtExec", kind, input, output,
                      direction == 1 ? Direction::Inverse : Direction::Forward);
     });

@@ -7,6 +7,7 @@
 // The last dimension of a real transform's complex side has n / 2 + 1 elements.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace softcufft {
 
 /// One side of a transform.
 struct Layout {
-    std::vector<std::int64_t> shape;   ///< the number of transforms, then the dimensions
-    std::vector<std::int64_t> strides; ///< in elements
+    std::vector<std::int64_t> shape;   ///< the numbers of transforms, then the dimensions
+    std::vector<std::int64_t> strides; ///< in elements, positive
+    std::size_t batches = 1;           ///< how many sizes at the front are numbers of transforms
 
     /// The number of elements from the first to the last.
     [[nodiscard]] std::int64_t extent() const;

@@ -10,10 +10,6 @@
 namespace softcufft {
 namespace {
 
-bool is_real_input(Kind kind) { return kind == Kind::R2C || kind == Kind::D2Z; }
-bool is_real_output(Kind kind) { return kind == Kind::C2R || kind == Kind::Z2D; }
-bool is_double(Kind kind) { return static_cast<int>(kind) >= 0x60; }
-
 /// The dimensions on the side; the last one of a real transform's complex side is halved.
 std::vector<std::int64_t> dimensions(const Description &plan, bool input) {
     std::vector<std::int64_t> sizes = plan.n;
@@ -43,28 +39,6 @@ Layout layout_of(const Description &plan, bool input, bool padded) {
     return layout;
 }
 
-/// Whether equal elements of the two sides begin at the same byte, so that rows may be transformed
-/// in place.
-bool share_rows(const Layout &from, std::size_t from_bytes, const Layout &to,
-                std::size_t to_bytes) {
-    for (std::size_t axis = 0; axis + 1 < from.strides.size(); ++axis)
-        if (from.strides[axis] * static_cast<std::int64_t>(from_bytes) !=
-            to.strides[axis] * static_cast<std::int64_t>(to_bytes))
-            return from.shape[axis] == 1;
-    return from.strides.back() == to.strides.back();
-}
-
-template <class From, class To, class... More>
-void run(const Layout &from, const void *input, const Layout &to, void *output, More... more) {
-    const auto *source = static_cast<const From *>(input);
-    std::vector<From> copy;
-    if (input == output && !share_rows(from, sizeof(From), to, sizeof(To))) {
-        copy.assign(source, source + from.extent());
-        source = copy.data();
-    }
-    transform(from, source, to, static_cast<To *>(output), more...);
-}
-
 /// The layouts of a plan's two sides, out of place and in place.
 struct Sides {
     Layout from, to;
@@ -73,18 +47,6 @@ struct Sides {
         : from(layout_of(plan, true, in_place && is_real_input(plan.kind))),
           to(layout_of(plan, false, in_place && is_real_output(plan.kind))) {}
 };
-
-template <class T>
-void run_kind(Kind kind, const Sides &sides, const void *input, void *output, Direction direction) {
-    using Complex = std::complex<T>;
-    const auto &[from, to] = sides;
-    if (is_real_input(kind))
-        run<T, Complex>(from, input, to, output);
-    else if (is_real_output(kind))
-        run<Complex, T>(from, input, to, output);
-    else
-        run<Complex, Complex>(from, input, to, output, direction);
-}
 
 struct Plans {
     std::mutex mutex;
@@ -99,25 +61,7 @@ Plans &plans() {
 
 } // namespace
 
-std::int64_t Layout::extent() const {
-    std::int64_t last = 0;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis)
-        last += (shape[axis] - 1) * strides[axis];
-    return last + 1;
-}
-
 void Description::check() const {
-    switch (kind) {
-    case Kind::C2C:
-    case Kind::R2C:
-    case Kind::C2R:
-    case Kind::Z2Z:
-    case Kind::D2Z:
-    case Kind::Z2D:
-        break;
-    default:
-        throw Failure(invalid_type, "");
-    }
     const auto fails = [](const char *what) { throw Failure(invalid_size, what); };
     if (batch < 1)
         fails("the number of transforms must be positive");
@@ -148,12 +92,7 @@ struct Plan::Prepared {
 
     explicit Prepared(Description own)
         : description(std::move(own)), out_of_place(description, false),
-          in_place(description, true) {
-        double elements = 1;
-        for (const std::int64_t size : out_of_place.from.shape)
-            elements *= static_cast<double>(size);
-        operations = elements * 5 * std::log2(elements + 1);
-    }
+          in_place(description, true), operations(softcufft::operations(out_of_place.from)) {}
 };
 
 void Plan::make(Description description) {
@@ -175,7 +114,7 @@ void Plan::execute(const char *function, Kind kind, const void *input, void *out
     if (plan.kind != kind)
         throw Failure(invalid_type, "the plan is of another type");
     const Sides &sides = input == output ? prepared_->in_place : prepared_->out_of_place;
-    const std::size_t real = is_double(kind) ? sizeof(double) : sizeof(float);
+    const std::size_t real = size_of(part_type(kind));
     session.check_memory(
         input, static_cast<std::size_t>(sides.from.extent()) * real * (is_real_input(kind) ? 1 : 2),
         "the input");
@@ -185,10 +124,7 @@ void Plan::execute(const char *function, Kind kind, const void *input, void *out
     session.enqueue(
         function,
         [prepared = prepared_, &sides, input, output, direction] { // `prepared` owns the sides
-            if (is_double(prepared->description.kind))
-                run_kind<double>(prepared->description.kind, sides, input, output, direction);
-            else
-                run_kind<float>(prepared->description.kind, sides, input, output, direction);
+            transform(prepared->description.kind, sides.from, input, sides.to, output, direction);
         },
         prepared_->operations);
 }

@@ -3,7 +3,7 @@
 
 #include "../common/call.h"
 #include "../common/session.h"
-#include "transform.h"
+#include "kinds.h"
 
 #include <memory>
 #include <string>
@@ -19,9 +19,6 @@ using softlib::statuses;
 constexpr int invalid_plan = 1;
 constexpr int invalid_type = 3;
 constexpr int invalid_size = 8;
-
-/// cufftType's numbers.
-enum class Kind { C2C = 0x29, R2C = 0x2a, C2R = 0x2c, Z2Z = 0x69, D2Z = 0x6a, Z2D = 0x6c };
 
 /// The arguments of a plan. Without embed, the elements are packed, and the rows of real data
 /// that are transformed in place are padded.

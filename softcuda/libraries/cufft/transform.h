@@ -9,7 +9,7 @@ namespace softcufft {
 
 enum class Direction { Forward, Inverse };
 
-/// Transforms over all dimensions but the first, without a factor. T is float or double. Input and
+/// Transforms over the dimensions, without a factor. T is float or double. Input and
 /// output may be the same memory if equal elements of the two layouts have one place.
 template <class T>
 void transform(const Layout &from, const std::complex<T> *input, const Layout &to,

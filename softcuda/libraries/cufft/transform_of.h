@@ -21,7 +21,7 @@ std::vector<std::ptrdiff_t> strides_of(const Layout &layout) {
 
 std::vector<std::size_t> axes_of(const Layout &layout) {
     std::vector<std::size_t> axes;
-    for (std::size_t axis = 1; axis < layout.shape.size(); ++axis)
+    for (std::size_t axis = layout.batches; axis < layout.shape.size(); ++axis)
         axes.push_back(axis);
     return axes;
 }

@@ -9,7 +9,8 @@ Load the extension, then write kernels in a cell::
 
 Then the notebook's variable ``twice`` is the kernel, and ``_cuda_module`` is the module. Words behind ``%%cuda`` are
 options of the compiler, or parameters of :class:`pycuda.compiler.SourceModule`, such as ``no_extern_c=True``. A cell may
-use functions, types and macros of earlier cells. Messages call the cell ``cell 7``, by its number in the notebook.
+use functions, types and macros of earlier cells. Messages call the cell ``cell 7``, by its number in the notebook, and
+count its lines from the magic on.
 
 ========================  =================================================================================
 ``%%cuda``                compile a cell of CUDA C++
@@ -155,7 +156,8 @@ class Cells:
 
     def _source(self, cell: str, name: str, needed: set[str]) -> str:
         cells = [(n, text) for n, text in self._kept.items() if n in needed]
-        return "\n".join(f'#line 1 "{n}"\n{text}' for n, text in [*cells, (name, cell)])
+        # The magic is the first line of a cell.
+        return "\n".join(f'#line 2 "{n}"\n{text}' for n, text in [*cells, (name, cell)])
 
     def _cells_with(self, messages: str, needed: set[str]) -> set[str]:
         """The newest cell with each name that the compiler does not know."""
@@ -206,13 +208,16 @@ class _Magics:
         self._shell = shell
         self._cells = Cells()
 
+    def _number(self) -> int:
+        """The number of the cell that runs."""
+        return len(self._shell.user_ns.get("In", [""])) - 1
+
     def cuda(self, line: str, cell: str) -> None:
         """Compile a cell of CUDA C++; its kernels become variables."""
-        number = len(self._shell.user_ns.get("In", [""])) - 1
         try:
             with warnings.catch_warnings(record=True) as messages:
                 warnings.simplefilter("always")
-                found = self._cells.kernels(line, cell, f"cell {number}")
+                found = self._cells.kernels(line, cell, f"cell {self._number()}")
         except driver.CompileError as error:
             shown = _show_messages(error)
             error._render_traceback_ = lambda: shown
@@ -263,7 +268,14 @@ class _Magics:
         print("a new context; make arrays and kernels again")
 
     def _run(self, cell: str) -> None:
-        done = self._shell.run_cell(cell)
+        if not cell.startswith("%"):  # lines keep their numbers below the magic
+            cell = "#\n" + cell
+        shell, number = self._shell, self._shell.execution_count
+        shell.execution_count = self._number()  # IPython may have counted on already
+        try:
+            done = shell.run_cell(cell)
+        finally:
+            shell.execution_count = number
         failure = getattr(done, "error_in_exec", None) or getattr(
             done, "error_before_exec", None
         )

@@ -11,12 +11,13 @@ interactive = pytest.importorskip("IPython.core.interactiveshell")
 
 @pytest.fixture
 def shell(device, capsys):
-    found = interactive.InteractiveShell()
+    found = interactive.InteractiveShell.instance()
     found.run_line_magic("load_ext", "pycuda.ipython")
     found.push({"np": np})
     capsys.readouterr()
     yield found
     found.reset()
+    interactive.InteractiveShell.clear_instance()
 
 
 def run(shell, text):
@@ -40,7 +41,7 @@ def test_an_error_shows_the_compilers_lines_and_no_traceback(shell, capsys):
         shell, "%%cuda\n__global__ void f(float *a) {\n    a[0] = b;\n}"
     ).success
     shown = "".join(capsys.readouterr())
-    assert 'cell 1(2): error: identifier "b" is undefined' in shown
+    assert 'cell 1(3): error: identifier "b" is undefined' in shown
     assert "a[0] = b;" in shown
     assert "Traceback" not in shown and "-----" not in shown
     assert len(shown.splitlines()) <= 5
@@ -142,10 +143,16 @@ def test_check_and_profile(shell, capsys):
     run(shell, "from pycuda import gpuarray\na = gpuarray.zeros(1, np.int32)")
     run(shell, "%%cuda_check race found\nf(a, block=(64, 1, 1))")
     shown = capsys.readouterr().out
-    assert "cell 1" in shown and "race" in shown
+    assert "cell 1:2" in shown and "race" in shown
     assert shell.user_ns["found"].findings
     run(shell, "%%cuda_check mem\na.fill(1)")
     assert "0 findings" in capsys.readouterr().out
+    run(
+        shell,
+        "%%cuda_check mem\nb = gpuarray.zeros(31, np.int32)\nf(b.ptr + 124, block=(1, 1, 1))",
+    )
+    shown = capsys.readouterr().out
+    assert "allocated at cell 5:2" in shown, shown
     run(shell, "%%cuda_profile p\nf(a, block=(64, 1, 1))")
     assert shell.user_ns["p"].kernels
     assert not run(shell, "%%cuda_profile p\nraise KeyError(3)").success

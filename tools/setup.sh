@@ -227,7 +227,7 @@ ensure_python() {
 # folder, for a tool after the tool. The course is read with Jupyter.
 program_list() {
     local folder=
-    case $1 in jupyter | jupyter-lab) echo course && return ;; esac
+    case $1 in jupyter | jupyter-lab | jupytext) echo course && return ;; esac
     if [[ $(readlink -f -- "$1") == "$root/tools/wheel" ]]; then
         echo wheel
         return

@@ -25,7 +25,8 @@ def _first_difference(got: np.ndarray, expected: np.ndarray, rtol: float) -> str
     where = (
         f"element {place[0] if len(place) == 1 else place}" if place else "the result"
     )
-    return f"{where} is {got[place]}, expected {expected[place]} ({int(wrong.sum())} of {got.size} differ)"
+    count = f" ({int(wrong.sum())} of {got.size} differ)" if got.size > 1 else ""
+    return f"{where} is {got[place]}, expected {expected[place]}{count}"
 
 
 def _excess(run: Callable[[], object], limits: dict[str, float]) -> str | None:

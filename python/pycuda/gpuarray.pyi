@@ -27,6 +27,7 @@ from pycuda.arrays.array_class.gpu_array import GPUArray as GPUArray
 from pycuda.arrays.creation.conversion import check_equal as _check_equal
 from pycuda.arrays.creation.filled import empty as _empty
 from pycuda.arrays.interop.vector_types import vec as vec
+from pycuda.arrays.protocols import main_functions as _main_functions
 from pycuda.arrays.reductions.determinism import deterministic as deterministic
 
 def _get_common_dtype(a, b) -> np.dtype: ...

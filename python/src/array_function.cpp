@@ -2,6 +2,8 @@
 //
 // A composite function creates arrays, loads kernels and calls other functions, all in the current
 // context. So the context of its arrays is made current once, where the program enters it.
+#include "array_function.h"
+
 #include "array_object.h"
 #include "bindings.h"
 #include "errors.h"
@@ -57,7 +59,8 @@ const Context *context_of(PyObject *argument) {
     return nullptr;
 }
 
-/// The context of the first array among the arguments, unless it is current.
+} // namespace
+
 std::optional<Context> other_context(PyObject *const *args, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
         if (const Context *context = context_of(args[i])) {
@@ -69,6 +72,8 @@ std::optional<Context> other_context(PyObject *const *args, std::size_t count) {
         }
     return std::nullopt;
 }
+
+namespace {
 
 /// "take()", "GPUArray.item()".
 std::string describe(void *function) {

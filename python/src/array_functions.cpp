@@ -2,6 +2,7 @@
 #include "array_object.h"
 
 #include "allocate.h"
+#include "array_axes.h"
 #include "device_pointer.h"
 #include "host_buffer.h"
 #include "interruptible.h"
@@ -21,24 +22,11 @@
 namespace pycuda::python {
 namespace {
 
-std::int64_t integer(nb::handle value) {
-    nb::object index = made(PyNumber_Index(value.ptr()));
-    return nb::cast<std::int64_t>(index);
-}
-
 PyTypeObject *class_of(nb::handle type) {
     return type.is_none() ? array_class : reinterpret_cast<PyTypeObject *>(type.ptr());
 }
 
 std::string represent(nb::handle value) { return nb::cast<std::string>(nb::repr(value)); }
-
-Order order_named(const std::string &order) {
-    if (order == "F")
-        return Order::Fortran;
-    if (order == "C" || order == "A" || order == "K")
-        return Order::C;
-    throw_value_error("order must be \"C\" or \"F\", not \"" + order + "\"");
-}
 
 // Creation.
 
@@ -85,25 +73,6 @@ nb::object array_view(nb::handle self, std::int64_t offset, nb::handle shape, nb
     if (dtype.is_none())
         return view_of(self, layout, offset);
     return view_of(self, layout, offset, dtype_of(dtype), dtype);
-}
-
-/// A view with the axes in reverse order.
-nb::object array_transpose(nb::handle self) {
-    const Layout &layout = array_of(self).layout();
-    Layout reversed;
-    for (int axis = layout.dimensions() - 1; axis >= 0; --axis)
-        reversed.append(layout.extent(axis), layout.stride(axis));
-    return view_of(self, reversed, 0);
-}
-
-/// A view with another shape, or None if elements would have to be copied.
-nb::object array_try_reshape(nb::handle self, nb::handle shape, const std::string &order) {
-    const Array &array = array_of(self);
-    Layout result;
-    if (!array.layout().try_reshape(shape_argument(shape).shape(), order_named(order),
-                                    array.item_size(), result))
-        return nb::none();
-    return view_of(self, result, 0);
 }
 
 // Copies between host and device.
@@ -274,8 +243,6 @@ void bind_array_functions(nb::module_ &module) {
     module.def("_array_share_memory", [](nb::handle a, nb::handle b) {
         return require_array(a, "a").may_share_bytes(require_array(b, "b"));
     });
-    module.def("_array_try_reshape", array_try_reshape);
-    module.def("_array_transpose", array_transpose);
     module.def("_array_to_gpu", array_to_gpu, nb::arg("ary").none(), nb::arg("allocator").none(),
                nb::arg("stream").none(), nb::arg("type").none());
     module.def("_array_set_bytes", in_work_scope(array_set_bytes), nb::arg("self"), nb::arg("host"),

@@ -4,8 +4,10 @@
 #include "allocate.h"
 #include "argument_types.h"
 #include "array_allocation.h"
+#include "array_axes.h"
 #include "array_index.h"
 #include "array_number.h"
+#include "array_protocols.h"
 #include "array_scope.h"
 #include "array_value.h"
 #include "device_pointer.h"
@@ -180,13 +182,6 @@ Layout layout_of_shape(const ArrayObject &object, const Layout &shape) {
                               fortran ? Order::Fortran : Order::C);
 }
 
-/// The shape with -1 replaced by the extent that the number of elements leaves.
-nb::object without_unknown(PyObject *self, nb::handle shape) {
-    static nb::handle complete =
-        nb::module_::import_("pycuda.arrays.shapes.axes").attr("shape_of_arguments").inc_ref();
-    return complete(nb::make_tuple(shape), array_of(self).size());
-}
-
 bool is_negative(nb::handle number) {
     const int less = PyObject_RichCompareBool(number.ptr(), nb::int_(0).ptr(), Py_LT);
     if (less < 0)
@@ -210,7 +205,7 @@ int set_shape(PyObject *self, PyObject *value, void *) noexcept {
         nb::object shape = nb::borrow(value);
         if (PyLong_Check(value) || PySequence_Check(value))
             if (has_negative_extent(shape))
-                shape = without_unknown(self, shape);
+                shape = tuple_of(complete_shape(shape, object.array.size()).shape());
         const Layout wanted = layout_of_shape(object, shape_argument(shape));
         wanted.require_countable(object.array.item_size());
         if (object.strides && PyTuple_Size(object.strides) == wanted.dimensions())
@@ -449,6 +444,7 @@ PyTypeObject *make_type() {
     };
     add_number_slots(slots);
     add_index_slots(slots);
+    slots.push_back(numpy_protocols_slot());
     slots.push_back({0, nullptr});
     return make_heap_type("pycuda._driver.ArrayBase", sizeof(ArrayObject), Py_TPFLAGS_BASETYPE,
                           slots.data());
@@ -468,6 +464,12 @@ void pack_array(const ArgumentType &, PyObject *value, Packing &packing) {
 }
 
 } // namespace
+
+nb::object as_array(nb::handle value) {
+    if (is_array(value)) [[likely]]
+        return nb::borrow(value);
+    return nb::module_::import_("pycuda.arrays.creation.conversion").attr("as_array")(value);
+}
 
 Array &require_array(nb::handle object, const char *what) {
     if (!is_array(object))
@@ -539,6 +541,7 @@ void bind_array(nb::module_ &module) {
     bind_array_functions(module);
     bind_array_operations(module);
     bind_array_index(module);
+    bind_array_views(module);
     bind_array_exchange(module);
     bind_array_from_interface(module);
 }

@@ -41,6 +41,9 @@ inline ArrayObject &array_object(nb::handle object) {
 }
 inline Array &array_of(nb::handle object) { return array_object(object).array; }
 
+/// Arrays of the device as they are; of anything else an array of the device.
+nb::object as_array(nb::handle value);
+
 /// Throws TypeError, which names `what`, if the object is not an array.
 Array &require_array(nb::handle object, const char *what);
 
@@ -87,6 +90,7 @@ Layout shape_argument(nb::handle shape);
 nb::object tuple_of(std::span<const std::int64_t> numbers);
 
 void bind_array_functions(nb::module_ &module);
+void bind_array_views(nb::module_ &module);
 void bind_array_exchange(nb::module_ &module);
 void bind_array_from_interface(nb::module_ &module);
 

@@ -234,15 +234,11 @@ nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out,
                             out.is_none() ? nb::handle() : out, stream);
 }
 
-/// The usual call of a universal function, without keywords: the operation is selected by its
-/// number.
-template <std::size_t... index>
-nb::object apply_plainly(unsigned number, const std::array<nb::handle, sizeof...(index)> &objects,
-                         std::index_sequence<index...>) {
-    const std::array<Operand, sizeof...(index)> operands = {
-        require_operand(objects[index], "an operand")...};
+template <std::size_t count>
+nb::object apply_numbered(unsigned number, const std::array<nb::handle, count> &objects,
+                          const std::array<Operand, count> &operands) {
     const auto operation = static_cast<Operation>(number);
-    if (operand_count(operation) != static_cast<int>(operands.size()))
+    if (operand_count(operation) != static_cast<int>(count))
         throw_type_error(std::string(operation_name(operation)) + "() takes " +
                          std::to_string(operand_count(operation)) + " operands");
     return apply_to_objects(operation, objects, operands, {});
@@ -328,6 +324,16 @@ int array_scatter_indexed(nb::handle base, nb::handle in, nb::list arrays,
 
 } // namespace
 
+nb::object apply_plainly(unsigned operation, nb::handle x) {
+    return apply_numbered(operation, std::array{x}, std::array{require_operand(x, "an operand")});
+}
+
+nb::object apply_plainly(unsigned operation, nb::handle x, nb::handle y) {
+    return apply_numbered(
+        operation, std::array{x, y},
+        std::array{require_operand(x, "an operand"), require_operand(y, "an operand")});
+}
+
 void bind_array_operations(nb::module_ &module) {
     module.def("_array_apply", array_apply, nb::arg("name"), nb::arg("inputs"),
                nb::arg("out") = nb::none(), nb::arg("where") = nb::none(),
@@ -336,11 +342,10 @@ void bind_array_operations(nb::module_ &module) {
     module.def("_array_operation_number", operation_number);
     module.def("_array_operation_source", source_of_operation, nb::arg("name"), nb::arg("dtype"),
                nb::arg("struct_name"));
-    module.def("_array_apply_1", [](unsigned operation, nb::handle x) {
-        return apply_plainly(operation, std::array{x}, std::make_index_sequence<1>());
-    });
+    module.def("_array_apply_1",
+               [](unsigned operation, nb::handle x) { return apply_plainly(operation, x); });
     module.def("_array_apply_2", [](unsigned operation, nb::handle x, nb::handle y) {
-        return apply_plainly(operation, std::array{x, y}, std::make_index_sequence<2>());
+        return apply_plainly(operation, x, y);
     });
     module.def("_array_reduce", in_work_scope(array_reduce), nb::arg("name"), nb::arg("inputs"),
                nb::arg("axes") = ~std::uint32_t{0}, nb::arg("keepdims") = false,

@@ -24,6 +24,11 @@ nb::object apply_to_objects(Operation operation, std::span<const nb::handle> obj
                             std::span<const Operand> operands, ApplyOptions options,
                             nb::handle out = {}, nb::handle stream = nb::none());
 
+/// The usual call of a universal function, without keywords: the operation is selected by its
+/// number.
+nb::object apply_plainly(unsigned operation, nb::handle x);
+nb::object apply_plainly(unsigned operation, nb::handle x, nb::handle y);
+
 void bind_array_operations(nb::module_ &module);
 
 } // namespace pycuda::python

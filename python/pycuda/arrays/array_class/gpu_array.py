@@ -21,10 +21,7 @@ from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.interop import textures as _textures
 from pycuda.arrays.interop.exchange import ExchangeMethods
 from pycuda.arrays.own_device import methods_on_own_device
-from pycuda.arrays.protocols.numpy_functions import array_function
-from pycuda.arrays.protocols.numpy_ufuncs import array_ufunc
 from pycuda.arrays.shapes import axes as _axes
-from pycuda.arrays.shapes import views as _views
 
 
 @methods_on_own_device
@@ -74,9 +71,6 @@ class GPUArray(
             self, shape, dtype, allocator, base, gpudata, strides, order
         )
 
-    __array_ufunc__ = array_ufunc
-    __array_function__ = array_function
-
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
             "a GPUArray is not converted to a numpy array implicitly; call get()"
@@ -103,7 +97,7 @@ class GPUArray(
         array([[1, 3],
                [2, 4]])
         """
-        return _driver._array_transpose(self)
+        return _driver._transpose(self, None)
 
     @property
     def mT(self) -> GPUArray:
@@ -112,11 +106,7 @@ class GPUArray(
         >>> gpuarray.zeros((5, 2, 3)).mT.shape
         (5, 3, 2)
         """
-        if self.ndim < 2:
-            raise ValueError(
-                f"a matrix has at least two axes, this array has {self.ndim}"
-            )
-        return self.swapaxes(-1, -2)
+        return _driver._matrix_transpose(self)
 
     @property
     def __cuda_array_interface__(self) -> dict:
@@ -428,7 +418,8 @@ class GPUArray(
         array([[1, 2],
                [3, 4]])
         """
-        shape = _axes.shape_of_arguments(shape, self.size)
+        if len(shape) == 1:
+            (shape,) = shape
         if order == "A":
             order = "F" if self._f_contiguous and not self._c_contiguous else "C"
         if order not in ("C", "F"):
@@ -436,11 +427,10 @@ class GPUArray(
         if copy or not (self._c_contiguous or self._f_contiguous):
             return self._reshape(shape, order=order, copy=copy)
         if not (self._f_contiguous if order == "F" else self._c_contiguous):
+            shape = _driver._complete_shape(shape, self.size)
             strides = _axes.contiguous_strides(shape, self.dtype.itemsize, order)
             return _driver._array_view(self, 0, shape, strides, None)
-        if shape == self.shape:
-            return self
-        return _driver._array_try_reshape(self, shape, order)
+        return _driver._reshape(self, shape, order)
 
     def ravel(self, order: str | None = None) -> GPUArray:
         """Return all elements along one axis, in the order of memory: a view if possible, else a copy.
@@ -456,17 +446,15 @@ class GPUArray(
 
     def _reshape(self, *shape, order: str = "C", copy=None) -> GPUArray:
         """As numpy.reshape(): a view where the memory allows it, else a copy."""
-        shape = _axes.shape_of_arguments(shape, self.size)
+        if len(shape) == 1:
+            (shape,) = shape
         if order == "A":
             order = "F" if self._f_contiguous and not self._c_contiguous else "C"
-        if shape == self.shape and copy is not True:
-            return self
-        result = None if copy else _driver._array_try_reshape(self, shape, order)
+        result = None if copy else _driver._reshape(self, shape, order)
         if result is None:
             if copy is False:
                 raise ValueError("this shape needs a copy, but copy is False")
-            whole = GPUArray.copy(self, order)
-            result = _driver._array_try_reshape(whole, shape, order)
+            result = _driver._reshape(GPUArray.copy(self, order), shape, order)
         return result
 
     def _ravel(self, order: str = "C") -> GPUArray:
@@ -494,7 +482,7 @@ class GPUArray(
         >>> gpuarray.zeros((1, 3)).squeeze().shape
         (3,)
         """
-        return _axes.squeeze(self, axis)
+        return _driver._squeeze(self, axis)
 
     def transpose(self, *order, axes=None) -> GPUArray:
         """View the array with the axes in another order, by default reversed.
@@ -509,7 +497,7 @@ class GPUArray(
         axes = order or (axes,)
         if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)):
             axes = axes[0]
-        return _axes.transpose(self, axes)
+        return _driver._transpose(self, axes)
 
     def swapaxes(self, axis1: int, axis2: int) -> GPUArray:
         """View the array with two axes exchanged.
@@ -521,7 +509,7 @@ class GPUArray(
         >>> gpuarray.zeros((2, 3)).swapaxes(0, 1).shape
         (3, 2)
         """
-        return _views.swapaxes(self, axis1, axis2)
+        return _driver._swapaxes(self, axis1, axis2)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> GPUArray:
         """View the diagonal of two axes, which becomes the last axis.
@@ -531,7 +519,7 @@ class GPUArray(
         >>> gpuarray.array([[1, 2], [3, 4]]).diagonal()
         array([1, 4])
         """
-        return _axes.diagonal(self, offset, axis1, axis2)
+        return _driver._diagonal(self, offset, axis1, axis2)
 
     # The base class implements x[index] for ints, slices, None and an ellipsis.
     _get_item = _items.get_item

@@ -96,6 +96,16 @@ _PRODUCTS = {
 }
 
 
+@functools.cache
+def operations() -> dict:
+    """NumPy's ufuncs with one result, and the numbers of their operations in C++."""
+    return {
+        getattr(np, name): function._number
+        for name, function in UFUNCS.items()
+        if hasattr(np, name)
+    }
+
+
 def has_ufunc(name: str) -> bool:
     """Whether NumPy's ufunc of this name accepts arrays of the device."""
     return name in UFUNCS or name in TWO_RESULTS or name in _PRODUCTS

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import operator
-
-import numpy as np
-
-from pycuda.arrays.creation.conversion import as_array
+from pycuda import _driver
 from pycuda.arrays.registry import public
-from pycuda.arrays.shapes import axes as _axes
-from pycuda.arrays.shapes.views import moveaxis
 
 
 @public()
@@ -24,13 +18,7 @@ def split(ary, indices_or_sections, axis: int = 0) -> list:
     >>> gpuarray.split(gpuarray.array([1, 2, 3, 4]), 2)
     [array([1, 2]), array([3, 4])]
     """
-    if np.ndim(indices_or_sections) == 0:
-        parts = operator.index(indices_or_sections)
-        if ary.shape[axis] % parts:
-            raise ValueError(
-                f"an axis of length {ary.shape[axis]} cannot be divided into {parts} equal parts"
-            )
-    return array_split(ary, indices_or_sections, axis)
+    return _driver._split(ary, indices_or_sections, axis, True)
 
 
 @public()
@@ -42,19 +30,7 @@ def array_split(ary, indices_or_sections, axis: int = 0) -> list:
     >>> gpuarray.array_split(gpuarray.array([1, 2, 3]), 2)
     [array([1, 2]), array([3])]
     """
-    axis = _axes.normalize_axis(axis, ary.ndim)
-    extent = ary.shape[axis]
-    if np.ndim(indices_or_sections) == 0:
-        parts = operator.index(indices_or_sections)
-        if parts <= 0:
-            raise ValueError(f"the number of parts must be positive, not {parts}")
-        each, more = divmod(extent, parts)
-        ends = np.cumsum([each + (i < more) for i in range(parts)]).tolist()[:-1]
-    else:
-        ends = [operator.index(end) for end in indices_or_sections]
-    before = (slice(None),) * axis
-    bounds = zip([None, *ends], [*ends, None], strict=True)
-    return [ary[(*before, slice(start, stop))] for start, stop in bounds]
+    return _driver._split(ary, indices_or_sections, axis, False)
 
 
 @public()
@@ -73,7 +49,7 @@ def hsplit(ary, indices_or_sections) -> list:
     """
     if ary.ndim == 0:
         raise ValueError("hsplit() expects an array of at least one axis")
-    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+    return _driver._split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0, True)
 
 
 @public()
@@ -90,7 +66,7 @@ def vsplit(ary, indices_or_sections) -> list:
     """
     if ary.ndim < 2:
         raise ValueError("vsplit() expects an array of at least two axes")
-    return split(ary, indices_or_sections, 0)
+    return _driver._split(ary, indices_or_sections, 0, True)
 
 
 @public()
@@ -107,7 +83,7 @@ def dsplit(ary, indices_or_sections) -> list:
     """
     if ary.ndim < 3:
         raise ValueError("dsplit() expects an array of at least three axes")
-    return split(ary, indices_or_sections, 2)
+    return _driver._split(ary, indices_or_sections, 2, True)
 
 
 @public(array_api=True)
@@ -122,7 +98,4 @@ def unstack(x, /, *, axis: int = 0) -> tuple:
     >>> gpuarray.unstack(gpuarray.array([[1, 2], [3, 4]]))
     (array([1, 2]), array([3, 4]))
     """
-    x = as_array(x)
-    if x.ndim == 0:
-        raise ValueError("unstack() expects an array of at least one axis")
-    return tuple(moveaxis(x, axis, 0))
+    return _driver._unstack(x, axis)

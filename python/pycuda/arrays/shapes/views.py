@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.registry import public
-from pycuda.arrays.shapes import axes as _axes
-from pycuda.arrays.shapes.axes import normalize_axes
 
 
 @public(array_api=True, module=False)
@@ -50,7 +47,7 @@ def transpose(a, axes=None):
     array([[1, 3],
            [2, 4]])
     """
-    return as_array(a).transpose(axes)
+    return _driver._transpose(a, axes)
 
 
 @public(array_api=True)
@@ -65,7 +62,7 @@ def permute_dims(a, axes=None):
     >>> gpuarray.permute_dims(gpuarray.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return as_array(a).transpose(axes)
+    return _driver._transpose(a, axes)
 
 
 @public(array_api=True)
@@ -81,10 +78,7 @@ def matrix_transpose(x):
     array([[1, 3],
            [2, 4]])
     """
-    x = as_array(x)
-    if x.ndim < 2:
-        raise ValueError(f"a matrix has at least two axes, this array has {x.ndim}")
-    return x.swapaxes(-1, -2)
+    return _driver._matrix_transpose(x)
 
 
 @public()
@@ -99,10 +93,7 @@ def swapaxes(a, axis1: int, axis2: int):
     >>> gpuarray.swapaxes(gpuarray.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    axes = list(range(a.ndim))
-    axis1, axis2 = (_axes.normalize_axis(axis, a.ndim) for axis in (axis1, axis2))
-    axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
-    return as_array(a).transpose(axes)
+    return _driver._swapaxes(a, axis1, axis2)
 
 
 @public(array_api=True)
@@ -114,16 +105,7 @@ def moveaxis(a, source, destination):
     >>> gpuarray.moveaxis(gpuarray.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    sources = normalize_axes(source, a.ndim)
-    places = normalize_axes(destination, a.ndim)
-    if len(sources) != len(places):
-        raise ValueError(
-            f"source has {len(sources)} axes, destination has {len(places)}"
-        )
-    axes = [axis for axis in range(a.ndim) if axis not in sources]
-    for place, axis in sorted(zip(places, sources, strict=True)):
-        axes.insert(place, axis)
-    return as_array(a).transpose(axes)
+    return _driver._moveaxis(a, source, destination)
 
 
 @public()
@@ -139,13 +121,7 @@ def rollaxis(a, axis: int, start: int = 0):
     >>> gpuarray.rollaxis(gpuarray.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
-    axis = _axes.normalize_axis(axis, a.ndim)
-    if not -a.ndim <= start <= a.ndim:
-        raise np.exceptions.AxisError(start, a.ndim)
-    start = start + a.ndim if start < 0 else start
-    axes = [one for one in range(a.ndim) if one != axis]
-    axes.insert(start - 1 if axis < start else start, axis)
-    return as_array(a).transpose(axes)
+    return _driver._rollaxis(a, axis, start)
 
 
 @public(array_api=True)
@@ -157,7 +133,7 @@ def squeeze(a, axis=None):
     >>> gpuarray.squeeze(gpuarray.zeros((1, 3, 1))).shape
     (3,)
     """
-    return as_array(a).squeeze(axis)
+    return _driver._squeeze(a, axis)
 
 
 @public(array_api=True)
@@ -169,12 +145,7 @@ def expand_dims(a, axis=0):
     >>> gpuarray.expand_dims(gpuarray.zeros(3), 0).shape
     (1, 3)
     """
-    a = as_array(a)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    places = normalize_axes(tuple(axes), a.ndim + len(axes))
-    return a[
-        tuple(None if i in places else slice(None) for i in range(a.ndim + len(places)))
-    ]
+    return _driver._expand_dims(a, axis)
 
 
 @public(array_api=True)
@@ -190,19 +161,7 @@ def broadcast_to(array, shape, subok: bool = False):
     array([[1, 2],
            [1, 2]])
     """
-    ary = as_array(array)
-    shape = tuple(shape) if np.iterable(shape) else (shape,)
-    added = len(shape) - ary.ndim
-    strides = [0] * added
-    if added < 0:
-        raise ValueError(f"cannot broadcast shape {ary.shape} to {shape}")
-    for own, wanted, stride in zip(ary.shape, shape[added:], ary.strides, strict=True):
-        if own not in (1, wanted):
-            raise ValueError(f"cannot broadcast shape {ary.shape} to {shape}")
-        strides.append(stride if own == wanted else 0)
-    view = ary._view(0, shape, strides)
-    view.flags.writeable = False
-    return view
+    return _driver._broadcast_to(array, shape)
 
 
 @public()
@@ -216,12 +175,7 @@ def broadcast_arrays(*args, subok: bool = False) -> tuple:
     array([[3, 3],
            [4, 4]])
     """
-    arrays = [as_array(array) for array in args]
-    shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    return tuple(
-        array if array.shape == shape else broadcast_to(array, shape)
-        for array in arrays
-    )
+    return _driver._broadcast_arrays(args)
 
 
 @public()
@@ -235,7 +189,7 @@ def atleast_1d(*arys):
     >>> gpuarray.atleast_1d(gpuarray.array(5))
     array([5])
     """
-    return _each(lambda a: a._reshape(1) if a.ndim == 0 else a, arys)
+    return _driver._at_least(1, arys)
 
 
 @public()
@@ -249,7 +203,7 @@ def atleast_2d(*arys):
     >>> gpuarray.atleast_2d(gpuarray.array([5, 6]))
     array([[5, 6]])
     """
-    return _each(lambda a: a._reshape((1,) * (2 - a.ndim) + a.shape), arys)
+    return _driver._at_least(2, arys)
 
 
 @public()
@@ -263,18 +217,7 @@ def atleast_3d(*arys):
     >>> gpuarray.atleast_3d(gpuarray.zeros((2, 3))).shape
     (2, 3, 1)
     """
-
-    def widen(a):
-        if a.ndim < 2:
-            return atleast_1d(a)[None, :, None]
-        return a[..., None] if a.ndim == 2 else a
-
-    return _each(widen, arys)
-
-
-def _each(function, arys):
-    results = tuple(function(as_array(array)) for array in arys)
-    return results[0] if len(results) == 1 else results
+    return _driver._at_least(3, arys)
 
 
 @public(array_api=True)
@@ -289,9 +232,7 @@ def flip(m, axis=None):
     >>> gpuarray.flip(gpuarray.array([1, 2, 3]))
     array([3, 2, 1])
     """
-    m = as_array(m)
-    axes = normalize_axes(axis, m.ndim)
-    return m[tuple(slice(None, None, -1 if i in axes else 1) for i in range(m.ndim))]
+    return _driver._flip(m, axis)
 
 
 @public()
@@ -328,7 +269,7 @@ def _flipped(name: str, m, axis: int):
     if m.ndim <= axis:
         least = "two axes" if axis else "one axis"
         raise ValueError(f"{name}() expects an array of at least {least}")
-    return flip(m, axis)
+    return _driver._flip(m, axis)
 
 
 @public()
@@ -341,18 +282,7 @@ def rot90(m, k: int = 1, axes=(0, 1)):
     array([[2, 4],
            [1, 3]])
     """
-    if len(axes) != 2:
-        raise ValueError(f"axes must be two, not {len(axes)}")
-    m = as_array(m)
-    first, second = normalize_axes(tuple(axes), m.ndim)
-    k %= 4
-    if k == 0:
-        return m[...]
-    if k == 2:
-        return flip(m, (first, second))
-    if k == 1:
-        return swapaxes(flip(m, second), first, second)
-    return flip(swapaxes(m, first, second), second)
+    return _driver._rot90(m, k, axes)
 
 
 @public()
@@ -365,4 +295,4 @@ def diagonal(a, offset: int = 0, axis1: int = 0, axis2: int = 1):
     >>> gpuarray.diagonal(gpuarray.array([[1, 2], [3, 4]]))
     array([1, 4])
     """
-    return as_array(a).diagonal(offset, axis1, axis2)
+    return _driver._diagonal(a, offset, axis1, axis2)

@@ -541,6 +541,7 @@ void bind_array(nb::module_ &module) {
     bind_array_functions(module);
     bind_array_operations(module);
     bind_array_index(module);
+    bind_array_join(module);
     bind_array_views(module);
     bind_array_exchange(module);
     bind_array_from_interface(module);

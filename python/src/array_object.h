@@ -90,6 +90,7 @@ Layout shape_argument(nb::handle shape);
 nb::object tuple_of(std::span<const std::int64_t> numbers);
 
 void bind_array_functions(nb::module_ &module);
+void bind_array_join(nb::module_ &module);
 void bind_array_views(nb::module_ &module);
 void bind_array_exchange(nb::module_ &module);
 void bind_array_from_interface(nb::module_ &module);

@@ -13,7 +13,6 @@ from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.indices import as_indices, wrapped_indices
 from pycuda.arrays.indexing.items import places_of
 from pycuda.arrays.registry import public
-from pycuda.arrays.shapes.views import broadcast_to, moveaxis
 
 # Indices
 
@@ -124,17 +123,7 @@ def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy")
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
-    grids = []
-    for axis, x in enumerate(xi):
-        shape = [1] * len(xi)
-        shape[axis] = -1
-        grids.append(as_array(x)._reshape(shape))
-    if indexing == "xy" and len(grids) > 1:
-        grids = [moveaxis(grid, 0, 1) for grid in grids]
-    if not sparse:
-        shape = np.broadcast_shapes(*(grid.shape for grid in grids))
-        grids = [broadcast_to(grid, shape) for grid in grids]
-    return tuple(grid.copy("C") for grid in grids) if copy else tuple(grids)
+    return _driver._meshgrid(xi, bool(copy), bool(sparse), indexing == "xy")
 
 
 @public()

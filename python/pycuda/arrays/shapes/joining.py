@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array
-from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.registry import public
-from pycuda.arrays.shapes import axes as _axes
-from pycuda.arrays.shapes.views import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-)
 
 
 def _along(axis: int, part) -> tuple:
     return (slice(None),) * axis + (part,)
-
-
-def _several(arrays, what: str) -> list:
-    arrays = [as_array(array) for array in arrays]
-    if not arrays:
-        raise ValueError(f"need at least one array to {what}")
-    return arrays
 
 
 @public(array_api="concat", aliases="concat")
@@ -46,48 +30,9 @@ def concatenate(
     >>> gpuarray.concatenate([gpuarray.array([1, 2]), gpuarray.array([3])])
     array([1, 2, 3])
     """
-    out, allocator = _out_or_allocator(out, allocator)
-    arrays = _several(arrays, "concatenate")
-    if axis is None:
-        arrays, axis = [array._ravel() for array in arrays], 0
-    if arrays[0].ndim == 0:
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
-    axis = _axes.normalize_axis(axis, arrays[0].ndim)
-    shape = _joined_shape(arrays, axis)
-    if out is None:
-        wanted = dtype or np.result_type(*(array.dtype for array in arrays))
-        allocator = allocator or _allocator_of(arrays)
-        out = empty(shape, np.dtype(wanted), allocator=allocator)
-    elif dtype is not None:
-        raise TypeError("concatenate() takes out or dtype, not both")
-    elif out.shape != shape:
-        raise ValueError(f"out has the shape {out.shape}, the result {shape}")
-    for array in arrays:
-        if not np.can_cast(array.dtype, out.dtype, casting):
-            raise TypeError(
-                f"{array.dtype} cannot be cast to {out.dtype} by the rule {casting!r}"
-            )
-    start = 0
-    for array in arrays:
-        stop = start + array.shape[axis]
-        out[_along(axis, slice(start, stop))] = array
-        start = stop
-    return out
-
-
-def _joined_shape(arrays, axis: int) -> tuple[int, ...]:
-    first = arrays[0]
-    rest = first.shape[:axis] + first.shape[axis + 1 :]
-    for number, array in enumerate(arrays):
-        if array.ndim != first.ndim or rest != (
-            array.shape[:axis] + array.shape[axis + 1 :]
-        ):
-            raise ValueError(
-                f"all arrays must have the same shape except along axis {axis}: array 0 has "
-                f"{first.shape}, array {number} has {array.shape}"
-            )
-    total = sum(array.shape[axis] for array in arrays)
-    return (*first.shape[:axis], total, *first.shape[axis + 1 :])
+    if out is not None:
+        out, allocator = _out_or_allocator(out, allocator)
+    return _driver._join("concatenate", arrays, axis, out, dtype, casting, allocator)
 
 
 def _out_or_allocator(out, allocator):
@@ -97,11 +42,6 @@ def _out_or_allocator(out, allocator):
             raise TypeError("allocator was passed twice")
         return None, out
     return out, allocator
-
-
-def _allocator_of(arrays):
-    """The allocator of the first array that has one."""
-    return next((a._own_allocator for a in arrays if a._own_allocator), None)
 
 
 @public(array_api=True)
@@ -116,16 +56,9 @@ def stack(arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same
     array([[1, 3],
            [2, 4]])
     """
-    arrays = _several(arrays, "stack")
-    if len({array.shape for array in arrays}) != 1:
-        raise ValueError(
-            f"all arrays must have the same shape, not {[a.shape for a in arrays]}"
-        )
-    axis = _axes.normalize_axis(axis, arrays[0].ndim + 1)
-    arrays = [array[_along(axis, None)] for array in arrays]
-    return concatenate(
-        arrays, axis, out, dtype=dtype, casting=casting, allocator=allocator
-    )
+    if out is not None:
+        out, allocator = _out_or_allocator(out, allocator)
+    return _driver._join("stack", arrays, axis, out, dtype, casting, allocator)
 
 
 @public(aliases="row_stack")
@@ -138,8 +71,7 @@ def vstack(tup, *, dtype=None, casting: str = "same_kind"):
     array([[1, 2],
            [3, 4]])
     """
-    arrays = [atleast_2d(array) for array in tup]
-    return concatenate(arrays, 0, dtype=dtype, casting=casting)
+    return _driver._join("vstack", tup, None, None, dtype, casting, None)
 
 
 @public()
@@ -151,9 +83,7 @@ def hstack(tup, *, dtype=None, casting: str = "same_kind"):
     >>> gpuarray.hstack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
     array([1, 2, 3, 4])
     """
-    arrays = [atleast_1d(array) for array in _several(tup, "stack")]
-    axis = 0 if arrays[0].ndim == 1 else 1
-    return concatenate(arrays, axis, dtype=dtype, casting=casting)
+    return _driver._join("hstack", tup, None, None, dtype, casting, None)
 
 
 @public()
@@ -169,7 +99,7 @@ def dstack(tup):
     array([[[1, 3],
             [2, 4]]])
     """
-    return concatenate([atleast_3d(array) for array in tup], 2)
+    return _driver._join("dstack", tup, None, None, None, "same_kind", None)
 
 
 @public()
@@ -184,9 +114,7 @@ def column_stack(tup):
     array([[1, 3],
            [2, 4]])
     """
-    arrays = [as_array(array) for array in tup]
-    columns = [a if a.ndim > 1 else a._reshape(-1, 1) for a in arrays]
-    return concatenate(columns, 1)
+    return _driver._join("column_stack", tup, None, None, None, "same_kind", None)
 
 
 @public()
@@ -202,7 +130,9 @@ def append(arr, values, axis=None):
     >>> gpuarray.append(gpuarray.array([1, 2]), [3, 4])
     array([1, 2, 3, 4])
     """
-    return concatenate((arr, as_array(values)), axis)
+    return _driver._join(
+        "concatenate", (arr, values), axis, None, None, "same_kind", None
+    )
 
 
 @public()

@@ -145,36 +145,24 @@ def roll(a, shift, axis=None):
     array = as_array(a)
     if axis is None:
         return roll(array._ravel(), shift, 0)._reshape(array.shape)
-    shifts, axes = np.broadcast_arrays(shift, axis)
-    total: dict[int, int] = {}
-    for step, one in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
-        one = _axes.normalize_axis(one, array.ndim)
-        total[one] = total.get(one, 0) + step
+    if type(shift) is int and type(axis) is int:
+        total = {_axes.normalize_axis(axis, array.ndim): shift}
+    else:
+        total = _total_shifts(shift, axis, array.ndim)
     result = empty_like(array)
     if array.size:
-        _roll_parts(result, array, sorted(total.items()))
+        steps = tuple(step % array.shape[one] for one, step in total.items())
+        _driver._roll(result, array, tuple(total), steps)
     return result
 
 
-def _roll_parts(result, array, steps) -> None:
-    """Copy ``array`` to ``result`` with the two parts of each axis of ``steps`` exchanged."""
-    if not steps:
-        result._assign(array)
-        return
-    (axis, step), *rest = steps
-    extent = array.shape[axis]
-    step %= extent
-    _roll_parts(
-        result[_along(axis, slice(step, None))],
-        array[_along(axis, slice(None, extent - step))],
-        rest,
-    )
-    if step:
-        _roll_parts(
-            result[_along(axis, slice(None, step))],
-            array[_along(axis, slice(extent - step, None))],
-            rest,
-        )
+def _total_shifts(shift, axis, ndim: int) -> dict[int, int]:
+    """The shift of each axis. An axis may occur more than once."""
+    total: dict[int, int] = {}
+    for step, one in np.broadcast(shift, axis):
+        one = _axes.normalize_axis(one, ndim)
+        total[one] = total.get(one, 0) + operator.index(step)
+    return total
 
 
 @public()

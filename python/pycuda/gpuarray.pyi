@@ -139,7 +139,7 @@ from pycuda.arrays.protocols.pycuda_functions import dot as dot
 from pycuda.arrays.shapes.splitting import dsplit as dsplit
 from pycuda.arrays.shapes.joining import dstack as dstack
 from pycuda.arrays.numerics.differences import ediff1d as ediff1d
-from pycuda.arrays.linalg.products import einsum as einsum
+from pycuda.arrays.linalg.summation import einsum as einsum
 
 def empty(
     shape, dtype=..., allocator=..., order: str = ..., *, device=...

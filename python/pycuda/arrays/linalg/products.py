@@ -6,10 +6,8 @@ compute all other products.
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
-from collections import Counter
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -20,7 +18,6 @@ from pycuda._driver import _array_apply as _apply
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
-from pycuda.arrays.shapes.views import broadcast_to
 
 
 def _finish(result, out, stream=None):
@@ -312,169 +309,3 @@ def kron(a, b):
     wide_b = b._reshape([n for extent in b.shape for n in (1, extent)])
     shape = [m * n for m, n in zip(a.shape, b.shape, strict=True)]
     return (wide_a * wide_b)._reshape(shape)
-
-
-# Einstein's summation
-
-
-def _parse(subscripts: str, operands) -> tuple[list[str], str]:
-    """Return the letters of each operand and of the result. An ellipsis is replaced by unused letters, whose axes
-    are broadcast."""
-    text = subscripts.replace(" ", "")
-    if text.count("->") > 1 or any(c not in ",.->" and not c.isalpha() for c in text):
-        raise ValueError(f"einsum() does not understand the subscripts {subscripts!r}")
-    left, arrow, right = text.partition("->")
-    terms = left.split(",")
-    if len(terms) != len(operands):
-        raise ValueError(
-            f"einsum(): {len(terms)} subscripts for {len(operands)} operands"
-        )
-    most = max(
-        (op.ndim - len(t.replace("...", "")) for t, op in zip(terms, operands, strict=True) if "..." in t),
-        default=0,
-    )  # fmt: skip
-    hidden = _hidden_letters(set(left), most)
-    expanded = []
-    for term, operand in zip(terms, operands, strict=True):
-        count = operand.ndim - len(term.replace("...", ""))
-        term = term.replace("...", hidden[most - count : most] if count else "")
-        if len(term) != operand.ndim or "." in term:
-            raise ValueError(
-                f"einsum(): subscripts {term!r} do not fit an operand of {operand.ndim} axes"
-            )
-        expanded.append(term)
-    if not arrow:
-        counts = Counter("".join(expanded))
-        shown = hidden
-        return expanded, shown + "".join(
-            sorted(c for c, n in counts.items() if n == 1 and c not in shown)
-        )
-    right = right.replace("...", hidden)
-    if len(set(right)) != len(right) or not set(right) <= set("".join(expanded)):
-        raise ValueError(f"einsum() cannot make {right!r} of {','.join(terms)!r}")
-    return expanded, right
-
-
-def _hidden_letters(used: set, count: int) -> str:
-    """Choose letters for the axes of an ellipsis."""
-    letters = (
-        c for c in map(chr, range(0x100, 0x180)) if c.isalpha() and c not in used
-    )
-    return "".join(itertools.islice(letters, count))
-
-
-def _take_diagonals(a, term: str):
-    """Replace two axes with the same letter by their diagonal."""
-    letters = "".join(dict.fromkeys(term))
-    if letters == term:
-        return a, term
-    shape, strides = [], []
-    for letter in letters:
-        places = [i for i, c in enumerate(term) if c == letter]
-        if len({a.shape[i] for i in places}) != 1:
-            raise ValueError(f"einsum(): the axes {letter!r} have different extents")
-        shape.append(a.shape[places[0]])
-        strides.append(sum(a.strides[i] for i in places))
-    return a._view(0, shape, strides), letters
-
-
-def _sum_away(a, term: str, wanted: set):
-    axes = tuple(i for i, c in enumerate(term) if c not in wanted)
-    if axes:
-        a = a.sum(axis=axes, dtype=a.dtype)
-        term = "".join(c for c in term if c in wanted)
-    return a, term
-
-
-def _contract(a, left: str, b, right: str, wanted: set):
-    """Contract two operands by a product of matrices. Letters of both operands are axes of the stack if the result has
-    them; else they are summed over. Letters of one operand are its rows or columns."""
-    a, left = _sum_away(a, left, wanted | set(right))
-    b, right = _sum_away(b, right, wanted | set(left))
-    common = [c for c in left if c in right]
-    stack = [c for c in common if c in wanted]
-    gone = [c for c in common if c not in wanted]
-    rows = [c for c in left if c not in right]
-    columns = [c for c in right if c not in left]
-    extents = {}
-    for array, term in ((a, left), (b, right)):
-        for c, n in zip(term, array.shape, strict=True):
-            if extents.get(c, 1) not in (1, n) and n != 1:
-                raise ValueError(
-                    f"einsum(): axis {c!r} has extents {extents[c]} and {n}"
-                )
-            extents[c] = max(extents.get(c, 1), n) if n else 0
-
-    def arranged(array, term, *groups):
-        """Reorder the axes by groups. Each group becomes one axis, except the first one, the stack."""
-        order = [c for group in groups for c in group]
-        array = array.transpose([term.index(c) for c in order])
-        array = broadcast_to(array, [extents[c] for c in order])
-        sizes = [math.prod(extents[c] for c in group) for group in groups[1:]]
-        return array._reshape([extents[c] for c in groups[0]] + sizes)
-
-    result = _product(
-        arranged(a, left, stack, rows, gone), arranged(b, right, stack, gone, columns)
-    )
-    term = stack + rows + columns
-    return result._reshape([extents[c] for c in term]), "".join(term)
-
-
-@public()
-def einsum(subscripts, /, *operands, out=None, dtype=None, optimize="greedy"):
-    """Compute a sum of products in Einstein's notation.
-
-    subscripts: a letter for each axis of each operand and of the result, as "ij,jk->ik"; "..." are further axes.
-        A letter that is not in the result is summed over.
-    out: an array for the result. dtype: the type of the products and sums.
-    optimize: as of numpy.einsum_path, which finds the order in which operands are contracted in pairs.
-
-    Raises ValueError for subscripts that do not fit the operands.
-
-    >>> x = gpuarray.array([[1, 2], [3, 4]])
-    >>> gpuarray.einsum("ij,ij->i", x, x)
-    array([ 5, 25])
-    """
-    if not isinstance(subscripts, str):
-        raise TypeError("einsum() on the device expects its subscripts as a str")
-    arrays = [as_array(operand) for operand in operands]
-    terms, wanted = _parse(subscripts, arrays)
-    kind = (
-        np.result_type(*(array.dtype for array in arrays))
-        if dtype is None
-        else np.dtype(dtype)
-    )
-    arrays = [array.astype(kind, copy=False) for array in arrays]
-    pairs = [_take_diagonals(a, t) for a, t in zip(arrays, terms, strict=True)]
-    for place in _order(pairs, wanted, optimize):
-        chosen = [pairs[i] for i in place]
-        pairs = [pair for i, pair in enumerate(pairs) if i not in place]
-        letters = set(wanted).union(*(term for _, term in pairs))
-        while len(chosen) > 1:
-            (a, left), (b, right) = chosen[:2]
-            still = letters.union(*(term for _, term in chosen[2:]))
-            chosen[:2] = [_contract(a, left, b, right, still)]
-        pairs.append(chosen[0])
-    ((result, term),) = pairs
-    result, term = _sum_away(result, term, set(wanted))
-    result = result.transpose([term.index(c) for c in wanted])
-    return _finish(result, out) if out is not None else result
-
-
-def _order(pairs, wanted: str, optimize):
-    """The order of the contractions, which NumPy determines from the shapes."""
-    if len(pairs) < 3 or optimize is False:
-        return [tuple(range(len(pairs)))]
-    # NumPy accepts ASCII letters only.
-    letters = dict.fromkeys("".join(term for _, term in pairs))
-    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    if len(letters) > len(alphabet):
-        return [tuple(range(len(pairs)))]
-    plain = str.maketrans(dict(zip(letters, alphabet, strict=False)))
-    text = ",".join(term.translate(plain) for _, term in pairs)
-    stand_ins = [np.broadcast_to(np.empty(()), array.shape) for array, _ in pairs]
-    path, _ = np.einsum_path(
-        f"{text}->{wanted.translate(plain)}", *stand_ins,
-        optimize="greedy" if optimize is True else optimize,
-    )  # fmt: skip
-    return path[1:]

@@ -11,7 +11,7 @@ from pycuda.arrays.creation import conversion, filled, ranges
 from pycuda.arrays.elementwise import comparing, elementwise
 from pycuda.arrays.indexing import assigning, choosing, grids, selecting, triangles
 from pycuda.arrays.interop import files, modules
-from pycuda.arrays.linalg import products, vectors
+from pycuda.arrays.linalg import products, summation, vectors
 from pycuda.arrays.numerics import differences, polynomials
 from pycuda.arrays.protocols import array_api_functions, pycuda_functions
 from pycuda.arrays.reductions import means, reductions, scans, without_nan

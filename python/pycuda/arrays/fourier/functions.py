@@ -7,6 +7,7 @@ import numpy as np
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.fourier.transforms import (
     complex_transform,
+    direct,
     transform_of_real,
     transform_to_real,
 )
@@ -40,6 +41,9 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.fft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
     array([4.+0.j, 0.+0.j, 0.+0.j, 0.+0.j])
     """
+    result = direct("fft", a, n, axis, norm, out)
+    if result is not None:
+        return result
     a, axis = _axis_of(a, axis)
     return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, False, out)
 
@@ -59,6 +63,9 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.ifft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).get().round(6)
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
+    result = direct("ifft", a, n, axis, norm, out)
+    if result is not None:
+        return result
     a, axis = _axis_of(a, axis)
     return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, True, out)
 
@@ -73,6 +80,9 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.rfft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
     array([4.+0.j, 0.+0.j, 0.+0.j])
     """
+    result = direct("rfft", a, n, axis, norm, out)
+    if result is not None:
+        return result
     a, axis = _axis_of(a, axis)
     return transform_of_real(a, [length_of(n, a.shape[axis])], [axis], norm, out)
 

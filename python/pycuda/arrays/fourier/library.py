@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.fourier.types import complex_type, empty, real_type
+from pycuda.arrays.fourier.types import (
+    complex_type,
+    empty,
+    length_of,
+    real_type,
+    scale_of,
+)
+from pycuda.arrays.shapes.axes import normalize_axis
 
 #: Up to this number of transforms along axes in the middle of an array, each gets a call of cuFFT. For more of them,
 #: the axes are moved to the end.
@@ -139,8 +146,45 @@ def follow(steps, a, inverse: bool, own: bool):
 def to_real(a, n: int, axis: int):
     """From ``n // 2 + 1`` complex numbers along ``axis`` to ``n`` real ones; destroys ``a``."""
     # The transform of a real signal has real elements 0 and n / 2. Their imaginary parts are ignored.
-    for k in {0, n // 2} if n % 2 == 0 else {0}:
-        a[(slice(None),) * axis + (k,)].imag = 0
+    ends = slice(0, None, n // 2) if n % 2 == 0 else slice(0, 1)
+    a[(slice(None),) * axis + (ends,)].imag = 0
     shape = tuple(n if i == axis else m for i, m in enumerate(a.shape))
     step = _step(a.shape, shape, real_type(a.dtype), axis, 1, any_order=False)
     return follow((step,), a, inverse=True, own=False)
+
+
+@functools.lru_cache(maxsize=1024)
+def _direct_plan(name: str, shape, dtype: np.dtype, n, axis: int, norm):
+    """The only step of a transform along one axis of an array that cuFFT can read as it is, and the factor of the
+    result. None for other arrays."""
+    kind = complex_type(dtype)
+    axis = normalize_axis(axis, len(shape))
+    length = length_of(n, shape[axis])
+    real = name == "rfft"
+    fits = dtype == (real_type(kind) if real else kind) and length == shape[axis]
+    if not fits or 0 in shape or not _has(kind):
+        return None
+    make = real_steps if real else complex_steps
+    arguments = (shape, dtype, (axis,)) if real else (shape, dtype, (axis,), True)
+    steps = make(*arguments)
+    if len(steps) != 1 or steps[0].moved is not None or steps[0].rows is not None:
+        return None
+    return steps[0], scale_of(norm, length, name == "ifft")
+
+
+def direct(name: str, a, n, axis, norm):
+    """numpy.fft's ``fft``, ``ifft`` or ``rfft`` by one call of cuFFT, if that is all that has to be done.
+
+    Returns the result and the factor with which it is to be multiplied; None for other arrays and arguments, which may
+    be wrong.
+    """
+    plain = (n is None or type(n) is int) and type(axis) is int
+    if not plain or not isinstance(a, _driver.ArrayBase) or not a._c_contiguous:
+        return None
+    plan = _direct_plan(name, a.shape, a.dtype, n, axis, norm)
+    if plan is None or _driver._is_captured():
+        return None
+    step, scale = plan
+    out = empty(step.shape, step.dtype, a)
+    _driver._library_fourier(a, out, step.first, step.rank, name == "ifft")
+    return out, scale

@@ -243,6 +243,12 @@ def _own_to_real(a, n: int, axis: int, scale: float):
 # Complex to complex, real to complex, complex to real; any axes
 
 
+def direct(name: str, a, n, axis, norm, out):
+    """The result if one call of cuFFT makes it; else None."""
+    found = None if out is not None else library.direct(name, a, n, axis, norm)
+    return None if found is None else _scaled(*found)
+
+
 def complex_transform(
     a, lengths, axes, norm, inverse: bool, out=None, *, any_order: bool = True
 ):

@@ -250,7 +250,6 @@ constexpr LlvmStep kLlvm[] = {
     {"gvn", Optional, "LLVM", "Drops redundant computations and loads.", jit::add_gvn},
     {"dead-stores", Optional, "LLVM", "Drops stores that are overwritten.", jit::add_dead_stores},
     kInstCombine,
-    {"sink", Optional, "LLVM", "Moves computations to where they are used.", jit::add_sink},
     {"sink-cold", Optional, "jit/sink_cold.cpp",
      "Moves what only rarely executed basic blocks use into those blocks.", jit::add_sink_cold},
     kSimplifyCfg,

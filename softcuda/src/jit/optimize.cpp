@@ -31,7 +31,6 @@
 #include <llvm/Transforms/Scalar/LoopRotation.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
-#include <llvm/Transforms/Scalar/Sink.h>
 
 #include <stdexcept>
 
@@ -106,28 +105,6 @@ class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
     }
 };
 
-/// LLVM's sinking pass, but not for functions with a basic block in which it would take long: it
-/// compares each load with each later write of the basic block.
-class SinkPass : public llvm::PassInfoMixin<SinkPass> {
-  public:
-    llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses) {
-        if (llvm::any_of(function, has_many_pairs))
-            return llvm::PreservedAnalyses::all();
-        return llvm::SinkingPass().run(function, analyses);
-    }
-
-  private:
-    static bool has_many_pairs(const llvm::BasicBlock &block) {
-        constexpr std::size_t kMostPairs = 100'000;
-        std::size_t loads = 0, writes = 0;
-        for (const llvm::Instruction &i : block) {
-            loads += llvm::isa<llvm::LoadInst>(i);
-            writes += i.mayWriteToMemory();
-        }
-        return loads * writes > kMostPairs;
-    }
-};
-
 /// Passes a function to the AfterPass callback. A required pass, because LLVM may skip others.
 class ShowPass : public llvm::PassInfoMixin<ShowPass> {
   public:
@@ -180,7 +157,6 @@ void add_loop_invariants(PassList &list) {
 }
 void add_gvn(PassList &list) { list.passes.addPass(llvm::GVNPass()); }
 void add_dead_stores(PassList &list) { list.passes.addPass(llvm::DSEPass()); }
-void add_sink(PassList &list) { list.passes.addPass(SinkPass()); }
 void add_dead_code(PassList &list) { list.passes.addPass(llvm::ADCEPass()); }
 void add_promote_slots(PassList &list) { list.passes.addPass(PromoteSlotsPass()); }
 void add_sink_cold(PassList &list) { list.passes.addPass(SinkColdPass()); }

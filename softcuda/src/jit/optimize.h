@@ -36,7 +36,6 @@ void add_jump_threading(PassList &list);
 void add_loop_invariants(PassList &list); ///< loops are rotated first
 void add_gvn(PassList &list);
 void add_dead_stores(PassList &list);
-void add_sink(PassList &list);
 void add_dead_code(PassList &list);
 // Our passes.
 void add_sink_cold(PassList &list);

@@ -132,6 +132,11 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/libraries/cublas",
     },
     "softcuda/libraries/cufft": {"abi", "softcuda/libraries/common"},
+    "softcuda/libraries/cufftw": {
+        "abi",
+        "softcuda/libraries/common",
+        "softcuda/libraries/cufft",
+    },
     "softcuda/libraries/curand": {"abi", "softcuda/libraries/common"},
     "softcuda/libraries/cusolver": {"abi", "softcuda/libraries/common"},
     "softcuda/libraries/cusparse": {"abi", "softcuda/libraries/common"},

@@ -241,7 +241,7 @@ program_list() {
 # take minutes more: they are built when something other than a Python program may need them.
 group_of() {
     case $1 in
-    -m | -c | *.py | python | python3 | ipython | jupyter | jupyter-*)
+    -m | -c | *.py | python | python3 | ipython | jupyter | jupyter-* | jupytext)
         if [[ $* == *softcuda* ]]; then echo clients; else echo runtime; fi
         ;;
     mpirun | mpiexec)

@@ -17,12 +17,17 @@ def test_links_of_a_page(page):
     assert [link for link in local if not (page.parent / link).exists()] == []
 
 
-PACKAGES = [*PAGES, *ROOT.glob("*/README.md"), *ROOT.glob("docs/course/*.md")]
+PACKAGES = [
+    *PAGES,
+    *ROOT.glob("*/README.md"),
+    *ROOT.glob("softcuda/*/README.md"),
+    *ROOT.glob("docs/course/*.md"),
+]
 
 
 def unpublished(text: str) -> list[str]:
     """Commands of a code block that would take pycuda or softcuda from PyPI, where the names are not ours."""
-    command = r"(?:    |\$ |!)?.*pip install (?:-\S+ )*(?:pycuda|softcuda)(?:\[\w+\])?(?:\s.*)?"
+    command = r"(?:    |\$ |!)?.*pip install (?:-\S+ )*\"?(?:pycuda|softcuda)(?:\[\w+\])?(?:[\s\"].*)?"
     return [
         line
         for block in re.findall(r"(?:^    .*\n)+|^```.*?^```$", text, re.M | re.S)
@@ -42,4 +47,5 @@ def test_a_command_with_an_unpublished_name_is_found():
     )
     assert found == ["    pip install -U pycuda"]
     assert unpublished("```\n$ pip install softcuda[libraries] x\n```\n") != []
+    assert unpublished('```sh\npip install "softcuda[libraries]"\n```\n') != []
     assert unpublished("`pip install pycuda` installs the original.\n") == []

@@ -121,6 +121,7 @@ def test_mpirun_is_installed_if_it_is_missing(tmp_path):
         ("program.py", "runtime"),
         ("-m pycuda check program.py", "runtime"),
         ("jupyter lab docs/course", "runtime"),
+        ("jupytext --to ipynb docs/course/*.md", "runtime"),
         ("python", "runtime"),
         ("python benchmarks/softcuda", "clients"),
         ("./program", "clients"),

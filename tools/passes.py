@@ -52,12 +52,6 @@ kernels of `benchmarks/corpus` that compile without their host code.
 | `shuffle-floats` | 1 kernel of HeCBench, 14 of pycuda's reductions and scans | cub and pycuda shuffle floats as integers; 1.14 for the product with a warp for each row |
 | `find-extremes` | the sorting networks, no kernel of HeCBench | a bitonic sort takes 1.9 to 2.0 times as long without it: LLVM does not turn exchanges of stores into minima |
 | `counted` | the histogram, no kernel of HeCBench | a histogram in shared memory takes 1.3 to 1.5 times as long without it, because lanes that count in one element wait for each other's stores |
-
-`scalarize-lanes` computed lanes one by one between single loads and stores. It is gone: 288 lines changed one kernel of
-about 210 (benchmarks, run tests, HeCBench, pycuda's array kernels), the scan, by 4 to 7 per cent. `interleave-warps`
-interleaved several warps of a block in one loop. It is gone: 236 lines changed one kernel of the same number, the matrix
-product, which takes the same time without it (1.00 on two cores of Zen 4, with AVX2 and AVX-512). `promote-locals`
-turned local variables into values. It is gone: it changed no kernel, because compilers that write PTX do this themselves.
 """.splitlines()
 
 

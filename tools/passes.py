@@ -50,7 +50,7 @@ kernels of `benchmarks/corpus` that compile without their host code.
 |---|---|---|
 | `split-pointers` | 4 kernels of HeCBench, 7 of pycuda's array kernels, both sparse products | a loop over a part of an array, whose begin is loaded, is a common form; 1.11 for the product with a thread for each row |
 | `shuffle-floats` | 1 kernel of HeCBench, 14 of pycuda's reductions and scans | cub and pycuda shuffle floats as integers; 1.14 for the product with a warp for each row |
-| `find-extremes` | the sorting networks, no kernel of HeCBench | a bitonic sort takes 1.9 to 2.0 times as long without it: LLVM does not turn exchanges of stores into minima |
+| `find-min-max` | the sorting networks, no kernel of HeCBench | a bitonic sort takes 1.9 to 2.0 times as long without it: LLVM does not turn exchanges of stores into minima |
 | `counted` | the histogram, no kernel of HeCBench | a histogram in shared memory takes 1.3 to 1.5 times as long without it, because lanes that count in one element wait for each other's stores |
 """.splitlines()
 

@@ -77,8 +77,8 @@ void WarpRun::start(const CheckedPlan &checked, std::uint32_t active, std::uint6
 }
 
 void WarpRun::run(std::uint64_t &left) {
-    gives_way_ = false;
-    while (status_ == Status::Ready && left != 0 && !gives_way_) {
+    yields_ = false;
+    while (status_ == Status::Ready && left != 0 && !yields_) {
         --left;
         step();
     }
@@ -187,52 +187,52 @@ void WarpRun::check_phis(const Block *block) {
 }
 
 /// The lanes that choose each successor.
-std::vector<std::uint32_t> WarpRun::lanes_by_way() {
+std::vector<std::uint32_t> WarpRun::lanes_by_successor() {
     Frame &f = frame();
     const Instruction &end = *f.block->terminator();
     const LaneValues condition = read(end.operand(0));
-    std::vector<std::uint32_t> ways(end.blocks.size(), 0);
+    std::vector<std::uint32_t> lanes(end.blocks.size(), 0);
     for (unsigned lane = 0; lane < kLanes; ++lane) {
         if ((f.lanes >> lane & 1) == 0)
             continue;
-        std::uint64_t way = condition[lane];
+        std::uint64_t successor = condition[lane];
         if (end.is(Opcode::Branch))
-            way = (way & 1) ^ 1;
-        ways[std::min<std::uint64_t>(way, ways.size() - 1)] |= std::uint32_t{1} << lane;
+            successor = (successor & 1) ^ 1;
+        lanes[std::min<std::uint64_t>(successor, lanes.size() - 1)] |= std::uint32_t{1} << lane;
     }
-    return ways;
+    return lanes;
 }
 
 /// The successor of all lanes. Without active lanes, a base of the condition decides.
-std::size_t WarpRun::common_way() {
+std::size_t WarpRun::common_successor() {
     Frame &f = frame();
     const Instruction &end = *f.block->terminator();
     if (end.blocks.size() == 1)
         return 0;
-    const std::vector<std::uint32_t> ways = lanes_by_way();
-    std::size_t chosen = ways.size();
-    for (std::size_t way = 0; way < ways.size(); ++way) {
-        if (ways[way] == 0)
+    const std::vector<std::uint32_t> lanes = lanes_by_successor();
+    std::size_t chosen = lanes.size();
+    for (std::size_t successor = 0; successor < lanes.size(); ++successor) {
+        if (lanes[successor] == 0)
             continue;
-        if (chosen != ways.size())
+        if (chosen != lanes.size())
             wrong("lanes part at a branch that the plan takes for all of them together");
-        chosen = way;
+        chosen = successor;
     }
-    if (chosen != ways.size())
+    if (chosen != lanes.size())
         return chosen;
     const std::uint64_t base = read(end.operand(0))[0];
-    return std::min<std::size_t>(end.is(Opcode::Branch) ? (base & 1) ^ 1 : base, ways.size() - 1);
+    return std::min<std::size_t>(end.is(Opcode::Branch) ? (base & 1) ^ 1 : base, lanes.size() - 1);
 }
 
 /// Of a basic block whose lanes may part: the lanes that take each edge, which they do here.
 std::vector<std::uint32_t> WarpRun::take_edges(const BlockFlow &flow) {
-    const std::vector<std::uint32_t> ways =
-        flow.parts ? lanes_by_way() : std::vector<std::uint32_t>{frame().lanes};
+    const std::vector<std::uint32_t> lanes =
+        flow.parts ? lanes_by_successor() : std::vector<std::uint32_t>{frame().lanes};
     std::vector<std::uint32_t> taken;
     for (const Edge &edge : flow.edges) {
         taken.push_back(0);
-        for (unsigned way : edge.successors)
-            taken.back() |= ways.at(way);
+        for (unsigned successor : edge.successors)
+            taken.back() |= lanes.at(successor);
     }
     std::vector<Copies> copies; // all edges read before any of them writes
     for (std::size_t n = 0; n < flow.edges.size(); ++n)
@@ -261,12 +261,12 @@ void WarpRun::leave() {
 
 void WarpRun::leave_together(const BlockFlow &flow) {
     Frame &f = frame();
-    const auto way = static_cast<unsigned>(common_way());
+    const auto successor = static_cast<unsigned>(common_successor());
     const auto edge = std::ranges::find_if(flow.edges, [&](const Edge &candidate) {
-        return flow.edges.size() == 1 || std::ranges::count(candidate.successors, way) != 0;
+        return flow.edges.size() == 1 || std::ranges::count(candidate.successors, successor) != 0;
     });
     if (edge == flow.edges.end())
-        wrong("no edge leads to successor " + std::to_string(way));
+        wrong("no edge leads to successor " + std::to_string(successor));
     take(*edge, f.lanes, read_edge(*edge, f.lanes));
     if (!f.plan().has_regions() || !warp::barrier_at_end(f.block))
         return enter(edge->next);

@@ -93,9 +93,9 @@ class WarpRun {
     std::uint32_t arrive(const ir::Block *block);
     void leave();
     void leave_together(const warp::BlockFlow &flow);
-    std::vector<std::uint32_t> lanes_by_way();
+    std::vector<std::uint32_t> lanes_by_successor();
     std::vector<std::uint32_t> take_edges(const warp::BlockFlow &flow);
-    std::size_t common_way();
+    std::size_t common_successor();
     using Copies = std::vector<std::pair<const warp::Join *, LaneValues>>;
     Copies read_edge(const warp::Edge &edge, std::uint32_t lanes);
     void take(const warp::Edge &edge, std::uint32_t lanes, const Copies &copies);
@@ -135,7 +135,7 @@ class WarpRun {
     const ir::Instruction *barrier_ = nullptr; ///< at which it waits
     unsigned region_ = 0;
     std::mt19937 random_;
-    bool gives_way_ = false;
+    bool yields_ = false;
 };
 
 } // namespace softcuda::interpret

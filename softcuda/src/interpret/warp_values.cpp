@@ -117,7 +117,7 @@ void WarpRun::run_own(const Instruction &i) {
     });
     define(i, std::move(results));
     // Only sometimes, because warps may block each other if they always yield.
-    gives_way_ = f.plan().waits.preemption_points.contains(&i) && random_() % kPreemptions == 0;
+    yields_ = f.plan().waits.preemption_points.contains(&i) && random_() % kPreemptions == 0;
 }
 
 /// The arrived lanes exchange values with the members of their masks, in groups of equal masks. A

@@ -1,5 +1,5 @@
-// find_extremes.cpp -- traces each lane of a select back to the origin of its operands.
-#include "jit/find_extremes.h"
+// find_min_max.cpp -- traces each lane of a select back to the origin of its operands.
+#include "jit/find_min_max.h"
 
 #include "jit/flow_kept.h"
 
@@ -25,7 +25,7 @@ enum class Kind : std::uint8_t { Keep, Lower, Higher };
 
 /// A vector whose lanes are the minimum or maximum of `first` and `second`, or a lane of `rest`. If
 /// `turned`, an i1, is true, minimum and maximum are exchanged.
-struct Extremes {
+struct MinMax {
     Value *first = nullptr, *second = nullptr, *rest = nullptr;
     Value *turned = nullptr;
     bool with_sign = false;
@@ -172,12 +172,12 @@ class Finder {
 
     /// Records the form of the select; true if it is complete.
     bool find(llvm::SelectInst &select) {
-        Extremes made{.first = select.getTrueValue(),
-                      .second = select.getFalseValue(),
-                      .rest = select.getFalseValue(),
-                      .turned = nullptr,
-                      .with_sign = false,
-                      .kinds = {}};
+        MinMax made{.first = select.getTrueValue(),
+                    .second = select.getFalseValue(),
+                    .rest = select.getFalseValue(),
+                    .turned = nullptr,
+                    .with_sign = false,
+                    .kinds = {}};
         const llvm::ICmpInst *comparison = nullptr;
         for (unsigned lane = 0; lane < lanes_of(&select); ++lane) {
             const auto condition = find_condition(select.getCondition(), lane);
@@ -204,12 +204,12 @@ class Finder {
     }
 
     /// If the rest is such a vector of the same pairs, merges the two.
-    void join(const llvm::SelectInst &select, Extremes &made) const {
+    void join(const llvm::SelectInst &select, MinMax &made) const {
         auto before = known_.find(made.rest);
         if (before == known_.end() || before->second.turned != made.turned ||
             before->second.with_sign != made.with_sign)
             return;
-        const Extremes &other = before->second;
+        const MinMax &other = before->second;
         for (unsigned lane = 0; lane < made.kinds.size(); ++lane) {
             if (made.kinds[lane] == Kind::Keep)
                 continue;
@@ -228,7 +228,7 @@ class Finder {
     }
 
     void replace(llvm::SelectInst &select) {
-        const Extremes &made = known_.at(&select);
+        const MinMax &made = known_.at(&select);
         llvm::IRBuilder<> b(&select);
         llvm::SmallVector<llvm::Constant *, 32> higher;
         for (Kind kind : made.kinds)
@@ -246,13 +246,13 @@ class Finder {
     }
 
     llvm::Function &function_;
-    std::map<const Value *, Extremes> known_;
+    std::map<const Value *, MinMax> known_;
 };
 
 } // namespace
 
-llvm::PreservedAnalyses FindExtremesPass::run(llvm::Function &function,
-                                              llvm::FunctionAnalysisManager &) {
+llvm::PreservedAnalyses FindMinMaxPass::run(llvm::Function &function,
+                                            llvm::FunctionAnalysisManager &) {
     return flow_kept(Finder(function).run());
 }
 

@@ -1,4 +1,4 @@
-// find_extremes.h -- a pass that converts exchanges to min and max.
+// find_min_max.h -- a pass that converts exchanges to min and max.
 #pragma once
 
 #include "jit/llvm.h"
@@ -16,7 +16,7 @@ namespace softcuda::jit {
 /// Each lane of s is the minimum or the maximum of its a and b:
 ///
 ///     s = select({0 1 1 0}, max(a, b), min(a, b))
-class FindExtremesPass : public llvm::PassInfoMixin<FindExtremesPass> {
+class FindMinMaxPass : public llvm::PassInfoMixin<FindMinMaxPass> {
   public:
     llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };

@@ -9,7 +9,7 @@
 #include "jit/optimize.h"
 
 #include "jit/code_generator.h"
-#include "jit/find_extremes.h"
+#include "jit/find_min_max.h"
 #include "jit/flow_kept.h"
 #include "jit/llvm.h"
 #include "jit/promote_slots.h"
@@ -160,7 +160,7 @@ void add_dead_stores(PassList &list) { list.passes.addPass(llvm::DSEPass()); }
 void add_dead_code(PassList &list) { list.passes.addPass(llvm::ADCEPass()); }
 void add_promote_slots(PassList &list) { list.passes.addPass(PromoteSlotsPass()); }
 void add_sink_cold(PassList &list) { list.passes.addPass(SinkColdPass()); }
-void add_find_extremes(PassList &list) { list.passes.addPass(FindExtremesPass()); }
+void add_find_min_max(PassList &list) { list.passes.addPass(FindMinMaxPass()); }
 void add_keep_indices(PassList &list) { list.passes.addPass(KeepIndicesPass()); }
 void add_widen_half_compares(PassList &list) { list.passes.addPass(WidenHalfComparesPass()); }
 void add_widen_masks(PassList &list) {

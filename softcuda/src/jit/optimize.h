@@ -39,7 +39,7 @@ void add_dead_stores(PassList &list);
 void add_dead_code(PassList &list);
 // Our passes.
 void add_sink_cold(PassList &list);
-void add_find_extremes(PassList &list);
+void add_find_min_max(PassList &list);
 void add_keep_indices(PassList &list);
 void add_widen_half_compares(PassList &list);
 void add_widen_masks(PassList &list);

@@ -186,7 +186,7 @@ void WarpScheduler::begin_cluster(const WorkerState &worker, std::uint64_t index
 }
 
 void WarpScheduler::forget_waiting() noexcept {
-    gave_way_ = 0;
+    yields_ = 0;
     turns_ = 0;
     quiet_since_ = 0;
     quiet_ = false;
@@ -242,7 +242,7 @@ void WarpScheduler::set_current(WarpFiber &warp) {
     warp.block->state().warp_index = warp.warp;
 }
 
-void WarpScheduler::go_on_with(WarpFiber &next) {
+void WarpScheduler::switch_to(WarpFiber &next) {
     WarpFiber &self = *current_;
     set_current(next);
     resume(self.fiber, next.fiber);
@@ -259,7 +259,7 @@ void WarpScheduler::leave(WarpFiber &self) {
     if (ready_.empty() || (job_.cooperative && stuck()))
         back_to_thread(self);
     else
-        go_on_with(ready_.pop());
+        switch_to(ready_.pop());
 }
 
 std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, std::uint32_t part,
@@ -277,7 +277,7 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
         tell_watch(*watch, [&](BlockWatch &by) { by.arrive(self.warp, number, true); });
     if (self.block->arrive(barrier, part, place, ready_)) {
         Guard::poll_interrupt();
-        gave_way_ = 0;
+        yields_ = 0;
         idle_rounds_ = 0;
         self.result = barrier.result;
     } else {
@@ -309,7 +309,7 @@ void WarpScheduler::arrive_at_cluster(const char *place) {
     if (BlockWatch *const watch = self.block->watch())
         tell_watch(*watch, [&](BlockWatch &by) { by.arrive(self.warp, kWatchedAs, true); });
     self.block->cluster().arrive(self, place, ready_);
-    gave_way_ = 0;
+    yields_ = 0;
     idle_rounds_ = 0;
 }
 
@@ -321,19 +321,19 @@ void WarpScheduler::arrive(std::uint32_t number, std::uint32_t threads, const ch
     if (BlockWatch *const watch = block.watch())
         tell_watch(*watch, [&](BlockWatch &by) { by.arrive(current_->warp, number, false); });
     if (block.arrive(barrier, 0, place, ready_))
-        gave_way_ = 0;
+        yields_ = 0;
     ResidentBlock::pass(barrier, current_->warp);
 }
 
 void WarpScheduler::yield() {
     if (preempted_at_ == 0 || ++iterations_ >= kMostIterations)
-        give_way();
+        yield_now();
 }
 
 void WarpScheduler::preempt(std::uint32_t point) {
     last_point_ = std::max(last_point_, point);
     if (point == preempted_at_)
-        give_way();
+        yield_now();
 }
 
 // If no warp reaches a preemption point, warps yield at the end of an iteration.
@@ -361,9 +361,9 @@ bool WarpScheduler::is_quiet() noexcept {
     return now - quiet_since_ > kQuietTime * resident_.size();
 }
 
-void WarpScheduler::give_way() {
+void WarpScheduler::yield_now() {
     iterations_ = 0;
-    gave_way_++;
+    yields_++;
     turns_++;
     let_others_run();
 }
@@ -376,7 +376,7 @@ void WarpScheduler::let_others_run() {
     if (stuck())
         back_to_thread(self);
     else
-        go_on_with(ready_.pop());
+        switch_to(ready_.pop());
 }
 
 } // namespace softcuda::rt

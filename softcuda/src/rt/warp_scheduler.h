@@ -90,18 +90,18 @@ class WarpScheduler {
     void wait_for_cluster(const char *place);
     void arrive_at_cluster(const char *place);
     void set_current(WarpFiber &warp);
-    void go_on_with(WarpFiber &next);
+    void switch_to(WarpFiber &next);
     void leave(WarpFiber &self);
     void back_to_thread(WarpFiber &self);
     void retire();
     void relax();
     void let_others_run();
-    void give_way();
+    void yield_now();
     void move_preemption();
     void forget_waiting() noexcept;
     [[nodiscard]] bool is_quiet() noexcept;
     [[nodiscard]] bool stuck() const noexcept {
-        return gave_way_ > patience_ || turns_ > most_turns_ || quiet_;
+        return yields_ > patience_ || turns_ > most_turns_ || quiet_;
     }
 
     Job job_;
@@ -111,7 +111,7 @@ class WarpScheduler {
     WarpFiber *current_ = nullptr; ///< null: the thread's own stack
     std::vector<std::unique_ptr<ResidentBlock>> free_, resident_;
     ResidentBlock *finished_ = nullptr; ///< the one whose last warp has ended
-    std::uint64_t gave_way_ = 0;        ///< yields since the last other event
+    std::uint64_t yields_ = 0;          ///< yields since the last other event
     std::uint64_t patience_ =
         0; ///< the number of yields after which all warps are considered waiting
     /// Yields since a block has begun or a warp has ended: warps may pass barriers in a loop that

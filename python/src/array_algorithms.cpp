@@ -42,10 +42,9 @@ nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::ha
     if (!kind)
         throw_value_error("there is no scan \"" + name + "\"");
     const Array &in = require_array(self, "the array to scan");
-    ScanOptions options;
-    options.dtype = type_of(dtype);
-    options.stream = stream_ref(stream);
-    options.form = packed ? KernelForm::Packed : KernelForm::Chosen;
+    ScanOptions options{.dtype = type_of(dtype),
+                        .stream = stream_ref(stream),
+                        .form = packed ? KernelForm::Packed : KernelForm::Chosen};
     if (!out.is_none()) {
         options.out = &require_array(out, "out");
         scan(*kind, in, axis, options);
@@ -134,10 +133,9 @@ nb::object array_search(nb::handle sorted, nb::handle values, bool right, nb::ha
 
 nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handle stream,
                          bool own) {
-    ProductOptions options;
-    options.dtype = type_of(dtype);
-    options.stream = stream_ref(stream);
-    options.method = own ? ProductMethod::Own : ProductMethod::Chosen;
+    const ProductOptions options{.dtype = type_of(dtype),
+                                 .stream = stream_ref(stream),
+                                 .method = own ? ProductMethod::Own : ProductMethod::Chosen};
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{a, b}));
     return wrap_array(
         matrix_product(require_array(a, "a factor"), require_array(b, "a factor"), options),
@@ -235,7 +233,8 @@ class FusedCalls {
         const std::span<const nb::handle> objects(given.objects.data(), given.count);
         const WorkScope device(objects);
         const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects));
-        std::vector<Array> results = known->run({given.inputs.data(), given.count});
+        std::vector<Array> results =
+            known->run({given.inputs.data(), given.count}, current_stream());
         PyTypeObject *const type = Py_TYPE(objects[0].ptr());
         return known->single ? wrap_array(std::move(results.front()), type)
                              : wrap_arrays(std::move(results), type);
@@ -264,8 +263,9 @@ class FusedCalls {
         const Fusion *fusion = nullptr;
         const FusedProgram *program = nullptr;
 
-        std::vector<Array> operator()(std::span<const Array *const> arrays) const {
-            return fusion != nullptr ? fusion->run(arrays) : program->run(arrays);
+        std::vector<Array> operator()(std::span<const Array *const> arrays,
+                                      StreamRef stream) const {
+            return fusion != nullptr ? fusion->run(arrays, stream) : program->run(arrays, stream);
         }
     };
     static Runner runner_of(nb::handle program) {
@@ -348,7 +348,7 @@ void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arra
     }
     const std::vector<nb::handle> handles(objects.begin(), objects.end());
     const WorkScope device{std::span<const nb::handle>(handles)};
-    self.run_into(to, inputs);
+    self.run_into(to, inputs, current_stream());
 }
 
 /// The arrays without their last axis, one for each of its elements.
@@ -378,7 +378,7 @@ void fusion_run_into_parts(const Fusion &self, nb::handle result, nb::sequence a
         inputs.push_back(&part);
     const std::vector<nb::handle> handles(objects.begin(), objects.end());
     const WorkScope device{std::span<const nb::handle>(handles)};
-    self.run_into(to, inputs);
+    self.run_into(to, inputs, current_stream());
 }
 
 /// A stage is (_Fusion, values, None), or (_Fusion, values, (reduction, axes or None, keepdims,

@@ -141,7 +141,7 @@ nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, b
     if (!versioned && !array.is_writable())
         throw_buffer_error("the array is read-only, which DLPack describes from version 1.0 on; "
                            "the consumer must pass max_version=(1, 0) or request a copy");
-    Work work;
+    Work work(current_stream());
     const CUdeviceptr address = work.read(array);
     order_for_borrower(array, stream, work.stream());
     if (!versioned)

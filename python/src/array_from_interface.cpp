@@ -68,7 +68,7 @@ nb::object array_from_interface(nb::handle owner) {
     const Layout::ByteRange range = layout.byte_range(dtype.item_size());
     if (range.begin != range.end)
         check_device_of(address, owner, *context);
-    Work work;
+    Work work(current_stream());
     if (const CUstream producer = stream_of_interface(interface.ptr()))
         work.follow(producer);
     auto memory = ArrayMemory::borrow(context, address + static_cast<CUdeviceptr>(range.begin),

@@ -43,7 +43,7 @@ void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle 
         if (std::ranges::any_of(layout.strides(), [](std::int64_t stride) { return stride < 0; }))
             throw_value_error("the strides of a new array must not be negative: " +
                               represent(strides) + "; index an array by [::-1] instead");
-        made = make_array(layout, type, dtype, array_base_class, {allocator});
+        made = make_array(layout, type, dtype, array_base_class, {allocator, current_stream()});
     } else {
         made = wrap_array(Array(nullptr, 0, type, layout), array_base_class,
                           type.is_opaque() ? dtype : nb::handle());
@@ -63,7 +63,7 @@ nb::object array_empty(nb::handle shape, nb::handle dtype, nb::handle allocator,
     const DType element = dtype_of(dtype);
     const Layout layout =
         Layout::contiguous(shape_argument(shape).shape(), element.item_size(), order_named(order));
-    return make_array(layout, element, dtype, class_of(type), {allocator});
+    return make_array(layout, element, dtype, class_of(type), {allocator, current_stream()});
 }
 
 /// A view with another address, shape, strides or type, of the class of `self`.

@@ -167,7 +167,7 @@ nb::object new_result(const JoinedViews &joined, nb::handle dtype, nb::handle al
     const nb::handle own =
         allocator.is_none() ? PythonAllocatorScope::inherited(owners) : allocator;
     return make_array(Layout::contiguous(joined.shape.shape(), type.item_size()), type, wanted,
-                      array_class, {own});
+                      array_class, {own, current_stream()});
 }
 
 void check_out(const JoinedViews &joined, nb::handle out, nb::handle dtype) {
@@ -214,7 +214,7 @@ nb::object join(const std::string &name, nb::handle arrays, nb::handle axis, nb:
         parts.push_back({array_of(result).view(layout, view.size() == 0 ? 0 : offset), view});
         offset += extent * step;
     }
-    assign_parts(parts);
+    assign_parts(parts, current_stream());
     return result;
 }
 
@@ -254,9 +254,10 @@ nb::tuple meshgrid(const nb::tuple &vectors, bool copy, bool sparse, bool swappe
         nb::object view = view_of(owners[i], layout, 0);
         if (copy) {
             const nb::handle owner = owners[i];
-            nb::object grid = make_array(Layout::contiguous(layout.shape(), vector.item_size()),
-                                         vector.dtype(), dtype_object(owner), type_of(owner),
-                                         {PythonAllocatorScope::inherited(std::span(&owner, 1))});
+            nb::object grid = make_array(
+                Layout::contiguous(layout.shape(), vector.item_size()), vector.dtype(),
+                dtype_object(owner), type_of(owner),
+                {PythonAllocatorScope::inherited(std::span(&owner, 1)), current_stream()});
             parts.push_back({array_of(grid), array_of(view)});
             grids.append(grid);
         } else {
@@ -265,7 +266,7 @@ nb::tuple meshgrid(const nb::tuple &vectors, bool copy, bool sparse, bool swappe
             grids.append(view);
         }
     }
-    assign_parts(parts);
+    assign_parts(parts, current_stream());
     return nb::tuple(grids);
 }
 
@@ -297,7 +298,7 @@ void roll(nb::handle to, nb::handle from, const nb::tuple &axes, const nb::tuple
     std::vector<PartCopy> parts;
     roll_parts(parts, require_array(to, "the result"), require_array(from, "the array"), axes,
                steps, 0);
-    assign_parts(parts);
+    assign_parts(parts, current_stream());
 }
 
 } // namespace

@@ -18,7 +18,7 @@ template <Operation operation> PyObject *binary(PyObject *left, PyObject *right)
         if (!a || !b)
             return Py_NewRef(Py_NotImplemented);
         const std::array<nb::handle, 2> objects = {left, right};
-        return apply_to_objects(operation, objects, std::array{*a, *b}, {}).release().ptr();
+        return apply_to_objects(operation, objects, std::array{*a, *b}).release().ptr();
     });
 }
 
@@ -29,7 +29,8 @@ template <Operation operation> PyObject *in_place(PyObject *self, PyObject *othe
             return Py_NewRef(Py_NotImplemented);
         const Array &array = array_of(self);
         const WorkScope scope(std::array<nb::handle, 2>{self, other});
-        apply(operation, std::array{Operand(array), *b}, {.out = &array});
+        apply(operation, std::array{Operand(array), *b},
+              {.out = &array, .stream = current_stream()});
         return Py_NewRef(self);
     });
 }
@@ -47,7 +48,7 @@ PyObject *add_in_place(PyObject *self, PyObject *other) noexcept {
 template <Operation operation> PyObject *unary(PyObject *self) noexcept {
     return guarded([&] {
         const std::array<nb::handle, 1> objects = {self};
-        return apply_to_objects(operation, objects, std::array{Operand(array_of(self))}, {})
+        return apply_to_objects(operation, objects, std::array{Operand(array_of(self))})
             .release()
             .ptr();
     });
@@ -78,7 +79,7 @@ PyObject *power(PyObject *left, PyObject *right, PyObject *modulus) noexcept {
         if (!operation)
             return Py_NewRef(Py_None);
         const std::array<nb::handle, 1> objects = {left};
-        return apply_to_objects(*operation, objects, std::array{*base}, {}).release().ptr();
+        return apply_to_objects(*operation, objects, std::array{*base}).release().ptr();
     });
     if (special != Py_None)
         return special;
@@ -93,7 +94,7 @@ PyObject *power_in_place(PyObject *self, PyObject *other, PyObject *) noexcept {
     return guarded([&] {
         const Array &array = array_of(self);
         const WorkScope scope(std::array<nb::handle, 1>{self});
-        apply(*special, std::array{Operand(array)}, {.out = &array});
+        apply(*special, std::array{Operand(array)}, {.out = &array, .stream = current_stream()});
         return Py_NewRef(self);
     });
 }

@@ -67,7 +67,7 @@ nb::object view_of(nb::handle self, const Layout &layout, std::int64_t offset, D
 struct Allocation {
     nb::handle
         allocator; ///< null or None: the thread's allocator, or the pool; mem_alloc: the pool
-    StreamRef stream = current_stream();
+    GivenStream stream;
 };
 /// A new array with memory from `allocation`.
 nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype, PyTypeObject *type,

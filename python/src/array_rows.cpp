@@ -29,8 +29,9 @@ nb::object array_take_rows(nb::handle base, nb::handle places, bool checked) {
                                                   : at.memory() ? at.context()
                                                                 : ArrayContext::current();
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{base}));
-    Array out = Array::empty(context, shape, from.dtype());
-    if (!take_rows(out, from, {&at, checked}))
+    const StreamRef stream = current_stream();
+    Array out = Array::empty(context, shape, from.dtype(), Order::C, stream);
+    if (!take_rows(out, from, {&at, checked}, stream))
         return nb::none();
     const nb::object dtype = from.dtype().is_opaque() ? base.attr("dtype") : nb::object();
     return wrap_array(std::move(out), Py_TYPE(base.ptr()), dtype);
@@ -39,7 +40,7 @@ nb::object array_take_rows(nb::handle base, nb::handle places, bool checked) {
 bool array_put_rows(nb::handle base, nb::handle places, nb::handle in, bool checked) {
     return put_rows(require_array(base, "the array"),
                     {&require_array(places, "the indices"), checked},
-                    require_array(in, "the values"));
+                    require_array(in, "the values"), current_stream());
 }
 
 Operation operation_of(const std::string &name) {

@@ -166,19 +166,22 @@ nb::object apply_to_own_result(Operation operation, std::span<const nb::handle> 
 } // namespace
 
 nb::object apply_to_objects(Operation operation, std::span<const nb::handle> objects,
-                            std::span<const Operand> operands, ApplyOptions options, nb::handle out,
-                            nb::handle stream) {
+                            std::span<const Operand> operands, const OperationRequest &request) {
     WorkScope device;
     for (nb::handle object : objects)
         device.add(object);
-    device.add(out);
-    if (options.where != nullptr)
-        device.add(*options.where);
+    device.add(request.out);
+    if (request.where != nullptr)
+        device.add(*request.where);
     device.enter();
-    options.stream = stream_ref(stream);
-    if (out.is_valid()) {
+    const ApplyOptions options{.out = request.out.is_valid() ? &array_of(request.out) : nullptr,
+                               .where = request.where,
+                               .dtype = request.dtype,
+                               .casting = request.casting,
+                               .stream = stream_ref(request.stream)};
+    if (options.out != nullptr) {
         apply(operation, operands, options);
-        return nb::borrow(out);
+        return nb::borrow(request.out);
     }
     PyTypeObject *type = array_class;
     for (nb::handle object : objects)
@@ -220,18 +223,18 @@ nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out,
     std::vector<Operand> operands;
     for (nb::handle object : objects)
         operands.push_back(require_operand(object, "an operand"));
-    ApplyOptions options;
-    options.casting = casting_named(casting);
-    if (!out.is_none())
-        options.out = &require_array(out, "out");
+    OperationRequest request{.casting = casting_named(casting), .stream = stream};
+    if (!out.is_none()) {
+        (void)require_array(out, "out");
+        request.out = out;
+    }
     if (!where.is_none())
-        options.where = &require_array(where, "where");
-    if (options.where && options.where->scalar_type() != ScalarType::Bool)
-        throw_type_error("where must be an array of bool, not of " + options.where->dtype().name());
+        request.where = &require_array(where, "where");
+    if (request.where && request.where->scalar_type() != ScalarType::Bool)
+        throw_type_error("where must be an array of bool, not of " + request.where->dtype().name());
     if (!dtype.is_none())
-        options.dtype = number_type_of(dtype);
-    return apply_to_objects(*operation, objects, operands, options,
-                            out.is_none() ? nb::handle() : out, stream);
+        request.dtype = number_type_of(dtype);
+    return apply_to_objects(*operation, objects, operands, request);
 }
 
 template <std::size_t count>
@@ -241,7 +244,7 @@ nb::object apply_numbered(unsigned number, const std::array<nb::handle, count> &
     if (operand_count(operation) != static_cast<int>(count))
         throw_type_error(std::string(operation_name(operation)) + "() takes " +
                          std::to_string(operand_count(operation)) + " operands");
-    return apply_to_objects(operation, objects, operands, {});
+    return apply_to_objects(operation, objects, operands);
 }
 
 unsigned operation_number(const std::string &name) {
@@ -268,14 +271,11 @@ nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t 
     if (static_cast<int>(arrays.size()) != reduction_inputs(*reduction))
         throw_type_error(name + "() takes " + std::to_string(reduction_inputs(*reduction)) +
                          " arrays, not " + std::to_string(arrays.size()));
-    ReduceOptions options;
-    options.axes = axes;
-    options.keep_axes = keepdims;
+    ReduceOptions options{.axes = axes, .keep_axes = keepdims, .stream = stream_ref(stream)};
     if (!dtype.is_none())
         options.dtype = number_type_of(dtype);
     if (!where.is_none())
         options.where = &require_array(where, "where");
-    options.stream = stream_ref(stream);
     if (!divisor.is_none()) {
         options.finish = root ? ReductionFinish::DivideRoot : ReductionFinish::Divide;
         options.divisor = nb::cast<double>(divisor);
@@ -303,7 +303,8 @@ std::vector<IndexedAxis> indexed_axes(nb::list arrays, const std::vector<std::in
 /// The offsets, and the number of the first array with an index out of bounds, or -1.
 nb::tuple array_offsets(nb::list arrays, const std::vector<std::int64_t> &extents,
                         const std::vector<std::int64_t> &strides) {
-    const ElementOffsets found = element_offsets(indexed_axes(arrays, extents, strides));
+    const ElementOffsets found =
+        element_offsets(indexed_axes(arrays, extents, strides), current_stream());
     return nb::make_tuple(wrap_array(found.offsets, Py_TYPE(nb::handle(arrays[0]).ptr())),
                           found.outside);
 }
@@ -312,14 +313,14 @@ int array_gather_indexed(nb::handle out, nb::handle base, nb::list arrays,
                          const std::vector<std::int64_t> &extents,
                          const std::vector<std::int64_t> &strides) {
     return gather_indexed(require_array(out, "out"), require_array(base, "base"),
-                          indexed_axes(arrays, extents, strides));
+                          indexed_axes(arrays, extents, strides), current_stream());
 }
 
 int array_scatter_indexed(nb::handle base, nb::handle in, nb::list arrays,
                           const std::vector<std::int64_t> &extents,
                           const std::vector<std::int64_t> &strides) {
     return scatter_indexed(require_array(base, "base"), require_array(in, "in"),
-                           indexed_axes(arrays, extents, strides));
+                           indexed_axes(arrays, extents, strides), current_stream());
 }
 
 } // namespace
@@ -358,24 +359,25 @@ void bind_array_operations(nb::module_ &module) {
     module.def("_array_gather",
                in_work_scope(+[](nb::handle out, nb::handle base, nb::handle offsets) {
                    gather(require_array(out, "out"), require_array(base, "base"),
-                          require_array(offsets, "offsets"));
+                          require_array(offsets, "offsets"), current_stream());
                }));
     module.def("_array_scatter",
                in_work_scope(+[](nb::handle base, nb::handle offsets, nb::handle in) {
                    scatter(require_array(base, "base"), require_array(offsets, "offsets"),
-                           require_array(in, "in"));
+                           require_array(in, "in"), current_stream());
                }));
-    module.def(
-        "_array_nonzero", in_work_scope(+[](nb::handle array) {
-            const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{array}));
-            return wrap_array(nonzero(require_array(array, "the array")), Py_TYPE(array.ptr()));
-        }));
+    module.def("_array_nonzero", in_work_scope(+[](nb::handle array) {
+                   const PythonAllocatorScope scope(
+                       PythonAllocatorScope::inherited(std::array{array}));
+                   return wrap_array(nonzero(require_array(array, "the array"), current_stream()),
+                                     Py_TYPE(array.ptr()));
+               }));
     module.def(
         "_array_compress", in_work_scope(+[](nb::handle values, nb::handle where) {
             const Array &from = require_array(values, "the values");
             const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{values}));
             const nb::object dtype = from.dtype().is_opaque() ? values.attr("dtype") : nb::object();
-            return wrap_array(compress(from, require_array(where, "the mask")),
+            return wrap_array(compress(from, require_array(where, "the mask"), current_stream()),
                               Py_TYPE(values.ptr()), dtype);
         }));
     module.def("_array_assign", in_work_scope(array_assign), nb::arg("to"), nb::arg("source"),

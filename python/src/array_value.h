@@ -17,12 +17,22 @@ std::optional<Operand> find_operand(nb::handle object);
 /// a host array.
 Operand require_operand(nb::handle object, const char *what);
 
-/// Calls apply() in the context of the arrays and in `stream`, with memory from the allocator of
-/// the first operand that has one. Returns a new object of that operand's class, or `out`.
-/// Determines the stream of `options` itself, after the context.
+/// What a call asks of an operation. The stream is determined after the context, so it is an object
+/// here, and not yet a stream of the ApplyOptions.
+struct OperationRequest {
+    nb::handle out = {}; ///< an array, or null
+    const Array *where = nullptr;
+    std::optional<ScalarType> dtype = {};
+    Casting casting = Casting::SameKind;
+    nb::handle stream = nb::none();
+};
+
+/// Calls apply() in the context of the arrays and in the requested stream, with memory from the
+/// allocator of the first operand that has one. Returns a new object of that operand's class, or
+/// `out`.
 nb::object apply_to_objects(Operation operation, std::span<const nb::handle> objects,
-                            std::span<const Operand> operands, ApplyOptions options,
-                            nb::handle out = {}, nb::handle stream = nb::none());
+                            std::span<const Operand> operands,
+                            const OperationRequest &request = {});
 
 /// The usual call of a universal function, without keywords: the operation is selected by its
 /// number.

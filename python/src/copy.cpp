@@ -96,7 +96,7 @@ void memcpy_peer(nb::handle dest, nb::handle src, std::size_t size, nb::handle d
                  nb::handle src_context) {
     Context to_context = context_or_current(dest_context, "dest_context");
     Context from_context = context_or_current(src_context, "src_context");
-    Work work;
+    Work work(current_stream());
     const CUdeviceptr to = device_address(dest, "dest", work, Access::Write),
                       from = device_address(src, "src", work, Access::Read);
     nb::gil_scoped_release release;

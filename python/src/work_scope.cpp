@@ -60,7 +60,8 @@ class OutsideCapture {
 bool record(nb::handle failed, FailedCheck::Kind kind, const std::string &message) {
     return record_check(require_array(failed, "failed"),
                         {kind, called_function("a function of arrays") + ": " + message +
-                                   ", in a launch of the graph that recorded the call"});
+                                   ", in a launch of the graph that recorded the call"},
+                        current_stream());
 }
 
 bool record_index_check(nb::handle failed, const std::string &message) {
@@ -75,7 +76,7 @@ bool record_linalg_check(nb::handle failed, const std::string &message) {
 
 void bind_work_scope(nb::module_ &module) {
     module.def(
-        "_is_captured", [] { return Work().is_captured(); },
+        "_is_captured", [] { return Work(current_stream()).is_captured(); },
         "Whether the thread's current stream is being captured.");
     module.def(
         "_wait_for_work",

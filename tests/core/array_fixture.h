@@ -36,10 +36,11 @@ template <class T> ScalarType type_of() {
 
 class DeviceArrays : public OnDevice {
   protected:
+    static constexpr StreamRef stream = {}; ///< of all operations
     template <class T>
     Array array(const std::vector<T> &values, const Numbers &shape,
                 ScalarType type = type_of<T>()) {
-        Array made = Array::empty(ArrayContext::current(), shape, type);
+        Array made = Array::empty(ArrayContext::current(), shape, type, Order::C, stream);
         copy_to_device(made.unrecorded_address(), values.data(), made.bytes());
         return made;
     }
@@ -52,8 +53,9 @@ class DeviceArrays : public OnDevice {
 
     /// The elements in C order, for every layout.
     template <class T> std::vector<T> values(const Array &from) {
-        Array dense = Array::empty(ArrayContext::current(), from.shape(), from.dtype());
-        assign(dense, from);
+        Array dense =
+            Array::empty(ArrayContext::current(), from.shape(), from.dtype(), Order::C, stream);
+        assign(dense, from, Casting::Unsafe, stream);
         std::vector<T> result(dense.size());
         if (dense.size() != 0)
             copy_to_host(result.data(), dense.unrecorded_address(), dense.bytes());
@@ -63,11 +65,11 @@ class DeviceArrays : public OnDevice {
         return x.view(x.layout().transposed(std::array{1, 0}));
     }
     static Array apply_to(Operation operation, std::initializer_list<Operand> operands,
-                          const ApplyOptions &options = {}) {
+                          const ApplyOptions &options = {.stream = stream}) {
         return apply(operation, {operands.begin(), operands.size()}, options);
     }
     static Array reduce_one(Reduction reduction, const Array &x,
-                            const ReduceOptions &options = {}) {
+                            const ReduceOptions &options = {.stream = stream}) {
         const Array *inputs[] = {&x};
         return reduce(reduction, inputs, options);
     }

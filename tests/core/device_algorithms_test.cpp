@@ -47,26 +47,31 @@ TEST_F(DeviceAlgorithms, BothSortsEqualTheHostsOrder) {
         std::iota(places.begin(), places.end(), 0);
         std::ranges::stable_sort(places, {}, [&](std::int64_t k) { return host[k]; });
         for (SortMethod method : {SortMethod::Blocks, SortMethod::Serial}) {
-            EXPECT_EQ(values<float>(sort(x, 0, {.method = method})), sorted) << count;
-            EXPECT_EQ(values<std::int64_t>(argsort(x, 0, {.method = method})), places) << count;
+            EXPECT_EQ(values<float>(sort(x, 0, {.stream = stream, .method = method})), sorted)
+                << count;
+            EXPECT_EQ(values<std::int64_t>(argsort(x, 0, {.stream = stream, .method = method})),
+                      places)
+                << count;
         }
         std::ranges::reverse(sorted);
-        EXPECT_EQ(values<float>(sort(x, 0, {.descending = true})), sorted) << count;
+        EXPECT_EQ(values<float>(sort(x, 0, {.descending = true, .stream = stream})), sorted)
+            << count;
     }
 }
 
 TEST_F(DeviceAlgorithms, SortAlongEachAxisOfAnyLayout) {
     const Array x = array<float>({3, 1, 2, 9, 7, 8}, {2, 3});
-    EXPECT_THAT(values<float>(sort(x, 1)), ElementsAre(1, 2, 3, 7, 8, 9));
-    EXPECT_THAT(values<float>(sort(x, 0)), ElementsAre(3, 1, 2, 9, 7, 8));
-    EXPECT_THAT(values<float>(sort(transposed(x), 0)), ElementsAre(1, 7, 2, 8, 3, 9));
-    EXPECT_THROW(sort(x, 2), std::invalid_argument);
+    EXPECT_THAT(values<float>(sort(x, 1, {.stream = stream})), ElementsAre(1, 2, 3, 7, 8, 9));
+    EXPECT_THAT(values<float>(sort(x, 0, {.stream = stream})), ElementsAre(3, 1, 2, 9, 7, 8));
+    EXPECT_THAT(values<float>(sort(transposed(x), 0, {.stream = stream})),
+                ElementsAre(1, 7, 2, 8, 3, 9));
+    EXPECT_THROW(sort(x, 2, {.stream = stream}), std::invalid_argument);
 }
 
 TEST_F(DeviceAlgorithms, NansSortLastAndZerosBySign) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> sorted =
-        values<float>(sort(array<float>({nan, 0.0f, 1, -0.0f, -2}, {5}), 0));
+        values<float>(sort(array<float>({nan, 0.0f, 1, -0.0f, -2}, {5}), 0, {.stream = stream}));
     EXPECT_THAT(std::vector(sorted.begin(), sorted.end() - 1), ElementsAre(-2, 0, 0, 1));
     EXPECT_TRUE(std::signbit(sorted[1]));
     EXPECT_FALSE(std::signbit(sorted[2]));
@@ -79,27 +84,28 @@ TEST_F(DeviceAlgorithms, SelectByRank) {
     std::vector<float> sorted = host;
     std::ranges::sort(sorted);
     const std::int64_t ranks[] = {0, 49999, 99999};
-    EXPECT_THAT(values<float>(select(x, 0, ranks)),
+    EXPECT_THAT(values<float>(select(x, 0, ranks, {.stream = stream})),
                 ElementsAre(sorted[0], sorted[49999], sorted[99999]));
-    const std::vector<float> parted = values<float>(partition(x, 0, 1234));
+    const std::vector<float> parted = values<float>(partition(x, 0, 1234, {.stream = stream}));
     EXPECT_EQ(parted[1234], sorted[1234]);
     EXPECT_LE(*std::max_element(parted.begin(), parted.begin() + 1234), sorted[1234]);
     EXPECT_GE(*std::min_element(parted.begin() + 1234, parted.end()), sorted[1234]);
     std::vector<float> again = parted;
     std::ranges::sort(again);
     EXPECT_EQ(again, sorted);
-    const std::vector<std::int64_t> places = values<std::int64_t>(argpartition(x, 0, 1234));
+    const std::vector<std::int64_t> places =
+        values<std::int64_t>(argpartition(x, 0, 1234, {.stream = stream}));
     EXPECT_EQ(host[places[1234]], sorted[1234]);
     const std::int64_t outside[] = {100000};
-    EXPECT_THROW(select(x, 0, outside), std::out_of_range);
+    EXPECT_THROW(select(x, 0, outside, {.stream = stream}), std::out_of_range);
 }
 
 TEST_F(DeviceAlgorithms, SearchSorted) {
     const Array sorted = array<float>({1, 3, 3, 5}, {4});
     const Array wanted = array<float>({0, 3, 4, 9}, {4});
-    EXPECT_THAT(values<std::int64_t>(search_sorted(sorted, wanted, SearchSide::Left)),
+    EXPECT_THAT(values<std::int64_t>(search_sorted(sorted, wanted, SearchSide::Left, stream)),
                 ElementsAre(0, 1, 3, 4));
-    EXPECT_THAT(values<std::int64_t>(search_sorted(sorted, wanted, SearchSide::Right)),
+    EXPECT_THAT(values<std::int64_t>(search_sorted(sorted, wanted, SearchSide::Right, stream)),
                 ElementsAre(0, 3, 3, 4));
 }
 
@@ -111,19 +117,25 @@ TEST_F(DeviceAlgorithms, ScansOfAnyLength) {
         std::partial_sum(host.begin(), host.end(), sums.begin());
         const Array x = array(host, {static_cast<std::int64_t>(count)});
         for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled})
-            EXPECT_EQ(values<std::int64_t>(scan(Scan::Sum, x, 0, {.form = form})), sums) << count;
-        scan(Scan::Sum, x, 0, {.out = &x});
+            EXPECT_EQ(values<std::int64_t>(scan(Scan::Sum, x, 0, {.stream = stream, .form = form})),
+                      sums)
+                << count;
+        scan(Scan::Sum, x, 0, {.out = &x, .stream = stream});
         EXPECT_EQ(values<std::int64_t>(x), sums) << count;
     }
 }
 
 TEST_F(DeviceAlgorithms, ScansAlongEachAxis) {
     const Array x = array<float>({3, 1, 2, 1, 7, 1}, {2, 3});
-    EXPECT_THAT(values<float>(scan(Scan::Sum, x, 0)), ElementsAre(3, 1, 2, 4, 8, 3));
-    EXPECT_THAT(values<float>(scan(Scan::Prod, x, 1)), ElementsAre(3, 3, 6, 1, 7, 7));
-    EXPECT_THAT(values<float>(scan(Scan::Max, transposed(x), 1)), ElementsAre(3, 3, 1, 7, 2, 2));
-    EXPECT_THAT(values<float>(scan(Scan::Min, x, 1)), ElementsAre(3, 1, 1, 1, 1, 1));
-    EXPECT_THROW(scan(Scan::Sum, x, 2), std::invalid_argument);
+    EXPECT_THAT(values<float>(scan(Scan::Sum, x, 0, {.stream = stream})),
+                ElementsAre(3, 1, 2, 4, 8, 3));
+    EXPECT_THAT(values<float>(scan(Scan::Prod, x, 1, {.stream = stream})),
+                ElementsAre(3, 3, 6, 1, 7, 7));
+    EXPECT_THAT(values<float>(scan(Scan::Max, transposed(x), 1, {.stream = stream})),
+                ElementsAre(3, 3, 1, 7, 2, 2));
+    EXPECT_THAT(values<float>(scan(Scan::Min, x, 1, {.stream = stream})),
+                ElementsAre(3, 1, 1, 1, 1, 1));
+    EXPECT_THROW(scan(Scan::Sum, x, 2, {.stream = stream}), std::invalid_argument);
 }
 
 TEST_F(DeviceAlgorithms, ProductsOfAnyShapeAndLayout) {
@@ -137,10 +149,12 @@ TEST_F(DeviceAlgorithms, ProductsOfAnyShapeAndLayout) {
                     expected[i * columns + j] += a[i * inner + k] * b[k * columns + j];
         const Array left = array(a, {rows, inner}), right = array(b, {inner, columns});
         for (ProductMethod method : {ProductMethod::Chosen, ProductMethod::Own}) {
-            EXPECT_EQ(values<float>(matrix_product(left, right, {.method = method})), expected);
+            EXPECT_EQ(
+                values<float>(matrix_product(left, right, {.stream = stream, .method = method})),
+                expected);
             // Transposes: (a b)^T = b^T a^T.
-            const Array turned =
-                matrix_product(transposed(right), transposed(left), {.method = method});
+            const Array turned = matrix_product(transposed(right), transposed(left),
+                                                {.stream = stream, .method = method});
             EXPECT_EQ(values<float>(transposed(turned)), expected);
         }
     }
@@ -148,10 +162,10 @@ TEST_F(DeviceAlgorithms, ProductsOfAnyShapeAndLayout) {
 
 TEST_F(DeviceAlgorithms, ProductsBroadcastStacks) {
     const Array a = ramp({2, 1, 2, 2}), b = ramp({3, 2, 1});
-    const Array product = matrix_product(a, b);
+    const Array product = matrix_product(a, b, {.stream = stream});
     EXPECT_THAT(product.shape(), ElementsAre(2, 3, 2, 1));
     EXPECT_THAT(values<float>(product), ElementsAre(1, 3, 3, 13, 5, 23, 5, 7, 23, 33, 41, 59));
-    EXPECT_THROW(matrix_product(a, ramp({3, 1})), std::invalid_argument);
+    EXPECT_THROW(matrix_product(a, ramp({3, 1}), {.stream = stream}), std::invalid_argument);
 }
 
 TEST_F(DeviceAlgorithms, PartsOfArrays) {
@@ -168,13 +182,13 @@ TEST_F(DeviceAlgorithms, IndexedElementsAreReadAndSet) {
     const Array columns = array<std::int64_t>({1, -4, 3}, {3});
     const IndexedAxis axes[] = {{&rows, 3, 16}, {&columns, 4, 4}};
     const Array taken = array<float>({0, 0, 0}, {3});
-    EXPECT_EQ(gather_indexed(taken, x, axes), -1);
+    EXPECT_EQ(gather_indexed(taken, x, axes, stream), -1);
     EXPECT_THAT(values<float>(taken), ElementsAre(1, 8, 11));
-    EXPECT_EQ(scatter_indexed(x, array<float>({-1, -2, -3}, {3}), axes), -1);
+    EXPECT_EQ(scatter_indexed(x, array<float>({-1, -2, -3}, {3}), axes, stream), -1);
     EXPECT_THAT(values<float>(x), ElementsAre(0, -1, 2, 3, 4, 5, 6, 7, -2, 9, 10, -3));
     const std::int64_t none[] = {0};
     const Array one = array<float>({50}, {1}).view(Layout(rows.shape(), none));
-    EXPECT_EQ(scatter_indexed(x, one, axes), -1);
+    EXPECT_EQ(scatter_indexed(x, one, axes, stream), -1);
     EXPECT_THAT(values<float>(x), ElementsAre(0, 50, 2, 3, 4, 5, 6, 7, 50, 9, 10, 50));
 }
 
@@ -182,17 +196,17 @@ TEST_F(DeviceAlgorithms, NothingIsSetIfAnIndexIsOutside) {
     const Array x = ramp({4});
     const Array places = array<std::int64_t>({0, 4}, {2});
     const IndexedAxis axes[] = {{&places, 4, 4}};
-    EXPECT_EQ(scatter_indexed(x, array<float>({-1, -2}, {2}), axes), 0);
+    EXPECT_EQ(scatter_indexed(x, array<float>({-1, -2}, {2}), axes, stream), 0);
     EXPECT_THAT(values<float>(x), ElementsAre(0, 1, 2, 3));
     const Array taken = array<float>({0, 0}, {2});
-    EXPECT_EQ(gather_indexed(taken, x, axes), 0);
+    EXPECT_EQ(gather_indexed(taken, x, axes, stream), 0);
 }
 
 TEST_F(DeviceAlgorithms, ScatterReadsBeforeItWrites) {
     const Array x = ramp({6});
     const Array places = array<std::int64_t>({5, 4, 3, 2, 1, 0}, {6});
     const IndexedAxis axes[] = {{&places, 6, 4}};
-    EXPECT_EQ(scatter_indexed(x, x, axes), -1);
+    EXPECT_EQ(scatter_indexed(x, x, axes, stream), -1);
     EXPECT_THAT(values<float>(x), ElementsAre(5, 4, 3, 2, 1, 0));
 }
 
@@ -205,9 +219,9 @@ TEST_F(DeviceAlgorithms, IndicesOfNonzeroElements) {
                 host[k] = static_cast<std::uint8_t>(1 << k % 8);
                 places.push_back(k);
             }
-        EXPECT_EQ(values<std::int64_t>(nonzero(array(host, {count}))), places) << count;
+        EXPECT_EQ(values<std::int64_t>(nonzero(array(host, {count}), stream)), places) << count;
     }
-    EXPECT_THAT(values<std::int64_t>(nonzero(array<float>({0, 1, 0, 2, 3, 0}, {2, 3}))),
+    EXPECT_THAT(values<std::int64_t>(nonzero(array<float>({0, 1, 0, 2, 3, 0}, {2, 3}), stream)),
                 ElementsAre(0, 1, 1, 1, 0, 1));
 }
 
@@ -221,7 +235,7 @@ TEST_F(DeviceAlgorithms, TransposedOperandsOfManyElements) {
             sums[i * columns + j] = a[i * columns + j] + b[j * rows + i];
     for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled}) {
         const Array out = array(std::vector<float>(rows * columns), {rows, columns});
-        apply_to(Operation::Add, {x, transposed(y)}, {.out = &out, .form = form});
+        apply_to(Operation::Add, {x, transposed(y)}, {.out = &out, .stream = stream, .form = form});
         EXPECT_EQ(values<float>(out), sums);
     }
 }
@@ -239,7 +253,8 @@ TEST_F(DeviceAlgorithms, KnownStepsAlongTheLastAxis) {
         const std::int64_t unit[] = {2400, 4};
         const Array plain = x.view(Layout(shape, unit));
         for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled})
-            EXPECT_EQ(values<float>(apply_to(Operation::Add, {strided, plain}, {.form = form})),
+            EXPECT_EQ(values<float>(apply_to(Operation::Add, {strided, plain},
+                                             {.stream = stream, .form = form})),
                       sums)
                 << step;
     }
@@ -279,7 +294,7 @@ TEST_F(DeviceAlgorithms, RowsOfAFusedProgramAreTheSameInBothForms) {
             EXPECT_EQ(values<float>(packed[0]), values<float>(rolled[0]));
             EXPECT_EQ(values<float>(packed[1]), values<float>(rolled[1]));
             const Array total = reduce(Reduction::Sum, std::array<const Array *, 1>{&packed[0]},
-                                       {.axes = axis == 0 ? 1u : 2u});
+                                       {.axes = axis == 0 ? 1u : 2u, .stream = stream});
             for (float one : values<float>(total))
                 EXPECT_NEAR(one, 1, 1e-5) << shape[0] << ' ' << shape[1] << ' ' << axis;
         }

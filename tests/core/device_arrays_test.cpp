@@ -49,7 +49,7 @@ TEST_F(DeviceArrays, MixTypes) {
 TEST_F(DeviceArrays, WriteWhereTheMaskIsTrue) {
     const Array x = ramp({4}), out = array<float>({9, 9, 9, 9}, {4});
     const Array mask = array<std::uint8_t>({1, 0, 0, 1}, {4}, ScalarType::Bool);
-    ApplyOptions options;
+    ApplyOptions options{.stream = stream};
     options.out = &out;
     options.where = &mask;
     apply_to(Operation::Square, {x}, options);
@@ -61,13 +61,13 @@ TEST_F(DeviceArrays, OverlapIsAsIfTheInputWereCopied) {
     const Layout five(std::array<std::int64_t, 1>{5}, std::array<std::int64_t, 1>{4});
     const Array later = x.view(five, 4);
     const Array earlier = x.view(five);
-    assign(later, earlier);
+    assign(later, earlier, Casting::Unsafe, stream);
     EXPECT_THAT(values<float>(x), ElementsAre(0, 0, 1, 2, 3, 4));
 }
 
 TEST_F(DeviceArrays, ReduceOverAxes) {
     const Array x = ramp({2, 3, 4});
-    ReduceOptions options;
+    ReduceOptions options{.stream = stream};
     options.axes = 0b101;
     EXPECT_THAT(values<float>(reduce_one(Reduction::Sum, x, options)), ElementsAre(60, 92, 124));
     options.keep_axes = true;
@@ -92,10 +92,11 @@ TEST_F(DeviceArrays, GatherAndScatter) {
     const Array offsets = array<std::int64_t>({16, 0, 8}, {3});
     const std::int64_t three[] = {3}, none[] = {0};
     const Array base = x.view(Layout(three, none));
-    const Array taken = Array::empty(ArrayContext::current(), three, ScalarType::Float32);
-    gather(taken, base, offsets);
+    const Array taken =
+        Array::empty(ArrayContext::current(), three, ScalarType::Float32, Order::C, stream);
+    gather(taken, base, offsets, stream);
     EXPECT_THAT(values<float>(taken), ElementsAre(4, 0, 2));
-    scatter(base, offsets, array<float>({7, 8, 9}, {3}));
+    scatter(base, offsets, array<float>({7, 8, 9}, {3}), stream);
     EXPECT_THAT(values<float>(x), ElementsAre(8, 1, 9, 3, 7));
 }
 
@@ -110,9 +111,10 @@ TEST_F(DeviceArrays, NextOfSixteenBits) {
 }
 
 TEST_F(DeviceArrays, WithoutElements) {
-    const Array none = Array::empty(ArrayContext::current(), Numbers{0, 3}, ScalarType::Float32);
+    const Array none =
+        Array::empty(ArrayContext::current(), Numbers{0, 3}, ScalarType::Float32, Order::C, stream);
     EXPECT_EQ(apply_to(Operation::Exp, {none}).size(), 0u);
-    ReduceOptions rows;
+    ReduceOptions rows{.stream = stream};
     rows.axes = 1;
     EXPECT_THAT(values<float>(reduce_one(Reduction::Sum, none, rows)), ElementsAre(0, 0, 0));
     EXPECT_THROW(reduce_one(Reduction::Min, none), std::invalid_argument);
@@ -125,7 +127,7 @@ TEST_F(DeviceArrays, PackedAndRolledKernelsComputeTheSame) {
             Layout::contiguous(Numbers{std::int64_t(result.bytes())}, 1), ScalarType::UInt8));
     };
     auto same = [&](Operation operation, std::initializer_list<Operand> operands) {
-        ApplyOptions packed, rolled;
+        ApplyOptions packed{.stream = stream}, rolled{.stream = stream};
         packed.form = KernelForm::Packed;
         rolled.form = KernelForm::Rolled;
         return bytes_of(apply_to(operation, operands, packed)) ==
@@ -165,7 +167,7 @@ TEST_F(DeviceArrays, PackedRowsStoreWhereTheMaskIsTrue) {
         for (std::size_t i = 0; i < odd.size(); ++i)
             odd[i] = i % 2;
         const Array mask = array(odd, {40}, ScalarType::Bool);
-        ApplyOptions options;
+        ApplyOptions options{.stream = stream};
         options.form = form;
         options.out = &out;
         options.where = &mask;
@@ -178,7 +180,7 @@ TEST_F(DeviceArrays, PackedRowsStoreWhereTheMaskIsTrue) {
 
 TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
     auto same = [&]<class Result>(Result, Reduction reduction, const Array &x,
-                                  ReduceOptions options = {}) {
+                                  ReduceOptions options = {.stream = stream}) {
         options.form = KernelForm::Packed;
         const auto packed = values<Result>(reduce_one(reduction, x, options));
         options.form = KernelForm::Rolled;
@@ -205,7 +207,7 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
     for (std::size_t i = 0; i < small.size(); ++i)
         small[i] = static_cast<std::int16_t>(i * 37);
     EXPECT_TRUE(same(0., Reduction::Variation, array(small, {20011})));
-    ReduceOptions rows;
+    ReduceOptions rows{.stream = stream};
     rows.axes = 2;
     EXPECT_TRUE(same(0.f, Reduction::Variation, ramp({70, 300}), rows));
     EXPECT_TRUE(same(0.f, Reduction::Variation, transposed(ramp({2051, 37})), rows));
@@ -231,7 +233,7 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsOfSteps) {
         for (const auto &[extent, step] : axes)
             layout.append(extent, 4 * step);
         const Array x = all.view(layout, 4 * 50000);
-        ReduceOptions options;
+        ReduceOptions options{.stream = stream};
         options.axes = reduced;
         options.form = KernelForm::Packed;
         const auto packed = values<Result>(reduce_one(reduction, x, options));
@@ -258,7 +260,7 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsOfSteps) {
 /// They process bytes in words, which begin at aligned addresses.
 TEST_F(DeviceArrays, RolledReductionsOfBytes) {
     auto reduced = [&]<class Result>(Result, Reduction reduction, const Array &x) {
-        ReduceOptions options;
+        ReduceOptions options{.stream = stream};
         options.form = KernelForm::Rolled;
         return values<Result>(reduce_one(reduction, x, options)).at(0);
     };
@@ -357,7 +359,7 @@ TEST_F(DeviceArrays, ErrorsNameTheMismatch) {
     EXPECT_THROW(apply_to(Operation::BitwiseAnd, {x, x}), UnsupportedTypes);
     EXPECT_THROW(apply_to(Operation::Add, {bytes, Scalar::weak(std::int64_t{1000})}),
                  ScalarOverflow);
-    ApplyOptions options;
+    ApplyOptions options{.stream = stream};
     options.out = &bytes;
     EXPECT_THAT(message_of<UnsupportedTypes>([&] { apply_to(Operation::Sqrt, {y}, options); }),
                 HasSubstr("float32"));

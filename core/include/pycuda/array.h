@@ -38,18 +38,17 @@ class Array {
     /// without elements. Order::Keep means C. `stream` is the stream that writes the memory first:
     /// its home stream.
     static Array empty(const std::shared_ptr<ArrayContext> &context,
-                       std::span<const std::int64_t> shape, DType dtype, Order order = Order::C,
-                       StreamRef stream = current_stream());
+                       std::span<const std::int64_t> shape, DType dtype, Order order,
+                       StreamRef stream);
     /// As above, with a layout without negative strides. The memory holds all that the strides
     /// address.
     static Array with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
-                             DType dtype, StreamRef stream = current_stream());
+                             DType dtype, StreamRef stream);
 
     /// Memory for intermediate results, in C order: from the pool, even if the thread has an
     /// allocator.
     static Array scratch(const std::shared_ptr<ArrayContext> &context,
-                         std::span<const std::int64_t> shape, DType dtype,
-                         StreamRef stream = current_stream());
+                         std::span<const std::int64_t> shape, DType dtype, StreamRef stream);
 
     /// Another view of the same memory, whose first element is `offset` bytes after this one's. The
     /// caller must make sure that the view is inside the memory. Throws as unrecorded_address().

@@ -49,14 +49,13 @@ class Fusion {
     /// New arrays, one for each result. The inputs are broadcast to one shape. Each result must
     /// have this shape by its own operands. Throws std::invalid_argument for another shape,
     /// UnsupportedTypes, ScalarOverflow.
-    std::vector<Array> run(std::span<const Array *const> inputs,
-                           StreamRef stream = current_stream(),
+    std::vector<Array> run(std::span<const Array *const> inputs, StreamRef stream,
                            KernelForm form = KernelForm::Chosen) const;
 
     /// As run(), for arrays of the common shape and of the types of the results, which share no
     /// memory with the inputs and have the same order of axes in memory.
     void run_into(std::span<const Array> results, std::span<const Array *const> inputs,
-                  StreamRef stream = current_stream()) const;
+                  StreamRef stream) const;
 
     int result_count() const noexcept { return static_cast<int>(results_.size()); }
 

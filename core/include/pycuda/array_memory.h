@@ -113,8 +113,7 @@ class ArrayMemory {
     /// Allocates with the thread's allocator if there is one, else from the pool of `stream`, or of
     /// the graph that is recorded in it. The first write must be work of `stream`.
     static std::shared_ptr<ArrayMemory> allocate(const std::shared_ptr<ArrayContext> &context,
-                                                 std::size_t bytes,
-                                                 StreamRef stream = current_stream());
+                                                 std::size_t bytes, StreamRef stream);
     /// Allocates from the pool of `stream`, even if the thread has an allocator: for intermediate
     /// results.
     static std::shared_ptr<ArrayMemory> from_pool(const std::shared_ptr<ArrayContext> &context,

@@ -1,6 +1,6 @@
 // array_operation.h -- operations on the elements of arrays, with NumPy's types and broadcasting.
 //
-//     Array z = apply(Operation::Add, {{x, Scalar::weak(2.0)}});       // z = x + 2
+//     Array z = apply(Operation::Add, {{x, Scalar::weak(2.0)}}, {.stream = s});        // z = x + 2
 #pragma once
 
 #include <pycuda/array.h>
@@ -88,7 +88,7 @@ struct ApplyOptions {
     /// The type of the computation, instead of the promoted type of the operands.
     std::optional<ScalarType> dtype = {};
     Casting casting = Casting::SameKind;
-    StreamRef stream = current_stream();
+    GivenStream stream;
     KernelForm form = KernelForm::Chosen;
 };
 
@@ -98,13 +98,12 @@ struct ResultDescription {
     ScalarType type;
 };
 ResultDescription describe_result(Operation operation, std::span<const Operand> operands,
-                                  const ApplyOptions &options = {});
+                                  const ApplyOptions &options);
 
 /// Computes an operation on operands that broadcast to one shape. The context of the arrays must
 /// be current. Returns `out` or a new array, before the device is done. Throws
 /// std::invalid_argument for shapes that do not fit, UnsupportedTypes, ScalarOverflow.
-Array apply(Operation operation, std::span<const Operand> operands,
-            const ApplyOptions &options = {});
+Array apply(Operation operation, std::span<const Operand> operands, const ApplyOptions &options);
 
 /// The operation is not defined for these types, or the result may not be cast to out's type.
 class UnsupportedTypes : public std::invalid_argument {
@@ -113,16 +112,14 @@ class UnsupportedTypes : public std::invalid_argument {
 
 /// Copies with conversion and broadcasting. Only `casting` restricts the types. A weak number must
 /// pass Scalar::check_assignable().
-void assign(const Array &to, const Operand &from, Casting casting = Casting::Unsafe,
-            StreamRef stream = current_stream());
+void assign(const Array &to, const Operand &from, Casting casting, StreamRef stream);
 
 /// The array itself, or a copy whose elements kernels can access.
-Array aligned(const Array &array, StreamRef stream = current_stream());
+Array aligned(const Array &array, StreamRef stream);
 
 /// For an operation that throws an error if the one element of `failed` is not 0: if the work is
 /// captured, makes each launch of the graph read the element, and the next wait for a launch throw
 /// `failure`. Returns false, and does nothing, if the work runs now.
-[[nodiscard]] bool record_check(const Array &failed, const FailedCheck &failure,
-                                StreamRef stream = current_stream());
+[[nodiscard]] bool record_check(const Array &failed, const FailedCheck &failure, StreamRef stream);
 
 } // namespace pycuda

@@ -18,6 +18,6 @@ struct PartCopy {
 
 /// As assign() of each copy, one after the other. Small copies of elements of one type, none of
 /// which reads what another one writes, are one launch.
-void assign_parts(std::span<const PartCopy> parts, StreamRef stream = current_stream());
+void assign_parts(std::span<const PartCopy> parts, StreamRef stream);
 
 } // namespace pycuda

@@ -1,6 +1,6 @@
 // array_product.h -- products of matrices, and of stacks of them.
 //
-//     Array c = matrix_product(a, b);                  // numpy.matmul(a, b)
+//     Array c = matrix_product(a, b, {.stream = s}); // numpy.matmul(a, b)
 #pragma once
 
 #include <pycuda/array.h>
@@ -19,7 +19,7 @@ enum class ProductMethod : std::uint8_t {
 
 struct ProductOptions {
     std::optional<ScalarType> dtype = {}; ///< instead of the operands' common type
-    StreamRef stream = current_stream();
+    GivenStream stream;
     ProductMethod method = ProductMethod::Chosen;
 };
 
@@ -27,6 +27,6 @@ struct ProductOptions {
 /// at least two axes; the axes before the last two are broadcast. 16-bit floats are added up in
 /// float32, bools with "or". Throws std::invalid_argument for shapes that do not fit,
 /// UnsupportedTypes for structs.
-Array matrix_product(const Array &a, const Array &b, const ProductOptions &options = {});
+Array matrix_product(const Array &a, const Array &b, const ProductOptions &options);
 
 } // namespace pycuda

@@ -42,7 +42,7 @@ struct ReduceOptions {
     std::optional<ScalarType> dtype = {};
     /// A mask of bool, broadcast to the input: only elements at which it is true are reduced.
     const Array *where = nullptr;
-    StreamRef stream = current_stream();
+    GivenStream stream;
     KernelForm form = KernelForm::Chosen; ///< the result is the same
     /// Only for results of floats and complex numbers. Bit for bit what divide() and sqrt() of the
     /// result give, in the result's type.
@@ -56,6 +56,6 @@ struct ReduceOptions {
 /// maximum or index of no elements, and for a finish of integers; UnsupportedTypes, and like
 /// apply().
 Array reduce(Reduction reduction, std::span<const Array *const> inputs,
-             const ReduceOptions &options = {});
+             const ReduceOptions &options);
 
 } // namespace pycuda

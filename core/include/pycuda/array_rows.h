@@ -33,13 +33,13 @@ struct RowIndices {
 /// the device if the indices are checked. Returns false if an index is out of bounds; some rows of
 /// `out` were then not written.
 [[nodiscard]] bool take_rows(const Array &out, const Array &base, RowIndices indices,
-                             StreamRef stream = current_stream());
+                             StreamRef stream);
 
 /// `in` broadcasts to the indices' shape followed by the shape of a row. Waits for the check of the
 /// indices only, at most. Returns false if an index is out of bounds; nothing was then written. If
 /// two indices are equal, one of their rows is kept; which one is unspecified.
 [[nodiscard]] bool put_rows(const Array &base, RowIndices indices, const Array &in,
-                            StreamRef stream = current_stream());
+                            StreamRef stream);
 
 /// Whether combine_rows() supports an operation on elements of a type. It does for operations whose
 /// steps may be applied in any order: sums, differences, products, minima, bits ...
@@ -52,7 +52,7 @@ struct RowIndices {
 /// The order of the steps is unspecified on a GPU, so sums of floats may differ from run to run in
 /// their last bits. Sums of integers, minima and bits do not depend on the order.
 [[nodiscard]] bool combine_rows(Operation operation, const Array &base, RowIndices indices,
-                                const Array &in, StreamRef stream = current_stream(),
+                                const Array &in, StreamRef stream,
                                 KernelForm form = KernelForm::Chosen);
 
 } // namespace pycuda

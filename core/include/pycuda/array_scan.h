@@ -1,6 +1,6 @@
 // array_scan.h -- cumulative sums, products, minima and maxima along an axis of an array.
 //
-//     Array sums = scan(Scan::Sum, x, 0);              // numpy.cumsum(x, axis=0)
+//     Array sums = scan(Scan::Sum, x, 0, {.stream = s}); // numpy.cumsum(x, axis=0)
 #pragma once
 
 #include <pycuda/array.h>
@@ -26,7 +26,7 @@ struct ScanOptions {
     /// The type of the computation; by default the type of `out`, else the type that follows from
     /// the input's type.
     std::optional<ScalarType> dtype = {};
-    StreamRef stream = current_stream();
+    GivenStream stream;
     KernelForm form = KernelForm::Chosen;
 };
 
@@ -35,6 +35,6 @@ struct ScanOptions {
 /// operations depends on shape and layout only, so it is the same on every device. Returns `out` or
 /// a new array. Throws std::invalid_argument for an axis out of bounds or an `out` of another
 /// shape, UnsupportedTypes for structs and for types that cannot be cast.
-Array scan(Scan kind, const Array &in, int axis, const ScanOptions &options = {});
+Array scan(Scan kind, const Array &in, int axis, const ScanOptions &options);
 
 } // namespace pycuda

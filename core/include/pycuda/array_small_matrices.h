@@ -24,24 +24,22 @@ std::int64_t largest_matrix_in_block(ScalarType type) noexcept;
 // or types do not match.
 
 /// The solution x of a x = b; `b`: (count, n, columns). LU factorisation with partial pivoting.
-Array solve_small(const Array &a, const Array &b, const Array &failed,
-                  StreamRef stream = current_stream());
+Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef stream);
 
 /// The inverses. Gauss-Jordan elimination with partial pivoting.
-Array invert_small(const Array &a, const Array &failed, StreamRef stream = current_stream());
+Array invert_small(const Array &a, const Array &failed, StreamRef stream);
 
 /// The determinants, (count). 0 for a singular matrix.
-Array determine_small(const Array &a, StreamRef stream = current_stream());
+Array determine_small(const Array &a, StreamRef stream);
 
 struct SignAndLogarithm {
     Array sign, logarithm; ///< (count); 0 and -infinity for a singular matrix
 };
-SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream = current_stream());
+SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream);
 
 /// The Cholesky factor L, with L L^H = a, of Hermitian matrices. Reads the lower triangle. With
 /// `upper`, returns L^H and reads the upper triangle.
-Array cholesky_small(const Array &a, bool upper, const Array &failed,
-                     StreamRef stream = current_stream());
+Array cholesky_small(const Array &a, bool upper, const Array &failed, StreamRef stream);
 
 enum class SmallVectors : std::uint8_t { NotWanted, Wanted };
 
@@ -53,8 +51,7 @@ struct SmallSvd {
 /// The singular value decompositions U S V^H of matrices (count, m, n), m and n from 1 to
 /// largest_small_matrix(). One-sided Jacobi rotations. Sets `failed` to 1 if an element is not
 /// finite and, with vectors, if a singular value is 0: its vector in U is then not determined.
-SmallSvd svd_small(const Array &a, SmallVectors vectors, const Array &failed,
-                   StreamRef stream = current_stream());
+SmallSvd svd_small(const Array &a, SmallVectors vectors, const Array &failed, StreamRef stream);
 
 struct SmallEigen {
     Array values;                 ///< (count, n), rising
@@ -63,6 +60,6 @@ struct SmallEigen {
 /// Eigenvalues and eigenvectors of Hermitian matrices of which one triangle is read. One-sided
 /// Jacobi rotations. Sets `failed` to 1 if an element is not finite.
 SmallEigen eigh_small(const Array &a, bool upper, SmallVectors vectors, const Array &failed,
-                      StreamRef stream = current_stream());
+                      StreamRef stream);
 
 } // namespace pycuda

@@ -103,7 +103,7 @@ class ElementwiseKernel {
     /// `arrays` are the vector arguments in order; the first array determines the number of
     /// elements. Throws std::invalid_argument if an array that is used only as `x[i]` has another
     /// number of elements.
-    Call prepare(std::span<const ArrayView> arrays, StreamRef stream = current_stream(),
+    Call prepare(std::span<const ArrayView> arrays, StreamRef stream,
                  std::optional<IndexRange> range = {});
 
     /// Launches the kernel. The arguments match the declaration: ArrayViews, and numbers of exactly

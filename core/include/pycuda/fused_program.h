@@ -46,8 +46,7 @@ class FusedProgram {
 
     /// New arrays, one for each result. Throws as Fusion::run() and reduce(), and std::out_of_range
     /// for an axis that an array does not have.
-    std::vector<Array> run(std::span<const Array *const> arrays,
-                           StreamRef stream = current_stream(),
+    std::vector<Array> run(std::span<const Array *const> arrays, StreamRef stream,
                            KernelForm form = KernelForm::Chosen) const;
 
     int stage_count() const noexcept { return static_cast<int>(stages_.size()); }

@@ -83,7 +83,7 @@ class ReductionKernel {
     /// `arrays` are the vector arguments in order; the first array determines the number of
     /// elements. Throws std::invalid_argument if an array that is used only as `x[i]` has another
     /// number of elements.
-    Call prepare(std::span<const ArrayView> arrays, StreamRef stream = current_stream());
+    Call prepare(std::span<const ArrayView> arrays, StreamRef stream);
 
     /// Runs the reduction and writes the result to device memory at `out`.
     template <class... Args>

@@ -79,6 +79,14 @@ class StreamRef {
     CUstream handle_ = nullptr;
 };
 
+/// The stream of an operation's options. It has no default, so that no code forgets the stream: a
+/// part of an operation works in the stream of the whole operation.
+class GivenStream : public StreamRef {
+  public:
+    GivenStream(StreamRef stream) noexcept : StreamRef(stream) {}
+    GivenStream(const Stream &stream) : StreamRef(stream) {}
+};
+
 /// The stream of this thread's work that names none: that of the innermost StreamScope if it
 /// belongs to the current context, else the default stream. Call it after the context of the work
 /// has been made current (see work.h). Throws Error if the scope's stream was closed.

@@ -84,8 +84,7 @@ class [[nodiscard]] WorkContext {
 /// Costs nothing if the memory was allocated for this stream. For one thread.
 class [[nodiscard]] Work {
   public:
-    explicit Work(StreamRef stream = current_stream())
-        : stream_(stream.is_default() ? StreamRef() : stream) {
+    explicit Work(StreamRef stream) : stream_(stream.is_default() ? StreamRef() : stream) {
         if (stream_.get() != nullptr) [[unlikely]]
             find_capture();
     }

@@ -99,10 +99,9 @@ void multiply_by_reductions(const Product &product) {
     const Array left = product.a.view(a);
     const Array right = product.b.view(b);
     const Array *const factors[] = {&left, &right};
-    ReduceOptions options;
-    options.axes = std::uint32_t{1} << (a.dimensions() - 1);
-    options.dtype = product.type;
-    options.stream = product.stream;
+    const ReduceOptions options{.axes = std::uint32_t{1} << (a.dimensions() - 1),
+                                .dtype = product.type,
+                                .stream = product.stream};
     assign(product.out, reduce(Reduction::Dot, factors, options), Casting::Unsafe, product.stream);
 }
 

@@ -27,8 +27,11 @@ struct Movement {
     int axes = 0;
 
     KernelKey key() const noexcept {
-        return ((KernelKey{3} << 1 | static_cast<KernelKey>(direction)) << 5 | word) << 32 |
-               words << 8 | static_cast<KernelKey>(axes);
+        return KernelKey(KernelFamily::Movement)
+            .add(direction, 1)
+            .add(word, 5)
+            .add(words, 40)
+            .add(axes, 7);
     }
 };
 

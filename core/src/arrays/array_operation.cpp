@@ -32,8 +32,8 @@ std::uint64_t step_code(const ElementWalk &walk) noexcept {
 
 /// The key of an operation's kernel.
 KernelKey key_of(const TypedOperation &operation, unsigned numbers, const ElementWalk &walk) {
-    KernelKey key = 1; // 1: an operation
-    auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
+    KernelKey key(KernelFamily::Operation);
+    const auto add = [&](auto value, int bits) { key.add(value, bits); };
     add(static_cast<std::uint64_t>(operation.operation), 7);
     const int operands = operation.operands();
     for (int i = 0; i < max_operands; ++i)

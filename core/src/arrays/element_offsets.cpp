@@ -38,15 +38,13 @@ struct Indexing {
     bool is_small = false; ///< one block checks the indices and scatters
 
     KernelKey key() const noexcept {
-        KernelKey key = 11;
-        for (auto [value, bits] : {std::pair{static_cast<std::size_t>(task), 2},
-                                   {words, 24},
-                                   {word, 5},
-                                   {arrays, 7},
-                                   {static_cast<std::size_t>(dimensions), 7},
-                                   {std::size_t{is_small}, 1}})
-            key = key << bits | value;
-        return key;
+        return KernelKey(KernelFamily::Indexing)
+            .add(task, 2)
+            .add(words, 40)
+            .add(word, 5)
+            .add(arrays, 7)
+            .add(dimensions, 7)
+            .add(is_small, 1);
     }
 };
 

@@ -8,6 +8,8 @@
 #include <pycuda/module.h>
 
 #include <exception>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 
 namespace pycuda {
@@ -44,7 +46,7 @@ std::string named_source(std::string_view operation, std::string_view source) {
 
 KernelTable::~KernelTable() = default;
 
-void KernelTable::start(KernelKey key, std::string source) {
+void KernelTable::start(const KernelKey &key, std::string source) {
     auto in_background = [request = request_for(context_, std::move(source))] {
         return compile(request);
     };
@@ -62,8 +64,11 @@ Function KernelTable::compile_and_load(std::future<CompileResult> expected,
     return load_kernel(context_, operation, compiled);
 }
 
-const Function &KernelTable::make(KernelKey key, std::string_view operation,
+const Function &KernelTable::make(const KernelKey &key, std::string_view operation,
                                   const WriteSource &write) {
+    if (key.is_none())
+        throw std::logic_error("the key of a kernel for " + std::string(operation) +
+                               " has a field that is too wide");
     std::promise<const Function *> promise;
     std::shared_future<const Function *> made;
     std::future<CompileResult> expected;
@@ -93,14 +98,14 @@ const Function &KernelTable::make(KernelKey key, std::string_view operation,
     return *made.get();
 }
 
-const Function *KernelTable::keep(KernelKey key, Function kernel) {
+const Function *KernelTable::keep(const KernelKey &key, Function kernel) {
     std::lock_guard lock(mutex_);
     functions_.push_back(std::move(kernel));
     if (2 * functions_.size() > slots_.size()) {
         const std::vector<Slot> old = std::move(slots_);
         slots_.assign(2 * old.size(), {});
         for (const Slot &slot : old)
-            if (slot.key != 0)
+            if (!slot.key.is_none())
                 insert(slot);
     }
     insert({key, &functions_.back()});
@@ -108,8 +113,8 @@ const Function *KernelTable::keep(KernelKey key, Function kernel) {
 }
 
 void KernelTable::insert(const Slot &slot) noexcept {
-    std::size_t at = hash(slot.key);
-    while (slots_[at & (slots_.size() - 1)].key != 0)
+    std::size_t at = slot.key.hash();
+    while (!slots_[at & (slots_.size() - 1)].key.is_none())
         ++at;
     slots_[at & (slots_.size() - 1)] = slot;
 }

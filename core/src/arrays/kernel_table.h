@@ -10,6 +10,8 @@
 #include <pycuda/context.h>
 #include <pycuda/function.h>
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,12 +20,66 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pycuda {
 
-/// A kernel's identity. Zero is not a valid key.
-using KernelKey = std::uint64_t;
+/// What the kernels of a table compute. Each family has keys of its own.
+enum class KernelFamily : std::uint8_t {
+    None, ///< of the key that no kernel has
+    Operation,
+    Reduction,
+    Movement,
+    Scan,
+    Sort,
+    Search,
+    Product,
+    Nonzero,
+    Indexing,
+    SmallMatrices,
+    Rows,
+    CombinedRows,
+    Parts,
+};
+
+/// A kernel's identity: its family, and all that its source depends on, as fields of a fixed width.
+///
+///     KernelKey(KernelFamily::Search).add(type, 4).add(side, 1)
+class KernelKey {
+  public:
+    constexpr KernelKey() noexcept = default;
+    constexpr explicit KernelKey(KernelFamily family) noexcept : family_(family) {}
+
+    /// Appends a field. A value that needs more bits would change other fields, and so find another
+    /// kernel: the key then belongs to no family, and KernelTable throws std::logic_error.
+    template <class Value> constexpr KernelKey &add(Value value, int bits) noexcept {
+        const auto field = static_cast<std::uint64_t>(value);
+        used_ += bits;
+        if (used_ > 64 || field >> bits != 0) [[unlikely]]
+            family_ = KernelFamily::None;
+        fields_ = fields_ << bits | field;
+        return *this;
+    }
+
+    /// The fields as one number, which identifies the kernel among those of its family.
+    std::uint64_t fields() const noexcept { return fields_; }
+    bool is_none() const noexcept { return family_ == KernelFamily::None; }
+    std::size_t hash() const noexcept {
+        return ((fields_ ^ static_cast<std::uint64_t>(family_) << 56) * 0x9e3779b97f4a7c15u) >> 32;
+    }
+    auto operator<=>(const KernelKey &other) const noexcept {
+        return std::pair(family_, fields_) <=> std::pair(other.family_, other.fields_);
+    }
+    bool operator==(const KernelKey &other) const noexcept {
+        return family_ == other.family_ && (fields_ == other.fields_ || is_none());
+    }
+
+  private:
+    std::uint64_t fields_ = 0;
+    KernelFamily family_ = KernelFamily::None;
+    int used_ = 0; ///< bits
+};
 
 /// The name of the kernel of an operation: "pycuda_" and `operation`, which is an identifier.
 std::string own_kernel_name(std::string_view operation);
@@ -43,7 +99,7 @@ class KernelTable {
     /// The kernel for a key. `operation` names what the kernel computes; profiles and traces show
     /// this name. `write` returns the CUDA C++ source, with one kernel KERNEL.
     template <class Write>
-    const Function &find(KernelKey key, std::string_view operation, Write &&write) {
+    const Function &find(const KernelKey &key, std::string_view operation, Write &&write) {
         {
             std::lock_guard lock(mutex_);
             if (const Function *known = known_kernel(key)) [[likely]]
@@ -53,7 +109,8 @@ class KernelTable {
     }
 
     /// Announces a later find(key): a missing kernel is compiled in the background.
-    template <class Write> void expect(KernelKey key, std::string_view operation, Write &&write) {
+    template <class Write>
+    void expect(const KernelKey &key, std::string_view operation, Write &&write) {
         std::lock_guard lock(mutex_);
         if (known_kernel(key) == nullptr && !making_.contains(key) && !expected_.contains(key))
             start(key, named_source(operation, write()));
@@ -61,23 +118,23 @@ class KernelTable {
 
   private:
     struct Slot {
-        KernelKey key = 0;
+        KernelKey key;
         const Function *function = nullptr;
     };
     using WriteSource = std::function<std::string()>;
-    static std::size_t hash(KernelKey key) noexcept { return (key * 0x9e3779b97f4a7c15u) >> 32; }
-    const Function *known_kernel(KernelKey key) const noexcept {
-        for (std::size_t at = hash(key);; ++at) {
+    const Function *known_kernel(const KernelKey &key) const noexcept {
+        for (std::size_t at = key.hash();; ++at) {
             const Slot &slot = slots_[at & (slots_.size() - 1)];
-            if (slot.key == key || slot.key == 0)
+            if (slot.key == key || slot.key.is_none())
                 return slot.function; // null in an empty slot
         }
     }
-    const Function &make(KernelKey key, std::string_view operation, const WriteSource &write);
+    const Function &make(const KernelKey &key, std::string_view operation,
+                         const WriteSource &write);
     Function compile_and_load(std::future<CompileResult> expected, std::string_view operation,
                               const WriteSource &write) const;
-    const Function *keep(KernelKey key, Function kernel);
-    void start(KernelKey key, std::string source);
+    const Function *keep(const KernelKey &key, Function kernel);
+    void start(const KernelKey &key, std::string source);
     void insert(const Slot &slot) noexcept;
 
     Context context_;

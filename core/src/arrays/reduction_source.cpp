@@ -334,8 +334,8 @@ std::optional<Reduction> find_reduction(std::string_view numpy_name) noexcept {
 int reduction_inputs(Reduction reduction) noexcept { return reduction_row(reduction).inputs; }
 
 KernelKey ReductionVariant::key() const noexcept {
-    KernelKey key = 2; // 2: a reduction
-    auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
+    KernelKey key(KernelFamily::Reduction);
+    const auto add = [&](auto value, int bits) { key.add(value, bits); };
     static_assert(3 * reductions <= 1 << 6);
     add(static_cast<std::uint64_t>(reduction) + reductions * static_cast<std::uint64_t>(finish), 6);
     add(static_cast<std::uint64_t>(stored[0]), 4);

@@ -75,10 +75,14 @@ struct Combining {
     std::int64_t width = 1, n = 0; ///< elements of a row, and of all rows
 
     KernelKey key() const noexcept {
-        return KernelKey{14} << 56 | static_cast<KernelKey>(operation) << 24 |
-               static_cast<KernelKey>(type) << 16 | static_cast<KernelKey>(index) << 8 |
-               static_cast<KernelKey>(task) << 4 | static_cast<KernelKey>(is_small) << 2 |
-               static_cast<KernelKey>(width == 1) << 1 | static_cast<KernelKey>(is_wide(n));
+        return KernelKey(KernelFamily::CombinedRows)
+            .add(operation, 7)
+            .add(type, 4)
+            .add(index, 4)
+            .add(task, 2)
+            .add(is_small, 1)
+            .add(width == 1, 1)
+            .add(is_wide(n), 1);
     }
 };
 

@@ -247,7 +247,7 @@ Function Fusion::kernel(const Typed &program, const ReductionVariant &variant) c
                 found.kernel.context().usable())
                 return found.kernel;
     }
-    std::string key = text_ + "|reduce" + std::to_string(number);
+    std::string key = text_ + "|reduce" + std::to_string(number.fields());
     for (ScalarType type : program.types)
         key += "," + std::to_string(static_cast<int>(type));
     const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};

@@ -49,15 +49,13 @@ struct Finding {
     bool packed = false;             ///< bytes that start at a multiple of 16
 
     KernelKey key() const noexcept {
-        KernelKey key = 9;
-        for (auto [value, bits] : {std::pair{static_cast<std::size_t>(step), 2},
-                                   {static_cast<std::size_t>(type), 4},
-                                   {std::size_t{axes}, 7},
-                                   {word, 5},
-                                   {std::size_t{packed}, 1},
-                                   {words, 39}})
-            key = key << bits | value;
-        return key;
+        return KernelKey(KernelFamily::Nonzero)
+            .add(step, 2)
+            .add(type, 4)
+            .add(axes, 7)
+            .add(word, 5)
+            .add(packed, 1)
+            .add(words, 40);
     }
 };
 

@@ -79,8 +79,7 @@ struct Form {
     int axes;
 
     KernelKey key() const noexcept {
-        return KernelKey{15} << 56 | static_cast<KernelKey>(word) << 16 |
-               static_cast<KernelKey>(parts) << 8 | static_cast<KernelKey>(axes);
+        return KernelKey(KernelFamily::Parts).add(word, 5).add(parts, 8).add(axes, 6);
     }
     std::string source() const {
         return std::string("typedef ") + word_name(word) + " Word;\n#define PARTS " +

@@ -150,10 +150,8 @@ void multiply_by_tiles(const Product &product) {
         for (const Layout &layout : batch)
             arguments.add(layout.stride(axis));
     const ScalarType a = product.a.scalar_type(), b = product.b.scalar_type();
-    KernelKey key = 7; // 7: a product
-    for (unsigned value : {static_cast<unsigned>(a), static_cast<unsigned>(b),
-                           static_cast<unsigned>(product.type), static_cast<unsigned>(axes)})
-        key = key << 6 | value;
+    const KernelKey key =
+        KernelKey(KernelFamily::Product).add(a, 4).add(b, 4).add(product.type, 4).add(axes, 7);
     const Function &kernel = product.out.context()->kernels().find(
         key, "matmul", [&] { return tile_source(a, b, product.type, axes); });
     LaunchConfig config;

@@ -34,10 +34,13 @@ struct Copying {
     bool is_small = false;
 
     KernelKey key() const noexcept {
-        return KernelKey{13} << 56 | static_cast<KernelKey>(task) << 16 |
-               static_cast<KernelKey>(is_small) << 24 | static_cast<KernelKey>(index) << 8 |
-               static_cast<KernelKey>(word) << 2 | static_cast<KernelKey>(words == 1) << 1 |
-               static_cast<KernelKey>(is_wide(n));
+        return KernelKey(KernelFamily::Rows)
+            .add(task, 2)
+            .add(is_small, 1)
+            .add(index, 4)
+            .add(word, 5)
+            .add(words == 1, 1)
+            .add(is_wide(n), 1);
     }
 };
 

@@ -77,17 +77,15 @@ struct Scanning {
                                              : rows * tiles();
     }
     KernelKey key() const noexcept {
-        KernelKey key = 4; // 4: a scan
-        for (auto [value, bits] : {std::pair<unsigned, int>{static_cast<unsigned>(kind), 2},
-                                   {static_cast<unsigned>(stored), 4},
-                                   {static_cast<unsigned>(type), 4},
-                                   {static_cast<unsigned>(method), 2},
-                                   {vectors, 1},
-                                   {rolled, 1},
-                                   {static_cast<unsigned>(axes), 6},
-                                   {pipeline.stages, 4}})
-            key = key << bits | value;
-        return key;
+        return KernelKey(KernelFamily::Scan)
+            .add(kind, 2)
+            .add(stored, 4)
+            .add(type, 4)
+            .add(method, 2)
+            .add(vectors, 1)
+            .add(rolled, 1)
+            .add(axes, 7)
+            .add(pipeline.stages, 4);
     }
 };
 

@@ -138,10 +138,7 @@ void search(const Array &out, const Array &sorted, const Array &values, SearchSi
     arguments.add(geometry);
     const ScalarType type = sorted.scalar_type();
     const bool wide = geometry.length >= std::int64_t{1} << 30;
-    KernelKey key = 6;
-    key = key << 4 | static_cast<KernelKey>(type);
-    key = key << 1 | static_cast<KernelKey>(side);
-    key = key << 1 | static_cast<KernelKey>(wide);
+    const KernelKey key = KernelKey(KernelFamily::Search).add(type, 4).add(side, 1).add(wide, 1);
     const std::shared_ptr<ArrayContext> &context = out.context();
     const Function &kernel = context->kernels().find(
         key, "searchsorted", [&] { return search_source(type, side, wide); });

@@ -117,10 +117,8 @@ void launch(Form form, const Array &a, const Stack &stack, KernelArguments &argu
     while (side < stack.side())
         side *= 2;
     const ScalarType type = a.scalar_type();
-    KernelKey key = 13; // 13: small matrices
-    key = key << 4 | static_cast<KernelKey>(form);
-    key = key << 8 | static_cast<KernelKey>(type);
-    key = key << 8 | static_cast<KernelKey>(side);
+    const KernelKey key =
+        KernelKey(KernelFamily::SmallMatrices).add(form, 4).add(type, 4).add(side, 16);
     const Function &kernel = a.context()->kernels().find(key, names[static_cast<unsigned>(form)],
                                                          [&] { return source(form, type, side); });
     const unsigned block = threads_of_block(side);

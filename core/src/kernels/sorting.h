@@ -53,17 +53,15 @@ struct SortVariant {
     unsigned group = 0; ///< of SelectHeld and SortShort: the threads of a row
 
     KernelKey key() const noexcept {
-        KernelKey key = 5; // a sort
-        for (auto [value, bits] : {std::pair<unsigned, int>{static_cast<unsigned>(type), 4},
-                                   {static_cast<unsigned>(stage), 5},
-                                   {pairs, 1},
-                                   {wide, 1},
-                                   {tile.items, 5},
-                                   {tile.threads / 128, 4},
-                                   {static_cast<unsigned>(tile.ranking), 2},
-                                   {static_cast<unsigned>(std::bit_width(group)), 4}})
-            key = key << bits | value;
-        return key;
+        return KernelKey(KernelFamily::Sort)
+            .add(type, 4)
+            .add(stage, 5)
+            .add(pairs, 1)
+            .add(wide, 1)
+            .add(tile.items, 16)
+            .add(tile.threads, 11)
+            .add(tile.ranking, 2)
+            .add(std::bit_width(group), 6);
     }
 };
 

@@ -200,6 +200,27 @@ PROCESSOR = re.compile(
     r"|gregs|uc_mcontext|[ixe]mmintrin\.h|Intrinsics(X86|AArch64)\.h|x86_(avx|sse)\w*|aarch64_\w+|arm_neon\.h|stmxcsr|ldmxcsr|fpcr|cpuid)\b"
 )
 
+# What no C++ file of the library may say, except for the one file named: a pattern, the file, the rule.
+RULES = [
+    (
+        re.compile(r"=\s*(pycuda::)?current_stream\(\)\s*[,)]"),
+        "",
+        "a default argument may not be the current stream, which is known after the context only",
+    ),
+    (
+        re.compile(
+            r"^[ \t]+[\w:]*Stream\w*\s+\w+_?\s*=\s*current_stream\(\);", re.MULTILINE
+        ),
+        ".cpp",
+        "a member may not start as the current stream; let its type be GivenStream",
+    ),
+    (
+        re.compile(r"\bimage_kind\(\)\s*[!=]="),
+        "core/src/objects/device_traits.cpp",
+        "only device_traits.h asks which driver it is",
+    ),
+]
+
 MAX_LINES = {".cpp": 600, ".h": 300, ".cuh": 600, ".py": 600}
 
 # Exceptions from the size limits, each with its reason and its own limit.
@@ -331,6 +352,17 @@ def check_processor(path: Path, code: str, report: Report) -> None:
         )
 
 
+def check_rules(path: Path, code: str, report: Report) -> None:
+    """Checks RULES in the library. An exception that is a suffix applies to all files that end so."""
+    if not is_within(path, {"core", "python/src"}):
+        return
+    for pattern, exception, rule in RULES:
+        if exception and path.as_posix().endswith(exception):
+            continue
+        for match in pattern.finditer(code):
+            report.add(path, code.count("\n", 0, match.start()) + 1, rule)
+
+
 def check_size(path: Path, lines: int, report: Report) -> None:
     limit = MAX_LINES.get(path.suffix)
     if path.as_posix() in LONGER:
@@ -352,6 +384,7 @@ def check_cpp(root: Path, path: Path, report: Report) -> list[Path]:
     includes = []
     code = strip_comments(text)
     check_processor(path, code, report)
+    check_rules(path, code, report)
     for number, line in enumerate(code.splitlines(), start=1):
         if match := re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line):
             target = resolve_include(root, path, match.group(1))

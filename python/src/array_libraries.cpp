@@ -14,6 +14,7 @@
 
 #include <pycuda/array_libraries.h>
 #include <pycuda/array_small_matrices.h>
+#include <pycuda/device_traits.h>
 #include <pycuda/driver.h>
 
 #include <nanobind/stl/string.h>
@@ -201,13 +202,11 @@ void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, n
 /// 0 if threads are lanes of a CPU: code that keeps a matrix in registers takes long to compile
 /// there, and the other algorithms are faster.
 std::int64_t largest_small(nb::handle dtype) {
-    return driver().image_kind() == ImageKind::Ptx ? 0
-                                                   : largest_small_matrix(number_type_of(dtype));
+    return runs_on_host() ? 0 : largest_small_matrix(number_type_of(dtype));
 }
 
 std::int64_t largest_in_block(nb::handle dtype) {
-    return driver().image_kind() == ImageKind::Ptx ? 0
-                                                   : largest_matrix_in_block(number_type_of(dtype));
+    return runs_on_host() ? 0 : largest_matrix_in_block(number_type_of(dtype));
 }
 
 nb::object small_solve(nb::handle a, nb::handle b, nb::handle failed, nb::handle stream) {
@@ -296,7 +295,7 @@ void bind_array_libraries(nb::module_ &module) {
     module.def("_array_host_has_arrays", host_has_arrays);
     module.def(
         "_array_threads_are_cores", // a CPU's cores: few threads, and blocks of one thread are fast
-        [] { return driver().image_kind() == ImageKind::Ptx; });
+        runs_on_host);
     module.def("_array_wait_for_host", wait_for_host, nb::arg("stream") = nb::none());
     module.def("_small_largest", largest_small, nb::arg("dtype"));
     module.def("_small_largest_in_block", largest_in_block, nb::arg("dtype"));

@@ -8,6 +8,7 @@
 #include "cuda_array.h"
 #include "device_pointer.h"
 
+#include <pycuda/device_traits.h>
 #include <pycuda/driver.h>
 #include <pycuda/handle.h>
 
@@ -33,9 +34,9 @@ void *find_function(const char *name) {
 }
 
 /// A function of the driver for OpenGL.
-/// softcuda, which loads PTX, has the functions, but no display: they are not supported.
+/// A driver without GPUs has the functions, but no display: they are not supported.
 bool have_opengl() {
-    return driver_for_cleanup() && driver().image_kind() != ImageKind::Ptx &&
+    return driver_for_cleanup() && !runs_on_host() &&
            find_function("cuGraphicsGLRegisterBuffer") != nullptr;
 }
 

@@ -55,6 +55,26 @@ def test_correct_files_pass(tmp_path):
             "softcuda/src/support may not include from core",
         ),
         (
+            "core/include/pycuda/bad.h",
+            header(
+                "bad.h",
+                "Array copy(const Array &x, StreamRef s = current_stream(),\n    int n);\n",
+            ),
+            "core/include/pycuda/bad.h:3: a default argument may not be the current stream",
+        ),
+        (
+            "python/src/bad.h",
+            header(
+                "bad.h", "struct A {\n    StreamRef stream = current_stream();\n};\n"
+            ),
+            "python/src/bad.h:4: a member may not start as the current stream",
+        ),
+        (
+            "core/src/bad.cpp",
+            "// bad.cpp -- a test.\nbool f() { return driver().image_kind() == ImageKind::Ptx; }\n",
+            "core/src/bad.cpp:2: only device_traits.h asks which driver it is",
+        ),
+        (
             "core/src/bad.cpp",
             "// bad.cpp -- a test.\n#include <cudaProfiler.h>\n",
             "core/src/bad.cpp:2: <cudaProfiler.h> may be included in tests and benchmarks",

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <pycuda/context.h>
+#include <pycuda/device_traits.h>
 #include <pycuda/event.h>
 #include <pycuda/memory_pool.h>
 #include <pycuda/stream.h>
@@ -71,7 +72,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     LibraryHandles &libraries() noexcept { return *libraries_; }
     /// Flags that kernels of the library set if they find an error.
     ErrorFlags &error_flags() noexcept { return *error_flags_; }
-    int processors() const noexcept { return processors_; }
+    const DeviceTraits &traits() const noexcept { return traits_; }
 
     /// A non-blocking stream for work that must run while other streams are captured.
     StreamRef side_stream();
@@ -95,7 +96,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     std::unique_ptr<KernelTable> kernels_;
     std::shared_ptr<LibraryHandles> libraries_;
     std::unique_ptr<ErrorFlags> error_flags_;
-    int processors_;
+    const DeviceTraits traits_;
 };
 
 /// An allocator that a thread's arrays use instead of the context's pools.

@@ -27,6 +27,7 @@
 #include <pycuda/copy.h>
 #include <pycuda/cuda_array.h>
 #include <pycuda/device.h>
+#include <pycuda/device_traits.h>
 #include <pycuda/driver.h>
 #include <pycuda/dtype.h>
 #include <pycuda/elementwise_kernel.h>

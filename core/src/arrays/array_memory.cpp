@@ -59,8 +59,7 @@ std::shared_ptr<ArrayContext> find_or_make(CUcontext handle) {
 ArrayContext::ArrayContext(Context context)
     : context_(std::move(context)), pool_(MemoryPool::device()),
       kernels_(std::make_unique<KernelTable>(context_)), libraries_(LibraryHandles::make(context_)),
-      error_flags_(std::make_unique<ErrorFlags>(context_)),
-      processors_(context_.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)) {
+      error_flags_(std::make_unique<ErrorFlags>(context_)), traits_(context_.device()) {
     pool_.on_out_of_memory([this] { free_waiting_blocks(); });
 }
 

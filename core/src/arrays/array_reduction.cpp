@@ -533,8 +533,8 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     merge_axes(work);
     choose_team(work);
     work.variant.wide_index = needs_wide_index(work);
-    choose_chunks(work, context->processors());
-    choose_access(work, context->processors());
+    choose_chunks(work, context->traits().processors);
+    choose_access(work, context->traits().processors);
     run(work, result, options.stream);
     return result;
 }

@@ -7,7 +7,7 @@
 
 #include "arrays/device_complex.h"
 
-#include <pycuda/driver.h>
+#include <pycuda/device_traits.h>
 
 #include <algorithm>
 #include <cctype>
@@ -533,8 +533,7 @@ std::string compute_name(ScalarType type) {
 }
 
 bool is_rolled(KernelForm form) {
-    return form == KernelForm::Chosen ? driver().image_kind() == ImageKind::Ptx
-                                      : form == KernelForm::Rolled;
+    return form == KernelForm::Chosen ? runs_on_host() : form == KernelForm::Rolled;
 }
 
 } // namespace pycuda

@@ -147,7 +147,7 @@ std::int64_t copies_in_table(const Combining &combining, const Geometry &geometr
 }
 
 void choose_grid(Call &call) {
-    const std::int64_t processors = call.base.context()->processors();
+    const std::int64_t processors = call.base.context()->traits().processors;
     call.config.block = {block};
     if (call.combining.is_small) {
         call.config.grid = {1};

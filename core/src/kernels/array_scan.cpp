@@ -157,7 +157,7 @@ void choose_pipeline(Scanning &work, const Array &in, const Array &out) {
         return;
     const auto tile_bytes = static_cast<std::size_t>(work.tile()) * in.item_size();
     const std::optional<ScanPipeline> pipeline =
-        ScanPipeline::plan(out.context()->context().device(), tile_bytes, work.rows * work.tiles());
+        ScanPipeline::plan(out.context()->traits(), tile_bytes, work.rows * work.tiles());
     if (!pipeline)
         return;
     work.method = ScanMethod::Pipeline;

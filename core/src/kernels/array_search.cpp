@@ -143,7 +143,7 @@ void search(const Array &out, const Array &sorted, const Array &values, SearchSi
     const Function &kernel = context->kernels().find(
         key, "searchsorted", [&] { return search_source(type, side, wide); });
     const std::int64_t blocks = divide_up(geometry.count, threads);
-    const std::int64_t resident = std::int64_t{8} * context->processors();
+    const std::int64_t resident = std::int64_t{8} * context->traits().processors;
     LaunchConfig config;
     config.block = {threads};
     config.grid = {sort_grid(geometry.levels == 0 ? blocks : std::min(blocks, resident))};

@@ -84,7 +84,7 @@ void select_in_parts(const Selecting &selecting) {
     const auto ranks = static_cast<std::int64_t>(selecting.ranks.size());
     const Array counts = work.scratch(work.rows * passes * ranks * digits * 4);
     fill_32_async(work.address(counts), 0, counts.size() / 4, work.use.stream());
-    const std::int64_t blocks = std::int64_t{8} * work.keys.context()->processors();
+    const std::int64_t blocks = std::int64_t{8} * work.keys.context()->traits().processors;
     const std::int64_t parts =
         std::clamp<std::int64_t>(divide_up(blocks, work.rows), 1, divide_up(work.length, 2 * tile));
     const auto chunk = static_cast<std::int32_t>(divide_up(work.length, parts));
@@ -140,7 +140,7 @@ Selecting select_rows(Sorting &work, std::span<const std::int64_t> ranks, const 
     const std::int64_t found = work.rows * static_cast<std::int64_t>(ranks.size());
     Selecting selecting{work, ranks, work.scratch(found * sought_bytes), out};
     // One block for each row, if there are enough rows to use the whole device.
-    const std::int64_t processors = work.keys.context()->processors();
+    const std::int64_t processors = work.keys.context()->traits().processors;
     if (work.rows >= 2 * processors || work.rows > most_rows)
         select_in_rows(selecting);
     else

@@ -7,7 +7,7 @@
 
 #include <pycuda/array_operation.h>
 #include <pycuda/copy.h>
-#include <pycuda/driver.h>
+#include <pycuda/device_traits.h>
 #include <pycuda/launch.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ void sort_small_rows(Sorting &work) {
 bool are_short(const Sorting &work) {
     const std::int64_t most = item_size(work.type()) == 8 ? 64 : 128;
     return work.length <= 32 ||
-           (work.length <= most && work.rows >= work.keys.context()->processors());
+           (work.length <= most && work.rows >= work.keys.context()->traits().processors);
 }
 
 /// Sorts short rows by lanes of a warp; see sort_short.cuh.
@@ -120,7 +120,7 @@ Array count_digits(Sorting &work) {
     const auto passes = static_cast<std::int64_t>(item_size(work.type()));
     const Array counts = work.scratch(work.rows * passes * digits * 8);
     fill_32_async(work.address(counts), 0, counts.size() / 4, work.use.stream());
-    const std::int64_t wanted = std::int64_t{8} * work.keys.context()->processors();
+    const std::int64_t wanted = std::int64_t{8} * work.keys.context()->traits().processors;
     const std::int64_t blocks = std::clamp<std::int64_t>(
         divide_up(wanted, work.rows), 1, divide_up(work.length, std::int64_t{4} * threads));
     const Function &kernel = work.kernel({work.type(), SortStage::Count, work.pairs, false, {}});
@@ -265,7 +265,7 @@ Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &opt
 
 bool is_serial(const SortOptions &options) {
     return options.method == SortMethod::Serial ||
-           (options.method == SortMethod::Chosen && driver().image_kind() == ImageKind::Ptx);
+           (options.method == SortMethod::Chosen && runs_on_host());
 }
 
 Array finish(const Sorting &work, int axis) { return with_last_axis(work.result, axis, true); }

@@ -32,7 +32,7 @@ struct Geometry {
 };
 
 Geometry geometry_of(const Sorting &work) {
-    const std::int64_t processors = work.keys.context()->processors();
+    const std::int64_t processors = work.keys.context()->traits().processors;
     const std::int64_t parts =
         divide_up(std::max(processors, std::min<std::int64_t>(4 * processors, 16)), work.rows);
     const std::int64_t chunks = std::clamp<std::int64_t>(work.length / (shortest / 8), 1, parts);
@@ -58,9 +58,7 @@ std::int64_t plan_bytes(ScalarType type) {
 /// Whether the keys of a bucket can be sorted in shared memory.
 bool has_room(const Sorting &work) {
     return !work.pairs && item_size(work.type()) >= 4 &&
-           work.keys.context()->context().device().attribute(
-               CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) >=
-               static_cast<int>(shared_bytes);
+           work.keys.context()->traits().shared_bytes >= shared_bytes;
 }
 
 const Function &sorting_kernel(const Sorting &work, LaunchConfig &config) {

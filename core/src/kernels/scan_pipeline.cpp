@@ -1,14 +1,11 @@
 // scan_pipeline.cpp -- computes how many stages fit into a multiprocessor's shared memory.
 #include "kernels/scan_pipeline.h"
 
-#include <pycuda/compute_capability.h>
-
 #include <algorithm>
 
 namespace pycuda {
 namespace {
 
-constexpr ComputeCapability first_with_bulk_copies = {9, 0};
 /// The memory of copies in flight and of tiles that wait for preceding sums. With tiles of 32 KB,
 /// seven read and write 3650 GB/s on an H200, six 3590, five 3500.
 constexpr std::size_t most_bytes = std::size_t{224} << 10;
@@ -18,15 +15,13 @@ constexpr std::size_t own_bytes = 3 << 10;
 
 } // namespace
 
-std::optional<ScanPipeline> ScanPipeline::plan(const Device &device, std::size_t tile_bytes,
+std::optional<ScanPipeline> ScanPipeline::plan(const DeviceTraits &device, std::size_t tile_bytes,
                                                std::int64_t tiles) {
-    if (tiles < fewest_tiles || device.compute_capability() < first_with_bulk_copies)
+    if (tiles < fewest_tiles || !device.has_bulk_copies)
         return {};
-    const std::int64_t processors = device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    const auto shared = static_cast<std::size_t>(
-        device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+    const std::int64_t processors = device.processors;
     const std::size_t stages =
-        std::min(std::min(most_bytes, shared - own_bytes) / tile_bytes, most_stages);
+        std::min(std::min(most_bytes, device.shared_bytes - own_bytes) / tile_bytes, most_stages);
     if (stages < fewest_stages || tiles < fewest_tiles * processors)
         return {};
     return ScanPipeline{static_cast<unsigned>(stages), static_cast<unsigned>(stages * tile_bytes),

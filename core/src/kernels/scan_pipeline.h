@@ -1,7 +1,7 @@
 // scan_pipeline.h -- whether a device runs long scans as a pipeline, and with how much memory.
 #pragma once
 
-#include <pycuda/device.h>
+#include <pycuda/device_traits.h>
 #include <pycuda/function.h>
 #include <pycuda/launch.h>
 
@@ -24,7 +24,7 @@ struct ScanPipeline {
 
     /// Empty if the device has no bulk copies, if its shared memory is too small for tiles of
     /// `tile_bytes`, or if there are so few tiles that one block for each tile is faster.
-    static std::optional<ScanPipeline> plan(const Device &device, std::size_t tile_bytes,
+    static std::optional<ScanPipeline> plan(const DeviceTraits &device, std::size_t tile_bytes,
                                             std::int64_t tiles);
 
     /// The configuration for a launch of `kernel`, a kernel of this pipeline.

@@ -114,7 +114,7 @@ void sort_serially(Sorting &work) {
         return;
     }
     const bool wide = work.length >= longest_narrow;
-    const std::int64_t wanted = chunks_per_processor * work.keys.context()->processors();
+    const std::int64_t wanted = chunks_per_processor * work.keys.context()->traits().processors;
     const std::int64_t chunks = std::min(wanted, work.length / (shortest_cut / 4));
     if (work.length < shortest_cut || work.rows >= wanted)
         sort_row_by_row(work, wide);

@@ -12,7 +12,7 @@
 #include "kernels/device/shuffle.cuh.h"
 
 #include <pycuda/copy.h>
-#include <pycuda/driver.h>
+#include <pycuda/device_traits.h>
 #include <pycuda/launch.h>
 #include <pycuda/work.h>
 
@@ -33,7 +33,7 @@ constexpr const char *access_names[] = {"Vectors", "Elements", "Strided"};
 struct Form {
     Access access;
     unsigned stages = 0;
-    bool rolled = driver().image_kind() == ImageKind::Ptx; // for a CPU
+    bool rolled = runs_on_host();
 };
 
 /// The elements of a thread: `rows` vectors of `neighbours` elements.
@@ -172,7 +172,7 @@ std::shared_ptr<const KernelVariant> ScanKernel::launch(StreamRef stream, const 
     Form form = {state_->choose_access(out, in)};
     std::optional<ScanPipeline> pipeline;
     if (form.access == Access::Vectors && tiles >= ScanPipeline::fewest_tiles)
-        pipeline = ScanPipeline::plan(Context::require_current().device(), tile * in.item_size,
+        pipeline = ScanPipeline::plan(ArrayContext::current()->traits(), tile * in.item_size,
                                       static_cast<std::int64_t>(tiles));
     form.stages = pipeline ? pipeline->stages : 0;
     const char key[] = {static_cast<char>('0' + static_cast<int>(form.access)),

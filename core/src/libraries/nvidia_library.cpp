@@ -4,6 +4,7 @@
 #include "compile/compiler_search.h"
 
 #include <pycuda/array_libraries.h>
+#include <pycuda/device_traits.h>
 #include <pycuda/driver.h>
 #include <pycuda/error.h>
 
@@ -42,7 +43,7 @@ std::optional<std::string> find_library(const LibraryDescription &description) {
         return find_in(choice.folder, description.files);
     if (choice.kind == LibraryChoice::Kind::None)
         return {};
-    if (driver().image_kind() == ImageKind::Ptx)
+    if (runs_on_host())
         return find_beside_driver(description);
     return compile_detail::find_toolkit_library(description.files);
 }
@@ -105,8 +106,7 @@ std::optional<int> library_type(ScalarType type) noexcept {
 }
 
 bool host_has_arrays() {
-    return driver().image_kind() == ImageKind::Ptx &&
-           LibraryChoice::get().kind == LibraryChoice::Kind::Found;
+    return runs_on_host() && LibraryChoice::get().kind == LibraryChoice::Kind::Found;
 }
 
 bool is_library_float(ScalarType type) noexcept {

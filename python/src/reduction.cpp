@@ -52,6 +52,7 @@ class BoundReduction {
         const CallKeywords read = read_keywords(keywords);
         WorkScope device;
         device.add(args);
+        device.add(read.out);
         device.enter();
         StagedArguments staged(stream_ref(read.stream));
         const StreamRef stream = staged.queue();

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.driver as cuda
 from pycuda import gpuarray, nccl
@@ -381,4 +382,110 @@ def test_a_kernel_with_an_array_of_another_device(run_program):
         SOFTCUDA_DEVICES="2",
         PYCUDA_DRIVER="softcuda",
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+PEERS = """
+import numpy as np
+import pycuda.driver as cuda
+
+cuda.init()
+contexts = [cuda.Device(i).retain_primary_context() for i in range(cuda.Device.count())]
+contexts[0].push()
+from pycuda import gpuarray
+from pycuda.elementwise import ElementwiseKernel
+
+change = ElementwiseKernel("double *z, double k", "for (int j = 0; j < 2000; j++) z[i] = fmod(z[i] + k, 251.0)")
+
+def filled(value, n=50000):
+    made = gpuarray.empty(n, np.float64)
+    made.fill(value)
+    return made
+
+def where(array):
+    return int(array.gpudata)
+"""
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="only softcuda has a schedule")
+def test_a_copy_between_devices_keeps_its_memory(run_program):
+    """The default streams of two devices have the same handle, but do not wait for each other."""
+    done = run_program(
+        PEERS
+        + """
+source = filled(7)
+change(source, 1.0)
+with cuda.Device(1):
+    target = filled(1)
+place = where(target)
+cuda.memcpy_peer_async(target, source, source.nbytes, contexts[1], contexts[0])
+del target
+with cuda.Device(1):
+    later = filled(3)
+    assert where(later) == place
+    cuda.Context.synchronize()
+cuda.Context.synchronize()
+with cuda.Device(1):
+    assert (later.get() == 3).all(), later.get()
+""",
+        SOFTCUDA_DEVICES="2",
+        SOFTCUDA_SCHEDULE="1",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="only softcuda has a schedule")
+def test_to_device_follows_the_earlier_work_with_its_memory(run_program):
+    done = run_program(
+        PEERS
+        + """
+stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+with stream:
+    x = filled(5)
+with cuda.Device(1):
+    earlier = filled(1)
+    change(earlier, 1.0)
+    place = where(earlier)
+    del earlier
+with stream:
+    y = x.to_device(1)
+assert where(y) == place
+with cuda.Device(1):
+    assert (y.get() == 5).all(), y.get()
+    cuda.Context.synchronize()
+    assert (y.get() == 5).all(), y.get()
+""",
+        SOFTCUDA_DEVICES="2",
+        SOFTCUDA_SCHEDULE="1",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="only softcuda has a schedule")
+def test_an_array_of_another_context_of_the_device_keeps_its_memory(run_program):
+    """Both contexts share the device's memory, but their default streams do not wait for each other."""
+    done = run_program(
+        PEERS
+        + """
+second = cuda.Device(0).make_context()
+y = filled(7)
+place = where(y)
+cuda.Context.synchronize()
+cuda.Context.pop()
+x = filled(1)
+change(x, 1.0)
+before = x.copy()
+z = x + y
+del y
+second.push()
+later = filled(3)
+assert where(later) == place
+cuda.Context.synchronize()
+cuda.Context.pop()
+cuda.Context.synchronize()
+assert (z.get() == before.get() + 7).all(), z.get()
+second.detach()
+""",
+        SOFTCUDA_SCHEDULE="1",
+    )
     assert done.returncode == 0, done.stderr

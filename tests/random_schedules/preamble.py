@@ -229,6 +229,13 @@ def run_together(*jobs):
         raise errors[0]
 
 
+def copied(x):
+    """The elements, by a synchronous copy in the current stream."""
+    host = np.empty(x.shape, x.dtype)
+    cuda.memcpy_dtoh(host, x)
+    return host
+
+
 def check(name, found, expected):
     if not np.array_equal(np.array(found), np.array(expected)):
         raise AssertionError(f"{name} is {np.array(found)}, not {np.array(expected)}")

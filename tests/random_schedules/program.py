@@ -317,21 +317,39 @@ class Writer:
             self.order.work(one.stream, reads, writes)
 
     def add_to_device(self, step: Step) -> None:
-        """A copy of an array on the other device. The program waits before and after, for all work."""
+        """A copy of an array on the other device. The call waits for all work on the array's device."""
         x, z = step.names["x"], step.names["z"]
-        if x not in self.values.memory:
+        if self.values.device.get(x) != step.stream.device:
             raise InvalidError
+        self.prepare(step, {self.values.memory[x]}, set())
         self.lines += [
-            "finish_all()",
-            f"{z} = {x}.to_device({1 - self.values.device[x]})",
+            f"with {step.stream.name}:",
+            f"    {z} = {x}.to_device({1 - step.stream.device})",
             f"h{z[1:]} = h{x[1:]}.copy()",
-            "finish_all()",
         ]
         for stream in STREAMS:
-            self.order.host_waits(stream)
+            if stream.device == step.stream.device:
+                self.order.host_waits(stream)
         self.values.size[z] = self.values.size[x]
         self.values.device[z] = 1 - self.values.device[x]
         self.values.memory[z], self.values.plain[z] = z, True
+
+    def add_peer_copy(self, step: Step) -> None:
+        """A copy between devices, in a stream of either."""
+        values, x, z = self.values, step.names["x"], step.names["z"]
+        if not (values.plain.get(x) and values.plain.get(z)) or (
+            values.size[x] != values.size[z] or values.device[x] == values.device[z]
+        ):
+            raise InvalidError
+        reads, writes = {values.memory[x]}, {values.memory[z]}
+        self.prepare(step, reads, writes)
+        contexts = ", ".join(f"contexts[{values.device[name]}]" for name in (z, x))
+        self.lines += [
+            f"with device{step.stream.device}:",
+            f"    cuda.memcpy_peer_async({z}, {x}, {x}.nbytes, {contexts}, {step.stream.name}.stream)",
+            f"h{z[1:]}[...] = h{x[1:]}",
+        ]
+        self.order.work(step.stream, reads, writes)
 
     def end(self) -> None:
         """Compares everything."""
@@ -381,11 +399,11 @@ class Generator:
     def step(self) -> Step | None:
         pick = self.random.choices(
             ("value", "change", "view", "locked", "foreign", "check", "drop", "host", "capture",
-             "launch", "threads", "reduce_all", "to_device"),
-            (22, 30, 8, 8, 6, 4, 10, 2, 3, 8, 4, 2, 1),
+             "launch", "threads", "reduce_all", "to_device", "peer_copy"),
+            (22, 30, 8, 8, 6, 4, 10, 2, 3, 8, 4, 2, 2, 4),
         )[0]  # fmt: skip
         stream = self.random.choice(self.streams)
-        if pick in ("launch", "capture", "reduce_all", "threads", "to_device", "host"):
+        if pick in ("launch", "capture", "reduce_all", "threads", "host"):
             return getattr(self, pick)()
         return getattr(self, pick)(stream)
 
@@ -530,14 +548,26 @@ class Generator:
             return None
         return Step(kind, self.streams[0], {}, {}, "reduce_all", tuple(inner))
 
-    def to_device(self) -> Step | None:
-        if self.devices < 2:
+    def to_device(self, stream: Stream) -> Step | None:
+        devices = self.writer.values.device
+        names = sorted(name for name in devices if devices[name] == stream.device)
+        if self.devices < 2 or not names:
             return None
-        names = sorted(self.writer.values.memory)
-        return Step(
-            table.CHECKS[0],
-            self.streams[0],
-            {"x": self.random.choice(names), "z": self.name()},
-            {},
-            "to_device",
-        )
+        names = {"x": self.random.choice(names), "z": self.name()}
+        return Step(table.CHECKS[0], stream, names, self.waits(), "to_device")
+
+    def peer_copy(self, stream: Stream) -> Step | None:
+        values = self.writer.values
+        pairs = [
+            (x, z)
+            for x in values.memory
+            for z in values.memory
+            if values.device[x] != values.device[z]
+            and values.size[x] == values.size[z]
+            and values.plain[x]
+            and values.plain[z]
+        ]
+        if not pairs:
+            return None
+        names = dict(zip("xz", self.random.choice(pairs), strict=True))
+        return Step(table.CHECKS[0], stream, names, self.waits(), "peer_copy")

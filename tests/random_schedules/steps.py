@@ -234,6 +234,29 @@ CHANGES = [
         captured=True,
     ),
     Kind(
+        "cuda.memcpy_dtod({z}.gpudata, {x}, {x}.nbytes)",
+        "{z}[...] = {x}",
+        plain=True,
+        captured=True,
+    ),
+    Kind(
+        "cuda.memcpy_htod({z}, np.full({z}.shape, {k}.0))",
+        "{z}[...] = {k}",
+        plain=True,
+    ),
+    Kind(
+        "cuda.memset_d32({z}.ptr, 0, {z}.nbytes // 4)",
+        "{z}[...] = 0",
+        plain=True,
+        captured=True,
+    ),
+    Kind(
+        "{z}.set_async(np.full({z}.shape, {k}.0), stream={s})",
+        "{z}[...] = {k}",
+        plain=True,
+        inside=False,
+    ),
+    Kind(
         "cuda.memset_d8_async({z}.ptr, 0, {z}.nbytes, {s})",
         "{z}[...] = 0",
         plain=True,
@@ -293,6 +316,7 @@ FOREIGN = [
 
 #: Results that the program needs.
 CHECKS = [
+    Kind('check("{x}", copied({x}), {host_x})', "pass", plain=True, waits=True),
     Kind('check("{x}", {x}.get(), {host_x})', "pass", waits=True),
     Kind(
         'check("{x}", {x}.get(stream={s}), {host_x})',

@@ -93,7 +93,7 @@ class [[nodiscard]] Work {
     /// before and after the work, whatever its stream.
     Work(StreamRef stream, const Context &context) : Work(stream) {
         kernel_context_ = &context;
-        kernel_handle_ = context.get();
+        context_ = context.get();
     }
     Work(Work &&) noexcept = default;
     Work &operator=(Work &&) = delete;
@@ -150,25 +150,28 @@ class [[nodiscard]] Work {
             return;
         if (!memory->context()->context().usable()) [[unlikely]]
             throw_context_ended();
-        if (kernel_context_ != nullptr && memory->context()->handle() != kernel_handle_)
-            [[unlikely]]
+        if (memory->context()->handle() != context_ && !is_in_context(*memory)) [[unlikely]]
             note_elsewhere(memory);
         else if (memory->is_at_home(stream_.get()) && capture_ == nullptr) [[likely]]
             memory->is_fresh_.store(false, std::memory_order_relaxed);
         else
             note_away(memory);
     }
+    /// Whether the memory is of the context of the stream: the default streams of two contexts have
+    /// the same handle.
+    bool is_in_context(const ArrayMemory &memory);
     void find_capture();
     void note_away(const std::shared_ptr<ArrayMemory> &memory);
     void note_captured(const std::shared_ptr<ArrayMemory> &memory);
     void note_elsewhere(const std::shared_ptr<ArrayMemory> &memory);
+    void wait_for_home(const ArrayMemory &memory) const;
     void record() noexcept;
     [[noreturn]] static void throw_captured(std::string_view what);
     [[noreturn]] static void throw_context_ended();
 
     StreamRef stream_;
     const Context *kernel_context_ = nullptr;
-    CUcontext kernel_handle_ = nullptr;
+    CUcontext context_ = nullptr; ///< of the stream; null before the first memory is noted
     std::shared_ptr<detail::CaptureMemory> capture_;
     std::vector<std::shared_ptr<ArrayMemory>> away_; ///< memory whose home is another stream
 };

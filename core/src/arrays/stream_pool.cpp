@@ -5,6 +5,9 @@
 
 #include <pycuda/driver.h>
 
+#include <exception>
+#include <optional>
+
 namespace pycuda::detail {
 namespace {
 
@@ -31,10 +34,16 @@ void wait_for_uses(const Context &context, CUstream stream,
     const Driver *driver = driver_for_cleanup();
     if (driver == nullptr || !context.usable())
         return;
-    if (can_wait(*driver, stream)) [[likely]] {
-        for (const std::shared_ptr<Event> &use : uses)
-            (void)driver->cuStreamWaitEvent.status(stream, use->get(), 0);
-        return;
+    try {
+        std::optional<ScopedContext> scope;
+        if (stream == nullptr && !context.is_current()) // then null is another default stream
+            scope.emplace(context);
+        if (can_wait(*driver, stream)) [[likely]] {
+            for (const std::shared_ptr<Event> &use : uses)
+                (void)driver->cuStreamWaitEvent.status(stream, use->get(), 0);
+            return;
+        }
+    } catch (const std::exception &) { // the context cannot be made current: the host waits
     }
     const OutsideCaptures outside;
     for (const std::shared_ptr<Event> &use : uses)

@@ -49,6 +49,14 @@ void WorkContext::enter_home() {
         scope_.emplace(*home_);
 }
 
+bool Work::is_in_context(const ArrayMemory &memory) {
+    if (context_ == nullptr)
+        driver().cuCtxGetCurrent(&context_);
+    if (context_ == nullptr) // none is current
+        context_ = memory.context()->handle();
+    return context_ == memory.context()->handle();
+}
+
 void Work::find_capture() { capture_ = detail::CaptureMemory::of(stream_); }
 
 void Work::throw_captured(std::string_view what) {
@@ -117,15 +125,26 @@ void Work::note_away(const std::shared_ptr<ArrayMemory> &memory) {
     // Memory of a graph has no earlier user outside of the graph.
     if (!memory->is_fresh_.exchange(false, std::memory_order_relaxed) || memory->is_of_graph())
         return;
-    // The default stream belongs to the current context, which may not be the context of the
-    // memory.
-    const ScopedContext scope(memory->context()->context());
-    memory->context()->order(memory->home(), stream_);
+    wait_for_home(*memory);
 }
 
-/// Memory of another context than the kernel's: the streams of the two are different ones, even if
-/// both are the default stream.
+/// The default stream is that of the current context, which may not be the context of the memory.
+void Work::wait_for_home(const ArrayMemory &memory) const {
+    const Context &home = memory.context()->context();
+    const Event written(home, CU_EVENT_DISABLE_TIMING);
+    {
+        const ScopedContext scope(home);
+        written.record(memory.home());
+    }
+    driver().cuStreamWaitEvent(stream_.get(), written.get(), 0);
+}
+
+/// Memory of another context than the stream's: the streams of the two are different ones, even if
+/// both are the default stream. A copy between contexts is ordered by the program; a kernel is
+/// ordered before and after the work in the home stream, too.
 void Work::note_elsewhere(const std::shared_ptr<ArrayMemory> &memory) {
+    if (kernel_context_ == nullptr)
+        return note_away(memory);
     const Context &other = memory->context()->context();
     if (other.device() != kernel_context_->device() && !kernel_context_->has_peer_access(other))
         throw std::invalid_argument(
@@ -144,13 +163,8 @@ void Work::note_elsewhere(const std::shared_ptr<ArrayMemory> &memory) {
     memory->is_fresh_.store(false, std::memory_order_relaxed);
     if (memory->is_of_graph())
         return;
-    const Event written(other, CU_EVENT_DISABLE_TIMING);
-    {
-        const ScopedContext scope(other);
-        written.record(memory->home());
-    }
     const ScopedContext scope(*kernel_context_);
-    driver().cuStreamWaitEvent(stream_.get(), written.get(), 0);
+    wait_for_home(*memory);
 }
 
 struct WorkOutsideCapture::Scope {
@@ -184,18 +198,22 @@ Workspace::Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t b
 
 void Work::record() noexcept {
     const Driver *driver = driver_for_cleanup();
-    // An event is recorded in streams of its own context only.
-    const Context &context =
-        kernel_context_ != nullptr ? *kernel_context_ : away_.front()->context()->context();
-    if (driver == nullptr || !context.usable())
+    if (driver == nullptr)
         return;
     try {
+        // An event is recorded in streams of its own context only.
+        const Context &first = away_.front()->context()->context();
+        const Context context = kernel_context_ != nullptr ? *kernel_context_
+                                : first.get() == context_  ? first
+                                                           : Context::borrow(context_);
+        if (!context.usable())
+            return;
         const ScopedContext scope(context);
         auto done = std::make_shared<Event>(context, CU_EVENT_DISABLE_TIMING);
         done->record(stream_);
         for (const std::shared_ptr<ArrayMemory> &memory : away_) {
             memory->used_until(done);
-            if (kernel_context_ != nullptr && memory->context()->handle() != kernel_handle_) {
+            if (kernel_context_ != nullptr && memory->context()->handle() != context_) {
                 const ScopedContext elsewhere(memory->context()->context());
                 driver->cuStreamWaitEvent(memory->home().get(), done->get(), 0);
             }

@@ -105,8 +105,8 @@ def to_device(self, device, /, *, stream=None):
             stream.synchronize()
         here.synchronize()  # any stream of its device may have work with the array
         with _driver._Work(context=here):
-            _driver.memcpy_peer(result.ptr, source.ptr, source.nbytes, there, here)
-        there.synchronize()
+            _driver.memcpy_peer(result, source, source.nbytes, there, here)
+        here.synchronize()  # the copy is work of its device
     return result
 
 

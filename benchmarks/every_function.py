@@ -93,10 +93,13 @@ class Library:
         if name in MORE:
             words = MORE[name][self.name == "torch"]
             return None if words is None else lambda: words(self.namespace, self.data)
+        given, keywords = arguments(text, self.data, self.namespace)
         function = self.function(name)
+        if self.name == "pycuda" and not holds_arrays((*given, *keywords.values())):
+            # NumPy's function would make an array of the host.
+            function = own_function(name) or function
         if function is None:
             return None
-        given, keywords = arguments(text, self.data, self.namespace)
         return lambda: function(*given, **keywords)
 
     def best(self, run, rounds: int = 5) -> float:
@@ -115,6 +118,23 @@ class Library:
             if seconds > LONGEST:
                 break
         return 1e6 * least
+
+
+def holds_arrays(arguments) -> bool:
+    """Whether there is an array of the device among arguments, or in a list or tuple of them."""
+    return any(
+        isinstance(one, gpuarray.GPUArray)
+        or isinstance(one, (tuple, list))
+        and holds_arrays(one)
+        for one in arguments
+    )
+
+
+def own_function(name: str):
+    """The function of pycuda.gpuarray, pycuda.fft or pycuda.linalg."""
+    module, _, function = name.rpartition(".")
+    owner = importlib.import_module(f"pycuda.{module}") if module else gpuarray
+    return getattr(owner, function, None)
 
 
 class _Pycuda:
@@ -146,6 +166,8 @@ def libraries() -> list[Library]:
         print(f"without CuPy: {error}")
     try:
         import torch
+
+        torch.set_default_device("cuda")  # for functions that make arrays
 
         def array(host):
             return torch.from_numpy(np.ascontiguousarray(host)).cuda()

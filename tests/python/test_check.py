@@ -106,6 +106,24 @@ def test_findings_of_a_block(kernels):
 
 @needs_softcuda
 @pytest.mark.cuda_check_allow("mem")
+@pytest.mark.parametrize("elements", [1, 33, 100])
+def test_the_end_of_an_array_that_is_older_than_the_check(kernels, elements):
+    """A notebook makes arrays in one cell and checks a launch in another. The pool's block is larger than the array."""
+    data = gpuarray.zeros(elements, np.int32)
+    with pycuda.check("mem") as checks:
+        kernels.get_function("fill")(
+            data, np.int32(elements + 1), block=(elements + 1, 1, 1)
+        )
+    (finding,) = checks.findings
+    assert (finding.kind, finding.count) == ("out-of-bounds", 1)
+    assert "0 bytes after the" in checks.report()
+    with pycuda.check("mem") as checks:
+        kernels.get_function("fill")(data, np.int32(elements), block=(128, 1, 1))
+    assert checks.findings == []
+
+
+@needs_softcuda
+@pytest.mark.cuda_check_allow("mem")
 @pytest.mark.parametrize("handler", [cuda.Out, cuda.InOut])
 def test_the_end_of_a_temporary_array_is_checked(kernels, handler):
     """Small arrays of one call share a block of memory, but not while a check mode is on."""

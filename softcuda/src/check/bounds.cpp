@@ -109,8 +109,7 @@ void BlockChecks::check_global(const WarpAccess &access, std::uint32_t lane,
     Kind kind = Kind::OutOfBounds;
     if (address < kNullPage)
         kind = Kind::Null;
-    else if (where.find("freed") != std::string::npos ||
-             where.find("given back") != std::string::npos)
+    else if (where.find("freed") != std::string::npos)
         kind = Kind::UseAfterFree;
     tell_bounds(access, lane, kind, "global", where);
 }

@@ -51,13 +51,6 @@ bool is_mapped(std::uint64_t address) {
 /// See ask_for_block_sizes().
 std::atomic<std::size_t (*)(CUdeviceptr)> block_size_question{nullptr};
 
-/// The bytes of an allocation that its user requested, of the driver or of a pool.
-std::uint64_t requested_bytes(const Allocation &allocation) {
-    const auto ask = block_size_question.load();
-    const std::uint64_t used = ask ? ask(allocation.address) : 0;
-    return used > 0 && used < allocation.size ? used : allocation.size;
-}
-
 std::string allocation_text(const Allocation &allocation) {
     return "the " + std::to_string(allocation.size) + "-byte allocation at " +
            hexadecimal(allocation.address);
@@ -72,6 +65,12 @@ AddressSpace::AddressSpace(std::uint64_t arena_bytes, std::uint64_t slack)
 
 void AddressSpace::ask_for_block_sizes(std::size_t (*bytes_in_use)(CUdeviceptr block)) noexcept {
     block_size_question = bytes_in_use;
+}
+
+std::uint64_t AddressSpace::requested_bytes(const Allocation &allocation) {
+    const auto ask = block_size_question.load();
+    const std::uint64_t used = ask ? ask(allocation.address) : 0;
+    return used > 0 && used < allocation.size ? used : allocation.size;
 }
 
 std::uint64_t AddressSpace::allocate(const Request &request) {

@@ -167,6 +167,8 @@ class AddressSpace {
     /// number of bytes that the user of the pool's block at an address requested, or 0 if there is
     /// no such block. Messages then name that size. Called under a lock: must not call the driver.
     static void ask_for_block_sizes(std::size_t (*bytes_in_use)(CUdeviceptr block)) noexcept;
+    /// The bytes of an allocation that its user requested, of the driver or of a pool.
+    [[nodiscard]] static std::uint64_t requested_bytes(const Allocation &allocation);
 
     [[nodiscard]] std::uint64_t arena_base() const noexcept { return arena_.base(); }
     [[nodiscard]] std::uint64_t arena_size() const noexcept { return arena_.size(); }

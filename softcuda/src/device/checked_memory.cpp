@@ -139,7 +139,7 @@ void tell_leak(std::uint64_t address, std::uint64_t bytes) {
     finding.mode = check::Mem;
     finding.kind = check::Kind::Leak;
     finding.array = std::to_string(bytes) + " bytes" + note_of(address);
-    finding.detail = "nobody has freed " + finding.array;
+    finding.detail = std::to_string(bytes) + " bytes were not freed" + note_of(address);
     check::add(finding);
 }
 
@@ -153,8 +153,10 @@ class Map final : public check::MemoryMap {
                     found->knows_writes == generation.load(std::memory_order_relaxed),
                     found->kind != MemoryKind::Heap};
         const auto block = blocks().before(address, piece.begin);
-        if (!block)
-            return piece;
+        if (!block) { // no pool's block, or one that was allocated while the mode was off
+            piece.end = piece.begin + AddressSpace::requested_bytes(*found);
+            return address < piece.end ? std::optional(piece) : std::nullopt;
+        }
         const auto &[begin, what] = *block;
         if (!what.taken || address >= what.end)
             return std::nullopt;
@@ -172,11 +174,11 @@ class Map final : public check::MemoryMap {
         if (!block)
             return memory.describe(address) + note_of(found->address);
         const auto &[begin, what] = *block;
-        const std::string size = std::to_string(what.end - begin) + "-byte block of a pool";
+        const std::string size = std::to_string(what.end - begin) + "-byte allocation";
         if (address >= what.end)
             return std::to_string(address - what.end) + " bytes after the " + size + note_of(begin);
         return std::to_string(address - begin) + " bytes into the " + size + note_of(begin) +
-               (what.taken ? "" : ", which was given back");
+               (what.taken ? "" : ", which was freed");
     }
 };
 

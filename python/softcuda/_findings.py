@@ -214,7 +214,7 @@ def _term(finding: Finding) -> str:
 _TITLES = {
     "mem": "Invalid use of memory",
     "race": "Races",
-    "init": "Reads of memory that nobody wrote",
+    "init": "Reads of uninitialised memory",
     "sync": "Barriers and masks",
 }
 _BOLD, _RED, _GREY, _PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[90m", "\x1b[0m"

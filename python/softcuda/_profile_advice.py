@@ -91,7 +91,7 @@ def _failures(kernel: Kernel) -> Iterator[Advice]:
     if kernel.failures:
         yield Advice(
             f"{_plural(kernel.failures, 'launch')} of {kernel.launches} ended with an error, and the "
-            "counters hold only what ran until then; `python -m pycuda check` finds the error",
+            "counters end at the error; `python -m pycuda check` finds its cause",
             float("inf"),
         )
 
@@ -237,6 +237,6 @@ def _shape(kernel: Kernel) -> Iterator[Advice]:
     x, y, z = kernel.grid
     if x * y * z < FEW_BLOCKS:
         yield Advice(
-            f"a grid of {_plural(x * y * z, 'block')} keeps at most {x * y * z} of a GPU's "
-            "multiprocessors busy; there are from 20 to over 100"
+            f"a grid of {_plural(x * y * z, 'block')} keeps at most "
+            f"{_plural(x * y * z, 'multiprocessor')} busy; a GPU has from 20 to more than 100"
         )

@@ -52,7 +52,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if not options.check and (options.json or options.suppress):
         parser.error("--json and --suppress go with --check")
     if "mem" not in options.check and options.destroy_on_device_error == "kernel":
-        parser.error("--destroy-on-device-error=kernel goes with --check=mem")
+        parser.error("--destroy-on-device-error=kernel needs --check=mem")
     if options.check and options.profile:
         parser.error("--check and --profile each need a run of their own")
     return options

@@ -322,7 +322,7 @@ nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle strea
     PyTypeObject *type = nullptr;
     for (nb::handle array : arrays) {
         objects.push_back(nb::borrow(array));
-        inputs.push_back(&require_array(array, "what a fused function is called with"));
+        inputs.push_back(&require_array(array, "an argument of a fused function"));
         type = type == nullptr ? Py_TYPE(array.ptr()) : type;
     }
     const std::vector<nb::handle> handles(objects.begin(), objects.end());
@@ -344,7 +344,7 @@ void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arra
     }
     for (nb::handle array : arrays) {
         objects.push_back(nb::borrow(array));
-        inputs.push_back(&require_array(array, "what a fused function is called with"));
+        inputs.push_back(&require_array(array, "an argument of a fused function"));
     }
     const std::vector<nb::handle> handles(objects.begin(), objects.end());
     const WorkScope device{std::span<const nb::handle>(handles)};
@@ -371,7 +371,7 @@ void fusion_run_into_parts(const Fusion &self, nb::handle result, nb::sequence a
     add_parts(to, require_array(result, "a result"));
     for (nb::handle array : arrays) {
         objects.push_back(nb::borrow(array));
-        add_parts(from, require_array(array, "what a fused function is called with"));
+        add_parts(from, require_array(array, "an argument of a fused function"));
     }
     std::vector<const Array *> inputs;
     for (const Array &part : from)
@@ -417,7 +417,7 @@ std::string program_obstacle(const FusedProgram &self, nb::sequence arrays) {
     std::vector<nb::object> objects;
     for (nb::handle array : arrays) {
         objects.push_back(nb::borrow(array));
-        inputs.push_back(&require_array(array, "what a fused function is called with"));
+        inputs.push_back(&require_array(array, "an argument of a fused function"));
     }
     return self.obstacle(inputs);
 }
@@ -449,7 +449,8 @@ void bind_array_algorithms(nb::module_ &module) {
              nb::arg("stream").none() = nb::none())
         .def("stage_count", &FusedProgram::stage_count)
         .def("obstacle", program_obstacle, nb::arg("arrays"));
-    nb::class_<FusedCalls>(module, "_FusedCalls", "What a fused function is called with again.")
+    nb::class_<FusedCalls>(module, "_FusedCalls",
+                           "Calls a fused function again with known types and constants.")
         .def(nb::init<>())
         .def("_remember", &FusedCalls::remember, nb::arg("arguments"), nb::arg("program"),
              nb::arg("single"))

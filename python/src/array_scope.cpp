@@ -74,7 +74,7 @@ PythonAllocatorScope::allocate(const std::shared_ptr<ArrayContext> &context, std
         ~Restore() { allocator_of_thread = allocator; }
     } restore{mine};
     nb::object owner = allocator_(bytes);
-    const CUdeviceptr address = device_address(owner, "what the allocator returns");
+    const CUdeviceptr address = device_address(owner, "the result of the allocator");
     return ArrayMemory::borrow(context, address, bytes, keep_alive(std::move(owner)));
 }
 

@@ -156,7 +156,7 @@ nb::object apply_to_own_result(Operation operation, std::span<const nb::handle> 
         if (!is_array(object) || !array_of(object).layout().same_shape(result.layout))
             continue;
         nb::object made = object.attr("_new_like_me")(numpy_dtype(result.type));
-        options.out = &require_array(made, "what _new_like_me() returns");
+        options.out = &require_array(made, "the result of _new_like_me()");
         apply(operation, operands, options);
         return made;
     }

@@ -85,7 +85,8 @@ bool may_be_a_limit(CUresult result) {
 
 std::string explain(const Function &function, const LaunchConfig &config, CUresult result) {
     if (!function.context().usable())
-        return "the context of the kernel was detached";
+        return "the context of the kernel was detached; load the module again in the current "
+               "context";
     if (function.get() == nullptr)
         return "the module of the kernel was closed before";
     if (std::optional<Context> current = Context::current(); !current)

@@ -270,9 +270,9 @@ bool library_takes(const std::string &library, nb::handle dtype) {
     throw_value_error("library must be \"solver\" or \"fourier\", not \"" + library + "\"");
 }
 
-/// Waits until the host may access arrays that `stream` uses. Returns False at once if the host
-/// never may: the memory is only accessible to the device, or the stream is being captured.
-bool wait_for_host(nb::handle stream) {
+/// Waits until the host may access the arrays, which `stream` uses. Returns False at once if the
+/// host never may: the memory is only accessible to the device, or the stream is being captured.
+bool wait_for_host(nb::handle stream, nb::args) {
     if (!host_has_arrays())
         return false;
     const StreamRef queue = stream_ref(stream);
@@ -296,7 +296,8 @@ void bind_array_libraries(nb::module_ &module) {
     module.def(
         "_array_threads_are_cores", // a CPU's cores: few threads, and blocks of one thread are fast
         runs_on_host);
-    module.def("_array_wait_for_host", wait_for_host, nb::arg("stream") = nb::none());
+    module.def("_array_wait_for_host", in_work_scope(wait_for_host), nb::arg("stream").none(),
+               nb::arg("arrays"));
     module.def("_small_largest", largest_small, nb::arg("dtype"));
     module.def("_small_largest_in_block", largest_in_block, nb::arg("dtype"));
     module.def("_small_solve", in_work_scope(small_solve), nb::arg("a"), nb::arg("b"),

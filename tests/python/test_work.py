@@ -489,3 +489,29 @@ second.detach()
         SOFTCUDA_SCHEDULE="1",
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_operands_of_two_devices_are_an_error_that_names_both(run_program):
+    """Also where the host computes, and for the result of a reduction."""
+    done = run_program(
+        PEERS
+        + """
+from pycuda.reduction import ReductionKernel
+
+add = ReductionKernel(np.float64, "0", "a + b", arguments="double *in")
+x = gpuarray.to_gpu(np.eye(4))
+with cuda.Device(1):
+    y = gpuarray.to_gpu(np.ones(4))
+    total = gpuarray.zeros((), np.float64)
+for call in (lambda: np.linalg.solve(x, y), lambda: add(x, out=total), lambda: x @ y):
+    try:
+        call()
+    except ValueError as error:
+        assert "cuda:0" in str(error) and "cuda:1" in str(error), error
+    else:
+        raise AssertionError("no error")
+""",
+        SOFTCUDA_DEVICES="2",
+        PYCUDA_DRIVER="softcuda",
+    )
+    assert done.returncode == 0, done.stderr

@@ -39,7 +39,7 @@ def views(*arrays: ArrayBase, stream=None) -> list[np.ndarray] | None:
 
     An array without elements has no memory and is replaced by an empty NumPy array.
     """
-    if not _driver._array_wait_for_host(stream):
+    if not _driver._array_wait_for_host(stream, *arrays):
         return None
     lent = [
         np.asarray(_Lent(one)) if one.size else np.empty(one.shape, one.dtype)

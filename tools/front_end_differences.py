@@ -3,12 +3,13 @@
 
     ./run tools/front_end_differences.py                  a tenth of the texts, as a list of differences
     ./run tools/front_end_differences.py --all            all texts: an hour the first time, then minutes
-    ./run tools/front_end_differences.py --write          the page, of the last run of all texts
+    ./run tools/front_end_differences.py --all --new      those that were not compared yet: an --all that was stopped goes on
+    ./run tools/front_end_differences.py --write          the page, of the last comparison of each text
     ./run tools/front_end_differences.py --group pragmas --only GCC
 
 The texts are those of tools/front_end. nvcc comes from PATH, CUDA_HOME, /usr/local/cuda or --nvcc. This package compiles
 without nvcc. Both images run on the current device (softcuda without a GPU), and the kernels' numbers are compared.
-nvcc's answers are kept in build/front_end, so a second run only asks about new texts.
+nvcc's answers are kept in build/front_end, so a second run only asks about new texts. The verdicts are kept there too.
 
 A difference needs a row in tools/front_end/decisions.py. Exits with 1 if one has none.
 """
@@ -26,8 +27,9 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,19 +45,23 @@ import pycuda.driver as cuda  # noqa: E402
 from pycuda import compiler  # noqa: E402
 
 KEPT = ROOT / "build" / "front_end"
-RESULTS = KEPT / "all.json"
+VERDICTS = KEPT / "verdicts.json"
 PAGE = ROOT / "docs" / "front_end.md"
 ARCHITECTURE = "compute_80"
 INPUT = [2.5, 3.25, 1.5, 0.5, 4.0, 7.0, 0.0, 9.0]
-LARGEST_BATCH = 400
+LARGEST_BATCH = 200
+RELAXED = "--expt-relaxed-constexpr"
 
 
 @dataclass
 class Answer:
     """What one compiler made of a text: the kernel's numbers, or the first error."""
 
-    numbers: list[float] | None
+    numbers: list[str] | None
     error: str = ""
+    relaxed: list[str] | None = (
+        None  # with --expt-relaxed-constexpr, if only this helps
+    )
 
     @property
     def accepted(self) -> bool:
@@ -67,19 +73,28 @@ def text_of(case: Case, number: str, kernel: str) -> str:
     return text.replace("@", number)
 
 
+def run_all(image: str, kernels: list[str]) -> Iterator[Answer]:
+    """The numbers of each kernel; a fault of a kernel is an error."""
+    done = 0
+    while done < len(kernels):
+        context = cuda.Device(0).make_context()  # a fault of a kernel ends the context
+        try:
+            module = cuda.module_from_buffer(image.encode())
+            for kernel in kernels[done:]:
+                data = np.array(INPUT)
+                module.get_function(kernel)(cuda.InOut(data), block=1)
+                done += 1
+                yield Answer([repr(float(x)) for x in data[:3]])
+        except cuda.Error as reason:
+            done += 1
+            yield Answer(None, f"at run time: {reason}"[:200])
+        finally:
+            context.pop()
+            context.detach()
+
+
 def run(image: str, kernel: str) -> Answer:
-    """The numbers of a kernel; a fault of the kernel is an error."""
-    data = np.array(INPUT)
-    context = cuda.Device(0).make_context()  # a fault of the kernel ends the context
-    try:
-        module = cuda.module_from_buffer(image.encode())
-        module.get_function(kernel)(cuda.InOut(data), block=1)
-    except cuda.Error as reason:
-        return Answer(None, f"at run time: {reason}"[:200])
-    finally:
-        context.pop()
-        context.detach()
-    return Answer([repr(float(x)) for x in data[:3]])
+    return next(run_all(image, [kernel]))
 
 
 class Nvcc:
@@ -99,7 +114,7 @@ class Nvcc:
             (self.version + text_of(case, "1", "k")).encode()
         ).hexdigest()[:24]
 
-    def compile(self, text: str) -> tuple[str | None, str]:
+    def compile(self, text: str, *options: str) -> tuple[str | None, str]:
         """PTX, or None and the messages."""
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "kernel.cu").write_text(text)
@@ -110,6 +125,7 @@ class Nvcc:
                 "-Xcudafe",
                 "--error_limit=100000",
                 "--ptx",
+                *options,
             ]
             done = subprocess.run(
                 [*command, "kernel.cu", "-o", "kernel.ptx"],
@@ -128,7 +144,12 @@ class Nvcc:
         together = [case for case in new if not case.alone]
         alone = [case for case in new if case.alone]
         for begin in range(0, len(together), LARGEST_BATCH):
-            self.batch(together[begin : begin + LARGEST_BATCH])
+            some = together[begin : begin + LARGEST_BATCH]
+            for case, answer in self.batch(some).items():
+                self.note(case, answer)
+            host = [case for case in some if RELAXED[2:] in self.answer(case).error]
+            for case, answer in self.batch(host, RELAXED).items():
+                self.note(case, replace(self.answer(case), relaxed=answer.numbers))
             self.save()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             done = pool.map(lambda case: self.compile(text_of(case, "1", "k")), alone)
@@ -137,7 +158,10 @@ class Nvcc:
                     case, run(ptx, "k") if ptx else Answer(None, first_error(log))
                 )
                 self.save()
-        return {case: Answer(**self.known[self.key(case)]) for case in cases}
+        return {case: self.answer(case) for case in cases}
+
+    def answer(self, case: Case) -> Answer:
+        return Answer(**self.known[self.key(case)])
 
     def note(self, case: Case, answer: Answer) -> None:
         self.known[self.key(case)] = vars(answer)
@@ -145,8 +169,9 @@ class Nvcc:
     def save(self) -> None:
         self.file.write_text(json.dumps(self.known, indent=0))
 
-    def batch(self, cases: list[Case]) -> None:
+    def batch(self, cases: list[Case], *options: str) -> dict[Case, Answer]:
         """Compiles the texts as one file. Texts with errors are left out until the others compile."""
+        answers: dict[Case, Answer] = {}
         left = list(cases)
         while left:
             file, owners = "", []
@@ -154,12 +179,10 @@ class Nvcc:
                 text = text_of(case, str(number), f"k{number}")
                 file += text
                 owners += [case] * text.count("\n")
-            ptx, log = self.compile(file)
+            ptx, log = self.compile(file, *options)
             if ptx:
-                image = ptx
-                for number, case in enumerate(left):
-                    self.note(case, run(image, f"k{number}"))
-                return
+                kernels = [f"k{number}" for number in range(len(left))]
+                return answers | dict(zip(left, run_all(ptx, kernels), strict=True))
             wrong: dict[Case, str] = {}
             for found in re.finditer(r"kernel\.cu[(:](\d+)[):].*?error:?\s*(.*)", log):
                 wrong.setdefault(owners[min(int(found[1]), len(owners)) - 1], found[2])
@@ -168,8 +191,9 @@ class Nvcc:
                     f"nvcc failed without an error in a text:\n{log[:2000]}"
                 )
             for case, message in wrong.items():
-                self.note(case, Answer(None, message))
+                answers[case] = Answer(None, message)
             left = [case for case in left if case not in wrong]
+        return answers
 
 
 def first_error(log: str) -> str:
@@ -203,12 +227,15 @@ def ours(case: Case) -> Answer:
 
 def kind_of_difference(nvcc: Answer, own: Answer) -> str:
     """ "" if there is none."""
-    if nvcc.accepted != own.accepted:
-        return "only nvcc" if nvcc.accepted else "only here"
-    if not nvcc.accepted or nvcc.numbers == own.numbers:
+    numbers = nvcc.numbers or nvcc.relaxed
+    if nvcc.accepted and not own.accepted:
+        return "only nvcc"
+    if not own.accepted or (nvcc.accepted and numbers == own.numbers):
         return ""
+    if not numbers or numbers == own.numbers:
+        return "only here"
     near = np.allclose(
-        np.array(nvcc.numbers, float),
+        np.array(numbers, float),
         np.array(own.numbers, float),
         rtol=1e-6,
         atol=0,
@@ -224,6 +251,32 @@ KINDS = ("both", "neither", "only nvcc", "only here", "another number", "last bi
 
 def has_difference(row: Row) -> bool:
     return row[2] not in KINDS[:2]
+
+
+class Verdicts:
+    """The last verdict about each text, in a file."""
+
+    def __init__(self):
+        KEPT.mkdir(parents=True, exist_ok=True)
+        self.release = ""
+        self.kinds: dict[tuple[str, str], str] = {}
+        if VERDICTS.exists():
+            self.release, rows = json.loads(VERDICTS.read_text())
+            self.kinds = {(group, name): kind for group, name, kind in rows}
+
+    def add(self, rows: list[Row], release: str) -> None:
+        self.release = release
+        self.kinds.update({row[:2]: row[2] for row in rows})
+        VERDICTS.write_text(json.dumps([release, self.rows(all_texts())], indent=0))
+
+    def rows(self, cases: list[Case]) -> list[Row]:
+        """Those of the texts that were compared."""
+        keys = [(case.group, case.name) for case in cases]
+        return [(*key, self.kinds[key]) for key in keys if key in self.kinds]
+
+
+def all_texts() -> list[Case]:
+    return [*mathematics(), *declarations(), *macros(), *language()]
 
 
 def compare(cases: list[Case], nvcc: Nvcc) -> list[Row]:
@@ -242,7 +295,7 @@ def compare(cases: list[Case], nvcc: Nvcc) -> list[Row]:
         shown = (
             ""
             if kind.startswith("only")
-            else f"{theirs[case].numbers} here {own.numbers} "
+            else f"{theirs[case].numbers or theirs[case].relaxed} here {own.numbers} "
         )
         decision = decisions.find(rows[-1]) or "NO DECISION"
         print(
@@ -314,15 +367,19 @@ def main() -> int:
     options.add_argument("--all", action="store_true", help="all texts, not a sample")
     options.add_argument("--group", help="only the texts of this group")
     options.add_argument("--only", help="only texts with this in their name")
+    options.add_argument(
+        "--new", action="store_true", help="only texts without a verdict"
+    )
     options.add_argument("--seed", type=int, default=1, help="of the sample")
     options.add_argument(
-        "--write", action="store_true", help="write docs/front_end.md of the last --all"
+        "--write", action="store_true", help="write docs/front_end.md of all verdicts"
     )
     options.add_argument("--nvcc", default=find_nvcc(), help="the path of nvcc")
     given = options.parse_args()
+    verdicts = Verdicts()
     if given.write:
-        version, rows = json.loads(RESULTS.read_text())
-        PAGE.write_text(page(version, rows))
+        rows = verdicts.rows(all_texts())
+        PAGE.write_text(page(verdicts.release, rows))
         return report(rows)
     if not given.nvcc:
         print(
@@ -330,18 +387,23 @@ def main() -> int:
         )
         return 2
     cuda.init()
-    cases = [*mathematics(), *declarations(), *macros(), *language()]
+    cases = all_texts()
     if given.group:
         cases = [case for case in cases if case.group == given.group]
     if given.only:
         cases = [case for case in cases if given.only in case.name]
     if not (given.all or given.group or given.only):
         cases = random.Random(given.seed).sample(cases, len(cases) // 10)
+    if given.new:
+        cases = [
+            case for case in cases if (case.group, case.name) not in verdicts.kinds
+        ]
     nvcc = Nvcc(given.nvcc)
-    rows = compare(cases, nvcc)
-    if given.all:
-        release = re.search(r"release ([\d.]+)", nvcc.version)
-        RESULTS.write_text(json.dumps([release[1] if release else "", rows], indent=0))
+    release = re.search(r"release ([\d.]+)", nvcc.version)
+    rows = []
+    for begin in range(0, len(cases), LARGEST_BATCH):
+        rows += compare(cases[begin : begin + LARGEST_BATCH], nvcc)
+        verdicts.add(rows, release[1] if release else "")
     for (group, kind), number in sorted(
         Counter((row[0], row[2]) for row in rows).items()
     ):

@@ -47,8 +47,15 @@ TYPES = (
 PAIRS = TYPES[:6] + TYPES[7:10]
 
 
+# Functions of numbers up to 1, or between 0 and 1: they are called with 0.5.
+SMALL = "acos asin atanh erfinv normcdfinv erfcinv".split()
+
+
 def _call(name: str, types: tuple[str, ...], prefix: str = "") -> Case:
-    numbers = "".join(f"{kind} a{i} = ({kind})o[{i}]; " for i, kind in enumerate(types))
+    first = 3 if name in SMALL else 0
+    numbers = "".join(
+        f"{kind} a{i} = ({kind})o[{first + i}]; " for i, kind in enumerate(types)
+    )
     call = f"{prefix}{name}({', '.join(f'a{i}' for i in range(len(types)))})"
     body = f"{numbers}auto r = {call}; o[0] = r; o[1] = sizeof(r); o[2] = decltype(r)(1) / 2 == 0;"
     return Case("mathematics", f"{prefix}{name}({', '.join(types)})", body)

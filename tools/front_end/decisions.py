@@ -16,7 +16,7 @@ nvcc*, runs both, and compares the numbers. {texts} texts were compared here: al
 - **A text that only nvcc compiles** ({only_nvcc} of {texts}) is passed to nvcc if there is one, as the
   [user guide](user_guide.md#templates-and-headers) says. Without nvcc it is an error.
 - **A text that only this package compiles** ({only_here}) is mostly a call that nvcc refuses without
-  `--expt-relaxed-constexpr`. The result is that of C++.
+  `--expt-relaxed-constexpr`. The result is that of C++. The tool asks nvcc again with this option, and compares the numbers.
 - **Large headers** (Thrust, CUB, cooperative groups) are precompiled, and Thrust has a mode of its own here: see
   the [user guide](user_guide.md#templates-and-headers). Functions and variables of the host, such as `main()`, are dropped.
 - **Another number** ({other}): each is listed below with its reason.

@@ -3,6 +3,8 @@
 
 #include "codegen/strided_window.h"
 
+#include "rt/windows.h"
+
 #include <algorithm>
 
 namespace softcuda::codegen {
@@ -157,8 +159,8 @@ void store_over(WarpEmitter &w, const Address &address, unsigned group, const St
 
 } // namespace
 
-// For shared memory: whether the window is in it; the rest of its last page is unused. For other
-// memory: whether every lane accesses its element, because between two addresses less than a page
+// For shared memory: whether the window is in it, up to the end of its last page. For other memory:
+// whether every lane accesses its element, because between two addresses less than a page
 // apart there is no other page.
 llvm::Value *may_access_windows(WarpEmitter &w, const Address &address,
                                 const warp::AccessPlan &plan) {
@@ -168,9 +170,10 @@ llvm::Value *may_access_windows(WarpEmitter &w, const Address &address,
         return w.b.getTrue();
     llvm::Type *wide = w.b.getInt64Ty();
     const std::uint64_t fixed = (w.kernel.plan.function.static_shared_bytes + 15) / 16 * 16;
-    llvm::Value *shared = w.b.CreateAdd(
-        w.b.CreateZExt(w.kernel.frame.invariants.dynamic_shared, wide), w.i64(fixed + 63));
-    shared = w.b.CreateAnd(shared, w.i64(~std::uint64_t{63})); // whole vectors
+    llvm::Value *shared =
+        w.b.CreateAdd(w.b.CreateZExt(w.kernel.frame.invariants.dynamic_shared, wide),
+                      w.i64(fixed + rt::kWindowUnit - 1));
+    shared = w.b.CreateAnd(shared, w.i64(~(rt::kWindowUnit - 1)));
     llvm::Value *holds = w.b.getTrue();
     for (unsigned group = 0; group < plan.windows.size(); ++group) {
         const StridedWindow &window = plan.windows[group];

@@ -28,6 +28,9 @@ namespace softcuda::rt {
 /// Whether windows are narrow in this process. The first call decides by the number of available
 /// addresses.
 [[nodiscard]] bool windows_are_narrow() noexcept;
+/// A window's memory ends at a multiple of this many bytes: no page is smaller. Nothing else uses
+/// the memory between the last variable and this end.
+inline constexpr std::uint64_t kWindowUnit = 4096;
 /// The limit of offsets in code for narrow windows, in bytes.
 inline constexpr std::uint64_t kNarrowWindow = std::uint64_t{1} << 20;
 /// The most local memory of all threads of a block with narrow windows, in bytes.

@@ -349,7 +349,9 @@ class Planner {
         const unsigned threads = kernel_.launch.threads();
         if (made.windows.empty() || made.check == Check::Range || !places_ || threads % kLanes != 0)
             return false;
-        const auto size = static_cast<std::int64_t>(kernel_.function.static_shared_bytes);
+        const std::uint64_t used = kernel_.function.static_shared_bytes;
+        const auto size =
+            static_cast<std::int64_t>((used + rt::kWindowUnit - 1) & ~(rt::kWindowUnit - 1));
         const unsigned lanes = kLanes / static_cast<unsigned>(made.windows.size());
         for (unsigned thread = 0; thread < threads; thread += lanes) {
             if (!comes(i, thread, lanes))

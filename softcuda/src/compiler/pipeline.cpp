@@ -454,18 +454,19 @@ PlannedKernel plan_kernel(const ir::Module &module, const ir::Function &kernel,
             prepare(*module.functions[symbol], runner, kernel.static_shared_bytes));
         callees.push_back({symbol, made.functions.back().get()});
     }
-
     warp::TierRequest asked = request;
     asked.ending = warp::find_ending(callees);
     asked.signalling = warp::find_signalling(callees);
-    const warp::Machine machine = machine_of(target);
-    made.plan = std::make_unique<KernelPlan>(prepared, launch, asked, module.files, machine);
+    const auto plan_of = [&](const ir::Function &function) {
+        return std::make_unique<KernelPlan>(function, launch, asked, module.files,
+                                            machine_of(target), module.variables);
+    };
+    made.plan = plan_of(prepared);
     runner.analyze(*made.plan);
     asked.wanted = {};
     asked.cooperative = false;
     for (const warp::Callee &callee : callees) {
-        auto plan =
-            std::make_unique<KernelPlan>(*callee.function, launch, asked, module.files, machine);
+        std::unique_ptr<KernelPlan> plan = plan_of(*callee.function);
         plan->kernel_stride = made.plan->local_stride;
         runner.analyze(*plan);
         made.callees.push_back({callee.symbol, std::move(plan)});

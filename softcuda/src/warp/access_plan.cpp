@@ -5,6 +5,7 @@
 #include "ir/integer_semantics.h"
 #include "ir/print.h"
 #include "rt/windows.h"
+#include "warp/in_variable.h"
 #include "warp/kernel_plan.h"
 
 #include <algorithm>
@@ -102,10 +103,11 @@ class Planner {
         made.may_wrap = made.shape.checked;
         if (is_window(space))
             plan_alignment(i, made);
-        else if (space != Space::Param)
+        else if (space != Space::Param && !is_in_variable(kernel_, i, made.lane_bytes()))
             made.check = Check::Range;
         made.grouped = made.shape;
-        if (!is_atomic(i) && made.check == Check::Range && made.shape.divergent())
+        const bool on_device = !is_window(space) && space != Space::Param;
+        if (!is_atomic(i) && on_device && made.shape.divergent())
             made.indexed = indexed_address(i, made.lane_bytes());
         choose(i, made);
         made.prefetch = plan_prefetch(kernel_, i, made);

@@ -236,6 +236,8 @@ class Joiner {
             if (member == leader)
                 continue;
             other.joined_by = leader;
+            if (other.check == Check::Range)
+                made.check = Check::Range;
             if (made.prefetch.target == PrefetchPlan::Target::Nothing)
                 made.prefetch = other.prefetch;
         }

@@ -64,9 +64,10 @@ std::uint64_t call_memory_of(const ir::Function &kernel) {
 // The initial results of optional analyses mean "unknown".
 KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape,
                        const TierRequest &wanted, std::span<const std::string> file_names,
-                       const Machine &processor)
+                       const Machine &processor, std::span<const ir::GlobalVariable> of_module)
     : function(kernel), launch(shape), request(wanted), files(file_names), machine(processor),
-      ranges(kernel.value_count()), coordinate_functions(kernel.value_count(), false),
+      variables(of_module), ranges(kernel.value_count()),
+      coordinate_functions(kernel.value_count(), false),
       thread_values(kernel, shape, coordinate_functions) {}
 
 std::string KernelPlan::place(const ir::Instruction &instruction) const {

@@ -33,10 +33,10 @@ namespace softcuda::warp {
 [[nodiscard]] std::uint64_t call_memory_of(const ir::Function &kernel);
 
 struct KernelPlan {
-    /// The function, the spans' elements and the files must outlive the plan.
+    /// The function and the spans' elements must outlive the plan.
     KernelPlan(const ir::Function &function, const analysis::LaunchShape &launch,
                const TierRequest &request, std::span<const std::string> files,
-               const Machine &machine = {});
+               const Machine &machine = {}, std::span<const ir::GlobalVariable> variables = {});
     KernelPlan(const KernelPlan &) = delete; // its members refer to each other
 
     const ir::Function &function;
@@ -44,6 +44,7 @@ struct KernelPlan {
     TierRequest request;
     std::span<const std::string> files; ///< names of source files, by Location::file
     Machine machine;
+    std::span<const ir::GlobalVariable> variables; ///< of the module; empty: unknown
     /// For a called function: the kernel's local_stride.
     std::optional<std::uint64_t> kernel_stride;
 

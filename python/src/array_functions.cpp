@@ -66,6 +66,24 @@ nb::object array_empty(nb::handle shape, nb::handle dtype, nb::handle allocator,
     return make_array(layout, element, dtype, class_of(type), {allocator, current_stream()});
 }
 
+/// An array of the shape of `other`, without gaps. Order "K" keeps the order of the axes in memory.
+nb::object array_empty_as(nb::handle other, const std::string &order, nb::handle dtype,
+                          nb::handle type) {
+    const Array &array = require_array(other, "other");
+    const nb::object wanted =
+        dtype.is_none() ? nb::object(other.attr("dtype")) : exact_dtype(dtype);
+    const DType element = dtype_of(wanted);
+    const bool fortran = array.is_f_contiguous() && !array.is_c_contiguous();
+    Layout layout;
+    if (order == "K" && !array.is_c_contiguous())
+        layout = array.layout().dense(element.item_size());
+    else
+        layout = Layout::contiguous(array.shape(), element.item_size(),
+                                    order == "A" && fortran ? Order::Fortran : order_named(order));
+    return make_array(layout, element, wanted, class_of(type),
+                      {nb::handle(array_object(other).allocator)});
+}
+
 /// A view with another address, shape, strides or type, of the class of `self`.
 nb::object array_view(nb::handle self, std::int64_t offset, nb::handle shape, nb::handle strides,
                       nb::handle dtype) {
@@ -230,6 +248,8 @@ void bind_array_functions(nb::module_ &module) {
                nb::arg("gpudata").none(), nb::arg("strides").none(), nb::arg("order"));
     module.def("_array_empty", array_empty, nb::arg("shape"), nb::arg("dtype"),
                nb::arg("allocator").none(), nb::arg("order"), nb::arg("type").none());
+    module.def("_array_empty_as", array_empty_as, nb::arg("other"), nb::arg("order"),
+               nb::arg("dtype").none(), nb::arg("type").none());
     module.def("_array_view", array_view, nb::arg("self"), nb::arg("offset"), nb::arg("shape"),
                nb::arg("strides"), nb::arg("dtype").none());
     module.def("_array_is_dense", [](nb::handle self) {

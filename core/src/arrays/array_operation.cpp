@@ -340,6 +340,31 @@ bool is_plain_copy(const Array &to, const Array &from) {
            !to.may_share_bytes(from);
 }
 
+/// Sets long contiguous elements of a GPU by the driver, which writes memory faster than a kernel.
+/// Returns false, and does nothing, for other elements.
+bool fill_by_driver(const Array &to, const Scalar &number, StreamRef stream) {
+    constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
+    const std::size_t size = to.item_size();
+    if (is_rolled(KernelForm::Chosen) || to.bytes() < kLeastBytes || !to.is_contiguous() ||
+        !to.is_aligned())
+        return false;
+    std::array<std::uint32_t, 4> words{}; // of an element
+    number.write(to.scalar_type(), reinterpret_cast<std::byte *>(words.data()));
+    const std::size_t count = size / sizeof(std::uint32_t);
+    for (std::size_t i = 1; i < count; ++i)
+        if (words[i] != words[0])
+            return false;
+    Work use(stream);
+    const CUdeviceptr address = use.write(to);
+    if (size == 1)
+        fill_8_async(address, static_cast<std::uint8_t>(words[0]), to.size(), use.stream());
+    else if (size == 2)
+        fill_16_async(address, static_cast<std::uint16_t>(words[0]), to.size(), use.stream());
+    else
+        fill_32_async(address, words[0], to.size() * count, use.stream());
+    return true;
+}
+
 void assign_opaque(const Array &to, const Array &from, StreamRef stream) {
     if (from.dtype() != to.dtype())
         throw UnsupportedTypes("elements of " + from.dtype().name() + " cannot be copied to " +
@@ -381,6 +406,8 @@ void assign(const Array &to, const Operand &from, Casting casting, StreamRef str
         return copy_on_device_async(use.write(to), use.read(from.array()), to.bytes(),
                                     use.stream());
     }
+    if (!is_array && !to.dtype().is_opaque() && fill_by_driver(to, from.scalar(), stream))
+        return;
     if (to.dtype().is_opaque() || (is_array && from.array().dtype().is_opaque())) {
         if (!is_array)
             throw UnsupportedTypes("elements of " + to.dtype().name() +

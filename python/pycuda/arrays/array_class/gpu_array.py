@@ -318,9 +318,11 @@ class GPUArray(
         >>> x
         array([0., 0.])
         """
-        with _Work(stream):
-            result = empty_as(self, order, None, type(self))
-            _driver._array_assign(result, self)
+        if stream is not None:
+            with _Work(stream):
+                return GPUArray.copy(self, order)
+        result = empty_as(self, order, None, type(self))
+        _driver._array_assign(result, self)
         return result
 
     def astype(self, dtype, stream=None, copy: bool = True) -> GPUArray:
@@ -334,9 +336,11 @@ class GPUArray(
         """
         if not copy and np.dtype(dtype) == self.dtype:
             return self
-        with _Work(stream):
-            result = empty_as(self, "K", dtype, type(self))
-            _driver._array_assign(result, self)
+        if stream is not None:
+            with _Work(stream):
+                return GPUArray.astype(self, dtype)
+        result = empty_as(self, "K", dtype, type(self))
+        _driver._array_assign(result, self)
         return result
 
     def fill(self, value, stream=None) -> GPUArray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from pycuda import _driver
@@ -81,9 +79,19 @@ def full(shape, fill_value, dtype=None, order: str = "C", *, device=None, alloca
     """
     if dtype is None:
         dtype = getattr(fill_value, "dtype", None) or np.asarray(fill_value).dtype
-    with _Work(stream):
-        result = empty(shape, dtype, order, device=device, allocator=allocator)
-        return result.fill(_cast_value(fill_value, result.dtype))
+    if stream is not None:
+        with _Work(stream):
+            return full(shape, fill_value, dtype, order, device=device, allocator=allocator)  # fmt: skip
+    result = empty(shape, dtype, order, device=device, allocator=allocator)
+    return _filled(result, _cast_value(fill_value, result.dtype))
+
+
+def _filled(array, value):
+    """Set all elements of a new array."""
+    if type(value) in (int, float, bool) and array.dtype.kind != "V":
+        _driver._array_assign(array, value)
+        return array
+    return array.fill(value)
 
 
 def _cast_value(value, dtype):
@@ -104,9 +112,11 @@ def zeros(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=N
     array([[0, 0],
            [0, 0]], dtype=int32)
     """
-    with _Work(stream):
-        ary = empty(shape, dtype, order, device=device, allocator=allocator)
-        return ary.fill(np.zeros((), ary.dtype) if ary.dtype.kind == "V" else 0)
+    if stream is not None:
+        with _Work(stream):
+            return zeros(shape, dtype, order, device=device, allocator=allocator)
+    ary = empty(shape, dtype, order, device=device, allocator=allocator)
+    return _filled(ary, np.zeros((), ary.dtype) if ary.dtype.kind == "V" else 0)
 
 
 @public(array_api=True, pycuda="shape dtype allocator order stream")
@@ -118,42 +128,26 @@ def ones(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=No
     >>> gpuarray.ones(3)
     array([1., 1., 1.])
     """
-    with _Work(stream):
-        return empty(shape, dtype, order, device=device, allocator=allocator).fill(1)
+    if stream is not None:
+        with _Work(stream):
+            return ones(shape, dtype, order, device=device, allocator=allocator)
+    return _filled(empty(shape, dtype, order, device=device, allocator=allocator), 1)
 
 
 @on_own_device
 def empty_as(other, order: str = "K", dtype=None, cls=None, shape=None) -> GPUArray:
     """Make an array of the shape of ``other``; "K" keeps the order of the axes in memory."""
-    dtype = other.dtype if dtype is None else np.dtype(dtype)
     if order not in ("C", "F", "A", "K"):
         raise ValueError(f"order must be 'C', 'F', 'A' or 'K', not {order!r}")
-    allocator = getattr(other, "_own_allocator", None)
     if shape is not None and tuple(np.atleast_1d(shape)) != other.shape:
+        dtype = other.dtype if dtype is None else np.dtype(dtype)
+        allocator = getattr(other, "_own_allocator", None)
         return _driver._array_empty(shape, dtype, allocator, "C", cls)
-    c, f = other.flags.c_contiguous, other.flags.f_contiguous
-    if order == "A":
-        order = "F" if f and not c else "C"
-    if order == "K" and not c:
-        return _empty_in_memory_order(other, dtype, allocator, cls)
-    return _driver._array_empty(
-        other.shape, dtype, allocator, "F" if order == "F" else "C", cls
-    )
-
-
-def _empty_in_memory_order(other, dtype, allocator, cls):
-    strides = np.abs(np.array(other.strides, np.int64))
-    axes = np.argsort(-strides, kind="stable")
-    flat = _driver._array_empty(math.prod(other.shape), dtype, allocator, "C", cls)
-    steps, step = [0] * len(axes), dtype.itemsize
-    for axis in reversed(axes):
-        steps[axis] = step
-        step *= _at_least_one(other.shape[axis])
-    return _driver._array_view(flat, 0, other.shape, steps, None)
-
-
-def _at_least_one(extent: int) -> int:
-    return extent or 1
+    if isinstance(other, ArrayBase):
+        return _driver._array_empty_as(other, order, dtype, cls)
+    like = np.empty_like(other, dtype, order)  # no element is written
+    flat = _driver._array_empty(like.size, like.dtype, None, "C", cls)
+    return _driver._array_view(flat, 0, like.shape, like.strides, None)
 
 
 @public(array_api=True, pycuda="other_ary=prototype dtype order")
@@ -201,7 +195,7 @@ def zeros_like(prototype, dtype=None, order: str = "K", subok: bool = True, shap
     >>> gpuarray.zeros_like(gpuarray.array([1, 2]))
     array([0, 0])
     """
-    return empty_like(prototype, dtype, order, subok, shape, device=device).fill(0)
+    return _filled(empty_like(prototype, dtype, order, subok, shape, device=device), 0)
 
 
 @public(array_api=True, pycuda="other_ary=prototype dtype order")
@@ -213,7 +207,7 @@ def ones_like(prototype, dtype=None, order: str = "K", subok: bool = True, shape
     >>> gpuarray.ones_like(gpuarray.array([1.5, 2.5]))
     array([1., 1.])
     """
-    return empty_like(prototype, dtype, order, subok, shape, device=device).fill(1)
+    return _filled(empty_like(prototype, dtype, order, subok, shape, device=device), 1)
 
 
 @public(array_api=True, pycuda="other_ary=a fill_value dtype order")
@@ -226,7 +220,7 @@ def full_like(a, fill_value, dtype=None, order: str = "K", subok: bool = True, s
     array([7, 7])
     """
     result = empty_like(a, dtype, order, subok, shape, device=device)
-    return result.fill(_cast_value(fill_value, result.dtype))
+    return _filled(result, _cast_value(fill_value, result.dtype))
 
 
 @public(array_api=True)

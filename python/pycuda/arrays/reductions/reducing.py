@@ -115,6 +115,11 @@ def joined(
 
     The first value takes the result's type.
     """
+    plain = out is dtype is initial is where is stream is allocator is None
+    if plain and isinstance(a, ArrayBase):  # the usual call, which shall cost little
+        return _driver._array_reduce(
+            name, a, axes=bits_of_reduction(axis, a.ndim), keepdims=bool(given(keepdims, False))
+        )  # fmt: skip
     a, keepdims, initial = as_array(a), bool(given(keepdims, False)), given(initial)
     mask = mask_of(where, a.shape)
     if dtype is None and ufunc in ("add", "multiply") and isinstance(out, ArrayBase):

@@ -100,3 +100,38 @@ def test_one_launch():
     assert launches(lambda: np.stack([x, x.T, x[::-1]], 2)) == 1
     assert launches(lambda: np.roll(x, (1, 2), (0, 1))) == 1
     assert launches(lambda: np.meshgrid(x[0], x[1], x[2])) == 1
+
+
+PLACES = [0, -1, 3, [1, 3], [3, 1], [1, 1, 2], [-1, 0], [], [5], 5, 9, -9, [9], slice(1, 4), slice(None, None, -2), np.array(2), list(range(4)) * 12]  # fmt: skip
+
+
+@pytest.mark.parametrize("places", PLACES, ids=str)
+def test_parts_are_deleted_and_inserted(places):
+    def insert_own(x, axis):
+        return np.insert(x, places, x[:1, :1] if x.ndim > 1 else x[:1], axis)
+
+    for host in (np.arange(5, dtype="f4"), np.arange(20, dtype="i8").reshape(5, 4)):
+        for axis in (None, 0, -1):
+            check_with_errors(lambda x, axis: np.delete(x, places, axis), host, axis)
+            check_with_errors(lambda x, axis: np.insert(x, places, 7, axis), host, axis)
+            check_with_errors(insert_own, host, axis)
+
+
+def check_with_errors(function, host, axis):
+    try:
+        theirs = function(host, axis)
+    except (IndexError, ValueError) as error:
+        with pytest.raises(type(error)):
+            function(gpuarray.to_gpu(host), axis)
+        return
+    np.testing.assert_array_equal(function(gpuarray.to_gpu(host), axis).get(), theirs)
+
+
+def test_rows_are_inserted():
+    host, rows = np.zeros((3, 2), "f4"), np.float32([[1, 2], [3, 4]])
+    x, y = gpuarray.to_gpu(host), gpuarray.to_gpu(rows)
+    for places in (1, [1, 2], [0, 3], [2, 0]):
+        expected = np.insert(host, places, rows, 0)
+        np.testing.assert_array_equal(np.insert(x, places, y, 0).get(), expected)
+    assert launches(lambda: np.insert(x, [1, 2], y, 0)) == 1
+    assert launches(lambda: np.delete(x, [1], 0)) == 1

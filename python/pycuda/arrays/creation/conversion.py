@@ -79,10 +79,7 @@ def _stacked(parts: list):
             "arrays in a list must have the same shape, not "
             + " and ".join(sorted({str(part.shape) for part in parts}))
         )
-    result = empty((len(parts), *shape), np.result_type(*(p.dtype for p in parts)))
-    for place, part in enumerate(parts):
-        _driver._array_assign(result[place], part)
-    return result
+    return _driver._join("stack", parts, 0, None, None, "same_kind", None)
 
 
 def put_into(out, result, casting: str = "unsafe"):
@@ -269,6 +266,8 @@ def ascontiguousarray(a, dtype=None) -> GPUArray:
     >>> gpuarray.ascontiguousarray(x.T).flags.c_contiguous
     True
     """
+    if dtype is None and isinstance(a, ArrayBase) and a._c_contiguous and a.ndim:
+        return a
     return array(a, dtype, copy=None, order="C", ndmin=1)
 
 
@@ -284,6 +283,8 @@ def asfortranarray(a, dtype=None) -> GPUArray:
     >>> gpuarray.asfortranarray(gpuarray.array([[1, 2], [3, 4]])).flags.f_contiguous
     True
     """
+    if dtype is None and isinstance(a, ArrayBase) and a._f_contiguous and a.ndim:
+        return a
     return array(a, dtype, copy=None, order="F", ndmin=1)
 
 

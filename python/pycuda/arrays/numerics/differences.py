@@ -126,7 +126,7 @@ def gradient(f, *varargs, axis=None, edge_order: int = 1):
 
 
 def _gradient(f, axis: int, spacing, edge_order: int):
-    steps = _steps(spacing, f, axis)  # the distance from each sample to the next
+    steps = _steps(spacing, f, axis)
     shape = [1] * f.ndim
     shape[axis] = -1
 
@@ -142,9 +142,8 @@ def _gradient(f, axis: int, spacing, edge_order: int):
     a, b = steps[:-1], steps[1:]
     result = empty_like(f)
     before = (slice(None),) * axis
-    if (
-        steps == steps[0]
-    ).all():  # the formula for equal steps omits the middle sample, which may be infinite
+    # The formula for equal steps omits the middle sample, which may be infinite.
+    if spacing.ndim == 0 or (steps == steps[0]).all():
         inside = result[(*before, slice(1, -1))]
         _slope.into((inside,), part(2, None), part(None, -2), number(2 * steps[0]))
     else:
@@ -156,7 +155,7 @@ def _gradient(f, axis: int, spacing, edge_order: int):
     start, end = result[(*before, slice(0, 1))], result[(*before, slice(-1, None))]
     if edge_order == 1 and len(steps) > 1 and steps[0] == steps[-1]:
         # Both ends in one launch: the elements at 0 and at the end, n - 1 apart.
-        last = len(steps)
+        last = f.shape[axis] - 1
         ends = result[(*before, slice(None, None, last))]
         later, earlier = part(1, None, last - 1), part(0, last, last - 1)
         _slope.into((ends,), later, earlier, number(steps[0]))
@@ -189,8 +188,9 @@ def _on_host(values):
 
 
 def _steps(values, f, axis: int):
+    """The distance from each sample to the next. Of equal ones the first few, which are enough for both ends."""
     if values.ndim == 0:
-        return np.full(f.shape[axis] - 1, values, np.float64)
+        return np.full(min(f.shape[axis] - 1, 4), values, np.float64)
     if values.shape != (f.shape[axis],):
         raise ValueError(
             f"coordinates of shape {values.shape} do not fit an axis of {f.shape[axis]}"

@@ -181,8 +181,16 @@ def delete(arr, obj, axis=None):
     if axis is None:
         array, axis = array._ravel(), 0
     axis = _axes.normalize_axis(axis, array.ndim)
-    kept = np.delete(np.arange(array.shape[axis]), _on_host(obj))
-    return array[_along(axis, kept)]
+    obj, extent = _on_host(obj), array.shape[axis]
+    gone = _few_places(obj, extent)
+    if gone is None:
+        return array[_along(axis, np.delete(np.arange(extent), obj))]
+    gone = sorted(set(gone))
+    starts, ends = [0, *(place + 1 for place in gone)], [*gone, extent]
+    kept = [
+        array[_along(axis, slice(*both))] for both in zip(starts, ends, strict=True)
+    ]
+    return _joined(kept, axis)
 
 
 @public()
@@ -211,9 +219,14 @@ def insert(arr, obj, values, axis=None):
     if one:
         values = values._reshape((1,) * (array.ndim - values.ndim) + values.shape)
         values = _moved_to(values, axis)
+    few = _few_places(places, extent, ends=1)
+    if few is not None:
+        return _with_parts(array, axis, few, values, one)
+    if one:
         order = np.insert(np.arange(extent), [int(places)] * values.shape[axis], -1)
     else:
         order = np.insert(np.arange(extent), places, -1)
+        values = _in_order_of_places(values, places, array, axis)
     fresh = np.flatnonzero(order < 0)
     result = empty(
         (*array.shape[:axis], len(order), *array.shape[axis + 1 :]), array.dtype
@@ -221,6 +234,58 @@ def insert(arr, obj, values, axis=None):
     result[_along(axis, np.flatnonzero(order >= 0))] = array
     result[_along(axis, fresh)] = values
     return result
+
+
+_MOST_PARTS = 32  # an array cut into more parts is gathered element by element
+
+
+def _few_places(obj, extent: int, ends: int = 0) -> list[int] | None:
+    """A few ints as places on an axis. None for other indices: slices, masks, many ints, ints out of bounds.
+
+    ends: 1 if the end of the axis is a place.
+    """
+    if isinstance(obj, (slice, bool, np.bool_)):
+        return None
+    given = np.asarray(obj)
+    if given.dtype.kind not in "iu" or given.ndim > 1 or given.size > _MOST_PARTS // 2:
+        return None
+    places = [
+        place + extent if place < 0 else place for place in given.ravel().tolist()
+    ]
+    return places if all(0 <= place < extent + ends for place in places) else None
+
+
+def _joined(parts, axis: int):
+    return _driver._join("concatenate", parts, axis, None, None, "same_kind", None)
+
+
+def _with_parts(array, axis: int, places, values, one: bool):
+    """The array with values in front of places: all values in front of a single place, or one for each place."""
+    count = values.shape[axis] if one else len(places)
+    shape = (*array.shape[:axis], count, *array.shape[axis + 1 :])
+    while values.ndim > array.ndim and values.shape[0] == 1:  # as in an assignment
+        values = values[0]
+    values = broadcast_to(values, shape)
+    parts, start = [], 0
+    for i in sorted(range(len(places)), key=places.__getitem__):
+        fresh = values if one else values[_along(axis, slice(i, i + 1))]
+        parts += [array[_along(axis, slice(start, places[i]))], fresh]
+        start = places[i]
+    return _joined([*parts, array[_along(axis, slice(start, None))]], axis)
+
+
+def _in_order_of_places(values, places, array, axis: int):
+    """The values of insert() sorted by their places on the axis."""
+    extent = array.shape[axis]
+    if isinstance(places, slice):
+        places = range(*places.indices(extent))
+    given = np.asarray(places)
+    if given.dtype.kind not in "iu" or given.size < 2:
+        return values
+    order = np.argsort(np.where(given < 0, given + extent, given), kind="stable")
+    if values.ndim < array.ndim - axis or values.shape[axis - array.ndim] == 1:
+        return values  # one value for all places
+    return values[(..., order, *(slice(None),) * (array.ndim - axis - 1))]
 
 
 def _moved_to(values, axis: int):

@@ -6,6 +6,7 @@ import numpy as np
 
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, as_operand, as_source
+from pycuda.arrays.creation.filled import ones_like, zeros_like
 from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.tracing import Traced
@@ -170,7 +171,10 @@ def isreal(x):
     >>> gpuarray.isreal(gpuarray.array([1 + 0j, 1 + 2j]))
     array([ True, False])
     """
-    return _is_real(as_source(x))
+    x = as_source(x)
+    if isinstance(x, ArrayBase) and x.dtype.kind in "biuf":
+        return ones_like(x, np.bool_)
+    return _is_real(x)
 
 
 @fuse
@@ -190,7 +194,10 @@ def iscomplex(x):
     >>> gpuarray.iscomplex(gpuarray.array([1 + 0j, 1 + 2j]))
     array([False,  True])
     """
-    return _is_complex(as_source(x))
+    x = as_source(x)
+    if isinstance(x, ArrayBase) and x.dtype.kind in "biuf":
+        return zeros_like(x, np.bool_)
+    return _is_complex(x)
 
 
 @fuse

@@ -178,9 +178,20 @@ def angle(z, deg: bool = False):
     array([ 90., 180.])
     """
     z = as_array(z)
-    imaginary = z.imag if z.dtype.kind == "c" else 0
-    result = UFUNCS["arctan2"](imaginary, z.real)
+    if z.dtype.kind == "f":
+        result = _angle_of_real(z)
+    else:
+        imaginary = z.imag if z.dtype.kind == "c" else 0
+        result = UFUNCS["arctan2"](imaginary, z.real)
     return UFUNCS["degrees"](result) if deg else result
+
+
+@fuse
+def _angle_of_real(x):
+    """arctan2(0, x)."""
+    kind = x.dtype.type
+    side = where(UFUNCS["signbit"](x), kind(math.pi), kind(0))
+    return where(UFUNCS["isnan"](x), x, side)
 
 
 @public()

@@ -8,6 +8,8 @@ from pycuda import _driver
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import full
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.items import take_known
 from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.axes import normalize_axes
@@ -46,6 +48,8 @@ def _place(method: str, n, q):
 def _flattened(a, axis):
     """Move the axes ``axis`` (None: all) to one last axis. Return the array, and the shape of a result with keepdims."""
     axes = normalize_axes(axis, a.ndim)
+    if axes == (a.ndim - 1,):
+        return a, (*a.shape[:-1], 1)
     kept = [i for i in range(a.ndim) if i not in axes]
     shape = [a.shape[i] for i in kept]
     moved = a.transpose([*kept, *axes])
@@ -344,5 +348,32 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     a = as_array(a)
     if a.dtype.kind != "f":
         return median(a, axis, out, keepdims=keepdims)
-    half = (np.asarray(0.5), a.dtype)
-    return _quantile(a, half, axis, "midpoint", keepdims, out, by_row=True)
+    if a.size == 0:
+        half = (np.asarray(0.5), a.dtype)
+        return _quantile(a, half, axis, "midpoint", keepdims, out, by_row=True)
+    rows, wide = _flattened(a, axis)
+    rows = _sort(rows, rows.ndim - 1)
+    rows = rows if rows._c_contiguous else rows.copy("C")
+    shape, n = rows.shape[:-1], rows.shape[-1]
+    starts = (arange_of(rows.size // n) * n)._reshape(*shape, 1)
+    places = _middle_places(rows, starts)
+    flat = rows._reshape(rows.size)
+    low, high = (take_known(flat, place._reshape(shape)) for place in places)
+    result = _mean_of_numbers(low, high)
+    return put_into(out, result._reshape(wide) if keepdims else result)
+
+
+@fuse
+def _middle_places(rows, starts):
+    """The places of the middle numbers of sorted rows, whose NaN come last. ``starts``: the place of each row."""
+    count = (rows == rows).sum(axis=-1, dtype=np.int64, keepdims=True)
+    # Of a row without numbers the first element, NaN.
+    last = UFUNCS["maximum"](count - 1, 0)
+    return starts + last // 2, starts + UFUNCS["minimum"](count // 2, last)
+
+
+@fuse
+def _mean_of_numbers(low, high):
+    wide = np.dtype(np.float32) if low.dtype == np.float16 else low.dtype
+    mean = (low.astype(wide) + high.astype(wide)) / 2
+    return where(low == high, low, mean.astype(low.dtype))

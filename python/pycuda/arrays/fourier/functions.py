@@ -41,7 +41,7 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.fft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
     array([4.+0.j, 0.+0.j, 0.+0.j, 0.+0.j])
     """
-    result = direct("fft", a, n, axis, norm, out)
+    result = direct("fft", a, n, (axis,), norm, out)
     if result is not None:
         return result
     a, axis = _axis_of(a, axis)
@@ -63,7 +63,7 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.ifft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).get().round(6)
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
-    result = direct("ifft", a, n, axis, norm, out)
+    result = direct("ifft", a, n, (axis,), norm, out)
     if result is not None:
         return result
     a, axis = _axis_of(a, axis)
@@ -80,7 +80,7 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.rfft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
     array([4.+0.j, 0.+0.j, 0.+0.j])
     """
-    result = direct("rfft", a, n, axis, norm, out)
+    result = direct("rfft", a, n, (axis,), norm, out)
     if result is not None:
         return result
     a, axis = _axis_of(a, axis)
@@ -162,6 +162,10 @@ def _shape_and_axes(a, s, axes, inverse_real: bool = False):
 
 
 def _over_axes(a, s, axes, norm, out, inverse: bool):
+    if s is None:
+        result = direct("ifft" if inverse else "fft", a, None, axes, norm, out)
+        if result is not None:
+            return result
     a = as_array(a)
     lengths, axes = _shape_and_axes(a, s, axes)
     return complex_transform(a, lengths, axes, norm, inverse, out)
@@ -213,6 +217,10 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
     >>> fft.rfftn(gpuarray.ones((2, 4))).shape
     (2, 3)
     """
+    if s is None:
+        result = direct("rfft", a, None, axes, norm, out)
+        if result is not None:
+            return result
     a = as_array(a)
     lengths, axes = _shape_and_axes(a, s, axes)
     _need_axis(axes)
@@ -348,6 +356,8 @@ def _shifted(x, axes, inverse: bool):
     x = as_array(x)
     axes = range(x.ndim) if axes is None else np.atleast_1d(axes).tolist()
     shifts = [-(x.shape[i] // 2) if inverse else x.shape[i] // 2 for i in axes]
+    if len(shifts) == 1:
+        return roll(x, shifts[0], axes[0])
     return roll(x, tuple(shifts), tuple(axes))
 
 

@@ -154,37 +154,43 @@ def to_real(a, n: int, axis: int):
 
 
 @functools.lru_cache(maxsize=1024)
-def _direct_plan(name: str, shape, dtype: np.dtype, n, axis: int, norm):
-    """The only step of a transform along one axis of an array that cuFFT can read as it is, and the factor of the
-    result. None for other arrays."""
-    kind = complex_type(dtype)
-    axis = normalize_axis(axis, len(shape))
-    length = length_of(n, shape[axis])
-    real = name == "rfft"
-    fits = dtype == (real_type(kind) if real else kind) and length == shape[axis]
-    if not fits or 0 in shape or not _has(kind):
-        return None
-    make = real_steps if real else complex_steps
-    arguments = (shape, dtype, (axis,)) if real else (shape, dtype, (axis,), True)
-    steps = make(*arguments)
-    if len(steps) != 1 or steps[0].moved is not None or steps[0].rows is not None:
-        return None
-    return steps[0], scale_of(norm, length, name == "ifft")
+def _direct_plan(name: str, shape, dtype: np.dtype, n, axes, norm):
+    """The steps of a transform of an array that cuFFT can read as it is, and the factor of the result. None for other
+    arrays and arguments, which may be wrong.
 
-
-def direct(name: str, a, n, axis, norm):
-    """numpy.fft's ``fft``, ``ifft`` or ``rfft`` by one call of cuFFT, if that is all that has to be done.
-
-    Returns the result and the factor with which it is to be multiplied; None for other arrays and arguments, which may
-    be wrong.
+    n: the length along the only axis; None for the extents. axes: a tuple of ints; None for all.
     """
-    plain = (n is None or type(n) is int) and type(axis) is int
-    if not plain or not isinstance(a, _driver.ArrayBase) or not a._c_contiguous:
+    kind = complex_type(dtype)
+    real = name == "rfft"
+    axes = range(len(shape)) if axes is None else axes
+    axes = tuple(normalize_axis(axis, len(shape)) for axis in axes)
+    fits = dtype == (real_type(kind) if real else kind) and 0 not in shape and axes
+    if not fits or len(set(axes)) != len(axes) or not _has(kind):
         return None
-    plan = _direct_plan(name, a.shape, a.dtype, n, axis, norm)
+    if n is not None and length_of(n, 0) != shape[axes[0]]:
+        return None
+    steps = (
+        real_steps(shape, dtype, axes)
+        if real
+        else complex_steps(shape, dtype, axes, True)
+    )
+    count = math.prod(shape[axis] for axis in axes)
+    return steps, scale_of(norm, count, name == "ifft")
+
+
+def direct(name: str, a, n, axes, norm):
+    """numpy.fft's ``fft``, ``ifft`` or ``rfft``, also over several axes, of an array that needs no preparation.
+
+    n, axes: of one axis its length, an int or None, and a tuple of this axis; of several axes None, and a tuple or None.
+
+    Returns the result, and the factor with which it is to be multiplied; None for other arrays and arguments.
+    """
+    if not isinstance(a, _driver.ArrayBase) or not a._c_contiguous:
+        return None
+    if axes is not None and not all(type(axis) is int for axis in axes):
+        return None
+    plan = _direct_plan(name, a.shape, a.dtype, n, axes, norm)
     if plan is None or _driver._is_captured():
         return None
-    step, scale = plan
-    out = empty(step.shape, step.dtype, a)
-    _driver._library_fourier(a, out, step.first, step.rank, name == "ifft")
-    return out, scale
+    steps, scale = plan
+    return follow(steps, a, name == "ifft", False), scale

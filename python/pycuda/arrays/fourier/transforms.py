@@ -243,9 +243,12 @@ def _own_to_real(a, n: int, axis: int, scale: float):
 # Complex to complex, real to complex, complex to real; any axes
 
 
-def direct(name: str, a, n, axis, norm, out):
-    """The result if one call of cuFFT makes it; else None."""
-    found = None if out is not None else library.direct(name, a, n, axis, norm)
+def direct(name: str, a, n, axes, norm, out):
+    """The result of cuFFT for an array that needs no preparation; else None. ``axes``: a tuple, or None for all."""
+    plain = (n is None or type(n) is int) and (axes is None or type(axes) is tuple)
+    if out is not None or not plain:
+        return None
+    found = library.direct(name, a, n, axes, norm)
     return None if found is None else _scaled(*found)
 
 

@@ -81,7 +81,7 @@ nb::object array_empty_as(nb::handle other, const std::string &order, nb::handle
         layout = Layout::contiguous(array.shape(), element.item_size(),
                                     order == "A" && fortran ? Order::Fortran : order_named(order));
     return make_array(layout, element, wanted, class_of(type),
-                      {nb::handle(array_object(other).allocator)});
+                      {nb::handle(array_object(other).allocator), current_stream()});
 }
 
 /// A view with another address, shape, strides or type, of the class of `self`.

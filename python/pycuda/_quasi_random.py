@@ -104,7 +104,7 @@ class _SobolRandomNumberGenerator(RandomFilling):
         self._check(dir_vector, (self.generators, self.generator_bits), "dir_vector")
         self._vectors = dir_vector
         self._constants = scramble_vector
-        self._positions = to_gpu(np.full(self.generators, offset, np.uint64))
+        self._states = to_gpu(np.full(self.generators, offset, np.uint64))
         self.module = _module(self.generator_bits)
 
     def _check(self, array, shape, what: str) -> None:
@@ -124,19 +124,20 @@ class _SobolRandomNumberGenerator(RandomFilling):
     @property
     def state(self) -> int:
         """The device address of the generators' states, as an int."""
-        return self._positions.ptr
+        return self._states.ptr
 
     def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
         code = checked_code(kind, codes, data)
         n = int(np.prod(data.shape))
         if n == 0:
             return
-        self.module.get_function(f"{kind}_{code}")(
-            self._positions, self._vectors,
-            np.uintp(0) if self._constants is None else self._constants,
-            data, np.uint64(n), np.uint32(self.generators), np.float64(a), np.float64(b),
-            block=(self.generators_per_block, 1, 1), grid=(self.block_count, 1), stream=stream,
-        )  # fmt: skip
+        with self._work(stream):
+            self.module.get_function(f"{kind}_{code}")(
+                self._states, self._vectors,
+                np.uintp(0) if self._constants is None else self._constants,
+                data, np.uint64(n), np.uint32(self.generators), np.float64(a), np.float64(b),
+                block=(self.generators_per_block, 1, 1), grid=(self.block_count, 1),
+            )  # fmt: skip
 
     def call_skip_ahead(self, i: int, stream=None) -> None:
         """Move each generator ``i`` numbers ahead.
@@ -145,7 +146,8 @@ class _SobolRandomNumberGenerator(RandomFilling):
         """
         if i < 0:
             raise ValueError("i must not be negative: generators cannot go back")
-        self._move(np.uint64(i), stream)
+        with self._work(stream):
+            self._states += np.uint64(i)
 
     def call_skip_ahead_array(self, i: GPUArray, stream=None) -> None:
         """Move each generator ahead by its own count of numbers.
@@ -156,14 +158,10 @@ class _SobolRandomNumberGenerator(RandomFilling):
             raise ValueError(
                 f"i must have {self.generators} elements, one for each generator, but has shape {i.shape}"
             )
-        if i.dtype.kind == "i" and bool((i < 0).any()):
-            raise ValueError("i must not be negative: generators cannot go back")
-        self._move(i.astype(np.uint64), stream)
-
-    def _move(self, count, stream) -> None:
-        if stream is not None:
-            stream.synchronize()
-        self._positions += count
+        with self._work(stream):
+            if i.dtype.kind == "i" and bool((i < 0).any()):
+                raise ValueError("i must not be negative: generators cannot go back")
+            self._states += i.astype(np.uint64)
 
 
 class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):

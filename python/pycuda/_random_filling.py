@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pycuda._driver import _array_require_writable, _Work
+from pycuda._driver import _array_context, _array_require_writable, _Work
 from pycuda.gpuarray import GPUArray
 
 
@@ -22,10 +22,17 @@ def checked_code(kind: str, codes: str, data: GPUArray) -> str:
 
 
 class RandomFilling:
-    """fill_*() and gen_*(), implemented with ``_run(kind, types, data, stream, a, b)``."""
+    """fill_*() and gen_*(), implemented with ``_run(kind, types, data, stream, a, b)``.
+
+    A generator belongs to the device of ``_states``: its work runs there, whatever context is current.
+    """
 
     _run: Callable
+    _states: GPUArray
     _uniform_types = "fdiI"
+
+    def _work(self, stream) -> _Work:
+        return _Work(stream, context=_array_context(self._states))
 
     def fill_uniform(self, data: GPUArray, stream=None) -> None:
         """Fill float32 or float64 with numbers in (0, 1], or integers with all values of the generator's bits."""
@@ -56,28 +63,28 @@ class RandomFilling:
 
     def gen_uniform(self, shape, dtype, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_uniform`."""
-        with _Work(stream):
+        with self._work(stream):
             result = GPUArray(shape, dtype)
             self.fill_uniform(result)
         return result
 
     def gen_normal(self, shape, dtype, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_normal`."""
-        with _Work(stream):
+        with self._work(stream):
             result = GPUArray(shape, dtype)
             self.fill_normal(result)
         return result
 
     def gen_log_normal(self, shape, dtype, mean, stddev, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_log_normal`."""
-        with _Work(stream):
+        with self._work(stream):
             result = GPUArray(shape, dtype)
             self.fill_log_normal(result, mean, stddev)
         return result
 
     def gen_poisson(self, shape, dtype, lambda_value, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_poisson`."""
-        with _Work(stream):
+        with self._work(stream):
             result = GPUArray(shape, dtype)
             self.fill_poisson(result, lambda_value)
         return result

@@ -22,7 +22,6 @@ import numpy as np
 from pycuda import _device_code, _driver, _skip_ahead, driver
 from pycuda import driver as drv  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda import random as _philox
-from pycuda._driver import _Work
 from pycuda._quasi_random import (
     ScrambledSobol32RandomNumberGenerator,
     ScrambledSobol64RandomNumberGenerator,
@@ -165,22 +164,22 @@ class _PseudoRandomNumberGenerator(RandomFilling):
         n = int(np.prod(data.shape))
         if n == 0:
             return
-        self.module.get_function(f"{kind}_{code}")(
-            self._states,
-            data,
-            np.uint64(n),
-            np.uint32(self.generators),
-            np.float64(a),
-            np.float64(b),
-            block=(self.generators_per_block, 1, 1),
-            grid=(self.block_count, 1),
-            stream=stream,
-        )
+        with self._work(stream):
+            self.module.get_function(f"{kind}_{code}")(
+                self._states,
+                data,
+                np.uint64(n),
+                np.uint32(self.generators),
+                np.float64(a),
+                np.float64(b),
+                block=(self.generators_per_block, 1, 1),
+                grid=(self.block_count, 1),
+            )
 
     # Skipping ahead, for all generators of all blocks.
 
     def _change(self, skip: Callable, counts, stream) -> None:
-        with _Work(stream):
+        with self._work(stream):
             self._change_here(skip, counts)
 
     def _change_here(self, skip: Callable, counts) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda._random_distributions import Distributions
+from pycuda.arrays.own_device import methods_on_own_device
 from pycuda.driver import Context
 from pycuda.gpuarray import GPUArray
 from pycuda.tools import context_dependent_memoize
@@ -72,6 +73,7 @@ def _shape_of(size: object) -> tuple[int, ...]:
     return tuple(size) if isinstance(size, (tuple, list)) else (int(size),)
 
 
+@methods_on_own_device
 class Generator(Distributions):
     """A random number generator, like ``numpy.random.Generator``.
 

@@ -26,6 +26,7 @@ class Compressed(Indexing, Arithmetic):
     _by_columns = False
     _structure: Structure
 
+    @on_own_device
     def __init__(self, arg1, shape=None, dtype=None, copy: bool = False) -> None:
         dtype = None if dtype is None else np.dtype(dtype)
         if is_pair(arg1):

@@ -9,7 +9,7 @@ from pycuda.arrays.indexing.items import take_known
 from pycuda.gpuarray import GPUArray, arange, asarray, concatenate, flatnonzero, to_gpu
 from pycuda.sparse._base import CLASSES, Sparse, as_sparse
 from pycuda.sparse._coordinates import coo_array, coo_matrix
-from pycuda.sparse._kernels import INDEX, check_count
+from pycuda.sparse._kernels import INDEX, check_count, on_own_device
 from pycuda.sparse._structure import check_shape
 
 
@@ -62,6 +62,7 @@ def identity(n: int, dtype=np.float64, format: str | None = None):
     return eye(n, dtype=dtype, format=format)
 
 
+@on_own_device
 def diags(diagonals, offsets=0, shape=None, format: str | None = None, dtype=None):
     """Create a matrix from its diagonals.
 
@@ -80,6 +81,7 @@ def diags(diagonals, offsets=0, shape=None, format: str | None = None, dtype=Non
     return _diags(coo_matrix, diagonals, offsets, shape, dtype).asformat(format)
 
 
+@on_own_device
 def diags_array(diagonals, /, *, offsets=0, shape=None, format: str | None = None, dtype=None):  # fmt: skip
     """As :func:`diags`, but an array (``*`` multiplies elements).
 
@@ -190,6 +192,7 @@ def _class_of(parts) -> type:
     return CLASSES["coo", all(one._is_matrix for one in parts)]
 
 
+@on_own_device
 def vstack(blocks, format: str | None = None, dtype=None):
     """Stack matrices vertically.
 
@@ -207,6 +210,7 @@ def vstack(blocks, format: str | None = None, dtype=None):
     return _stacked([[one] for one in parts], dtype).asformat(format)
 
 
+@on_own_device
 def hstack(blocks, format: str | None = None, dtype=None):
     """Stack matrices horizontally; parameters as of :func:`vstack`, with rows instead of columns.
 
@@ -218,6 +222,7 @@ def hstack(blocks, format: str | None = None, dtype=None):
     return _stacked([parts], dtype).asformat(format)
 
 
+@on_own_device
 def bmat(blocks, format: str | None = None, dtype=None):
     """Create a matrix from rows of blocks; None is a block of zeros.
 
@@ -235,6 +240,7 @@ def bmat(blocks, format: str | None = None, dtype=None):
     return _stacked(grid, dtype).asformat(format)
 
 
+@on_own_device
 def block_diag(mats, format: str | None = None, dtype=None):
     """Create a matrix with blocks along its diagonal; parameters as of :func:`bmat`.
 
@@ -281,6 +287,7 @@ def _stacked(grid, dtype):
     return cls((concatenate(data), (concatenate(rows), concatenate(columns))), shape)
 
 
+@on_own_device
 def kron(A, B, format: str | None = None):
     """Return the Kronecker product of two matrices. format: by default "coo".
 
@@ -314,6 +321,7 @@ def _triangle(A, format, keep):
     return matrix.asformat(format)
 
 
+@on_own_device
 def tril(A, k: int = 0, format: str | None = None):
     """Return the elements on and below diagonal ``k``. format: by default "coo".
 
@@ -324,6 +332,7 @@ def tril(A, k: int = 0, format: str | None = None):
     return _triangle(A, format, lambda number: number <= k)
 
 
+@on_own_device
 def triu(A, k: int = 0, format: str | None = None):
     """Return the elements on and above diagonal ``k``. format: by default "coo".
 
@@ -334,6 +343,7 @@ def triu(A, k: int = 0, format: str | None = None):
     return _triangle(A, format, lambda number: number >= k)
 
 
+@on_own_device
 def find(A):
     """Return rows, columns and values of the elements that are not 0, sorted, with duplicates added up.
 

@@ -35,6 +35,7 @@ class Coordinates(Arithmetic):
     Elements may have any order. Operations add up duplicates.
     """
 
+    @on_own_device
     def __init__(self, arg1, shape=None, dtype=None, copy: bool = False) -> None:
         dtype = None if dtype is None else np.dtype(dtype)
         if is_foreign(arg1) and getattr(arg1, "format", None) == "coo" and len(arg1.shape) == 2:  # fmt: skip

@@ -59,16 +59,36 @@ def for_each(function: _driver.Function, count: int, *args) -> None:
         function(*args, block=(256, 1, 1), grid=(blocks(count, 256), 1))
 
 
-def on_own_device(method: Callable) -> Callable:
-    """Wrap a method: it runs in the context of its matrix."""
+def _array_in(argument) -> ArrayBase | None:
+    """An array, that of a sparse matrix, or the first one in a list or tuple."""
+    if isinstance(argument, ArrayBase):
+        return argument
+    if not isinstance(argument, (list, tuple)):
+        return getattr(argument, "_anchor", None)
+    for item in argument:
+        if isinstance(item, (int, float, complex)):  # a row of numbers
+            return None
+        array = _array_in(item)
+        if array is not None:
+            return array
+    return None
 
-    @functools.wraps(method)
-    def run(self, *args, **kwargs):
-        context = _driver._array_context(self._anchor)
-        if context is None:
-            return method(self, *args, **kwargs)
-        with _driver._Work(context=context):
-            return method(self, *args, **kwargs)
+
+def on_own_device(function: Callable) -> Callable:
+    """Wrap a function or a method: it runs in the context of the first array or matrix among its arguments."""
+
+    @functools.wraps(function)
+    def run(*args, **kwargs):
+        for argument in (*args, *kwargs.values()):
+            array = _array_in(argument)
+            if array is None:
+                continue
+            context = _driver._array_context(array)
+            if context is None:
+                break
+            with _driver._Work(context=context):
+                return function(*args, **kwargs)
+        return function(*args, **kwargs)
 
     return run
 

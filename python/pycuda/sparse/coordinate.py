@@ -6,6 +6,7 @@ import numpy as np
 
 from pycuda.gpuarray import GPUArray
 from pycuda.sparse._coordinates import coo_array
+from pycuda.sparse._kernels import on_own_device
 
 
 class CoordinateSpMV:
@@ -21,6 +22,7 @@ class CoordinateSpMV:
     array([1., 2.], dtype=float32)
     """
 
+    @on_own_device
     def __init__(self, mat, dtype) -> None:
         self.dtype = np.dtype(dtype)
         self.index_dtype = np.dtype(np.int32)

@@ -8,6 +8,7 @@ from pycuda.gpuarray import GPUArray, asarray, vdot, zeros
 from pycuda.sparse._base import Sparse, is_number
 from pycuda.sparse._compressed import csr_array
 from pycuda.sparse._conjugate_gradients import step, turn
+from pycuda.sparse._kernels import on_own_device
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ def _between_checks(iteration: int) -> int:
     return min(max(iteration // 16, 1), 16)
 
 
+@on_own_device
 def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
     """Solve ``A @ x = b`` for a Hermitian, positive definite matrix by conjugate gradients.
 
@@ -197,6 +199,7 @@ def _iterate(operator, precondition, x, r, limit, maxiter, callback):
     return x, maxiter
 
 
+@on_own_device
 def norm(x, ord=None, axis=None):
     """Return the norm of a sparse matrix as a device array without axes, or one norm for each row or column.
 

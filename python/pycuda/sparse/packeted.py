@@ -11,6 +11,7 @@ import numpy as np
 
 from pycuda.gpuarray import GPUArray, take, to_gpu
 from pycuda.sparse._compressed import csr_array
+from pycuda.sparse._kernels import on_own_device
 
 
 def _neighbours(starts, columns, rows):
@@ -61,6 +62,7 @@ class PacketedSpMV:
     array([21., 30.])
     """
 
+    @on_own_device
     def __init__(self, mat, is_symmetric: bool, dtype) -> None:
         self.dtype = np.dtype(dtype)
         self.index_dtype = np.dtype(np.int32)

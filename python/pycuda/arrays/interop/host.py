@@ -37,7 +37,8 @@ class _Lent:
 def views(*arrays: ArrayBase, stream=None) -> list[np.ndarray] | None:
     """Wait for the stream and return NumPy's views of arrays; None if the host may not access the arrays.
 
-    An array without elements has no memory and is replaced by an empty NumPy array.
+    An array without elements has no memory and is replaced by an empty NumPy array. Raises ValueError for arrays of
+    different devices.
     """
     if not _driver._array_wait_for_host(stream, *arrays):
         return None

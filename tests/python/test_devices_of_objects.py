@@ -1,0 +1,124 @@
+"""Generators, sparse matrices and user kernels work on the device of their arrays, whatever context is current."""
+
+import time
+
+import numpy as np
+import pytest
+from test_devices import run_several
+
+import pycuda.driver as cuda
+from pycuda import curandom
+
+
+def test_random_methods_with_arrays_of_another_device(run_program):
+    run_several(
+        run_program,
+        """
+        from pycuda.random import default_rng
+        x = on(1, host + 1)
+        devices[0].retain_primary_context().push()
+        rng = default_rng(1)
+        zeros = on(1, np.zeros(12, np.float32))
+        calls = dict(
+            permutation=(x,), permuted=(x,), choice=(x, 5), poisson=(x,), gamma=(x,), geometric=(1 / x,), lognormal=(x, 1.0),
+        )
+        for name, arguments in calls.items():
+            assert getattr(rng, name)(*arguments).device == "cuda:1", name
+        for name in ("random", "standard_normal", "uniform"):
+            assert getattr(rng, name)(out=zeros, dtype=np.float32) is zeros
+        rng.shuffle(x)
+        assert rng.random(3).device == "cuda:0"
+        with devices[1]:
+            here = default_rng(5).poisson(x).get()
+        assert (default_rng(5).poisson(x).get() == here).all()  # the numbers do not depend on the device
+        """,
+    )
+
+
+@pytest.mark.parametrize("kind", ["XORWOW", "MRG32k3a", "Sobol32", "ScrambledSobol64"])
+def test_a_generator_of_another_device(run_program, kind):
+    run_several(
+        run_program,
+        f"""
+        from pycuda.curandom import {kind}RandomNumberGenerator as Generator
+        from pycuda.curandom import seed_getter_unique
+        devices[0].retain_primary_context().push()
+        seeds = []
+        if {kind!r} in ("XORWOW", "MRG32k3a"):
+            seeds.append(lambda n: gpuarray.zeros(n, np.int32) + 7)
+        with devices[1]:
+            mine, theirs = Generator(*seeds), Generator(*seeds)
+            mine.call_skip_ahead(3)
+            want = mine.gen_uniform(100, np.float32).get()
+        theirs.call_skip_ahead(3)
+        made = theirs.gen_uniform(100, np.float32)
+        assert made.device == "cuda:1" and (made.get() == want).all()
+        theirs.fill_normal(made)
+        raises(ValueError, "cuda:0", lambda: theirs.fill_uniform(gpuarray.zeros(9, np.float32)))
+        """,
+    )
+
+
+@pytest.mark.parametrize("kind", ["Sobol32", "ScrambledSobol32"])
+def test_skipping_ahead_is_work_of_the_stream(device, kind):
+    generator, other = (
+        getattr(curandom, kind + "RandomNumberGenerator")() for _ in range(2)
+    )
+    other.call_skip_ahead(5)
+    want = other.gen_uniform(100, np.float32).get()
+    stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+    generator.gen_uniform(0, np.float32)
+    cuda.Context.synchronize()
+    cuda.launch_host_func(
+        lambda: time.sleep(0.1)
+    )  # work of the default stream waits for it
+    generator.call_skip_ahead(5, stream=stream)
+    got = generator.gen_uniform(100, np.float32, stream=stream).get(stream=stream)
+    assert (got == want).all()
+
+
+def test_sparse_functions_with_matrices_of_another_device(run_program):
+    run_several(
+        run_program,
+        """
+        from pycuda import sparse
+        from pycuda.sparse.coordinate import CoordinateSpMV
+        from pycuda.sparse.packeted import PacketedSpMV
+        import pycuda.sparse.linalg
+        devices[0].retain_primary_context().push()
+        with devices[1]:
+            a = sparse.eye(3, format="csr") * 2
+        x, k = on(1, np.arange(3.0)), on(1, np.arange(4))
+        dense = on(1, np.eye(3))
+        made = [
+            sparse.vstack([a, a]), sparse.hstack([a, dense]), sparse.bmat([[a, None], [None, a]]), sparse.block_diag([a, a]),
+            sparse.kron(a, a), sparse.tril(a), sparse.diags([x], [0]), sparse.csr_array(dense), sparse.csc_array(a),
+            sparse.coo_array((x, (k[:3], k[:3]))), sparse.csr_array((x, k[:3], k)),
+        ]
+        for matrix in made:
+            assert matrix.data.device == "cuda:1"
+        assert sparse.linalg.cg(a, x)[0].device == "cuda:1"
+        assert sparse.find(a)[2].device == "cuda:1"
+        assert (CoordinateSpMV(a, np.float64)(x).get() == [0, 2, 4]).all()
+        packed = PacketedSpMV(a, True, np.float64)
+        assert (packed.unpermute(packed(packed.permute(x))).get() == [0, 2, 4]).all()
+        """,
+    )
+
+
+def test_results_of_another_device_than_the_operands_are_an_error(run_program):
+    run_several(
+        run_program,
+        """
+        from pycuda.scan import InclusiveScanKernel
+        devices[0].retain_primary_context().push()
+        a, b = on(0, np.eye(3)), on(1, np.ones(3))
+        for function in (np.linalg.solve, np.linalg.lstsq, np.linalg.tensorsolve):
+            raises(ValueError, "cuda:1", lambda: function(a, b))
+        raises(ValueError, "cuda:1", lambda: np.fft.fft(a[0], out=on(1, np.zeros(3, complex))))
+        scan = InclusiveScanKernel(np.float64, "a + b")
+        raises(ValueError, "cuda:1", lambda: scan(a[0].copy(), b))
+        sums = scan(b, "new")
+        assert sums.device == "cuda:1" and (sums.get() == [1, 2, 3]).all()
+        """,
+    )

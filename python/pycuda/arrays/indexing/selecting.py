@@ -6,7 +6,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array, as_operand, put_back
-from pycuda.arrays.creation.filled import empty, zeros
+from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.indexing.indices import (
     as_indices,
@@ -85,10 +85,9 @@ def argwhere(a):
     if array.ndim == 0:
         return zeros((int(bool(array)), 0), np.int64)
     places = nonzero(array)
-    result = empty((places[0].size, array.ndim), np.int64)
-    for axis, column in enumerate(places):
-        result[:, axis] = column
-    return result
+    if len(places) == 1:
+        return places[0]._reshape(-1, 1)
+    return _driver._join("stack", places, 1, None, None, "same_kind", None)
 
 
 @public()

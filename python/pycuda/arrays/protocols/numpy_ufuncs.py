@@ -35,7 +35,9 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
         if not is_ours(type(operand)):
             return NotImplemented
     function = None if kwargs else UFUNCS.get(ufunc.__name__)
-    if function is not None:  # these two make the context of their arrays current
+    if not kwargs and method == "__call__":
+        function = function or TWO_RESULTS.get(ufunc.__name__)
+    if function is not None:  # these make the context of their arrays current
         if method == "__call__":
             return function(*inputs)
         if method == "at":

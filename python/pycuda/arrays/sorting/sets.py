@@ -51,7 +51,8 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
         return zeros(element.shape, np.bool_).fill(bool(invert))
     test = _sort(test, 0)
     place = searchsorted(test, element)
-    found = take_known(test, UFUNCS["minimum"](place, test.size - 1))
+    # An element above all others is not equal to the last one, which stands behind the end.
+    found = take_known(concatenate((test, test[-1:])), place)
     return UFUNCS["not_equal" if invert else "equal"](found, element)
 
 

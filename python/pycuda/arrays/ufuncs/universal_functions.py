@@ -152,10 +152,13 @@ for _pair in _ALIASES.split():
     _declare(_word, UFUNCS[_name])
 
 
+_NEW = (None, None)  # no arrays are given for two results
+
+
 def _two_results(name: str, first: str, second: str, nin: int, about: str):
     def function(
         *inputs,
-        out=(None, None),
+        out=_NEW,
         where=True,
         dtype=None,
         casting="same_kind",
@@ -167,6 +170,10 @@ def _two_results(name: str, first: str, second: str, nin: int, about: str):
                 f"{name}() takes {nin} arrays or numbers and two arrays for the results, "
                 f"not {len(inputs)} arguments"
             )
+        usual = out is _NEW and where is True
+        usual = usual and dtype is stream is allocator is None and len(inputs) == nin
+        if usual and all(isinstance(one, _driver.ArrayBase) for one in inputs):
+            return both.run(inputs)
         outs = [*inputs[nin:], *((None,) * (nin + 2 - len(inputs)))]
         if len(inputs) == nin:
             outs = list(out) if isinstance(out, (tuple, list)) else [out]

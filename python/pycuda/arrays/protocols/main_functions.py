@@ -27,4 +27,4 @@ from pycuda.arrays.shapes import (
 )
 from pycuda.arrays.sorting import sets, sorting, unique
 from pycuda.arrays.statistics import correlation, histograms, interpolation, quantiles
-from pycuda.arrays.ufuncs import universal_functions
+from pycuda.arrays.ufuncs import special_functions, universal_functions

@@ -22,6 +22,10 @@ VERSION = tuple(int(part) for part in __version__.split("."))
 VERSION_STATUS = ""
 VERSION_TEXT = __version__ + VERSION_STATUS
 
+if "PYCUDA_PROFILE_SOURCES" in os.environ:
+    # `python -m pycuda profile` runs this program, which may use arrays alone.
+    importlib.import_module("pycuda._profile_sources")
+
 
 def __getattr__(name: str):
     # Loaded at their first use, because `import pycuda` alone must not need a driver.

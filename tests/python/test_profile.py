@@ -490,6 +490,25 @@ def test_kernels_of_arrays_are_one_table(run_program, tmp_path, monkeypatch):
     assert len(page) < 60_000
 
 
+@needs_softcuda
+def test_the_command_folds_kernels_of_arrays_without_a_source_module(tmp_path):
+    """A program of arrays alone does not import the compiler's module."""
+    program = tmp_path / "arrays.py"
+    program.write_text(
+        "import numpy as np, pycuda.autoinit\nfrom pycuda import gpuarray\n"
+        "np.sin(gpuarray.to_gpu(np.ones(64, np.float32)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pycuda", "profile", program],
+        env={**os.environ, "PYCUDA_DRIVER": "softcuda"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "arrays: 1 launch of kernels" in done.stderr
+    assert "kernel.ptx" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("count", "text"),
     [(9999, "9999"), (12_345, "12.3k"), (999_900, "1M"), (7_940_000, "7.94M")],

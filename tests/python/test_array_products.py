@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import pycuda
 import pycuda.driver as cuda
 from pycuda import _driver, gpuarray
 
@@ -172,3 +173,38 @@ def test_what_is_refused():
         gpuarray.einsum("ijk->i", x)
     with pytest.raises(ValueError, match="cannot make"):
         gpuarray.einsum("ij->k", x)
+
+
+@pytest.mark.parametrize("dtype", "fdFD")
+def test_a_large_matrix_times_a_vector(dtype):
+    """On a CPU by NumPy's BLAS, after the work that writes the operands; in a capture by a kernel."""
+    a, b = numbers((200, 150), dtype), numbers(150, dtype, 1)
+    x, y = both(a, b)
+    for part in (x, x[:, ::-1][:, ::-1], x.T.copy().T):
+        same(part @ y, a @ b)
+    same(x[::-1, 1:] @ y[1:], a[::-1, 1:] @ b[1:])
+    stream = cuda.Stream()
+    with stream:
+        x *= 2  # queued in this stream
+        result = x @ y
+        result += 1
+    stream.synchronize()
+    same(result, 2 * a @ b + 1)
+    if "softcuda" in cuda.get_driver_path():
+        with pycuda.profile(counters=False) as profile:
+            x @ y
+        assert not any(event.activity == "kernel" for event in profile.events)
+
+
+def test_a_recorded_matrix_times_a_vector():
+    x, y = both(np.ones((200, 150), np.float32), np.ones(150, np.float32))
+    _ = x @ y
+    stream = cuda.Stream()
+    with cuda.capture(stream) as recording, stream:
+        result = x @ y
+    graph = recording.graph.instantiate()
+    y.fill(2)
+    cuda.Context.synchronize()
+    graph.launch(stream)
+    stream.synchronize()
+    assert (result.get() == 300).all()

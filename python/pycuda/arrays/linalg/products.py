@@ -16,6 +16,7 @@ from pycuda import _driver
 from pycuda._driver import ArrayBase
 from pycuda._driver import _array_apply as _apply
 from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.interop import host as _host
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 
@@ -37,6 +38,25 @@ def _product(a, b, dtype=None, stream=None):
     return _driver._array_product(
         a, b, None if dtype is None else np.dtype(dtype), stream
     )
+
+
+#: The elements of a matrix from which NumPy's BLAS multiplies it with a vector, if the device is the CPU.
+_LEAST_BY_HOST = 1 << 14
+
+
+def _by_host(a, b):
+    """A matrix times a vector by NumPy. None for small ones, for other types, and where the host may not use the arrays."""
+    if a.size < _LEAST_BY_HOST or a.dtype != b.dtype or a.dtype.char not in "fdFD":
+        return None
+    if not _driver._array_host_has_arrays():
+        return None
+    result = _driver._array_empty(a.shape[0], a.dtype, a._own_allocator, "C", type(a))
+    lent = _host.views(a, b, result)
+    if lent is None:
+        return None
+    with np.errstate(all="ignore"):  # as kernels, which give no warnings
+        np.matmul(lent[0], lent[1], out=lent[2])
+    return result
 
 
 @public(array_api=True)
@@ -74,6 +94,10 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
             f"{a.shape[-1]} columns in the first, {rows} rows in the second"
         )
     left, right = a.ndim == 1, b.ndim == 1
+    if right and a.ndim == 2 and out is dtype is stream is None:
+        result = _by_host(a, b)
+        if result is not None:
+            return result
     a = a[None, :] if left else a
     b = b[:, None] if right else b
     result = _product(a, b, dtype, stream)

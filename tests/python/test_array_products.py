@@ -183,6 +183,7 @@ def test_a_large_matrix_times_a_vector(dtype):
     for part in (x, x[:, ::-1][:, ::-1], x.T.copy().T):
         same(part @ y, a @ b)
     same(x[::-1, 1:] @ y[1:], a[::-1, 1:] @ b[1:])
+    same(y @ x.T, b @ a.T)
     stream = cuda.Stream()
     with stream:
         x *= 2  # queued in this stream

@@ -45,12 +45,16 @@ _LEAST_BY_HOST = 1 << 14
 
 
 def _by_host(a, b):
-    """A matrix times a vector by NumPy. None for small ones, for other types, and where the host may not use the arrays."""
-    if a.size < _LEAST_BY_HOST or a.dtype != b.dtype or a.dtype.char not in "fdFD":
+    """A matrix and a vector, multiplied by NumPy. None for small ones, for other types, and where the host may not use
+    the arrays."""
+    if max(a.size, b.size) < _LEAST_BY_HOST:
+        return None
+    if a.dtype != b.dtype or a.dtype.char not in "fdFD":
         return None
     if not _driver._array_host_has_arrays():
         return None
-    result = _driver._array_empty(a.shape[0], a.dtype, a._own_allocator, "C", type(a))
+    shape = a.shape[0] if a.ndim == 2 else b.shape[1]
+    result = _driver._array_empty(shape, a.dtype, a._own_allocator, "C", type(a))
     lent = _host.views(a, b, result)
     if lent is None:
         return None
@@ -94,7 +98,7 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
             f"{a.shape[-1]} columns in the first, {rows} rows in the second"
         )
     left, right = a.ndim == 1, b.ndim == 1
-    if right and a.ndim == 2 and out is dtype is stream is None:
+    if a.ndim + b.ndim == 3 and out is dtype is stream is None:
         result = _by_host(a, b)
         if result is not None:
             return result

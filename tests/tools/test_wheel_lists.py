@@ -43,6 +43,13 @@ def test_run_installs_the_list_for_tools_wheel():
     assert list_for("jupyter") == "course"
 
 
+def test_a_python_that_is_missing_is_found_before_the_build():
+    command = [sys.executable, ROOT / "tools/wheel", "python3.99"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    assert done.returncode == 2
+    assert "there is no program 'python3.99'" in done.stderr
+
+
 def test_the_version_is_one():
     version = re.search(r'= "(.+)"', (ROOT / "python/pycuda/_version.py").read_text())[
         1

@@ -158,6 +158,86 @@ std::vector<llvm::Value *> WarpEmitter::compute(const ir::Instruction &i,
     return results;
 }
 
+namespace {
+
+/// For the order of two small signed numbers.
+llvm::CmpInst::Predicate predicate_of(const ir::Instruction &compare) {
+    using Predicate = llvm::CmpInst::Predicate;
+    switch (compare.attributes.compare) {
+    case ir::Compare::Eq:
+    case ir::Compare::Equ:
+        return Predicate::ICMP_EQ;
+    case ir::Compare::Ne:
+    case ir::Compare::Neu:
+        return Predicate::ICMP_NE;
+    case ir::Compare::Lt:
+    case ir::Compare::Ltu:
+        return Predicate::ICMP_SLT;
+    case ir::Compare::Le:
+    case ir::Compare::Leu:
+        return Predicate::ICMP_SLE;
+    case ir::Compare::Gt:
+    case ir::Compare::Gtu:
+        return Predicate::ICMP_SGT;
+    case ir::Compare::Ge:
+    case ir::Compare::Geu:
+        return Predicate::ICMP_SGE;
+    default:
+        return Predicate::BAD_ICMP_PREDICATE;
+    }
+}
+
+/// The largest distance of a lane's index from the first lane's for a comparison in bytes.
+constexpr std::int64_t kMostInBytes = 126;
+
+/// The largest offset of a value in one group whose lanes are base + offset as numbers, not only
+/// modulo 2^32: no lane wraps. Empty if that is not known.
+std::optional<std::int64_t> largest_offset(WarpEmitter &w, const ir::Value *value) {
+    const analysis::Shape &shape = w.shape(value);
+    if (shape.groups != 1 || !shape.offsets || shape.checked || value->type != ir::Type::I32)
+        return std::nullopt;
+    std::int64_t most = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+        if (shape.offset(lane) < 0 || shape.offset(lane) > kMostInBytes)
+            return std::nullopt;
+        most = std::max(most, shape.offset(lane));
+    }
+    // A lane that wraps would be a large negative number.
+    return w.kernel.plan.ranges[value->id].non_negative() ? std::optional(most) : std::nullopt;
+}
+
+// Compares an index with a bound that is equal for all lanes, `x < width`: with the distance of the
+// bound from the first lane's index, which is one number, the lanes' offsets are compared as bytes.
+// That takes one instruction for 32 lanes, and its result has the form in which masks are kept.
+// Null if the comparison is of another kind.
+llvm::Value *compare_in_bytes(WarpEmitter &w, const ir::Instruction &i) {
+    if (!i.is(Opcode::Compare) || ir::is_floating(i.attributes.type) ||
+        ir::bits(i.attributes.type) != 32 || !w.shape(i.result()).divergent())
+        return nullptr;
+    for (unsigned side = 0; side < 2; ++side) {
+        const std::optional<std::int64_t> most = largest_offset(w, i.operand(side));
+        if (!most || !w.shape(i.operand(1 - side)).uniform())
+            continue;
+        const ir::Value *index = i.operand(side), *bound = i.operand(1 - side);
+        llvm::Type *wide = w.b.getInt64Ty(), *byte = w.b.getInt8Ty();
+        auto widen = [&](const ir::Value *value) {
+            llvm::Value *scalar = w.scalar(value);
+            return ir::is_signed(i.attributes.type) ? w.b.CreateSExt(scalar, wide)
+                                                    : w.b.CreateZExt(scalar, wide);
+        };
+        llvm::Value *distance = w.b.CreateSub(widen(bound), widen(index)); // does not wrap
+        distance = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, distance, w.i64(-1));
+        distance = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, distance, w.i64(*most + 1));
+        llvm::Value *limits = w.b.CreateVectorSplat(kLanes, w.b.CreateTrunc(distance, byte));
+        llvm::Value *offsets = offset_vector(byte, w.shape(index), kLanes);
+        return side == 0 ? w.b.CreateICmp(predicate_of(i), offsets, limits)
+                         : w.b.CreateICmp(predicate_of(i), limits, offsets);
+    }
+    return nullptr;
+}
+
+} // namespace
+
 // The bases of the result are the operation applied to the bases of the operands (shape_rules.cpp).
 void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
     const auto known = kernel.plan.masks.known.find(i.result(0));
@@ -166,6 +246,10 @@ void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
             define_full(i.result(), lanes);
             return;
         }
+    if (llvm::Value *mask = compare_in_bytes(*this, i)) {
+        define(i.result(), mask);
+        return;
+    }
     unsigned groups = 1;
     for (const ir::Value *result : i.results)
         groups = std::max<unsigned>(groups, shape(result).groups);

@@ -267,6 +267,64 @@ def stencil(small: bool) -> Case:
     )  # fmt: skip
 
 
+def heat(grid: np.ndarray, n: int) -> np.ndarray:
+    a, out = grid.reshape(n, n, n).astype(float), np.zeros((n, n, n), np.float32)
+    inner = a[1:-1, 1:-1, 1:-1]
+    around = a[:-2, 1:-1, 1:-1] + a[2:, 1:-1, 1:-1] + a[1:-1, :-2, 1:-1]
+    around += a[1:-1, 2:, 1:-1] + a[1:-1, 1:-1, :-2] + a[1:-1, 1:-1, 2:]
+    out[1:-1, 1:-1, 1:-1] = inner + 0.1 * (around - 6 * inner)
+    return out.ravel()
+
+
+def heat_3d(small: bool) -> Case:
+    n = 40 if small else 320
+    arguments = ("in", "out", i32(n))
+    return Case(
+        "heat_3d", "3-D heat, 7 points", f"{n}³", "heat_3d",
+        {"in": numbers(n**3), "out": np.zeros(n**3, np.float32)},
+        [Launch("heat_3d", arguments, (-(-n // 32), -(-n // 8), n), (32, 8))],
+        ("heat_3d", arguments),
+        ("out",),
+        lambda a: {"out": heat(a["in"], n)},
+        1e-6,
+        opencl=False,
+    )  # fmt: skip
+
+
+DIRECTIONS = ((0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1))  # fmt: skip
+
+
+def lattice_step(cells: np.ndarray, n: int) -> np.ndarray:
+    f = cells.reshape(9, n, n).astype(float)
+    f = np.stack([np.roll(f[k], (y, x), (0, 1)) for k, (x, y) in enumerate(DIRECTIONS)])
+    mass = f.sum(0)
+    u, v = (sum(d[axis] * f[k] for k, d in enumerate(DIRECTIONS)) / mass for axis in (0, 1))  # fmt: skip
+    for k, (x, y) in enumerate(DIRECTIONS):
+        along, weight = x * u + y * v, (4 / 9, 1 / 9, 1 / 36)[abs(x) + abs(y)]
+        equilibrium = (
+            weight
+            * mass
+            * (1 - 1.5 * (u * u + v * v) + 3 * along + 4.5 * along * along)
+        )
+        f[k] += 0.6 * (equilibrium - f[k])
+    return f.ravel()
+
+
+def lattice(small: bool) -> Case:
+    n = 72 if small else 1024
+    arguments = ("in", "out", i32(n))
+    return Case(
+        "lattice", "lattice Boltzmann, 9 directions", f"{n}²", "lattice",
+        {"in": numbers(9 * n * n) + np.float32(1), "out": np.zeros(9 * n * n, np.float32)},
+        [Launch("lattice", arguments, (-(-n // 32), n // 8), (32, 8))],
+        ("lattice", arguments),
+        ("out",),
+        lambda a: {"out": lattice_step(a["in"], n)},
+        1e-5,
+        opencl=False,
+    )  # fmt: skip
+
+
 def histogram(small: bool) -> Case:
     n, blocks = (10_000, 7) if small else (1 << 24, 256)
     data = np.random.default_rng(1).integers(0, 256, n, np.uint8)
@@ -415,7 +473,7 @@ def half_axpy(small: bool) -> Case:
 
 MAKERS: tuple[Callable[[bool], Case], ...] = (
     saxpy, pi_mapper, tree_reduce, shuffle_reduce, matmul, transpose, mandelbrot, n_body,
-    black_scholes, stencil, histogram, bitonic_sort, scan, spmv_thread, spmv_warp, monte_carlo,
+    black_scholes, stencil, heat_3d, lattice, histogram, bitonic_sort, scan, spmv_thread, spmv_warp, monte_carlo,
     half_axpy,
 )  # fmt: skip
 NAMES = tuple(maker.__name__ for maker in MAKERS)

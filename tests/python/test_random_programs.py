@@ -21,7 +21,7 @@ from random_programs.batch import Workshop  # noqa: E402
 from random_programs.program import Program  # noqa: E402
 from random_programs.reduce import Reducer  # noqa: E402
 
-TIERS = ["regions", "fibers", "lanes", "varying"]
+TIERS = ["regions", "fibers", "lanes", "varying", "rows"]
 pytestmark = pytest.mark.skipif(
     not shutil.which("g++"), reason="the host's side needs g++"
 )

@@ -35,8 +35,8 @@ MOST_WAITING_FOR_GPU = 2
 
 
 #: The places where a program may run: softcuda's tiers, the tier that softcuda chooses, the same for code that reads
-#: the block's extents at run time, and a GPU.
-TIERS = ("regions", "fibers", "lanes", "default", "varying", "gpu")
+#: the block's extents at run time, its choice with blocks that run row by row, and a GPU.
+TIERS = ("regions", "fibers", "lanes", "default", "varying", "rows", "gpu")
 
 
 @dataclass(frozen=True)
@@ -363,6 +363,8 @@ def environment(driver: str, tier: str | None = None) -> dict[str, str]:
         settings["SOFTCUDA_TIER"] = tier
     if tier == "varying":
         settings["SOFTCUDA_BLOCK_SHAPES"] = "0"
+    if tier == "rows":
+        settings["SOFTCUDA_BLOCK_GROUPS"] = tier
     return settings
 
 

@@ -29,6 +29,12 @@ void transpose(const float *in, float *out, int n);
 /// One step of Jacobi's method on the inner points.
 void stencil(const float *in, float *out, int width, int height);
 
+/// One step of the heat equation on the inner points of an n x n x n cube.
+void heat_3d(const float *in, float *out, int n);
+
+/// One step of the lattice Boltzmann method: 9 arrays of n x n cells, periodic.
+void lattice(const float *in, float *out, int n);
+
 /// Escape counts over [-2, 0.6] x [-1.3, 1.3]; width a multiple of 64.
 void mandelbrot(int *counts, int width, int height, int limit);
 

@@ -1,4 +1,4 @@
-// streaming.cpp -- kernels limited by memory: axpy, reduction, transposition, stencil.
+// streaming.cpp -- kernels limited by memory: axpy, reduction, transposition, stencils, lattice.
 #include "hand_written.h"
 #include "vectors.h"
 
@@ -65,6 +65,67 @@ void stencil(const float *in, float *out, int width, int height) {
         for (int x = 1; x < width - 1; ++x)
             to[x] = 0.5f * row[x] +
                     0.125f * (row[x - 1] + row[x + 1] + row[x - width] + row[x + width]);
+    }
+}
+
+void heat_3d(const float *in, float *out, int n) {
+    const int plane = n * n;
+#pragma omp parallel for collapse(2) schedule(dynamic, 16)
+    for (int z = 1; z < n - 1; ++z)
+        for (int y = 1; y < n - 1; ++y) {
+            const float *row = in + (z * n + y) * n;
+            float *to = out + (z * n + y) * n;
+#pragma omp simd
+            for (int x = 1; x < n - 1; ++x)
+                to[x] = row[x] + 0.1f * (row[x - 1] + row[x + 1] + row[x - n] + row[x + n] +
+                                         row[x - plane] + row[x + plane] - 6.0f * row[x]);
+        }
+}
+
+namespace {
+
+// One cell; `at` is its place in a row, and left and right those of its neighbours.
+inline void collide(const float *const from[9], float *const to[9], int left, int at, int right) {
+    const float f[9] = {from[0][at],   from[1][left],  from[2][at],    from[3][right], from[4][at],
+                        from[5][left], from[6][right], from[7][right], from[8][left]};
+    const float mass = f[0] + f[1] + f[2] + f[3] + f[4] + f[5] + f[6] + f[7] + f[8];
+    const float u = (f[1] + f[5] + f[8] - f[3] - f[6] - f[7]) / mass;
+    const float v = (f[2] + f[5] + f[6] - f[4] - f[7] - f[8]) / mass;
+    const float rest = 1.0f - 1.5f * (u * u + v * v);
+    auto relax = [&](int direction, float weight, float along) {
+        const float equilibrium = weight * mass * (rest + 3.0f * along + 4.5f * along * along);
+        to[direction][at] = f[direction] + 0.6f * (equilibrium - f[direction]);
+    };
+    relax(0, 4.0f / 9, 0.0f);
+    relax(1, 1.0f / 9, u);
+    relax(2, 1.0f / 9, v);
+    relax(3, 1.0f / 9, -u);
+    relax(4, 1.0f / 9, -v);
+    relax(5, 1.0f / 36, u + v);
+    relax(6, 1.0f / 36, v - u);
+    relax(7, 1.0f / 36, -u - v);
+    relax(8, 1.0f / 36, u - v);
+}
+
+} // namespace
+
+void lattice(const float *in, float *out, int n) {
+    const std::size_t cells = static_cast<std::size_t>(n) * n;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int y = 0; y < n; ++y) {
+        const int up = y == 0 ? n - 1 : y - 1, down = y == n - 1 ? 0 : y + 1;
+        const int rows[9] = {y, y, up, y, down, up, up, down, down};
+        const float *from[9];
+        float *to[9];
+        for (int k = 0; k < 9; ++k) {
+            from[k] = in + k * cells + static_cast<std::size_t>(rows[k]) * n;
+            to[k] = out + k * cells + static_cast<std::size_t>(y) * n;
+        }
+        collide(from, to, n - 1, 0, 1);
+#pragma omp simd
+        for (int x = 1; x < n - 1; ++x)
+            collide(from, to, x - 1, x, x + 1);
+        collide(from, to, n - 2, n - 1, 0);
     }
 }
 

@@ -108,6 +108,12 @@ void FunctionFrame::read_block_index(llvm::Value *index) {
         invariants.block[d] = builder_.CreateTrunc(place[d], word);
 }
 
+void FunctionFrame::enter_block(llvm::Value *first, llvm::Value *index, llvm::Value *distance) {
+    store_in_place(builder_.CreateAdd(index, builder_.CreateZExt(distance, builder_.getInt64Ty())),
+                   offsetof(rt::WorkerState, block_index));
+    invariants.block[0] = builder_.CreateAdd(first, distance, "block.x", true, false);
+}
+
 llvm::AllocaInst *FunctionFrame::stack_slot(llvm::Type *type, const llvm::Twine &name) {
     llvm::BasicBlock &entry = function_->getEntryBlock();
     llvm::IRBuilder<> at_entry(&entry, entry.begin());
@@ -140,17 +146,21 @@ llvm::Value *FunctionFrame::worker_member(std::size_t offset) {
     return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), invariants.worker, offset);
 }
 
-// The number may be read at any time when a fault is reported: the store must stay at its position,
+// A number may be read at any time when a fault is reported: the store must stay at its position,
 // but kernels need not load anything again after it, as a volatile store would require.
-void FunctionFrame::announce_warp(llvm::Value *warp) {
-    llvm::Value *place = worker_member(offsetof(rt::WorkerState, warp_index));
-    llvm::CallInst *store = target::store_in_place(builder_, warp, place);
-    store->addParamAttr(0, llvm::Attribute::get(code_.context, llvm::Attribute::ElementType,
-                                                builder_.getInt32Ty()));
+void FunctionFrame::store_in_place(llvm::Value *number, std::size_t offset) {
+    llvm::Value *place = worker_member(offset);
+    llvm::CallInst *store = target::store_in_place(builder_, number, place);
+    store->addParamAttr(
+        0, llvm::Attribute::get(code_.context, llvm::Attribute::ElementType, number->getType()));
     store->setMemoryEffects(llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
     store->addFnAttr(llvm::Attribute::NoUnwind);
     store->addFnAttr(llvm::Attribute::WillReturn); // later code may move before it
     scopes_.mark_worker(*store);
+}
+
+void FunctionFrame::announce_warp(llvm::Value *warp) {
+    store_in_place(warp, offsetof(rt::WorkerState, warp_index));
 }
 
 } // namespace softcuda::codegen

@@ -50,6 +50,10 @@ class FunctionFrame {
     void read();
     /// Emits the block's invariants: `index` is the linear index of the block, an i64.
     void read_block_index(llvm::Value *index);
+    /// In a group of blocks along x, whose first block has the invariants `first` and the linear
+    /// index `index`: emits the invariants of the block at `distance`, an i32, and tells the
+    /// runtime which block runs.
+    void enter_block(llvm::Value *first, llvm::Value *index, llvm::Value *distance);
 
     /// Stack memory that exists as long as the function runs.
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
@@ -66,6 +70,7 @@ class FunctionFrame {
 
   private:
     void read_extents();
+    void store_in_place(llvm::Value *number, std::size_t offset);
     [[nodiscard]] llvm::Value *load_member(llvm::Value *object, std::size_t offset,
                                            llvm::Type *type, const llvm::Twine &name);
 

@@ -9,6 +9,9 @@
 //
 //                            in lockstep: run the region of all warps, continue with the next one
 //
+//         in block groups (warp/block_groups.h):
+//             for row of threads: for block in the group: for warp in the row: body
+//
 // A region is the code of a warp from the start, or from after a barrier, to the next barrier or
 // the end. The barrier is passed when all warps have run one region; the plan says whether the
 // first or the last warp begins. Values that a warp needs after the barrier are saved in
@@ -34,6 +37,14 @@ struct Turn {
 };
 using RunWarp = llvm::function_ref<void(const Turn &turn)>;
 
+/// Neighbouring blocks of one row of the grid.
+struct Group {
+    llvm::Value *index; ///< the linear index of the first block, an i64
+    llvm::Value *x;     ///< its blockIdx.x
+    llvm::Value *count; ///< an i32, at least 1
+};
+using RunBlock = llvm::function_ref<void(llvm::BasicBlock *after)>;
+
 class RegionLoops {
   public:
     explicit RegionLoops(KernelEmitter &kernel)
@@ -43,6 +54,9 @@ class RegionLoops {
 
   private:
     void emit_block(llvm::BasicBlock *next_block);
+    [[nodiscard]] Group read_group(llvm::Value *index, llvm::Value *last);
+    void emit_rows(const Group &group, llvm::BasicBlock *after);
+    void emit_members(const Group &group, llvm::BasicBlock *after, RunBlock run);
     void emit_in_lockstep(llvm::BasicBlock *next_block);
     void emit_generations(llvm::BasicBlock *next_block);
     void emit_warps(unsigned region, llvm::BasicBlock *after, RunWarp run);
@@ -80,10 +94,17 @@ llvm::Function *RegionLoops::emit(const std::string &name) {
     index->addIncoming(first, entry);
     frame_.read_block_index(index);
     watch_block(kernel_);
-    emit_block(next);
+    llvm::Value *blocks = b_.getInt64(1);
+    if (plan_.groups.order == warp::BlockOrder::Rows) {
+        const Group group = read_group(index, last);
+        blocks = b_.CreateZExt(group.count, wide);
+        emit_rows(group, next);
+    } else {
+        emit_block(next);
+    }
 
     b_.SetInsertPoint(next);
-    llvm::Value *following = b_.CreateAdd(index, b_.getInt64(1));
+    llvm::Value *following = b_.CreateAdd(index, blocks);
     index->addIncoming(following, next);
     b_.CreateCondBr(b_.CreateICmpULT(following, last), block, end);
     b_.SetInsertPoint(entry->getTerminator());
@@ -100,6 +121,62 @@ void RegionLoops::emit_block(llvm::BasicBlock *next_block) {
     if (plan_.lockstep.holds)
         return emit_in_lockstep(next_block);
     emit_generations(next_block);
+}
+
+// A group ends at the end of the grid's row, and at the end of the range.
+Group RegionLoops::read_group(llvm::Value *index, llvm::Value *last) {
+    llvm::Value *x = frame_.invariants.block[0];
+    llvm::Value *most = b_.CreateLoad(
+        b_.getInt32Ty(), frame_.worker_member(offsetof(rt::WorkerState, group_blocks)), "most");
+    llvm::Value *in_row = b_.CreateSub(frame_.invariants.grid[0], x);
+    llvm::Value *count =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, most, in_row, {}, "in.row");
+    llvm::Value *left = b_.CreateSub(last, index);
+    count = b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin,
+                                                    b_.CreateZExt(count, b_.getInt64Ty()), left),
+                           b_.getInt32Ty(), "blocks");
+    return {.index = index, .x = x, .count = count};
+}
+
+// Warps of one row run block after block, so that their accesses continue where the last ones
+// ended.
+void RegionLoops::emit_rows(const Group &group, llvm::BasicBlock *after) {
+    const unsigned row = plan_.groups.row_warps, warps = plan_.launch.warps();
+    if (row == 1)
+        return emit_warps(0, after, [&](const Turn &turn) {
+            emit_members(group, turn.after, [&](llvm::BasicBlock *next) {
+                emit_warp(0, {.warp = turn.warp, .active = turn.active, .after = next}, {});
+            });
+        });
+    llvm::BasicBlock *before = b_.GetInsertBlock();
+    llvm::BasicBlock *loop = frame_.new_block("row"), *next = frame_.new_block("row.next");
+    b_.CreateBr(loop);
+    b_.SetInsertPoint(loop);
+    llvm::PHINode *first = b_.CreatePHI(b_.getInt32Ty(), 2, "first");
+    first->addIncoming(b_.getInt32(0), before);
+    llvm::Value *end = b_.CreateAdd(first, b_.getInt32(row), "", true, true);
+    emit_members(group, next, [&](llvm::BasicBlock *next_block) {
+        emit_warp_range(0, first, end, next_block,
+                        [&](const Turn &turn) { emit_warp(0, turn, {}); });
+    });
+    b_.SetInsertPoint(next);
+    first->addIncoming(end, next);
+    b_.CreateCondBr(b_.CreateICmpULT(end, b_.getInt32(warps)), loop, after);
+}
+
+void RegionLoops::emit_members(const Group &group, llvm::BasicBlock *after, RunBlock run) {
+    llvm::BasicBlock *before = b_.GetInsertBlock();
+    llvm::BasicBlock *loop = frame_.new_block("member"), *next = frame_.new_block("member.next");
+    b_.CreateBr(loop);
+    b_.SetInsertPoint(loop);
+    llvm::PHINode *distance = b_.CreatePHI(b_.getInt32Ty(), 2, "distance");
+    distance->addIncoming(b_.getInt32(0), before);
+    frame_.enter_block(group.x, group.index, distance);
+    run(next);
+    b_.SetInsertPoint(next);
+    llvm::Value *following = b_.CreateAdd(distance, b_.getInt32(1), "", true, true);
+    distance->addIncoming(following, next);
+    b_.CreateCondBr(b_.CreateICmpULT(following, group.count), loop, after);
 }
 
 void RegionLoops::clear_barrier_sum() {

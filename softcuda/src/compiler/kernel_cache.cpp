@@ -9,11 +9,12 @@ namespace softcuda::compiler {
 namespace {
 
 struct Header {
-    char magic[8] = {'s', 'c', 'u', 'k', 'e', 'r', 'n', '2'};
+    char magic[8] = {'s', 'c', 'u', 'k', 'e', 'r', 'n', '3'};
     std::uint64_t scratch_bytes = 0;
     std::uint64_t instructions_per_block = 0;
     std::uint64_t loops = 0;
     std::uint64_t tier = 0;
+    std::uint64_t group_blocks = 1;
 };
 
 } // namespace
@@ -24,6 +25,7 @@ std::vector<char> pack(const GeneratedKernel &kernel) {
     header.instructions_per_block = kernel.instructions_per_block;
     header.loops = kernel.loops;
     header.tier = static_cast<std::uint64_t>(kernel.tier);
+    header.group_blocks = kernel.group_blocks;
     std::vector<char> bytes(sizeof header + kernel.object.size());
     std::memcpy(bytes.data(), &header, sizeof header);
     std::memcpy(bytes.data() + sizeof header, kernel.object.data(), kernel.object.size());
@@ -41,7 +43,8 @@ std::optional<GeneratedKernel> unpack(std::span<const char> bytes) {
                            .tier = static_cast<rt::Tier>(header.tier),
                            .scratch_bytes = header.scratch_bytes,
                            .instructions_per_block = header.instructions_per_block,
-                           .loops = header.loops != 0};
+                           .loops = header.loops != 0,
+                           .group_blocks = static_cast<std::uint32_t>(header.group_blocks)};
 }
 
 } // namespace softcuda::compiler

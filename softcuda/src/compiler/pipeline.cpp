@@ -165,8 +165,7 @@ constexpr AnalysisPass kAnalyses[] = {
      "Finds branches that lanes of a warp may take differently, and where those lanes meet again.",
      warp::find_shapes, warp::print_divergence},
     {"shapes", Required, "analysis/shape.cpp analysis/shape_rules.cpp",
-     "Finds how each value varies over the lanes of a warp, together with the divergence.",
-     nullptr, warp::print_shapes},
+     "Finds how each value varies over the lanes of a warp, together with the divergence.", nullptr, warp::print_shapes},
     {"schedule", Required, "transform/schedule.cpp",
      "Orders the basic blocks for one warp, and decides which blocks need a mask or a guard.",
      warp::plan_schedule, warp::print_schedule},
@@ -176,24 +175,20 @@ constexpr AnalysisPass kAnalyses[] = {
     {"waits", Required, "transform/find_waits.cpp transform/may_reach.cpp",
      "Finds which lanes and warps may have to run while a loop waits.", warp::find_waits, warp::print_waits},
     {"coordinates", Optional, "analysis/coordinates.cpp analysis/thread_values.cpp",
-     "Finds values that follow from a thread's index alone and are cheaper to compute again than to keep.",
-     warp::find_coordinates, warp::print_coordinates},
+     "Finds values that follow from a thread's index alone and are cheaper to compute again than to keep.", warp::find_coordinates, warp::print_coordinates},
     {"float-bits", Required, "analysis/float_bits.cpp",
-     "Finds floats that are never denormal, and floats that may be a NaN that an operation made.",
-     warp::find_float_bits, warp::print_float_bits},
+     "Finds floats that are never denormal, and floats that may be a NaN that an operation made.", warp::find_float_bits, warp::print_float_bits},
     {"used-bytes", Required, "analysis/used_bytes.cpp",
-     "In the check mode `init`, finds the bytes of loaded values that are not only copied.",
-     warp::find_used_bytes, warp::print_used_bytes},
+     "In the check mode `init`, finds the bytes of loaded values that are not only copied.", warp::find_used_bytes, warp::print_used_bytes},
     {"split-exchanges", Required, "transform/find_split_exchange.cpp",
      "Finds exchanges whose members may execute different instructions of the program.", warp::find_split_exchange, warp::print_split_exchange},
     {"tier", Required, "warp/choose_tier.cpp warp/verify_progress.cpp",
      "Chooses how the kernel runs: regions, fibers or lanes.",
      warp::choose_tier, warp::print_tier, warp::verify_progress},
     {"lane-shapes", Required, "analysis/divergence.cpp",
-     "In the tier of lanes, finds the shapes again: each lane goes through the program by itself.",
-     warp::find_shapes_of_lanes, warp::print_shapes},
-    {"local-memory", Required, "warp/kernel_plan.cpp",
-     "Adds up the local memory that a thread needs.", warp::lay_out_local_memory, warp::print_local_memory},
+     "In the tier of lanes, finds the shapes again: each lane goes through the program by itself.", warp::find_shapes_of_lanes, warp::print_shapes},
+    {"local-memory", Required, "warp/kernel_plan.cpp", "Adds up the local memory that a thread needs.",
+     warp::lay_out_local_memory, warp::print_local_memory},
     {"regions", Required, "warp/region_plan.cpp",
      "Cuts the kernel into the regions between its barriers.", warp::find_regions, warp::print_regions},
     {"reaching-threads", Optional, "warp/reaching_threads.cpp",
@@ -222,6 +217,8 @@ constexpr AnalysisPass kAnalyses[] = {
     {"warp-order", Optional, "warp/order_warps.cpp",
      "Chooses the order of the warps of each region: a missing barrier that is harmless on a GPU is often harmless then.",
      warp::order_warps, warp::print_warp_order, warp::verify_regions},
+    {"block-groups", Optional, "warp/block_groups.cpp",
+     "Chooses the order in which a worker runs the warps of neighbouring thread blocks.", warp::plan_block_groups, warp::print_block_groups},
     {"access-plans", Required, "warp/access_plan.cpp warp/plan_prefetch.cpp",
      "Decides how each access to memory is made, and what is checked before it.",
      warp::plan_accesses, warp::print_access_plans},
@@ -492,7 +489,8 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
             .tier = plan.tier.tier,
             .scratch_bytes = generated.scratch_bytes,
             .instructions_per_block = plan.function.instruction_count() * launch.warps(),
-            .loops = !plan.loops.loops().empty() || !planned.callees.empty()};
+            .loops = !plan.loops.loops().empty() || !planned.callees.empty(),
+            .group_blocks = plan.groups.blocks};
 }
 
 std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose) {
@@ -527,7 +525,8 @@ GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel
             .tier = made.tier,
             .scratch_bytes = made.scratch_bytes,
             .instructions_per_block = made.instructions_per_block,
-            .loops = made.loops};
+            .loops = made.loops,
+            .group_blocks = made.group_blocks};
 }
 
 // ---- the list of passes, for callers -----------------------------------------------------------

@@ -46,6 +46,7 @@ struct LlvmKernel {
     std::uint64_t scratch_bytes = 0;
     std::uint64_t instructions_per_block = 0;
     bool loops = false;
+    std::uint32_t group_blocks = 1; ///< see warp/block_groups.h
 };
 
 struct GeneratedKernel {
@@ -54,6 +55,7 @@ struct GeneratedKernel {
     std::uint64_t scratch_bytes = 0;
     std::uint64_t instructions_per_block = 0;
     bool loops = false;
+    std::uint32_t group_blocks = 1; ///< see warp/block_groups.h
 };
 
 /// Compiles PTX text to verified IR. Null, with the diagnostics in `log`, if the text is invalid or

@@ -103,6 +103,19 @@ std::optional<rt::Tier> wanted_tier() {
     return tier;
 }
 
+/// SOFTCUDA_BLOCK_GROUPS=one|rows: the order of blocks in kernels that can run in it, instead of
+/// the one that is expected to be fastest.
+std::optional<warp::BlockOrder> wanted_order() {
+    const char *word = std::getenv("SOFTCUDA_BLOCK_GROUPS");
+    if (!word || !*word)
+        return std::nullopt;
+    warp::BlockOrder order{};
+    if (!warp::from_text(word, order))
+        throw std::runtime_error(std::string("SOFTCUDA_BLOCK_GROUPS is '") + word +
+                                 "'; it may be one or rows");
+    return order;
+}
+
 /// The number of block shapes of a kernel that get code of their own at their first launch.
 constexpr unsigned kBlockShapes = 3;
 
@@ -226,6 +239,9 @@ std::shared_ptr<const CompiledKernel> load(const LoadedKernel &source,
     kernel->instructions_per_block = generated.instructions_per_block;
     kernel->shared = extents != analysis::Extents::Fixed;
     kernel->loops = generated.loops;
+    kernel->group_blocks = generated.group_blocks;
+    if (generated.group_blocks > 1 && !wanted_order())
+        kernel->groups = std::make_unique<rt::GroupProbes>();
     kernel->debugged = debugged;
     kernel->checked = shape.watch != 0;
     kernel->counted = shape.counts;
@@ -413,7 +429,8 @@ class PtxProgram final : public Program {
                                                            {.cooperative = shape.cooperative,
                                                             .wanted = tier_for(shape),
                                                             .watch = shape.watch,
-                                                            .counts = shape.counts},
+                                                            .counts = shape.counts,
+                                                            .order = wanted_order()},
                                                            target()));
         auto job = std::make_shared<CompileJob>([source, module, &function, shape, extents, made,
                                                  key = std::move(key), target = target()] {
@@ -454,6 +471,8 @@ class PtxProgram final : public Program {
         key += shape.counts ? " counted" : "";
         if (std::optional<rt::Tier> tier = wanted_tier())
             key += ' ' + std::string(warp::text(*tier));
+        if (std::optional<warp::BlockOrder> order = wanted_order())
+            key += " groups " + std::string(warp::text(*order));
         if (const std::string skipped = skipped_passes(); !skipped.empty())
             key += " without " + skipped;
         return key + '\n' + digest_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "compiler/compile_job.h"
+#include "rt/group_probe.h"
 #include "rt/kernel_abi.h"
 
 #include <array>
@@ -102,6 +103,9 @@ struct CompiledKernel {
     bool counted = false;                 ///< counts its execution: rt/counts.h
     bool shared = false;                  ///< reads the block's shape at run time
     bool loops = false; ///< contains a loop: may run long, so never on the caller's thread
+    std::uint32_t group_blocks = 1; ///< the most blocks that run together (warp/block_groups.h)
+    /// Whether they do; null if that is decided.
+    std::unique_ptr<rt::GroupProbes> groups;
     std::shared_ptr<const void> code; ///< keeps the machine code mapped
     /// The source position of an address in the machine code; no file if it is unknown.
     std::function<SourcePlace(std::uint64_t address)> place_of;

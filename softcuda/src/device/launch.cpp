@@ -206,6 +206,9 @@ void KernelLaunch::use_code() {
     rt::Grid::Work work = grid_.work();
     work.entry = code_->entry;
     work.warp_entry = code_->warp_entry;
+    work.group_blocks = code_->group_blocks;
+    if (code_->groups)
+        work.groups = &code_->groups->of({frame_.grid[0], frame_.grid[1], frame_.grid[2]});
     const std::uint64_t local_per_thread = info.local_bytes_per_thread + code_->call_stack;
     const std::uint64_t local =
         local_per_thread * frame_.block[0] * frame_.block[1] * frame_.block[2];

@@ -15,15 +15,33 @@ namespace softcuda::rt {
 namespace {
 
 constexpr std::uint64_t kChunkNanoseconds = 30'000;
+/// A chunk may take longer so that a group of blocks is whole.
+constexpr std::uint64_t kGroupNanoseconds = 150'000;
 
-} // namespace
+/// The blocks (or clusters) of a chunk, from the time that one takes: whole groups.
+std::uint64_t chunk_of(std::uint64_t nanoseconds, std::uint64_t group) noexcept {
+    const std::uint64_t wanted = std::max<std::uint64_t>(1, kChunkNanoseconds / nanoseconds);
+    if (wanted >= group)
+        return wanted / group * group;
+    return std::clamp<std::uint64_t>(kGroupNanoseconds / nanoseconds, wanted, group);
+}
 
-std::uint64_t monotonic_nanoseconds() noexcept {
+/// Fewer blocks are no measure of a group.
+constexpr std::uint64_t kMeasuredBlocks = 4;
+
+std::uint64_t nanoseconds_of(clockid_t clock) noexcept {
     timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
            static_cast<std::uint64_t>(time.tv_nsec);
 }
+
+/// Processor time of the calling thread.
+std::uint64_t thread_nanoseconds() noexcept { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
+
+} // namespace
+
+std::uint64_t monotonic_nanoseconds() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
 
 void Grid::divide(unsigned slots) {
     const std::uint64_t all = clusters(), count = std::min<std::uint64_t>(slots, all);
@@ -37,7 +55,7 @@ void Grid::divide(unsigned slots) {
     ranges_.swap(ranges);
     if (work_.block_time && !work_.cooperative)
         if (const std::uint64_t known = work_.block_time->load(std::memory_order_relaxed))
-            chunk_blocks_ = std::max<std::uint64_t>(1, kChunkNanoseconds / (known * together()));
+            chunk_blocks_ = chunk_of(known * together(), work_.group_blocks);
 }
 
 bool Grid::take_from(Range &range, Chunk &chunk) noexcept {
@@ -73,8 +91,7 @@ void Grid::note_time(const Chunk &chunk, std::uint64_t nanoseconds) noexcept {
     const std::uint64_t per_block = std::max<std::uint64_t>(1, nanoseconds / chunk.count);
     if (!work_
              .cooperative) // cooperative grids are distributed over the threads one block at a time
-        chunk_blocks_.store(std::max<std::uint64_t>(1, kChunkNanoseconds / per_block),
-                            std::memory_order_relaxed);
+        chunk_blocks_.store(chunk_of(per_block, work_.group_blocks), std::memory_order_relaxed);
     if (work_.block_time)
         work_.block_time->store(std::max<std::uint64_t>(1, per_block / together()),
                                 std::memory_order_relaxed);
@@ -113,10 +130,11 @@ Guard::Exit Grid::run_guarded(Guard &guard, WorkerSlot &slot, Body &body) noexce
     return exit;
 }
 
-bool Grid::run_chunk(WorkerSlot &slot, const Chunk &chunk) noexcept {
+bool Grid::run_blocks_of(WorkerSlot &slot, const Chunk &chunk, std::uint32_t group) noexcept {
     WorkerState &state = slot.state();
     state.block_index = chunk.first;
     state.warp_index = 0;
+    state.group_blocks = group;
     if (work_.watch && !(state.watch = work_.watch->begin(state))) {
         fail(Outcome::OutOfMemory, {});
         return false;
@@ -132,6 +150,22 @@ bool Grid::run_chunk(WorkerSlot &slot, const Chunk &chunk) noexcept {
         exit == Guard::Exit::Interrupted ? Outcome::Interrupted : Outcome::Faulted;
     fail(outcome, failure_in(state, guard.fault()));
     return false;
+}
+
+// While the choice between single blocks and groups is open, chunks run in both ways in turn.
+bool Grid::run_chunk(WorkerSlot &slot, const Chunk &chunk) noexcept {
+    if (!work_.groups)
+        return run_blocks_of(slot, chunk, work_.group_blocks);
+    const GroupProbe::Choice choice = work_.groups->choice();
+    if (choice != GroupProbe::Choice::Open || chunk.count < kMeasuredBlocks)
+        return run_blocks_of(slot, chunk,
+                             choice == GroupProbe::Choice::Single ? 1 : work_.group_blocks);
+    const bool groups = work_.groups->tries_groups();
+    const std::uint64_t begin = thread_nanoseconds();
+    const bool done = run_blocks_of(slot, chunk, groups ? work_.group_blocks : 1);
+    if (done)
+        work_.groups->note(groups, (thread_nanoseconds() - begin) * 1000 / chunk.count);
+    return done;
 }
 
 /// Hands out a grid's clusters one by one, chunk after chunk.

@@ -13,6 +13,7 @@
 
 #include "rt/busy_time.h"
 #include "rt/counts.h"
+#include "rt/group_probe.h"
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
 #include "rt/watch.h"
@@ -36,6 +37,8 @@ class Grid {
         std::uint32_t warps = 1;        ///< of a block; for warp_entry
         bool cooperative = false;       ///< all blocks may wait for each other; for warp_entry
         std::uint64_t blocks = 0;
+        std::uint32_t group_blocks = 1; ///< the most that run together; for entry
+        GroupProbe *groups = nullptr;   ///< whether they do; may be null; outlives the grid
         BlockMemory memory;
         int priority = 0;                 ///< lower numbers run first
         unsigned most_slots = 0;          ///< the most slots that run it at the same time; 0: all
@@ -111,6 +114,8 @@ class Grid {
     template <class Body>
     [[nodiscard]] Guard::Exit run_guarded(Guard &guard, WorkerSlot &slot, Body &body) noexcept;
     [[nodiscard]] bool run_chunk(WorkerSlot &slot, const Chunk &chunk) noexcept;
+    [[nodiscard]] bool run_blocks_of(WorkerSlot &slot, const Chunk &chunk,
+                                     std::uint32_t group) noexcept;
     void run_warps(WorkerSlot &slot) noexcept;
     [[nodiscard]] Failure failure_in(const WorkerState &state,
                                      const FaultReport &report) const noexcept;

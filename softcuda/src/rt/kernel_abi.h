@@ -21,7 +21,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 16;
+inline constexpr uint32_t kKernelAbiVersion = 17;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -61,6 +61,8 @@ struct WorkerState {
     void *resident; ///< the runtime's record of the block, in the tiers that run warps as fibers
     void *watch;    ///< the block's rt::BlockWatch, if the kernel is checked
     void *counter;  ///< the block's rt::BlockCounter, if the kernel is profiled
+    /// The most neighbouring blocks that code with block groups runs together, row by row.
+    std::uint32_t group_blocks;
     KnownRanges known;
 };
 

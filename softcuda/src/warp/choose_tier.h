@@ -11,6 +11,7 @@
 #include "rt/kernel_abi.h"
 #include "transform/find_waits.h"
 #include "transform/schedule.h"
+#include "warp/block_groups.h"
 
 #include <algorithm>
 #include <optional>
@@ -23,10 +24,11 @@ namespace softcuda::warp {
 
 /// The parameters of a compilation in addition to the kernel and its block shape.
 struct TierRequest {
-    bool cooperative = false;       ///< all blocks of the grid must be resident at the same time
-    std::optional<rt::Tier> wanted; ///< used if the kernel can run in it
-    std::uint32_t watch = 0;        ///< the events that the kernel reports: rt::WatchNeeds
-    bool counts = false;            ///< its execution is counted (rt/counts.h)
+    bool cooperative = false;          ///< all blocks of the grid must be resident at the same time
+    std::optional<rt::Tier> wanted;    ///< used if the kernel can run in it
+    std::uint32_t watch = 0;           ///< the events that the kernel reports: rt::WatchNeeds
+    bool counts = false;               ///< its execution is counted (rt/counts.h)
+    std::optional<BlockOrder> order{}; ///< used if the kernel's blocks may run in it
     /// The numbers of the module's functions in which threads may end.
     std::vector<std::uint32_t> ending{};
     /// Those that read signals (transform/find_loop_ends.h).

@@ -12,6 +12,7 @@
 #include "transform/find_waits.h"
 #include "transform/schedule.h"
 #include "warp/access_plan.h"
+#include "warp/block_groups.h"
 #include "warp/choose_tier.h"
 #include "warp/lane_plan.h"
 #include "warp/mask_plan.h"
@@ -83,6 +84,7 @@ struct KernelPlan {
     /// warps.
     std::vector<Region> regions;
     analysis::Lockstep lockstep; ///< if it holds, all warps are in the same region
+    BlockGroups groups;          ///< the order of the blocks of a worker
     /// By Block::id: the threads that may run the basic block. Empty: unknown.
     std::vector<LanesByWarp> reaching_threads;
     MaskPlan masks;

@@ -64,11 +64,11 @@ Value *rounded(llvm::IRBuilderBase &builder, const VectorFacts &, FloatOp op, Di
 }
 
 llvm::CallInst *store_in_place(llvm::IRBuilderBase &builder, Value *value, Value *place) {
-    auto *type = llvm::FunctionType::get(builder.getVoidTy(),
-                                         {builder.getPtrTy(), builder.getInt32Ty()}, false);
-    return builder.CreateCall(
-        llvm::InlineAsm::get(type, "str ${1:w}, $0", "=*Q,r", /*hasSideEffects=*/true),
-        {place, value});
+    auto *type =
+        llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), value->getType()}, false);
+    const char *text = value->getType()->isIntegerTy(64) ? "str ${1:x}, $0" : "str ${1:w}, $0";
+    return builder.CreateCall(llvm::InlineAsm::get(type, text, "=*Q,r", /*hasSideEffects=*/true),
+                              {place, value});
 }
 
 llvm::CallInst *call_preserving(llvm::IRBuilderBase &builder, const std::string &function,

@@ -196,11 +196,11 @@ Value *permute_two(llvm::IRBuilderBase &builder, Value *low, Value *high, Value 
 }
 
 llvm::CallInst *store_in_place(llvm::IRBuilderBase &builder, Value *value, Value *place) {
-    auto *type = llvm::FunctionType::get(builder.getVoidTy(),
-                                         {builder.getPtrTy(), builder.getInt32Ty()}, false);
-    return builder.CreateCall(
-        llvm::InlineAsm::get(type, "movl $1, $0", "=*m,r", /*hasSideEffects=*/true),
-        {place, value});
+    auto *type =
+        llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), value->getType()}, false);
+    const char *text = value->getType()->isIntegerTy(64) ? "movq $1, $0" : "movl $1, $0";
+    return builder.CreateCall(llvm::InlineAsm::get(type, text, "=*m,r", /*hasSideEffects=*/true),
+                              {place, value});
 }
 
 llvm::CallInst *call_preserving(llvm::IRBuilderBase &builder, const std::string &function,

@@ -3,6 +3,7 @@
 
 #include "interpret/outcome.h"
 #include "interpret/thread_operation.h"
+#include "rt/windows.h"
 #include "warp/print_plan.h"
 
 #include <string>
@@ -170,9 +171,9 @@ void Claims::check_windows(const Instruction &access, const AccessPlan &made,
             if (index >= window.length || place != static_cast<std::int64_t>(offsets[lane]))
                 wrong(access.block, name + " is not where its window has it");
             const std::int64_t end = first + std::int64_t{window.length} * made.lane_bytes();
-            if (made.windows_exist &&
-                (first < 0 || end > std::int64_t{plan_.function.static_shared_bytes}))
-                wrong(access.block, name + " has a window beyond the kernel's variables");
+            const std::uint64_t all = rt::window_end(plan_.function.static_shared_bytes);
+            if (made.windows_exist && (first < 0 || end > static_cast<std::int64_t>(all)))
+                wrong(access.block, name + " has a window beyond the block's shared memory");
         }
     }
 }

@@ -31,6 +31,10 @@ namespace softcuda::rt {
 /// A window's memory ends at a multiple of this many bytes: no page is smaller. Nothing else uses
 /// the memory between the last variable and this end.
 inline constexpr std::uint64_t kWindowUnit = 4096;
+/// The end of the memory of a window with `bytes` of variables.
+constexpr std::uint64_t window_end(std::uint64_t bytes) noexcept {
+    return (bytes + kWindowUnit - 1) & ~(kWindowUnit - 1);
+}
 /// The limit of offsets in code for narrow windows, in bytes.
 inline constexpr std::uint64_t kNarrowWindow = std::uint64_t{1} << 20;
 /// The most local memory of all threads of a block with narrow windows, in bytes.

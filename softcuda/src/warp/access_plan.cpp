@@ -351,9 +351,8 @@ class Planner {
         const unsigned threads = kernel_.launch.threads();
         if (made.windows.empty() || made.check == Check::Range || !places_ || threads % kLanes != 0)
             return false;
-        const std::uint64_t used = kernel_.function.static_shared_bytes;
         const auto size =
-            static_cast<std::int64_t>((used + rt::kWindowUnit - 1) & ~(rt::kWindowUnit - 1));
+            static_cast<std::int64_t>(rt::window_end(kernel_.function.static_shared_bytes));
         const unsigned lanes = kLanes / static_cast<unsigned>(made.windows.size());
         for (unsigned thread = 0; thread < threads; thread += lanes) {
             if (!comes(i, thread, lanes))

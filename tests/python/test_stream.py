@@ -1,5 +1,7 @@
 """Streams and events."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,17 @@ def test_closed_streams_and_events_are_an_error(device):
     event = cuda.Event().record(default)
     default.synchronize()
     assert event.query()
+
+
+@pytest.mark.parametrize("flags", [0, cuda.stream_flags.NON_BLOCKING])
+@pytest.mark.parametrize(
+    "end", [cuda.Stream.close, lambda stream: None], ids=["closed", "dropped"]
+)
+def test_the_context_waits_for_the_work_of_a_stream_that_ended(device, flags, end):
+    done = []
+    stream = cuda.Stream(flags)
+    cuda.launch_host_func(lambda: (time.sleep(0.1), done.append(True)), stream)
+    end(stream)
+    del stream
+    cuda.Context.synchronize()
+    assert done

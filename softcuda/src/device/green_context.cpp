@@ -72,11 +72,13 @@ std::shared_ptr<Stream> GreenContext::default_stream() {
 
 std::vector<std::shared_ptr<Stream>> GreenContext::streams() {
     std::lock_guard lock(mutex_);
-    std::vector<std::shared_ptr<Stream>> alive;
+    Timeline &timeline = System::get().timeline();
+    std::vector<std::shared_ptr<Stream>> used; // also destroyed ones whose work is not done
     for (const std::weak_ptr<Stream> &known : streams_)
-        if (std::shared_ptr<Stream> stream = known.lock(); is_alive(stream))
-            alive.push_back(std::move(stream));
-    return alive;
+        if (std::shared_ptr<Stream> stream = known.lock();
+            stream && (is_alive(stream) || !timeline.pending(*stream).empty()))
+            used.push_back(std::move(stream));
+    return used;
 }
 
 void GreenContext::record(Event &event) { record_all(context_, streams(), event); }

@@ -321,7 +321,9 @@ std::vector<std::shared_ptr<Stream>> Timeline::streams(Context &context) {
     std::vector<std::shared_ptr<Stream>> all = context.streams().others_;
     if (context.streams().legacy_)
         all.push_back(context.streams().legacy_);
-    std::erase_if(all, [](const std::shared_ptr<Stream> &stream) { return stream->retired_; });
+    std::erase_if(all, [](const std::shared_ptr<Stream> &stream) {
+        return stream->retired_ && is_over(*stream);
+    });
     return all;
 }
 

@@ -64,6 +64,7 @@ class Timeline {
     /// Removes all streams of a context, which accepts no commands afterwards. If some commands are
     /// not done, does nothing and returns them.
     [[nodiscard]] std::vector<std::shared_ptr<Command>> close(Context &context);
+    /// With the removed streams whose commands are not done.
     [[nodiscard]] std::vector<std::shared_ptr<Stream>> streams(Context &context);
 
   private:

@@ -166,4 +166,25 @@ TEST_F(GreenContextTest, EventsOfAllItsStreams) {
     ASSERT_EQ(cuGreenCtxDestroy(green), CUDA_SUCCESS);
 }
 
+TEST_F(GreenContextTest, EventsOfDestroyedStreams) {
+    const CUgreenCtx green = make(all_);
+    std::int32_t *flag = mapped_word();
+    CUstream stream = nullptr;
+    ASSERT_EQ(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+    CUevent event = nullptr, whole = nullptr;
+    ASSERT_EQ(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&whole, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+    ASSERT_EQ(launch("wait_for", 1, 1, stream, flag), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuGreenCtxRecordEvent(green, event), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxRecordEvent(context_, whole), CUDA_SUCCESS);
+    EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    EXPECT_EQ(cuEventQuery(whole), CUDA_ERROR_NOT_READY);
+    release_flag(flag);
+    EXPECT_EQ(cuEventSynchronize(event), CUDA_SUCCESS);
+    EXPECT_EQ(cuEventSynchronize(whole), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    ASSERT_EQ(cuGreenCtxDestroy(green), CUDA_SUCCESS);
+}
+
 } // namespace

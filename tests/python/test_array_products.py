@@ -209,3 +209,23 @@ def test_a_recorded_matrix_times_a_vector():
     graph.launch(stream)
     stream.synchronize()
     assert (result.get() == 300).all()
+
+
+EINSUMS = [
+    ("ij,j->i", (4, 5), (5,)), ("i,j->ij", (4,), (5,)), ("ij,ij->ij", (4, 5), (4, 5)),
+    ("ij,kl,mn->ikm", (2, 3), (4, 5), (6, 7)), ("i,i,i->i", (4,), (4,), (4,)), ("a,b,c,d->abcd", (2,), (3,), (4,), (5,)),
+    ("iij,jk->k", (3, 3, 4), (4, 2)), ("...ij,...jk", (3, 4, 5), (5, 2)), ("...,...", (3, 1), (3, 4)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("optimize", [True, False, ["einsum_path", (0, 1)]], ids=str)
+@pytest.mark.parametrize("case", EINSUMS, ids=lambda case: case[0])
+def test_plans_of_einsum(case, optimize):
+    subscripts, *shapes = case
+    if isinstance(optimize, list) and len(shapes) != 2:
+        pytest.skip("the path is for two operands")
+    for dtype in ("i4", "f8"):  # a plan serves all types
+        hosts = [numbers(shape, dtype, i) for i, shape in enumerate(shapes)]
+        expected = np.einsum(subscripts, *hosts)
+        for _ in range(2):  # the second call follows the kept plan
+            same(np.einsum(subscripts, *both(*hosts), optimize=optimize), expected)

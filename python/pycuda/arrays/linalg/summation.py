@@ -229,8 +229,8 @@ def plan_of(subscripts: str, shapes: tuple, optimize) -> Plan:
             rest = [place - (place > first) - (place > second) for place in chosen[2:]]
             chosen = [len(operands) - 1, *rest]
     (left,) = operands
-    summed, rest = left.without(set(wanted))
-    order = tuple(rest.term.index(c) for c in wanted)
+    summed, kept = left.without(set(wanted))
+    order = tuple(kept.term.index(c) for c in wanted)
     last = Arrangement(summed, None if order == tuple(range(len(order))) else order)
     return Plan(tuple(places for places, _ in pairs), tuple(contractions), last)
 

@@ -74,7 +74,7 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
     stream: the stream of the work, by default the current one.
 
     Returns an array (..., n, m). 16-bit floats are added in float32. By cuBLAS for floats on a GPU if the library
-    is found, else by tiles in shared memory. Raises ValueError for shapes that do not fit and for numbers,
+    is found; by NumPy's BLAS for a large matrix and a vector on a CPU; else by tiles in shared memory. Raises ValueError for shapes that do not fit and for numbers,
     TypeError for arrays of the host.
 
     >>> gpuarray.matmul(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))

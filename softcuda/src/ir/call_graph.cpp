@@ -13,6 +13,11 @@ constexpr std::uint64_t kMostInlined = 10'000;
 constexpr std::uint64_t kLimits[] = {8000, 4000, 2000, 1000, 500, 250, 120, 60, 30};
 /// What a call, and a comparison with a function's address, count.
 constexpr std::uint64_t kCall = 8, kComparison = 4;
+/// A function in which threads meet is inlined up to this size (see meets_in_body()).
+constexpr std::uint64_t kMostMeeting = 2000;
+/// Even for a debugger, such a function is inlined if it has at most this number of statements, as
+/// the functions have that nvcc -G makes of __syncwarp() and __shfl_sync().
+constexpr std::uint64_t kWrapper = 40;
 /// Sizes grow exponentially with the depth of calls.
 constexpr std::uint64_t kLargest = std::uint64_t{1} << 40;
 
@@ -36,6 +41,33 @@ template <class Visit> void for_each_instruction(const ptx::Function &function, 
 
 bool is_indirect(const ptx::Instruction &call) {
     return call.operand(1).symbol.kind != ptx::SymbolKind::Function;
+}
+
+bool is_meeting(ptx::Opcode opcode) {
+    switch (opcode) {
+    case ptx::Opcode::BarSync:
+    case ptx::Opcode::BarArrive:
+    case ptx::Opcode::BarRed:
+    case ptx::Opcode::BarWarpSync:
+    case ptx::Opcode::Shfl:
+    case ptx::Opcode::Vote:
+    case ptx::Opcode::Match:
+    case ptx::Opcode::Redux:
+    case ptx::Opcode::Elect:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Whether threads wait for each other in the function's own instructions. Lanes that come to a
+/// barrier one by one wait there until the others come. In a function that stays, they would not
+/// know of those that have not called it yet.
+bool meets_in_body(const ptx::Function &function) {
+    return std::ranges::any_of(function.body, [](const ptx::Statement &statement) {
+        const auto *instruction = std::get_if<ptx::Instruction>(&statement);
+        return instruction && is_meeting(instruction->opcode);
+    });
 }
 
 std::uint64_t add(std::uint64_t a, std::uint64_t b) { return std::min(a + b, kLargest); }
@@ -68,7 +100,9 @@ CallGraph::CallGraph(const ptx::Module &module, Inlining inlining) : module_(mod
     find_recursion();
     if (inlining == Inlining::Never) {
         for (const ptx::Function &function : module_.functions)
-            if (!function.is_entry())
+            if (!function.is_entry() &&
+                (recursive_.contains(&function) || function.body.size() > kWrapper ||
+                 !meets_in_body(function)))
                 staying_.insert(&function);
         return;
     }
@@ -253,6 +287,7 @@ void CallGraph::choose(std::uint64_t limit) {
     staying_ = recursive_;
     dispatched_.clear();
     size_.clear();
+    std::set<const ptx::Function *> meeting; ///< with what is inlined into them
     for (const ptx::Function *function : order_) {
         // All targets come before the first caller, and before its size is known.
         if (const auto calls = calls_.find(function); calls != calls_.end())
@@ -261,6 +296,13 @@ void CallGraph::choose(std::uint64_t limit) {
                     dispatched_.insert(type);
         const std::uint64_t size = size_of(*function);
         size_[function] = size;
+        const std::vector<const ptx::Function *> called = callees(*function);
+        if (meets_in_body(*function) || std::ranges::any_of(called, [&](const auto *callee) {
+                return meeting.contains(callee) && !stays(*callee);
+            }))
+            meeting.insert(function);
+        if (meeting.contains(function) && size <= kMostMeeting)
+            continue;
         const auto uses = uses_.find(function);
         if (!function->is_entry() && uses != uses_.end() && uses->second > 1 && size > limit)
             staying_.insert(function);

@@ -517,6 +517,66 @@ SCU_EXPORT CUresult CUDAAPI cuGraphNodeSetParams(CUgraphNode node, CUgraphNodePa
     });
 }
 
+namespace {
+
+/// Gives a client the parameters of each type of work. The pointers among them belong to the node.
+struct NodeDescription {
+    CUgraphNodeParams &params;
+    GraphNode &node;
+    CUcontext context;
+
+    void operator()(const device::EmptyWork &) const {}
+    void operator()(KernelWork &work) const { give_kernel(&params.kernel, work, node); }
+    void operator()(const CopyWork &work) const { params.memcpy = {0, 0, context, work.described}; }
+    void operator()(const FillWork &work) const {
+        const device::Fill &fill = work.fill;
+        params.memset = {fill.address, fill.pitch,  fill.value, fill.element_bytes,
+                         fill.width,   fill.height, context};
+    }
+    void operator()(const HostWork &work) const { params.host = {work.function, work.argument}; }
+    void operator()(const ChildWork &work) const {
+        params.graph.graph = reinterpret_cast<CUgraph>(&work.child->graph());
+        params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE;
+    }
+    void operator()(const EventWork &work) const {
+        const auto event = reinterpret_cast<CUevent>(work.event.get());
+        (work.records ? params.eventRecord.event : params.eventWait.event) = event;
+    }
+    void operator()(const device::AllocateWork &work) const {
+        params.alloc.poolProps = work.described.poolProps;
+        params.alloc.bytesize = work.described.bytesize;
+        params.alloc.dptr = work.described.dptr;
+    }
+    void operator()(const device::FreeWork &work) const {
+        params.free.dptr = work.memory->address();
+    }
+    void operator()(MemoryOperationsWork &work) const {
+        params.memOp = {context, static_cast<unsigned>(work.operations.size()),
+                        work.operations.data(), 0};
+    }
+    void operator()(const device::ConditionalWork &work) const {
+        params.conditional.handle = work.condition->handle();
+        params.conditional.type = work.type;
+        params.conditional.size = static_cast<unsigned>(work.bodies->handles.size());
+        params.conditional.phGraph_out = work.bodies->handles.data();
+        params.conditional.ctx = context;
+    }
+};
+
+} // namespace
+
+// Of CUDA 13.2.
+SCU_EXPORT CUresult CUDAAPI cuGraphNodeGetParams(CUgraphNode handle, CUgraphNodeParams *params) {
+    return api::with_graphs<api::InCapture::Permitted>([&] {
+        const std::shared_ptr<GraphNode> node = api::find_node(handle);
+        api::require_non_null(params);
+        *params = {};
+        params->type = type_of(node->work);
+        const auto context = reinterpret_cast<CUcontext>(device::current_context::get());
+        std::visit(NodeDescription{*params, *node, context}, node->work);
+    });
+}
+
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params) {
     return set_in(exec, node, [&] {
         api::require_non_null(params);

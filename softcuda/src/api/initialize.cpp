@@ -2,6 +2,7 @@
 #include "api/call.h"
 
 #include "device/device.h"
+#include "device/driver_version.h"
 
 using namespace softcuda;
 

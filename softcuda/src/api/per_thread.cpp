@@ -52,6 +52,9 @@ std::remove_pointer_t<PFN_cuStreamGetCaptureInfo_v12030> cuStreamGetCaptureInfo_
 std::remove_pointer_t<PFN_cuStreamGetCtx_v9020> cuStreamGetCtx;
 std::remove_pointer_t<PFN_cuStreamGetCtx_v12050> cuStreamGetCtx_v2;
 std::remove_pointer_t<PFN_cuMemcpyBatchAsync_v13000> cuMemcpyBatchAsync_v2;
+CUresult cuMemcpyWithAttributesAsync(CUdeviceptr, CUdeviceptr, std::size_t, CUmemcpyAttributes *,
+                                     CUstream);
+CUresult cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream);
 CUresult cuMemcpyBatchAsync(CUdeviceptr *, CUdeviceptr *, std::size_t *, std::size_t,
                             CUmemcpyAttributes *, std::size_t *, std::size_t, std::size_t *,
                             CUstream);
@@ -93,6 +96,8 @@ PER_THREAD(cuMemcpy3D_v2, cuMemcpy3D_v2_ptds)
 PER_THREAD(cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz)
 PER_THREAD(cuMemcpy3DPeer, cuMemcpy3DPeer_ptds)
 PER_THREAD(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz)
+PER_THREAD(cuMemcpyWithAttributesAsync, cuMemcpyWithAttributesAsync_ptsz)
+PER_THREAD(cuMemcpy3DWithAttributesAsync, cuMemcpy3DWithAttributesAsync_ptsz)
 PER_THREAD(cuMemcpyBatchAsync, cuMemcpyBatchAsync_ptsz)
 PER_THREAD(cuMemcpyBatchAsync_v2, cuMemcpyBatchAsync_v2_ptsz)
 

@@ -16,8 +16,6 @@ namespace softcuda::device {
 class Context;
 class MemoryPool;
 
-inline constexpr int kDriverVersion = 13000; ///< of CUDA 13.0
-
 /// Limits that launches are checked against, and that attributes and occupancy report. In bytes.
 struct DeviceLimits {
     unsigned threads_per_block = 1024;

@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/device_graph_calls.h"
+#include "device/driver_version.h"
 #include "device/error.h"
 #include "device/host_function.h"
 #include "device/occupancy.h"

@@ -12,7 +12,7 @@ using ApiTest = DriverTest;
 TEST_F(ApiTest, VersionAndErrors) {
     int version = 0;
     ASSERT_EQ(cuDriverGetVersion(&version), CUDA_SUCCESS);
-    EXPECT_EQ(version, 13000);
+    EXPECT_EQ(version, 13050);
     EXPECT_EQ(cuInit(1), CUDA_ERROR_INVALID_VALUE);
     const char *text = nullptr;
     ASSERT_EQ(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &text), CUDA_SUCCESS);

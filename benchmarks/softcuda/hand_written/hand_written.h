@@ -73,4 +73,15 @@ void turn_bytes(const unsigned char *in, float *out, int width, int height, floa
 
 /// The sums of the inner points and their four neighbours.
 void surface_stencil(const float *in, float *out, int width, int height);
+
+/// out = in filtered with 5 x 5 taps; zero outside.
+void convolve(const float *in, float *out, const float *taps, int width, int height);
+
+/// out[p] = (1 - damping) / pages + damping * the sum of rank / degree over the pages that link to
+/// p.
+void page_rank(const int *starts, const int *from, const float *rank, const int *degree, float *out,
+               int pages, float damping);
+
+/// The sum of n values.
+void whole_sum(const float *x, float *out, int n);
 }

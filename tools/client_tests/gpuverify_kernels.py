@@ -122,8 +122,13 @@ class Kernel:
 
     @property
     def options_of_compiler(self) -> list[str]:
-        """Of NVRTC. It leaves out stores that nobody reads, such as those of planted races, except with -G."""
-        keeps_stores = not self.is_right and "curand" not in self.code
+        """Of NVRTC. It leaves out stores that nobody reads, such as those of planted races, except with -G.
+
+        Only without -G a store to a constant variable is a trap, and the generators of curand are fast.
+        """
+        keeps_stores = not self.is_right and not re.search(
+            "curand|__constant__", self.code
+        )
         defined = [option for option in self.options if option.startswith("-D")]
         return ["-w", "-default-device", *(["-G"] if keeps_stores else []), *defined]
 

@@ -13,9 +13,6 @@ namespace softcuda::check {
 
 inline constexpr unsigned kWordBytes = 4;
 
-/// The clock value of an asynchronous copy that no warp has waited for.
-inline constexpr std::uint32_t kUnderWay = ~0u;
-
 /// The bytes of a word from byte `first` on, one bit each.
 [[nodiscard]] constexpr std::uint32_t bytes_of_word(std::uint64_t first, std::uint64_t count) {
     return ((1u << std::min<std::uint64_t>(kWordBytes - first, count)) - 1) << first;

@@ -66,6 +66,8 @@ void BlockChecks::begin_block() {
         read.mask = 0;
     for (Copies &copies : copies_)
         copies = {};
+    bulk_.clear();
+    bulk_groups_ = {};
 }
 
 std::optional<BlockChecks::Space> BlockChecks::space_of(const WarpAccess &access) const {
@@ -165,11 +167,10 @@ void BlockChecks::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t 
     check(warp_access(site, mask, addresses, values, state_.warp_index, clock()));
 }
 
-// Who orders a copy is not followed, so that races are not looked for.
 void BlockChecks::copy(WatchSite &site, std::uint32_t lane, std::uint64_t address,
-                       std::uint64_t bytes) {
-    WarpAccess access =
-        warp_access(site, 1u << lane, LaneAddresses(address, 0), nullptr, state_.warp_index, 0);
+                       std::uint64_t bytes, const rt::CopyEnd &end) {
+    WarpAccess access = warp_access(site, 1u << lane, LaneAddresses(address, 0), nullptr,
+                                    state_.warp_index, clock());
     access.bytes = static_cast<std::uint32_t>(bytes);
     access.aligns = false;
     access.space = place_of(access, address).space;
@@ -177,6 +178,8 @@ void BlockChecks::copy(WatchSite &site, std::uint32_t lane, std::uint64_t addres
         check_bounds(access);
     if (launch_.modes & Init)
         check_written(access);
+    if ((launch_.modes & Race) && end.by != rt::CopyEnd::By::Unknown)
+        check_bulk_copy(access, end);
 }
 
 void BlockChecks::check(const WarpAccess &access) {
@@ -371,8 +374,8 @@ std::uint32_t BlockChecks::all_warps() const {
 // All earlier accesses of the block to its shared memory are ordered before all later ones.
 // Asynchronous copies that no warp has waited for are the exception.
 void BlockChecks::begin_phase() {
-    if (std::any_of(copies_.begin(), copies_.end(),
-                    [](const Copies &copies) { return !copies.pending.empty(); }))
+    if (!bulk_.empty() || std::any_of(copies_.begin(), copies_.end(),
+                                      [](const Copies &copies) { return !copies.pending.empty(); }))
         return;
     phase_reads_.begin();
     shared_marks_.begin_run();

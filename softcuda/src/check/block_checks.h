@@ -26,8 +26,9 @@ class BlockChecks final : public rt::BlockWatch {
                 const std::byte *values, rt::WatchPiece *piece) override;
     void access_row(rt::WatchSite &site, std::uint32_t mask, std::uint64_t first,
                     std::uint64_t step, const std::byte *values) override;
-    void copy(rt::WatchSite &site, std::uint32_t lane, std::uint64_t address,
-              std::uint64_t bytes) override;
+    void copy(rt::WatchSite &site, std::uint32_t lane, std::uint64_t address, std::uint64_t bytes,
+              const rt::CopyEnd &end) override;
+    void end_copies(std::uint64_t barrier) override;
     void fence(rt::WatchScope scope, std::uint32_t mask) override;
     void meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
               const std::uint32_t *sources) override;
@@ -55,6 +56,7 @@ class BlockChecks final : public rt::BlockWatch {
         std::optional<Space>
             space; ///< the space of all lanes; empty if the lanes may have different spaces
         Mark mark; ///< without bytes and lanes
+        bool under_way = false; ///< by an asynchronous copy that no thread has waited for
     };
     struct Place {
         Space space;
@@ -118,6 +120,11 @@ class BlockChecks final : public rt::BlockWatch {
                     std::uint32_t bytes, std::uint64_t address);
     void mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
                    std::uint64_t address);
+    // bulk_copies.cpp
+    void check_bulk_copy(WarpAccess access, const rt::CopyEnd &end);
+    void wait_for_bulk_copies(std::uint32_t groups);
+    /// The warp has read the mbarrier at this address.
+    void wait_at(std::uint64_t barrier);
     // lines.cpp
     /// The words of a line that must be checked one by one.
     Cell *words_of(const Line &line, Space space);
@@ -215,6 +222,20 @@ class BlockChecks final : public rt::BlockWatch {
         std::vector<PendingCopy> pending;
     };
     std::array<Copies, kWarps> copies_;
+
+    /// Bytes that a bulk copy accesses, until a thread has waited for the copy.
+    struct BulkAccess {
+        std::uint32_t site, warp;
+        Space space;
+        std::uint64_t offset, bytes; ///< of the space
+        bool reads;
+        std::uint32_t clock = kUnderWay; ///< of the warp, at the arrival at the mbarrier
+        std::uint64_t barrier = 0;       ///< 0: it ends with a group
+        std::uint32_t group = 0;
+    };
+    void end_access(const BulkAccess &access, std::uint32_t clock);
+    std::vector<BulkAccess> bulk_;
+    std::array<std::uint32_t, kWarps> bulk_groups_{}; ///< by warp: the group of new bulk copies
 };
 
 } // namespace softcuda::check

@@ -1,6 +1,8 @@
 // races.cpp -- races: two unordered accesses to the same memory.
 #include "check/block_checks.h"
 
+#include "support/bulk_copy.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -57,6 +59,8 @@ void BlockChecks::acquire_reads(std::uint32_t warp) {
         const std::uint64_t address = read.addresses[std::countr_zero(left)];
         const std::uint32_t lanes = lanes_at(read.addresses.data(), left, address);
         order_.acquire(warp, address, lanes);
+        if (!bulk_.empty())
+            wait_at(address);
         left &= ~lanes;
     }
     read.mask = 0;
@@ -138,6 +142,8 @@ void BlockChecks::mark_words(const WarpAccess &access, const Line &line, Space s
 void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,
                              std::uint32_t bytes, std::uint64_t address) {
     Mark now = access.mark;
+    if (access.under_way)
+        now.clock = kUnderWay;
     now.add(lane, bytes);
     // Atomics of one block do not race if there is no read.
     if (now.atomic && cell.run == run_of(space) && cell.write.atomic &&
@@ -282,6 +288,8 @@ void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, M
 }
 
 void BlockChecks::wait_for_copies(std::uint32_t groups_left) {
+    if (groups_left != ~0u && (groups_left & kBulkGroups) != 0)
+        return wait_for_bulk_copies(groups_left);
     Copies &copies = copies_[state_.warp_index];
     if (groups_left == ~0u) {
         ++copies.group;

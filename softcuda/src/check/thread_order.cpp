@@ -110,7 +110,7 @@ bool BlockOrder::ordered(const ThreadId &first, std::uint32_t clock, const Threa
         });
     if (first.warp != second.warp)
         return order.known[first.warp] >= clock;
-    if (first.lane == second.lane || clock <= order.met)
+    if ((first.lane == second.lane && clock != kUnderWay) || clock <= order.met)
         return true;
     return order.lanes && (*order.lanes)[second.lane][first.lane] >= clock;
 }

@@ -25,6 +25,10 @@ namespace softcuda::check {
 
 inline constexpr unsigned kWarps = 32; ///< of a block, at most
 
+/// The clock value of an asynchronous copy that no thread has waited for. Not even the thread that
+/// started the copy knows it.
+inline constexpr std::uint32_t kUnderWay = ~0u;
+
 /// By warp of one block: the clock value up to which its accesses are known.
 using Clocks = std::array<std::uint32_t, kWarps>;
 

@@ -6,8 +6,10 @@
 #include "ir/lower_families.h"
 
 #include "support/bulk_copy.h"
+
 #include "support/runtime_operation.h"
 #include "support/tensor_map.h"
+#include <algorithm>
 
 namespace softcuda::ir {
 
@@ -182,9 +184,26 @@ void replace_field(FunctionLowering &f, const ptx::Instruction &i) {
     runtime_call(f, runtime_word(RuntimeOperation::ReplaceField, field.pack()), operands, {});
 }
 
+/// Copies complete immediately. The check modes observe when a thread waits for them.
+void end_group(FunctionLowering &f, const ptx::Instruction &i) {
+    Attributes a;
+    a.immediate = kBulkGroups;
+    if (i.opcode == ptx::Opcode::CpAsyncBulkCommitGroup)
+        a.immediate |= kCommitBulkGroup;
+    else
+        a.immediate |= static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(i.operand(0).integer, kMostBulkGroups));
+    if (i.modifiers.read)
+        a.immediate |= kReadBulkGroups;
+    f.builder().append(Opcode::CopyGroup, a, {});
+}
+
 } // namespace
 
 void lower_bulk_copy(FunctionLowering &f, const ptx::Instruction &i) {
+    if (i.opcode == ptx::Opcode::CpAsyncBulkCommitGroup ||
+        i.opcode == ptx::Opcode::CpAsyncBulkWaitGroup)
+        return end_group(f, i);
     if (i.opcode == ptx::Opcode::TensormapReplace)
         replace_field(f, i);
     else if (i.opcode == ptx::Opcode::CpAsyncBulkTensor ||

@@ -312,6 +312,8 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case TensormapCpFenceproxy:
     case StAsync:
     case RedAsync:
+    case CpAsyncBulkCommitGroup:
+    case CpAsyncBulkWaitGroup:
         return {lower_bulk_copy, Effect::Branch};
     case BarSync:
     case BarArrive:
@@ -342,14 +344,12 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Applypriority:
     case Discard:
     case Pmevent:
-    // Products of warp groups and bulk copies complete immediately.
+    // Products of warp groups complete immediately.
     case WgmmaFence:
     case WgmmaCommitGroup:
     case WgmmaWaitGroup:
     case CpAsyncBulkPrefetch:
     case CpAsyncBulkPrefetchTensor:
-    case CpAsyncBulkCommitGroup:
-    case CpAsyncBulkWaitGroup:
     case GriddepcontrolLaunchDependents:
     case GriddepcontrolWait:
     case Setmaxnreg: // registers are memory here

@@ -38,9 +38,13 @@ Access target_access(const BulkForm &form) {
     return form.element.operation == ElementOperation::Copy ? Access::Store : Access::Atomic;
 }
 
+CopyEnd end_of(const BulkForm &form, std::uint64_t barrier) {
+    return {form.arrives ? CopyEnd::By::Barrier : CopyEnd::By::Group, barrier};
+}
+
 void deliver(const LaneCaller &lane, const BulkForm &form, const BulkCopy &copy, std::uint64_t to,
              std::uint64_t barrier) {
-    lane.require(to, copy.bytes, target_access(form));
+    lane.require(to, copy.bytes, target_access(form), end_of(form, barrier));
     if (form.arrives)
         lane.require_shared(barrier, sizeof(std::uint64_t), "the mbarrier");
     move(form, to, copy);
@@ -56,7 +60,7 @@ void copy_in_bulk(const LaneCaller &lane, const BulkForm &form, const BulkCopy &
     if (copy.bytes % kBulkUnit != 0)
         lane.fail(Fault::MisalignedAddress, copy.from,
                   "a bulk copy of %u bytes, expected a multiple of 16", copy.bytes);
-    lane.require(copy.from, copy.bytes, Access::Load);
+    lane.require(copy.from, copy.bytes, Access::Load, end_of(form, copy.barrier));
     if (!form.multicast)
         return deliver(lane, form, copy, copy.to, copy.barrier);
     for (std::uint32_t left = copy.mask; left != 0; left &= left - 1) {

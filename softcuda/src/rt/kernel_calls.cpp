@@ -113,7 +113,7 @@ void tell_of_reply(WorkerState *worker, unsigned lane, const DeviceReply &reply)
         return place;
     }();
     if (worker->watch)
-        watch_copy(worker, site, lane, reply.address, reply.bytes);
+        watch_copy(worker, site, lane, reply.address, reply.bytes, {});
 }
 
 std::string text_at(std::uint64_t address) {

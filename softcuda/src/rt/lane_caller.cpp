@@ -32,11 +32,12 @@ bool LaneCaller::may_access(std::uint64_t address, std::uint64_t bytes) const {
         .contains(address, bytes);
 }
 
-void LaneCaller::require(std::uint64_t address, std::uint64_t bytes, Access access) const {
+void LaneCaller::require(std::uint64_t address, std::uint64_t bytes, Access access,
+                         const CopyEnd &end) const {
     if (bytes == 0)
         return;
     if (sites_)
-        watch_copy(worker_, sites_[static_cast<std::size_t>(access)], lane_, address, bytes);
+        watch_copy(worker_, sites_[static_cast<std::size_t>(access)], lane_, address, bytes, end);
     if (may_access(address, bytes))
         return;
     FaultReport report;
@@ -81,6 +82,9 @@ std::uint64_t LaneCaller::in_block(std::uint64_t address, std::uint32_t rank) co
 void LaneCaller::complete_transactions(std::uint64_t barrier, std::uint64_t bytes) const {
     require_alignment(barrier, sizeof(std::uint64_t), Access::Atomic);
     require_shared(barrier, sizeof(std::uint64_t), "the mbarrier");
+    if (sites_)
+        tell_watch(*static_cast<BlockWatch *>(worker_->watch),
+                   [&](BlockWatch &watch) { watch.end_copies(barrier); });
     auto *place = reinterpret_cast<std::byte *>(barrier);
     std::uint64_t bits = 0;
     std::memcpy(&bits, place, sizeof bits);

@@ -1,6 +1,7 @@
 // lane_caller.h -- the lane for which the runtime accesses memory: checks, reports, barriers.
 #pragma once
 
+#include "rt/copy_end.h"
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
 #include "rt/watch_abi.h"
@@ -19,7 +20,9 @@ class LaneCaller {
 
     /// Reports an access to these bytes to the checks. Ends the launch unless the bytes are device
     /// memory, registered host memory or shared memory of the cluster.
-    void require(std::uint64_t address, std::uint64_t bytes, Access access) const;
+    /// `end`: of an asynchronous access.
+    void require(std::uint64_t address, std::uint64_t bytes, Access access,
+                 const CopyEnd &end = {}) const;
     /// Ends the launch if the address is not a multiple of `alignment`.
     void require_alignment(std::uint64_t address, std::uint64_t alignment, Access access) const;
     /// Ends the launch unless the bytes are shared memory of a block of the cluster that has not
@@ -30,7 +33,8 @@ class LaneCaller {
     [[nodiscard]] std::uint64_t offset_in_block(std::uint64_t address) const;
     /// The same offset in the shared memory of the block with this rank.
     [[nodiscard]] std::uint64_t in_block(std::uint64_t address, std::uint32_t rank) const;
-    /// Completes one transaction of this number of bytes at an mbarrier.
+    /// Completes one transaction of this number of bytes at an mbarrier, when the accesses of its
+    /// copy have been reported.
     void complete_transactions(std::uint64_t barrier, std::uint64_t bytes) const;
 
     [[noreturn, gnu::format(printf, 4, 5)]] void fail(Fault kind, std::uint64_t address,

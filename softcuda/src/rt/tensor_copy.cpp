@@ -133,33 +133,35 @@ void round_to_tf32(std::byte *row, std::uint32_t bytes) {
     }
 }
 
-void load_row(const LaneCaller &lane, const TensorMap &map, const RowPart &part, std::byte *row) {
+void load_row(const LaneCaller &lane, const TensorMap &map, const RowPart &part, const CopyEnd &end,
+              std::byte *row) {
     const std::uint32_t bytes = map.box[0] * bytes_of(map.type);
     if (part.bytes != bytes)
         fill(map, row, bytes);
     if (part.bytes == 0)
         return;
-    lane.require(part.address, part.bytes, Access::Load);
+    lane.require(part.address, part.bytes, Access::Load, end);
     std::memcpy(row + part.skipped, reinterpret_cast<const std::byte *>(part.address), part.bytes);
     if (map.type == TensorType::TF32 || map.type == TensorType::TF32Flushed)
         round_to_tf32(row + part.skipped, part.bytes);
 }
 
 void require_box(const LaneCaller &lane, const TensorMap &map, const Box &box,
-                 std::uint64_t address, Access access) {
+                 std::uint64_t address, Access access, const CopyEnd &end) {
     lane.require_alignment(address, kSharedAlignment, access);
     const std::uint64_t bytes = std::uint64_t{box.rows()} * map.row_pitch();
     lane.require_shared(address, bytes, "the box");
-    lane.require(address, bytes, access);
+    lane.require(address, bytes, access, end);
 }
 
 void deliver(const LaneCaller &lane, const TensorMap &map, const Box &box, std::uint64_t to,
              std::uint64_t barrier) {
-    require_box(lane, map, box, to, Access::Store);
+    const CopyEnd end{CopyEnd::By::Barrier, barrier};
+    require_box(lane, map, box, to, Access::Store, end);
     lane.require_shared(barrier, sizeof(std::uint64_t), "the mbarrier");
     std::byte row[kLongestRow];
     for (std::uint32_t n = 0; n < box.rows(); n++) {
-        load_row(lane, map, box.part(n), row);
+        load_row(lane, map, box.part(n), end, row);
         SharedRow(lane, map, to, n).write(row);
     }
     lane.complete_transactions(barrier, map.box_bytes());
@@ -188,14 +190,15 @@ void store_box(const LaneCaller &lane, const BulkForm &form, const TensorPlace &
     if (combines && !element_type(map.type, element.operation, element.type))
         lane.fail(Fault::InvalidInstruction, place.map,
                   "this operation is not defined for elements of the tensor map's type");
-    require_box(lane, map, box, from, Access::Load);
+    const CopyEnd end{CopyEnd::By::Group};
+    require_box(lane, map, box, from, Access::Load, end);
     std::byte row[kLongestRow];
     for (std::uint32_t n = 0; n < box.rows(); n++) {
         const RowPart part = box.part(n);
         if (part.bytes == 0)
             continue;
         SharedRow(lane, map, from, n).read(row);
-        lane.require(part.address, part.bytes, combines ? Access::Atomic : Access::Store);
+        lane.require(part.address, part.bytes, combines ? Access::Atomic : Access::Store, end);
         auto *to = reinterpret_cast<std::byte *>(part.address);
         if (combines)
             reduce_elements(element, to, row + part.skipped, part.bytes);

@@ -42,12 +42,12 @@ void BlockWatch::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t f
 }
 
 void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::uint64_t address,
-                std::uint64_t bytes) {
+                std::uint64_t bytes, const CopyEnd &end) {
     ResidentBlock *const owner =
         is_in_cluster(worker) ? other_owner(worker, address, bytes) : nullptr;
     WorkerState *const receiver = owner ? &owner->state() : worker;
     const std::uint32_t warp = std::exchange(receiver->warp_index, worker->warp_index);
-    ::tell_watch(receiver, [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes); });
+    ::tell_watch(receiver, [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes, end); });
     receiver->warp_index = warp;
 }
 

@@ -5,6 +5,7 @@
 // block. Its implementation is in the layer above (check/).
 #pragma once
 
+#include "rt/copy_end.h"
 #include "rt/watch_abi.h"
 
 #include <cstdint>
@@ -32,10 +33,11 @@ class BlockWatch {
     /// As above if lane i accesses `first` + i * `step`. By default calls access().
     virtual void access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
                             std::uint64_t step, const std::byte *values);
-    /// A lane will access these bytes by an asynchronous copy, which is ordered only by an mbarrier
-    /// or a group.
+    /// A lane will access these bytes by an asynchronous copy, which is ordered only by its end.
     virtual void copy(WatchSite &site, std::uint32_t lane, std::uint64_t address,
-                      std::uint64_t bytes) = 0;
+                      std::uint64_t bytes, const CopyEnd &end) = 0;
+    /// The copies of a lane that end by the mbarrier at this address have been reported.
+    virtual void end_copies(std::uint64_t barrier) = 0;
     /// A fence of the lanes in `mask`; `scope` is a WatchScope.
     virtual void fence(WatchScope scope, std::uint32_t mask) = 0;
     /// The lanes in `mask` exchange values with, or wait for, the lanes of their member masks.
@@ -43,7 +45,7 @@ class BlockWatch {
     virtual void meet(WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
                       const std::uint32_t *sources) = 0;
     /// The current warp ends a group of its asynchronous copies (~0), or waits until at most this
-    /// number of groups is pending.
+    /// number of groups is pending. With kBulkGroups: groups of bulk copies.
     virtual void wait_for_copies(std::uint32_t groups_left) = 0;
     /// The lanes in `mask` of the current warp reach a barrier.
     virtual void come_to_barrier(WatchSite &site, std::uint32_t mask) = 0;
@@ -73,7 +75,7 @@ class LaunchWatch {
 /// Reports a copy of a lane of the worker to or from these bytes, to the watch of the block that
 /// owns the memory.
 void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::uint64_t address,
-                std::uint64_t bytes);
+                std::uint64_t bytes, const CopyEnd &end);
 
 /// Ends the launch by a jump. The caller must not own resources.
 [[noreturn]] void fail_for_memory_of_checks();

@@ -30,6 +30,13 @@ struct ElementForm {
     }
 }
 
+/// The immediate operand of ir::Opcode::CopyGroup, for groups of bulk copies: the number of groups
+/// that may still be pending, plus these bits.
+inline constexpr std::uint32_t kBulkGroups = 1u << 30;
+inline constexpr std::uint32_t kCommitBulkGroup = 1u << 29; ///< ends a group
+inline constexpr std::uint32_t kReadBulkGroups = 1u << 28;  ///< waits for the reads of sources only
+inline constexpr std::uint32_t kMostBulkGroups = (1u << 28) - 1;
+
 /// A bulk copy, or an asynchronous store to another block.
 struct BulkForm {
     ElementForm element;

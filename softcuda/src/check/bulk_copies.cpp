@@ -1,0 +1,96 @@
+// bulk_copies.cpp -- races with bulk copies, which a thread starts and others wait for.
+//
+// The bytes of a copy are marked as accesses of the thread that starts it, with a clock that no
+// thread knows. An mbarrier or a group ends the copy: then the marks get a clock of the thread.
+//
+//     thread 0   start copy: tile is written at kUnderWay     arrive: clock 7 released at barrier
+//     thread 9   wait at barrier: tile is written at 7, and 7 is known     read tile: in order
+//     thread 40  read tile: 7 is not known, a race
+#include "check/block_checks.h"
+
+#include "support/bulk_copy.h"
+
+namespace softcuda::check {
+
+void BlockChecks::check_bulk_copy(WarpAccess access, const rt::CopyEnd &end) {
+    acquire_what_was_read(access.warp);
+    check_transfers(access);
+    if (phase_reads_.only_reads())
+        mark_kept_reads();
+    access.under_way = true;
+    const Place place = place_of(access, access.span.first);
+    if (place.space == Space::Local)
+        return;
+    BulkAccess pending{.site = access.number,
+                       .warp = access.warp,
+                       .space = place.space,
+                       .offset = place.offset,
+                       .bytes = access.bytes,
+                       .reads = access.site.kind == rt::WatchKind::Load};
+    if (end.by == rt::CopyEnd::By::Barrier)
+        pending.barrier = end.barrier;
+    else
+        pending.group = bulk_groups_[access.warp];
+    bulk_.push_back(pending);
+    mark_bytes(access);
+    cursor_.release();
+}
+
+// The transaction of a copy is complete: whoever sees the phase end knows the copy.
+void BlockChecks::end_copies(std::uint64_t barrier) {
+    if (!(launch_.modes & Race))
+        return;
+    const std::uint32_t warp = state_.warp_index, clock = order_.clock(warp);
+    for (BulkAccess &access : bulk_)
+        if (access.barrier == barrier && access.warp == warp && access.clock == kUnderWay)
+            access.clock = clock;
+    order_.fence(warp, false);
+    order_.release(warp, barrier);
+}
+
+void BlockChecks::wait_at(std::uint64_t barrier) {
+    std::erase_if(bulk_, [&](const BulkAccess &access) {
+        if (access.barrier != barrier || access.clock == kUnderWay)
+            return false;
+        end_access(access, access.clock);
+        return true;
+    });
+    cursor_.release();
+}
+
+void BlockChecks::wait_for_bulk_copies(std::uint32_t groups) {
+    const std::uint32_t warp = state_.warp_index;
+    if (groups & kCommitBulkGroup) {
+        ++bulk_groups_[warp];
+        return;
+    }
+    const std::uint32_t left = groups & kMostBulkGroups;
+    std::erase_if(bulk_, [&](const BulkAccess &access) {
+        if (access.barrier != 0 || access.warp != warp ||
+            bulk_groups_[warp] - access.group <= left ||
+            ((groups & kReadBulkGroups) != 0 && !access.reads))
+            return false;
+        end_access(access, order_.clock(warp));
+        return true;
+    });
+    cursor_.release();
+}
+
+/// Gives the marks of a copy's bytes the clock at which it has ended.
+void BlockChecks::end_access(const BulkAccess &access, std::uint32_t clock) {
+    const std::uint64_t end = access.offset + access.bytes;
+    for (std::uint64_t at = access.offset; at < end; at = (at / kWordBytes + 1) * kWordBytes) {
+        if (access.space == Space::Shared && !shared_marks_.holds(at))
+            return;
+        const Line line = access.space == Space::Global ? cursor_.line(at) : shared_marks_.line(at);
+        Cell &cell = line.cells[at / kWordBytes % kLineWords];
+        if (!line.marks->by_words || cell.run != run_of(access.space))
+            continue; // another launch has accessed the word since
+        for (Mark *mark : {&cell.write, &cell.other_write, &cell.read, &cell.other_read})
+            if (mark->site == access.site && mark->block == block_ && mark->warp == access.warp &&
+                mark->clock == kUnderWay)
+                mark->clock = clock;
+    }
+}
+
+} // namespace softcuda::check

@@ -277,8 +277,9 @@ class Polynomial {
                     return std::nullopt;
                 made.add_term(both, times(first, second));
             }
-        return made.terms_.size() > kMostTerms ? std::nullopt : std::optional(made);
+        return made.is_long() ? std::nullopt : std::optional(made);
     }
+    [[nodiscard]] bool is_long() const { return terms_.size() > kMostTerms; }
     /// The growth if `atom` grows by one; terms with a power of it do not count.
     [[nodiscard]] Polynomial growth(std::uint64_t atom) const {
         Polynomial made;
@@ -362,7 +363,7 @@ class Addresses {
         case Opcode::Sub: {
             Polynomial sum = of(i.operand(0));
             sum.add(of(i.operand(1)), i.is(Opcode::Sub) ? -1 : 1);
-            return sum;
+            return sum.is_long() ? own() : sum;
         }
         case Opcode::Shl:
             if (!i.operand(1)->constant || i.operand(1)->bits > 32)
@@ -400,6 +401,8 @@ class Families {
           row_(atom_of(plan.launch.block[1] > 1 ? Special::TidY : Special::TidZ)) {}
 
     void add(const Instruction &access) {
+        if (all_.size() == kMostFamilies)
+            return; // that is enough for any choice
         Polynomial address = addresses_.of(access.operand(0));
         address.add_term({}, access.attributes.offset);
         const Polynomial row = address.growth(row_);
@@ -426,6 +429,8 @@ class Families {
     }
 
   private:
+    static constexpr std::size_t kMostFamilies = 64;
+
     Addresses addresses_;
     std::uint64_t row_;
     std::vector<Family> all_;

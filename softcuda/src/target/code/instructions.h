@@ -56,7 +56,8 @@ inline constexpr unsigned kEstimateLanes = 16;
 [[nodiscard]] llvm::Value *permute_two(llvm::IRBuilderBase &builder, llvm::Value *low,
                                        llvm::Value *high, llvm::Value *indices);
 
-/// A store of an i32 or an i64 that stays where it is, although LLVM may move other accesses across it.
+/// A store of an i32 or an i64 that stays where it is, although LLVM may move other accesses across
+/// it.
 [[nodiscard]] llvm::CallInst *store_in_place(llvm::IRBuilderBase &builder, llvm::Value *value,
                                              llvm::Value *place);
 /// Calls `function`_preserving (preserving_calls.cpp) with up to six integers or pointers.

@@ -33,6 +33,7 @@ bool orders(const LaunchChecks &launch) { return (launch.modes & (Race | Sync)) 
 BlockChecks::BlockChecks(LaunchChecks &launch, rt::WorkerState &state)
     : launch_(launch), state_(state), block_(static_cast<std::uint32_t>(state.block_index)),
       only_orders_(orders(launch) && !(launch.modes & (Mem | Init))),
+      finds_races_((launch.modes & Race) != 0),
       order_(block_, orders(launch) ? warps_of(launch.frame) : 0, launch.places),
       cursor_(Memory::of_process().marks, launch.run) {
     if (orders(launch)) {
@@ -357,7 +358,10 @@ void BlockChecks::pass(bool all) {
         begin_phase();
         return;
     }
+    // In a generation, each warp comes to a barrier or ends.
     const std::uint32_t arrived = arrived_[0];
+    if (const std::uint32_t ended = all_warps() & ~arrived; arrived != 0 && ended != 0)
+        pass_without(static_cast<std::uint32_t>(std::popcount(ended)));
     for (std::uint32_t left = arrived; left != 0; left &= left - 1)
         leave(static_cast<std::uint32_t>(std::countr_zero(left)), 0, true);
     arrived_[0] = 0;

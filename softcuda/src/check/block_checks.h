@@ -180,6 +180,7 @@ class BlockChecks final : public rt::BlockWatch {
     rt::WorkerState &state_;
     std::uint32_t block_;
     const bool only_orders_; ///< only the order of accesses is checked
+    const bool finds_races_; ///< the mode race is on
     BlockOrder order_;
     MarkedWindow shared_marks_;
     PhaseReads phase_reads_;

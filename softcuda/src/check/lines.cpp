@@ -134,6 +134,9 @@ std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const Pla
     const std::uint32_t words = before.words & now.words;
     if (words == 0 || !(before.writes || now.writes))
         return true;
+    // Without the mode race, only the lanes of one warp are compared.
+    if (!finds_races_ && (earlier.warp != mark.warp || earlier.block != mark.block))
+        return true;
     if (earlier.atomic && mark.atomic &&
         (earlier.block == mark.block || (earlier.device && mark.device)))
         return true;

@@ -448,10 +448,9 @@ class PtxProgram final : public Program {
         return text_->debug() ? host_target().for_debugging() : host_target();
     }
 
-    // If checks or counts are on, and for debuggers, one warp runs at a time.
+    // If counts are on, and for debuggers, one warp runs at a time.
     [[nodiscard]] std::optional<rt::Tier> tier_for(const Shape &shape) const {
-        const bool one_by_one =
-            (shape.watch & rt::kWatchMeetings) || shape.counts || text_->debug();
+        const bool one_by_one = shape.counts || text_->debug();
         return one_by_one ? rt::Tier::Fibers : wanted_tier();
     }
 

@@ -286,6 +286,17 @@ EXTENSIONS = {
         "o[0] = V(3.f, 4.f).y + ONE.x;",
         5,
     ),
+    "functions beside a compound literal": (
+        'extern "C++" { template <bool B> __device__ float f(float x) { return x; }\n'
+        "template <> __device__ float f<true>(float x)\n{ return 2 * x; }\n"
+        "template <int N> __device__ int g(int) { return N; }\n"
+        "template <> __device__ int g<2>(int) { return 5; }\n}\n"
+        "struct S { int v; };\n"
+        "__device__ S operator<<(S s, int n) { s.v += n; return s; }\n"
+        "__device__ bool operator>(const S &a, const S &) { return a.v == 3; }\n",
+        "S s = (S){1}; s = s << 2; o[0] = f<true>(1.f) + g<2>(0) + s.v + (s > (S){9});",
+        11,
+    ),
     "typeof": (
         "#define SWAP(a, b) { __typeof__(a) t_ = a; a = b; b = t_; }\n",
         "float a = 1, b = 2; SWAP(a, b); o[0] = a;",

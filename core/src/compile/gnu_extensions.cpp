@@ -90,7 +90,8 @@ class Finder {
             return;
         const std::size_t brace = skip_space(text_, close + 1);
         if (brace < text_.size() && text_[brace] == '{' && follows_operator(open) &&
-            names_type(text_.substr(open + 1, close - open - 1)))
+            names_type(text_.substr(open + 1, close - open - 1)) &&
+            !is_body_of_specialization(open, brace))
             compound_literal(open, close);
     }
 
@@ -108,8 +109,19 @@ class Finder {
         constexpr std::string_view operators = "=(,?:[+-*/%&|^<>!~{";
         if (operators.find(text_[last]) == none)
             return false;
-        const std::size_t earlier = text_[last] == '=' ? before(text_, last) : none;
+        std::size_t earlier = last; // of `operator<<`
+        while (earlier != none && operators.find(text_[earlier]) != none)
+            earlier = before(text_, earlier);
         return earlier == none || word_ending_at(text_, earlier) != "operator";
+    }
+
+    /// Whether `(int) {` is the function of `f<2>(int) { ... }`, and `a > (int){1}` is none.
+    bool is_body_of_specialization(std::size_t open, std::size_t brace) const {
+        const std::size_t end = closing_bracket(text_, brace);
+        if (text_[before(text_, open)] != '>' || end == none)
+            return false;
+        const std::string_view body = text_.substr(brace + 1, end - brace - 1);
+        return skip_space(body, 0) == body.size() || body.find(';') != none;
     }
 
     /// Whether `#define NAME` or `#define NAME(...)` ends at `last`, and its text begins at `at`.
@@ -129,10 +141,40 @@ class Finder {
         return define != none && word_ending_at(text_, define) == "define";
     }
 
+    /// Whether the text is a type, not the parameters of a function: `float *p` has a name.
     static bool names_type(std::string_view text) {
-        return std::ranges::all_of(text, [](char c) {
-            return is_word(c) || is_space(c) || std::string_view("<>,:*[]&").find(c) != none;
-        });
+        constexpr std::string_view others[] = {"const", "volatile", "struct",  "union",
+                                               "enum",  "class",    "typename"};
+        constexpr std::string_view fundamental[] = {"bool",   "char",  "short",  "int",     "long",
+                                                    "signed", "float", "double", "unsigned"};
+        std::size_t depth = 0;
+        bool has_type = false, is_member = false;
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            const char c = text[at];
+            if (is_word(c)) {
+                const std::string_view word = word_at(text, at);
+                at += word.size() - 1;
+                const bool is_fundamental =
+                    std::ranges::find(fundamental, word) != std::end(fundamental);
+                const bool adds = depth == 0 && !std::isdigit(static_cast<unsigned char>(c)) &&
+                                  std::ranges::find(others, word) == std::end(others);
+                if (adds && !is_fundamental && has_type && !is_member)
+                    return false;
+                has_type |= adds;
+                is_member = false;
+            } else if (c == ':') {
+                is_member = true;
+            } else if (c == '<' || c == '[') {
+                ++depth;
+            } else if (c == '>' || c == ']') {
+                if (depth-- == 0)
+                    return false;
+            } else if ((c == ',' && depth == 0) ||
+                       (!is_space(c) && std::string_view(",*&").find(c) == none)) {
+                return false;
+            }
+        }
+        return has_type;
     }
 
     void compound_literal(std::size_t open, std::size_t close) {

@@ -442,3 +442,9 @@ def test_arrays_of_indices_are_checked_at_both_ends():
         indices = gpuarray.to_gpu(np.array([0, wrong]))
         with pytest.raises(IndexError, match=f"index {wrong} is out of bounds"):
             x[indices]
+
+
+@pytest.mark.parametrize("target", [[0, 0], bytes(16), 1])
+def test_get_into_what_is_not_an_array_is_a_type_error(device, target):
+    with pytest.raises(TypeError, match="ary must be a NumPy array, not "):
+        gpuarray.array([1, 2]).get(target)

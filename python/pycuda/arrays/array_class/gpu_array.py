@@ -248,6 +248,8 @@ class GPUArray(
         return host if host.strides == source.strides else np.empty_like(host)
 
     def _check_target(self, ary, source):
+        if not isinstance(ary, np.ndarray):
+            raise TypeError(f"ary must be a NumPy array, not {type(ary).__name__}")
         check_equal(self.size, ary.size, "self and ary must be the same size")
         check_equal(
             self.dtype, ary.dtype, "self and ary must have the same dtype", TypeError

@@ -391,57 +391,6 @@ def test_a_header_that_asks_for_gcc(device, tmp_path):
     assert value("o[0] = 1;", include, include_dirs=[str(tmp_path)]) == 1
 
 
-def test_a_header_that_knows_gcc_alone(device, tmp_path):
-    """The macros of GCC are defined for the header, not for CUDA's C++ library."""
-    (tmp_path / "portable.h").write_text(
-        "#include <array>\n#if defined(__GNUC__)\n"
-        "#if !defined(__x86_64__) && !defined(__aarch64__)\n#error which machine?\n#endif\n"
-        "#define INLINE static __inline__\n#endif\nINLINE int three() { return 3; }\n"
-    )
-    source = '#include "portable.h"\n__device__ int f() { return three(); }'
-    assert value("o[0] = f();", source, include_dirs=[str(tmp_path)]) == 3
-
-
-CLASS_OF_THE_HOST = """
-#pragma once
-#include <iostream>
-#include <limits>
-#include <string>
-#include <vector>
-struct Point {
-    double x, y;
-    __host__ __device__ double sum() const { return x + y; }
-    std::string name() const { return "Point " + std::to_string(x); }
-    void print(std::ostream &out) const { out << name() << ' ' << y << std::endl; }
-    static std::vector<Point> two() { std::vector<Point> all(2); return all; }
-    friend std::ostream &operator<<(std::ostream &out, const Point &p) { p.print(out); return out; }
-};
-namespace std {
-template <> struct numeric_limits<Point> {
-    static __device__ Point max() { return {numeric_limits<double>::max(), 1}; }
-};
-}
-"""
-
-
-def test_a_class_with_members_of_the_host(device, tmp_path):
-    (tmp_path / "point.h").write_text(CLASS_OF_THE_HOST)
-    body = "Point p = {o[0], 4}; o[0] = p.sum() + std::numeric_limits<Point>::max().y;"
-    found = value(
-        body, '#include "point.h"', include_dirs=[str(tmp_path)], no_extern_c=True
-    )
-    assert found == 5
-
-
-def test_a_kernel_cannot_call_the_members_of_the_host(device, tmp_path):
-    (tmp_path / "point.h").write_text(CLASS_OF_THE_HOST)
-    body = "Point p = {o[0], 4}; o[0] = p.sum() + p.name().size();"
-    with pytest.raises(cuda.CompileError):
-        value(
-            body, '#include "point.h"', include_dirs=[str(tmp_path)], no_extern_c=True
-        )
-
-
 def fake_nvcc(folder, image):
     """Makes an nvcc that copies a file in place of compiling."""
     program = folder / "nvcc"

@@ -94,18 +94,9 @@ constexpr std::array<std::string_view, 4> not_constant = {
     "dynamic initialization is not supported", "expression must have a constant value",
     "is not a literal type", "is not of literal type"};
 
-/// A local variable is no constant at file scope.
-constexpr std::string_view of_a_local_variable = "for a function-scope";
-
 bool says_not_constant(std::string_view message) {
-    return std::ranges::any_of(not_constant, [&](std::string_view phrase) {
-        for (std::size_t at = message.find(phrase); at != none; at = message.find(phrase, at)) {
-            at += phrase.size();
-            if (!message.substr(at).starts_with(" " + std::string(of_a_local_variable)))
-                return true;
-        }
-        return false;
-    });
+    return std::ranges::any_of(
+        not_constant, [&](std::string_view phrase) { return message.find(phrase) != none; });
 }
 
 /// The places at which the log reports initialisers that are not constant. The compiler prints

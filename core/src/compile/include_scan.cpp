@@ -69,8 +69,6 @@ class Scanner {
         const std::string blanked = blank_comments_and_strings(text);
         if (is_user)
             find_nvcc_names(blanked, role, scan_.nvcc_names);
-        if (is_user && blanked.find(gcc_macro) != std::string::npos)
-            scan_.asks_for_gcc = true;
         if (includes)
             for (const IncludeDirective &include : find_includes(text, blanked))
                 resolve(include, folder);
@@ -163,9 +161,6 @@ class Scanner {
         if (changes_.replace_gnu_extensions)
             if (std::optional<std::string> standard = replace_gnu_extensions(header.text))
                 header.text = std::move(*standard);
-        if (changes_.rename_gcc_macros)
-            if (std::optional<std::string> renamed = rename_gcc_macros(header.text))
-                header.text = std::move(*renamed);
         if (changes_.fold_constants)
             header.text = fold_constants(header.text).text;
         if (changes_.host_code && !changes_.host_code->errors.empty())

@@ -55,8 +55,6 @@ struct IncludeScan {
     std::set<std::string, std::less<>> nvcc_names;
     /// What the parts that were removed from the user's headers may have declared.
     std::set<std::string> host_names;
-    /// Whether a user's header asks which version of GCC compiles it.
-    bool asks_for_gcc = false;
     /// Whether a user's file includes a header of Thrust (thrust_headers.h).
     bool has_thrust = false;
     /// Whether a user's file includes one of CUDA's libraries of templates: Thrust, CUB,
@@ -70,7 +68,6 @@ struct IncludeScan {
 struct HeaderChanges {
     bool fold_constants = false;         ///< file_scope_constants.h
     bool replace_gnu_extensions = false; ///< gnu_extensions.h
-    bool rename_gcc_macros = false;      ///< nvcc_names.h
     const HostCode *host_code = nullptr; ///< host_functions.h
 };
 

@@ -9,7 +9,6 @@ namespace pycuda::compile_detail {
 namespace {
 
 constexpr std::string_view renamed_pow = "pycuda_pow";
-constexpr std::string_view renamed_macro = "pycuda_gcc"; // before the name
 
 /// C++'s types: `promoted` is the floating-point type that stands for an argument, `integer` is
 /// double for integer types alone. Neither has a `type` for a class, so that a source's own
@@ -204,27 +203,21 @@ constexpr PredefinedMacro predefined[] = {
 };
 
 // nvcc has the version of its host compiler; this is one that CUDA 12 and 13 support.
-constexpr PredefinedMacro version_of_gcc[] = {
-    {gcc_macro, "12"}, {"__GNUC_MINOR__", "2"}, {"__GNUC_PATCHLEVEL__", "0"}, {"__GNUG__", "12"}};
-
-std::string define(std::string_view prefix, const PredefinedMacro &macro) {
-    return "#define " + std::string(prefix) + std::string(macro.name) + " " +
-           std::string(macro.value) + "\n";
-}
+constexpr std::string_view version_of_gcc =
+    "#ifndef __GNUC__\n#define __GNUC__ 12\n#define __GNUC_MINOR__ 2\n"
+    "#define __GNUC_PATCHLEVEL__ 0\n#define __GNUG__ 12\n#endif\n";
 
 Table make_macros() {
     Table macros;
-    const auto unless_defined = [](std::string_view name, const std::string &text) {
-        return "#ifndef " + std::string(name) + "\n" + text + "#endif\n";
-    };
-    for (const PredefinedMacro &macro : predefined)
-        macros.emplace(macro.name, unless_defined(macro.name, define("", macro)));
+    for (const auto &[name, value] : predefined) {
+        std::string text = "#ifndef NAME\n#define NAME VALUE\n#endif\n";
+        replace_all(text, "NAME", name);
+        replace_all(text, "VALUE", value);
+        macros.emplace(name, std::move(text));
+    }
     macros.emplace("__NVCC__", "#define __NVCC__ 1\n");
-    std::string version;
-    for (const PredefinedMacro &macro : version_of_gcc)
-        version += define("", macro);
-    for (const PredefinedMacro &macro : version_of_gcc)
-        macros.emplace(macro.name, unless_defined(gcc_macro, version));
+    for (const char *name : {gcc_macro, "__GNUC_MINOR__", "__GNUC_PATCHLEVEL__", "__GNUG__"})
+        macros.emplace(name, version_of_gcc);
     return macros;
 }
 
@@ -243,31 +236,6 @@ void find_nvcc_names(std::string_view blanked, TextRole role,
         if (!is_left_out && (is_macro || functions().contains(word)))
             names.emplace(word);
     });
-}
-
-std::optional<std::string> rename_gcc_macros(std::string_view text) {
-    std::string result;
-    std::size_t copied = 0;
-    const std::string blanked = blank_comments_and_strings(text);
-    for_each_word(std::string_view(blanked), [&](std::string_view word) {
-        if (!macros().contains(word) || word == "__NVCC__")
-            return;
-        const std::size_t at = static_cast<std::size_t>(word.data() - blanked.data());
-        result.append(text.substr(copied, at - copied)).append(renamed_macro);
-        copied = at;
-    });
-    if (copied == 0)
-        return std::nullopt;
-    return result.append(text.substr(copied));
-}
-
-std::string declare_renamed_gcc_macros() {
-    std::string all;
-    for (const PredefinedMacro &macro : predefined)
-        all += define(renamed_macro, macro);
-    for (const PredefinedMacro &macro : version_of_gcc)
-        all += define(renamed_macro, macro);
-    return all;
 }
 
 std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names) {
@@ -300,9 +268,6 @@ bool conflicts_with_nvcc_names(std::string_view log) {
     return false;
 }
 
-void restore_names(std::string &log) {
-    replace_all(log, renamed_pow, "pow");
-    replace_all(log, renamed_macro, "");
-}
+void restore_names(std::string &log) { replace_all(log, renamed_pow, "pow"); }
 
 } // namespace pycuda::compile_detail

@@ -14,7 +14,6 @@
 // of NVRTC, except where those match exactly: pow(float, int). A macro renames calls of pow.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,11 +28,6 @@ void find_nvcc_names(std::string_view blanked, TextRole role,
                      std::set<std::string, std::less<>> &names);
 
 inline constexpr const char *gcc_macro = "__GNUC__";
-
-/// Renames the macros that GCC predefines; empty if the text has none. A user's header then sees
-/// those of declare_renamed_gcc_macros(), and CUDA's own headers do not.
-[[nodiscard]] std::optional<std::string> rename_gcc_macros(std::string_view text);
-[[nodiscard]] std::string declare_renamed_gcc_macros();
 
 /// The header to include before a source that mentions `names`; empty if it needs none.
 [[nodiscard]] std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names);

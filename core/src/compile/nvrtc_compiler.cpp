@@ -14,7 +14,6 @@
 //   constants computed from constants         declare them constexpr (file_scope_constants.h)
 //   own overloads of pow and its like         leave ours out (nvcc_names.h)
 //   a header that asks for GCC                define its macros
-//   classes with members of the host          declare its classes (host_classes.h)
 //
 // A source that includes Thrust is compiled with the remedies of thrust_headers.h from the start.
 //
@@ -29,13 +28,11 @@
 #include "compile_job.h"
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
-#include "host_classes.h"
 #include "host_functions.h"
 #include "implicit_names.h"
 #include "mistake_hints.h"
 #include "nvcc_names.h"
 #include "nvrtc_library.h"
-#include "nvrtc_messages.h"
 #include "precompiled_headers.h"
 #include "refused_text.h"
 #include "standard_headers.h"
@@ -50,6 +47,55 @@ namespace {
 
 using Status = NvrtcOutcome::Status;
 
+bool says(const std::string &log, std::string_view phrase) {
+    return log.find(phrase) != std::string::npos;
+}
+
+/// The header that was not found; empty if the log does not report a missing header. NVRTC's
+/// message is 'could not open source file "x.h"', or 'cannot open' with a list of folders.
+std::string missing_header(const std::string &log) {
+    constexpr std::string_view phrase = " open source file \"";
+    std::size_t at = log.find(phrase);
+    if (at == std::string::npos)
+        return {};
+    at += phrase.size();
+    return log.substr(at, log.find('"', at) - at);
+}
+
+/// How to get a CUDA header that is not on this machine.
+std::string advice_for(const std::string &header) {
+    for (std::string_view library : {"cuda/", "cub/", "thrust/", "nv/"})
+        if (header.starts_with(library))
+            return "; it is in the wheel nvidia-cuda-cccl";
+    if (header.starts_with("curand"))
+        return "; it is in the wheel nvidia-curand";
+    if (header.starts_with("cuda_"))
+        return "; it is in the wheel nvidia-cuda-runtime";
+    return "; include_dirs names the folders of a program's own headers";
+}
+
+/// Why the log says that only nvcc compiles a header of CUDA; empty if it does not say this.
+std::string header_for_nvcc(const std::string &log) {
+    if (says(log, "not supported when compiling with NVRTC"))
+        return "a header does not support NVRTC, only nvcc";
+    const std::string first_line = log.substr(0, log.find("): error"));
+    return says(first_line, "/thrust/") ? "Thrust has host code, which only nvcc can compile" : "";
+}
+
+/// The undeclared type of a kernel's parameter: the compiler takes such a kernel's declaration for
+/// that of a variable. Empty if the log has no such error.
+std::string unknown_parameter_type(const std::string &log) {
+    constexpr std::string_view before = "error: identifier \"", after = "\" is undefined";
+    std::size_t at = log.find("error: attribute \"__global__\" does not apply here");
+    if (at != std::string::npos)
+        at = log.find(before, at);
+    if (at == std::string::npos)
+        return {};
+    at += before.size();
+    const std::size_t end = log.find('"', at);
+    return log.substr(std::min(end, log.size())).starts_with(after) ? log.substr(at, end - at) : "";
+}
+
 // "the command line options do not match", "PCH creation disabled because #line directive".
 constexpr std::string_view messages_about_precompiled_headers = "629,20283";
 // "incompatible redefinition of macro": INFINITY, of <cmath> and of CUDA's C++ library.
@@ -59,6 +105,8 @@ constexpr const char *messages_of_thrust = "--diag-suppress=47";
 constexpr std::string_view auto_parameter = "error: \"auto\" is not allowed here";
 constexpr std::string_view lambda_in_type = "a lambda is not allowed in an unevaluated expression";
 
+bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
+
 /// A folder that is removed when the process ends.
 std::string folder_of_this_process() {
     static const auto *folder = new TemporaryDirectory;
@@ -66,12 +114,9 @@ std::string folder_of_this_process() {
     return registered == 0 ? folder->path() : "";
 }
 
-constexpr const char *calls_host_function =
-    "error: a kernel calls a function that only the host has\n";
-
-void add_once(std::vector<std::string> &options, const std::string &option) {
+void add_once(std::vector<std::string> &options, const char *option) {
     if (std::ranges::find(options, option) == options.end())
-        options.push_back(option);
+        options.emplace_back(option);
 }
 
 /// The state that the remedies change.
@@ -85,21 +130,18 @@ struct Attempt {
     bool without_register = false;
     bool with_int128 = false; // nvcc always knows __int128 on Linux
     bool with_nvcc_names = true;
-    bool with_gcc_macros = false;         // also if only a header asks for them
-    bool with_gcc_macros_renamed = false; // in the user's headers
+    bool with_gcc_macros = false; // also if only a header asks for them
     bool without_gcc_macros = false;
     bool with_gnu_extensions_replaced = false;
     bool with_cpp20 = false;
     bool with_thrust = false;
     bool with_constants_folded = false;
-    bool with_host_classes = false;
-    bool without_host_classes = false;    // a kernel would call them
     std::set<std::size_t> host_variables; // numbers of constants that only the host can compute
 
     /// Whether the compiler reads the declarations of the source as they are written.
     bool keeps_meaning() const {
         return !headers_outside_wrap && (!for_device_by_default || with_thrust) &&
-               host_variables.empty() && !with_gnu_extensions_replaced && !with_host_classes;
+               host_variables.empty() && !with_gnu_extensions_replaced;
     }
 };
 
@@ -165,10 +207,9 @@ class NvrtcCompilation {
 
     NvrtcOutcome compile() {
         const std::vector<IncludeDirectory> path = include_path();
-        scan_ =
-            scan_includes(job_, path,
-                          {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced,
-                           attempt_.with_gcc_macros_renamed, &host_code_});
+        scan_ = scan_includes(
+            job_, path,
+            {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced, &host_code_});
 
         if (scan_.has_thrust)
             attempt_.with_thrust = attempt_.for_device_by_default = true;
@@ -204,7 +245,6 @@ class NvrtcCompilation {
         if (attempt_.with_cpp20)
             add_once(nvrtc.options, "--std=c++20");
         add_thrust(nvrtc);
-        add_host_classes(nvrtc);
         add_nvcc_names(nvrtc);
         add_gnu_extensions(nvrtc);
         add_implicit_names(nvrtc);
@@ -214,10 +254,6 @@ class NvrtcCompilation {
         command_line_.insert(command_line_.end(), nvrtc.options.begin(), nvrtc.options.end());
         command_line_.push_back(job_.request.name);
         NvrtcOutcome outcome = library_.compile(nvrtc);
-        if (attempt_.with_host_classes && uses_host_classes(outcome.ptx)) {
-            outcome.status = Status::Failed;
-            outcome.log += calls_host_function;
-        }
         restore_names(outcome.log);
         if (job_.keep)
             keep_files(nvrtc, outcome);
@@ -252,9 +288,9 @@ class NvrtcCompilation {
         const std::string before_all = std::string("--pre-include=") + texture_reference_header;
         for (const AdaptedHeader &header : scan_.adapted) {
             nvrtc.headers.emplace(header.name, header.text.c_str());
-            add_once(nvrtc.options, "-I" + header.folder);
+            nvrtc.options.push_back("-I" + header.folder);
             if (header.has_textures)
-                add_once(nvrtc.options, before_all);
+                add_once(nvrtc.options, before_all.c_str());
         }
     }
 
@@ -279,13 +315,6 @@ class NvrtcCompilation {
         nvrtc.options.push_back(messages_of_thrust);
     }
 
-    void add_host_classes(NvrtcJob &nvrtc) const {
-        if (!attempt_.with_host_classes)
-            return;
-        nvrtc.headers.emplace(host_class_header, text_of_host_class_header());
-        nvrtc.options.push_back(std::string("--pre-include=") + host_class_header);
-    }
-
     /// Adds a header before the source, with what nvcc has for words of the source.
     void add_nvcc_names(NvrtcJob &nvrtc) {
         if (!attempt_.with_nvcc_names || job_.request.builtins == Builtins::Minimal)
@@ -295,8 +324,6 @@ class NvrtcCompilation {
         if (attempt_.without_gcc_macros)
             scan_.nvcc_names.erase(gcc_macro);
         nvcc_names_ = declare_nvcc_names(scan_.nvcc_names);
-        if (attempt_.with_gcc_macros_renamed)
-            nvcc_names_ += declare_renamed_gcc_macros();
         if (nvcc_names_.empty())
             return;
         constexpr const char *name = "pycuda-nvcc-names.h";
@@ -384,13 +411,6 @@ class NvrtcCompilation {
             return attempt_.with_gcc_macros = true;
         if (says(log, "GCC system_header") && scan_.nvcc_names.contains(gcc_macro))
             return attempt_.without_gcc_macros = true;
-        if (says(log, calls_host_function) && attempt_.with_host_classes) {
-            attempt_.with_host_classes = false;
-            return attempt_.without_host_classes = true;
-        }
-        if (attempt_.for_device_by_default && !begins_in(job_.request.name, log) &&
-            declare_host_classes(log))
-            return true;
         const bool may_be_extension = may_be_gnu_extension(log) || says(log, lambda_in_type) ||
                                       says(log, auto_parameter) ||
                                       says(job_.request.source, "__VA_OPT__");
@@ -409,21 +429,7 @@ class NvrtcCompilation {
             host_code_.add_definitions(log);
             return attempt_.for_device_by_default = true;
         }
-        if (!attempt_.for_device_by_default)
-            return false;
-        if (host_code_.add_errors(log) || declare_host_classes(log))
-            return true;
-        if (!scan_.asks_for_gcc || attempt_.with_gcc_macros || attempt_.with_gcc_macros_renamed)
-            return false;
-        host_code_.errors = {}; // of code for another compiler
-        return attempt_.with_gcc_macros_renamed = true;
-    }
-
-    /// False if the declarations do not help.
-    bool declare_host_classes(const std::string &log) {
-        if (attempt_.with_host_classes || attempt_.without_host_classes || !needs_host_classes(log))
-            return false;
-        return attempt_.with_host_classes = true;
+        return attempt_.for_device_by_default && host_code_.add_errors(log);
     }
 
     /// Whether the first error is in one of CUDA's own headers.

@@ -108,10 +108,6 @@ template <class T> __device__ constexpr uint16_t UINT16_C(T x) { return x; }
 template <class T> __device__ constexpr uint32_t UINT32_C(T x) { return x; }
 template <class T> __device__ constexpr uint64_t UINT64_C(T x) { return x; }
 }
-#if defined(__GNUC__) || defined(pycuda_gcc__GNUC__) // a header for GCC may ask whether they are macros
-#define INT64_C INT64_C
-#define UINT64_C UINT64_C
-#endif
 #endif
 )";
 

@@ -41,7 +41,7 @@ GROUPS = {
     "devices": Group(
         "Devices, contexts and errors",
         "How a program starts, and how calls report errors.",
-        "init driver device compute_capability context primary_context green_context error kernel_fault "
+        "init driver device device_traits compute_capability context primary_context green_context error kernel_fault "
         "softcuda_library handle caller_lock called_function failed_check",
     ),
     "memory": Group(
@@ -73,7 +73,7 @@ GROUPS = {
         "Arrays",
         "Typed, strided views of device memory, and the operations of pycuda.gpuarray.",
         "array array_memory dtype layout scalar array_operation array_fusion fused_program array_reduction "
-        "array_scan array_sort array_product array_index array_gather array_nonzero array_rows "
+        "array_scan array_sort array_parts array_product array_index array_gather array_nonzero array_rows "
         "array_small_matrices array_libraries array_sparse",
     ),
     "tools": Group(

@@ -77,7 +77,9 @@ class _ScanKernel(_driver.ScanKernel):
                     f'output_ary must be an array, None or "new", not {output_ary!r}'
                 )
             allocator = allocator or getattr(input_ary, "_own_allocator", None)
-            with _driver._Work(stream, context=_driver._array_context(input_ary)):
+            own = isinstance(input_ary, GPUArray)
+            context = _driver._array_context(input_ary) if own else None
+            with _driver._Work(stream, context=context):
                 output_ary = GPUArray(input_ary.shape, self.dtype, allocator)
         for array in (input_ary, output_ary):
             dtype = getattr(array, "dtype", self.dtype)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.autoinit  # noqa: F401
 import pycuda.driver as cuda
@@ -55,6 +56,8 @@ extern "C" __global__ void wait(volatile int *flag, int *out)
 @pytest.mark.parametrize("options", [[], ["-G"]], ids=["optimised", "debug"])
 @pytest.mark.parametrize("threads", [32, 96])
 def test_grid_barrier(threads, options):
+    if options and not is_softcuda():
+        pytest.skip("with -G, an H200 and NVRTC 13.0 read old values as well")
     module = SourceModule(GRID_BARRIER, no_extern_c=True, options=options)
     count = 8 * threads
     wrong = np.ones(count, np.int32)

@@ -10,6 +10,7 @@
 #include <pycuda/array_memory.h>
 #include <pycuda/array_nonzero.h>
 #include <pycuda/array_operation.h>
+#include <pycuda/array_parts.h>
 #include <pycuda/array_product.h>
 #include <pycuda/array_reduction.h>
 #include <pycuda/array_rows.h>

@@ -161,9 +161,12 @@ TEST_F(StreamTest, EventsAreTimed) {
     float milliseconds = 0;
     EXPECT_EQ(cuEventElapsedTime(&milliseconds, begin, end), CUDA_ERROR_INVALID_HANDLE);
     ASSERT_EQ(cuEventRecord(begin, s), CUDA_SUCCESS);
-    append_slowly(s, 1);
+    ASSERT_EQ(launch("wait_for", 1, 1, s, flag_), CUDA_SUCCESS);
     ASSERT_EQ(cuEventRecord(end, s), CUDA_SUCCESS);
     EXPECT_EQ(cuEventElapsedTime(&milliseconds, begin, end), CUDA_ERROR_NOT_READY);
+    ASSERT_EQ(cuEventSynchronize(begin), CUDA_SUCCESS);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    release_flag(flag_);
     ASSERT_EQ(cuEventSynchronize(end), CUDA_SUCCESS);
     ASSERT_EQ(cuEventElapsedTime(&milliseconds, begin, end), CUDA_SUCCESS);
     EXPECT_GE(milliseconds, 4.9F);

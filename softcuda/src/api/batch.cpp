@@ -1,5 +1,6 @@
 // batch.cpp -- many copies in one call, and copies with hints about the memory, which are ignored.
 // CUDA leaves the order of the copies of a batch undefined; here it is kept.
+#include "api/array.h"
 #include "api/call.h"
 #include "api/default_stream.h"
 
@@ -37,29 +38,14 @@ bool is_order(CUmemcpySrcAccessOrder order) {
 
 /// The bytes of an element of an array; 1 for a pointer. Sets `result` if the array is none.
 std::size_t bytes_of_element(const CUmemcpy3DOperand &operand, CUresult &result) {
-    if (operand.type == CU_MEMCPY_OPERAND_TYPE_POINTER)
-        return 1;
-    CUDA_ARRAY3D_DESCRIPTOR array{};
-    result = operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY
-                 ? cuArray3DGetDescriptor(&array, operand.op.array.array)
-                 : CUDA_ERROR_INVALID_VALUE;
-    switch (array.Format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return array.NumChannels;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-        return std::size_t{2} * array.NumChannels;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-        return std::size_t{4} * array.NumChannels;
-    default:
-        if (result == CUDA_SUCCESS)
-            result = CUDA_ERROR_NOT_SUPPORTED;
-        return 1;
-    }
+    std::size_t bytes = 1;
+    if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
+        result = api::with_context<api::InCapture::Permitted>([&](device::Context &) {
+            bytes = api::find_array(operand.op.array.array)->texel_bytes();
+        });
+    else if (operand.type != CU_MEMCPY_OPERAND_TYPE_POINTER)
+        result = CUDA_ERROR_INVALID_VALUE;
+    return bytes;
 }
 
 /// One side of a copy. Its lengths are in elements of `bytes` bytes.

@@ -5,8 +5,6 @@
 #include "support/readable_name.h"
 
 #include <atomic>
-#include <cstdlib>
-#include <cxxabi.h>
 #include <deque>
 #include <filesystem>
 #include <new>
@@ -26,10 +24,7 @@ Sites &sites() {
 
 /// The name in the source: `s` for `_ZZ6kernelE1s`.
 std::string source_name(const char *symbol) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void *)> text(
-        abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
-    const std::string name = status == 0 ? text.get() : symbol;
+    const std::string name = demangled(symbol);
     const std::size_t scope = name.rfind("::");
     return scope == std::string::npos ? name : name.substr(scope + 2);
 }

@@ -22,16 +22,20 @@ std::size_t parameter_list_of(const std::string &demangled) {
 
 } // namespace
 
-std::string readable_name(const std::string &linker_name) {
-    if (!linker_name.starts_with("_Z"))
+std::string demangled(const std::string &linker_name) {
+    if (!linker_name.starts_with("_Z")) // "i" would be int
         return linker_name;
     int status = 0;
     const std::unique_ptr<char, void (*)(void *)> text(
         abi::__cxa_demangle(linker_name.c_str(), nullptr, nullptr, &status), std::free);
-    if (!text)
+    return text ? text.get() : linker_name;
+}
+
+std::string readable_name(const std::string &linker_name) {
+    const std::string text = demangled(linker_name);
+    if (text == linker_name)
         return linker_name;
-    const std::string demangled = text.get();
-    const std::string name = demangled.substr(0, parameter_list_of(demangled));
+    const std::string name = text.substr(0, parameter_list_of(text));
     // The demangled name of a template begins with the type of the result.
     return name.starts_with("void ") ? name.substr(5) : name;
 }

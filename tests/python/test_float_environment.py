@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 FLUSH, UPWARDS, TOWARDS_ZERO = 0x8040, 0x4000, 0x6000
-TRAPS = 0x0F80  # the masks of all exceptions save inexact results, which the host has all the time
+TRAPS = 0x0F80  # the masks of all exceptions save inexact results
+INEXACT = 0x20  # the flag of MXCSR: the host's own code sets it (the growth of a hash table, Python's int("3"))
 
 SOURCE = """
 __device__ float compute(float x) { return x * 0.5f + x / 3.0f; }
@@ -110,7 +111,8 @@ def test_modes_of_the_caller(device, modes, primary_context, name, blocks, setti
     module = SourceModule(SOURCE)
     got, before, after = run_with(setting, name, module, blocks)
     assert np.array_equal(got, np.tile(WANTED, blocks)), [hex(v) for v in got[:2]]
-    assert after[:2] == before[:2], "the launch changed the thread's modes"
+    assert after[0] | INEXACT == before[0] | INEXACT, "the launch changed the thread's modes"
+    assert after[1] == before[1], "the launch changed the modes of the x87 unit"
     assert after[2] & 0x3F == 0, "the launch set flags of the x87 unit"
 
 

@@ -133,18 +133,21 @@ FAKE_KERNEL wait_for(const LaunchFrame *f, WorkerState *, std::uint64_t, std::ui
         scu_nanosleep(20000);
 }
 
+/// list[0] is the number of values after it. Blocks append at the same time.
+void append_to(Words list, int value) {
+    list[__atomic_add_fetch(&list[0], 1, __ATOMIC_RELAXED)] = value;
+}
+
 FAKE_KERNEL append(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t) {
     Words list = param<Words>(f, 0);
-    list[0] = list[0] + 1;
-    list[list[0]] = param<int>(f, 8);
+    append_to(list, param<int>(f, 8));
 }
 
 FAKE_KERNEL append_slowly(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t) {
     for (int i = 0; i < 5; i++)
         scu_nanosleep(1'000'000);
     Words list = param<Words>(f, 0);
-    list[0] = list[0] + 1;
-    list[list[0]] = param<int>(f, 8);
+    append_to(list, param<int>(f, 8));
 }
 
 FAKE_KERNEL count(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t count) {
@@ -298,8 +301,7 @@ FAKE_KERNEL launch_graphs(const LaunchFrame *f, WorkerState *w, std::uint64_t fi
     const int value = param<int>(f, 8), count = param<int>(f, 12);
     auto *const calls = param<volatile std::uint64_t *>(f, 16);
     w->block_index = first;
-    list[0] = list[0] + 1;
-    list[list[0]] = value;
+    append_to(list, value);
     for (int i = 0; i < count; i++) {
         const std::uint64_t graph = calls[2 * i] == 1 ? f->graph_exec : calls[2 * i];
         calls[2 * i] = runtime(w, f, softcuda::DeviceCall::GraphLaunch, graph, calls[2 * i + 1]);

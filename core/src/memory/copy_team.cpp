@@ -75,7 +75,7 @@ void CopyTeam::start_helpers() {
     const SignalsBlocked blocked;
     try {
         for (unsigned i = 0; i < helpers_; ++i)
-            std::thread([this] { help_forever(); }).detach();
+            std::thread([this] { run_helper(); }).detach();
     } catch (const std::system_error &) { // no more threads: the team uses those that exist
     }
 }
@@ -92,7 +92,7 @@ bool CopyTeam::take_chunk() noexcept {
     return false;
 }
 
-void CopyTeam::help_forever() noexcept {
+void CopyTeam::run_helper() noexcept {
     using Clock = std::chrono::steady_clock;
     constexpr auto patience = std::chrono::microseconds(100);
     for (Clock::time_point idle_since = Clock::now();;) {

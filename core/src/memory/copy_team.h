@@ -25,7 +25,7 @@ class CopyTeam {
   private:
     explicit CopyTeam(unsigned helpers) : helpers_(helpers) {}
     void start_helpers();
-    void help_forever() noexcept;
+    void run_helper() noexcept;
     bool take_chunk() noexcept;
 
     const unsigned helpers_;

@@ -6,7 +6,8 @@ import types
 
 from pycuda import _driver
 
-# Wrap a function: it runs in the context of the first array among its arguments, or in a list or tuple of them.
+# Wrap a function: it runs in the context of the arrays among its arguments, and in lists and tuples of them. Arrays of
+# two devices are a ValueError that names both.
 # Programs call functions of the registry, and methods of GPUArray, through such a wrapper; so a function may make
 # arrays, load kernels and call other functions without a thought of the device.
 on_own_device = _driver._ArrayFunction

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import pycuda.driver as cuda
 from pycuda import gpuarray
+from pycuda.arrays.own_device import on_own_device
 from pycuda.gpuarray import GPUArray
 
-STREAM_POOL: list[cuda.Stream] = []
+
+class PooledStream(cuda.Stream):
+    """A stream that knows its context."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.context = cuda.Context.get_current()
 
 
-def get_stream() -> cuda.Stream:
-    """Return an unused stream of :data:`STREAM_POOL`, or a new stream if the pool is empty.
+#: Unused streams, of all contexts.
+STREAM_POOL: list[PooledStream] = []
+
+
+def get_stream() -> PooledStream:
+    """Return an unused stream of :data:`STREAM_POOL` that belongs to the current context, or a new one if there is none.
 
     The caller appends the stream to :data:`STREAM_POOL` after use.
     """
-    return STREAM_POOL.pop() if STREAM_POOL else cuda.Stream()
+    context = cuda.Context.get_current()
+    for place, stream in enumerate(STREAM_POOL):
+        if stream.context == context:
+            return STREAM_POOL.pop(place)
+    return PooledStream()
 
 
 class AsyncInnerProduct:
@@ -32,10 +47,11 @@ class AsyncInnerProduct:
     array(5.)
     """
 
+    @on_own_device
     def __init__(self, a: GPUArray, b: GPUArray, pagelocked_allocator) -> None:
         self.gpu_result = gpuarray.vdot(b, a)
         self._host = pagelocked_allocator((), self.gpu_result.dtype)
-        self._stream: cuda.Stream | None = get_stream()
+        self._stream: PooledStream | None = get_stream()
         self._stream.wait_for_event(cuda.Event().record())
         self.gpu_result.get_async(self._stream, self._host)
         self._copied = cuda.Event().record(self._stream)

@@ -65,8 +65,8 @@ bool LoopForest::back_edge(const ir::Block *from, const ir::Block *to) const {
     return loop != -1 && loops_[loop].header == to && contains(loop, from);
 }
 
-bool LoopForest::goes_round(int loop, std::span<ir::Block *const> starts,
-                            const ir::Block *end) const {
+bool LoopForest::may_repeat_loop(int loop, std::span<ir::Block *const> starts,
+                                 const ir::Block *end) const {
     std::vector<bool> seen(innermost_.size(), false);
     std::vector<const ir::Block *> work(starts.begin(), starts.end());
     while (!work.empty()) {

@@ -39,8 +39,8 @@ class LoopForest {
     [[nodiscard]] bool back_edge(const ir::Block *from, const ir::Block *to) const;
     /// True if a path from one of `starts` repeats the loop, or an outer loop, before it reaches
     /// `end`.
-    [[nodiscard]] bool goes_round(int loop, std::span<ir::Block *const> starts,
-                                  const ir::Block *end) const;
+    [[nodiscard]] bool may_repeat_loop(int loop, std::span<ir::Block *const> starts,
+                                       const ir::Block *end) const;
 
   private:
     std::vector<Loop> loops_;

@@ -132,7 +132,7 @@ class DivergenceFinder {
         std::span<ir::Block *const> ways = block.successors();
         for (int loop = loops_.innermost(&block); loop != -1; loop = loops_.loops()[loop].parent) {
             if (end && loops_.contains(loop, end)) {
-                if (!loops_.goes_round(loop, ways, end))
+                if (!loops_.may_repeat_loop(loop, ways, end))
                     break;
                 ways = loops_.loops()[loop].exits;
                 end = common_post_dominator(ways);
@@ -149,7 +149,7 @@ class DivergenceFinder {
     const ir::Block *meeting(std::span<ir::Block *const> ways, const ir::Block *end,
                              int loop) const {
         for (; end && loop != -1; loop = loops_.loops()[loop].parent)
-            if (loops_.contains(loop, end) && loops_.goes_round(loop, ways, end))
+            if (loops_.contains(loop, end) && loops_.may_repeat_loop(loop, ways, end))
                 return nullptr;
         return end;
     }

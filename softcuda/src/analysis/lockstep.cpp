@@ -78,12 +78,12 @@ class Search {
         if (end.blocks.size() < 2 || split_[block.id] || !differs(end.operand(0)))
             return false;
         split_[block.id] = true;
-        mark_ways(block);
+        mark_divergent_blocks(block);
         return true;
     }
 
     // Marks the blocks between a divergent branch and the block where the threads reconverge.
-    void mark_ways(const ir::Block &branch) {
+    void mark_divergent_blocks(const ir::Block &branch) {
         const ir::Block *meeting = post_dominators_.parent(&branch);
         std::vector<bool> seen(function_.blocks.size(), false);
         std::vector<const ir::Block *> left;

@@ -17,11 +17,11 @@ namespace {
 device::AddressSpace &memory() { return device::System::get().memory(); }
 
 std::uint64_t allocate(Context &context, std::size_t bytes, MemoryKind kind, unsigned flags = 0) {
-    return device::allocate_patiently({.size = bytes,
-                                       .kind = kind,
-                                       .device = &context.device(),
-                                       .context = &context,
-                                       .flags = flags});
+    return device::allocate_or_wait({.size = bytes,
+                                     .kind = kind,
+                                     .device = &context.device(),
+                                     .context = &context,
+                                     .flags = flags});
 }
 
 /// The allocation that contains `address`. Throws Error(invalid value).

@@ -89,8 +89,8 @@ class BlockChecks final : public rt::BlockWatch {
     void check_window(const WarpAccess &access, std::uint32_t lane, Space space,
                       std::uint64_t offset);
     void check_global(const WarpAccess &access, std::uint32_t lane, std::uint64_t address);
-    void tell_bounds(const WarpAccess &access, std::uint32_t lane, Kind kind, const char *space,
-                     std::string array);
+    void report_bounds(const WarpAccess &access, std::uint32_t lane, Kind kind, const char *space,
+                       std::string array);
     [[nodiscard]] const MemoryMap::Piece *piece_of(std::uint64_t address);
 
     void forget_windows();
@@ -152,8 +152,8 @@ class BlockChecks final : public rt::BlockWatch {
     void check_transfers(const WarpAccess &access);
     [[nodiscard]] bool conflicts_with_transfer(const rt::WatchSite &site, const AddressSpan &span,
                                                std::uint32_t bytes);
-    void tell_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
-                        std::uint32_t lane, FoundAccess first, std::uint64_t address);
+    void report_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
+                          std::uint32_t lane, FoundAccess first, std::uint64_t address);
     void check(const WarpAccess &access);
     void mark_words(const WarpAccess &access, const Line &line, Space space, std::uint32_t lane,
                     std::uint64_t offset, std::uint64_t bytes);
@@ -171,9 +171,9 @@ class BlockChecks final : public rt::BlockWatch {
     }
     void acquire_reads(std::uint32_t warp);
 
-    // meetings.cpp
-    void check_meeting(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
-                       const std::uint32_t *sources);
+    // warp_sync.cpp
+    void check_warp_sync(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
+                         const std::uint32_t *sources);
     void check_barrier(rt::WatchSite &site, std::uint32_t lanes);
 
     LaunchChecks &launch_;

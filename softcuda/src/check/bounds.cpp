@@ -58,11 +58,11 @@ void BlockChecks::check_bounds(const WarpAccess &access) {
         const std::uint64_t address = access.addresses[lane];
         const Place place = place_of(access, address);
         if (access.aligns && address % access.bytes != 0)
-            tell_bounds(access, lane, Kind::Misaligned,
-                        place.space == Space::Global   ? "global"
-                        : place.space == Space::Shared ? "shared"
-                                                       : "local",
-                        "an address that is no multiple of " + std::to_string(access.bytes));
+            report_bounds(access, lane, Kind::Misaligned,
+                          place.space == Space::Global   ? "global"
+                          : place.space == Space::Shared ? "shared"
+                                                         : "local",
+                          "an address that is no multiple of " + std::to_string(access.bytes));
         if (place.space == Space::Global)
             check_global(access, lane, address);
         else
@@ -88,15 +88,15 @@ void BlockChecks::check_window(const WarpAccess &access, std::uint32_t lane, Spa
         const auto begin = static_cast<std::int64_t>(site.array_begin),
                    end = static_cast<std::int64_t>(site.array_end);
         if (at < begin || at + size > end)
-            tell_bounds(access, lane, Kind::OutOfBounds, name,
-                        distance(at, begin, end) + variable_text(access.number, site));
+            report_bounds(access, lane, Kind::OutOfBounds, name,
+                          distance(at, begin, end) + variable_text(access.number, site));
         return;
     }
     const auto end = static_cast<std::int64_t>(shared ? launch_.shared_bytes : launch_.local_bytes);
     if (static_cast<std::int64_t>(offset) < 0 || static_cast<std::int64_t>(offset) + size > end)
-        tell_bounds(access, lane, Kind::OutOfBounds, name,
-                    distance(static_cast<std::int64_t>(offset), 0, end) + "the block's " +
-                        std::to_string(end) + " bytes");
+        report_bounds(access, lane, Kind::OutOfBounds, name,
+                      distance(static_cast<std::int64_t>(offset), 0, end) + "the block's " +
+                          std::to_string(end) + " bytes");
 }
 
 void BlockChecks::check_global(const WarpAccess &access, std::uint32_t lane,
@@ -111,7 +111,7 @@ void BlockChecks::check_global(const WarpAccess &access, std::uint32_t lane,
         kind = Kind::Null;
     else if (where.find("freed") != std::string::npos)
         kind = Kind::UseAfterFree;
-    tell_bounds(access, lane, kind, "global", where);
+    report_bounds(access, lane, kind, "global", where);
 }
 
 void BlockChecks::check_free(const WarpAccess &access) {
@@ -127,13 +127,13 @@ void BlockChecks::check_free(const WarpAccess &access) {
             continue;
         const std::string where = launch_.memory.describe(address);
         const bool freed = twice || where.find("freed") != std::string::npos;
-        tell_bounds(access, lane, freed ? Kind::DoubleFree : Kind::InvalidFree, "global", where);
+        report_bounds(access, lane, freed ? Kind::DoubleFree : Kind::InvalidFree, "global", where);
     }
     pieces_.fill({});
 }
 
-void BlockChecks::tell_bounds(const WarpAccess &access, std::uint32_t lane, Kind kind,
-                              const char *space, std::string array) {
+void BlockChecks::report_bounds(const WarpAccess &access, std::uint32_t lane, Kind kind,
+                                const char *space, std::string array) {
     if (launch_.is_known(kind, access.number, 0))
         return;
     Finding finding;

@@ -47,7 +47,7 @@ unsigned modes() { return state().load(std::memory_order_relaxed); }
 
 void set_modes(unsigned modes) noexcept { state() = modes; }
 
-bool spares_context() {
+bool fails_kernel_only() {
     return destroys_kernels() && (state().load(std::memory_order_relaxed) & Mem) != 0;
 }
 

@@ -22,7 +22,7 @@ void set_modes(unsigned modes) noexcept;
 
 /// Whether a failed kernel ends without making its context unusable: SOFTCUDA_CHECK_DESTROY is
 /// "kernel" instead of "context", and mem is on. Throws std::invalid_argument for another word.
-[[nodiscard]] bool spares_context();
+[[nodiscard]] bool fails_kernel_only();
 
 /// Whether memory that nobody has freed is a finding: SOFTCUDA_CHECK_LEAKS is "yes", which it is by
 /// default, and not "no". Throws std::invalid_argument for another word.

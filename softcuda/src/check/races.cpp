@@ -193,7 +193,7 @@ void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cel
                                       access.bytes, other.grid, other.block);
         if (other.what != launch_.kernel)
             first.kernel = other.what;
-        tell_unordered(access, kind, before->site, lane, std::move(first), address);
+        report_unordered(access, kind, before->site, lane, std::move(first), address);
     }
 }
 
@@ -221,12 +221,12 @@ void BlockChecks::check_transfers(const WarpAccess &access) {
                                                    : Kind::WriteAfterRead;
         if (!other || launch_.is_known(kind, access.number, 0))
             continue;
-        tell_unordered(access, kind, access.number, lane, access_of(*other), address);
+        report_unordered(access, kind, access.number, lane, access_of(*other), address);
     }
 }
 
-void BlockChecks::tell_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
-                                 std::uint32_t lane, FoundAccess first, std::uint64_t address) {
+void BlockChecks::report_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
+                                   std::uint32_t lane, FoundAccess first, std::uint64_t address) {
     Finding finding;
     finding.mode = Race;
     finding.space = "global";

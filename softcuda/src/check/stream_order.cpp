@@ -42,7 +42,7 @@ void CommandOrder::follow(const CommandOrder &earlier) noexcept {
     known_[earlier.stream_] = std::max(known_[earlier.stream_], earlier.number_);
 }
 
-void CommandOrder::tell_host() const noexcept {
+void CommandOrder::order_before_host() const noexcept {
     Host &all = host();
     std::lock_guard lock(all.mutex);
     join(all.known, known_);

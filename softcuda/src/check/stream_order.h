@@ -28,7 +28,7 @@ class CommandOrder {
     }
 
     // The host's clock. Any thread may call.
-    void tell_host() const noexcept;
+    void order_before_host() const noexcept;
     void ask_host() noexcept;
 
   private:

@@ -89,7 +89,7 @@ Lanes add_thread_frames(WarpEmitter &w, const Lanes &given, std::int64_t extra) 
 // s[tid.x - 4].
 Lanes narrow_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
     const Lanes lanes =
-        warp::stays_near(value.shape)
+        warp::is_near_first_lane(value.shape)
             ? value
             : Lanes{.base = all_lanes(w.b, value), .shape = analysis::Shape{.groups = kLanes}};
     unsigned groups = lanes.shape.groups;

@@ -3,7 +3,7 @@
 
 #include "codegen/address.h"
 #include "codegen/counts.h"
-#include "codegen/tally.h"
+#include "codegen/privatized_tables.h"
 #include "codegen/warp_families.h"
 #include "codegen/watch.h"
 #include "rt/kernel_abi.h"
@@ -393,7 +393,7 @@ bool is_worth_unrolling(const ir::Instruction &i) {
            i.attributes.atomic != AtomicOp::Exchange && i.attributes.atomic != AtomicOp::Arrive;
 }
 
-void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, TalliedLanes *tallied) {
+void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, PrivatizedLanes *tallied) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
         if (tallied)
             lanes.emit_at(w.i32(lane), tallied->place(lane));
@@ -427,10 +427,10 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
     } else {
         llvm::BasicBlock *all = w.new_block("all"), *some = w.new_block("some");
         llvm::BasicBlock *done = w.new_block("done");
-        std::optional<TalliedLanes> tallied;
+        std::optional<PrivatizedLanes> tallied;
         llvm::Value *whole = w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u));
-        if (const Tally *tally = w.tally()) {
-            tallied.emplace(w, *tally, lanes.numbers());
+        if (const PrivateTables *tables = w.privatized_tables()) {
+            tallied.emplace(w, *tables, lanes.numbers());
             whole = w.b.CreateAnd(whole, tallied->all_inside());
         }
         if (tallied)

@@ -14,7 +14,7 @@ namespace softcuda::codegen {
 KernelEmitter::KernelEmitter(CodeModule &module_code, const KernelPlan &plan_to_emit)
     : code(module_code), plan(plan_to_emit), tier(code_of(plan.tier.tier)), builder(code.context),
       scopes(code.context), frame(code, builder, scopes, plan), scratch(builder, frame, plan),
-      block_values(builder, frame), tallies(*this),
+      block_values(builder, frame), privatized_tables(*this),
       counts(plan.request.counts ? std::make_unique<Counts>(*this) : nullptr) {}
 
 KernelEmitter::~KernelEmitter() = default;

@@ -8,7 +8,7 @@
 //     frame          values that are known from the start of the function, and its stack slots
 //     scratch        memory for values of each warp across barriers
 //     block_values   values that all warps of a block share
-//     tallies        tables that replace a variable in which a region counts
+//     privatized_tables        tables that replace a variable in which a region counts
 //     counts         counters of profiled kernels
 //     debug_frame    data for a debugger
 //     tier           how warps and lanes wait
@@ -18,9 +18,9 @@
 #include "codegen/block_values.h"
 #include "codegen/code_module.h"
 #include "codegen/function_frame.h"
+#include "codegen/privatized_tables.h"
 #include "codegen/scratch_memory.h"
 #include "codegen/supported.h"
-#include "codegen/tally.h"
 #include "codegen/tier_code.h"
 #include "jit/llvm.h"
 #include "warp/kernel_plan.h"
@@ -53,7 +53,7 @@ class KernelEmitter {
     FunctionFrame frame;
     ScratchMemory scratch;
     BlockValues block_values;
-    Tallies tallies;
+    PrivatizedTables privatized_tables;
     const std::unique_ptr<Counts> counts; ///< null if nothing is counted
     analysis::PatternTable patterns;
     unsigned next_site = 0; ///< for the next access whose range is checked (rt/known_ranges.h)

@@ -108,7 +108,7 @@ llvm::Function *RegionLoops::emit(const std::string &name) {
     index->addIncoming(following, next);
     b_.CreateCondBr(b_.CreateICmpULT(following, last), block, end);
     b_.SetInsertPoint(entry->getTerminator());
-    kernel_.tallies.emit_start();
+    kernel_.privatized_tables.emit_start();
     b_.SetInsertPoint(end);
     b_.CreateRetVoid();
     kernel_.scopes.separate(*function);
@@ -211,7 +211,7 @@ void RegionLoops::emit_in_lockstep(llvm::BasicBlock *next_block) {
             });
         });
         b_.SetInsertPoint(barrier);
-        kernel_.tallies.emit_end(r);
+        kernel_.privatized_tables.emit_end(r);
         watch_pass(kernel_, true);
         publish_barrier_sum();
         kernel_.block_values.publish();

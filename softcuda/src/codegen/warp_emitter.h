@@ -63,7 +63,9 @@ class WarpEmitter {
     /// Lanes by warp as a mask; null if they are not known at compile time.
     [[nodiscard]] llvm::Constant *known_mask(const warp::LanesByWarp &lanes);
 
-    [[nodiscard]] const Tally *tally() const { return kernel.tallies.find(number_); }
+    [[nodiscard]] const PrivateTables *privatized_tables() const {
+        return kernel.privatized_tables.find(number_);
+    }
     [[nodiscard]] const warp::Region &region() const { return region_; }
 
     // For the flow from block to block.

@@ -161,7 +161,7 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
     if (always)
         tell(llvm::ConstantPointerNull::get(w.b.getPtrTy()));
     else
-        tell_if_suspect(w, i, address, site, variable, tell);
+        report_if_suspect(w, i, address, site, variable, tell);
 }
 
 void watch_free(WarpEmitter &w, const ir::Instruction &i) {

@@ -176,9 +176,9 @@ Lanes absolute(WarpEmitter &w, const Address &address) {
 
 } // namespace
 
-void tell_if_suspect(WarpEmitter &w, const ir::Instruction &i, const Address &address,
-                     const rt::WatchSite &site, const ir::LocalVariable *variable,
-                     const std::function<void(llvm::Value *piece)> &tell) {
+void report_if_suspect(WarpEmitter &w, const ir::Instruction &i, const Address &address,
+                       const rt::WatchSite &site, const ir::LocalVariable *variable,
+                       const std::function<void(llvm::Value *piece)> &tell) {
     llvm::AllocaInst *piece = new_piece(w);
     const auto member = [&](std::size_t offset) {
         return w.b.CreateLoad(w.b.getInt64Ty(),

@@ -17,8 +17,8 @@ namespace softcuda::codegen {
 
 /// Emits `tell`, for the case that the access may be wrong, and the test before it. `site` is the
 /// access's, with `bytes` and `count`. `tell` gets the site's piece as its argument.
-void tell_if_suspect(WarpEmitter &w, const ir::Instruction &i, const Address &address,
-                     const rt::WatchSite &site, const ir::LocalVariable *variable,
-                     const std::function<void(llvm::Value *piece)> &tell);
+void report_if_suspect(WarpEmitter &w, const ir::Instruction &i, const Address &address,
+                       const rt::WatchSite &site, const ir::LocalVariable *variable,
+                       const std::function<void(llvm::Value *piece)> &tell);
 
 } // namespace softcuda::codegen

@@ -208,7 +208,7 @@ constexpr AnalysisPass kAnalyses[] = {
      warp::plan_crossings, warp::print_crossings, warp::verify_regions},
     {"active-warps", Optional, "warp/active_warps.cpp",
      "Finds the warps that do anything between two barriers.", warp::find_active_warps, warp::print_active_warps, warp::verify_regions},
-    {"counted", Optional, "warp/find_counted.cpp codegen/tally.cpp",
+    {"counted", Optional, "warp/find_counted.cpp codegen/privatized_tables.cpp",
      "Finds regions that only count in a variable of shared memory: code generation spreads the counts over several tables.",
      warp::find_counted, warp::print_counted, warp::verify_regions},
     {"race-free", Optional, "warp/find_race_free.cpp",

@@ -54,7 +54,9 @@ class RegisteredCode {
     ~RegisteredCode() { rt::unregister_code(code_.range().data()); }
     RegisteredCode(const RegisteredCode &) = delete;
 
-    void tell_perf(const jit::SourceName &name) const { jit::tell_perf(code_, lines_, name); }
+    void write_perf_files(const jit::SourceName &name) const {
+        jit::write_perf_files(code_, lines_, name);
+    }
 
     template <class Entry> [[nodiscard]] Entry entry() const {
         return code_.find_as<Entry>(codegen::kEntryName);
@@ -227,7 +229,7 @@ std::shared_ptr<const CompiledKernel> load(const LoadedKernel &source,
                                            analysis::Extents extents) {
     const bool debugged = source.text->debug();
     auto code = std::make_shared<const RegisteredCode>(generated.object, debugged);
-    code->tell_perf([&](std::string_view symbol) { return source.source_name(symbol); });
+    code->write_perf_files([&](std::string_view symbol) { return source.source_name(symbol); });
     auto kernel = std::make_shared<CompiledKernel>();
     kernel->tier = generated.tier;
     if (generated.tier == rt::Tier::Regions)

@@ -134,7 +134,7 @@ bool is_broken(Context *context) {
     return found && found->sticky_error() != CUDA_SUCCESS;
 }
 
-void tell_leak(std::uint64_t address, std::uint64_t bytes) {
+void report_leak(std::uint64_t address, std::uint64_t bytes) {
     check::Finding finding;
     finding.mode = check::Mem;
     finding.kind = check::Kind::Leak;
@@ -324,9 +324,9 @@ void find_leaks(const Context *context) {
             blocks().within(allocation.address, allocation.address + allocation.size);
         if (pieces.any_given_out_or_back) {
             for (const auto &[begin, end] : pieces.taken)
-                tell_leak(begin, end - begin);
+                report_leak(begin, end - begin);
         } else {
-            tell_leak(allocation.address, allocation.size);
+            report_leak(allocation.address, allocation.size);
         }
     }
 }

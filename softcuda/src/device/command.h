@@ -36,9 +36,9 @@ class Command : public std::enable_shared_from_this<Command> {
     /// The command's order; null if races are not checked. Complete when the command starts.
     [[nodiscard]] const check::CommandOrder *order() const noexcept { return order_.get(); }
     /// The client knows that the command is done, or can see its effects.
-    void tell_host() const noexcept {
+    void order_before_host() const noexcept {
         if (order_)
-            order_->tell_host();
+            order_->order_before_host();
     }
     /// The unfinished command has waited for an event that the timeline does not know: everything
     /// that the client knows may precede it.

@@ -140,7 +140,7 @@ void Context::fail(CUresult result, const ScuFault *fault) noexcept {
         log_fault(fault ? fault->message : "a kernel failed");
     } catch (const std::bad_alloc &) { // then the report is shorter
     }
-    if (check::spares_context())
+    if (check::fails_kernel_only())
         set_passing_error(result);
     else
         sticky_ = result;

@@ -76,7 +76,7 @@ bool Event::query() const {
     if (latest && !latest->done())
         System::get().timeline().let_advance();
     if (latest && latest->done())
-        latest->tell_host();
+        latest->order_before_host();
     return !latest || latest->done();
 }
 

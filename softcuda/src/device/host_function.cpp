@@ -59,7 +59,7 @@ void HostThread::loop() {
 }
 
 void HostFunction::start() noexcept {
-    tell_host(); // the function may wake a thread of the client
+    order_before_host(); // the function may wake a thread of the client
     System &system = System::get();
     const CUresult error = context().sticky_error();
     if (error != CUDA_SUCCESS && on_error_ == OnError::Skip)
@@ -86,7 +86,7 @@ void enqueue_host_function(Stream &stream, std::function<void(CUresult)> functio
 }
 
 void Action::start() noexcept {
-    tell_host(); // other threads may wait for the memory that it writes or frees
+    order_before_host(); // other threads may wait for the memory that it writes or frees
     action_();
     action_ = nullptr; // streams keep their last command, so this releases its objects
     ask_host();

@@ -528,7 +528,7 @@ bool KernelLaunch::run_children() noexcept {
     try {
         auto self = std::static_pointer_cast<KernelLaunch>(shared_from_this());
         const Schedule::DriverThread not_a_client; // the pool's thread that ran the last block
-        tell_host();                               // so that the children know that it is done
+        order_before_host();                       // so that the children know that it is done
         runtime_->run(ticket_, [self] {
             self->ask_host();
             System::get().timeline().finish(*self);

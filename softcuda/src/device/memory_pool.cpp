@@ -58,15 +58,15 @@ std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
         return captured;
     take(bytes);
     try {
-        return allocate_patiently({.size = bytes,
-                                   .kind = MemoryKind::Pool,
-                                   .device = &device_,
-                                   .context = &stream.context(),
-                                   .flags = 0,
-                                   .pool = this,
-                                   .client_memory = place_.client_memory(),
-                                   .file = file_,
-                                   .offset_in_other = 0});
+        return allocate_or_wait({.size = bytes,
+                                 .kind = MemoryKind::Pool,
+                                 .device = &device_,
+                                 .context = &stream.context(),
+                                 .flags = 0,
+                                 .pool = this,
+                                 .client_memory = place_.client_memory(),
+                                 .file = file_,
+                                 .offset_in_other = 0});
     } catch (...) {
         used_ -= bytes;
         throw;
@@ -146,7 +146,7 @@ void MemoryPool::free_all(const Context &context) {
             }
 }
 
-std::uint64_t allocate_patiently(const AddressSpace::Request &request) {
+std::uint64_t allocate_or_wait(const AddressSpace::Request &request) {
     using Clock = std::chrono::steady_clock;
     std::optional<Clock::time_point> give_up;
     for (;;) {

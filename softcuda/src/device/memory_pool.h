@@ -94,6 +94,6 @@ void set_current_pool(const PoolPlace &place, const std::shared_ptr<MemoryPool> 
 
 /// Allocates from the address space. If there is no memory, waits up to a second for streams that
 /// will free some. Throws Error(out of memory, invalid value).
-[[nodiscard]] std::uint64_t allocate_patiently(const AddressSpace::Request &request);
+[[nodiscard]] std::uint64_t allocate_or_wait(const AddressSpace::Request &request);
 
 } // namespace softcuda::device

@@ -18,7 +18,7 @@ NestedRun::NestedRun(Stream &stream)
                                       stream.priority())) {}
 
 void NestedRun::start() noexcept {
-    tell_host(); // so that the parts know that it is done
+    order_before_host(); // so that the parts know that it is done
     attempt([&] { look_later(); });
 }
 

@@ -86,7 +86,7 @@ bool Command::wait_unless_given_up(HostNotified notified) {
         }
     }
     if (notified == HostNotified::Yes)
-        tell_host();
+        order_before_host();
     return true;
 }
 
@@ -142,7 +142,7 @@ bool Timeline::is_over(const Stream &stream) {
     if (stream.last_ && !stream.last_->done())
         return false;
     if (stream.last_)
-        stream.last_->tell_host();
+        stream.last_->order_before_host();
     return true;
 }
 
@@ -153,7 +153,7 @@ bool Timeline::is_pending(const std::shared_ptr<Command> &command, HostNotified 
     if (!command->done())
         return true;
     if (notified == HostNotified::Yes)
-        command->tell_host();
+        command->order_before_host();
     return false;
 }
 

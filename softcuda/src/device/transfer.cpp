@@ -115,7 +115,7 @@ void Transfer::start() noexcept {
     if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
         return system.timeline().finish(*this);
     note_begin();
-    tell_checks();
+    notify_checks();
     system.pool().submit(std::shared_ptr<rt::Grid>(shared_from_this(), &grid_));
 }
 
@@ -123,7 +123,7 @@ void Transfer::run_here() noexcept {
     if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
         return System::get().timeline().finish(*this);
     note_begin();
-    tell_checks();
+    notify_checks();
     rt::prepare_thread_for_guards();
     rt::Guard guard;
     const rt::Guard::Exit exit =
@@ -133,7 +133,7 @@ void Transfer::run_here() noexcept {
     System::get().timeline().finish(*this);
 }
 
-void Transfer::tell_checks() const noexcept try {
+void Transfer::notify_checks() const noexcept try {
     if (const auto *copy = std::get_if<Copy>(&operation_))
         checked_memory::copied(*copy, order());
     else

@@ -45,7 +45,7 @@ class Transfer final : public Command {
 
     void prepare(rt::KernelEntry entry, std::uint64_t pieces);
     void complete() noexcept;
-    void tell_checks() const noexcept;
+    void notify_checks() const noexcept;
     void fail(CUresult result) noexcept;
     void help() override;
     [[nodiscard]] profile::Event described() const override;

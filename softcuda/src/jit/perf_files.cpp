@@ -188,7 +188,7 @@ std::vector<char> line_record(const Code::Function &function, std::uint64_t text
 std::vector<char> load_record(const Code::Function &function, const std::string &name,
                               pid_t process) {
     constexpr std::uint32_t kLoad = 0;
-    static std::uint64_t index = 0; // protected by the lock of tell_perf()
+    static std::uint64_t index = 0; // protected by the lock of write_perf_files()
     Record record = begin_record(kLoad);
     record.add(static_cast<std::uint32_t>(process));
     record.add(static_cast<std::uint32_t>(syscall(SYS_gettid)));
@@ -213,7 +213,7 @@ std::vector<char> map_line(const Code::Function &function, const std::string &na
 
 } // namespace
 
-void tell_perf(const Code &code, const LineTable &lines, const SourceName &name) {
+void write_perf_files(const Code &code, const LineTable &lines, const SourceName &name) {
     static const Format format = wanted_format();
     if (format == Format::None)
         return;

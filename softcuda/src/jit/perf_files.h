@@ -26,6 +26,6 @@ using SourceName = std::function<std::string(std::string_view)>;
 /// Writes the functions of an object if the environment requests it. Any thread may call, also in a
 /// forked child, which gets separate files. Throws std::runtime_error if SOFTCUDA_PERF has another
 /// value.
-void tell_perf(const Code &code, const LineTable &lines, const SourceName &name);
+void write_perf_files(const Code &code, const LineTable &lines, const SourceName &name);
 
 } // namespace softcuda::jit

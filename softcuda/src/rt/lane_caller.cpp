@@ -83,8 +83,8 @@ void LaneCaller::complete_transactions(std::uint64_t barrier, std::uint64_t byte
     require_alignment(barrier, sizeof(std::uint64_t), Access::Atomic);
     require_shared(barrier, sizeof(std::uint64_t), "the mbarrier");
     if (sites_)
-        tell_watch(*static_cast<BlockWatch *>(worker_->watch),
-                   [&](BlockWatch &watch) { watch.end_copies(barrier); });
+        notify_watch(*static_cast<BlockWatch *>(worker_->watch),
+                     [&](BlockWatch &watch) { watch.end_copies(barrier); });
     auto *place = reinterpret_cast<std::byte *>(barrier);
     std::uint64_t bits = 0;
     std::memcpy(&bits, place, sizeof bits);

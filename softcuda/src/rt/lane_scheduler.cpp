@@ -205,8 +205,8 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
     const std::uint32_t point = ResidentBlock::of(worker).scheduler().preempted_at();
     const Choice next = choose(*state, point);
     if (worker->watch)
-        tell_watch(*static_cast<BlockWatch *>(worker->watch),
-                   [&](BlockWatch &watch) { watch.live_lanes(live, next.stranded); });
+        notify_watch(*static_cast<BlockWatch *>(worker->watch),
+                     [&](BlockWatch &watch) { watch.live_lanes(live, next.stranded); });
     state->waiting[next.place] &= ~next.lanes;
     state->met &= ~next.lanes;
     state->since[next.place] = state->turn;
@@ -233,8 +233,8 @@ std::uint32_t scu_lane_barrier(WorkerState *worker, LaneState *state, std::uint3
             lanes_at_barrier(*state, live_lanes(*state) | state->mask, number);
         state->arrived = lanes;
         if (worker->watch)
-            tell_watch(*static_cast<BlockWatch *>(worker->watch),
-                       [&](BlockWatch &watch) { watch.lanes_at_barrier(lanes); });
+            notify_watch(*static_cast<BlockWatch *>(worker->watch),
+                         [&](BlockWatch &watch) { watch.lanes_at_barrier(lanes); });
         state->barrier_result = scu_barrier(
             worker, number, threads, part_of(*state, lanes, static_cast<BarrierPart>(part)), place);
     }

@@ -144,8 +144,8 @@ NamedBarrier &ResidentBlock::configure(std::uint32_t number, std::uint32_t threa
 void ResidentBlock::complete(NamedBarrier &barrier, WarpQueue &ready) {
     if (state_.watch && barrier.expected == NamedBarrier::kWholeBlock &&
         barrier.arrived < warp_count_)
-        tell_watch(*watch(),
-                   [&](BlockWatch &by) { by.pass_without(warp_count_ - barrier.arrived); });
+        notify_watch(*watch(),
+                     [&](BlockWatch &by) { by.pass_without(warp_count_ - barrier.arrived); });
     while (!barrier.waiting.empty()) {
         WarpFiber &warp = barrier.waiting.pop();
         warp.result = barrier.sum;

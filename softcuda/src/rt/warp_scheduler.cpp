@@ -274,7 +274,7 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
     NamedBarrier &barrier = self.block->barrier(number, threads, place);
     BlockWatch *const watch = self.block->watch();
     if (watch)
-        tell_watch(*watch, [&](BlockWatch &by) { by.arrive(self.warp, number, true); });
+        notify_watch(*watch, [&](BlockWatch &by) { by.arrive(self.warp, number, true); });
     if (self.block->arrive(barrier, part, place, ready_)) {
         Guard::poll_interrupt();
         yields_ = 0;
@@ -285,7 +285,7 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
         leave(self);
     }
     if (watch)
-        tell_watch(*watch, [&](BlockWatch &by) {
+        notify_watch(*watch, [&](BlockWatch &by) {
             by.leave(self.warp, number, barrier.expected == NamedBarrier::kWholeBlock);
         });
     return self.result;
@@ -301,13 +301,13 @@ void WarpScheduler::wait_for_cluster(const char *place) {
     else
         leave(self);
     if (BlockWatch *const watch = self.block->watch())
-        tell_watch(*watch, [&](BlockWatch &by) { by.leave(self.warp, kWatchedAs, true); });
+        notify_watch(*watch, [&](BlockWatch &by) { by.leave(self.warp, kWatchedAs, true); });
 }
 
 void WarpScheduler::arrive_at_cluster(const char *place) {
     WarpFiber &self = *current_;
     if (BlockWatch *const watch = self.block->watch())
-        tell_watch(*watch, [&](BlockWatch &by) { by.arrive(self.warp, kWatchedAs, true); });
+        notify_watch(*watch, [&](BlockWatch &by) { by.arrive(self.warp, kWatchedAs, true); });
     self.block->cluster().arrive(self, place, ready_);
     yields_ = 0;
     idle_rounds_ = 0;
@@ -319,7 +319,7 @@ void WarpScheduler::arrive(std::uint32_t number, std::uint32_t threads, const ch
     ResidentBlock &block = *current_->block;
     NamedBarrier &barrier = block.barrier(number, threads, place);
     if (BlockWatch *const watch = block.watch())
-        tell_watch(*watch, [&](BlockWatch &by) { by.arrive(current_->warp, number, false); });
+        notify_watch(*watch, [&](BlockWatch &by) { by.arrive(current_->warp, number, false); });
     if (block.arrive(barrier, 0, place, ready_))
         yields_ = 0;
     ResidentBlock::pass(barrier, current_->warp);

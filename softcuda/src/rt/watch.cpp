@@ -11,8 +11,8 @@ using softcuda::rt::BlockWatch;
 
 namespace {
 
-template <class Tell> void tell_watch(softcuda::rt::WorkerState *worker, Tell tell) {
-    softcuda::rt::tell_watch(*static_cast<BlockWatch *>(worker->watch), tell);
+template <class Tell> void notify_watch(softcuda::rt::WorkerState *worker, Tell tell) {
+    softcuda::rt::notify_watch(*static_cast<BlockWatch *>(worker->watch), tell);
 }
 
 bool is_in_cluster(softcuda::rt::WorkerState *worker) {
@@ -47,7 +47,8 @@ void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::u
         is_in_cluster(worker) ? other_owner(worker, address, bytes) : nullptr;
     WorkerState *const receiver = owner ? &owner->state() : worker;
     const std::uint32_t warp = std::exchange(receiver->warp_index, worker->warp_index);
-    ::tell_watch(receiver, [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes, end); });
+    ::notify_watch(receiver,
+                   [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes, end); });
     receiver->warp_index = warp;
 }
 
@@ -65,7 +66,7 @@ void scu_watch_access(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite
                       softcuda::rt::WatchPiece *piece) {
     using softcuda::rt::ResidentBlock;
     if (!is_in_cluster(worker))
-        return tell_watch(worker, [&](BlockWatch &watch) {
+        return notify_watch(worker, [&](BlockWatch &watch) {
             watch.access(*site, mask, addresses, values, piece);
         });
     const std::uint32_t bytes = site->bytes * site->count;
@@ -80,7 +81,7 @@ void scu_watch_access(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite
         mask &= ~together;
         softcuda::rt::WorkerState *const receiver = owner ? &owner->state() : worker;
         const std::uint32_t warp = std::exchange(receiver->warp_index, worker->warp_index);
-        tell_watch(receiver, [&](BlockWatch &watch) {
+        notify_watch(receiver, [&](BlockWatch &watch) {
             watch.access(*site, together, addresses, values, piece);
         });
         receiver->warp_index = warp;
@@ -90,24 +91,24 @@ void scu_watch_access(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite
 void scu_watch_row(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
                    std::uint32_t mask, std::uint64_t first, std::uint64_t step,
                    const std::byte *values) {
-    tell_watch(worker,
-               [&](BlockWatch &watch) { watch.access_row(*site, mask, first, step, values); });
+    notify_watch(worker,
+                 [&](BlockWatch &watch) { watch.access_row(*site, mask, first, step, values); });
 }
 
 void scu_watch_block(softcuda::rt::WorkerState *worker) {
-    tell_watch(worker, [](BlockWatch &watch) { watch.begin_block(); });
+    notify_watch(worker, [](BlockWatch &watch) { watch.begin_block(); });
 }
 
 void scu_watch_arrival(softcuda::rt::WorkerState *worker) {
-    tell_watch(worker, [&](BlockWatch &watch) { watch.arrive(worker->warp_index, 0, true); });
+    notify_watch(worker, [&](BlockWatch &watch) { watch.arrive(worker->warp_index, 0, true); });
 }
 
 void scu_watch_pass(softcuda::rt::WorkerState *worker, std::uint32_t all) {
-    tell_watch(worker, [&](BlockWatch &watch) { watch.pass(all != 0); });
+    notify_watch(worker, [&](BlockWatch &watch) { watch.pass(all != 0); });
 }
 
 void scu_watch_fence(softcuda::rt::WorkerState *worker, std::uint32_t scope, std::uint32_t mask) {
-    tell_watch(worker, [&](BlockWatch &watch) {
+    notify_watch(worker, [&](BlockWatch &watch) {
         watch.fence(static_cast<softcuda::rt::WatchScope>(scope), mask);
     });
 }
@@ -115,14 +116,14 @@ void scu_watch_fence(softcuda::rt::WorkerState *worker, std::uint32_t scope, std
 void scu_watch_meeting(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
                        std::uint32_t mask, const std::uint32_t *members,
                        const std::uint32_t *sources) {
-    tell_watch(worker, [&](BlockWatch &watch) { watch.meet(*site, mask, members, sources); });
+    notify_watch(worker, [&](BlockWatch &watch) { watch.meet(*site, mask, members, sources); });
 }
 
 void scu_watch_copies(softcuda::rt::WorkerState *worker, std::uint32_t groups_left) {
-    tell_watch(worker, [&](BlockWatch &watch) { watch.wait_for_copies(groups_left); });
+    notify_watch(worker, [&](BlockWatch &watch) { watch.wait_for_copies(groups_left); });
 }
 
 void scu_watch_barrier(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
                        std::uint32_t mask) {
-    tell_watch(worker, [&](BlockWatch &watch) { watch.come_to_barrier(*site, mask); });
+    notify_watch(worker, [&](BlockWatch &watch) { watch.come_to_barrier(*site, mask); });
 }

@@ -82,7 +82,7 @@ void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::u
 
 /// Calls tell(watch) and catches exceptions, because exceptions must not pass through generated
 /// code.
-template <class Tell> void tell_watch(BlockWatch &watch, Tell tell) {
+template <class Tell> void notify_watch(BlockWatch &watch, Tell tell) {
     bool done = false;
     try {
         tell(watch);

@@ -214,7 +214,7 @@ class Planner {
             seen[at->id] = true;
             for (int loop = divergent(at) ? home : -1; loop != -1;
                  loop = loops_.loops()[loop].parent)
-                if (loops_.goes_round(loop, at->successors(), block))
+                if (loops_.may_repeat_loop(loop, at->successors(), block))
                     return true;
             work.insert(work.end(), at->successors().begin(), at->successors().end());
         }

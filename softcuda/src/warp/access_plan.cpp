@@ -138,7 +138,7 @@ class Planner {
         const Value *address = i.operand(0);
         Shape found = shape(address);
         if (is_window(i.attributes.space)) {
-            if (kernel_.machine.narrow_windows && !stays_near(found))
+            if (kernel_.machine.narrow_windows && !is_near_first_lane(found))
                 found = kDivergent;
             found.checked = false;
             return i.attributes.space == Space::Local ? in_thread_frames(found, i.attributes.offset)
@@ -419,7 +419,7 @@ bool is_contiguous(const Shape &shape, unsigned bytes) {
     return true;
 }
 
-bool stays_near(const Shape &shape) {
+bool is_near_first_lane(const Shape &shape) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
         if (std::abs(shape.offset(lane)) > static_cast<std::int64_t>(rt::kNarrowReach / 2))
             return false;

@@ -126,7 +126,7 @@ struct AccessPlan {
 
 /// Whether all lanes of a group access addresses near that of the first lane. Then limiting an
 /// offset to a narrow window (rt/windows.h) is correct for all of them.
-[[nodiscard]] bool stays_near(const analysis::Shape &shape);
+[[nodiscard]] bool is_near_first_lane(const analysis::Shape &shape);
 
 /// The place of byte `offset` of a lane's local memory, from the begin of its warp's memory.
 [[nodiscard]] std::int64_t place_in_warp(const KernelPlan &kernel, std::int64_t offset,

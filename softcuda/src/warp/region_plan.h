@@ -47,7 +47,7 @@ struct RegionEnd {
 
 /// A histogram: a variable in shared memory to which a region only adds, in a loop, and which no
 /// thread reads before the end of the region. Sums of integers do not depend on the order, so code
-/// generation may spread them over several tables (codegen/tally.h).
+/// generation may spread them over several tables (codegen/privatized_tables.h).
 struct CountedVariable {
     const ir::LocalVariable *variable = nullptr;
     ir::Scalar type =

@@ -13,7 +13,7 @@ from pycuda._driver import ArrayBase
 from pycuda._driver import _array_apply as _apply
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty, zeros
-from pycuda.arrays.indexing.selecting import take_along_axis
+from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.reductions import scans as _scans
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
@@ -258,15 +258,28 @@ def _search(a, v, side, sorter):
     a = as_array(a)
     if a.ndim != 1:
         raise ValueError("object too deep for desired array")
-    if not isinstance(v, ArrayBase):
-        v = as_array(np.asarray(v))
     if sorter is not None:
         a = take_along_axis(a, sorter, 0)
+    if not isinstance(v, ArrayBase):
+        v = np.asarray(v)
+        if v.dtype == object and all(isinstance(one, int) for one in v.flat):
+            return _search_wide(a, v, side)
+        v = as_array(v)
     common = np.result_type(a.dtype, v.dtype)
     a, v = a.astype(common, copy=False), v.astype(common, copy=False)
     if common.kind == "c":
         return _search_complex(a, v, side)
     return _driver._array_search(a, v, side == "right")
+
+
+def _search_wide(a, v, side):
+    """Search integers of which some fit no dtype: among integers, these are below or above all elements."""
+    if a.dtype.kind not in "iub":
+        return _search(a, v.astype(np.float64), side, None)
+    limits = np.iinfo(np.int64 if a.dtype.kind == "b" else a.dtype)
+    fits = (v >= limits.min) & (v <= limits.max)
+    places = _search(a, np.where(fits, v, 0).astype(limits.dtype), side, None)
+    return where(as_array(fits), places, as_array(np.where(v > 0, a.size, 0)))
 
 
 def _search_complex(a, v, side):

@@ -1,4 +1,4 @@
-// meetings.cpp -- checks that all lanes reach the barriers and exchanges at which others wait for
+// warp_sync.cpp -- checks that all lanes reach the barriers and exchanges at which others wait for
 // them.
 #include "check/block_checks.h"
 
@@ -20,7 +20,7 @@ std::string text_of_mask(const char *before, std::uint32_t mask) {
 void BlockChecks::meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
                        const std::uint32_t *sources) {
     if (launch_.modes & Sync)
-        check_meeting(site, mask, members, sources);
+        check_warp_sync(site, mask, members, sources);
     stranded_ = false;
     if (!site.acquire)
         return; // shuffles and votes order no memory
@@ -35,8 +35,8 @@ void BlockChecks::meet(rt::WatchSite &site, std::uint32_t mask, const std::uint3
     }
 }
 
-void BlockChecks::check_meeting(rt::WatchSite &site, std::uint32_t mask,
-                                const std::uint32_t *members, const std::uint32_t *sources) {
+void BlockChecks::check_warp_sync(rt::WatchSite &site, std::uint32_t mask,
+                                  const std::uint32_t *members, const std::uint32_t *sources) {
     const std::uint32_t number = number_of(site), all = lanes_of_warp();
     const std::uint32_t present = site.strong ? mask : live_;
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {

@@ -1,4 +1,4 @@
-// tally.h -- several tables instead of one for atomics that only count.
+// privatized_tables.h -- several tables instead of one for atomics that only count.
 #pragma once
 
 #include "ir/ir.h"
@@ -15,7 +15,7 @@ class WarpEmitter;
 /// increment one element, each would wait for the store of the one before, so four consecutive
 /// lanes have separate tables. Three of them are in the scratch memory; when all warps have run the
 /// region, they are added to the variable and set to zero.
-struct Tally {
+struct PrivateTables {
     const ir::LocalVariable *variable;
     ir::Scalar type;      ///< of the numbers that fill the variable
     std::uint64_t tables; ///< offset in the scratch memory
@@ -24,12 +24,12 @@ struct Tally {
 inline constexpr unsigned kTables = 4;
 
 /// The tables of a kernel, by region.
-class Tallies {
+class PrivatizedTables {
   public:
-    explicit Tallies(KernelEmitter &kernel) : kernel_(kernel) {}
+    explicit PrivatizedTables(KernelEmitter &kernel) : kernel_(kernel) {}
 
     /// The tables of a region; null if it does not count.
-    const Tally *find(unsigned region);
+    const PrivateTables *find(unsigned region);
     /// Emits the region's end.
     void emit_end(unsigned region);
     /// Emits the code before the first thread block: sets the tables to zero.
@@ -37,14 +37,14 @@ class Tallies {
 
   private:
     KernelEmitter &kernel_;
-    std::map<unsigned, Tally> made_;
+    std::map<unsigned, PrivateTables> made_;
 };
 
 /// The elements of the tables that the lanes of a warp increment.
-class TalliedLanes {
+class PrivatizedLanes {
   public:
     /// `offsets` is <32 x i32>, from the start of shared memory.
-    TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offsets);
+    PrivatizedLanes(WarpEmitter &w, const PrivateTables &tables, llvm::Value *offsets);
 
     /// i1: every lane increments exactly one element of the variable.
     [[nodiscard]] llvm::Value *all_inside() const { return all_inside_; }
@@ -57,7 +57,7 @@ class TalliedLanes {
     [[nodiscard]] llvm::Value *unknown(llvm::Value *word);
 
     WarpEmitter &w_;
-    const Tally &tally_;
+    const PrivateTables &tables_;
     llvm::Value *all_inside_;
     llvm::Value *words_;          ///< the elements' numbers, several in an i64
     unsigned bits_;               ///< of one number

@@ -1,5 +1,5 @@
-// tally.cpp -- tables for variables in which a region counts.
-#include "codegen/tally.h"
+// privatized_tables.cpp -- tables for variables in which a region counts.
+#include "codegen/privatized_tables.h"
 
 #include "codegen/warp_emitter.h"
 
@@ -10,31 +10,33 @@ namespace softcuda::codegen {
 
 namespace {
 
-std::uint64_t table_bytes(const Tally &tally) { return (tally.variable->size + 63) / 64 * 64; }
+std::uint64_t table_bytes(const PrivateTables &tables) {
+    return (tables.variable->size + 63) / 64 * 64;
+}
 
 } // namespace
 
-const Tally *Tallies::find(unsigned region) {
+const PrivateTables *PrivatizedTables::find(unsigned region) {
     const std::optional<warp::CountedVariable> &counted = kernel_.plan.regions[region].counted;
     if (!counted)
         return nullptr;
     auto [it, added] = made_.try_emplace(region);
-    Tally &tally = it->second;
+    PrivateTables &tables = it->second;
     if (added) {
-        tally = {.variable = counted->variable, .type = counted->type, .tables = 0};
-        tally.tables = kernel_.scratch.reserve(table_bytes(tally) * (kTables - 1));
+        tables = {.variable = counted->variable, .type = counted->type, .tables = 0};
+        tables.tables = kernel_.scratch.reserve(table_bytes(tables) * (kTables - 1));
     }
-    return &tally;
+    return &tables;
 }
 
-void Tallies::emit_end(unsigned region) {
+void PrivatizedTables::emit_end(unsigned region) {
     const auto found = made_.find(region);
     if (found == made_.end())
         return;
-    const Tally &tally = found->second;
+    const PrivateTables &tables = found->second;
     llvm::IRBuilder<> &b = kernel_.builder;
-    llvm::Type *type = b.getIntNTy(ir::bits(tally.type)), *wide = b.getInt64Ty();
-    const std::uint64_t bytes = ir::bits(tally.type) / 8, size = tally.variable->size;
+    llvm::Type *type = b.getIntNTy(ir::bits(tables.type)), *wide = b.getInt64Ty();
+    const std::uint64_t bytes = ir::bits(tables.type) / 8, size = tables.variable->size;
     // Whole vectors if the table's size is a multiple of theirs.
     const std::uint64_t step = size % 64 == 0 ? 64 : bytes;
     if (step > bytes)
@@ -52,11 +54,11 @@ void Tallies::emit_end(unsigned region) {
         return b.CreateGEP(b.getInt8Ty(), start, b.CreateAdd(at, b.getInt64(offset)));
     };
     const llvm::Align align(bytes);
-    llvm::Value *total = place(kernel_.frame.invariants.shared, tally.variable->offset);
+    llvm::Value *total = place(kernel_.frame.invariants.shared, tables.variable->offset);
     llvm::Value *sum = b.CreateAlignedLoad(type, total, align);
     for (unsigned table = 0; table + 1 < kTables; ++table) {
         llvm::Value *part =
-            place(kernel_.frame.invariants.scratch, tally.tables + table * table_bytes(tally));
+            place(kernel_.frame.invariants.scratch, tables.tables + table * table_bytes(tables));
         sum = b.CreateAdd(sum, b.CreateAlignedLoad(type, part, align));
         b.CreateAlignedStore(llvm::Constant::getNullValue(type), part, align);
     }
@@ -67,23 +69,23 @@ void Tallies::emit_end(unsigned region) {
     b.SetInsertPoint(after);
 }
 
-void Tallies::emit_start() {
+void PrivatizedTables::emit_start() {
     llvm::IRBuilder<> &b = kernel_.builder;
-    for (const auto &[region, tally] : made_)
+    for (const auto &[region, tables] : made_)
         b.CreateMemSet(
-            b.CreateConstGEP1_64(b.getInt8Ty(), kernel_.frame.invariants.scratch, tally.tables),
-            b.getInt8(0), table_bytes(tally) * (kTables - 1), llvm::Align(64));
+            b.CreateConstGEP1_64(b.getInt8Ty(), kernel_.frame.invariants.scratch, tables.tables),
+            b.getInt8(0), table_bytes(tables) * (kTables - 1), llvm::Align(64));
 }
 
-TalliedLanes::TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offsets)
-    : w_(w), tally_(tally) {
-    const unsigned bytes = ir::bits(tally.type) / 8;
-    const std::uint64_t elements = tally.variable->size / bytes;
+PrivatizedLanes::PrivatizedLanes(WarpEmitter &w, const PrivateTables &tables, llvm::Value *offsets)
+    : w_(w), tables_(tables) {
+    const unsigned bytes = ir::bits(tables.type) / 8;
+    const std::uint64_t elements = tables.variable->size / bytes;
     auto everywhere = [&](std::uint64_t number) {
         return llvm::ConstantInt::get(offsets->getType(), number);
     };
     // Offsets between two elements are rotated to numbers beyond the last one.
-    llvm::Value *distance = w.b.CreateSub(offsets, everywhere(tally.variable->offset));
+    llvm::Value *distance = w.b.CreateSub(offsets, everywhere(tables.variable->offset));
     llvm::Value *number = w.b.CreateIntrinsic(
         llvm::Intrinsic::fshr, {offsets->getType()},
         {distance, distance, everywhere(static_cast<unsigned>(std::countr_zero(bytes)))});
@@ -93,7 +95,7 @@ TalliedLanes::TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offs
                                with_lanes(w.b.getInt64Ty(), kLanes * bits_ / 64));
 }
 
-llvm::Value *TalliedLanes::place(unsigned lane) {
+llvm::Value *PrivatizedLanes::place(unsigned lane) {
     const unsigned bit = lane * bits_;
     // Otherwise LLVM would extract each number from the vector separately, or shift each one down
     // from its position, which is slower than shifting the rest of the word by a small count.
@@ -102,22 +104,22 @@ llvm::Value *TalliedLanes::place(unsigned lane) {
     else if (bit % 16 == 0)
         word_ = unknown(w_.b.CreateLShr(word_, 16));
     llvm::Value *number = w_.b.CreateTrunc(w_.b.CreateLShr(word_, bit % 16), w_.b.getIntNTy(bits_));
-    return w_.b.CreateGEP(w_.b.getIntNTy(ir::bits(tally_.type)), table(lane),
+    return w_.b.CreateGEP(w_.b.getIntNTy(ir::bits(tables_.type)), table(lane),
                           w_.b.CreateZExt(number, w_.b.getInt64Ty()));
 }
 
-llvm::Value *TalliedLanes::unknown(llvm::Value *word) {
+llvm::Value *PrivatizedLanes::unknown(llvm::Value *word) {
     auto *type = llvm::FunctionType::get(word->getType(), {word->getType()}, false);
     return w_.b.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", false), {word});
 }
 
-llvm::Value *TalliedLanes::table(unsigned lane) const {
+llvm::Value *PrivatizedLanes::table(unsigned lane) const {
     const unsigned number = lane % kTables;
     const Invariants &known = w_.kernel.frame.invariants;
     return number == 0
-               ? w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), known.shared, tally_.variable->offset)
+               ? w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), known.shared, tables_.variable->offset)
                : w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), known.scratch,
-                                         tally_.tables + (number - 1) * table_bytes(tally_));
+                                         tables_.tables + (number - 1) * table_bytes(tables_));
 }
 
 } // namespace softcuda::codegen

@@ -359,6 +359,20 @@ CUDA_TEXTURE_DESC describe(const TextureOptions &options, bool integers) {
     return description;
 }
 
+/// The object, which nanobind's keep_alive keeps, may have been freed by its method free().
+RequireMemory require_memory_of(nb::handle memory, const char *shown_by) {
+    return [memory, shown_by] {
+        const CudaArray *array = nullptr;
+        const MipmappedArray *mipmap = nullptr;
+        const bool is_array = nb::try_cast(memory, array) && array;
+        if (!is_array && !(nb::try_cast(memory, mipmap) && mipmap))
+            static_cast<void>(device_address(memory, shown_by));
+        else if (is_array ? array->freed() : mipmap->freed())
+            throw Error(shown_by, CUDA_ERROR_INVALID_HANDLE,
+                        "the " + name_of_type(memory) + " of this object was freed");
+    };
+}
+
 /// nanobind's keep_alive keeps the bound memory alive.
 void make_texture(TextureObject *self, nb::handle memory, nb::handle address_mode, int filter_mode,
                   BoolLike normalized_coordinates, BoolLike normalized_float, BoolLike srgb,
@@ -373,7 +387,8 @@ void make_texture(TextureObject *self, nb::handle memory, nb::handle address_mod
                                  srgb,
                                  max_anisotropy,
                                  has_levels ? static_cast<float>(mipmap->levels() - 1) : 0.0f};
-    new (self) TextureObject(resource, describe(options, is_integer(format_of(resource, memory))));
+    new (self) TextureObject(resource, describe(options, is_integer(format_of(resource, memory))),
+                             require_memory_of(memory, "texture_object"));
 }
 
 template <class Object> void pack_object(const ArgumentType &, PyObject *value, Packing &packing) {
@@ -581,7 +596,8 @@ void bind_texture(nb::module_ &module) {
             .def(
                 "__init__",
                 [](SurfaceObject *self, nb::handle array) {
-                    new (self) SurfaceObject(cuda_array_of(array, "array"));
+                    new (self) SurfaceObject(cuda_array_of(array, "array"),
+                                             require_memory_of(array, "surface_object"));
                 },
                 nb::arg("array"), nb::keep_alive<1, 2>())
             .def_prop_ro("handle", &SurfaceObject::get,

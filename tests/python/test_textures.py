@@ -446,6 +446,51 @@ def test_closed_textures_are_an_error(device):
             made.__index__()
 
 
+READ_OBJECT = """
+__global__ void linear(cudaTextureObject_t t, float *out) { out[0] = tex1Dfetch<float>(t, 0); }
+__global__ void flat(cudaTextureObject_t t, float *out) { out[0] = tex2D<float>(t, .5f, .5f); }
+__global__ void surface(cudaSurfaceObject_t s, float *out) { out[0] = surf2Dread<float>(s, 0, 0); }
+"""
+
+
+def make_memory(kind):
+    """Memory, the kernel that reads it, and a function that makes the kernel's argument."""
+    if kind == "device memory":
+        memory = cuda.to_device(IMAGE)
+        return memory, "linear", lambda: cuda.TextureObject(memory, size=IMAGE.nbytes)
+    descriptor = cuda.ArrayDescriptor3D()
+    descriptor.width, descriptor.height = 4, 3
+    descriptor.format, descriptor.num_channels = cuda.array_format.FLOAT, 1
+    if kind == "mipmapped":
+        memory = cuda.MipmappedArray(descriptor, 1)
+        return memory, "flat", lambda: cuda.TextureObject(memory)
+    descriptor.flags = cuda.array3d_flags.SURFACE_LDST
+    memory = cuda.Array(descriptor)
+    if kind == "surface":
+        return memory, "surface", lambda: cuda.SurfaceObject(memory)
+    return memory, "flat", lambda: cuda.TextureObject(memory)
+
+
+@pytest.mark.parametrize("kind", ["array", "mipmapped", "surface", "device memory"])
+def test_a_launch_names_freed_memory(texture_module, kind):
+    memory, name, make = make_memory(kind)
+    kernel = texture_module(READ_OBJECT).get_function(name)
+    out = gpuarray.zeros(1, np.float32)
+    shown = make()
+    kernel(shown, out, block=(1, 1, 1))
+    memory.free()
+    calls = [
+        lambda: kernel(shown, out, block=(1, 1, 1)),
+        lambda: kernel.prepare("PP").prepared_call((1, 1), (1, 1, 1), shown, out.gpudata),
+        lambda: shown.handle,
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(cuda.LogicError, match="freed"):
+            call()
+    cuda.Context.synchronize()  # the context lives
+    shown.close()
+
+
 def test_kinds_of_references_are_distinguished(able):
     source = """texture<float, 2> image; surface<void, 2> canvas;
         __global__ void copy(float *out) {

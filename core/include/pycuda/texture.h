@@ -6,6 +6,8 @@
 
 #include <cuda.h>
 
+#include <functional>
+
 namespace pycuda {
 
 namespace detail {
@@ -13,14 +15,19 @@ CUresult destroy_texture_object(CUtexObject object);
 CUresult destroy_surface_object(CUsurfObject object);
 } // namespace detail
 
+/// Throws if the memory that a texture or a surface shows was freed: a kernel would read freed
+/// memory, which costs the context.
+using RequireMemory = std::function<void()>;
+
 /// A texture: describes how kernels read memory. A kernel gets the number of the object, a
 /// cudaTextureObject_t. The memory must outlive it.
 class TextureObject {
   public:
     /// In the current context.
-    TextureObject(const CUDA_RESOURCE_DESC &resource, const CUDA_TEXTURE_DESC &texture);
+    TextureObject(const CUDA_RESOURCE_DESC &resource, const CUDA_TEXTURE_DESC &texture,
+                  RequireMemory require_memory = {});
 
-    /// Throws after close().
+    /// Throws after close(), and after the end of the memory.
     CUtexObject get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void close() noexcept { handle_.reset(); }
@@ -28,6 +35,7 @@ class TextureObject {
 
   private:
     Handle<CUtexObject, detail::destroy_texture_object> handle_;
+    RequireMemory require_memory_;
 };
 
 /// A surface: kernels read and write a CUDA array through it. The array must outlive it, and must
@@ -35,9 +43,9 @@ class TextureObject {
 class SurfaceObject {
   public:
     /// In the current context.
-    explicit SurfaceObject(CUarray array);
+    explicit SurfaceObject(CUarray array, RequireMemory require_memory = {});
 
-    /// Throws after close().
+    /// Throws after close(), and after the end of the memory.
     CUsurfObject get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void close() noexcept { handle_.reset(); }
@@ -45,6 +53,7 @@ class SurfaceObject {
 
   private:
     Handle<CUsurfObject, detail::destroy_surface_object> handle_;
+    RequireMemory require_memory_;
 };
 
 /// How a texture that a kernel's source declares as a variable, `texture<float, 2> t;`, is stored

@@ -21,7 +21,9 @@ u >= 2**64; u != 2**64; u > -2**64; k == 10**400; k < 10**400; k > -10**400; k +
 k / 10**20; 10**20 / k; x * 10**400; x == 10**400; np.where(b, 10**20, x); np.where(b, 10**20, k); np.power(k, 10**20)
 np.arctan2(k, 10**20); np.copysign(x, -10**20); np.ldexp(x, 10**20); np.bitwise_and(k, 10**20); np.isclose(x, 10**20)
 np.add(k, 10**20, dtype=float); np.add(x, 10**20, dtype='f4'); np.sum(x, initial=10**20); np.clip(x, 0, 10**21)
-np.float32(1) * x * 10**20; np.full_like(x, 10**20); np.full_like(k, 10**20)"""
+np.float32(1) * x * 10**20; np.full_like(x, 10**20); np.full_like(k, 10**20)
+np.searchsorted(x, 10**20); np.searchsorted(f, 10**30, 'right'); np.searchsorted(k, 10**20); np.searchsorted(k, -10**20)
+np.searchsorted(u, [10**20, 2, -1, -10**20], 'right'); np.searchsorted(k, [[2**63, 2]])"""
 
 
 def outcome(text, names):

@@ -2,7 +2,7 @@
 """Compare what nvcc and this package compile, and what the kernels compute: docs/front_end.md.
 
     ./run tools/front_end_differences.py                  a tenth of the texts, as a list of differences
-    ./run tools/front_end_differences.py --all            all texts: an hour the first time, then minutes
+    ./run tools/front_end_differences.py --all            all texts: half an hour the first time, then minutes
     ./run tools/front_end_differences.py --all --new      those that were not compared yet: an --all that was stopped goes on
     ./run tools/front_end_differences.py --write          the page, of the last comparison of each text
     ./run tools/front_end_differences.py --group pragmas --only GCC
@@ -27,7 +27,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -170,30 +170,36 @@ class Nvcc:
         self.file.write_text(json.dumps(self.known, indent=0))
 
     def batch(self, cases: list[Case], *options: str) -> dict[Case, Answer]:
-        """Compiles the texts as one file. Texts with errors are left out until the others compile."""
-        answers: dict[Case, Answer] = {}
-        left = list(cases)
-        while left:
-            file, owners = "", []
-            for number, case in enumerate(left):
-                text = text_of(case, str(number), f"k{number}")
-                file += text
-                owners += [case] * text.count("\n")
-            ptx, log = self.compile(file, *options)
-            if ptx:
-                kernels = [f"k{number}" for number in range(len(left))]
-                return answers | dict(zip(left, run_all(ptx, kernels), strict=True))
-            wrong: dict[Case, str] = {}
-            for found in re.finditer(r"kernel\.cu[(:](\d+)[):].*?error:?\s*(.*)", log):
-                wrong.setdefault(owners[min(int(found[1]), len(owners)) - 1], found[2])
-            if not wrong:
-                raise SystemExit(
-                    f"nvcc failed without an error in a text:\n{log[:2000]}"
-                )
-            for case, message in wrong.items():
-                answers[case] = Answer(None, message)
-            left = [case for case in left if case not in wrong]
-        return answers
+        return answers_of_batch(cases, lambda text: self.compile(text, *options))
+
+
+def answers_of_batch(
+    cases: list[Case], compile_text: Callable[[str], tuple[str | None, str]]
+) -> dict[Case, Answer]:
+    """Compiles the texts as one file. Texts with errors are left out until the others compile."""
+    answers: dict[Case, Answer] = {}
+    left = list(cases)
+    while left:
+        file, owners = "", []
+        for number, case in enumerate(left):
+            text = text_of(case, str(number), f"k{number}")
+            file += text
+            owners += [case] * text.count("\n")
+        ptx, log = compile_text(file)
+        if ptx:
+            kernels = [f"k{number}" for number in range(len(left))]
+            return answers | dict(zip(left, run_all(ptx, kernels), strict=True))
+        wrong: dict[Case, str] = {}
+        for found in re.finditer(r"kernel\.cu[(:](\d+)[):].*?error:?\s*(.*)", log):
+            wrong.setdefault(owners[min(int(found[1]), len(owners)) - 1], found[2])
+        if not wrong:
+            raise SystemExit(
+                f"the compiler failed without an error in a text:\n{log[:2000]}"
+            )
+        for case, message in wrong.items():
+            answers[case] = Answer(None, message)
+        left = [case for case in left if case not in wrong]
+    return answers
 
 
 def first_error(log: str) -> str:
@@ -207,13 +213,13 @@ def first_error(log: str) -> str:
     )
 
 
-def ours(case: Case) -> Answer:
-    """Compiled by this package, without nvcc."""
+def compile_here(text: str) -> tuple[str | None, str]:
+    """PTX by this package without nvcc, or None and the messages."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             image = compiler.compile(
-                text_of(case, "1", "k"),
+                text,
                 nvcc="nvrtc",
                 target="ptx",
                 arch=ARCHITECTURE,
@@ -221,8 +227,29 @@ def ours(case: Case) -> Answer:
                 cache_dir=False,
             )
     except cuda.CompileError as reason:
-        return Answer(None, first_error(str(reason)))
-    return run(image.decode(), "k")
+        return None, str(reason)
+    return image.decode(), ""
+
+
+def ours(case: Case) -> Answer:
+    """Compiled by this package, alone."""
+    ptx, log = compile_here(text_of(case, "1", "k"))
+    return run(ptx, "k") if ptx else Answer(None, first_error(log))
+
+
+def all_of_ours(cases: list[Case], theirs: dict[Case, Answer]) -> dict[Case, Answer]:
+    """Compiled by this package: calls of functions as one file, and other texts alone.
+
+    A text of a file that differs from nvcc's answer is compiled alone, too. Other texts are always alone, because
+    this package may adapt a whole file for the sake of one text.
+    """
+    calls = [case for case in cases if case.group == "mathematics" and not case.alone]
+    found = answers_of_batch(calls, compile_here)
+    for case in cases:
+        kind = kind_of_difference(theirs[case], found[case]) if case in found else None
+        if kind not in ("", "only here"):
+            found[case] = ours(case)
+    return found
 
 
 def kind_of_difference(nvcc: Answer, own: Answer) -> str:
@@ -282,9 +309,10 @@ def all_texts() -> list[Case]:
 def compare(cases: list[Case], nvcc: Nvcc) -> list[Row]:
     """Compiles the texts by both compilers, and prints the differences."""
     theirs = nvcc.answers(cases)
+    here = all_of_ours(cases, theirs)
     rows = []
     for case in cases:
-        own = ours(case)
+        own = here[case]
         kind = kind_of_difference(theirs[case], own)
         rows.append(
             (case.group, case.name, kind or ("both" if own.accepted else "neither"))

@@ -470,9 +470,17 @@ def test_if_both_compilers_refuse_nvrtc_speaks(device, tmp_path, monkeypatch):
     assert "kernel.cu(1): error" in str(caught.value)
 
 
-def test_the_error_says_how_to_get_nvcc(device):
+@pytest.mark.parametrize(
+    "source",
+    [
+        REFUSED,
+        "struct Z { int n; float d[]; }; __global__ void k(Z *z) { z->d[0] = z->n; }",
+        "__global__ void k(void *p) { *(int *)(p + 4) = 1; }",
+    ],
+)
+def test_the_error_says_how_to_get_nvcc(device, source):
     with pytest.raises(cuda.CompileError, match="pip install nvidia-cuda-nvcc"):
-        SourceModule(REFUSED, **ALONE)
+        SourceModule(source, **ALONE)
 
 
 @pytest.mark.parametrize(

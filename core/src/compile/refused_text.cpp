@@ -53,7 +53,9 @@ bool is_error_everywhere(std::string_view message) {
 /// has an extension that NVRTC reports in this way.
 bool is_extension(std::string_view source, std::string_view log) {
     constexpr std::string_view phrases[] = {"the size of an array must be greater than zero",
+                                            " []\" is not allowed", // the last member
                                             "incomplete type \"void\"",
+                                            "pointer to a complete object type",
                                             "identifier \"typeof",
                                             "identifier \"__typeof",
                                             "identifier \"__builtin_",

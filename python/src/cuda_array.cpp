@@ -181,6 +181,19 @@ CUarray cuda_array_of(nb::handle object, const char *what) {
     return array->get();
 }
 
+RequireMemory require_memory_of(nb::handle memory, const char *shown_by) {
+    return [memory, shown_by] {
+        const CudaArray *array = nullptr;
+        const MipmappedArray *mipmap = nullptr;
+        const bool is_array = nb::try_cast(memory, array) && array;
+        if (!is_array && !(nb::try_cast(memory, mipmap) && mipmap))
+            static_cast<void>(device_address(memory, shown_by));
+        else if (is_array ? array->freed() : mipmap->freed())
+            throw Error(shown_by, CUDA_ERROR_INVALID_HANDLE,
+                        "the " + name_of_type(memory) + " of this object was freed");
+    };
+}
+
 void bind_cuda_array(nb::module_ &module) {
     nb::class_<Descriptor> flat(
         module, "ArrayDescriptor",

@@ -286,8 +286,6 @@ nb::object reference_of(nb::handle module, const char *name, Make &&make) {
     return references.attr("setdefault")(name, make()); // another thread may have stored one first
 }
 
-// Objects.
-
 CUDA_RESOURCE_DESC linear_resource(nb::handle memory, std::size_t bytes, int format,
                                    unsigned channels) {
     CUDA_RESOURCE_DESC resource{};
@@ -357,20 +355,6 @@ CUDA_TEXTURE_DESC describe(const TextureOptions &options, bool integers) {
     if (options.srgb)
         description.flags |= CU_TRSF_SRGB;
     return description;
-}
-
-/// The object, which nanobind's keep_alive keeps, may have been freed by its method free().
-RequireMemory require_memory_of(nb::handle memory, const char *shown_by) {
-    return [memory, shown_by] {
-        const CudaArray *array = nullptr;
-        const MipmappedArray *mipmap = nullptr;
-        const bool is_array = nb::try_cast(memory, array) && array;
-        if (!is_array && !(nb::try_cast(memory, mipmap) && mipmap))
-            static_cast<void>(device_address(memory, shown_by));
-        else if (is_array ? array->freed() : mipmap->freed())
-            throw Error(shown_by, CUDA_ERROR_INVALID_HANDLE,
-                        "the " + name_of_type(memory) + " of this object was freed");
-    };
 }
 
 /// nanobind's keep_alive keeps the bound memory alive.

@@ -37,40 +37,30 @@ ArrayFunctionObject &object_of(PyObject *self) {
     return *reinterpret_cast<ArrayFunctionObject *>(self);
 }
 
-/// The context of an array, or of the first array in a list or tuple; null if there is none.
-const Context *context_of(PyObject *argument) {
-    if (is_array(argument)) {
-        const Array &array = array_of(argument);
-        return array.memory() ? &array.context()->context() : nullptr;
-    }
-    const bool is_list = PyList_CheckExact(argument);
-    if (!is_list && !PyTuple_CheckExact(argument)) [[likely]]
-        return nullptr;
-    const Py_ssize_t count = is_list ? PyList_Size(argument) : PyTuple_Size(argument);
+void add_array(WorkContext &context, PyObject *argument) {
+    if (is_array(argument))
+        context.add(array_of(argument));
+}
+
+void add_items(WorkContext &context, PyObject *items) {
+    const bool is_list = PyList_CheckExact(items);
+    const Py_ssize_t count = is_list ? PyList_Size(items) : PyTuple_Size(items);
     for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject *item = is_list ? PyList_GetItem(argument, i) : PyTuple_GetItem(argument, i);
-        if (item == nullptr) { // another thread has shortened the list
-            PyErr_Clear();
-            return nullptr;
-        }
-        if (is_array(item) && array_of(item).memory())
-            return &array_of(item).context()->context();
+        PyObject *item = is_list ? PyList_GetItem(items, i) : PyTuple_GetItem(items, i);
+        if (item == nullptr) // another thread has shortened the list
+            return PyErr_Clear();
+        add_array(context, item);
     }
-    return nullptr;
 }
 
 } // namespace
 
-std::optional<Context> other_context(PyObject *const *args, std::size_t count) {
+void add_contexts(WorkContext &context, PyObject *const *args, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
-        if (const Context *context = context_of(args[i])) {
-            CUcontext current = nullptr;
-            driver().cuCtxGetCurrent(&current);
-            if (current == context->get() || !context->usable()) [[likely]]
-                return std::nullopt;
-            return *context;
-        }
-    return std::nullopt;
+        if (PyList_CheckExact(args[i]) || PyTuple_CheckExact(args[i])) [[unlikely]]
+            add_items(context, args[i]);
+        else
+            add_array(context, args[i]);
 }
 
 namespace {
@@ -88,9 +78,9 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
     return guarded([&] {
         const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
         const std::size_t named = names ? static_cast<std::size_t>(PyTuple_Size(names)) : 0;
-        std::optional<ScopedContext> scope;
-        if (const std::optional<Context> context = other_context(args, count + named)) [[unlikely]]
-            scope.emplace(*context);
+        WorkContext context;
+        add_contexts(context, args, count + named);
+        context.enter();
         std::optional<CalledFunction> called;
         if (object_of(self).is_public)
             called.emplace(describe, object_of(self).function);
@@ -184,7 +174,7 @@ void bind_array_function(nb::module_ &module) {
     PyType_Slot slots[] = {
         {Py_tp_doc,
          const_cast<char *>("_ArrayFunction(function): a function, also a method, that runs in the "
-                            "context of the first array among its arguments.")},
+                            "context of the arrays among its arguments.")},
         {Py_tp_new, slot(create)},
         {Py_tp_dealloc, slot(deallocate)},
         {Py_tp_traverse, slot(traverse)},

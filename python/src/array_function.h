@@ -3,15 +3,14 @@
 
 #include "bindings.h"
 
-#include <pycuda/context.h>
+#include <pycuda/work.h>
 
 #include <cstddef>
-#include <optional>
 
 namespace pycuda::python {
 
-/// The context of the first array among the arguments, or in a list or tuple of them, unless it is
-/// current.
-std::optional<Context> other_context(PyObject *const *args, std::size_t count);
+/// Adds the contexts of the arrays among the arguments, and in lists and tuples of them. Throws
+/// std::invalid_argument, which names both devices, if two arrays are on different ones.
+void add_contexts(WorkContext &context, PyObject *const *args, std::size_t count);
 
 } // namespace pycuda::python

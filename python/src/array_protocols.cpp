@@ -78,9 +78,9 @@ PyObject *call_for_numpy(PyObject *self, PyObject *const *args, Py_ssize_t count
                              std::to_string(count));
         if (are_plain(args[1]) && PyTuple_Check(args[2]) && PyDict_Check(args[3]))
             if (const nb::object ours = function_for(args[0]); ours.is_valid()) [[likely]] {
-                std::optional<ScopedContext> scope;
-                if (const std::optional<Context> context = other_context(&self, 1)) [[unlikely]]
-                    scope.emplace(*context);
+                WorkContext context;
+                add_contexts(context, &self, 1);
+                context.enter();
                 return PyObject_Call(ours.ptr(), args[2], args[3]);
             }
         return function_protocol()

@@ -5,9 +5,11 @@
 #include "array_scope.h"
 #include "device_pointer.h"
 #include "interruptible.h"
+#include "python_object.h"
 
 #include <pycuda/array_operation.h>
 #include <pycuda/called_function.h>
+#include <pycuda/driver.h>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -19,6 +21,22 @@
 namespace pycuda::python {
 namespace {
 
+/// current_stream() is the default stream if the thread's stream is of another context. A stream
+/// that the program asks for must not be replaced.
+void require_current(StreamRef stream) {
+    if (current_stream().get() == stream.get())
+        return;
+    CUcontext owner = nullptr;
+    driver().cuStreamGetCtx(stream.get(), &owner);
+    const auto name = [](const Context &context) {
+        return "cuda:" + std::to_string(context.device().get());
+    };
+    throw_value_error("the stream is of a context on " + name(Context::borrow(owner)) +
+                      ", but the work runs in another context, on " +
+                      name(Context::require_current()) +
+                      "; pass a stream that was made in the context of the arrays");
+}
+
 /// Determines the context first, then the stream and the allocator.
 class PythonScope {
   public:
@@ -29,8 +47,11 @@ class PythonScope {
     void enter() {
         if (context_)
             context_scope_.emplace(*context_);
-        if (!stream_.is_none())
-            stream_scope_.emplace(stream_ref(stream_));
+        if (!stream_.is_none()) {
+            const StreamRef stream = stream_ref(stream_);
+            stream_scope_.emplace(stream);
+            require_current(stream);
+        }
         allocator_scope_.emplace(allocator_);
     }
     void exit() {

@@ -122,3 +122,70 @@ def test_results_of_another_device_than_the_operands_are_an_error(run_program):
         assert sums.device == "cuda:1" and (sums.get() == [1, 2, 3]).all()
         """,
     )
+
+
+def test_operands_of_two_devices_are_an_error_that_names_both(run_program):
+    run_several(
+        run_program,
+        """
+        from pycuda.random import default_rng
+        x, y = on(0, host + 1), on(1, host + 1)
+        k = on(1, np.ones(len(host), np.int32))
+        devices[0].retain_primary_context().push()
+        rng = default_rng(1)
+        for call in (
+            lambda: gpuarray.repeat(x, k),
+            lambda: gpuarray.histogram(x, bins=y),
+            lambda: gpuarray.gradient(x, y),
+            lambda: gpuarray.concatenate([x, y]),
+            lambda: gpuarray.interp(x, y, y),
+            lambda: np.histogram(x, bins=y),
+            lambda: rng.poisson(x, out=y),
+            lambda: rng.lognormal(x, y),
+            lambda: rng.choice(x, 3, p=y),
+        ):
+            raises(ValueError, "cuda:0", call)
+            raises(ValueError, "cuda:1", call)
+        """,
+    )
+
+
+def test_a_stream_of_another_device_is_an_error_that_names_both(run_program):
+    run_several(
+        run_program,
+        """
+        x = on(0, host)
+        with devices[1]:
+            stream = cuda.Stream()
+        devices[0].retain_primary_context().push()
+        from pycuda.random import default_rng
+        for call in (
+            lambda: x.copy(stream=stream),
+            lambda: x.astype(np.int16, stream=stream),
+            lambda: gpuarray.searchsorted(x, 2, stream=stream),
+            lambda: gpuarray.zeros(3, stream=stream),
+            lambda: default_rng(1).random(3, stream=stream),
+        ):
+            raises(ValueError, "cuda:0", call)
+            raises(ValueError, "cuda:1", call)
+        with stream:
+            assert (x.copy().get() == host).all()  # a current stream of another device is not for this array
+        """,
+    )
+
+
+def test_inner_products_of_two_devices_share_no_stream(run_program):
+    run_several(
+        run_program,
+        """
+        from pycuda.sparse.inner import AsyncInnerProduct
+        x, y = on(0, host), on(1, host)
+        devices[0].retain_primary_context().push()
+        for _ in range(3):
+            for z in (x, y):
+                product = AsyncInnerProduct(z, z, cuda.pagelocked_empty)
+                while product.get_host_result() is None:
+                    pass
+                assert product.get_host_result() == (host * host).sum()
+        """,
+    )

@@ -16,16 +16,21 @@ class GraphMemoryTest : public DriverTest {
         return params;
     }
 
-    static cuuint64_t used() {
-        cuuint64_t value = 99;
-        EXPECT_EQ(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &value),
-                  CUDA_SUCCESS);
-        return value;
+    void SetUp() override {
+        DriverTest::SetUp();
+        before_used_ = attribute(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT);
+        before_reserved_ = attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
     }
-    static cuuint64_t reserved() {
+
+    /// The bytes since the test began: graphs that other tests left still hold theirs.
+    cuuint64_t used() const { return attribute(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) - before_used_; }
+    cuuint64_t reserved() const {
+        return attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) - before_reserved_;
+    }
+
+    static cuuint64_t attribute(CUgraphMem_attribute which) {
         cuuint64_t value = 99;
-        EXPECT_EQ(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &value),
-                  CUDA_SUCCESS);
+        EXPECT_EQ(cuDeviceGetGraphMemAttribute(0, which, &value), CUDA_SUCCESS);
         return value;
     }
 
@@ -54,6 +59,9 @@ class GraphMemoryTest : public DriverTest {
         EXPECT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
         return graph;
     }
+
+  private:
+    cuuint64_t before_used_ = 0, before_reserved_ = 0;
 };
 
 TEST_F(GraphMemoryTest, AnAllocationIsCaptured) {

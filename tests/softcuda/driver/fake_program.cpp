@@ -138,16 +138,20 @@ void append_to(Words list, int value) {
     list[__atomic_add_fetch(&list[0], 1, __ATOMIC_RELAXED)] = value;
 }
 
-FAKE_KERNEL append(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t) {
-    Words list = param<Words>(f, 0);
-    append_to(list, param<int>(f, 8));
+/// Each block appends: a call runs `blocks` of them, and other workers run others of the grid.
+void append_value(const LaunchFrame *f, std::uint64_t blocks) {
+    for (; blocks > 0; blocks--)
+        append_to(param<Words>(f, 0), param<int>(f, 8));
 }
 
-FAKE_KERNEL append_slowly(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t) {
+FAKE_KERNEL append(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t count) {
+    append_value(f, count);
+}
+
+FAKE_KERNEL append_slowly(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t count) {
     for (int i = 0; i < 5; i++)
         scu_nanosleep(1'000'000);
-    Words list = param<Words>(f, 0);
-    append_to(list, param<int>(f, 8));
+    append_value(f, count);
 }
 
 FAKE_KERNEL count(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t count) {

@@ -22,7 +22,7 @@ inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PT
 //   fail_assert                                               calls __assertfail
 //   spin                                                      never ends
 //   wait_for       int *flag                                  ends when it is not 0
-//   append         int *list, int value                       list[++list[0]] = value
+//   append         int *list, int value                       each block: list[++list[0]] = value
 //   append_slowly  int *list, int value                       the same after some milliseconds
 //   count          int *counter                               adds 1 for each block
 //   use_shared     int *out                                   writes and reads all shared memory

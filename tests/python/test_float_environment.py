@@ -111,7 +111,9 @@ def test_modes_of_the_caller(device, modes, primary_context, name, blocks, setti
     module = SourceModule(SOURCE)
     got, before, after = run_with(setting, name, module, blocks)
     assert np.array_equal(got, np.tile(WANTED, blocks)), [hex(v) for v in got[:2]]
-    assert after[0] | INEXACT == before[0] | INEXACT, "the launch changed the thread's modes"
+    assert after[0] | INEXACT == before[0] | INEXACT, (
+        "the launch changed the thread's modes"
+    )
     assert after[1] == before[1], "the launch changed the modes of the x87 unit"
     assert after[2] & 0x3F == 0, "the launch set flags of the x87 unit"
 

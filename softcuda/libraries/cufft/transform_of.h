@@ -31,9 +31,11 @@ std::size_t threads_for(const Layout &layout) {
     std::int64_t elements = 1;
     for (const std::int64_t size : layout.shape)
         elements *= size;
+    const std::int64_t wanted = elements >> 17;
+    if (wanted <= 1)
+        return 1; // the question below opens a file: 10 us, far more than a short transform
     const auto most = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-    return static_cast<std::size_t>(
-        std::clamp<std::int64_t>(elements >> 17, 1, std::max<std::int64_t>(most, 1)));
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(most, 1, wanted));
 }
 
 } // namespace

@@ -6,9 +6,12 @@
 
 #include "handle.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 /// cusolverRfHandle_t points to it.
 struct cusolverRfCommon {
@@ -50,35 +53,37 @@ struct Arrays {
     }
 };
 
+bool is_csr(const RfCall &call) { return call.handle.format == 0; }
+
 /// The two orders of A's rows and columns, exchanged for CSC.
 std::pair<const int *, const int *> orders(const RfCall &call, const int *p, const int *q) {
-    return call.handle.format == 0 ? std::pair(p, q) : std::pair(q, p);
+    return is_csr(call) ? std::pair(p, q) : std::pair(q, p);
 }
 
-bool is_csr(const RfCall &call) { return call.handle.format == 0; }
+/// Throws Failure unless the handle, or the handle of a batch, has made a step.
+void require_step(bool made, bool is_batch, const char *step) {
+    if (!made)
+        throw Failure(statuses.not_initialized, std::string("cusolverRf") +
+                                                    (is_batch ? "Batch" : "") + step +
+                                                    " comes first");
+}
 
 /// The matrix of SetupHost, SetupDevice or BatchSetupHost. Throws Failure before it.
 const Refactorisation &matrix_of(const RfCall &call, bool is_batch) {
-    if (!call.handle.matrix || call.handle.is_batch != is_batch)
-        throw Failure(statuses.not_initialized, is_batch ? "cusolverRfBatchSetupHost comes first"
-                                                         : "cusolverRfSetupHost comes first");
+    require_step(call.handle.matrix && call.handle.is_batch == is_batch, is_batch, "SetupHost");
     return *call.handle.matrix;
 }
 
 const Refactorisation &analyzed(const RfCall &call, bool is_batch) {
     const Refactorisation &matrix = matrix_of(call, is_batch);
-    if (!call.handle.is_analyzed)
-        throw Failure(statuses.not_initialized, is_batch ? "cusolverRfBatchAnalyze comes first"
-                                                         : "cusolverRfAnalyze comes first");
+    require_step(call.handle.is_analyzed, is_batch, "Analyze");
     return matrix;
 }
 
 /// The matrix after Refactor or BatchRefactor. Throws Failure before it.
 const Refactorisation &factored(const RfCall &call, bool is_batch) {
     const Refactorisation &matrix = matrix_of(call, is_batch);
-    if (!call.handle.is_factored)
-        throw Failure(statuses.not_initialized, is_batch ? "cusolverRfBatchRefactor comes first"
-                                                         : "cusolverRfRefactor comes first");
+    require_step(call.handle.is_factored, is_batch, "Refactor");
     return matrix;
 }
 
@@ -156,9 +161,11 @@ void refactor(const RfCall &call, bool is_batch) {
     });
 }
 
-bool has_zero_pivot(const cusolverRfCommon &handle) {
-    return std::any_of(handle.zero_pivots.begin(), handle.zero_pivots.end(),
-                       [](int place) { return place >= 0; });
+/// Throws Failure if a matrix has a zero pivot.
+void require_pivots(const cusolverRfCommon &handle) {
+    if (std::any_of(handle.zero_pivots.begin(), handle.zero_pivots.end(),
+                    [](int place) { return place >= 0; }))
+        throw Failure(zero_pivot, "");
 }
 
 /// Solves A x = f in place: M (x[Q[i]]) = f[P[i]].
@@ -255,7 +262,6 @@ std::pair<Part, Part> split(const RfCall &call, const Refactorisation &matrix) {
 } // namespace softcusolver
 
 using softcusolver::Arrays;
-using softcusolver::Failure;
 using softcusolver::RfCall;
 using softcusolver::RfHandle;
 using softlib::guarded;
@@ -380,16 +386,14 @@ RF_DEFINE(BatchAnalyze, (RfHandle handle), {
 })
 RF_DEFINE(Refactor, (RfHandle handle), {
     softcusolver::refactor(call, false);
-    if (softcusolver::has_zero_pivot(call.handle))
-        throw Failure(softcusolver::zero_pivot, "");
+    softcusolver::require_pivots(call.handle);
 })
 RF_DEFINE(BatchRefactor, (RfHandle handle), softcusolver::refactor(call, true))
 RF_DEFINE(BatchZeroPivot, (RfHandle handle, int *position), {
     static_cast<void>(softcusolver::factored(call, true));
     require(position != nullptr, "position");
     std::copy(call.handle.zero_pivots.begin(), call.handle.zero_pivots.end(), position);
-    if (softcusolver::has_zero_pivot(call.handle))
-        throw Failure(softcusolver::zero_pivot, "");
+    softcusolver::require_pivots(call.handle);
 })
 
 RF_DEFINE(Solve,

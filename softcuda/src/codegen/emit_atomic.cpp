@@ -393,10 +393,10 @@ bool is_worth_unrolling(const ir::Instruction &i) {
            i.attributes.atomic != AtomicOp::Exchange && i.attributes.atomic != AtomicOp::Arrive;
 }
 
-void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, PrivatizedLanes *tallied) {
+void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, PrivatizedLanes *privatized) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        if (tallied)
-            lanes.emit_at(w.i32(lane), tallied->place(lane));
+        if (privatized)
+            lanes.emit_at(w.i32(lane), privatized->place(lane));
         else
             lanes.emit(w.i32(lane));
 }
@@ -427,18 +427,18 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
     } else {
         llvm::BasicBlock *all = w.new_block("all"), *some = w.new_block("some");
         llvm::BasicBlock *done = w.new_block("done");
-        std::optional<PrivatizedLanes> tallied;
+        std::optional<PrivatizedLanes> privatized;
         llvm::Value *whole = w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u));
         if (const PrivateTables *tables = w.privatized_tables()) {
-            tallied.emplace(w, *tables, lanes.numbers());
-            whole = w.b.CreateAnd(whole, tallied->all_inside());
+            privatized.emplace(w, *tables, lanes.numbers());
+            whole = w.b.CreateAnd(whole, privatized->all_inside());
         }
-        if (tallied)
+        if (privatized)
             w.branch_rarely(w.b.CreateNot(whole), some, all);
         else
             w.b.CreateCondBr(whole, all, some);
         w.b.SetInsertPoint(all);
-        emit_all_lanes(w, lanes, tallied ? &*tallied : nullptr);
+        emit_all_lanes(w, lanes, privatized ? &*privatized : nullptr);
         w.b.CreateBr(done);
         w.b.SetInsertPoint(some);
         w.for_each_lane(w.mask_bits(), one);

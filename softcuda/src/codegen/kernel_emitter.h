@@ -4,14 +4,14 @@
 // the other tiers it runs one warp, on its own stack (warp_entry.cpp). In both, a WarpEmitter emits
 // the code of a warp. Each part has one subject:
 //
-//     code           constants, texts and functions of the runtime, for the whole LLVM module
-//     frame          values that are known from the start of the function, and its stack slots
-//     scratch        memory for values of each warp across barriers
-//     block_values   values that all warps of a block share
-//     privatized_tables        tables that replace a variable in which a region counts
-//     counts         counters of profiled kernels
-//     debug_frame    data for a debugger
-//     tier           how warps and lanes wait
+//     code               constants, texts and functions of the runtime, for the whole LLVM module
+//     frame              values that are known from the start of the function, and its stack slots
+//     scratch            memory for values of each warp across barriers
+//     block_values       values that all warps of a block share
+//     privatized_tables  tables that replace a variable in which a region counts
+//     counts             counters of profiled kernels
+//     debug_frame        data for a debugger
+//     tier               how warps and lanes wait
 #pragma once
 
 #include "codegen/alias_scopes.h"

@@ -30,7 +30,7 @@ void FunctionLowering::find_debug_registers() {
         }
 }
 
-void FunctionLowering::tell_debugger(std::size_t statement) {
+void FunctionLowering::emit_debug_values(std::size_t statement) {
     const auto at = static_cast<std::uint32_t>(statement);
     if (open()) {
         const auto [first, last] = debug_starts_.equal_range(at);

@@ -130,7 +130,7 @@ void FunctionLowering::lower_statement(const ptx::Statement &statement, std::siz
              instruction && open())
         lower_instruction(*instruction);
     if (function_.debug)
-        tell_debugger(index);
+        emit_debug_values(index);
 }
 
 void FunctionLowering::lower_label(std::uint32_t label, std::size_t statement) {

@@ -142,7 +142,7 @@ class FunctionLowering {
 
     // For a debugger (lower_debug.cpp).
     void find_debug_registers();
-    void tell_debugger(std::size_t statement);
+    void emit_debug_values(std::size_t statement);
     void emit_debug_value(std::uint32_t variable, std::uint32_t register_variable);
 
     std::uint32_t variable_of(const ptx::Operand &operand) const;

@@ -103,7 +103,7 @@ class LaneChecks {
 };
 
 /// Writes of the device runtime for a lane count as writes of the lane.
-void tell_of_reply(WorkerState *worker, unsigned lane, const DeviceReply &reply) {
+void notify_watch_of_reply(WorkerState *worker, unsigned lane, const DeviceReply &reply) {
     static WatchSite site = [] {
         WatchSite place{};
         place.file = "the device runtime";
@@ -387,7 +387,7 @@ void scu_device_call(WorkerState *worker, const LaunchFrame *frame, std::uint32_
             return;
         scu_check_address(worker, frame, reply.address, static_cast<std::uint32_t>(reply.bytes),
                           static_cast<std::uint32_t>(Access::Store), lane);
-        tell_of_reply(worker, lane, reply);
+        notify_watch_of_reply(worker, lane, reply);
         // Memory that was freed is found by the copy.
         if (!guarded_copy(reinterpret_cast<void *>(reply.address),
                           reinterpret_cast<std::uint64_t>(reply.content.data()), reply.bytes))

@@ -49,10 +49,7 @@ void memcpy_htod_async(nb::handle dest, nb::handle src, nb::handle stream) {
     const CUdeviceptr to = work.write(dest, "dest");
     HostBuffer from = HostBuffer::to_read(src, "src");
     check_fits(dest, from, "cuMemcpyHtoDAsync");
-    {
-        nb::gil_scoped_release release;
-        copy_to_device_async(to, from.data(), from.size(), work.stream());
-    }
+    copy_to_device_async(to, from.data(), from.size(), work.stream());
     PendingBuffers::instance().keep(std::move(from), work.get());
 }
 
@@ -61,17 +58,13 @@ void memcpy_dtoh_async(nb::handle dest, nb::handle src, nb::handle stream) {
     HostBuffer to = HostBuffer::to_write(dest, "dest");
     const CUdeviceptr from = work.read(src, "src");
     check_fits(src, to, "cuMemcpyDtoHAsync");
-    {
-        nb::gil_scoped_release release;
-        copy_to_host_async(to.data(), from, to.size(), work.stream());
-    }
+    copy_to_host_async(to.data(), from, to.size(), work.stream());
     PendingBuffers::instance().keep(std::move(to), work.get());
 }
 
 void memcpy_dtod_async(nb::handle dest, nb::handle src, std::size_t size, nb::handle stream) {
     PythonWork work({dest, src}, stream);
     const CUdeviceptr to = work.write(dest, "dest"), from = work.read(src, "src");
-    nb::gil_scoped_release release;
     if (stream.is_none() && work.stream().is_default())
         copy_on_device(to, from, size);
     else
@@ -99,7 +92,6 @@ void memcpy_peer(nb::handle dest, nb::handle src, std::size_t size, nb::handle d
     Work work(current_stream());
     const CUdeviceptr to = device_address(dest, "dest", work, Access::Write),
                       from = device_address(src, "src", work, Access::Read);
-    nb::gil_scoped_release release;
     if (work.stream().is_default())
         copy_to_peer(to, to_context, from, from_context, size);
     else
@@ -113,7 +105,6 @@ void memcpy_peer_async(nb::handle dest, nb::handle src, std::size_t size, nb::ha
     Work work(stream_ref(stream));
     const CUdeviceptr to = device_address(dest, "dest", work, Access::Write),
                       from = device_address(src, "src", work, Access::Read);
-    nb::gil_scoped_release release;
     copy_to_peer_async(to, to_context, from, from_context, size, work.stream());
 }
 

@@ -44,7 +44,6 @@ void bind_line(nb::module_ &module, const std::string &name) {
             const Element value = element_of<Element>(data);
             PythonWork work({dest});
             const CUdeviceptr to = work.write(dest, "dest");
-            nb::gil_scoped_release release;
             if (work.stream().is_default())
                 return Fill(to, value, size);
             FillAsync(to, value, size, work.stream());
@@ -61,7 +60,6 @@ void bind_line(nb::module_ &module, const std::string &name) {
                    const Element value = element_of<Element>(data);
                    PythonWork work({dest}, stream);
                    const CUdeviceptr to = work.write(dest, "dest");
-                   nb::gil_scoped_release release;
                    FillAsync(to, value, size, work.stream());
                },
                nb::arg("dest"), nb::arg("data"), nb::arg("size"), nb::arg("stream") = nb::none(),
@@ -81,7 +79,6 @@ void bind_rows(nb::module_ &module, const std::string &name) {
             const Element value = element_of<Element>(data);
             PythonWork work({dest});
             const Rows rows{work.write(dest, "dest"), pitch, width, height};
-            nb::gil_scoped_release release;
             if (work.stream().is_default())
                 return Fill(rows, value);
             FillAsync(rows, value, work.stream());
@@ -101,7 +98,6 @@ void bind_rows(nb::module_ &module, const std::string &name) {
             const Element value = element_of<Element>(data);
             PythonWork work({dest}, stream);
             const Rows rows{work.write(dest, "dest"), pitch, width, height};
-            nb::gil_scoped_release release;
             FillAsync(rows, value, work.stream());
         },
         nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),

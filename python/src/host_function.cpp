@@ -10,10 +10,12 @@
 #include "pending_buffers.h"
 #include "python_object.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/init.h>
 #include <pycuda/work.h>
 
+#include <memory>
 #include <utility>
 
 namespace pycuda::python {
@@ -31,14 +33,20 @@ void call(nb::handle function) {
 
 bool has_interpreter() { return !finalizing() && Py_IsInitialized(); }
 
-/// Owns a reference to the function.
-void CUDA_CB call_once(void *function) {
+/// A function that needs the GIL.
+struct Queued {
+    nb::object function;
+    CallerLockUse use;
+};
+
+/// Owns the function.
+void CUDA_CB call_once(void *queued) {
     if (!has_interpreter())
         return;
     const nb::gil_scoped_acquire acquire;
-    nb::object owned = nb::steal(static_cast<PyObject *>(function));
-    call(owned);
-    PendingBuffers::instance().release_later(std::move(owned));
+    const std::unique_ptr<Queued> owned(static_cast<Queued *>(queued));
+    call(owned->function);
+    PendingBuffers::instance().release_later(std::move(owned->function));
 }
 
 /// The graph owns the function, and may run again.
@@ -52,15 +60,17 @@ void CUDA_CB call_recorded(void *function) {
 void launch_host_func(nb::object function, nb::handle stream) {
     if (!PyCallable_Check(function.ptr()))
         throw_type_error("func must be callable, not " + name_of_type(function));
-    PyObject *called = function.ptr();
     Work work(stream_ref(stream));
     if (work.is_captured()) {
+        PyObject *called = function.ptr();
         work.keep_in_graph(keep_alive(std::move(function)));
+        work.keep_in_graph(std::make_shared<CallerLockUse>());
         driver().cuLaunchHostFunc(work.stream().get(), call_recorded, called);
         return;
     }
-    driver().cuLaunchHostFunc(work.stream().get(), call_once, called);
-    function.release(); // call_once owns the reference now
+    auto queued = std::make_unique<Queued>(std::move(function));
+    driver().cuLaunchHostFunc(work.stream().get(), call_once, queued.get());
+    (void)queued.release(); // call_once owns it now
 }
 
 } // namespace

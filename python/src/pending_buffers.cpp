@@ -77,23 +77,15 @@ void PendingBuffers::release_later(nb::object object) noexcept {
     (void)Py_AddPendingCall(release, nullptr);
 }
 
-bool PendingBuffers::is_over(const Driver &driver, const Event &copied) noexcept {
-    // A context that was destroyed took its events with it: NVIDIA's driver reads freed memory when
-    // it queries one of them.
-    return !copied.context().usable() ||
-           driver.cuEventQuery.status(copied.get()) != CUDA_ERROR_NOT_READY;
-}
-
 void PendingBuffers::release() noexcept {
-    const Driver *driver = driver_for_cleanup();
-    if (driver == nullptr)
+    if (driver_for_cleanup() == nullptr)
         return;
     // Destructors may run Python code, so they run without the lock.
     std::deque<Pending> finished;
     std::vector<InUse> no_longer_used;
     std::vector<nb::object> unused;
     nb::ft_lock_guard guard(mutex_);
-    const auto is_running = [&](const auto &one) { return !is_over(*driver, one.done); };
+    const auto is_running = [&](const auto &one) { return !one.done.is_over(); };
     const auto copied = std::partition(pending_.begin(), pending_.end(), is_running);
     finished.assign(std::move_iterator(copied), std::move_iterator(pending_.end()));
     pending_.erase(copied, pending_.end());

@@ -54,8 +54,6 @@ class PendingBuffers {
         CUstream stream;
         Event done;
     };
-    /// Whether work is done, or has ended with its context.
-    static bool is_over(const Driver &driver, const Event &copied) noexcept;
     void release() noexcept;
     void count() noexcept { count_ = pending_.size() + in_use_.size() + unused_.size(); }
 

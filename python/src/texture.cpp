@@ -14,7 +14,6 @@
 #include "python_object.h"
 #include "with_block.h"
 
-#include <pycuda/caller_lock.h>
 #include <pycuda/copy.h>
 #include <pycuda/driver.h>
 #include <pycuda/module.h>
@@ -53,7 +52,6 @@ template <class Object> class Binding {
         if (driver == nullptr || !context_.usable())
             return;
         // A failure is reported to the code that waits for the kernels.
-        const CallerUnlocked unlocked;
         const ScopedContext scope(context_);
         (void)driver->cuCtxSynchronize.status();
     }

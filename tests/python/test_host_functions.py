@@ -11,6 +11,7 @@ import pytest
 
 import pycuda.driver as cuda
 from pycuda import gpuarray
+from pycuda.compiler import SourceModule
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -105,3 +106,97 @@ def test_memory_of_another_device_is_freed_in_that_devices_order(run_program):
         PYCUDA_DRIVER="softcuda",
     )
     assert done.returncode == 0, done.stderr
+
+
+def add_events(stream, *_):
+    event = cuda.Event()
+    for _ in range(6000):
+        event.record(stream)
+
+
+def launch_graph(stream, kernel, x):
+    other = cuda.Stream()
+    with cuda.capture(other) as recording:
+        kernel(x, block=(1, 1, 1), stream=other)
+    graph = recording.graph.instantiate()
+    for _ in range(3000):
+        graph.launch(stream)
+
+
+def use_arrays(stream, _, x):
+    with stream:
+        for _ in range(2000):
+            x += 1
+
+
+def free_pinned_memory(*_):
+    for _ in range(3):
+        cuda.pagelocked_empty(1 << 16, np.uint8)
+
+
+def unregister(*_):
+    cuda.register_host_memory(np.zeros(1 << 16, np.uint8)).base.unregister()
+
+
+def load(stream, *_):
+    module = SourceModule("__global__ void other(float *x) { x[0] = 7; }")
+    module.get_function("other")(gpuarray.empty(1, np.float32), block=(1, 1, 1))
+
+
+WAITING = {
+    "launches": lambda stream, kernel, x: [
+        kernel(x, block=(1, 1, 1), stream=stream) for _ in range(3000)
+    ],
+    "prepared launches": lambda stream, kernel, x: [
+        kernel.prepared_async_call((1, 1), (1, 1, 1), stream, x.gpudata)
+        for _ in range(3000)
+    ],
+    "memory sets": lambda stream, _, x: [
+        cuda.memset_d8_async(x.ptr, 0, 64, stream) for _ in range(3000)
+    ],
+    "copies": lambda stream, _, x: [
+        cuda.memcpy_dtod_async(x.ptr, x.ptr + 64, 64, stream) for _ in range(3000)
+    ],
+    "events": add_events,
+    "graphs": launch_graph,
+    "array operations": use_arrays,
+    "an Array's end": lambda *_: cuda.matrix_to_array(
+        np.ones((4, 4), "f4"), "C"
+    ).free(),
+    "memory's end": lambda *_: cuda.mem_alloc(1 << 20).free(),
+    "pinned memory's end": free_pinned_memory,
+    "registered memory's end": unregister,
+    "code": load,
+}
+
+
+@pytest.mark.parametrize("what", WAITING)
+def test_calls_that_wait_for_the_device_release_the_gil(what):
+    """The function needs the GIL before the stream goes on. A thread that waits with it waits for ever."""
+    module = SourceModule("__global__ void one(float *x) { x[0] += 1; }")
+    kernel = module.get_function("one").prepare("P")
+    x, stream, seen = gpuarray.zeros(64, np.float32), cuda.Stream(), []
+    kernel(x, block=(1, 1, 1), stream=stream)
+    stream.synchronize()
+    gate = threading.Event()
+    cuda.launch_host_func(lambda: gate.wait(5), stream)
+    cuda.launch_host_func(lambda: seen.append(gate.is_set()), stream)
+    threading.Timer(0.05, gate.set).start()
+    WAITING[what](stream, kernel, x)
+    stream.synchronize()
+    assert seen == [True]
+
+
+def test_a_copy_is_recorded_while_earlier_copies_run():
+    """The buffers of earlier copies are released meanwhile, which is no part of the graph."""
+    x, stream, other = gpuarray.zeros(64, np.float32), cuda.Stream(), cuda.Stream()
+    gate = threading.Event()
+    cuda.launch_host_func(lambda: gate.wait(10), other)
+    cuda.memcpy_htod_async(x.ptr, cuda.pagelocked_zeros(32, np.float32), other)
+    with cuda.capture(stream) as recording:
+        cuda.memcpy_htod_async(x.ptr, np.full(64, 3, np.float32), stream)
+    gate.set()
+    other.synchronize()
+    recording.graph.instantiate().launch(stream)
+    stream.synchronize()
+    assert np.all(x.get() == 3)

@@ -17,6 +17,7 @@
 //     stream t:   use of y ------- e recorded ^
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/context.h>
 #include <pycuda/device_traits.h>
 #include <pycuda/event.h>
@@ -30,7 +31,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -89,8 +89,8 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     Context context_;
     const CUcontext handle_ = context_.get();
     MemoryPool pool_;
-    std::mutex pools_mutex_;
-    std::mutex side_mutex_;
+    CallerMutex pools_mutex_;
+    CallerMutex side_mutex_;
     std::optional<Stream> side_;
     std::vector<std::shared_ptr<detail::StreamPool>> pools_; ///< of streams that exist
     std::unique_ptr<KernelTable> kernels_;
@@ -175,7 +175,7 @@ class ArrayMemory {
     std::atomic<bool> is_fresh_{true};
     /// Whether a capture used the memory in another stream than the one it was allocated for.
     std::atomic<bool> is_shared_{false};
-    std::mutex uses_mutex_;
+    CallerMutex uses_mutex_;
     std::vector<std::shared_ptr<Event>> uses_; ///< each launching thread adds to these
 };
 

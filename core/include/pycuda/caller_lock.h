@@ -1,5 +1,13 @@
 // caller_lock.h -- a lock that programs hold while they call the library, such as Python's GIL.
+//
+// A function of the host in a stream may need the lock. A call that waits for the stream while it
+// holds the lock would wait for ever. So the table of driver functions releases the lock in each
+// call that can wait (driver.h), and a thread that waits for a mutex of the library releases it too
+// (CallerMutex).
 #pragma once
+
+#include <atomic>
+#include <mutex>
 
 namespace pycuda {
 
@@ -11,14 +19,11 @@ struct CallerLock {
     void (*acquire)(void *released) = nullptr;
 };
 
-/// Sets the lock that long calls release: waits for the device, copies that may wait for the
-/// device, and the compilation of a kernel at its first use. Without the release a deadlock is
-/// possible, because a host function of a stream may wait for the lock. Call it once, before other
-/// threads use the library.
+/// Sets the lock that calls release while they wait: for the device, for a mutex, and for the
+/// compilation of a kernel at its first use. Call it once, before other threads use the library.
 void set_caller_lock(const CallerLock &lock) noexcept;
 
-/// Releases the caller's lock for a scope. No C++ lock may be held at the end of the scope, because
-/// the caller's lock is the outermost.
+/// Releases the caller's lock for a scope.
 class [[nodiscard]] CallerUnlocked {
   public:
     CallerUnlocked() noexcept;
@@ -28,6 +33,38 @@ class [[nodiscard]] CallerUnlocked {
 
   private:
     void *released_;
+};
+
+/// Exists while work in a stream may need the caller's lock: a function of the host that runs once,
+/// or a graph with such functions. Meanwhile calls that add work to a stream release the lock,
+/// because they wait if the stream's queue is full.
+class [[nodiscard]] CallerLockUse {
+  public:
+    CallerLockUse() noexcept { uses_.fetch_add(1, std::memory_order_relaxed); }
+    ~CallerLockUse() { uses_.fetch_sub(1, std::memory_order_relaxed); }
+    CallerLockUse(const CallerLockUse &) = delete;
+    CallerLockUse &operator=(const CallerLockUse &) = delete;
+
+    static bool any() noexcept { return uses_.load(std::memory_order_relaxed) != 0; }
+
+  private:
+    static std::atomic<int> uses_;
+};
+
+/// A mutex of the library. No thread waits for it while it holds the caller's lock, so the owner
+/// may release and acquire the caller's lock meanwhile.
+class CallerMutex {
+  public:
+    void lock() {
+        if (!mutex_.try_lock()) [[unlikely]]
+            wait();
+    }
+    bool try_lock() noexcept { return mutex_.try_lock(); }
+    void unlock() noexcept { mutex_.unlock(); }
+
+  private:
+    void wait();
+    std::mutex mutex_;
 };
 
 } // namespace pycuda

@@ -4,6 +4,7 @@
 //     CUresult r = driver().cuEventQuery.status(event);      // pending is an answer here
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/error.h>
 #include <pycuda/image_kind.h>
 
@@ -18,18 +19,31 @@ namespace pycuda {
 
 class Library;
 
-/// One function of the driver library.
-template <class Pointer> class DriverFunction;
+/// What a function of the driver may wait for: nothing, a place in the queue of a stream, or work
+/// of the device.
+enum class DriverWait { None, Queue, Work };
 
-template <class... Args> class DriverFunction<CUresult(CUDAAPI *)(Args...)> {
+/// One function of the driver library. A call that can wait releases the caller's lock
+/// (caller_lock.h): for work always, for a place in a queue while work that is queued may need the
+/// lock.
+template <class Pointer, DriverWait wait = DriverWait::None> class DriverFunction;
+
+template <class... Args, DriverWait wait> class DriverFunction<CUresult(CUDAAPI *)(Args...), wait> {
   public:
     using Pointer = CUresult(CUDAAPI *)(Args...);
 
     /// Throws Error on any result but success.
-    void operator()(Args... args) const { check(pointer_(args...), name_); }
+    void operator()(Args... args) const { check(status(args...), name_); }
 
     /// Returns the result. Throws only if the driver lacks the function.
-    [[nodiscard]] CUresult status(Args... args) const { return pointer_(args...); }
+    [[nodiscard]] CUresult status(Args... args) const {
+        if constexpr (wait == DriverWait::None)
+            return pointer_(args...);
+        else if (wait == DriverWait::Queue && !CallerLockUse::any()) [[likely]]
+            return pointer_(args...);
+        else
+            return unlocked(args...);
+    }
 
     /// The function's name as NVIDIA's manual has it: "cuMemAlloc".
     const char *name() const noexcept { return name_; }
@@ -37,10 +51,16 @@ template <class... Args> class DriverFunction<CUresult(CUDAAPI *)(Args...)> {
     /// False if the driver is too old for the function; a call then throws an Error.
     bool available() const noexcept { return available_; }
 
+    /// The function itself, which does not release the caller's lock.
     Pointer get() const noexcept { return pointer_; }
 
   private:
     friend struct DriverLoader;
+    [[gnu::noinline]] CUresult unlocked(Args... args) const {
+        const CallerUnlocked released;
+        return pointer_(args...);
+    }
+
     Pointer pointer_ = nullptr;
     const char *name_ = "";
     bool available_ = false;
@@ -49,6 +69,10 @@ template <class... Args> class DriverFunction<CUresult(CUDAAPI *)(Args...)> {
 /// The functions as members: driver().cuMemAlloc, and so on for each row of abi/driver.def.
 struct DriverTable {
 #define PYCUDA_FUNCTION(name, symbol, version) DriverFunction<PFN_##name##_v##version> name;
+#define PYCUDA_QUEUEING(name, symbol, version)                                                     \
+    DriverFunction<PFN_##name##_v##version, DriverWait::Queue> name;
+#define PYCUDA_WAITING(name, symbol, version)                                                      \
+    DriverFunction<PFN_##name##_v##version, DriverWait::Work> name;
 #include <abi/driver.def>
 };
 

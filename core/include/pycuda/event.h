@@ -63,6 +63,10 @@ class Event {
     /// True once all work before the last record() is done.
     [[nodiscard]] bool query() const;
 
+    /// As query(), but also true if the work has failed or has ended with its context. For code
+    /// that frees what the work used: it may run while this thread records a graph.
+    [[nodiscard]] bool is_over() const noexcept;
+
     /// The time in milliseconds from `start` to this event. The work before both events must be
     /// done.
     float milliseconds_since(const Event &start) const;

@@ -19,7 +19,7 @@ namespace pycuda {
 namespace {
 
 struct ArrayContexts {
-    std::mutex mutex;
+    CallerMutex mutex;
     std::vector<std::shared_ptr<ArrayContext>> all;
     std::function<void()> reclaim;
 };

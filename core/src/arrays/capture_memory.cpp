@@ -13,7 +13,7 @@ namespace {
 
 /// The captures in progress. Their graphs own the CaptureMemory.
 struct Captures {
-    std::mutex mutex;
+    CallerMutex mutex;
     std::vector<std::weak_ptr<CaptureMemory>> all;
 
     std::shared_ptr<CaptureMemory> find(std::uint64_t id) {

@@ -12,6 +12,7 @@
 
 #include "arrays/stream_pool.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/context.h>
 #include <pycuda/stream.h>
 
@@ -19,7 +20,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_set>
 #include <vector>
 
@@ -48,7 +48,7 @@ class CaptureMemory {
 
   private:
     const std::uint64_t id_;
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::vector<std::shared_ptr<StreamPool>> pools_;
     std::unordered_set<std::shared_ptr<void>> kept_;
 };

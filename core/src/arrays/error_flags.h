@@ -1,6 +1,7 @@
 // error_flags.h -- page-locked flags that kernels set if they find an error.
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/context.h>
 #include <pycuda/event.h>
 #include <pycuda/host_range.h>
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -71,7 +71,7 @@ class ErrorFlags {
     static constexpr std::size_t calls_at_once = 64;
 
     Context context_;
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::vector<detail::HostRange> blocks_; ///< of calls_at_once calls each
     std::vector<CUdeviceptr> addresses_;    ///< of the blocks, for kernels
     std::vector<std::size_t> free_;

@@ -6,6 +6,7 @@
 // the background.
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/compiler.h>
 #include <pycuda/context.h>
 #include <pycuda/function.h>
@@ -138,7 +139,7 @@ class KernelTable {
     void insert(const Slot &slot) noexcept;
 
     Context context_;
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::vector<Slot> slots_; ///< a power of two, at most half full
     std::deque<Function> functions_;
     std::map<KernelKey, std::future<CompileResult>> expected_;

@@ -1,6 +1,7 @@
 // stream_pool.h -- a pool of memory that is allocated and freed in the order of one stream.
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/context.h>
 #include <pycuda/event.h>
 #include <pycuda/memory_pool.h>
@@ -10,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -56,7 +56,7 @@ class StreamPool {
     const std::uint64_t capture_;
     const Context context_;
     MemoryPool memory_;
-    std::mutex mutex_; ///< locked while the stream must not be destroyed
+    CallerMutex mutex_; ///< locked while the stream must not be destroyed
     bool ended_ = false;
     std::optional<Event> last_; ///< recorded after the last work of a stream that was destroyed
     std::vector<PooledMemory> retired_;

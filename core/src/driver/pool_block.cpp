@@ -1,6 +1,8 @@
 // pool_block.cpp -- the list of all blocks of memory pools.
 #include "driver/pool_block.h"
 
+#include <pycuda/caller_lock.h>
+
 #include <mutex>
 
 namespace pycuda::detail {
@@ -8,7 +10,7 @@ namespace {
 
 // The lock is held for a few instructions, and never while the driver is called: the driver itself
 // may ask for a block's size.
-constinit std::mutex mutex;
+constinit CallerMutex mutex;
 constinit PoolBlock *first = nullptr;
 
 } // namespace

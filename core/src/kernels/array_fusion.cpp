@@ -1,5 +1,6 @@
 // array_fusion.cpp -- makes an expression from a sequence of operations, and launches it.
 #include <pycuda/array_fusion.h>
+#include <pycuda/caller_lock.h>
 
 #include "arrays/device_code.h"
 #include "arrays/expression_launch.h"
@@ -57,7 +58,7 @@ struct Fusion::Typed {
 
 /// The typed programs, for the types of earlier calls.
 struct Fusion::Known {
-    std::mutex mutex;
+    CallerMutex mutex;
     std::deque<Typed> programs;
 };
 

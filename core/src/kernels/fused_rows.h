@@ -13,13 +13,13 @@
 #include "arrays/expression_launch.h"
 #include "arrays/reduction_source.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/fused_program.h>
 
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -111,7 +111,7 @@ class FusedRows {
 
     RowStages program_;
     std::string text_; ///< identifies the program
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::deque<TypedRows> known_;
 };
 

@@ -1,6 +1,7 @@
 // user_variants.h -- the compiled forms of one user's kernel, for each context it has run in.
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/kernel_variant.h>
 
 #include <cuda.h>
@@ -9,7 +10,6 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,7 +53,7 @@ class VariantCache {
                  const std::function<KernelSource()> &write_source);
     void keep(const Place &place, const Variant &variant);
 
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::vector<Entry> entries_; // few entries: searched linearly
     std::map<Place, std::shared_future<Variant>> making_;
 };

@@ -82,7 +82,7 @@ class BlasCall {
     LibraryHandle handle() const noexcept { return handle_; }
 
   private:
-    std::unique_lock<std::mutex> lock_;
+    std::unique_lock<CallerMutex> lock_;
     LibraryHandle handle_;
 };
 

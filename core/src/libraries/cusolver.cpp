@@ -158,7 +158,7 @@ class SolverCall {
 
     Work use_;
     StreamRef stream_;
-    std::unique_lock<std::mutex> lock_;
+    std::unique_lock<CallerMutex> lock_;
     SolverState *state_;
     std::optional<Context> context_;
 };

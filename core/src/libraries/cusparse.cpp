@@ -99,7 +99,7 @@ class SparseCall {
   private:
     Work &use_;
     const std::shared_ptr<ArrayContext> &context_;
-    std::unique_lock<std::mutex> lock_;
+    std::unique_lock<CallerMutex> lock_;
     LibraryHandle handle_;
 };
 

@@ -5,11 +5,11 @@
 #pragma once
 
 #include <pycuda/array_memory.h>
+#include <pycuda/caller_lock.h>
 #include <pycuda/context.h>
 #include <pycuda/work.h>
 
 #include <memory>
-#include <mutex>
 
 namespace pycuda {
 
@@ -32,7 +32,7 @@ class LibraryHandles {
     LibraryHandles(const LibraryHandles &) = delete;
     LibraryHandles &operator=(const LibraryHandles &) = delete;
 
-    std::mutex blas_mutex, solver_mutex, fourier_mutex, sparse_mutex;
+    CallerMutex blas_mutex, solver_mutex, fourier_mutex, sparse_mutex;
     std::shared_ptr<BlasState> blas;
     std::shared_ptr<SolverState> solver;
     std::shared_ptr<FourierState> fourier;

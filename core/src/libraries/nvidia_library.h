@@ -8,6 +8,7 @@
 // To add a library: a .def file, a struct of its rows, open_table().
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/dtype.h>
 
 #include <memory>
@@ -79,11 +80,16 @@ template <class... Args> class LibraryFunction<int(Args...)> {
 
     /// Throws on any status but success.
     void operator()(Args... args) const {
-        if (const int status = pointer_(args...); status != 0) [[unlikely]]
+        if (const int status = this->status(args...); status != 0) [[unlikely]]
             library_->fail(symbol_, status);
     }
     /// Returns the status instead of throwing. For destructors.
-    int status(Args... args) const noexcept { return pointer_(args...); }
+    int status(Args... args) const noexcept {
+        if (!CallerLockUse::any()) [[likely]]
+            return pointer_(args...);
+        const CallerUnlocked unlocked; // the library may wait for the device, or for a full queue
+        return pointer_(args...);
+    }
 
     bool available() const noexcept { return pointer_ != nullptr; }
 

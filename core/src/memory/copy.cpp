@@ -89,7 +89,6 @@ void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const KeepWaiti
 }
 
 void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-    const CallerUnlocked unlocked;
     check_copy(driver().cuMemcpyDtoD.status(to, from, bytes), "cuMemcpyDtoD", to, from, bytes);
 }
 
@@ -126,13 +125,11 @@ void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const Work &wor
 }
 
 void copy_to_device_async(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream) {
-    const CallerUnlocked unlocked;
     check_range(driver().cuMemcpyHtoDAsync.status(to, from, bytes, stream.get()),
                 "cuMemcpyHtoDAsync", "copy to device memory", to, bytes);
 }
 
 void copy_to_host_async(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream) {
-    const CallerUnlocked unlocked;
     check_range(driver().cuMemcpyDtoHAsync.status(to, from, bytes, stream.get()),
                 "cuMemcpyDtoHAsync", "copy from device memory", from, bytes);
 }
@@ -148,7 +145,6 @@ void copy_to_peer_async(CUdeviceptr to, const Context &to_context, CUdeviceptr f
 }
 
 void copy_2d(const CUDA_MEMCPY2D &what, RowAlignment alignment) {
-    const CallerUnlocked unlocked;
     if (alignment == RowAlignment::Aligned)
         driver().cuMemcpy2D(&what);
     else
@@ -157,18 +153,15 @@ void copy_2d(const CUDA_MEMCPY2D &what, RowAlignment alignment) {
 }
 
 void copy_2d_async(const CUDA_MEMCPY2D &what, StreamRef stream) {
-    const CallerUnlocked unlocked;
     driver().cuMemcpy2DAsync(&what, stream.get());
 }
 
 void copy_3d(const CUDA_MEMCPY3D &what) {
-    const CallerUnlocked unlocked;
     driver().cuMemcpy3D(&what);
     detail::report_failed_checks(StreamRef());
 }
 
 void copy_3d_async(const CUDA_MEMCPY3D &what, StreamRef stream) {
-    const CallerUnlocked unlocked;
     driver().cuMemcpy3DAsync(&what, stream.get());
 }
 

@@ -4,7 +4,6 @@
 #include "driver/block_marks.h"
 #include "memory/freed.h"
 
-#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/handle.h>
 
@@ -14,7 +13,6 @@ namespace pycuda {
 namespace {
 
 CUresult free_address(void *address) {
-    const CallerUnlocked unlocked; // the driver waits for all work of the device
     return driver().cuMemFree.status(*static_cast<CUdeviceptr *>(address));
 }
 

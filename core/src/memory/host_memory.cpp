@@ -4,7 +4,6 @@
 
 #include "memory/freed.h"
 
-#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/handle.h>
 
@@ -16,10 +15,8 @@
 namespace pycuda {
 namespace {
 
-constexpr detail::HostRange::Kind pinned = {"cuMemFreeHost", [](void *data) {
-                                                const CallerUnlocked unlocked;
-                                                return driver().cuMemFreeHost.status(data);
-                                            }};
+constexpr detail::HostRange::Kind pinned = {
+    "cuMemFreeHost", [](void *data) { return driver().cuMemFreeHost.status(data); }};
 constexpr detail::HostRange::Kind registered = {
     "cuMemHostUnregister", [](void *data) { return driver().cuMemHostUnregister.status(data); }};
 

@@ -39,7 +39,7 @@ class Ring {
     /// False for contexts that other code may destroy. False also if the device's memory is the
     /// host's memory, so that no engine is needed, unless the team is requested explicitly.
     bool useful() const noexcept { return useful_; }
-    std::mutex &mutex() noexcept { return mutex_; }
+    CallerMutex &mutex() noexcept { return mutex_; }
 
     /// Makes the slots at least `piece` bytes large. Uses the current context. False if the device
     /// or the host has no memory for them.
@@ -95,7 +95,7 @@ class Ring {
     }
 
     const bool useful_;
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::byte *memory_ = nullptr;
     std::size_t slot_bytes_ = 0;
     std::array<CUevent, slots> events_ = {};
@@ -135,7 +135,7 @@ class Rings {
         ended.mapped()->release(*loaded);
     }
 
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::unordered_map<CUcontext, std::shared_ptr<Ring>> rings_;
 };
 

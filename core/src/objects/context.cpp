@@ -113,7 +113,7 @@ class Registry {
         return owners;
     }
 
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::unordered_map<CUcontext, std::vector<std::weak_ptr<ContextOwner>>> owners_;
     std::unordered_set<CUcontext> retired_;
 };
@@ -131,7 +131,7 @@ std::shared_ptr<ContextOwner> make_owner(CUcontext handle, CUdevice device,
 
 /// The context of threads without a current context.
 struct DefaultContext {
-    std::mutex mutex;
+    CallerMutex mutex;
     std::optional<Context> context;
 };
 
@@ -253,9 +253,9 @@ CUresult detail::ContextOwner::give_back() noexcept {
         report_cleanup("cuEventDestroy", loaded->cuEventDestroy.get()(mark));
     if (hold == Hold::Own) {
         registry().retire(handle);
-        return loaded->cuCtxDestroy.get()(handle);
+        return loaded->cuCtxDestroy.status(handle);
     }
-    CUresult result = loaded->cuDevicePrimaryCtxRelease.get()(device);
+    CUresult result = loaded->cuDevicePrimaryCtxRelease.status(device);
     if (!primary_is_active(device))
         registry().retire(handle);
     return result;

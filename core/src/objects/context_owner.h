@@ -1,6 +1,7 @@
 // context_owner.h -- the state that the copies of a Context share.
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/context.h>
 #include <pycuda/event.h>
 
@@ -10,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -37,7 +37,7 @@ class StreamSet {
         bool owned;
         std::vector<std::function<void()>> last_actions;
     };
-    mutable std::mutex mutex_;
+    mutable CallerMutex mutex_;
     std::vector<Entry> streams_;
 };
 
@@ -73,7 +73,7 @@ struct ContextOwner {
     static std::uint64_t next_serial() noexcept;
     void run_last_actions(const Driver &loaded) noexcept;
 
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::vector<std::function<void()>> last_actions_;
 };
 

@@ -2,6 +2,7 @@
 #include <pycuda/event.h>
 
 #include "objects/graph_checks.h"
+#include "objects/outside_captures.h"
 #include "objects/wait_loop.h"
 
 #include <pycuda/caller_lock.h>
@@ -89,6 +90,16 @@ bool Event::query() const {
         return false; // pending is an answer, not a failure
     check(result, driver().cuEventQuery.name());
     return true;
+}
+
+bool Event::is_over() const noexcept {
+    // A context that was destroyed took its events with it: NVIDIA's driver reads freed memory when
+    // it queries one of them.
+    const Driver *loaded = driver_for_cleanup();
+    if (loaded == nullptr || get() == nullptr || !context().usable())
+        return true;
+    const detail::OutsideCaptures outside;
+    return loaded->cuEventQuery.status(get()) != CUDA_ERROR_NOT_READY;
 }
 
 float Event::milliseconds_since(const Event &start) const {

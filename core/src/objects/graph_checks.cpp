@@ -39,7 +39,7 @@ struct ChecksInUse {
         std::weak_ptr<GraphChecks> owned;
     };
 
-    std::mutex mutex;
+    CallerMutex mutex;
     std::vector<Entry> all;
     std::vector<Unreported> unreported; ///< at most one for a context
 

@@ -11,6 +11,7 @@
 // error, so a launch without errors pays nothing, and a wait reads a few words.
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/context.h>
 #include <pycuda/failed_check.h>
 #include <pycuda/host_range.h>
@@ -22,7 +23,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -75,7 +75,7 @@ class GraphChecks {
 
     const std::uint64_t capture_; ///< the number of the capture
     const Context context_;
-    std::mutex mutex_;
+    CallerMutex mutex_;
     std::vector<Block> blocks_;
     std::deque<Check> checks_;
     std::vector<CUstream> streams_; ///< of launches by this library

@@ -1,7 +1,6 @@
 // launch.cpp -- explains why a launch failed. No code here runs for a successful launch.
 #include <pycuda/launch.h>
 
-#include <pycuda/caller_lock.h>
 #include <pycuda/device.h>
 #include <pycuda/kernel_signature.h>
 
@@ -110,7 +109,6 @@ void detail::wait_after_launch(const Function &function, StreamRef stream) {
     if (driver().cuStreamIsCapturing.status(stream.get(), &capture) == CUDA_SUCCESS &&
         capture != CU_STREAM_CAPTURE_STATUS_NONE)
         return; // the launch was captured, not executed
-    const CallerUnlocked unlocked;
     check(driver().cuStreamSynchronize.status(stream.get()), "cuLaunchKernel",
           [&] { return "kernel '" + readable_name(function.name()) + "'"; });
 }

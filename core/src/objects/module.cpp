@@ -5,7 +5,6 @@
 #include "objects/module_state.h"
 #include "objects/outside_captures.h"
 
-#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/kernel_signature.h>
 #include <pycuda/pending_work.h>
@@ -20,7 +19,6 @@
 namespace pycuda {
 
 CUresult detail::unload_module(CUmodule module) {
-    const CallerUnlocked unlocked; // the driver waits for the kernels of the context
     const detail::OutsideCaptures outside;
     return driver().cuModuleUnload.status(module);
 }

@@ -1,13 +1,13 @@
 // module_state.h -- the state that the copies of a Module share.
 #pragma once
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/function.h>
 #include <pycuda/handle.h>
 #include <pycuda/parameter.h>
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,7 +17,7 @@ CUresult unload_module(CUmodule module);
 
 struct ModuleState {
     Handle<CUmodule, unload_module> handle;
-    std::mutex mutex; // guards the members below
+    CallerMutex mutex; // guards the members below
     std::map<std::string, std::vector<ParameterDescription>> descriptions;
     std::map<std::string, ParameterLayout> ptx_layouts;        // if the driver has no layouts
     std::vector<std::weak_ptr<const FunctionState>> functions; // all that may still be launched

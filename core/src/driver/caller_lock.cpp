@@ -8,6 +8,13 @@ CallerLock caller_lock;
 
 void set_caller_lock(const CallerLock &lock) noexcept { caller_lock = lock; }
 
+std::atomic<int> CallerLockUse::uses_ = 0;
+
+void CallerMutex::wait() {
+    const CallerUnlocked unlocked;
+    mutex_.lock();
+}
+
 CallerUnlocked::CallerUnlocked() noexcept
     : released_(caller_lock.release == nullptr ? nullptr : caller_lock.release()) {}
 

@@ -23,7 +23,13 @@ np.arctan2(k, 10**20); np.copysign(x, -10**20); np.ldexp(x, 10**20); np.bitwise_
 np.add(k, 10**20, dtype=float); np.add(x, 10**20, dtype='f4'); np.sum(x, initial=10**20); np.clip(x, 0, 10**21)
 np.float32(1) * x * 10**20; np.full_like(x, 10**20); np.full_like(k, 10**20)
 np.searchsorted(x, 10**20); np.searchsorted(f, 10**30, 'right'); np.searchsorted(k, 10**20); np.searchsorted(k, -10**20)
-np.searchsorted(u, [10**20, 2, -1, -10**20], 'right'); np.searchsorted(k, [[2**63, 2]])"""
+np.searchsorted(u, [10**20, 2, -1, -10**20], 'right'); np.searchsorted(k, [[2**63, 2]])
+np.searchsorted(c, 10**20); np.searchsorted(x, [10**400, 10**20, 10**20 + 1, 10**20 - 1, -10**400], 'right')
+np.searchsorted(x, [[10**400, 10**20, 10**20 + 1, 10**20 - 1]]); np.isin(k, [1, 10**20]); np.isin(x, [1, 10**20, 10**400])
+np.isin(u, [[2**64], [2]], invert=True); np.isin(c, 10**20); np.isin(f, 10**30); np.isin([[1, 10**20]], k)
+np.isin([1, 10**20, 10**400], x, invert=True); np.interp([0, 10**20], x, [1.0, 2, 4]); np.interp(x, [0, 10**21], [1.0, 2])
+np.interp(f, [0, 1], [0, 10**30]); np.take(x, 10**20); np.repeat(x, 10**20); np.take(x, [1, 10**20])
+np.digitize(k, [1, 10**20]); np.digitize(x, [10**21, 1]); np.setdiff1d(k, [1, 10**30])"""
 
 
 def outcome(text, names):

@@ -42,7 +42,61 @@ def as_array(value) -> GPUArray:
     if holds_arrays(value):
         return _stacked([as_array(part) for part in value])
     lent = from_foreign(value)
-    return to_gpu(np.asarray(value)) if lent is None else lent
+    return to_gpu(_host_array(value)) if lent is None else lent
+
+
+def wide_integers(value):
+    """A host array of objects if ``value`` is, or holds, Python ints only, of which some have more than 64 bits.
+
+    None for anything else. No dtype of the device holds such ints, but a comparison with them has an answer.
+    """
+    if isinstance(value, ArrayBase) or holds_arrays(value):
+        return None
+    host = value if isinstance(value, np.ndarray) else np.asarray(value)
+    return host if host.dtype == object and _only_integers(host) else None
+
+
+def _only_integers(host) -> bool:
+    return host.size > 0 and all(isinstance(one, int) for one in host.flat)
+
+
+def fitting_integers(wide, dtype):
+    """The ints of :func:`wide_integers` that a type which compares with ``dtype`` exactly has.
+
+    Returns (a host array with zeros for the others, which ones fit).
+    """
+    kind = np.dtype(dtype).kind
+    if kind in "biu":
+        limits = np.iinfo(np.int64 if kind == "b" else dtype)
+        fits = np.asarray((wide >= limits.min) & (wide <= limits.max), np.bool_)
+        return np.where(fits, wide, 0).astype(limits.dtype), fits
+    nearest = nearest_floats(wide)
+    fits = np.asarray(nearest == wide, np.bool_)
+    return np.where(fits, nearest, 0.0), fits
+
+
+def nearest_floats(wide):
+    """The float64 nearest to each of the ints of :func:`wide_integers`, the greatest float for those above all floats."""
+    most = int(np.finfo(np.float64).max)
+    return np.asarray(np.clip(wide, -most, most), np.float64)
+
+
+def check_width(value, name: str) -> None:
+    """Raise OverflowError if the integers of an argument, such as indices, are Python ints of more than 64 bits."""
+    if wide_integers(value) is not None:
+        raise OverflowError(f"{name} must be integers of at most 64 bits")
+
+
+def _host_array(value):
+    """The value as a host array. Raises TypeError for Python ints of more than 64 bits, for which NumPy has objects."""
+    host = np.asarray(value)
+    if host.dtype == object and _only_integers(host):
+        widest = max(host.flat, key=abs)
+        shown = widest if widest.bit_length() < 200 else "of many digits"
+        raise TypeError(
+            f"Python integer {shown} has more than 64 bits; an array on the device cannot hold it"
+        )
+    return host
 
 
 _NOT_FOREIGN = (ArrayBase, np.ndarray, np.generic, list, tuple, int, float, complex)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, check_width
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -27,6 +27,7 @@ def wrapped_indices(indices, extent: int, mode: str):
 
 def as_indices(value):
     """An array of integers on the device; an empty list is one."""
+    check_width(value, "indices")
     array = as_array(value)
     if array.size == 0 and array.dtype.kind == "f" and not hasattr(value, "dtype"):
         return array.astype(np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, check_width
 from pycuda.arrays.creation.filled import empty, empty_like, full
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
@@ -58,6 +58,7 @@ def repeat(a, repeats, axis=None):
         array, axis = array._ravel(), 0 if axis is None else axis
     axis = _axes.normalize_axis(axis, array.ndim)
     extent = array.shape[axis]
+    check_width(repeats, "repeats")
     counts = repeats if isinstance(repeats, ArrayBase) else np.asarray(repeats)
     if counts.dtype.kind not in "iub":
         raise TypeError(f"repeats must be of integers, not of {counts.dtype}")

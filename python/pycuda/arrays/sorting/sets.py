@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, fitting_integers, wide_integers
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.indexing.items import take_known
 from pycuda.arrays.indexing.selecting import flatnonzero
@@ -44,7 +44,14 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     """
     if kind not in (None, "sort", "table"):
         raise ValueError(f"kind must be None, 'sort' or 'table', not {kind!r}")
-    element, test = as_array(element), as_array(test_elements)._ravel()
+    wide = wide_integers(element)
+    if wide is not None:
+        return _isin_of_wide(wide, as_array(test_elements), invert)
+    element, wide = as_array(element), wide_integers(test_elements)
+    if wide is not None:
+        values, fits = fitting_integers(wide, element.dtype)
+        test_elements = values[fits]
+    test = as_array(test_elements)._ravel()
     common = np.result_type(element.dtype, test.dtype)
     element, test = element.astype(common, copy=False), test.astype(common, copy=False)
     if test.size == 0:
@@ -54,6 +61,13 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     # An element above all others is not equal to the last one, which stands behind the end.
     found = take_known(concatenate((test, test[-1:])), place)
     return UFUNCS["not_equal" if invert else "equal"](found, element)
+
+
+def _isin_of_wide(wide, test, invert):
+    """:func:`isin` of Python ints of which some fit no dtype, and are in no set."""
+    values, fits = fitting_integers(wide, test.dtype)
+    found = isin(values, test) & as_array(fits)
+    return ~found if invert else found
 
 
 @public()

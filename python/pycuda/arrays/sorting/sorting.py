@@ -9,9 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
-from pycuda._driver import ArrayBase
 from pycuda._driver import _array_apply as _apply
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import (
+    as_array,
+    fitting_integers,
+    nearest_floats,
+    wide_integers,
+)
 from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.reductions import scans as _scans
@@ -260,11 +264,10 @@ def _search(a, v, side, sorter):
         raise ValueError("object too deep for desired array")
     if sorter is not None:
         a = take_along_axis(a, sorter, 0)
-    if not isinstance(v, ArrayBase):
-        v = np.asarray(v)
-        if v.dtype == object and all(isinstance(one, int) for one in v.flat):
-            return _search_wide(a, v, side)
-        v = as_array(v)
+    wide = wide_integers(v)
+    if wide is not None:
+        return _search_wide(a, wide, side)
+    v = as_array(v)
     common = np.result_type(a.dtype, v.dtype)
     a, v = a.astype(common, copy=False), v.astype(common, copy=False)
     if common.kind == "c":
@@ -273,13 +276,26 @@ def _search(a, v, side, sorter):
 
 
 def _search_wide(a, v, side):
-    """Search integers of which some fit no dtype: among integers, these are below or above all elements."""
+    """Search Python ints of which some fit no dtype."""
+    if a.dtype.kind == "c":
+        raise TypeError(
+            "a complex array cannot be searched for integers of more than 64 bits"
+        )
     if a.dtype.kind not in "iub":
-        return _search(a, v.astype(np.float64), side, None)
-    limits = np.iinfo(np.int64 if a.dtype.kind == "b" else a.dtype)
-    fits = (v >= limits.min) & (v <= limits.max)
-    places = _search(a, np.where(fits, v, 0).astype(limits.dtype), side, None)
-    return where(as_array(fits), places, as_array(np.where(v > 0, a.size, 0)))
+        return _search_wide_in_floats(a, v, side)
+    # Among integers, those that do not fit are below or above all elements.
+    values, fits = fitting_integers(v, a.dtype)
+    places = _search(a, values, side, None)
+    beyond = np.where(np.asarray(v > 0, np.bool_), a.size, 0)
+    return where(as_array(fits), places, as_array(beyond))
+
+
+def _search_wide_in_floats(a, v, side):
+    """Search the nearest float. An int below that float goes before it, one above goes behind it."""
+    nearest = nearest_floats(v)
+    on_right = np.asarray(v > nearest if side == "left" else v >= nearest, np.bool_)
+    left, right = (_search(a, nearest, one, None) for one in ("left", "right"))
+    return where(as_array(on_right), right, left)
 
 
 def _search_complex(a, v, side):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _device_code, _driver
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, wide_integers
 from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.registry import public
@@ -28,7 +28,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     >>> gpuarray.interp(gpuarray.array([0.5, 5.0]), gpuarray.array([0.0, 1.0]), gpuarray.array([0.0, 10.0]))
     array([ 5., 10.])
     """
-    x, xp, fp = (as_array(one) for one in (x, xp, fp))
+    x, xp, fp = _as_points(x), _as_points(xp), as_array(fp)
     if xp.ndim != 1 or fp.shape != xp.shape:
         raise ValueError("fp and xp must be vectors of the same length")
     if xp.size == 0:
@@ -51,6 +51,12 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if _has_kernel(x, xp, fp):
         return _interpolate(x, xp, fp, left, right)
     return _interpolated(x, xp, fp, left, right)
+
+
+def _as_points(value):
+    """The array of a value. Python ints of more than 64 bits become floats, as in NumPy."""
+    wide = wide_integers(value)
+    return as_array(value if wide is None else wide.astype(np.float64))
 
 
 def _has_kernel(*arrays) -> bool:

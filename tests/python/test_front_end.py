@@ -447,8 +447,13 @@ def test_nvcc_is_asked_about_extensions(device, nvcc, body):
 
 
 def test_nvcc_is_asked_about_classes_of_the_host(device, nvcc):
-    host = "struct table { int *rows; table() { cudaMalloc(&rows, 4); } };\n"
-    SourceModule(host + "__global__ void k(int *o) { o[0] = 1; }")
+    """The size of such a class is known to nvcc only, which has the host's headers."""
+    host = "struct table { std::vector<int> rows; int count; };\n"
+    SourceModule(
+        "#include <vector>\n"
+        + host
+        + "__global__ void k(int *o) { o[0] = sizeof(table); }"
+    )
     assert nvcc() == 1
 
 

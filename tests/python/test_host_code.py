@@ -150,3 +150,189 @@ def test_lines_stay_those_of_the_user(device):
         "int main()\n{\n  cudaDeviceReset();\n  return 0;\n}\n\n__global__ void f(int *x)\n{\n  *x = unknown;\n}\n"
     )
     assert 'kernel.cu(9): error: identifier "unknown" is undefined' in said
+
+
+KERNEL = "\n__global__ void fill(float *x) { *x = 1; }\n"
+
+CLASSES = {
+    "timer": r"""
+#include <cuda_runtime.h>
+#include <iostream>
+struct Timer {
+    cudaEvent_t start_, stop_;
+    Timer() { cudaEventCreate(&start_); cudaEventCreate(&stop_); }
+    ~Timer() { cudaEventDestroy(start_); cudaEventDestroy(stop_); }
+    void start() { cudaEventRecord(start_, 0); }
+    float stop() {
+        float ms;
+        cudaEventRecord(stop_, 0); cudaEventSynchronize(stop_);
+        cudaEventElapsedTime(&ms, start_, stop_);
+        return ms;
+    }
+};
+int main() { Timer t; t.start(); fill<<<1,1>>>(0); std::cout << t.stop() << std::endl; }
+""",
+    "chrono": r"""
+#include <chrono>
+#include <string>
+class CpuTimer {
+public:
+    CpuTimer(const std::string &name) : name_(name), begin_{std::chrono::high_resolution_clock::now()} {}
+    ~CpuTimer() { printf("%s %f\n", name_.c_str(), seconds()); }
+    double seconds() const {
+        auto now = std::chrono::high_resolution_clock::now();
+        return std::chrono::duration<double>(now - begin_).count();
+    }
+private:
+    std::string name_;
+    std::chrono::time_point<std::chrono::high_resolution_clock> begin_;
+};
+static CpuTimer all("all");
+CpuTimer make(int n) { return CpuTimer("x"); }
+int main(int argc, char **argv) { CpuTimer t("a"); return argc; }
+""",
+    "buffer": r"""
+#include <vector>
+template <class T> class DeviceBuffer {
+    T *p_ = nullptr; size_t n_ = 0;
+    std::vector<T> shadow_;
+public:
+    explicit DeviceBuffer(size_t n) : n_(n), shadow_(n) { cudaMalloc(&p_, n * sizeof(T)); }
+    DeviceBuffer(const DeviceBuffer &) = delete;
+    ~DeviceBuffer() { cudaFree(p_); }
+    void upload(const std::vector<T> &v) { cudaMemcpy(p_, v.data(), n_ * sizeof(T), cudaMemcpyHostToDevice); }
+    std::vector<T> download() const { std::vector<T> v(n_); return v; }
+    operator T *() { return p_; }
+};
+int main() { DeviceBuffer<float> b(10); std::vector<float> v(10); b.upload(v); fill<<<1, 1>>>(b); }
+""",
+    "mixed": r"""
+#include <cstdio>
+#include <fstream>
+struct Vec3 {
+    float x, y, z;
+    __host__ __device__ Vec3(float a, float b, float c) : x(a), y(b), z(c) {}
+    __host__ __device__ Vec3 operator+(const Vec3 &o) const { return Vec3(x + o.x, y + o.y, z + o.z); }
+    void save(FILE *f) const { fprintf(f, "%f", x); }
+    void print(std::ostream &o) const { o << x << std::endl; }
+    friend std::ostream &operator<<(std::ostream &o, const Vec3 &v) { return o << v.x; }
+    static Vec3 random() { return Vec3(rand() / (float)RAND_MAX, drand48(), 0); }
+    static std::ofstream log;
+    void cpu() { std::cout << *this; }
+};
+std::ofstream Vec3::log;
+__global__ void add(Vec3 *a, Vec3 b) { *a = *a + b; }
+int main() { add<<<1,1>>>(0, Vec3::random()); }
+""",
+    "outside": r"""
+class Solver {
+public:
+    Solver(int n);
+    ~Solver();
+    void run(float *h);
+private:
+    float *d_; int n_; cudaStream_t s_;
+};
+Solver::Solver(int n) : d_(nullptr), n_{n} { cudaMalloc(&d_, n); cudaStreamCreate(&s_); }
+Solver::~Solver() { cudaFree(d_); cudaStreamDestroy(s_); }
+void Solver::run(float *h) { cudaMemcpyAsync(d_, h, n_, cudaMemcpyHostToDevice, s_); fill<<<1, 1, 0, s_>>>(d_); }
+int main() { Solver s(3); s.run(0); }
+""",
+    "virtual": r"""
+#include <memory>
+struct Base { virtual ~Base() { cudaDeviceSynchronize(); } virtual void go() = 0; };
+struct Derived final : public Base { void go() override { cudaDeviceReset(); } int n; };
+struct Holder { std::unique_ptr<Base> p; Holder() : p(new Derived) {} } holder;
+int main() { std::unique_ptr<Base> b(new Derived); b->go(); }
+""",
+    "exception": r"""
+#include <stdexcept>
+#include <sstream>
+class CudaError : public std::runtime_error {
+public:
+    CudaError(cudaError_t e, const char *file, int line) : std::runtime_error(format(e, file, line)) {}
+    static std::string format(cudaError_t e, const char *f, int l) { std::stringstream s; s << f << l; return s.str(); }
+};
+#define CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) throw CudaError(e, __FILE__, __LINE__); } while (0)
+int main() { try { CHECK(cudaDeviceReset()); } catch (const std::exception &e) { return 1; } }
+""",
+    "params": r"""
+#include <string>
+#include <map>
+struct Config { std::string file = "x"; int n = 3; std::map<std::string, int> m; bool parse(int argc, char **argv); };
+bool Config::parse(int argc, char **argv) { file = argv[1]; n = atoi(argv[2]); return true; }
+typedef struct { char name[20]; FILE *f; } Entry;
+static Config config;
+Config read(const char *p) { Config c; return c; }
+enum class Mode { A, B };
+int main() { Config c; Entry e; return c.n; }
+""",
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_of_the_host(device, name):
+    x = np.zeros(1, np.float32)
+    source = KERNEL.replace("__global__", 'extern "C" __global__') + CLASSES[name]
+    module = compile_alone(source, no_extern_c=True)
+    module.get_function("fill")(cuda.InOut(x), block=1)
+    assert x[0] == 1
+
+
+def test_members_for_the_device_stay(device):
+    """The host's members go; the size of the class, its data and its other members stay."""
+    source = r"""
+    #include <fstream>
+    #include <cufft.h>
+    struct Body {
+        float mass; double position[3];
+        __host__ __device__ float weight() const { return mass * 2; }
+        Body(float m) : mass{m}, position{1, 2, 3} { cudaDeviceSynchronize(); }
+        ~Body() { cudaDeviceSynchronize(); }
+        void save(std::ofstream &file) const { file << mass; }
+        cufftComplex transform() { cufftHandle plan; cufftExecC2C(plan, 0, 0, CUFFT_FORWARD); return cufftComplex(); }
+    };
+    extern "C" __global__ void weigh(Body *body, float *x, cufftComplex *z) {
+        x[0] = body[1].weight();
+        x[1] = sizeof(Body);
+        x[2] = body[1].position[2];
+        x[3] = z->y;
+    }
+    """
+    kind = np.dtype([("mass", "f4"), ("position", "f8", 3)], align=True)
+    bodies, x = np.zeros(2, kind), np.zeros(4, np.float32)
+    bodies[1] = (3, (4, 5, 6))
+    kernel = compile_alone(source, no_extern_c=True).get_function("weigh")
+    kernel(
+        cuda.In(bodies), cuda.Out(x), cuda.In(np.array([7 + 8j], np.complex64)), block=1
+    )
+    np.testing.assert_array_equal(x, [6, 32, 6, 8])
+
+
+def test_a_kernel_cannot_call_a_member_of_the_host(device):
+    said = errors_of(
+        "struct S { int n; void stop() { cudaDeviceReset(); } };\n"
+        "__global__ void f(S *s) { s->stop(); }\n"
+    )
+    assert "kernel.cu(1): error" in said and "cudaDeviceReset" in said
+
+
+def test_a_class_that_a_kernel_needs_is_not_dropped(device):
+    said = errors_of(
+        "struct S { flaot x; };\n__global__ void f(S *s) { s->x = 1; }\nint main() { exit(0); }\n"
+    )
+    assert 'kernel.cu(1): error: identifier "flaot" is undefined' in said
+
+
+def test_a_header_with_the_name_of_the_source(device, tmp_path):
+    (tmp_path / "kernel.cu").write_text("#define VALUE 3\n")
+    x = np.zeros(1, np.float32)
+    source = '#include "kernel.cu"\n__global__ void set(float *x) { *x = VALUE; }\n'
+    module = compile_alone(source, include_dirs=[str(tmp_path)])
+    module.get_function("set")(cuda.InOut(x), block=1)
+    assert x[0] == 3
+    with pytest.raises(cuda.CompileError, match=r"\nkernel.cu\(3\): error"):
+        compile_alone(
+            source + "__global__ void g() { unknown = 1; }",
+            include_dirs=[str(tmp_path)],
+        )

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "host_classes.h"
 #include "namespace_scope.h"
 #include "source_text.h"
 
@@ -24,8 +25,8 @@ constexpr std::string_view fundamental_types[] = {
     "auto", "double", "signed", "unsigned", "size_t", "wchar_t"};
 
 constexpr std::string_view other_keywords[] = {
-    "static", "inline", "extern",   "const", "volatile", "template", "__host__",
-    "struct", "class",  "noexcept", "enum",  "union",    "typename", "__inline__"};
+    "static", "inline",   "extern", "const", "volatile", "template",   "__host__", "struct",
+    "class",  "noexcept", "enum",   "union", "typename", "__inline__", "operator"};
 
 bool has_any(const auto &words, std::string_view word) {
     return std::ranges::find(words, word) != std::end(words);
@@ -38,6 +39,7 @@ struct HostStatement {
     std::size_t begin, end;
     std::size_t first_line, last_line;
     ForHost for_host;
+    bool has_class;
     std::vector<std::string_view> words;
 };
 
@@ -54,13 +56,23 @@ std::size_t names_before_last(std::string_view blanked, const std::vector<Word> 
     return count;
 }
 
+/// `Timer::Timer()` or `Timer::~Timer()`, outside of the class.
+bool is_constructor(std::string_view blanked, const Specifiers &read) {
+    if (read.words.size() < 2 || read.stop != '(')
+        return false;
+    const Word &owner = read.words[read.words.size() - 2], &last = read.words.back();
+    const std::size_t end = owner.begin + owner.text.size();
+    return owner.text == last.text &&
+           blanked.substr(end, last.begin - end).find("::") != std::string_view::npos;
+}
+
 ForHost decide(std::string_view blanked, const Specifiers &read, bool is_prototype) {
     const auto has = [&](std::string_view word) {
         return std::ranges::find(read.words, word, &Word::text) != read.words.end();
     };
     if (std::ranges::any_of(words_of_the_device, has))
         return ForHost::No;
-    if (is_prototype || has("using"))
+    if (is_prototype || has("using") || is_constructor(blanked, read))
         return ForHost::Yes;
     // `_global_ void f()` has a name too many, beside its type.
     const std::size_t names = names_before_last(blanked, read.words);
@@ -89,19 +101,59 @@ std::vector<HostStatement> host_statements(std::string_view blanked) {
         const std::size_t begin =
             std::min(blanked.find_first_not_of(" \t\r\n\f\v", statement.begin), statement.end);
         const Specifiers read = read_specifiers(blanked, begin, statement.end);
-        if (read.words.empty() || statement.has_class)
+        if (read.words.empty())
             continue;
         const bool is_prototype =
             !statement.is_function_body && read.stop == '(' && last_sign(blanked, statement) == ')';
-        HostStatement host{
-            begin, statement.end, line_of(begin), 0, decide(blanked, read, is_prototype), {}};
+        HostStatement host{begin,
+                           statement.end,
+                           line_of(begin),
+                           0,
+                           decide(blanked, read, is_prototype),
+                           statement.has_class,
+                           {}};
         host.last_line = line_of(statement.end - 1);
         for (const Word &word : read.words)
             host.words.push_back(word.text);
-        if (host.for_host != ForHost::No)
+        if (host.for_host != ForHost::No || host.has_class)
             found.push_back(std::move(host));
     }
     return found;
+}
+
+class LineNumbers {
+  public:
+    explicit LineNumbers(std::string_view text) {
+        for (std::size_t at = text.find('\n'); at != none; at = text.find('\n', at + 1))
+            ends_.push_back(at);
+    }
+    /// From 1.
+    std::size_t of(std::size_t position) const {
+        const auto line = std::ranges::lower_bound(ends_, position);
+        return static_cast<std::size_t>(line - ends_.begin()) + 1;
+    }
+
+  private:
+    std::vector<std::size_t> ends_;
+};
+
+/// Directives stay: an #if inside of a function may begin before it or end behind it.
+std::string apply(const std::vector<Edit> &edits, std::string_view text, std::string_view blanked) {
+    std::string result(text);
+    const std::string with_directives = blank_comments_and_strings(text);
+    const auto has_directive = [&](std::size_t begin, std::size_t end) {
+        return with_directives.compare(begin, end - begin, blanked, begin, end - begin) != 0;
+    };
+    for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
+        for (std::size_t at = edit->begin; at < edit->end;) {
+            const std::size_t end = std::min(text.find('\n', at), edit->end);
+            if (!has_directive(at, end))
+                std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(at), end - at, ' ');
+            at = end + 1;
+        }
+        result.insert(edit->begin, edit->text);
+    }
+    return result;
 }
 
 /// Without the ".." of an include that leads out of the folder and back.
@@ -137,40 +189,51 @@ bool ReportedLines::any(std::string_view file, std::size_t first, std::size_t la
 }
 
 std::string remove_host_code(std::string_view text, std::string_view file, const HostCode &code,
-                             std::set<std::string> &names) {
-    std::string result(text);
-    const std::string with_directives = blank_comments_and_strings(text);
+                             RemovedHostCode &removed) {
     const std::string blanked = blank_all_but_code(text);
-    const auto has_directive = [&](std::size_t begin, std::size_t end) {
-        return with_directives.compare(begin, end - begin, blanked, begin, end - begin) != 0;
+    const LineNumbers lines(blanked);
+    const RemovalOf removal_of = [&](std::size_t begin, std::size_t end) {
+        const std::size_t first = lines.of(begin), last = lines.of(end - 1);
+        return code.last_errors.any(file, first, last)    ? Removal::Class
+               : code.errors_again.any(file, first, last) ? Removal::Member
+               : code.errors.any(file, first, last)       ? Removal::Body
+                                                          : Removal::None;
     };
+    std::vector<Edit> edits;
     for (const HostStatement &statement : host_statements(blanked)) {
-        const auto is_in = [&](const ReportedLines &lines) {
-            return lines.any(file, statement.first_line, statement.last_line);
+        const auto is_in = [&](const ReportedLines &reported) {
+            return reported.any(file, statement.first_line, statement.last_line);
         };
-        if (!is_in(code.errors) ||
-            (statement.for_host == ForHost::IfCompilerSaysSo && !is_in(code.definitions)))
+        if (!is_in(code.errors))
             continue;
-        // Directives stay: an #if inside of a function may begin before it or end behind it.
-        for (std::size_t at = statement.begin; at < statement.end;) {
-            const std::size_t end = std::min(text.find('\n', at), statement.end);
-            if (!has_directive(at, end))
-                std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(at), end - at, ' ');
-            at = end + 1;
+        if (statement.has_class) {
+            removed.has_class = true;
+            remove_host_members(blanked, statement.begin, statement.end, removal_of, edits,
+                                removed.classes);
+            continue;
         }
-        names.insert(statement.words.begin(), statement.words.end());
+        const bool names_removed = std::ranges::any_of(statement.words, [&](std::string_view word) {
+            return removed.classes.contains(std::string(word)); // Timer timer;
+        });
+        if (statement.for_host == ForHost::IfCompilerSaysSo && !names_removed &&
+            !is_in(code.definitions))
+            continue;
+        edits.push_back({statement.begin, statement.end, ""});
+        removed.names.insert(statement.words.begin(), statement.words.end());
     }
-    return result;
+    return apply(edits, text, blanked);
 }
 
-bool misses_one_of(const std::set<std::string> &names, std::string_view log) {
-    constexpr std::string_view before = "error: identifier \"";
-    for (std::size_t at = log.find(before); at != none; at = log.find(before, at)) {
-        at += before.size();
-        if (names.contains(std::string(log.substr(at, log.find('"', at) - at))))
-            return true;
-    }
-    return false;
+bool misses_one_of(const RemovedHostCode &removed, std::string_view log) {
+    constexpr std::string_view messages[] = {"error: identifier \"", "error: incomplete type \""};
+    for (const std::string_view before : messages)
+        for (std::size_t at = log.find(before); at != none; at = log.find(before, at)) {
+            at += before.size();
+            const std::string name(log.substr(at, log.find('"', at) - at));
+            if (removed.names.contains(name) || removed.classes.contains(name))
+                return true;
+        }
+    return log.find("it is a deleted function") != none;
 }
 
 } // namespace pycuda::compile_detail

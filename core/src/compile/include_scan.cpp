@@ -174,16 +174,17 @@ class Scanner {
         std::set<std::string> files = names_[path];
         files.insert(path);
         for (const std::string &file : files)
-            header.text =
-                remove_host_code(header.text, file, *changes_.host_code, scan_.host_names);
+            header.text = remove_host_code(header.text, file, *changes_.host_code, scan_.removed);
     }
 
     void list_adapted() {
         std::map<std::string, int> files_of; // by name
         for (const auto &[path, names] : names_)
             if (exists_[path])
-                for (const std::string &name : names)
+                for (const std::string &name : names) {
                     ++files_of[name];
+                    scan_.included.insert(name);
+                }
         for (const auto &[path, header] : adapted_)
             for (const std::string &name : names_[path])
                 if (files_of[name] == 1) {

@@ -47,14 +47,16 @@ struct IncludeScan {
     DependencyList dependencies;
     /// Names that were not found in any folder.
     std::set<std::string, std::less<>> unresolved;
+    /// The names under which the user's files are included.
+    std::set<std::string, std::less<>> included;
     /// Headers that declare textures (texture_shim.h), have attributes behind structs
     /// (struct_attributes.h), or are changed by HeaderChanges, by each name that they are included
     /// with. A name that stands for two of them is left out.
     std::vector<AdaptedHeader> adapted;
     /// The words of the source and of the user's headers that nvcc_names.h has a part for.
     std::set<std::string, std::less<>> nvcc_names;
-    /// What the parts that were removed from the user's headers may have declared.
-    std::set<std::string> host_names;
+    /// What was removed from the user's headers, and later from the source.
+    RemovedHostCode removed;
     /// Whether a user's file includes a header of Thrust (thrust_headers.h).
     bool has_thrust = false;
     /// Whether a user's file includes one of CUDA's libraries of templates: Thrust, CUB,

@@ -91,14 +91,29 @@ class Walker {
             begin_ = ++at_;
             return;
         }
+        const bool is_for_member = initialises_member(read);
         const std::size_t close = closing_bracket(text_, at_);
         at_ = close == none ? text_.size() : close + 1;
+        if (is_for_member)
+            return;
         // The body of a function ends its statement; a class and an initialiser do not.
         const bool is_operator = !read.words.empty() && read.words.back().text == "operator";
         const bool is_value = read.stop == '=' && !is_operator;
         has_class_ |= !is_value && is_class(read);
         if (before.find('(') != none && !is_value && !has_class_)
             end_statement(at_, true);
+    }
+
+    /// Whether the brace at at_ is that of `b{2}` in `Pair::Pair() : a(1), b{2} {}`.
+    bool initialises_member(const Specifiers &read) const {
+        const std::size_t before = text_.find_last_not_of(" \t\r\n\f\v", at_ - 1);
+        if (read.stop != '(' || before == none || !(is_word(text_[before]) || text_[before] == '>'))
+            return false;
+        const std::size_t close = closing_bracket(text_, read.end);
+        for (std::size_t at = close; at < before; ++at)
+            if (text_[at] == ':' && text_[at - 1] != ':' && text_[at + 1] != ':')
+                return true;
+        return false;
     }
 
     std::string_view text_;

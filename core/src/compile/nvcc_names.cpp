@@ -124,12 +124,6 @@ template <class Visit> void for_each_word(std::string_view text, Visit visit) {
     }
 }
 
-void replace_all(std::string &text, std::string_view word, std::string_view by) {
-    for (std::size_t at = text.find(word); at != std::string::npos;
-         at = text.find(word, at + by.size()))
-        text.replace(at, word.size(), by);
-}
-
 Table make_functions() {
     Table functions;
     for (const Group &group : groups)

@@ -33,8 +33,10 @@
 #include "mistake_hints.h"
 #include "nvcc_names.h"
 #include "nvrtc_library.h"
+#include "nvrtc_messages.h"
 #include "precompiled_headers.h"
 #include "refused_text.h"
+#include "source_text.h"
 #include "standard_headers.h"
 #include "subprocess.h"
 #include "texture_shim.h"
@@ -47,55 +49,6 @@ namespace {
 
 using Status = NvrtcOutcome::Status;
 
-bool says(const std::string &log, std::string_view phrase) {
-    return log.find(phrase) != std::string::npos;
-}
-
-/// The header that was not found; empty if the log does not report a missing header. NVRTC's
-/// message is 'could not open source file "x.h"', or 'cannot open' with a list of folders.
-std::string missing_header(const std::string &log) {
-    constexpr std::string_view phrase = " open source file \"";
-    std::size_t at = log.find(phrase);
-    if (at == std::string::npos)
-        return {};
-    at += phrase.size();
-    return log.substr(at, log.find('"', at) - at);
-}
-
-/// How to get a CUDA header that is not on this machine.
-std::string advice_for(const std::string &header) {
-    for (std::string_view library : {"cuda/", "cub/", "thrust/", "nv/"})
-        if (header.starts_with(library))
-            return "; it is in the wheel nvidia-cuda-cccl";
-    if (header.starts_with("curand"))
-        return "; it is in the wheel nvidia-curand";
-    if (header.starts_with("cuda_"))
-        return "; it is in the wheel nvidia-cuda-runtime";
-    return "; include_dirs names the folders of a program's own headers";
-}
-
-/// Why the log says that only nvcc compiles a header of CUDA; empty if it does not say this.
-std::string header_for_nvcc(const std::string &log) {
-    if (says(log, "not supported when compiling with NVRTC"))
-        return "a header does not support NVRTC, only nvcc";
-    const std::string first_line = log.substr(0, log.find("): error"));
-    return says(first_line, "/thrust/") ? "Thrust has host code, which only nvcc can compile" : "";
-}
-
-/// The undeclared type of a kernel's parameter: the compiler takes such a kernel's declaration for
-/// that of a variable. Empty if the log has no such error.
-std::string unknown_parameter_type(const std::string &log) {
-    constexpr std::string_view before = "error: identifier \"", after = "\" is undefined";
-    std::size_t at = log.find("error: attribute \"__global__\" does not apply here");
-    if (at != std::string::npos)
-        at = log.find(before, at);
-    if (at == std::string::npos)
-        return {};
-    at += before.size();
-    const std::size_t end = log.find('"', at);
-    return log.substr(std::min(end, log.size())).starts_with(after) ? log.substr(at, end - at) : "";
-}
-
 // "the command line options do not match", "PCH creation disabled because #line directive".
 constexpr std::string_view messages_about_precompiled_headers = "629,20283";
 // "incompatible redefinition of macro": INFINITY, of <cmath> and of CUDA's C++ library.
@@ -105,7 +58,7 @@ constexpr const char *messages_of_thrust = "--diag-suppress=47";
 constexpr std::string_view auto_parameter = "error: \"auto\" is not allowed here";
 constexpr std::string_view lambda_in_type = "a lambda is not allowed in an unevaluated expression";
 
-bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
+const std::string prefix_of_taken_name = "./";
 
 /// A folder that is removed when the process ends.
 std::string folder_of_this_process() {
@@ -175,9 +128,17 @@ class NvrtcCompilation {
   private:
     /// Whether the source has host code, and the log has errors of other code that nvcc has, too.
     bool has_only_errors_of_kernels(const std::string &log) const {
-        return !host_code_.definitions.empty() && attempt_.host_headers.empty() &&
-               !misses_one_of(scan_.host_names, log) && !nvcc_may_accept(log) &&
+        return !host_code_.definitions.empty() && host_header().empty() &&
+               !misses_one_of(scan_.removed, log) && !nvcc_may_accept(log) &&
                !says(log, "namespace \"std\"") && !says(log, "\" is undefined"); // the host's
+    }
+
+    /// A header that is replaced although its declarations may be needed; empty if there is none.
+    std::string host_header() const {
+        for (const std::string &name : scan_.unresolved)
+            if (is_library_header(name))
+                return name;
+        return attempt_.host_headers.empty() ? "" : *attempt_.host_headers.begin();
     }
 
     std::string folder_for_bundled_headers() const {
@@ -215,7 +176,7 @@ class NvrtcCompilation {
             attempt_.with_thrust = attempt_.for_device_by_default = true;
 
         NvrtcJob nvrtc{adapted_source(),
-                       job_.request.name,
+                       name_for_nvrtc(),
                        {"--gpu-architecture=" + compiled_architecture().name()},
                        {},
                        job_.request.name_expressions};
@@ -255,15 +216,23 @@ class NvrtcCompilation {
         command_line_.push_back(job_.request.name);
         NvrtcOutcome outcome = library_.compile(nvrtc);
         restore_names(outcome.log);
+        if (nvrtc.name != job_.request.name)
+            replace_all(outcome.log, nvrtc.name, job_.request.name);
         if (job_.keep)
             keep_files(nvrtc, outcome);
         return outcome;
     }
 
+    /// NVRTC takes `#include "kernel.cu"` for the source itself if that has this name.
+    std::string name_for_nvrtc() const {
+        const bool is_taken = scan_.included.contains(job_.request.name);
+        return is_taken ? prefix_of_taken_name + job_.request.name : job_.request.name;
+    }
+
     std::string adapted_source() {
         std::string source = job_.request.source;
         if (!host_code_.errors.empty())
-            source = remove_host_code(source, job_.request.name, host_code_, scan_.host_names);
+            source = remove_host_code(source, job_.request.name, host_code_, scan_.removed);
         if (attempt_.with_gnu_extensions_replaced)
             source = replace_gnu_extensions(source).value_or(source);
         if (attempt_.with_constants_folded) {
@@ -429,7 +398,9 @@ class NvrtcCompilation {
             host_code_.add_definitions(log);
             return attempt_.for_device_by_default = true;
         }
-        return attempt_.for_device_by_default && host_code_.add_errors(log);
+        return attempt_.for_device_by_default &&
+               (host_code_.add_errors(log) ||
+                (scan_.removed.has_class && host_code_.add_errors_of_classes(log)));
     }
 
     /// Whether the first error is in one of CUDA's own headers.
@@ -499,12 +470,12 @@ class NvrtcCompilation {
                                    outcome);
         const std::string hint = hint_for_mistake(job_.request.source, outcome.log);
         if (std::string type = unknown_parameter_type(outcome.log);
-            !type.empty() && attempt_.host_headers.empty())
+            !type.empty() && host_header().empty())
             throw_error<UnknownType>(message + ": '" + type +
                                          "', the type of a kernel's parameter, is not declared" +
                                          (hint.empty() ? "" : "; " + hint),
                                      outcome);
-        if (!hint.empty() && attempt_.host_headers.empty())
+        if (!hint.empty() && host_header().empty())
             throw_error<CompileError>(message + ": " + hint, outcome);
         const std::string for_nvcc =
             ", which only nvcc can compile" + hint_for_host_name(outcome.log);
@@ -513,10 +484,9 @@ class NvrtcCompilation {
         if (std::string header = missing_header(outcome.log); !header.empty())
             throw_error<NeedsNvcc>(
                 message + ": header '" + header + "' was not found" + advice_for(header), outcome);
-        if (!attempt_.host_headers.empty())
-            throw_error<NeedsNvcc>(message + ": <" + *attempt_.host_headers.begin() +
-                                       "> is a header for host code" + for_nvcc,
-                                   outcome);
+        if (std::string header = host_header(); !header.empty())
+            throw_error<NeedsNvcc>(
+                message + ": <" + header + "> is a header for host code" + for_nvcc, outcome);
         if (std::string reason = header_for_nvcc(outcome.log); !reason.empty())
             throw_error<NeedsNvcc>(message + ": " + reason, outcome);
         if (says(outcome.log, "may not have extern \"C\" linkage"))

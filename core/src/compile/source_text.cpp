@@ -189,6 +189,12 @@ std::vector<IncludeDirective> find_includes(std::string_view source, std::string
     return includes;
 }
 
+void replace_all(std::string &text, std::string_view word, std::string_view by) {
+    for (std::size_t at = text.find(word); at != std::string::npos;
+         at = text.find(word, at + by.size()))
+        text.replace(at, word.size(), by);
+}
+
 std::size_t closing_bracket(std::string_view blanked, std::size_t open) noexcept {
     int depth = 0;
     for (std::size_t at = open; at < blanked.size(); ++at) {

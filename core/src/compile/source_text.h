@@ -14,6 +14,8 @@ namespace pycuda::compile_detail {
            c == '$';
 }
 
+void replace_all(std::string &text, std::string_view word, std::string_view by);
+
 /// The source with every comment, and the inside of every string and character literal,
 /// replaced by spaces. Same length, same line breaks, so that positions carry over:
 ///

@@ -219,6 +219,24 @@ constexpr const char *runtime_h = R"(
 #endif
 )";
 
+// The parts of the headers of CUDA's libraries for device code.
+constexpr const char *number_types = R"(#pragma once
+#include <cuComplex.h>
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+)";
+constexpr const char *cufft_h = R"(
+#ifndef CUFFT_FORWARD
+#include <cuComplex.h>
+#define CUFFT_FORWARD -1
+#define CUFFT_INVERSE 1
+typedef float cufftReal;
+typedef double cufftDoubleReal;
+typedef cuComplex cufftComplex;
+typedef cuDoubleComplex cufftDoubleComplex;
+#endif
+)";
+
 /// The text of a replacement header is the concatenation of the texts in its row.
 struct Row {
     const char *name;
@@ -297,6 +315,40 @@ constexpr const char *built_in[] = {"device_launch_parameters.h",
                                     "crt/common_functions.h",
                                     "crt/device_double_functions.h"};
 
+struct LibraryHeader {
+    std::string_view name;
+    const char *text;
+};
+constexpr LibraryHeader library_headers[] = {{"cublas.h", number_types},
+                                             {"cublasLt.h", number_types},
+                                             {"cublasXt.h", number_types},
+                                             {"cublas_api.h", number_types},
+                                             {"cublas_v2.h", number_types},
+                                             {"cudaGL.h", nothing},
+                                             {"cudaProfiler.h", nothing},
+                                             {"cuda_gl_interop.h", nothing},
+                                             {"cuda_profiler_api.h", nothing},
+                                             {"cudnn.h", nothing},
+                                             {"cufft.h", cufft_h},
+                                             {"cufftXt.h", cufft_h},
+                                             {"cufftw.h", cufft_h},
+                                             {"curand.h", nothing},
+                                             {"cusolverDn.h", number_types},
+                                             {"cusolverMg.h", number_types},
+                                             {"cusolverRf.h", number_types},
+                                             {"cusolverSp.h", number_types},
+                                             {"cusparse.h", number_types},
+                                             {"cusparse_v2.h", number_types},
+                                             {"nccl.h", number_types},
+                                             {"nvJitLink.h", nothing},
+                                             {"nvToolsExt.h", nothing},
+                                             {"nvToolsExtCuda.h", nothing},
+                                             {"nvml.h", nothing},
+                                             {"nvrtc.h", nothing},
+                                             {"nvtx3/nvToolsExt.h", nothing},
+                                             {"nvtx3/nvToolsExtCuda.h", nothing},
+                                             {"nvtx3/nvtx3.hpp", nothing}};
+
 // Headers of the C++ library that CUDA provides as <cuda/std/...>.
 constexpr const char *from_cuda[] = {"algorithm",  "array",    "atomic",      "complex",
                                      "functional", "iterator", "limits",      "numeric",
@@ -311,6 +363,8 @@ Table make_table() {
             table[row.name] += text;
     for (const char *name : built_in)
         table[name] = nothing;
+    for (const LibraryHeader &header : library_headers)
+        table[std::string(header.name)] = header.text;
     for (std::string name : from_cuda)
         table[name] = "#pragma once\n#include <cuda/std/" + name +
                       ">\nnamespace std { using namespace cuda::std; }\n";
@@ -322,89 +376,151 @@ const Table &table_of_headers() {
     return *table;
 }
 
-constexpr std::string_view host_headers[] = {"alloca.h",
-                                             "any",
-                                             "bit",
-                                             "bitset",
-                                             "cctype",
-                                             "cerrno",
-                                             "charconv",
-                                             "chrono",
-                                             "clocale",
-                                             "codecvt",
-                                             "complex.h",
-                                             "concepts",
-                                             "condition_variable",
-                                             "csetjmp",
-                                             "csignal",
-                                             "cstdarg",
-                                             "ctype.h",
-                                             "cuchar",
-                                             "cwchar",
-                                             "cwctype",
-                                             "deque",
-                                             "dlfcn.h",
-                                             "endian.h",
-                                             "errno.h",
-                                             "exception",
-                                             "execution",
-                                             "features.h",
-                                             "fenv.h",
-                                             "filesystem",
-                                             "forward_list",
-                                             "fstream",
-                                             "future",
-                                             "iomanip",
-                                             "ios",
-                                             "iosfwd",
-                                             "iostream",
-                                             "istream",
-                                             "list",
-                                             "locale",
-                                             "locale.h",
-                                             "malloc.h",
-                                             "map",
-                                             "memory",
-                                             "memory_resource",
-                                             "mutex",
-                                             "numbers",
-                                             "omp.h",
-                                             "optional",
-                                             "ostream",
-                                             "pthread.h",
-                                             "queue",
-                                             "random",
-                                             "regex",
-                                             "scoped_allocator",
-                                             "set",
-                                             "setjmp.h",
-                                             "shared_mutex",
-                                             "signal.h",
-                                             "span",
-                                             "sstream",
-                                             "stack",
-                                             "stdarg.h",
-                                             "stdexcept",
-                                             "streambuf",
-                                             "string",
-                                             "string_view",
-                                             "strings.h",
-                                             "sys/stat.h",
-                                             "sys/time.h",
-                                             "sys/types.h",
-                                             "system_error",
-                                             "tgmath.h",
-                                             "thread",
-                                             "typeindex",
-                                             "typeinfo",
-                                             "unistd.h",
-                                             "unordered_map",
-                                             "unordered_set",
-                                             "valarray",
-                                             "values.h",
-                                             "variant",
-                                             "vector",
-                                             "wchar.h"};
+constexpr std::string_view host_headers[] = {
+    "GL/freeglut.h",
+    "GL/gl.h",
+    "GL/glew.h",
+    "GL/glext.h",
+    "GL/glu.h",
+    "GL/glut.h",
+    "GLFW/glfw3.h",
+    "alloca.h",
+    "any",
+    "argp.h",
+    "arpa/inet.h",
+    "barrier",
+    "bit",
+    "bitset",
+    "byteswap.h",
+    "ccomplex",
+    "cctype",
+    "cerrno",
+    "cfenv",
+    "charconv",
+    "chrono",
+    "clocale",
+    "codecvt",
+    "compare",
+    "complex.h",
+    "concepts",
+    "condition_variable",
+    "coroutine",
+    "csetjmp",
+    "csignal",
+    "cstdalign",
+    "cstdarg",
+    "cstdbool",
+    "ctgmath",
+    "ctype.h",
+    "cuchar",
+    "cwchar",
+    "cwctype",
+    "deque",
+    "dirent.h",
+    "dlfcn.h",
+    "endian.h",
+    "err.h",
+    "errno.h",
+    "error.h",
+    "exception",
+    "execinfo.h",
+    "execution",
+    "fcntl.h",
+    "features.h",
+    "fenv.h",
+    "filesystem",
+    "forward_list",
+    "fstream",
+    "ftw.h",
+    "future",
+    "getopt.h",
+    "glob.h",
+    "iconv.h",
+    "iomanip",
+    "ios",
+    "iosfwd",
+    "iostream",
+    "istream",
+    "langinfo.h",
+    "latch",
+    "libgen.h",
+    "list",
+    "locale",
+    "locale.h",
+    "malloc.h",
+    "map",
+    "memory",
+    "memory_resource",
+    "mpi.h",
+    "mutex",
+    "netdb.h",
+    "netinet/in.h",
+    "numbers",
+    "omp.h",
+    "optional",
+    "ostream",
+    "poll.h",
+    "pthread.h",
+    "pwd.h",
+    "queue",
+    "random",
+    "ranges",
+    "regex",
+    "sched.h",
+    "scoped_allocator",
+    "semaphore",
+    "semaphore.h",
+    "set",
+    "setjmp.h",
+    "shared_mutex",
+    "signal.h",
+    "source_location",
+    "span",
+    "sstream",
+    "stack",
+    "stdalign.h",
+    "stdarg.h",
+    "stdexcept",
+    "stdnoreturn.h",
+    "stop_token",
+    "streambuf",
+    "string",
+    "string_view",
+    "strings.h",
+    "syncstream",
+    "sys/file.h",
+    "sys/ioctl.h",
+    "sys/mman.h",
+    "sys/param.h",
+    "sys/resource.h",
+    "sys/socket.h",
+    "sys/stat.h",
+    "sys/sysinfo.h",
+    "sys/time.h",
+    "sys/timeb.h",
+    "sys/times.h",
+    "sys/types.h",
+    "sys/utsname.h",
+    "sys/wait.h",
+    "sysexits.h",
+    "syslog.h",
+    "system_error",
+    "tgmath.h",
+    "thread",
+    "typeindex",
+    "typeinfo",
+    "uchar.h",
+    "ucontext.h",
+    "unistd.h",
+    "unordered_map",
+    "unordered_set",
+    "valarray",
+    "values.h",
+    "variant",
+    "vector",
+    "version",
+    "wchar.h",
+};
 
 } // namespace
 
@@ -419,6 +535,11 @@ std::vector<std::string> names_of_host_headers() {
     for (const auto &[name, text] : table_of_headers())
         names.push_back(name);
     return names;
+}
+
+bool is_library_header(std::string_view name) {
+    return std::ranges::find(library_headers, name, &LibraryHeader::name) !=
+           std::end(library_headers);
 }
 
 bool is_host_header(std::string_view name) {

@@ -92,8 +92,10 @@ void settle(Each<std::int32_t> &index, std::uint32_t extent, AddressMode mode) n
         }
         break;
     case AddressMode::Clamp:
-        for (std::int32_t &at : index.lane)
-            at = at < 0 ? 0 : at >= n ? n - 1 : at;
+        for (std::int32_t &at : index.lane) {
+            at = at < 0 ? 0 : at;
+            at = at > n - 1 ? n - 1 : at;
+        }
         break;
     case AddressMode::Border:
         for (std::int32_t &at : index.lane)
@@ -118,26 +120,34 @@ void point_axis(const Texture &texture, const Each<float> &x, std::uint32_t exte
 
 void linear_axis(const Texture &texture, const Each<float> &x, std::uint32_t extent,
                  AddressMode mode, Axis &axis) noexcept {
-    Each<double> fixed; // in units of 1/256 texel, from the middle of the first one
+    Each<std::int32_t> fixed; // in units of 1/256 texel, from the middle of the first one
     if (texture.normalized) {
-        scale(x, extent, mode, fixed);
-        for (double &at : fixed.lane)
-            at = floor_of((at + 0x1p12) * 0x1p-13) - 128;
-    } else {
+        Each<double> scaled;
+        scale(x, extent, mode, scaled);
         for (unsigned n = 0; n < kLanes; n++)
-            fixed[n] = floor_of(static_cast<double>(x[n]) * 256 + 0.5) - 128;
+            fixed[n] = static_cast<std::int32_t>(floor_of((scaled[n] + 0x1p12) * 0x1p-13)) - 128;
+    } else {
+        const float beyond = static_cast<float>(extent) + 1; // all there is the same texel
+        for (unsigned n = 0; n < kLanes; n++) {
+            float near = x[n] < -2.0F ? -2.0F : x[n];
+            near = near > beyond ? beyond : near;
+            near *= 256;
+            // The rest after the point is exact, or rounded without passing one half.
+            const std::int32_t whole = floor_of(near);
+            const float rest = near - static_cast<float>(whole);
+            fixed[n] = whole + (rest >= 0.5F ? 1 : 0) - 128;
+        }
     }
     if (mode == AddressMode::Clamp) { // beyond the last texel's middle it is alone
-        const double last = (static_cast<double>(extent) - 1) * 256;
-        for (double &at : fixed.lane) {
+        const auto last = static_cast<std::int32_t>(extent - 1) * 256;
+        for (std::int32_t &at : fixed.lane) {
             at = at < 0 ? 0 : at;
             at = at > last ? last : at;
         }
     }
     for (unsigned n = 0; n < kLanes; n++) {
-        const double whole = floor_of(fixed[n] * 0x1p-8);
-        axis.first[n] = static_cast<std::int32_t>(whole);
-        axis.weight[n] = static_cast<std::int32_t>(fixed[n] - whole * 256);
+        axis.first[n] = fixed[n] >> 8;
+        axis.weight[n] = fixed[n] & 255;
         axis.second[n] = axis.first[n] + 1;
     }
     if (mode == AddressMode::Mirror)
@@ -358,17 +368,22 @@ class WarpFetch {
         for (unsigned c = 0; c < texture_.channels; c++) {
             if (!reads_integers())
                 to_floats(texture_.type, values[c]);
+            const std::uint32_t beyond = outside.bits[c];
             for (unsigned n = 0; n < kLanes; n++)
-                values[c][n] = border[n] < 0 ? outside.bits[c] : values[c][n];
+                values[c][n] = border[n] < 0 ? beyond : values[c][n];
         }
         give(values);
     }
 
-    /// The sums of the texels times their weights.
-    template <class Sum, class Convert>
-    void add_corners(const Axis *axes, const Sum (&outside)[kMostChannels],
-                     Each<Sum> (&sums)[kMostChannels], Convert convert) noexcept {
+    /// The sums of the texels times their weights. `convert` gives the bits of a number of the same
+    /// width as `outside`, the border's, which `widen` makes a Sum.
+    template <class Sum, class Convert, class Widen>
+    void add_corners(const Axis *axes, const std::uint32_t (&outside)[kMostChannels],
+                     Each<Sum> (&sums)[kMostChannels], Convert convert, Widen widen) noexcept {
         const unsigned corners = 1U << dimensions();
+        for (unsigned c = 0; c < texture_.channels; c++)
+            for (Sum &sum : sums[c].lane)
+                sum = 0;
         for (unsigned corner = 0; corner < corners; corner++) {
             Each<std::uint32_t> places{};
             Each<std::int32_t> border{}, weight;
@@ -382,12 +397,16 @@ class WarpFetch {
             weigh(axes, corner, weight);
             Channels values;
             read_texels(texture_, base_, places, values);
-            for (unsigned c = 0; c < texture_.channels; c++)
+            for (unsigned c = 0; c < texture_.channels; c++) {
+                Each<std::uint32_t> chosen; // 0 without weight, whatever the texel is
+                const std::uint32_t beyond = outside[c];
                 for (unsigned n = 0; n < kLanes; n++) {
-                    const Sum value = border[n] < 0 ? outside[c] : convert(values[c][n]);
-                    const Sum part = value * static_cast<Sum>(weight[n]);
-                    sums[c][n] += weight[n] != 0 ? part : Sum{};
+                    const std::uint32_t bits = convert(values[c][n]);
+                    chosen[n] = (border[n] < 0 ? beyond : bits) & (weight[n] != 0 ? ~0U : 0);
                 }
+                for (unsigned n = 0; n < kLanes; n++)
+                    sums[c][n] += widen(chosen[n]) * static_cast<Sum>(weight[n]);
+            }
         }
     }
 
@@ -413,35 +432,31 @@ class WarpFetch {
         const Texel border = border_texel(texture_);
         switch (texture_.type) {
         case TexelType::U8:
-            return steps(axes, border, 65535,
-                         [](std::uint32_t bits) { return static_cast<std::int32_t>(bits) * 257; });
+            return steps(axes, border, 65535, [](std::uint32_t bits) { return bits * 257; });
         case TexelType::U16:
-            return steps(axes, border, 65535,
-                         [](std::uint32_t bits) { return static_cast<std::int32_t>(bits); });
+            return steps(axes, border, 65535, [](std::uint32_t bits) { return bits; });
         case TexelType::S16:
             return steps(axes, border, 32767, [](std::uint32_t bits) {
                 const auto value = static_cast<std::int32_t>(bits);
-                return value < -32767 ? -32767 : value;
+                return static_cast<std::uint32_t>(value < -32767 ? -32767 : value);
             });
         case TexelType::F16:
-            return floats(axes, border, [](std::uint32_t bits) {
-                return static_cast<double>(float_of(widened_half(bits)));
-            });
+            return floats(axes, border, widened_half);
         default:
-            return floats(axes, border,
-                          [](std::uint32_t bits) { return static_cast<double>(float_of(bits)); });
+            return floats(axes, border, [](std::uint32_t bits) { return bits; });
         }
     }
 
     /// Of integers, which become `count` steps from 0 to 1.
     template <class Convert>
     void steps(const Axis *axes, const Texel &border, float count, Convert convert) noexcept {
-        std::int32_t outside[kMostChannels];
+        std::uint32_t outside[kMostChannels];
         for (unsigned c = 0; c < kMostChannels; c++)
-            outside[c] = static_cast<std::int32_t>(
-                std::round(static_cast<double>(border.as_float(c)) * static_cast<double>(count)));
-        Each<std::int32_t> sums[kMostChannels]{};
-        add_corners(axes, outside, sums, convert);
+            outside[c] = static_cast<std::uint32_t>(static_cast<std::int32_t>(
+                std::round(static_cast<double>(border.as_float(c)) * static_cast<double>(count))));
+        Each<std::int32_t> sums[kMostChannels];
+        add_corners(axes, outside, sums, convert,
+                    [](std::uint32_t bits) { return static_cast<std::int32_t>(bits); });
         Channels values;
         for (unsigned c = 0; c < texture_.channels; c++)
             for (unsigned n = 0; n < kLanes; n++) {
@@ -454,11 +469,9 @@ class WarpFetch {
 
     template <class Convert>
     void floats(const Axis *axes, const Texel &border, Convert convert) noexcept {
-        double outside[kMostChannels];
-        for (unsigned c = 0; c < kMostChannels; c++)
-            outside[c] = border.as_float(c);
-        Each<double> sums[kMostChannels]{};
-        add_corners(axes, outside, sums, convert);
+        Each<double> sums[kMostChannels];
+        add_corners(axes, border.bits, sums, convert,
+                    [](std::uint32_t bits) { return static_cast<double>(float_of(bits)); });
         Channels values;
         for (unsigned c = 0; c < texture_.channels; c++) {
             if (texture_.type == TexelType::F16) {

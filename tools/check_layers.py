@@ -200,7 +200,7 @@ PROCESSOR = re.compile(
     r"|gregs|uc_mcontext|[ixe]mmintrin\.h|Intrinsics(X86|AArch64)\.h|x86_(avx|sse)\w*|aarch64_\w+|arm_neon\.h|stmxcsr|ldmxcsr|fpcr|cpuid)\b"
 )
 
-# What no C++ file of the library may say, except for the one file named: a pattern, the file, the rule.
+# What no C++ file of the library may say, except for the files named: a pattern, the files, the rule.
 RULES = [
     (
         re.compile(r"=\s*(pycuda::)?current_stream\(\)\s*[,)]"),
@@ -218,6 +218,16 @@ RULES = [
         re.compile(r"\bimage_kind\(\)\s*[!=]="),
         "core/src/objects/device_traits.cpp",
         "only device_traits.h asks which driver it is",
+    ),
+    (
+        re.compile(r"\bstd::(recursive_|shared_)?mutex\b"),
+        ("caller_lock.h", "library_call.cpp", "progress_line.cpp", "progress_line.h"),
+        "a thread that waits for a std::mutex keeps Python's lock; use CallerMutex of caller_lock.h",
+    ),
+    (
+        re.compile(r"^[ \t]+static (const )?nb::\w+ \w+ =(?!\s*nb::type<)", re.M),
+        "",
+        "a static local may not run Python code to begin with; use KeptObject of python_object.h",
     ),
 ]
 
@@ -353,7 +363,7 @@ def check_processor(path: Path, code: str, report: Report) -> None:
 
 
 def check_rules(path: Path, code: str, report: Report) -> None:
-    """Checks RULES in the library. An exception that is a suffix applies to all files that end so."""
+    """Checks RULES in the library. An exception is one ending of paths, or several."""
     if not is_within(path, {"core", "python/src"}):
         return
     for pattern, exception, rule in RULES:

@@ -36,22 +36,20 @@ nb::object value_of(nb::handle table, PyObject *key) {
 
 // NumPy's functions
 
-nb::handle function_protocol() {
-    static const nb::handle loaded =
-        nb::module_::import_("pycuda.arrays.protocols.numpy_functions").release();
-    return loaded;
-}
-
 /// Our function in the place of one of NumPy's. Invalid if there is none.
 nb::object function_for(PyObject *theirs) {
-    static const nb::handle table = function_protocol().attr("functions")().release();
-    return value_of(table, theirs);
+    static constinit KeptObject table;
+    return value_of(table.get([]() -> nb::object {
+        return nb::module_::import_("pycuda.arrays.protocols.numpy_functions").attr("functions")();
+    }),
+                    theirs);
 }
 
 PyTypeObject *numpy_array_class() {
-    static const nb::handle loaded =
-        nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
-    return reinterpret_cast<PyTypeObject *>(loaded.ptr());
+    static constinit KeptObject type;
+    return reinterpret_cast<PyTypeObject *>(
+        type.get([]() -> nb::object { return nb::module_::import_("numpy").attr("ndarray"); })
+            .ptr());
 }
 
 /// Whether all are classes of arrays of the device, or NumPy's own class.
@@ -83,7 +81,7 @@ PyObject *call_for_numpy(PyObject *self, PyObject *const *args, Py_ssize_t count
                 context.enter();
                 return PyObject_Call(ours.ptr(), args[2], args[3]);
             }
-        return function_protocol()
+        return nb::module_::import_("pycuda.arrays.protocols.numpy_functions")
             .attr("array_function")(nb::handle(self), nb::handle(args[0]), nb::handle(args[1]),
                                     nb::handle(args[2]), nb::handle(args[3]))
             .release()
@@ -93,16 +91,13 @@ PyObject *call_for_numpy(PyObject *self, PyObject *const *args, Py_ssize_t count
 
 // NumPy's ufuncs
 
-nb::handle ufunc_protocol() {
-    static const nb::handle loaded =
-        nb::module_::import_("pycuda.arrays.protocols.numpy_ufuncs").release();
-    return loaded;
-}
+nb::object ufunc_protocol() { return nb::module_::import_("pycuda.arrays.protocols.numpy_ufuncs"); }
 
 /// The number of the operation of a ufunc; empty if there is none.
 std::optional<unsigned> operation_of(PyObject *ufunc) {
-    static const nb::handle table = ufunc_protocol().attr("operations")().release();
-    const nb::object number = value_of(table, ufunc);
+    static constinit KeptObject table;
+    const nb::object number = value_of(
+        table.get([]() -> nb::object { return ufunc_protocol().attr("operations")(); }), ufunc);
     if (!number.is_valid())
         return {};
     return nb::cast<unsigned>(number);
@@ -134,7 +129,9 @@ nb::object plain_result(PyObject *const *args, Py_ssize_t count) {
 
 /// The call of the protocol in Python: array_ufunc(self, ufunc, method, *operands, **keywords).
 PyObject *call_python(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-    static const nb::handle function = nb::object(ufunc_protocol().attr("array_ufunc")).release();
+    static constinit KeptObject kept;
+    const nb::handle function =
+        kept.get([]() -> nb::object { return ufunc_protocol().attr("array_ufunc"); });
     const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
     std::vector<PyObject *> all = {self};
     all.insert(all.end(), args, args + count + named);

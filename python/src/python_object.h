@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 
@@ -38,6 +39,25 @@ inline bool truth_of(nb::handle object) {
 /// A number of bytes, for an argument with the name `what`: an int that is not negative. Throws
 /// TypeError or ValueError.
 std::size_t byte_count(nb::handle object, const char *what);
+
+/// An object that Python code makes at its first use, and that is kept for ever. As a static local
+/// variable, `static constinit KeptObject`: a static local with an initialiser locks a guard while
+/// Python runs, so a second thread would wait for the guard with the GIL that the first one needs.
+class KeptObject {
+  public:
+    /// `make` may run twice, in two threads.
+    template <class Make> nb::handle get(Make &&make) {
+        if (PyObject *known = object_.load(std::memory_order_acquire)) [[likely]]
+            return known;
+        nb::object made = make();
+        PyObject *first = nullptr; // another thread may have stored one
+        return object_.compare_exchange_strong(first, made.ptr()) ? made.release()
+                                                                  : nb::handle(first);
+    }
+
+  private:
+    std::atomic<PyObject *> object_{nullptr};
+};
 
 inline PyTypeObject *type_of(nb::handle object) { return Py_TYPE(object.ptr()); }
 

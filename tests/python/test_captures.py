@@ -377,3 +377,17 @@ def test_references_of_a_capture_do_not_leak(stream):
 
         captured(work, stream)
     assert soon(lambda: sys.getrefcount(x) <= before + 1)
+
+
+def test_ufunc_at_of_a_view_is_captured(stream):
+    x = gpuarray.zeros(16, np.float64)
+    indices = gpuarray.to_gpu(np.array([1, 3, 1]))
+    with cuda.capture(stream) as recording, stream:
+        np.add.at(x[::2], indices, 1.0)
+    graph = recording.graph.instantiate()
+    for _ in range(3):
+        graph.launch(stream)
+    stream.synchronize()
+    want = np.zeros(16)
+    want[[2, 6]] = 6, 3
+    np.testing.assert_array_equal(x.get(), want)

@@ -152,3 +152,31 @@ def test_a_wait_ends_while_other_threads_launch(device, primary_context):
     finally:
         done.set()
         busy.join()
+
+
+def test_the_first_calls_of_numpy_come_from_several_threads(run_program):
+    """What the first call imports must not be waited for with the GIL."""
+    done = run_program(
+        """
+        import sys, threading
+        import numpy as np
+        import pycuda.autoinit
+        from pycuda import gpuarray
+
+        sys.setswitchinterval(1e-6)
+        x = gpuarray.zeros(8, np.float32)
+        ready, results = threading.Barrier(8), []
+
+        def call():
+            ready.wait()
+            results.append(float((np.sum(x) + np.add(x, 1).get()[0]).get()))
+
+        threads = [threading.Thread(target=call, daemon=True) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        print(results)
+        """
+    )
+    assert (done.stdout, done.stderr) == (f"{[1.0] * 8}\n", "")

@@ -76,6 +76,16 @@ def test_correct_files_pass(tmp_path):
         ),
         (
             "core/src/bad.cpp",
+            "// bad.cpp -- a test.\nstd::mutex mutex;\n",
+            "core/src/bad.cpp:2: a thread that waits for a std::mutex keeps Python's lock",
+        ),
+        (
+            "python/src/bad.cpp",
+            "// bad.cpp -- a test.\nvoid f() {\n    static const nb::handle x = made();\n}\n",
+            "python/src/bad.cpp:3: a static local may not run Python code to begin with",
+        ),
+        (
+            "core/src/bad.cpp",
             "// bad.cpp -- a test.\n#include <cudaProfiler.h>\n",
             "core/src/bad.cpp:2: <cudaProfiler.h> may be included in tests and benchmarks",
         ),

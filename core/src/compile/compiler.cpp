@@ -22,6 +22,8 @@
 #include "struct_attributes.h"
 #include "texture_shim.h"
 
+#include <pycuda/caller_lock.h>
+
 namespace fs = std::filesystem;
 
 namespace pycuda {
@@ -38,7 +40,7 @@ MemoryCache &memory_cache() {
 }
 
 struct KernelHeaders {
-    std::mutex mutex;
+    CallerMutex mutex;
     std::string directory;
 };
 

@@ -14,6 +14,8 @@
 #include "pycuda/compile_error.h"
 #include "pycuda/compiler.h"
 
+#include <pycuda/caller_lock.h>
+
 namespace fs = std::filesystem;
 
 namespace pycuda {
@@ -45,7 +47,7 @@ constexpr const char *settings[] = {"PYCUDA_NVRTC", "CUDA_HOME", "CUDA_PATH", "V
                                     "CONDA_PREFIX"};
 
 struct Search {
-    std::mutex mutex;
+    CallerMutex mutex;
     std::vector<std::string> added_directories;
     std::atomic<unsigned> generation = 0; // counts changes of added_directories
     std::string remembered_settings;

@@ -3,6 +3,8 @@
 
 #include "source_text.h"
 
+#include <pycuda/caller_lock.h>
+
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -13,7 +15,7 @@ namespace pycuda::compile_detail {
 namespace {
 
 struct Known {
-    std::mutex mutex;
+    CallerMutex mutex;
     std::set<std::string> keys;
 };
 

@@ -12,6 +12,8 @@
 #include "dependency.h"
 #include "pycuda/compiler.h"
 
+#include <pycuda/caller_lock.h>
+
 namespace pycuda::compile_detail {
 
 /// Keeps the most recently used images up to a number of bytes. Any thread may call.
@@ -37,7 +39,7 @@ class MemoryCache {
     void erase(Entries::iterator entry);
 
     const std::size_t capacity_;
-    std::mutex mutex_;
+    CallerMutex mutex_;
     Entries entries_;
     std::unordered_map<std::string_view, Entries::iterator> by_key_; // keys lie in the entries
     std::size_t size_ = 0;

@@ -10,6 +10,8 @@
 #include "compiler_search.h"
 #include "pycuda/jit_linker.h"
 
+#include <pycuda/caller_lock.h>
+
 namespace pycuda::compile_detail {
 namespace {
 
@@ -47,7 +49,7 @@ class Symbols {
 } // namespace
 
 const NvJitLinkLibrary &NvJitLinkLibrary::open() {
-    static std::mutex mutex;
+    static CallerMutex mutex;
     static std::unique_ptr<NvJitLinkLibrary> &library = *new std::unique_ptr<NvJitLinkLibrary>;
     std::scoped_lock lock(mutex);
     if (library)

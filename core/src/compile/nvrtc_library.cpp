@@ -12,6 +12,8 @@
 
 #include "pycuda/compile_error.h"
 
+#include <pycuda/caller_lock.h>
+
 namespace pycuda::compile_detail {
 namespace {
 
@@ -46,7 +48,7 @@ class NvrtcLibrary::ProgramOwner {
 };
 
 const NvrtcLibrary &NvrtcLibrary::open(const NvrtcLocation &location) {
-    static std::mutex mutex;
+    static CallerMutex mutex;
     static auto *opened = new std::map<std::string, std::unique_ptr<NvrtcLibrary>>;
     std::scoped_lock lock(mutex);
     std::unique_ptr<NvrtcLibrary> &library = (*opened)[location.library];

@@ -1,6 +1,8 @@
 // precompiled_headers.cpp -- folders named by process, and their limit.
 #include "precompiled_headers.h"
 
+#include <pycuda/caller_lock.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -71,7 +73,7 @@ std::uint64_t clean(const fs::path &folders) {
 
 /// The folder of this process, which is removed at its end.
 struct OwnFolder {
-    std::mutex mutex;
+    CallerMutex mutex;
     fs::path path;
     std::set<std::string> made_for; // headers
 };

@@ -195,8 +195,8 @@ const Driver &open_driver(DeviceProbe probe) {
     return driver;
 }
 
-std::mutex &loading() {
-    static auto *mutex = new std::mutex;
+CallerMutex &loading() {
+    static auto *mutex = new CallerMutex;
     return *mutex;
 }
 

@@ -10,6 +10,7 @@
 #include "driver/library.h"
 
 #include <abi/driver_types.h>
+#include <pycuda/caller_lock.h>
 #include <pycuda/check_modes.h>
 #include <pycuda/error.h>
 #include <pycuda/softcuda_library.h>
@@ -42,7 +43,7 @@ std::filesystem::path own_folder() {
 
 /// The argument of set_softcuda_library(); empty before the call.
 struct ChosenLibrary {
-    std::mutex mutex;
+    CallerMutex mutex;
     std::string path;
 };
 

@@ -6,6 +6,8 @@
 
 #include "libraries/nvidia_library.h"
 
+#include <pycuda/caller_lock.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -97,7 +99,7 @@ class CuptiTimeline {
     const LibraryFunction<int(std::uint8_t *, std::size_t, void **)> next_record_;
     const LibraryFunction<int(std::uint64_t *)> timestamp_;
 
-    std::mutex mutex_;
+    CallerMutex mutex_;
     bool is_registered_ = false;
     std::vector<std::pair<Kernel, Launches>> kernels_; ///< in the order of their first records
     std::map<Kernel, std::size_t> places_;             ///< in kernels_

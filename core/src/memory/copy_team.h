@@ -2,6 +2,8 @@
 // bus.
 #pragma once
 
+#include <pycuda/caller_lock.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +32,7 @@ class CopyTeam {
 
     const unsigned helpers_;
     std::once_flag started_;
-    std::mutex one_job_;
+    CallerMutex one_job_;
 
     // Chunk numbers continue over all jobs, so a number identifies one chunk of one job.
     std::atomic<std::uint64_t> next_{0};     ///< the next chunk to copy
@@ -59,7 +61,7 @@ class [[nodiscard]] CopyTeam::Job {
 
   private:
     CopyTeam &team_;
-    const std::unique_lock<std::mutex> alone_;
+    const std::unique_lock<CallerMutex> alone_;
     const std::function<void(std::size_t)> copy_;
 };
 

@@ -120,19 +120,22 @@ def at(ufunc, a, indices, b=None) -> None:
 
 @on_own_device
 def _at(a, ufunc, indices, b) -> None:
+    whole = a if a._c_contiguous else a.copy("C")
+    _at_contiguous(whole, ufunc, indices, b)
+    if whole is not a:
+        a[...] = whole
+
+
+def _at_contiguous(a, ufunc, indices, b) -> None:
     name = ufunc.__name__
     if b is not None:
         b = _values_of_engine(name, a, b)
-        if b.dtype == a.dtype and a._c_contiguous and can_combine_rows(name, a.dtype):
+        if b.dtype == a.dtype and can_combine_rows(name, a.dtype):
             return _combine(name, a, indices, b)
     places = arange_of(a.size)._reshape(a.shape)[indices]
     if b is not None:
         b = broadcast_to(b, places.shape)._ravel()
-    places = places._ravel()
-    flat = a._ravel() if a._c_contiguous else a.copy("C")._ravel()
-    _at_flat(ufunc, flat, places, b)
-    if not a._c_contiguous:
-        a[...] = flat._reshape(a.shape)
+    _at_flat(ufunc, a._ravel(), places._ravel(), b)
 
 
 def _values_of_engine(name: str, a, b):

@@ -4,7 +4,7 @@
 
 The rows come from the registry of array functions (function_calls.py), so a new function has a row. Each row is
 measured for 1 Ki and 1 Mi elements, and for 64 Mi on a GPU or 4 Mi on the CPU; contiguous and with every second
-element; float32 and float64. ``--quick`` measures contiguous float32 arrays of 1 Ki and 1 Mi elements only.
+element; float32 and float64. ``--quick`` measures contiguous float32 arrays of 1 Ki and 1 Mi elements only; ``--sizes`` and ``--kinds`` name others.
 ``--seconds`` ends the measurement after this time: rows not reached are counted in the last line. Each row is printed on
 stderr as soon as it is measured.
 
@@ -236,6 +236,11 @@ def main() -> None:
         "--worst", type=int, default=0, help="print this many rows only"
     )
     parser.add_argument("--sizes", default="", help="for example '1 Ki,64 Mi'")
+    parser.add_argument(
+        "--kinds",
+        default="",
+        help="for example 'f4,f4 strided,f8,i4': types and layouts",
+    )
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -250,7 +255,11 @@ def main() -> None:
         else SIZES[: 2 if options.quick else 3]
     )
     kinds = [("f4", False)]
-    if not options.quick:
+    if options.kinds:
+        kinds = [
+            (one[:2], one.endswith(" strided")) for one in options.kinds.split(",")
+        ]
+    elif not options.quick:
         kinds += [("f4", True), ("f8", False)]
     rows, left, too_long, wrong = [], 0, set(), set()
     for dtype, strided in kinds:

@@ -37,8 +37,6 @@ REASONS = {
     "einsum(optimize=...) plans by itself": "einsum_path",
     "of polynomials there is polyval(), polyfit(), roots(), vander(); the rest works on few numbers, for the host": """
         poly polyadd polyder polydiv polyint polymul polysub""",
-    "not written yet": """
-        unwrap i0 piecewise trim_zeros packbits unpackbits mask_indices""",
     "dates are not types of the device": """
         busday_count busday_offset datetime_as_string datetime_data is_busday isnat""",
     "matrices of the class numpy.matrix, not of arrays": "asmatrix bmat",
@@ -51,10 +49,10 @@ REASONS = {
 
 # Functions whose arguments are never device arrays.
 HOST = set(
-    """base_repr binary_repr bartlett blackman broadcast_shapes can_cast common_type
+    """base_repr binary_repr broadcast_shapes can_cast common_type
     diag_indices format_float_positional format_float_scientific from_dlpack frombuffer fromfile
     fromfunction fromiter fromregex fromstring genfromtxt get_include get_printoptions getbufsize
-    geterr geterrcall hamming hanning info isdtype isscalar issubdtype iterable kaiser loadtxt
+    geterr geterrcall info isdtype isscalar issubdtype iterable loadtxt
     min_scalar_type mintypecode printoptions promote_types result_type set_printoptions setbufsize
     seterr seterrcall show_config show_runtime test typename fft.fftfreq fft.rfftfreq""".split()
 )

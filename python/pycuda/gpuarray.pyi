@@ -88,12 +88,14 @@ from pycuda.arrays.shapes.views import atleast_1d as atleast_1d
 from pycuda.arrays.shapes.views import atleast_2d as atleast_2d
 from pycuda.arrays.shapes.views import atleast_3d as atleast_3d
 from pycuda.arrays.reductions.means import average as average
+from pycuda.arrays.creation.tapers import bartlett as bartlett
 from pycuda.arrays.statistics.histograms import bincount as bincount
 
 bitwise_and: _UniversalFunction
 bitwise_count: _UniversalFunction
 bitwise_or: _UniversalFunction
 bitwise_xor: _UniversalFunction
+from pycuda.arrays.creation.tapers import blackman as blackman
 from pycuda.arrays.shapes.joining import block as block
 from pycuda.arrays.shapes.views import broadcast_arrays as broadcast_arrays
 from pycuda.arrays.shapes.views import broadcast_to as broadcast_to
@@ -202,6 +204,9 @@ from pycuda.arrays.numerics.differences import gradient as gradient
 
 greater: _UniversalFunction
 greater_equal: _UniversalFunction
+from pycuda.arrays.creation.tapers import hamming as hamming
+from pycuda.arrays.creation.tapers import hanning as hanning
+
 heaviside: _UniversalFunction
 from pycuda.arrays.statistics.histograms import histogram as histogram
 from pycuda.arrays.statistics.histograms import histogram2d as histogram2d
@@ -213,6 +218,7 @@ from pycuda.arrays.shapes.splitting import hsplit as hsplit
 from pycuda.arrays.shapes.joining import hstack as hstack
 
 hypot: _UniversalFunction
+i0: _UniversalFunction
 from pycuda.arrays.creation.filled import identity as identity
 from pycuda.arrays.protocols.pycuda_functions import if_positive as if_positive
 from pycuda.arrays.shapes.queries import imag as imag
@@ -237,6 +243,7 @@ from pycuda.arrays.elementwise.comparing import isposinf as isposinf
 from pycuda.arrays.elementwise.comparing import isreal as isreal
 from pycuda.arrays.shapes.queries import isrealobj as isrealobj
 from pycuda.arrays.indexing.grids import ix_ as ix_
+from pycuda.arrays.creation.tapers import kaiser as kaiser
 from pycuda.arrays.linalg.products import kron as kron
 
 lcm: _UniversalFunction
@@ -259,6 +266,7 @@ logical_not: _UniversalFunction
 logical_or: _UniversalFunction
 logical_xor: _UniversalFunction
 from pycuda.arrays.creation.ranges import logspace as logspace
+from pycuda.arrays.indexing.triangles import mask_indices as mask_indices
 from pycuda.arrays.linalg.products import matmul as matmul
 from pycuda.arrays.linalg.products import matrix_power as matrix_power
 from pycuda.arrays.shapes.views import matrix_transpose as matrix_transpose
@@ -333,10 +341,12 @@ def ones_like(
 ) -> GPUArray: ...
 
 from pycuda.arrays.linalg.vectors import outer as outer
+from pycuda.arrays.elementwise.bits import packbits as packbits
 from pycuda.arrays.shapes.padding import pad as pad
 from pycuda.arrays.sorting.sorting import partition as partition
 from pycuda.arrays.statistics.quantiles import percentile as percentile
 from pycuda.arrays.shapes.views import permute_dims as permute_dims
+from pycuda.arrays.indexing.choosing import piecewise as piecewise
 from pycuda.arrays.indexing.assigning import place as place
 from pycuda.arrays.numerics.polynomials import polyfit as polyfit
 from pycuda.arrays.numerics.polynomials import polyval as polyval
@@ -426,6 +436,7 @@ from pycuda.arrays.indexing.triangles import tri as tri
 from pycuda.arrays.indexing.triangles import tril as tril
 from pycuda.arrays.indexing.triangles import tril_indices as tril_indices
 from pycuda.arrays.indexing.triangles import tril_indices_from as tril_indices_from
+from pycuda.arrays.shapes.trimming import trim_zeros as trim_zeros
 from pycuda.arrays.indexing.triangles import triu as triu
 from pycuda.arrays.indexing.triangles import triu_indices as triu_indices
 from pycuda.arrays.indexing.triangles import triu_indices_from as triu_indices_from
@@ -437,8 +448,10 @@ from pycuda.arrays.sorting.unique import unique_all as unique_all
 from pycuda.arrays.sorting.unique import unique_counts as unique_counts
 from pycuda.arrays.sorting.unique import unique_inverse as unique_inverse
 from pycuda.arrays.sorting.unique import unique_values as unique_values
+from pycuda.arrays.elementwise.bits import unpackbits as unpackbits
 from pycuda.arrays.indexing.grids import unravel_index as unravel_index
 from pycuda.arrays.shapes.splitting import unstack as unstack
+from pycuda.arrays.numerics.differences import unwrap as unwrap
 from pycuda.arrays.numerics.polynomials import vander as vander
 from pycuda.arrays.reductions.means import var as var
 from pycuda.arrays.protocols.pycuda_functions import vdot as vdot

@@ -1,4 +1,4 @@
-"""Arrays put together from several arrays: choose(), select()."""
+"""Arrays put together from several arrays: choose(), select(), piecewise()."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array, put_back, put_into
-from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.indexing.assigning import copyto
 from pycuda.arrays.indexing.grids import record_check
 from pycuda.arrays.indexing.indices import (
@@ -85,6 +85,53 @@ def select(condlist, choicelist, default=0):
     copyto(result, choices.pop(), "unsafe")
     for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
         copyto(result, choice, "unsafe", condition)
+    return result
+
+
+@public()
+def piecewise(x, condlist, funclist, *args, **kw):
+    """Evaluate a function that is defined by pieces.
+
+    condlist: arrays of bool, one for each piece. Where several hold, the last one counts.
+    funclist: for each piece a number, an array that fits its elements, or a function of these elements. One more than
+        conditions: the last one is for elements where no condition holds, which are 0 otherwise.
+    args, kw: further arguments of the functions.
+
+    A function gets a vector of the elements of its piece, so their number is read back from the device; numbers do not
+    need that. Returns an array of the shape and type of ``x``. Raises ValueError for other lengths of the lists.
+
+    >>> x = gpuarray.array([-2.0, 0.0, 3.0])
+    >>> gpuarray.piecewise(x, [x < 0, x > 1], [lambda part: -part, 10])
+    array([ 2.,  0., 10.])
+    """
+    x = as_array(x)
+    is_one = np.isscalar(condlist) or (
+        not isinstance(condlist, (list, tuple, np.ndarray, _driver.ArrayBase))
+    )
+    if not is_one and len(condlist) and x.ndim:
+        first = condlist[0]
+        is_one = not isinstance(first, (list, tuple, np.ndarray, _driver.ArrayBase))
+        is_one = is_one or getattr(first, "ndim", 1) == 0
+    conditions = [condlist] if is_one else list(condlist)
+    conditions = [as_array(one).astype(bool, copy=False) for one in conditions]
+    if len(funclist) == len(conditions) + 1:
+        anywhere = conditions[0]
+        for one in conditions[1:]:
+            anywhere = anywhere | one
+        conditions.append(~anywhere)
+    elif len(funclist) != len(conditions):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are "
+            f"expected, not {len(funclist)}"
+        )
+    result = zeros(x.shape, x.dtype)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if not callable(function):
+            result[condition] = function
+            continue
+        part = x[condition]
+        if part.size:
+            result[condition] = function(part, *args, **kw)
     return result
 
 

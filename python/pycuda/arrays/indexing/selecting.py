@@ -165,6 +165,9 @@ def compress(condition, a, axis=None, out=None):
     mask = as_array(condition)
     if mask.ndim != 1:
         raise ValueError(f"the condition must be a vector, not of {mask.ndim} axes")
+    array = as_array(a)
+    if out is None and (axis is None or array.ndim == 1) and mask.size <= array.size:
+        return _where_true(array._ravel()[: mask.size], mask)
     return take(a, nonzero(mask)[0], axis, out)
 
 
@@ -181,4 +184,12 @@ def extract(condition, arr):
     >>> gpuarray.extract(x > 3, x)
     array([5, 9])
     """
-    return take(arr, nonzero(as_array(condition)._ravel())[0])
+    array, mask = as_array(arr)._ravel(), as_array(condition)._ravel()
+    if mask.size <= array.size:
+        return _where_true(array[: mask.size], mask)
+    return take(array, nonzero(mask)[0])
+
+
+def _where_true(array, mask):
+    """The elements of a vector where another one of the same length is not zero."""
+    return array[mask if mask.dtype.kind == "b" else mask != 0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda.arrays.creation.conversion import as_array
-from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.creation.filled import ones, zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.assigning import values_for, want_own
 from pycuda.arrays.indexing.selecting import nonzero, where
@@ -127,6 +127,20 @@ def _copied_triangle(array, k: int, keep_below: bool):
 
 def _triangle_indices(mask) -> tuple:
     return nonzero(mask)
+
+
+@public()
+def mask_indices(n: int, mask_func, k: int = 0) -> tuple:
+    """Find the indices (rows, columns) that a function of matrices selects.
+
+    n: the number of rows and of columns.
+    mask_func: a function of a matrix and ``k``, such as :func:`triu`. The elements that it keeps are selected.
+    k: its second argument.
+
+    >>> [one.get().tolist() for one in gpuarray.mask_indices(2, gpuarray.triu)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    return nonzero(mask_func(ones((n, n), np.int64), k) != 0)
 
 
 @public()

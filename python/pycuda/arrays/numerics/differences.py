@@ -84,6 +84,48 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 @public()
+def unwrap(p, discont=None, axis: int = -1, *, period=6.283185307179586):
+    """Add multiples of a period to elements, so that no step to the next one is larger than half a period.
+
+    discont: steps below it stay as they are; by default half a period, which is also the least one that counts.
+    axis: the axis, by default the last one.
+    period: the period, by default 2 pi.
+
+    Integers stay integers if the period is one.
+
+    >>> gpuarray.unwrap(gpuarray.array([0, 1, 2, -1, 0]), period=4)
+    array([0, 1, 2, 3, 4])
+    """
+    array = as_array(p)
+    axis = _axes.normalize_axis(axis, array.ndim)
+    before = (slice(None),) * axis
+    kind = np.result_type(array.dtype if array.dtype.kind != "b" else np.int64, period)
+    result = array.astype(kind)
+    if array.shape[axis] < 2:
+        return result
+    limit = period / 2 if discont is None else discont
+    whole = kind.kind in "iu"
+    half, odd = divmod(period, 2) if whole else (period / 2, 0)
+    later, earlier = array[(*before, slice(1, None))], array[(*before, slice(None, -1))]
+    # Python's numbers keep the type of the elements.
+    numbers = (period, half, limit)
+    if not whole:
+        numbers = tuple(map(float, numbers))
+    steps = _missing_periods(later, earlier, *numbers, not odd).cumsum(axis)
+    np.add(later, steps, out=result[(*before, slice(1, None))])
+    return result
+
+
+@fuse
+def _missing_periods(later, earlier, period, half, limit, is_even):
+    step = later - earlier
+    rest = (step + half) % period - half
+    if is_even:  # a step up of half a period stays one
+        rest = np.where((rest == -half) & (step > 0), half, rest)
+    return np.where(abs(step) < limit, 0, rest - step)
+
+
+@public()
 def gradient(f, *varargs, axis=None, edge_order: int = 1):
     """Estimate the derivative along axes from samples.
 

@@ -7,12 +7,12 @@ all_functions.py, which is loaded at the first use, adds the functions of pycuda
 
 from __future__ import annotations
 
-from pycuda.arrays.creation import conversion, filled, ranges
-from pycuda.arrays.elementwise import comparing, elementwise
+from pycuda.arrays.creation import conversion, filled, ranges, tapers
+from pycuda.arrays.elementwise import bits, comparing, elementwise
 from pycuda.arrays.indexing import assigning, choosing, grids, selecting, triangles
 from pycuda.arrays.interop import files, modules
 from pycuda.arrays.linalg import products, summation, vectors
-from pycuda.arrays.numerics import differences, polynomials
+from pycuda.arrays.numerics import differences, polynomials, trimming
 from pycuda.arrays.protocols import array_api_functions, pycuda_functions
 from pycuda.arrays.reductions import means, reductions, scans, without_nan
 from pycuda.arrays.shapes import (

@@ -50,3 +50,5 @@ Elements are real numbers; integers become floats. The keywords are those of the
 """
     SPECIAL[_name] = _function
     registry.add(_function, "special", _name, numpy=False, module=True, array_api=False)
+
+registry.add(SPECIAL["i0"], "", "i0", numpy=True, module=True, array_api=False)

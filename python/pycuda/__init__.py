@@ -35,4 +35,7 @@ def __getattr__(name: str):
         return fuse
     if name in ("check", "profile", "tune"):
         return importlib.import_module(f"pycuda.{name}")
-    raise AttributeError(f"module 'pycuda' has no attribute {name!r}")
+    raise AttributeError(
+        f"module 'pycuda' has no attribute {name!r}; functions of arrays are in "
+        "pycuda.gpuarray, those of devices in pycuda.driver"
+    )

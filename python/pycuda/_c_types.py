@@ -30,6 +30,32 @@ def get_or_register_dtype(
     return register_in(NAME_TO_DTYPE, DTYPE_TO_NAME, names, dtype)
 
 
+# numpy's name -> the type in C.
+_C_NAMES = {
+    "float16": "half",
+    "float32": "float",
+    "float64": "double",
+    "int8": "signed char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
+    "uint64": "unsigned long long",
+    "complex64": "pycuda::complex<float>",
+    "complex128": "pycuda::complex<double>",
+}
+
+
+def _advice_for(name: str) -> str:
+    if name in _C_NAMES:
+        return f"; numpy's {name} is {_C_NAMES[name]} in C, and an array is a pointer: {_C_NAMES[name]} *x"
+    if name.split()[0:1] == ["raw"]:
+        return "; an array is a pointer: float *x"
+    return ""
+
+
 def register_in(
     name_to_dtype: dict[str, np.dtype],
     dtype_to_name: dict[np.dtype, str],
@@ -42,7 +68,7 @@ def register_in(
         for name in names:
             if name in name_to_dtype:
                 return name_to_dtype[name]
-        raise TypeNameNotKnown(f"unknown type {names[0]!r}")
+        raise TypeNameNotKnown(f"unknown type {names[0]!r}" + _advice_for(names[0]))
     dtype = np.dtype(dtype)
     for name in names:
         known = name_to_dtype.setdefault(name, dtype)

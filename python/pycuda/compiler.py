@@ -17,6 +17,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 
 from pycuda import _debug_sources, _driver, _profile_sources, driver
+from pycuda._compile_messages import advice_for_refusal, warn_of_log
 from pycuda._source_text import text_of
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
@@ -37,20 +38,6 @@ def _find_compiler() -> None:
 
 
 _find_compiler()
-
-
-def _warn_of_log(log: str, stacklevel: int) -> None:
-    if log.strip():
-        warnings.warn(
-            "The CUDA compiler succeeded, but said the following:\n" + log,
-            stacklevel=stacklevel,
-        )
-    if "demoted" in log or "demoting" in log:
-        warnings.warn(
-            "nvcc said it demoted types in source code it compiled--this is likely not what "
-            "you want.",
-            stacklevel=stacklevel,
-        )
 
 
 # The arguments that compile() and SourceModule share.
@@ -100,7 +87,7 @@ def _compile(
         raise
     if result.kept_in:
         print(f"*** compiler output in {result.kept_in}")
-    _warn_of_log(result.log if frames is not None else "", stacklevel=(frames or 1) + 3)
+    warn_of_log(result.log if frames is not None else "", stacklevel=(frames or 1) + 3)
     return result
 
 
@@ -125,6 +112,7 @@ def _raise_compile_error(
     if error.name not in refusals:
         raise error
     message = "the driver cannot compile the PTX of kernel.cu"
+    message += advice_for_refusal(log or str(error))
     raise driver.CompileError(message, command_line, "", log or str(error)) from error
 
 

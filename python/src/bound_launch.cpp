@@ -168,7 +168,7 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
     auto &function = *reinterpret_cast<FunctionObject *>(self);
     const CallOptions options = read_call_options(args + count, names);
     if (!options.has_block)
-        reject_missing_block(function.function.name());
+        reject_missing_block(function.function.name(), args, count);
     if (options.time_kernel)
         throw_value_error(
             "bind() does not support time_kernel; call the function with time_kernel=True instead");

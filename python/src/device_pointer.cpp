@@ -79,6 +79,8 @@ std::optional<CUdeviceptr> find(nb::handle object, const Use &use) {
                           name_of_type(object);
     if (PyObject_CheckBuffer(object.ptr()))
         message += ", which is in host memory";
+    if (PyTuple_Check(object.ptr()) && PyTuple_Size(object.ptr()) == 2)
+        message += "; get_global() returns an address and a number of bytes, pass the first one";
     throw_type_error(message);
 }
 

@@ -44,6 +44,8 @@ bool is_integral(char kind) { return kind == 'i' || kind == 'u' || kind == 'b'; 
 /// real numbers are assumed to be intended. A mask of bool is checked: the result of a comparison
 /// in PyCUDA has the type of its operands, and kernels for PyCUDA expect this type.
 bool misread(const ElementType &given, const Parameter &wanted) {
+    if (wanted.element_kind == ValueKind::Pointer) // addresses may be 64-bit integers
+        return given.kind == 'f' || (is_integral(given.kind) && given.size > 1 && given.size != 8);
     if (given.kind == 'b')
         return wanted.element_kind == ValueKind::Float || wanted.element_size != 1;
     if (given.kind == 'f')
@@ -53,8 +55,9 @@ bool misread(const ElementType &given, const Parameter &wanted) {
     return false;
 }
 
-bool is_number(ValueKind kind) {
-    return kind == ValueKind::Float || kind == ValueKind::Signed || kind == ValueKind::Unsigned;
+bool is_checked(ValueKind kind) {
+    return kind == ValueKind::Pointer || kind == ValueKind::Float || kind == ValueKind::Signed ||
+           kind == ValueKind::Unsigned;
 }
 
 /// "float64" for 'f' and 8.
@@ -72,12 +75,16 @@ std::string numpy_name(const Parameter &wanted) {
 
 void warn(const FunctionObject &self, std::size_t index, const ElementType &given,
           const Parameter &wanted) {
-    std::string text =
+    const bool addresses = wanted.element_kind == ValueKind::Pointer;
+    const std::string text =
         "kernel '" + readable_name(self.function.name()) + "', argument " + std::to_string(index) +
         ": the kernel takes " + self.function.layout().type(index) + ", an array of " +
-        std::to_string(wanted.element_size) + "-byte elements, and got one of " + given.name +
-        " (" + std::to_string(given.size) +
-        " bytes each), which it will misread; convert with .astype(" + numpy_name(wanted) + ")";
+        (addresses ? "addresses" : std::to_string(wanted.element_size) + "-byte elements") +
+        ", and got one of " + given.name + " (" + std::to_string(given.size) +
+        " bytes each), which it will misread; " +
+        (addresses ? "a 2-D array is passed as one pointer, and an element is "
+                     "a[row * width + column]"
+                   : "convert with .astype(" + numpy_name(wanted) + ")");
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0)
         throw nb::python_error();
 }
@@ -85,7 +92,7 @@ void warn(const FunctionObject &self, std::size_t index, const ElementType &give
 /// The place of the last checked dtype; null if there is nothing to compare.
 std::atomic<PyObject *> *last_checked(FunctionObject &self, std::size_t index) {
     const ParameterLayout &layout = self.function.layout();
-    if (index >= layout.count() || !is_number(layout[index].element_kind))
+    if (index >= layout.count() || !is_checked(layout[index].element_kind))
         return nullptr;
     return &self.checked_dtypes[index];
 }

@@ -79,6 +79,15 @@ PyObject *attribute_named(PyObject *self, void *number) noexcept {
     });
 }
 
+/// Numba launches with brackets.
+PyObject *refuse_subscript(PyObject *self, PyObject *) {
+    PyErr_Format(PyExc_TypeError,
+                 "%R is not launched as kernel[grid, block](a, b); write kernel(a, b, grid=..., "
+                 "block=...)",
+                 self);
+    return nullptr;
+}
+
 PyObject *represent(PyObject *self) noexcept {
     return guarded([&] {
         const Function &function = object_of(self).function;
@@ -339,6 +348,7 @@ PyTypeObject *make_type() {
         {Py_tp_clear, slot(clear)},
         {Py_tp_call, slot(PyVectorcall_Call)},
         {Py_tp_repr, slot(represent)},
+        {Py_mp_subscript, slot(refuse_subscript)},
         {Py_tp_methods, methods()},
         {Py_tp_getset, getters()},
         {Py_tp_members, members},

@@ -29,7 +29,7 @@ double timed_launch(const Function &function, const LaunchConfig &config, Argume
 PyObject *call(FunctionObject &self, PyObject *const *args, std::size_t count, PyObject *names) {
     const CallOptions options = read_call_options(args + count, names);
     if (!options.has_block)
-        reject_missing_block(self.function.name());
+        reject_missing_block(self.function.name(), args, count);
     if (options.time_kernel && options.attributes.any())
         throw_value_error("time_kernel cannot be combined with cooperative, cluster, priority or "
                           "programmatic");

@@ -190,9 +190,12 @@ Dim3 read_extent(PyObject *value, const char *what) {
 
 unsigned read_shared(PyObject *value) { return read_number(value, "shared"); }
 
-void reject_missing_block(const std::string &kernel) {
-    throw_value_error("must specify block size: call kernel '" + kernel +
-                      "' with block=(x, y, z), the numbers of threads in a block");
+void reject_missing_block(const std::string &kernel, PyObject *const *args, std::size_t count) {
+    std::string message = "must specify block size: call kernel '" + kernel +
+                          "' with block=(x, y, z), the numbers of threads in a block";
+    if (count > 1 && PyTuple_Check(args[0]) && PyTuple_Check(args[1])) // as in CuPy
+        message += "; grid and block are keywords: " + kernel + "(a, b, grid=..., block=...)";
+    throw_value_error(message);
 }
 
 CallOptions read_call_options(PyObject *const *values, PyObject *names) {

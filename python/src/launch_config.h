@@ -31,7 +31,8 @@ struct CallOptions {
 };
 
 /// For a call without block=. Throws ValueError.
-[[noreturn]] void reject_missing_block(const std::string &kernel);
+[[noreturn]] void reject_missing_block(const std::string &kernel, PyObject *const *args,
+                                       std::size_t count);
 
 /// `values[i]` is the value of the i-th name in the tuple `names`, which may be null.
 CallOptions read_call_options(PyObject *const *values, PyObject *names);

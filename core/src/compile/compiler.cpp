@@ -206,9 +206,17 @@ std::string reason_for_nvcc(const CompileRequest &request, const CompilerOptions
 std::string require_nvcc(const CompileRequest &request, const CompilerOptions &options) {
     if (std::optional<std::string> nvcc = find_nvcc(request.nvcc))
         return *nvcc;
-    throw CompileError(reason_for_nvcc(request, options) + ", but '" + request.nvcc +
-                       "' was not found; install the CUDA toolkit, set CUDA_HOME to its folder, or "
-                       "pass the path of nvcc");
+    const std::string missing =
+        reason_for_nvcc(request, options) + ", but '" + request.nvcc + "' was not found; ";
+    // As in CuPy: SourceModule(source, "kernel").
+    if (request.nvcc.find('/') == std::string::npos &&
+        request.source.find(request.nvcc) != std::string::npos)
+        throw CompileError(missing +
+                           "the second argument is the path of nvcc; to look up a kernel: "
+                           "SourceModule(source).get_function(\"" +
+                           request.nvcc + "\")");
+    throw CompileError(missing + "install the CUDA toolkit, set CUDA_HOME to its folder, or pass "
+                                 "the path of nvcc");
 }
 
 void refuse_what_nvrtc_lacks(const CompileRequest &request, const CompilerOptions &options) {

@@ -489,11 +489,9 @@ class NvrtcCompilation {
                 message + ": <" + header + "> is a header for host code" + for_nvcc, outcome);
         if (std::string reason = header_for_nvcc(outcome.log); !reason.empty())
             throw_error<NeedsNvcc>(message + ": " + reason, outcome);
-        if (says(outcome.log, "may not have extern \"C\" linkage"))
-            message +=
-                ": the source is wrapped in extern \"C\", where templates are not allowed; "
-                "pass no_extern_c=True (in C++: Linkage::Cxx), and write extern \"C\" before "
-                "each kernel that is not a template";
+        if (std::string likely = hint_for_refused_text(job_.request.source, outcome.log);
+            !likely.empty())
+            message += ": " + likely;
         throw_error<RefusedText>(message, outcome);
     }
 

@@ -59,7 +59,8 @@ std::string check_shared(const Function &function, unsigned dynamic_bytes, const
         return "";
     return std::to_string(dynamic_bytes) + " bytes of dynamic shared memory and " +
            std::to_string(fixed) + " bytes of static shared memory; the kernel's limit is " +
-           std::to_string(limit) + ", which MAX_DYNAMIC_SHARED_SIZE_BYTES can raise to " +
+           std::to_string(limit) +
+           ", which set_attribute(MAX_DYNAMIC_SHARED_SIZE_BYTES, ...) can raise to " +
            std::to_string(device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
                           fixed);
 }

@@ -335,7 +335,7 @@ std::optional<std::uint64_t> AddressSpace::bytes_past_end(std::uint64_t address)
 std::string AddressSpace::describe(std::uint64_t address) const {
     std::shared_lock lock(mutex_);
     if (address < rt::page_size())
-        return "a null pointer";
+        return address == 0 ? "a null pointer" : bytes_text(address) + " after a null pointer";
     const std::optional<Near> found = near(address);
     if (!found && arena_.contains(address))
         return "there are no allocations";

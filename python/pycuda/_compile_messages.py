@@ -1,0 +1,37 @@
+"""Messages about a source that the compiler has compiled or the driver refuses."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+_INDEX_WITH_COMMA = re.compile(r"\[[^]\n]*,[^]\n]*\]")
+
+
+def warn_of_log(log: str, stacklevel: int) -> None:
+    """Warns of what the compiler said about a source that it has compiled."""
+    if log.strip():
+        advice = ""
+        if "expression has no effect" in log and _INDEX_WITH_COMMA.search(log):
+            advice = "\na[y, x] means a[x] in C++; write a[y * width + x]"
+        warnings.warn(
+            "The CUDA compiler succeeded, but said the following:\n" + log + advice,
+            stacklevel=stacklevel,
+        )
+    if "demoted" in log or "demoting" in log:
+        warnings.warn(
+            "nvcc said it demoted types in source code it compiled--this is likely not what "
+            "you want.",
+            stacklevel=stacklevel,
+        )
+
+
+def advice_for_refusal(log: str) -> str:
+    """What to change if the driver refuses the PTX with this log, for the end of a message."""
+    if "too much shared data" not in log:
+        return ""
+    return (
+        "; for more, let the launch give the size: extern __shared__ float tile[]; in the "
+        "source, kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, "
+        "BYTES), and shared=BYTES in the call"
+    )

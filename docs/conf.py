@@ -1,5 +1,6 @@
 """How Sphinx makes the site. tools/docs_site.py gathers the sources; ./test docs starts it."""
 
+import html
 import posixpath
 import re
 from pathlib import Path
@@ -43,23 +44,22 @@ def source_link(name, rawtext, text, line, inliner, options=None, content=None):
     return [link], []
 
 
-def allow_breaks(app, doctree, docname):
-    """Lets long names in tables break behind _ and other marks, very long ones before a capital, and nowhere else."""
-    for table in doctree.findall(nodes.table):
-        for literal in list(table.findall(nodes.literal)):
-            pieces = []
-            for word in re.split(r"(?<= )", literal.astext()):
-                marks = r"(?<=[_/.,(=])(?=\w)"
-                if len(word) > 24:
-                    marks += r"|(?<=[a-z])(?=[A-Z])"
-                pieces += re.split(marks, word) if len(word) > 14 else [word]
-            if len(pieces) > 1 and all(type(c) is nodes.Text for c in literal.children):
-                literal.clear()
-                for piece in pieces:
-                    literal += [
-                        nodes.Text(piece),
-                        nodes.raw("", "<wbr>", format="html"),
-                    ]
+def pieces_of(word: str, in_table: bool) -> list[str]:
+    """The parts of a word of code between which a line may break: behind _ and other marks in a long word, behind a
+    hyphen or before a capital in a very long one. The options --shrink and -march=native are not broken."""
+    if len(word) <= (14 if in_table else 24):
+        return [word]
+    marks = r"(?<=[_/.,(=])(?=\w)"
+    if len(word) > 24:
+        marks += r"|(?<=\w-)(?=\w)|(?<=[a-z])(?=[A-Z])"
+    return re.split(marks, word)
+
+
+def has_parent(node, kind) -> bool:
+    while node := node.parent:
+        if isinstance(node, kind):
+            return True
+    return False
 
 
 def mark_cards(app, doctree, docname):
@@ -81,7 +81,21 @@ def mark_cards(app, doctree, docname):
 
 
 class Translator(HTML5Translator):
-    """Writes the attribute `column` of a table's cell."""
+    """Writes the attribute `column` of a table's cell, and the places where a line of code in a text may break."""
+
+    def visit_Text(self, node):
+        before = len(self.body)
+        super().visit_Text(node)
+        if not self.protect_literal_text:
+            return
+        in_table = has_parent(node, nodes.table)
+        for i in range(before, len(self.body)):
+            if word := re.fullmatch(r'<span class="pre">(.*)</span>', self.body[i]):
+                spans = [
+                    f'<span class="pre">{html.escape(piece, quote=False)}</span>'
+                    for piece in pieces_of(html.unescape(word[1]), in_table)
+                ]
+                self.body[i] = "<wbr>".join(spans)
 
     def visit_entry(self, node):
         super().visit_entry(node)
@@ -92,6 +106,5 @@ class Translator(HTML5Translator):
 
 def setup(app):
     app.add_role("source", source_link)
-    app.connect("doctree-resolved", allow_breaks)
     app.connect("doctree-resolved", mark_cards)
     app.set_translator("html", Translator)

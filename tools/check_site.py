@@ -4,9 +4,9 @@
     tools/check_site.py [FOLDER]    writes screenshots of some pages to FOLDER
 
 Each link to a page, a picture or an anchor of the documentation must be valid. No text except a source file may show the
-markup of a docstring. If a Chromium is installed, a browser opens the main pages, with the width of a desktop and of a
-phone: a page must load without script errors, its pictures must be shown, it must fit the width, and the search must find
-a function.
+markup of a docstring. If a Chromium is installed, a browser opens the main pages with the width of a desktop, and all pages
+but the references with that of a phone: a page must load without script errors, its pictures must be shown, it must fit
+the width, no line may break inside a word of code, and the search must find a function.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ SHOWN = (
     "cpp",
     "cpp_reference/memory",
 )
+# Words of code with a line break inside, and headings of columns with markup (docs/conf.py).
+BROKEN_WORDS = """[...document.querySelectorAll("code .pre")]
+    .filter(word => word.getClientRects().length > 1).map(word => word.textContent)"""
+MARKED_HEADS = """[...document.querySelectorAll("td[data-column*='<']")].map(cell => cell.dataset.column)"""
 WIDE_TABLES = """[...document.querySelectorAll(".table-wrapper")]
     .some(wrapper => wrapper.scrollWidth > wrapper.clientWidth + 1)"""
 RAW_MARKUP = re.compile(r":(?:py:)?(?:class|meth|func|mod|data|attr|exc):`")
@@ -119,7 +123,7 @@ def browse(folder: Path, chromium: str, shots: Path | None) -> list[str]:
                 wrong.append(f"{name}: a table is wider than the page")
             if shots:
                 page.screenshot(path=shots / f"{name.replace('/', '_')}.png")
-        wrong += browse_on_a_phone(browser, site, shots)
+        wrong += browse_on_a_phone(browser, site, folder, shots)
         page.goto(f"{site}/search.html?q=hypot")
         try:
             page.wait_for_selector("#search-results li a", timeout=20_000)
@@ -132,19 +136,31 @@ def browse(folder: Path, chromium: str, shots: Path | None) -> list[str]:
     return wrong
 
 
-def browse_on_a_phone(browser: Browser, site: str, shots: Path | None) -> list[str]:
-    """The pages that are wider than a phone; tables may scroll in their frames."""
+def browse_on_a_phone(
+    browser: Browser, site: str, folder: Path, shots: Path | None
+) -> list[str]:
+    """The errors of pages on a phone; tables may scroll in their frames."""
     wrong = []
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, color_scheme="dark"
     )
     page = context.new_page()
-    for name in SHOWN:
+    pages = [*folder.glob("*.html"), *folder.glob("course/*.html")]
+    names = {str(path.relative_to(folder).with_suffix("")) for path in pages}
+    for name in sorted(names | set(SHOWN)):
         page.goto(f"{site}/{name}.html")
         width = page.evaluate("document.documentElement.scrollWidth")
         if width > 390:
             wrong.append(f"{name}: {width} pixels wide on a phone")
-        if shots:
+        wrong += [
+            f"{name}: a line breaks inside {word!r} on a phone"
+            for word in page.evaluate(BROKEN_WORDS)
+        ]
+        wrong += [
+            f"{name}: markup in the heading {text!r}"
+            for text in page.evaluate(MARKED_HEADS)
+        ]
+        if shots and name in SHOWN:
             page.screenshot(path=shots / f"{name.replace('/', '_')}_phone.png")
     context.close()
     return wrong

@@ -108,7 +108,8 @@ def _cache_files() -> Iterator[Path]:
 
 def _describe_cache() -> None:
     sizes = [path.stat().st_size for path in _cache_files()]
-    _line("cache", f"{cache_directory()}: {len(sizes)} files, {_readable(sum(sizes))}")
+    files = "1 file" if len(sizes) == 1 else f"{len(sizes)} files"
+    _line("cache", f"{cache_directory()}: {files}, {_readable(sum(sizes))}")
     if os.environ.get("PYCUDA_DISABLE_CACHE"):
         _line("", "PYCUDA_DISABLE_CACHE is set: it is not used")
 

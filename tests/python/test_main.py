@@ -53,7 +53,7 @@ def test_cache(tmp_path, monkeypatch, capsys):
     (tmp_path / "cache" / "a").mkdir(parents=True)
     (tmp_path / "cache" / "a" / "entry").write_bytes(bytes(2048))
     assert command.main(["cache"]) == 0
-    assert "1 files, 2.0 KiB" in capsys.readouterr().out
+    assert "1 file, 2.0 KiB" in capsys.readouterr().out
     assert command.main(["cache", "--clear"]) == 0
     assert "2.0 KiB freed" in capsys.readouterr().out
     assert not (tmp_path / "cache").exists()

@@ -40,10 +40,10 @@ REASONS = {
     "dates are not types of the device": """
         busday_count busday_offset datetime_as_string datetime_data is_busday isnat""",
     "matrices of the class numpy.matrix, not of arrays": "asmatrix bmat",
-    "wants Python objects or functions as elements": "frompyfunc nested_iters",
+    "needs elements that are Python objects or functions": "frompyfunc nested_iters",
     "would read back all bytes; may_share_memory() is there": "shares_memory",
     "checks values while it converts: numpy.asarray(x, like=x), then isfinite()": "asarray_chkfinite",
-    "wants a layout in memory as strings; ascontiguousarray() and asfortranarray() are there": """
+    "takes the layout in memory as strings; ascontiguousarray() and asfortranarray() are there": """
         require isfortran""",
 }
 

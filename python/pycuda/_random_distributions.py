@@ -35,7 +35,12 @@ def shape_of(size, *parameters) -> tuple[int, ...]:
     return shape
 
 
-def _check(name: str, value, least=0.0, most=math.inf, above=False) -> None:
+def parameter_of(value):
+    """A parameter of a distribution: a number, or an array on the device."""
+    return as_array(value) if np.ndim(value) else value
+
+
+def check_parameter(name: str, value, least=0.0, most=math.inf, above=False) -> None:
     """Raise ValueError for a parameter out of its range. Parameters in arrays of the device are not read."""
     if isinstance(value, ArrayBase):
         return
@@ -203,8 +208,8 @@ class Distributions:
         >>> abs(Generator(7).gamma(2.0, 3.0, 10_000).mean().item() - 6) < 0.2
         True
         """
-        _check("shape", shape)
-        _check("scale", scale)
+        check_parameter("shape", shape)
+        check_parameter("scale", scale)
         return self._draw("Gamma", dtype, size, shape, scale, out)
 
     def poisson(self, lam=1.0, size=None, dtype=np.int64) -> GPUArray:
@@ -214,7 +219,7 @@ class Distributions:
         >>> abs(Generator(7).poisson(20.0, 10_000).mean().item() - 20) < 0.3
         True
         """
-        _check("lam", lam, most=2.0**62)
+        check_parameter("lam", lam, most=2.0**62)
         return self._draw("Poisson", dtype, size, lam, 0.0)
 
     def binomial(self, n, p, size=None, dtype=np.int64) -> GPUArray:
@@ -224,8 +229,8 @@ class Distributions:
         >>> abs(Generator(7).binomial(100, 0.3, 10_000).mean().item() - 30) < 0.3
         True
         """
-        _check("n", n)
-        _check("p", p, most=1.0)
+        check_parameter("n", n)
+        check_parameter("p", p, most=1.0)
         return self._draw("Binomial", dtype, size, n, p)
 
     def _draw(self, name, dtype, size, a, b, out=None) -> GPUArray:
@@ -265,8 +270,8 @@ class Distributions:
         >>> abs(Generator(7).beta(1.0, 3.0, 10_000).mean().item() - 0.25) < 0.02
         True
         """
-        _check("a", a, above=True)
-        _check("b", b, above=True)
+        check_parameter("a", a, above=True)
+        check_parameter("b", b, above=True)
         shape = shape_of(size, a, b)
         first = self.gamma(a, 1.0, shape, np.float64)
         return (first / (first + self.gamma(b, 1.0, shape, np.float64))).astype(dtype)
@@ -278,7 +283,7 @@ class Distributions:
         >>> abs(Generator(7).chisquare(4.0, 10_000).mean().item() - 4) < 0.2
         True
         """
-        _check("df", df, above=True)
+        check_parameter("df", df, above=True)
         return self.gamma(np.multiply(df, 0.5), 2.0, size, dtype)
 
     def f(self, dfnum, dfden, size=None, dtype=np.float32) -> GPUArray:
@@ -289,6 +294,7 @@ class Distributions:
         True
         """
         shape = shape_of(size, dfnum, dfden)
+        dfnum, dfden = parameter_of(dfnum), parameter_of(dfden)
         above = self.chisquare(dfnum, shape, np.float64) / dfnum
         return (above / (self.chisquare(dfden, shape, np.float64) / dfden)).astype(dtype)  # fmt: skip
 
@@ -300,6 +306,7 @@ class Distributions:
         True
         """
         shape = shape_of(size, df)
+        df = parameter_of(df)
         normal = self.standard_normal(shape, np.float64)
         return (normal / np.sqrt(self.chisquare(df, shape, np.float64) / df)).astype(dtype)  # fmt: skip
 
@@ -310,7 +317,7 @@ class Distributions:
         >>> np.allclose(Generator(7).dirichlet([1.0, 2.0], 3).sum(1).get(), 1)
         True
         """
-        _check("alpha", alpha, above=True)
+        check_parameter("alpha", alpha, above=True)
         shape = (*shape_of(size), *np.shape(alpha))
         parts = self.gamma(alpha, 1.0, shape, np.float64)
         return (parts / parts.sum(axis=-1, keepdims=True)).astype(dtype)
@@ -322,8 +329,8 @@ class Distributions:
         >>> abs(Generator(7).negative_binomial(3, 0.5, 10_000).mean().item() - 3) < 0.2
         True
         """
-        _check("n", n, above=True)
-        _check("p", p, above=True, most=1.0)
+        check_parameter("n", n, above=True)
+        check_parameter("p", p, above=True, most=1.0)
         shape = shape_of(size, n, p)
         means = self.gamma(n, np.divide(np.subtract(1, p), p), shape, np.float64)
         return self.poisson(means, shape, dtype)
@@ -365,7 +372,7 @@ class Distributions:
 
     def _inverse(self, kind, size, dtype, a, b=0.0) -> GPUArray:
         shape = shape_of(size, a, b)
-        a, b = (as_array(one) if np.ndim(one) else one for one in (a, b))
+        a, b = parameter_of(a), parameter_of(b)
         uniform = self.random(shape, np.float64)
         return _from_uniform(uniform, kind, a, b).astype(dtype)
 
@@ -376,8 +383,9 @@ class Distributions:
         >>> Generator(7).lognormal(0.0, 1.0, 100).min().item() > 0
         True
         """
-        _check("sigma", sigma)
+        check_parameter("sigma", sigma)
         shape = shape_of(size, mean, sigma)
+        mean, sigma = parameter_of(mean), parameter_of(sigma)
         return np.exp(self.standard_normal(shape, np.float64) * sigma + mean).astype(dtype)  # fmt: skip
 
     def standard_exponential(self, size=None, dtype=np.float32) -> GPUArray:
@@ -396,7 +404,7 @@ class Distributions:
         >>> abs(Generator(7).laplace(1.0, 1.0, 10_000).mean().item() - 1) < 0.1
         True
         """
-        _check("scale", scale)
+        check_parameter("scale", scale)
         return self._inverse("laplace", size, dtype, loc, scale)
 
     def logistic(self, loc=0.0, scale=1.0, size=None, dtype=np.float32) -> GPUArray:
@@ -406,7 +414,7 @@ class Distributions:
         >>> abs(Generator(7).logistic(1.0, 1.0, 10_000).mean().item() - 1) < 0.1
         True
         """
-        _check("scale", scale)
+        check_parameter("scale", scale)
         return self._inverse("logistic", size, dtype, loc, scale)
 
     def gumbel(self, loc=0.0, scale=1.0, size=None, dtype=np.float32) -> GPUArray:
@@ -416,7 +424,7 @@ class Distributions:
         >>> abs(Generator(7).gumbel(0.0, 1.0, 10_000).mean().item() - 0.577) < 0.1
         True
         """
-        _check("scale", scale)
+        check_parameter("scale", scale)
         return self._inverse("gumbel", size, dtype, loc, scale)
 
     def standard_cauchy(self, size=None, dtype=np.float32) -> GPUArray:
@@ -435,7 +443,7 @@ class Distributions:
         >>> abs(Generator(7).weibull(1.0, 10_000).mean().item() - 1) < 0.1
         True
         """
-        _check("a", a, above=True)
+        check_parameter("a", a, above=True)
         return self._inverse("weibull", size, dtype, a)
 
     def pareto(self, a, size=None, dtype=np.float32) -> GPUArray:
@@ -445,7 +453,7 @@ class Distributions:
         >>> Generator(7).pareto(3.0, 100).min().item() >= 0
         True
         """
-        _check("a", a, above=True)
+        check_parameter("a", a, above=True)
         return self._inverse("pareto", size, dtype, a)
 
     def rayleigh(self, scale=1.0, size=None, dtype=np.float32) -> GPUArray:
@@ -455,7 +463,7 @@ class Distributions:
         >>> abs(Generator(7).rayleigh(1.0, 10_000).mean().item() - 1.2533) < 0.05
         True
         """
-        _check("scale", scale)
+        check_parameter("scale", scale)
         return self._inverse("rayleigh", size, dtype, scale)
 
     def power(self, a, size=None, dtype=np.float32) -> GPUArray:
@@ -465,7 +473,7 @@ class Distributions:
         >>> abs(Generator(7).power(2.0, 10_000).mean().item() - 2 / 3) < 0.02
         True
         """
-        _check("a", a, above=True)
+        check_parameter("a", a, above=True)
         return self._inverse("power", size, dtype, a)
 
     def geometric(self, p, size=None, dtype=np.int64) -> GPUArray:
@@ -475,7 +483,7 @@ class Distributions:
         >>> abs(Generator(7).geometric(0.25, 10_000).mean().item() - 4) < 0.2
         True
         """
-        _check("p", p, above=True, most=1.0)
+        check_parameter("p", p, above=True, most=1.0)
         waits = self._inverse("weibull", shape_of(size, p), np.float64, 1.0)
         rate = -np.log1p(np.negative(as_array(p).astype(np.float64)))
         return np.maximum(np.ceil(waits / rate), 1).astype(dtype)

@@ -14,12 +14,20 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import secrets
 
 import numpy as np
 
 from pycuda import _device_code, _driver
-from pycuda._random_distributions import Distributions
+from pycuda._driver import ArrayBase
+from pycuda._random_distributions import (
+    Distributions,
+    check_parameter,
+    parameter_of,
+    shape_of,
+)
+from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.own_device import methods_on_own_device
 from pycuda.driver import Context
 from pycuda.gpuarray import GPUArray
@@ -71,6 +79,42 @@ def _shape_of(size: object) -> tuple[int, ...]:
     if size is None:
         return ()
     return tuple(size) if isinstance(size, (tuple, list)) else (int(size),)
+
+
+def _are_numbers(*values) -> bool:
+    return all(isinstance(value, (int, float, np.generic)) for value in values)
+
+
+def _shape_of_result(size, out, *parameters) -> tuple[int, ...]:
+    """The shape of a result of parameters in arrays. Raises ValueError if ``out`` does not have it."""
+    shape = shape_of(
+        out.shape if size is None and out is not None else size, *parameters
+    )
+    if out is not None and out.shape != shape:
+        raise ValueError(f"size is {shape}, but out has shape {out.shape}")
+    return shape
+
+
+def _limits_of(value):
+    """Limits of ranges as a host array of Python ints, whose differences are exact."""
+    host = value.get() if isinstance(value, ArrayBase) else value
+    if not hasattr(host, "dtype"):  # NumPy has no common integer type of -1 and 2**63
+        host = np.asarray(host, object)
+    if host.dtype.kind not in "iubO":
+        raise TypeError(f"the limits of integers() must be integers, not {host.dtype}")
+    exact = [operator.index(one) for one in host.astype(object).flat]
+    return np.array(exact, object).reshape(host.shape)
+
+
+def _check_ranges(low, last, dtype) -> None:
+    """Raise ValueError for a range that is empty or does not fit dtype."""
+    if dtype.kind not in "iu":
+        raise TypeError(f"integers() needs an integer dtype, not {dtype}")
+    limits = np.iinfo(dtype)
+    if np.any(last < low):
+        raise ValueError("low must be below high in each range")
+    if np.any(low < limits.min) or np.any(last > limits.max):
+        raise ValueError(f"the ranges do not fit into {dtype}")
 
 
 @methods_on_own_device
@@ -148,12 +192,17 @@ class Generator(Distributions):
     def uniform(
         self, low=0.0, high=1.0, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Draw uniform numbers from ``low`` (included) to ``high`` (excluded, except for rounding); other parameters as of :meth:`random`.
+        """Draw uniform numbers from ``low`` (included) to ``high`` (excluded, except for rounding).
+
+        low, high: numbers, or arrays that broadcast to ``size``. The other parameters are those of :meth:`random`.
 
         >>> from pycuda.random import Generator
         >>> Generator(7).uniform(5, 6, 1000).min().item() >= 5
         True
         """
+        if not _are_numbers(low, high):
+            low, high = parameter_of(low), parameter_of(high)
+            return self._scaled("uniform", dtype, size, out, stream, high - low, low)
         return self._real(
             "uniform", dtype, size, out, stream, float(low), float(high) - float(low)
         )
@@ -176,10 +225,15 @@ class Generator(Distributions):
     ) -> GPUArray:
         """Draw normal numbers with mean ``loc`` and standard deviation ``scale``; see :meth:`standard_normal`.
 
+        loc, scale: numbers, or arrays that broadcast to ``size``.
+
         >>> from pycuda.random import Generator
         >>> abs(Generator(7).normal(5, 0.1, 10_000).mean().item() - 5) < 0.1
         True
         """
+        if not _are_numbers(loc, scale):
+            check_parameter("scale", scale)
+            return self._scaled("normal", dtype, size, out, stream, scale, loc)
         if not scale >= 0:
             raise ValueError(f"scale must not be negative, but is {scale}")
         return self._real("normal", dtype, size, out, stream, float(loc), float(scale))
@@ -187,12 +241,17 @@ class Generator(Distributions):
     def exponential(
         self, scale=1.0, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Draw exponential numbers with mean ``scale``; other parameters as of :meth:`random`.
+        """Draw exponential numbers with mean ``scale``.
+
+        scale: a number, or an array that broadcasts to ``size``. The other parameters are those of :meth:`random`.
 
         >>> from pycuda.random import Generator
         >>> Generator(7).exponential(2, 100).min().item() >= 0
         True
         """
+        if not _are_numbers(scale):
+            check_parameter("scale", scale)
+            return self._scaled("exponential", dtype, size, out, stream, scale, 0)
         if not scale >= 0:
             raise ValueError(f"scale must not be negative, but is {scale}")
         return self._real("exponential", dtype, size, out, stream, float(scale), 0.0)
@@ -209,11 +268,20 @@ class Generator(Distributions):
     ) -> GPUArray:
         """Draw integers from ``low`` to below ``high``, or to ``high`` with ``endpoint``.
 
-        With ``high`` None the range is from 0 to below ``low``. Probabilities deviate from uniform by at most
-        (high - low) / 2**64. Raises ValueError if the range is empty or does not fit dtype.
+        low, high: numbers, or arrays that broadcast to ``size``; arrays of the device are read back, because their
+            ranges are checked. With ``high`` None the range is from 0 to below ``low``.
+
+        Probabilities deviate from uniform by at most (high - low) / 2**64. Raises ValueError if the range is empty or
+        does not fit dtype.
+
+        >>> from pycuda.random import Generator
+        >>> Generator(7).integers([0, 10], [1, 11])
+        array([ 0, 10])
         """
         if high is None:
             low, high = 0, low
+        if not _are_numbers(low, high):
+            return self._integers_of(low, high, size, dtype, endpoint, out, stream)
         low, last = int(low), int(high) - (not endpoint)
         dtype = np.dtype(dtype if out is None else out.dtype)
         if dtype.kind not in "iu":
@@ -229,6 +297,38 @@ class Generator(Distributions):
             )
         count = (last - low + 1) % 2**64
         return self._fill("integers", dtype, size, out, stream, low % 2**64, count)
+
+    def _scaled(self, distribution, dtype, size, out, stream, scale, offset):
+        """``scale`` times a number of the distribution plus ``offset``, which may be arrays."""
+        with _driver._Work(stream):
+            scale, offset = parameter_of(scale), parameter_of(offset)
+            shape = _shape_of_result(size, out, scale, offset)
+            dtype = np.dtype(dtype if out is None else out.dtype)
+            unit = (0.0, 1.0) if distribution != "exponential" else (1.0, 0.0)
+            drawn = self._real(distribution, dtype, shape, None, None, *unit)
+            np.multiply(drawn, scale, out=drawn, casting="same_kind")
+            return np.add(
+                drawn, offset, out=drawn if out is None else out, casting="same_kind"
+            )
+
+    def _integers_of(self, low, high, size, dtype, endpoint, out, stream):
+        """:meth:`integers` of ranges in arrays: words of 64 bits, modulo the number of integers of each range."""
+        dtype = np.dtype(dtype if out is None else out.dtype)
+        low, last = _limits_of(low), _limits_of(high) - (not endpoint)
+        _check_ranges(low, last, dtype)
+        with _driver._Work(stream):
+            shape = _shape_of_result(size, out, low, last)
+            words = self.integers(0, 2**64 - 1, shape, np.uint64, endpoint=True)
+            count = np.asarray((last - low + 1) % 2**64, np.uint64)
+            drawn = words % parameter_of(np.maximum(count, 1))
+            if not count.all():  # a range of all integers of 64 bits
+                drawn = np.where(as_array(count == 0), words, drawn)
+            drawn += parameter_of(np.asarray(low % 2**64, np.uint64))
+            drawn = drawn.astype(dtype, copy=False)
+            if out is None:
+                return drawn
+            out[...] = drawn
+            return out
 
     def _real(self, distribution, dtype, size, out, stream, a, b) -> GPUArray:
         dtype = np.dtype(dtype if out is None else out.dtype)

@@ -160,3 +160,60 @@ def test_normal_vectors():
         np.testing.assert_allclose(np.cov(drawn.T), cov, atol=0.1)
     parts = Generator(3).dirichlet([1.0, 2.0, 5.0], N).get()
     np.testing.assert_allclose(parts.mean(0), np.array([1, 2, 5]) / 8, atol=0.01)
+
+
+LOW, HIGH = np.array([0.0, 100.0]), [10.0, 1000.0]
+
+
+@pytest.mark.parametrize("place", [list, np.asarray, gpuarray.to_gpu])
+def test_parameters_in_arrays(place):
+    low, high = place(LOW), place(np.asarray(HIGH))
+    rng = Generator(4)
+    drawn = rng.uniform(low, high, (N, 2), np.float64).get()
+    assert (drawn >= LOW).all() and (drawn < HIGH).all()
+    np.testing.assert_allclose(drawn.mean(0), [5, 550], rtol=0.02)
+    drawn = rng.normal(low, high, (N, 2)).get()
+    np.testing.assert_allclose(drawn.mean(0) - LOW, 0, atol=20)
+    np.testing.assert_allclose(drawn.std(0), HIGH, rtol=0.02)
+    drawn = rng.exponential(high, (N, 2)).get()
+    np.testing.assert_allclose(drawn.mean(0), HIGH, rtol=0.02)
+    assert rng.uniform(low, high).shape == rng.normal(0, high).shape == (2,)
+    assert (
+        rng.lognormal(low, place(np.ones(2))).shape == rng.f(high, high).shape == (2,)
+    )
+
+
+def test_integers_of_ranges_in_arrays():
+    rng = Generator(4)
+    drawn = rng.integers([0, 100], gpuarray.array([10, 1000]), (N, 2)).get()
+    assert drawn.dtype == np.int64
+    assert drawn.min(0).tolist() == [0, 100] and drawn.max(0).tolist() == [9, 999]
+    assert np.abs(np.bincount(drawn[:, 0]) / N - 0.1).max() < 0.01
+    assert rng.integers([3, -4, 2**63 - 1], [4, -3, 2**63]).get().tolist() == [3, -4, 2**63 - 1]  # fmt: skip
+    whole = rng.integers([0] * 1000, 2**64, dtype=np.uint64).get()
+    assert whole.max() > 2**63 and whole.min() < 2**60
+    out = gpuarray.zeros(2, np.uint8)
+    assert rng.integers([0, 7], [1, 7], endpoint=True, out=out) is out
+    assert out.get()[0] <= 1 and out.get()[1] == 7
+    for low, high, dtype in (
+        ([1, 2], [1, 3], np.int64),
+        (0, [1, 257], np.uint8),
+        ([-1], 2, np.uint64),
+    ):
+        with pytest.raises(ValueError):
+            rng.integers(low, high, dtype=dtype)
+    with pytest.raises(TypeError):
+        rng.integers([0.5], [3.0])
+
+
+def test_wrong_parameters_in_arrays():
+    rng = Generator(4)
+    for call in (
+        lambda: rng.normal(0, [1, -1]),
+        lambda: rng.exponential([-1.0]),
+        lambda: rng.uniform([0, 1], [1, 2, 3]),
+        lambda: rng.uniform([0, 1], 2, 3),
+        lambda: rng.normal([0, 1], out=gpuarray.zeros(3)),
+    ):
+        with pytest.raises(ValueError):
+            call()

@@ -1,6 +1,7 @@
 """Calls every function of the package with wrong arguments; run by test_argument_fuzz.py in processes of its own.
 
     python argument_cases.py list                 the names of all functions, one a line
+    python argument_cases.py owners               the classes of which no object can be made, one a line
     python argument_cases.py run FIRST LAST SEED   calls the functions with these numbers
 
 The functions and their parameters come from the stub of pycuda._driver and from inspect.signature(), so a new function
@@ -22,6 +23,7 @@ import threading
 import warnings
 
 import numpy as np
+from argument_instances import WITHOUT_INSTANCE, instance_of, kernel_image
 
 import pycuda
 import pycuda.driver as cuda
@@ -171,6 +173,17 @@ def functions_of_modules():
                 yield Function(full, call, parameters)
 
 
+_seen_methods = set()
+
+
+def first_time(method) -> bool:
+    """Whether this method was not seen in another class. Classes without a maker come before their subclasses."""
+    key = id(getattr(method, "__func__", method))
+    new = key not in _seen_methods
+    _seen_methods.add(key)
+    return new
+
+
 def functions_of_class(full: str, owner):
     if issubclass(owner, BaseException):
         return
@@ -178,6 +191,8 @@ def functions_of_class(full: str, owner):
     if parameters is not None:
         yield Function(full, owner, parameters)
     for name, method in sorted(inspect.getmembers(owner)):
+        if not first_time(method):  # the method of a base class
+            continue
         special = name in ("__getitem__", "__setitem__")
         if name.startswith("_") and not special or not callable(method):
             continue
@@ -328,57 +343,6 @@ class Values:
             return [gpuarray.zeros(4, np.float32)] * 2
         return gpuarray.zeros(4, np.float32)
 
-    def instance(self, owner: str):
-        """An object of the class, for its methods; None if this module does not know how to make one."""
-        short = owner.rsplit(".", 1)[-1]
-        makers = {
-            "Stream": cuda.Stream,
-            "Event": cuda.Event,
-            "Device": lambda: cuda.Device(0),
-            "Context": lambda: self.context,
-            "DeviceAllocation": lambda: cuda.mem_alloc(64),
-            "ArrayMemory": lambda: gpuarray.zeros(4, np.float32).gpudata,
-            "Function": lambda: self.kernel,
-            "Module": lambda: cuda.module_from_buffer(kernel_image()),
-            "GPUArray": lambda: gpuarray.zeros(4, np.float32),
-            "ArrayBase": lambda: gpuarray.zeros(4, np.float32),
-            "ArrayFlags": lambda: gpuarray.zeros(4, np.float32).flags,
-            "FlatElements": lambda: gpuarray.zeros(4, np.float32).flat,
-            "Memcpy2D": cuda.Memcpy2D,
-            "Memcpy3D": cuda.Memcpy3D,
-            "Graph": lambda: getattr(cuda, "Graph", _driver.Graph)(),
-            "DeviceMemoryPool": lambda: __import__(
-                "pycuda.tools"
-            ).tools.DeviceMemoryPool(),
-            "PageLockedMemoryPool": lambda: __import__(
-                "pycuda.tools"
-            ).tools.PageLockedMemoryPool(),
-            "Linker": lambda: _driver.Linker(),
-            "ArrayDescriptor": cuda.ArrayDescriptor,
-            "ArrayDescriptor3D": cuda.ArrayDescriptor3D,
-            "TextureReference": cuda.TextureReference,
-            "SourceModule": lambda: __import__("pycuda.compiler").compiler.SourceModule(
-                KERNEL
-            ),
-        }
-        made = makers.get(short)
-        if made is not None:
-            return made()
-        found = getattr(_driver, short, None)
-        try:
-            return found() if found is not None else None
-        except Exception:
-            return None
-
-
-KERNEL = "__global__ void kernel(float *x, int n) { x[0] = n; }"
-
-
-def kernel_image() -> bytes:
-    from pycuda.compiler import compile as compile_source
-
-    return compile_source(KERNEL)
-
 
 # Calls
 
@@ -432,7 +396,7 @@ def run(first: int, last: int, seed: int) -> None:
             print(f"? {number} {text}", flush=True)
             try:
                 if function.owner is not None:
-                    positional = [values.instance(function.owner), *positional]
+                    positional = [instance_of(function.owner), *positional]
                     if positional[0] is None:
                         break
                 function.call(*positional, **keywords)
@@ -449,6 +413,18 @@ def run(first: int, last: int, seed: int) -> None:
             restore(values)
 
 
+def print_unmade() -> None:
+    """The classes of which no object can be made, each with the error."""
+    for owner in sorted({one.owner for one in all_functions() if one.owner}):
+        try:
+            made = instance_of(owner)
+        except Exception as error:
+            print(owner, type(error).__name__, error)
+            continue
+        if made is None and owner not in WITHOUT_INSTANCE:
+            print(owner, "no maker")
+
+
 def main() -> None:
     if sys.argv[1] == "list":
         for one in all_functions():
@@ -457,6 +433,9 @@ def main() -> None:
     cuda.init()
     context = cuda.Device(0).retain_primary_context()
     context.push()
+    if sys.argv[1] == "owners":
+        print_unmade()
+        return
     first, last, seed = map(int, sys.argv[2:5])
     run(first, last, seed)
     print("done", flush=True)

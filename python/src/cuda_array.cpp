@@ -176,8 +176,6 @@ CUarray cuda_array_of(nb::handle object, const char *what) {
     if (!nb::try_cast(object, array) || !array)
         throw_type_error(std::string(what) + " must be a pycuda.driver.Array, not " +
                          name_of_type(object));
-    if (array->freed())
-        throw Error("array::get", CUDA_ERROR_INVALID_HANDLE, "the array was freed");
     return array->get();
 }
 

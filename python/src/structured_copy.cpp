@@ -279,8 +279,11 @@ void check_end(const What &what, const Place &place, const Side &side, const cha
 }
 
 /// Throws if the program has not set the memory of a side, or has set a memory type that does not
-/// fit. The driver would access the address 0, or memory as an array.
+/// fit. The driver would access the address 0, or memory as an array. Throws for an Array that was
+/// freed after it was set.
 void check_memory(CUmemorytype type, const Side &side, const char *name) {
+    if (type == CU_MEMORYTYPE_ARRAY && nb::isinstance<CudaArray>(side.owner))
+        static_cast<void>(cuda_array_of(side.owner, name));
     const bool fits = type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED ||
                       (type == CU_MEMORYTYPE_HOST && side.buffer.data() != nullptr) ||
                       (type == CU_MEMORYTYPE_ARRAY && nb::isinstance<CudaArray>(side.owner));

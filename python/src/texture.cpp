@@ -10,8 +10,8 @@
 #include "bool_like.h"
 #include "cuda_array.h"
 #include "device_pointer.h"
-#include "interruptible.h"
 #include "python_object.h"
+#include "texture_binding.h"
 #include "with_block.h"
 
 #include <pycuda/copy.h>
@@ -37,37 +37,6 @@ bool is_integer(CUarray_format format) {
 }
 
 // TextureReference.
-
-/// What a variable of a module refers to: the texture or surface, and its memory. The end waits for
-/// the kernels that may read it.
-template <class Object> class Binding {
-  public:
-    Binding(Object object, nb::object memory)
-        : object_(std::move(object)), memory_(std::move(memory)),
-          context_(Context::require_current()) {}
-    Binding(const Binding &) = delete;
-    Binding &operator=(const Binding &) = delete;
-    ~Binding() {
-        const Driver *driver = driver_for_cleanup();
-        if (driver == nullptr || !context_.usable())
-            return;
-        // A failure is reported to the code that waits for the kernels.
-        const ScopedContext scope(context_);
-        (void)driver->cuCtxSynchronize.status();
-    }
-
-    const Object &object() const noexcept { return object_; }
-    const nb::object &memory() const noexcept { return memory_; }
-    /// A kernel that has not run yet reads the variable when it runs.
-    void wait() const {
-        wait_without_gil([&](const KeepWaiting &keep) { context_.synchronize(keep); });
-    }
-
-  private:
-    Object object_;
-    nb::object memory_;
-    Context context_;
-};
 
 class TextureReference {
   public:
@@ -135,8 +104,8 @@ void TextureReference::bind(CUDA_RESOURCE_DESC resource, nb::object memory) {
     fill_format(resource);
     CUDA_TEXTURE_DESC description = description_;
     description.flags = effective_flags();
-    auto made = std::make_unique<Binding<TextureObject>>(TextureObject(resource, description),
-                                                         std::move(memory));
+    TextureObject object(resource, description, require_memory_of(memory, "texture_reference"));
+    auto made = std::make_unique<Binding<TextureObject>>(std::move(object), std::move(memory));
     if (bound_)
         bound_->wait();
     if (variable_ != 0) {
@@ -150,7 +119,7 @@ void TextureReference::bind(CUDA_RESOURCE_DESC resource, nb::object memory) {
 }
 
 void TextureReference::update() {
-    if (is_bound())
+    if (handle() != 0) // throws if the memory was freed
         bind(resource_, bound_->memory());
 }
 
@@ -403,7 +372,11 @@ void bind_references(nb::module_ &module) {
         .def("set_array", &TextureReference::set_array, nb::lock_self(), nb::arg("array"),
              "Bind an Array, which the kernel then reads.\n"
              "\n"
-             "array: the Array. Its format and number of channels become those of the texture.")
+             "array: the Array. Its format and number of channels become those of the texture.\n"
+             "\n"
+             "After Array.free(), the memory returns when other memory is bound, or when the "
+             "module ends. A call that lists\n"
+             "the reference in ``texrefs`` raises LogicError then.")
         .def("set_address", &TextureReference::set_address, nb::lock_self(), nb::arg("devptr"),
              nb::arg("bytes"), nb::arg("allow_offset") = false,
              "Bind device memory, which the kernel reads with tex1Dfetch.\n\n"
@@ -504,9 +477,12 @@ bool is_texture_or_surface(nb::handle argument) {
 void check_texture_references(nb::handle references) {
     if (references.is_none())
         return;
-    for (nb::handle reference : nb::borrow<nb::iterable>(references))
-        if (!nb::isinstance<TextureReference>(reference))
-            throw_type_error("texrefs must hold TextureReferences, not " + name_of_type(reference));
+    for (nb::handle item : nb::borrow<nb::iterable>(references)) {
+        const TextureReference *reference = nullptr;
+        if (!nb::try_cast(item, reference) || !reference)
+            throw_type_error("texrefs must hold TextureReferences, not " + name_of_type(item));
+        static_cast<void>(reference->handle()); // throws if its memory was freed
+    }
 }
 
 void bind_texture(nb::module_ &module) {

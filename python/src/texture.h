@@ -12,7 +12,8 @@ nb::object surface_reference_of(nb::handle module, const char *name);
 /// Whether an argument is a TextureObject or a SurfaceObject, which a kernel in flight needs.
 bool is_texture_or_surface(nb::handle argument);
 
-/// Throws TypeError unless `references` is None or all its items are TextureReferences.
+/// Throws TypeError unless `references` is None or all its items are TextureReferences, and Error
+/// if the memory of one was freed.
 void check_texture_references(nb::handle references);
 
 } // namespace pycuda::python

@@ -491,6 +491,78 @@ def test_a_launch_names_freed_memory(texture_module, kind):
     shown.close()
 
 
+READ_REFERENCE = """
+texture<float, 2> image; surface<void, 2> canvas;
+__global__ void read(float *out) { out[0] = tex2D(image, 0.5f, 0.5f); }
+__global__ void draw(float value) { surf2Dwrite(value, canvas, 0, 0); }
+"""
+
+
+def test_references_keep_arrays_that_the_program_frees(texture_module):
+    module = texture_module(READ_REFERENCE)
+    read, draw = module.get_function("read"), module.get_function("draw")
+    image, canvas = module.get_texref("image"), module.get_surfref("canvas")
+    first = cuda.np_to_array(IMAGE, "C", allowSurfaceBind=True)
+    out = gpuarray.zeros(1, np.float32)
+    image.set_array(first)
+    canvas.set_array(first)
+    first.free()
+    for touch in (lambda: first.handle, first.free, lambda: image.set_array(first), lambda: canvas.set_array(first),
+                  lambda: read(out, block=(1, 1, 1), texrefs=[image]), lambda: image.set_filter_mode(cuda.filter_mode.LINEAR)):  # fmt: skip
+        with pytest.raises(cuda.LogicError, match="freed"):
+            touch()
+    draw(np.float32(7), block=(1, 1, 1))
+    read(
+        out, block=(1, 1, 1)
+    )  # a launch does not know which references its kernel reads
+    assert out.get() == [7]
+    image.set_array(cuda.np_to_array(IMAGE, "C"))
+    read(out, block=(1, 1, 1), texrefs=[image])
+    assert out.get() == IMAGE[0, 0]
+
+
+def test_freed_memory_of_a_reference_returns_when_it_is_bound_anew(texture_module):
+    image = texture_module(READ_REFERENCE).get_texref("image")
+    large = cuda.np_to_array(np.zeros((1024, 4096), np.float32), "C")
+    image.set_array(large)
+    held = cuda.mem_get_info()[0]
+    large.free()
+    assert cuda.mem_get_info()[0] <= held
+    image.set_array(cuda.np_to_array(IMAGE, "C"))
+    assert cuda.mem_get_info()[0] > held + (8 << 20)
+
+
+def test_levels_end_with_their_array(able):
+    descriptor = cuda.ArrayDescriptor3D()
+    descriptor.width = descriptor.height = 8
+    descriptor.format, descriptor.num_channels = cuda.array_format.FLOAT, 1
+    whole = able("mipmaps", lambda: cuda.MipmappedArray(descriptor, 3))
+    level = whole.get_level(1)
+    copy = cuda.Memcpy2D()
+    copy.set_src_host(np.zeros((4, 4), np.float32))
+    copy.set_dst_array(level)
+    copy.width_in_bytes, copy.src_pitch, copy.height = 16, 16, 4
+    copy(aligned=True)
+    whole.free()
+    assert "freed" in repr(level)
+    for touch in (lambda: copy(aligned=True), lambda: level.handle, level.get_descriptor, lambda: cuda.TextureObject(level)):  # fmt: skip
+        with pytest.raises(cuda.LogicError, match="freed before"):
+            touch()
+
+
+def test_a_copy_names_an_array_that_was_freed_after_it_was_set(device):
+    array = cuda.np_to_array(IMAGE, "C")
+    copy = cuda.Memcpy2D()
+    copy.set_src_array(array)
+    copy.set_dst_host(np.empty_like(IMAGE))
+    copy.width_in_bytes = copy.dst_pitch = IMAGE.strides[0]
+    copy.height = len(IMAGE)
+    copy(aligned=True)
+    array.free()
+    with pytest.raises(cuda.LogicError, match="freed before"):
+        copy(aligned=True)
+
+
 def test_kinds_of_references_are_distinguished(able):
     source = """texture<float, 2> image; surface<void, 2> canvas;
         __global__ void copy(float *out) {

@@ -6,6 +6,8 @@
 
 #include <cuda.h>
 
+#include <memory>
+
 namespace pycuda {
 
 namespace detail {
@@ -22,23 +24,29 @@ class CudaArray {
     /// In the current context. A height or depth of 0 makes an array of fewer dimensions.
     explicit CudaArray(const CUDA_ARRAY_DESCRIPTOR &description);
     explicit CudaArray(const CUDA_ARRAY3D_DESCRIPTOR &description);
-    /// Borrows an array that other code keeps alive, such as a level of a mipmapped array or an
-    /// array of a graphics library.
+    /// Borrows an array that other code keeps alive, such as an array of a graphics library.
     static CudaArray borrow(CUarray handle, Context context);
 
-    CUarray get() const noexcept { return handle_.get(); }
-    const Context &context() const noexcept { return handle_.context(); }
+    /// Throws Error (invalid handle) after free(), and for a level after the free() of its array.
+    CUarray get() const;
+    const Context &context() const noexcept { return context_; }
     CUDA_ARRAY_DESCRIPTOR description() const;
     CUDA_ARRAY3D_DESCRIPTOR description_3d() const;
 
-    bool freed() const noexcept { return handle_.get() == nullptr; }
-    /// Frees the array now. Throws if it was freed before.
+    bool freed() const noexcept;
+    /// Frees the array now, or when the last result of keep() goes. Throws if it was freed before.
     void free();
 
+    /// Keeps the memory, even after free(), while the result lives: for a variable of a module that
+    /// names the array, which any kernel of the module may read. Throws as get().
+    [[nodiscard]] std::shared_ptr<const void> keep() const;
+
   private:
-    using Owner = Handle<CUarray, detail::destroy_cuda_array>;
-    explicit CudaArray(Owner handle) : handle_(std::move(handle)) {}
-    Owner handle_;
+    friend class MipmappedArray;
+    class Memory;
+    CudaArray(std::shared_ptr<Memory> memory, Context context);
+    std::shared_ptr<Memory> memory_;
+    Context context_;
 };
 
 /// An array at several resolutions. Level 0 is the largest; the extents of each level are half of
@@ -50,18 +58,20 @@ class MipmappedArray {
 
     /// Throws Error (invalid handle) after free().
     CUmipmappedArray get() const;
-    const Context &context() const noexcept { return handle_.context(); }
+    const Context &context() const noexcept { return context_; }
     unsigned levels() const noexcept { return levels_; }
-    /// One level; valid as long as this lives.
+    /// One level, which keeps the memory of all levels until free().
     CudaArray level(unsigned level) const;
 
-    bool freed() const noexcept { return handle_.get() == nullptr; }
+    bool freed() const noexcept;
     /// Frees the array with its levels now. Throws Error if it was freed before.
     void free();
 
   private:
-    using Owner = Handle<CUmipmappedArray, detail::destroy_mipmapped_array>;
-    Owner handle_;
+    friend class CudaArray;
+    class Memory;
+    std::shared_ptr<Memory> memory_;
+    Context context_;
     unsigned levels_;
 };
 

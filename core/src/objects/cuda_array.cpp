@@ -3,7 +3,9 @@
 
 #include <pycuda/driver.h>
 
+#include <mutex>
 #include <string>
+#include <utility>
 
 namespace pycuda {
 
@@ -70,48 +72,126 @@ std::size_t bytes_of_format(CUarray_format format) noexcept {
     }
 }
 
+namespace {
+
+/// The owner of an array, which free() gives up. Its keepers may hold the memory longer.
+template <class Raw, CUresult (*Destroy)(Raw)> class FreeableMemory {
+  public:
+    using Owner = Handle<Raw, Destroy>;
+    explicit FreeableMemory(Owner owner) : owner_(std::make_shared<Owner>(std::move(owner))) {}
+
+    /// Null after free().
+    std::shared_ptr<Owner> owner() const {
+        const std::lock_guard lock(mutex_);
+        return owner_;
+    }
+    bool freed() const { return owner() == nullptr; }
+    /// Returns the owner, which the caller drops: the driver must not be called under the mutex.
+    std::shared_ptr<Owner> free() {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(owner_, nullptr);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::shared_ptr<Owner> owner_;
+};
+
+} // namespace
+
+class MipmappedArray::Memory
+    : public FreeableMemory<CUmipmappedArray, detail::destroy_mipmapped_array> {
+    using FreeableMemory::FreeableMemory;
+};
+
+class CudaArray::Memory : public FreeableMemory<CUarray, detail::destroy_cuda_array> {
+  public:
+    explicit Memory(Owner owner, std::shared_ptr<MipmappedArray::Memory> whole = nullptr)
+        : FreeableMemory(std::move(owner)), whole_(std::move(whole)) {}
+
+    /// What a keeper holds; null if the array, or the array whose level it is, was freed.
+    std::shared_ptr<const void> keep() const {
+        using Parts = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
+        Parts parts{owner(), whole_ ? std::shared_ptr<const void>(whole_->owner()) : nullptr};
+        if (!parts.first || (whole_ && !parts.second))
+            return nullptr;
+        return std::make_shared<const Parts>(std::move(parts));
+    }
+
+    bool freed() const { return FreeableMemory::freed() || (whole_ && whole_->freed()); }
+
+  private:
+    const std::shared_ptr<MipmappedArray::Memory> whole_; // of a level
+};
+
+CudaArray::CudaArray(std::shared_ptr<Memory> memory, Context context)
+    : memory_(std::move(memory)), context_(std::move(context)) {}
+
 CudaArray::CudaArray(const CUDA_ARRAY_DESCRIPTOR &description)
-    : CudaArray(Owner::adopt(create(description), Context::require_current())) {}
+    : context_(Context::require_current()) {
+    memory_ = std::make_shared<Memory>(Memory::Owner::adopt(create(description), context_));
+}
 
 CudaArray::CudaArray(const CUDA_ARRAY3D_DESCRIPTOR &description)
-    : CudaArray(Owner::adopt(create(description), Context::require_current())) {}
+    : context_(Context::require_current()) {
+    memory_ = std::make_shared<Memory>(Memory::Owner::adopt(create(description), context_));
+}
 
 CudaArray CudaArray::borrow(CUarray handle, Context context) {
-    return CudaArray(Owner::borrow(handle, std::move(context)));
+    auto memory = std::make_shared<Memory>(Memory::Owner::borrow(handle, context));
+    return CudaArray(std::move(memory), std::move(context));
+}
+
+CUarray CudaArray::get() const {
+    const auto owner = memory_->owner();
+    if (!owner || freed())
+        throw Error("array::get", CUDA_ERROR_INVALID_HANDLE, "the array was freed before");
+    return owner->live("array");
+}
+
+bool CudaArray::freed() const noexcept { return memory_->freed(); }
+
+std::shared_ptr<const void> CudaArray::keep() const {
+    static_cast<void>(get());
+    return memory_->keep();
 }
 
 CUDA_ARRAY_DESCRIPTOR CudaArray::description() const {
     CUDA_ARRAY_DESCRIPTOR description{};
-    driver().cuArrayGetDescriptor(&description, handle_.live("array"));
+    driver().cuArrayGetDescriptor(&description, get());
     return description;
 }
 
 CUDA_ARRAY3D_DESCRIPTOR CudaArray::description_3d() const {
     CUDA_ARRAY3D_DESCRIPTOR description{};
-    driver().cuArray3DGetDescriptor(&description, handle_.live("array"));
+    driver().cuArray3DGetDescriptor(&description, get());
     return description;
 }
 
 void CudaArray::free() {
-    if (freed())
+    if (!memory_->free())
         throw Error("array::free", CUDA_ERROR_INVALID_HANDLE, "the array was freed before");
-    handle_.reset();
 }
 
 MipmappedArray::MipmappedArray(const CUDA_ARRAY3D_DESCRIPTOR &description, unsigned levels)
-    : handle_(Owner::adopt(create(description, levels), Context::require_current())),
-      levels_(levels) {}
-
-CUmipmappedArray MipmappedArray::get() const {
-    if (freed())
-        throw Error("mipmapped_array", CUDA_ERROR_INVALID_HANDLE,
-                    "the mipmapped array was freed before");
-    return handle_.live("mipmapped array");
+    : context_(Context::require_current()), levels_(levels) {
+    memory_ = std::make_shared<Memory>(Memory::Owner::adopt(create(description, levels), context_));
 }
 
+CUmipmappedArray MipmappedArray::get() const {
+    const auto owner = memory_->owner();
+    if (!owner)
+        throw Error("mipmapped_array", CUDA_ERROR_INVALID_HANDLE,
+                    "the mipmapped array was freed before");
+    return owner->live("mipmapped array");
+}
+
+bool MipmappedArray::freed() const noexcept { return memory_->freed(); }
+
 void MipmappedArray::free() {
-    static_cast<void>(get());
-    handle_.reset();
+    if (!memory_->free())
+        throw Error("mipmapped_array::free", CUDA_ERROR_INVALID_HANDLE,
+                    "the mipmapped array was freed before");
 }
 
 CudaArray MipmappedArray::level(unsigned level) const {
@@ -119,7 +199,9 @@ CudaArray MipmappedArray::level(unsigned level) const {
     check(driver().cuMipmappedArrayGetLevel.status(&handle, get(), level),
           "cuMipmappedArrayGetLevel",
           [&] { return "level " + std::to_string(level) + " of " + std::to_string(levels_); });
-    return CudaArray::borrow(handle, context());
+    using Level = CudaArray::Memory;
+    return CudaArray(std::make_shared<Level>(Level::Owner::borrow(handle, context()), memory_),
+                     context());
 }
 
 } // namespace pycuda

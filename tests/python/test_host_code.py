@@ -336,3 +336,69 @@ def test_a_header_with_the_name_of_the_source(device, tmp_path):
             source + "__global__ void g() { unknown = 1; }",
             include_dirs=[str(tmp_path)],
         )
+
+
+def test_functions_of_the_host_with_types_of_the_library(device):
+    """A qualified name or `struct name` is a type, and no misspelt __global__."""
+    source = r"""
+    #include <chrono>
+    #include <vector>
+    #include <getopt.h>
+    #define API __host__ inline
+    std::vector<float> shuffle(std::vector<float> values, int count) { return values; }
+    std::chrono::time_point<std::chrono::high_resolution_clock> now() {
+        return std::chrono::high_resolution_clock::now();
+    }
+    static struct option options[] = {{"size", 1, 0, 's'}, {0, 0, 0, 0}};
+    API int blocks(int n) { std::vector<int> v(n); return v.size(); }
+    extern "C" __global__ void fill(float *x) { *x = 1; }
+    int main(int argc, char **argv) { getopt_long(argc, argv, "s", options, 0); fill<<<1, 1>>>(0); }
+    """
+    x = np.zeros(1, np.float32)
+    compile_alone(source, no_extern_c=True).get_function("fill")(cuda.InOut(x), block=1)
+    assert x[0] == 1
+
+
+def test_macros_for_members_of_classes(device):
+    source = r"""
+    #define HOST __host__
+    #define DEVICE __device__
+    #define HOST_DEVICE HOST DEVICE
+    template <typename T, int N> class View {
+      public:
+        HOST View(T *data, const int *sizes) : data_(data) { std::copy(sizes, sizes + N, sizes_); }
+        template <class S> HOST View(T *data, const S *sizes, int) : data_(data) { std::copy(sizes, sizes + N, sizes_); }
+        HOST_DEVICE int size(int i) const { return sizes_[i]; }
+        DEVICE T &operator[](int i) { return data_[i]; }
+      protected:
+        T *data_; int sizes_[N];
+    };
+    extern "C" __global__ void fill(View<float, 2> view) { view[1] = view.size(1); }
+    """
+    x = cuda.managed_zeros(2, np.float32, mem_flags=cuda.mem_attach_flags.GLOBAL)
+    view = np.zeros(1, [("data", "u8"), ("sizes", "i4", 2)])
+    view["data"], view["sizes"] = x.ctypes.data, (3, 4)
+    kernel = compile_alone(source, no_extern_c=True).get_function("fill")
+    kernel(view[0], block=1)
+    cuda.Context.synchronize()
+    np.testing.assert_array_equal(x, [0, 4])
+
+
+def test_cub_for_blocks_beside_cub_for_the_host(device):
+    source = r"""
+    #include <cub/cub.cuh>
+    extern "C" __global__ void sum(float *x) {
+        using Reduce = cub::BlockReduce<float, 64>;
+        __shared__ typename Reduce::TempStorage storage;
+        float total = Reduce(storage).Sum(x[threadIdx.x]);
+        if (threadIdx.x == 0) x[0] = total;
+    }
+    int main() {
+        void *storage = nullptr; size_t bytes = 0; float *x = nullptr;
+        cub::DeviceReduce::Sum(storage, bytes, x, x, 64);
+        cudaMalloc(&storage, bytes);
+    }
+    """
+    x = np.arange(64, dtype=np.float32)
+    compile_alone(source, no_extern_c=True).get_function("sum")(cuda.InOut(x), block=64)
+    assert x[0] == 63 * 32

@@ -12,9 +12,6 @@ namespace {
 constexpr std::size_t none = std::string_view::npos;
 constexpr std::string_view spaces = " \t\r\n\f\v";
 
-constexpr std::string_view words_of_the_device[] = {"__global__", "__device__",  "__constant__",
-                                                    "__shared__", "__managed__", "constexpr",
-                                                    "consteval"};
 constexpr std::string_view class_keys[] = {"struct", "class", "union"};
 constexpr std::string_view access[] = {"public", "private", "protected"};
 
@@ -32,10 +29,6 @@ struct Member {
 
     bool has(std::string_view word) const {
         return std::ranges::find(read.words, word, &Word::text) != read.words.end();
-    }
-    bool is_for_device() const {
-        return std::ranges::any_of(
-            read.words, [](const Word &word) { return has_any(words_of_the_device, word.text); });
     }
     /// Whether the class has the same size without the member.
     bool has_no_size() const {
@@ -151,9 +144,10 @@ class MemberReader {
 
 class HostMemberRemoval {
   public:
-    HostMemberRemoval(std::string_view blanked, const RemovalOf &removal_of,
-                      std::vector<Edit> &edits, std::set<std::string> &names)
-        : text_(blanked), removal_of_(removal_of), edits_(edits), names_(names) {}
+    HostMemberRemoval(std::string_view blanked, const SpecifierMacros &macros,
+                      const RemovalOf &removal_of, std::vector<Edit> &edits,
+                      std::set<std::string> &names)
+        : text_(blanked), macros_(macros), removal_of_(removal_of), edits_(edits), names_(names) {}
 
     void run(std::size_t begin, std::size_t end) {
         const std::size_t open = text_.substr(0, end).find('{', begin);
@@ -179,10 +173,16 @@ class HostMemberRemoval {
     }
 
   private:
+    bool is_for_device(const Member &member) const {
+        return std::ranges::any_of(
+            member.read.words, [&](const Word &word) { return macros_.is_for_device(word.text); });
+    }
+
+    /// Whether the member, or one of a class in the class, is for the device.
     bool has_device_word(std::size_t begin, std::size_t end) const {
-        const std::string_view part = text_.substr(begin, end - begin);
-        return std::ranges::any_of(words_of_the_device,
-                                   [&](std::string_view word) { return part.find(word) != none; });
+        return std::ranges::any_of(words_of(begin, end), [&](const std::string &word) {
+            return macros_.is_for_device(word);
+        });
     }
 
     /// False if the member has an error and must stay.
@@ -194,7 +194,7 @@ class HostMemberRemoval {
             run(member.begin, member.end);
             return true;
         }
-        if (member.is_for_device())
+        if (is_for_device(member))
             return true;
         if (member.body != none && removal == Removal::Body && !member.has("friend")) {
             remove_body(member);
@@ -277,6 +277,7 @@ class HostMemberRemoval {
     }
 
     std::string_view text_;
+    const SpecifierMacros &macros_;
     const RemovalOf &removal_of_;
     std::vector<Edit> &edits_;
     std::set<std::string> &names_;
@@ -284,10 +285,11 @@ class HostMemberRemoval {
 
 } // namespace
 
-void remove_host_members(std::string_view blanked, std::size_t begin, std::size_t end,
-                         const RemovalOf &removal_of, std::vector<Edit> &edits,
-                         std::set<std::string> &names) {
-    HostMemberRemoval(blanked, removal_of, edits, names).run(begin, end);
+void remove_host_members(std::string_view blanked, TextRange statement,
+                         const SpecifierMacros &macros, const RemovalOf &removal_of,
+                         std::vector<Edit> &edits, std::set<std::string> &names) {
+    HostMemberRemoval(blanked, macros, removal_of, edits, names)
+        .run(statement.begin, statement.end);
 }
 
 } // namespace pycuda::compile_detail

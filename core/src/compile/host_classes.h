@@ -20,6 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "specifier_macros.h"
+
 namespace pycuda::compile_detail {
 
 /// Replaces a part of a text by another on the part's first line.
@@ -34,10 +36,14 @@ enum class Removal { None, Body, Member, Class };
 /// What to remove of a part of the text, from its errors.
 using RemovalOf = std::function<Removal(std::size_t begin, std::size_t end)>;
 
-/// Adds the edits that remove the host's members of the class that the statement from `begin` to
-/// `end` of a blanked text defines. Adds the names of what is no longer declared.
-void remove_host_members(std::string_view blanked, std::size_t begin, std::size_t end,
-                         const RemovalOf &removal_of, std::vector<Edit> &edits,
-                         std::set<std::string> &names);
+struct TextRange {
+    std::size_t begin, end;
+};
+
+/// Adds the edits that remove the host's members of the class that a statement of a blanked text
+/// defines. Adds the names of what is no longer declared.
+void remove_host_members(std::string_view blanked, TextRange statement,
+                         const SpecifierMacros &macros, const RemovalOf &removal_of,
+                         std::vector<Edit> &edits, std::set<std::string> &names);
 
 } // namespace pycuda::compile_detail

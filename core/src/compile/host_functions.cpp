@@ -15,10 +15,8 @@ namespace {
 
 constexpr std::size_t none = std::string_view::npos;
 
-/// Words of declarations that a kernel may need.
-constexpr std::string_view words_of_the_device[] = {"__global__", "__device__",  "__constant__",
-                                                    "__shared__", "__managed__", "typedef",
-                                                    "constexpr",  "consteval",   "static_assert"};
+/// More words of declarations that a kernel may need.
+constexpr std::string_view kept_words[] = {"typedef", "static_assert", "constexpr", "consteval"};
 
 constexpr std::string_view fundamental_types[] = {
     "void", "bool",   "char",   "short",    "int",    "long",   "float",
@@ -32,6 +30,8 @@ bool has_any(const auto &words, std::string_view word) {
     return std::ranges::find(words, word) != std::end(words);
 }
 
+constexpr std::string_view keys_of_types[] = {"struct", "class", "union", "enum", "typename"};
+
 /// How sure it is that a definition is for the host.
 enum class ForHost { Yes, IfCompilerSaysSo, No };
 
@@ -43,17 +43,35 @@ struct HostStatement {
     std::vector<std::string_view> words;
 };
 
-/// Counts the names before the last one: `std::vector` is one name.
-std::size_t names_before_last(std::string_view blanked, const std::vector<Word> &words) {
+/// Whether `name::` or `name<...>::` is before the next word. `std::pair<std::string> next` is not.
+bool is_scope(std::string_view blanked, const Word &name, const Word &next) {
+    const std::size_t end = name.begin + name.text.size();
+    std::string_view between = blanked.substr(end, next.begin - end);
+    while (!between.empty() && (between.back() == '~' || between.back() <= ' '))
+        between.remove_suffix(1);
+    return between.ends_with("::");
+}
+
+/// The names before the last one: `std::vector` is one name.
+struct NamesBefore {
     std::size_t count = 0;
+    bool is_type = false; ///< one is `ns::name` or `struct name`, and no misspelt __global__
+};
+
+NamesBefore names_before_last(std::string_view blanked, const std::vector<Word> &words,
+                              const SpecifierMacros &macros) {
+    NamesBefore names;
+    bool is_type = false;
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-        const std::size_t end = words[i].begin + words[i].text.size();
-        const std::string_view between = blanked.substr(end, words[i + 1].begin - end);
-        const bool is_known =
-            has_any(fundamental_types, words[i].text) || has_any(other_keywords, words[i].text);
-        count += !is_known && between.find("::") == none;
+        const std::string_view word = words[i].text;
+        const bool is_owner = is_scope(blanked, words[i], words[i + 1]);
+        const bool is_known = has_any(fundamental_types, word) || has_any(other_keywords, word) ||
+                              macros.is_for_host(word);
+        names.count += !is_known && !is_owner;
+        names.is_type |= !is_known && !is_owner && is_type;
+        is_type = is_owner || has_any(keys_of_types, word);
     }
-    return count;
+    return names;
 }
 
 /// `Timer::Timer()` or `Timer::~Timer()`, outside of the class.
@@ -61,64 +79,33 @@ bool is_constructor(std::string_view blanked, const Specifiers &read) {
     if (read.words.size() < 2 || read.stop != '(')
         return false;
     const Word &owner = read.words[read.words.size() - 2], &last = read.words.back();
-    const std::size_t end = owner.begin + owner.text.size();
-    return owner.text == last.text &&
-           blanked.substr(end, last.begin - end).find("::") != std::string_view::npos;
+    return owner.text == last.text && is_scope(blanked, owner, last);
 }
 
-ForHost decide(std::string_view blanked, const Specifiers &read, bool is_prototype) {
+ForHost decide(std::string_view blanked, const Specifiers &read, bool is_prototype,
+               const SpecifierMacros &macros) {
     const auto has = [&](std::string_view word) {
         return std::ranges::find(read.words, word, &Word::text) != read.words.end();
     };
-    if (std::ranges::any_of(words_of_the_device, has))
+    if (std::ranges::any_of(kept_words, has) ||
+        std::ranges::any_of(read.words,
+                            [&](const Word &word) { return macros.is_for_device(word.text); }))
         return ForHost::No;
     if (is_prototype || has("using") || is_constructor(blanked, read))
         return ForHost::Yes;
     // `_global_ void f()` has a name too many, beside its type.
-    const std::size_t names = names_before_last(blanked, read.words);
+    const NamesBefore names = names_before_last(blanked, read.words, macros);
     if (std::ranges::any_of(fundamental_types, has))
-        return names == 0 ? ForHost::Yes : ForHost::No;
-    return names == 1 ? ForHost::IfCompilerSaysSo : ForHost::No;
+        return names.count == 0 ? ForHost::Yes : ForHost::No;
+    if (names.count != 1)
+        return ForHost::No;
+    return names.is_type ? ForHost::Yes : ForHost::IfCompilerSaysSo;
 }
 
 /// The last character before the ';' of a statement, without spaces.
 char last_sign(std::string_view blanked, const ScopeStatement &statement) {
     const std::size_t at = blanked.find_last_not_of(" \t\r\n\f\v;", statement.end - 1);
     return at == none || at < statement.begin ? ';' : blanked[at];
-}
-
-/// The statements at namespace scope that may be for the host. `blanked` outlives the result.
-std::vector<HostStatement> host_statements(std::string_view blanked) {
-    std::vector<HostStatement> found;
-    std::size_t line = 1, counted = 0;
-    const auto line_of = [&](std::size_t position) {
-        line += static_cast<std::size_t>(
-            std::ranges::count(blanked.substr(counted, position - counted), '\n'));
-        counted = position;
-        return line;
-    };
-    for (const ScopeStatement &statement : statements_at_namespace_scope(blanked)) {
-        const std::size_t begin =
-            std::min(blanked.find_first_not_of(" \t\r\n\f\v", statement.begin), statement.end);
-        const Specifiers read = read_specifiers(blanked, begin, statement.end);
-        if (read.words.empty())
-            continue;
-        const bool is_prototype =
-            !statement.is_function_body && read.stop == '(' && last_sign(blanked, statement) == ')';
-        HostStatement host{begin,
-                           statement.end,
-                           line_of(begin),
-                           0,
-                           decide(blanked, read, is_prototype),
-                           statement.has_class,
-                           {}};
-        host.last_line = line_of(statement.end - 1);
-        for (const Word &word : read.words)
-            host.words.push_back(word.text);
-        if (host.for_host != ForHost::No || host.has_class)
-            found.push_back(std::move(host));
-    }
-    return found;
 }
 
 class LineNumbers {
@@ -136,6 +123,33 @@ class LineNumbers {
   private:
     std::vector<std::size_t> ends_;
 };
+
+/// The statements at namespace scope that may be for the host. `blanked` outlives the result.
+std::vector<HostStatement> host_statements(std::string_view blanked, const LineNumbers &lines,
+                                           const SpecifierMacros &macros) {
+    std::vector<HostStatement> found;
+    for (const ScopeStatement &statement : statements_at_namespace_scope(blanked)) {
+        const std::size_t begin =
+            std::min(blanked.find_first_not_of(" \t\r\n\f\v", statement.begin), statement.end);
+        const Specifiers read = read_specifiers(blanked, begin, statement.end);
+        if (read.words.empty())
+            continue;
+        const bool is_prototype =
+            !statement.is_function_body && read.stop == '(' && last_sign(blanked, statement) == ')';
+        HostStatement host{begin,
+                           statement.end,
+                           lines.of(begin),
+                           lines.of(statement.end - 1),
+                           decide(blanked, read, is_prototype, macros),
+                           statement.has_class,
+                           {}};
+        for (const Word &word : read.words)
+            host.words.push_back(word.text);
+        if (host.for_host != ForHost::No || host.has_class)
+            found.push_back(std::move(host));
+    }
+    return found;
+}
 
 /// Directives stay: an #if inside of a function may begin before it or end behind it.
 std::string apply(const std::vector<Edit> &edits, std::string_view text, std::string_view blanked) {
@@ -200,7 +214,7 @@ std::string remove_host_code(std::string_view text, std::string_view file, const
                                                           : Removal::None;
     };
     std::vector<Edit> edits;
-    for (const HostStatement &statement : host_statements(blanked)) {
+    for (const HostStatement &statement : host_statements(blanked, lines, code.macros)) {
         const auto is_in = [&](const ReportedLines &reported) {
             return reported.any(file, statement.first_line, statement.last_line);
         };
@@ -208,8 +222,8 @@ std::string remove_host_code(std::string_view text, std::string_view file, const
             continue;
         if (statement.has_class) {
             removed.has_class = true;
-            remove_host_members(blanked, statement.begin, statement.end, removal_of, edits,
-                                removed.classes);
+            remove_host_members(blanked, {statement.begin, statement.end}, code.macros, removal_of,
+                                edits, removed.classes);
             continue;
         }
         const bool names_removed = std::ranges::any_of(statement.words, [&](std::string_view word) {

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "specifier_macros.h"
+
 namespace pycuda::compile_detail {
 
 /// Numbers of lines, from 1, by the names of files in the compiler's messages.
@@ -35,6 +37,7 @@ struct HostCode {
     ReportedLines errors;       ///< that were left when all was compiled for the device
     ReportedLines errors_again; ///< that were left without the functions that have errors
     ReportedLines last_errors;  ///< that were left without the members that have errors
+    SpecifierMacros macros;     ///< of the source and the user's headers
 
     /// False if the log has no new error.
     bool add_errors(std::string_view log) { return errors.add(log); }

@@ -67,8 +67,10 @@ class Scanner {
         if (!is_user && !includes)
             return;
         const std::string blanked = blank_comments_and_strings(text);
-        if (is_user)
+        if (is_user) {
             find_nvcc_names(blanked, role, scan_.nvcc_names);
+            scan_.macros.add(blanked);
+        }
         if (includes)
             for (const IncludeDirective &include : find_includes(text, blanked))
                 resolve(include, folder);

@@ -55,6 +55,8 @@ struct IncludeScan {
     std::vector<AdaptedHeader> adapted;
     /// The words of the source and of the user's headers that nvcc_names.h has a part for.
     std::set<std::string, std::less<>> nvcc_names;
+    /// The macros of the source and of the user's headers for functions.
+    SpecifierMacros macros;
     /// What was removed from the user's headers, and later from the source.
     RemovedHostCode removed;
     /// Whether a user's file includes a header of Thrust (thrust_headers.h).

@@ -98,7 +98,9 @@ class Walker {
             return;
         // The body of a function ends its statement; a class and an initialiser do not.
         const bool is_operator = !read.words.empty() && read.words.back().text == "operator";
-        const bool is_value = read.stop == '=' && !is_operator;
+        const std::size_t last = before.find_last_not_of(" \t\r\n\f\v");
+        const bool follows_equals = last != none && before[last] == '='; // struct pair a[] = {
+        const bool is_value = (read.stop == '=' || follows_equals) && !is_operator;
         has_class_ |= !is_value && is_class(read);
         if (before.find('(') != none && !is_value && !has_class_)
             end_statement(at_, true);

@@ -30,6 +30,7 @@
 #include "gnu_extensions.h"
 #include "host_functions.h"
 #include "implicit_names.h"
+#include "library_headers.h"
 #include "mistake_hints.h"
 #include "nvcc_names.h"
 #include "nvrtc_library.h"
@@ -396,6 +397,7 @@ class NvrtcCompilation {
             return false; // NVRTC would read the headers for seconds more, and fail
         if (is_host_code(log) && !attempt_.for_device_by_default) {
             host_code_.add_definitions(log);
+            host_code_.macros = scan_.macros;
             return attempt_.for_device_by_default = true;
         }
         return attempt_.for_device_by_default &&

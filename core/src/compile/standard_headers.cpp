@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "library_headers.h"
+
 namespace pycuda::compile_detail {
 namespace {
 
@@ -219,24 +221,6 @@ constexpr const char *runtime_h = R"(
 #endif
 )";
 
-// The parts of the headers of CUDA's libraries for device code.
-constexpr const char *number_types = R"(#pragma once
-#include <cuComplex.h>
-#include <cuda_fp16.h>
-#include <cuda_bf16.h>
-)";
-constexpr const char *cufft_h = R"(
-#ifndef CUFFT_FORWARD
-#include <cuComplex.h>
-#define CUFFT_FORWARD -1
-#define CUFFT_INVERSE 1
-typedef float cufftReal;
-typedef double cufftDoubleReal;
-typedef cuComplex cufftComplex;
-typedef cuDoubleComplex cufftDoubleComplex;
-#endif
-)";
-
 /// The text of a replacement header is the concatenation of the texts in its row.
 struct Row {
     const char *name;
@@ -315,40 +299,6 @@ constexpr const char *built_in[] = {"device_launch_parameters.h",
                                     "crt/common_functions.h",
                                     "crt/device_double_functions.h"};
 
-struct LibraryHeader {
-    std::string_view name;
-    const char *text;
-};
-constexpr LibraryHeader library_headers[] = {{"cublas.h", number_types},
-                                             {"cublasLt.h", number_types},
-                                             {"cublasXt.h", number_types},
-                                             {"cublas_api.h", number_types},
-                                             {"cublas_v2.h", number_types},
-                                             {"cudaGL.h", nothing},
-                                             {"cudaProfiler.h", nothing},
-                                             {"cuda_gl_interop.h", nothing},
-                                             {"cuda_profiler_api.h", nothing},
-                                             {"cudnn.h", nothing},
-                                             {"cufft.h", cufft_h},
-                                             {"cufftXt.h", cufft_h},
-                                             {"cufftw.h", cufft_h},
-                                             {"curand.h", nothing},
-                                             {"cusolverDn.h", number_types},
-                                             {"cusolverMg.h", number_types},
-                                             {"cusolverRf.h", number_types},
-                                             {"cusolverSp.h", number_types},
-                                             {"cusparse.h", number_types},
-                                             {"cusparse_v2.h", number_types},
-                                             {"nccl.h", number_types},
-                                             {"nvJitLink.h", nothing},
-                                             {"nvToolsExt.h", nothing},
-                                             {"nvToolsExtCuda.h", nothing},
-                                             {"nvml.h", nothing},
-                                             {"nvrtc.h", nothing},
-                                             {"nvtx3/nvToolsExt.h", nothing},
-                                             {"nvtx3/nvToolsExtCuda.h", nothing},
-                                             {"nvtx3/nvtx3.hpp", nothing}};
-
 // Headers of the C++ library that CUDA provides as <cuda/std/...>.
 constexpr const char *from_cuda[] = {"algorithm",  "array",    "atomic",      "complex",
                                      "functional", "iterator", "limits",      "numeric",
@@ -363,8 +313,6 @@ Table make_table() {
             table[row.name] += text;
     for (const char *name : built_in)
         table[name] = nothing;
-    for (const LibraryHeader &header : library_headers)
-        table[std::string(header.name)] = header.text;
     for (std::string name : from_cuda)
         table[name] = "#pragma once\n#include <cuda/std/" + name +
                       ">\nnamespace std { using namespace cuda::std; }\n";
@@ -527,7 +475,7 @@ constexpr std::string_view host_headers[] = {
 const char *standard_header(std::string_view name) {
     const Table &table = table_of_headers();
     auto found = table.find(name);
-    return found == table.end() ? nullptr : found->second.c_str();
+    return found == table.end() ? library_header(name) : found->second.c_str();
 }
 
 std::vector<std::string> names_of_host_headers() {
@@ -535,11 +483,6 @@ std::vector<std::string> names_of_host_headers() {
     for (const auto &[name, text] : table_of_headers())
         names.push_back(name);
     return names;
-}
-
-bool is_library_header(std::string_view name) {
-    return std::ranges::find(library_headers, name, &LibraryHeader::name) !=
-           std::end(library_headers);
 }
 
 bool is_host_header(std::string_view name) {

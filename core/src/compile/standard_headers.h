@@ -12,12 +12,8 @@
 
 namespace pycuda::compile_detail {
 
-/// The replacement for a header; null if there is none.
+/// The replacement for a header, of library_headers.h too; null if there is none.
 [[nodiscard]] const char *standard_header(std::string_view name);
-
-/// Whether the header is that of a library of CUDA whose functions only host code calls: cuBLAS,
-/// cuFFT. The replacement has the types that kernels use.
-[[nodiscard]] bool is_library_header(std::string_view name);
 
 /// The names of all headers that have a replacement, and of those that only host code uses.
 [[nodiscard]] std::vector<std::string> names_of_host_headers();

@@ -225,3 +225,127 @@ def test_elements_at_indices_of_two_axes(count):
             x[tuple(map(on_device, wrong))] = 1.0
     np.testing.assert_array_equal(x.get(), m)
     x[on_device(places[0][:0]), on_device(places[1][:0])] = 3.0
+
+
+def strided(host):
+    """An array of the device that has every second element of a larger one."""
+    wide = np.zeros((*host.shape[:-1], 2 * host.shape[-1]), host.dtype)
+    wide[..., ::2] = host
+    return gpuarray.to_gpu(wide)[..., ::2]
+
+
+def test_at_of_strided_arrays():
+    rng = np.random.default_rng(0)
+    rows, values = rng.integers(0, 9, (20, 6)), rng.integers(0, 9, (50, 6))
+    places, columns = rng.integers(-20, 20, 50), rng.integers(0, 6, 50)
+    for function in (np.add, np.maximum):
+        for index, value in ((places, values), ((places, columns), 2), (3, values[0])):
+            expected, got = rows.copy(), strided(rows)
+            function.at(expected, index, value)
+            index = tuple(map(on_device, index)) if isinstance(index, tuple) else on_device(index)  # fmt: skip
+            function.at(got, index, on_device(value))
+            np.testing.assert_array_equal(got.get(), expected)
+    got = strided(rows)
+    with pytest.raises(IndexError, match="99"):
+        np.add.at(got, on_device(np.array([1, 99])), on_device(values[:2]))
+    np.testing.assert_array_equal(got.get(), rows)
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, 2.0, 3.0], np.arange(40.0)])
+@pytest.mark.parametrize("make", [on_device, strided])
+def test_put_and_place(make, values):
+    rng = np.random.default_rng(0)
+    x, mask, places = rng.random((5, 6)), rng.random((5, 6)) > 0.5, np.array([3, 9, -1])
+    for shape in ((30,), (5, 6)):
+        expected, got = x.reshape(shape).copy(), make(x.reshape(shape))
+        np.put(expected, places, values)
+        np.put(got, on_device(places), on_device(np.asarray(values)))
+        np.place(expected, mask.reshape(shape), values)
+        np.place(got, on_device(mask.reshape(shape)), on_device(np.asarray(values)))
+        np.testing.assert_array_equal(got.get(), expected)
+        np.place(got, on_device(mask.reshape(shape) & False), [5])
+        np.testing.assert_array_equal(got.get(), expected)
+    whole = on_device(x.astype("i4"))
+    expected = x.astype("i4")
+    np.place(whole, on_device(mask), on_device(np.arange(4, dtype="i1")))
+    np.place(expected, mask, np.arange(4, dtype="i1"))
+    np.testing.assert_array_equal(whole.get(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i8"])
+def test_choose_in_one_kernel(dtype):
+    rng = np.random.default_rng(0)
+    chosen = rng.integers(0, 3, (4, 5)).astype(dtype)
+    arrays = [rng.random(5).astype("f4"), rng.integers(0, 9, (4, 5)), rng.random((4, 1))]  # fmt: skip
+    for count in (1, 2, 3):
+        expected = np.choose(chosen % count, arrays[:count])
+        got = np.choose(on_device(chosen % count), list(map(on_device, arrays[:count])))
+        assert got.dtype == expected.dtype and got.shape == expected.shape
+        np.testing.assert_array_equal(got.get(), expected)
+    many = [np.arange(5) * k for k in range(20)]  # more than one kernel has
+    same_place = rng.integers(0, 20, (4, 5))
+    got = np.choose(on_device(same_place), list(map(on_device, many)))
+    np.testing.assert_array_equal(got.get(), np.choose(same_place, many))
+    for bad in {"u1": (3,), "i1": (-1, 3), "i8": (-1, 3, 1 << 40)}[dtype]:
+        with pytest.raises(ValueError, match="from 0 to 2"):
+            np.choose(
+                on_device(np.array([0, bad], dtype)), [on_device(many[1][:2])] * 3
+            )
+
+
+def test_multi_indices():
+    rng = np.random.default_rng(0)
+    for dims in ((5,), (5, 6), (4, 3, 7)):
+        for order in "CF":
+            places = tuple(rng.integers(0, n, 10).astype("i4") for n in dims)
+            expected = np.ravel_multi_index(places, dims, order=order)
+            flat = np.ravel_multi_index(tuple(map(on_device, places)), dims, order=order)  # fmt: skip
+            assert flat.dtype == expected.dtype
+            np.testing.assert_array_equal(flat.get(), expected)
+            for one, other in zip(np.unravel_index(flat, dims, order=order), places, strict=True):  # fmt: skip
+                np.testing.assert_array_equal(one.get(), other)
+    given = on_device(np.array([1, 2]))
+    np.ravel_multi_index((given,), (5,)).fill(0)
+    assert given.get().tolist() == [1, 2]
+    for bad in (-1, 5, 1 << 40):
+        one = on_device(np.array([0, bad]))
+        with pytest.raises(ValueError, match="invalid entry"):
+            np.ravel_multi_index((one,), (5,))
+        with pytest.raises(ValueError, match=f"index {bad} is out of bounds"):
+            np.unravel_index(one, (5,))
+
+
+def test_ranges_by_index():
+    """Each range is one kernel, which also sets the last element exactly."""
+    for count in (0, 1, 2, 5, 1001):
+        for start, stop in ((0, 1), (3, -4.5), (1 + 2j, 4)):
+            for keywords in ({}, {"endpoint": False}, {"dtype": "c8"}, {"dtype": "i4"}):
+                is_complex = isinstance(start, complex)
+                if is_complex and keywords.get("dtype") == "i4":
+                    continue
+                expected = np.linspace(start, stop, count, **keywords)
+                got = gpuarray.linspace(start, stop, count, **keywords)
+                assert got.dtype == expected.dtype
+                np.testing.assert_allclose(got.get(), expected, rtol=1e-6, atol=1e-12)
+                if is_complex:
+                    continue
+                expected = np.logspace(start, stop, count, base=2.5, **keywords)
+                got = gpuarray.logspace(start, stop, count, base=2.5, **keywords)
+                assert got.dtype == expected.dtype
+                np.testing.assert_allclose(got.get(), expected, rtol=1e-6, atol=1e-12)
+                ends = -start - 1, -stop - 6
+                expected = np.geomspace(*ends, count, **keywords)
+                got = gpuarray.geomspace(*ends, count, **keywords)
+                assert got.dtype == expected.dtype
+                np.testing.assert_allclose(got.get(), expected, rtol=1e-6)
+    assert gpuarray.linspace(0.1, 0.7, 7)[-1].get() == 0.7
+    assert gpuarray.geomspace(0.1, 0.7, 7).get()[[0, -1]].tolist() == [0.1, 0.7]
+
+
+def test_tri_by_index():
+    for shape in ((4, None), (3, 7), (7, 3), (0, 3), (3, 0), (1, 1)):
+        for k in (-10, -1, 0, 2, 10**15):
+            for dtype in (float, "i1", "?", "c8"):
+                expected, got = np.tri(*shape, k, dtype), gpuarray.tri(*shape, k, dtype)
+                assert got.dtype == expected.dtype
+                np.testing.assert_array_equal(got.get(), expected)

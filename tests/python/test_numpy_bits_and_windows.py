@@ -122,6 +122,7 @@ def test_piecewise():
     both(x, [x < 0, x >= 1], [lambda v: -v, lambda v: v * v])
     both(x, [x < 0, x >= 1], [lambda v: -v, 2.5, lambda v: v + v.mean()])
     both(x, [x < 0, x < 1], [1, 2])
+    both(x.astype("i4"), [x < 0, x < 1], [1.5, 2, 3])
     both(x, [x < -9], [lambda v: 1 / 0, 3])
     both(x.astype("i4"), [x < 0], [lambda v: v - 0.75])
     both(x[:40].reshape(5, 8), [x[:40].reshape(5, 8) < 0], [lambda v, k, add: v * k + add], 3, add=1)  # fmt: skip

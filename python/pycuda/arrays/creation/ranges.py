@@ -11,11 +11,15 @@ from pycuda._driver import _Work
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.own_device import check_device
 from pycuda.arrays.registry import public
-from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+from pycuda.arrays.ufuncs.filling import by_index
+from pycuda.arrays.ufuncs.tracing import record
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
     from pycuda.arrays.array_class.gpu_array import GPUArray
+
+
+_INT64 = np.dtype(np.int64)
 
 
 def arange_of(count: int, dtype=np.int64) -> GPUArray:
@@ -41,15 +45,19 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None, stream=None, al
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
-    if dtype is None:
+    if dtype is not None:
+        dtype = np.dtype(dtype)
+    elif type(start) is type(stop) is type(step) is int:
+        dtype = _INT64
+    else:
         dtype = np.result_type(*(np.asarray(one).dtype for one in (start, stop, step)))
     count = max(0, math.ceil((stop - start) / step))
-    if np.dtype(dtype) == np.bool_ and count > 2:
+    if dtype.kind == "b" and count > 2:
         raise TypeError(f"a range of bool has at most 2 elements, not {count}")
+    if stream is None:
+        return _fill_range(empty(count, dtype, allocator=allocator), start, step)
     with _Work(stream):
-        return _fill_range(
-            empty(count, np.dtype(dtype), allocator=allocator), start, step
-        )
+        return _fill_range(empty(count, dtype, allocator=allocator), start, step)
 
 
 def _fill_range(result, start, step):
@@ -85,16 +93,48 @@ def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = 
     """
     check_device(device)
     start, stop = _check_numbers("linspace", axis, start, stop)
+    kind, step, numbers = _spacing(start, stop, num, endpoint)
+    result_type = np.dtype(kind if dtype is None else dtype)
+    fill = _floored_spaced if result_type.kind in "iu" else _spaced
+    result = fill(empty(num, result_type), *numbers)
+    return (result, step) if retstep else result
+
+
+def _spacing(start, stop, num: int, endpoint: bool) -> tuple:
+    """The type of evenly spaced numbers, their distance, and the arguments of :func:`_spaced`."""
     parts = num - 1 if endpoint else num
     step = (stop - start) / parts if parts > 0 else float("nan")
     kind = np.complex128 if isinstance(start + stop + 0.0, complex) else np.float64
-    result = _fill_range(empty(num, kind), start, step if num > 1 else 0)
-    if endpoint and num > 1:
-        result[-1] = stop
-    if dtype is not None and np.dtype(dtype).kind in "iu":
-        result = _driver._array_apply("floor", result)
-    result = result if dtype is None else result.astype(dtype, copy=False)
-    return (result, step) if retstep else result
+    last = num - 1 if endpoint and num > 1 else -1  # no element has the index -1
+    return kind, step, (kind(start), kind(step if num > 1 else 0), last, kind(stop))
+
+
+def _spaced_values(index, start, step, last, stop):
+    number = index.range(0, 1, np.int64)
+    return np.where(number == last, stop, index.range(start, step, start.value.dtype))
+
+
+@by_index
+def _spaced(index, dtype, start, step, last, stop):
+    return _spaced_values(index, start, step, last, stop)
+
+
+@by_index
+def _floored_spaced(index, dtype, start, step, last, stop):
+    return np.floor(_spaced_values(index, start, step, last, stop))
+
+
+@by_index
+def _powers(index, dtype, base, *spaced):
+    return record("power", base, _spaced_values(index, *spaced))
+
+
+@by_index
+def _exponentials(index, dtype, sign, first, end, *spaced):
+    result = sign * np.exp(_spaced_values(index, *spaced))
+    number = index.range(0, 1, np.int64)
+    result = np.where(number == spaced[2], end, result)
+    return np.where(number == 0, first, result)
 
 
 @public()
@@ -107,8 +147,8 @@ def logspace(start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype
     array([  1.,  10., 100.])
     """
     start, stop = _check_numbers("logspace", axis, start, stop)
-    result = UFUNCS["power"](float(base), linspace(start, stop, num, endpoint))
-    return result if dtype is None else result.astype(dtype, copy=False)
+    kind, _, numbers = _spacing(start, stop, num, endpoint)
+    return _powers(empty(num, kind if dtype is None else dtype), float(base), *numbers)
 
 
 @public()
@@ -127,10 +167,9 @@ def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axi
     if isinstance(start, complex) or isinstance(stop, complex) or start * stop < 0:
         raise TypeError("geomspace() expects two real numbers of the same sign")
     sign = math.copysign(1.0, start)
-    exponents = linspace(math.log(abs(start)), math.log(abs(stop)), num, endpoint)
-    result = sign * UFUNCS["exp"](exponents)
-    if num > 0:
-        result[0] = start
-    if num > 1 and endpoint:
-        result[-1] = stop
-    return result if dtype is None else result.astype(dtype, copy=False)
+    ends = math.log(abs(start)), math.log(abs(stop))
+    _, _, numbers = _spacing(*ends, num, endpoint)
+    return _exponentials(
+        empty(num, np.float64 if dtype is None else dtype),
+        sign, float(start), float(stop), *numbers,
+    )  # fmt: skip

@@ -7,18 +7,17 @@ import operator
 import numpy as np
 
 from pycuda.arrays.creation.filled import empty, ones
-from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.registry import public
-from pycuda.arrays.ufuncs.fusing import fuse
+from pycuda.arrays.ufuncs.filling import by_index
 from pycuda.arrays.ufuncs.special_functions import SPECIAL
 
 
-def _window(function, M, *args):
-    """A window of M values, computed from the numbers 0 to M - 1 by one kernel."""
+def _window(fill, M, *args):
+    """A window of M values, of which one kernel computes each from its index."""
     count = operator.index(M)
     if count <= 1:
         return ones(1) if count == 1 else empty(0, np.float64)
-    return function(arange_of(count, np.float64), float(count - 1), *args)
+    return fill(empty(count, np.float64), *map(float, args), float(count - 1))
 
 
 @public()
@@ -31,8 +30,9 @@ def bartlett(M):
     return _window(_bartlett, M)
 
 
-@fuse
-def _bartlett(n, last):
+@by_index
+def _bartlett(index, dtype, last):
+    n = index.range(0, 1, dtype)
     return np.where(n + n <= last, 2 * n / last, 2 - 2 * n / last)
 
 
@@ -46,9 +46,9 @@ def blackman(M):
     return _window(_blackman, M)
 
 
-@fuse
-def _blackman(n, last):
-    turn = (2 * n - last) * (np.pi / last)
+@by_index
+def _blackman(index, dtype, last):
+    turn = (2 * index.range(0, 1, dtype) - last) * np.pi / last
     return 0.42 + 0.5 * np.cos(turn) + 0.08 * np.cos(2.0 * turn)
 
 
@@ -72,9 +72,10 @@ def hanning(M):
     return _window(_cosine, M, 0.5, 0.5)
 
 
-@fuse
-def _cosine(n, last, mean, height):
-    return mean + height * np.cos((2 * n - last) * (np.pi / last))
+@by_index
+def _cosine(index, dtype, mean, height, last):
+    turn = (2 * index.range(0, 1, dtype) - last) * np.pi / last
+    return mean + height * np.cos(turn)
 
 
 @public()
@@ -86,11 +87,10 @@ def kaiser(M, beta):
     >>> gpuarray.kaiser(3, 0)
     array([1., 1., 1.])
     """
-    return _window(_kaiser, M, float(beta))
+    return _window(_kaiser, M, beta, 1 / np.i0(float(beta)))
 
 
-@fuse
-def _kaiser(n, last, beta):
-    apart = (2 * n - last) / last
-    i0 = SPECIAL["i0"]
-    return i0(beta * np.sqrt(1 - apart * apart)) / i0(beta + 0 * n)
+@by_index
+def _kaiser(index, dtype, beta, scale, last):
+    apart = (2 * index.range(0, 1, dtype) - last) / last
+    return SPECIAL["i0"](beta * np.sqrt(1 - apart * apart)) * scale

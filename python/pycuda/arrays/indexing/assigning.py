@@ -17,6 +17,7 @@ from pycuda.arrays.indexing.indices import (
 )
 from pycuda.arrays.indexing.selecting import flatnonzero
 from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -62,10 +63,9 @@ def put(a, ind, v, mode: str = "raise") -> None:
         raise IndexError("cannot put values into an empty array")
     if indices.size == 0 or values.size == 0:
         return
-    if values.size not in (1, indices.size):
-        values = values[arange_of(indices.size) % values.size]
-    if a._c_contiguous:
-        a._ravel()[indices] = values
+    values = _as_many(values, indices.size)
+    if a._c_contiguous or a.ndim == 1:
+        (a._ravel() if a._c_contiguous else a)[indices] = values
         return
     _items.check_bounds(indices, 0, a.size)
     wrapped = UFUNCS["remainder"](indices.astype(np.int64, copy=False), a.size)
@@ -74,6 +74,15 @@ def put(a, ind, v, mode: str = "raise") -> None:
     ):  # an index without axes selects the whole array, which takes one value
         a = a._view(0, (1,), (a.itemsize,))
     a[unravel_index(wrapped, a.shape)] = values
+
+
+def _as_many(values, count: int):
+    """The first ``count`` values, or the values again and again. One value stays one."""
+    if values.size in (1, count):
+        return values
+    if values.size > count:
+        return values[:count]
+    return values[arange_of(count) % values.size]
 
 
 @public()
@@ -120,9 +129,16 @@ def place(arr, mask, vals) -> None:
             raise ValueError("vals must have at least one element")
         mask = (as_array(mask) != 0)._reshape(arr.shape)
         return _items.put_in_order(arr, mask, values)
+    mask = as_array(mask)
+    if values.size == 1 and mask.size == arr.size:
+        return copyto(arr, values._reshape(()), "unsafe", mask._reshape(arr.shape))
     places = flatnonzero(mask)
     if places.size and not values.size:
         raise ValueError("vals must have at least one element")
+    if arr._c_contiguous and mask.size <= arr.size and places.size:
+        values = _as_many(values, places.size).astype(arr.dtype, copy=False)
+        values = broadcast_to(values, places.shape)
+        return _items.put_known(arr._ravel(), places, values)
     put(arr, places, values)
 
 

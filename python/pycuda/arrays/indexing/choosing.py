@@ -8,7 +8,7 @@ from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array, put_back, put_into
 from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.indexing.assigning import copyto
-from pycuda.arrays.indexing.grids import record_check
+from pycuda.arrays.indexing.grids import are_outside, record_check
 from pycuda.arrays.indexing.indices import (
     as_indices,
     wrapped_indices,
@@ -38,15 +38,27 @@ def choose(a, choices, out=None, mode: str = "raise"):
     dtype = np.result_type(*(array.dtype for array in arrays))
     chosen = wrapped_indices(chosen, len(arrays), mode)
     if mode == "raise" and chosen.size and not record_check(chosen, len(arrays)):
-        low, high = int(chosen.min()), int(chosen.max())
-        if low < 0 or high >= len(arrays):
+        if are_outside(chosen, len(arrays)):
+            low, high = int(chosen.min()), int(chosen.max())
             raise ValueError(
                 f"indices must be from 0 to {len(arrays) - 1}, not from {low} to {high}"
             )
+    if len(arrays) <= _MOST_CHOICES:
+        result = _chosen(dtype, chosen, *arrays)
+        return (put_back if mode == "raise" else put_into)(out, result)
     result = empty(shape, dtype)  # not `out`, which may share memory with an operand
     for number, array in enumerate(arrays):
         copyto(result, array, "unsafe", chosen == number)
     return (put_back if mode == "raise" else put_into)(out, result)
+
+
+@fuse
+def _chosen(kind, chosen, *arrays):
+    arrays = [one.astype(kind) for one in arrays]
+    result = arrays[-1]
+    for number, array in enumerate(arrays[:-1] or arrays):
+        result = np.where(chosen == number, array, result)
+    return result
 
 
 @public()
@@ -114,6 +126,9 @@ def piecewise(x, condlist, funclist, *args, **kw):
         is_one = is_one or getattr(first, "ndim", 1) == 0
     conditions = [condlist] if is_one else list(condlist)
     conditions = [as_array(one).astype(bool, copy=False) for one in conditions]
+    if _are_numbers(funclist) and len(conditions) <= _MOST_CHOICES:
+        if len(funclist) - len(conditions) in (0, 1):
+            return _of_numbers(x, conditions, list(funclist))
     if len(funclist) == len(conditions) + 1:
         anywhere = conditions[0]
         for one in conditions[1:]:
@@ -133,6 +148,26 @@ def piecewise(x, condlist, funclist, *args, **kw):
         if part.size:
             result[condition] = function(part, *args, **kw)
     return result
+
+
+def _are_numbers(values) -> bool:
+    return all(
+        isinstance(one, (bool, int, float, complex, np.generic)) for one in values
+    )
+
+
+def _of_numbers(x, conditions, numbers):
+    """:func:`piecewise` of numbers, in one kernel. The last condition comes first, because it counts."""
+    numbers = [np.asarray(one).astype(x.dtype)[()] for one in numbers]
+    default = numbers.pop() if len(numbers) > len(conditions) else x.dtype.type(0)
+    shape = np.broadcast_shapes(*(one.shape for one in conditions))
+    if shape != x.shape:
+        raise IndexError(
+            f"conditions of shape {shape} do not fit an array of {x.shape}"
+        )
+    return _selected(
+        x.dtype, len(conditions), *reversed(conditions), *reversed(numbers), default
+    )
 
 
 _MOST_CHOICES = 16  # more would be too many arrays for one kernel

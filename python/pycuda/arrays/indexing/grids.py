@@ -50,6 +50,15 @@ def record_check(indices, extent: int) -> bool:
     return _driver._record_index_check(outside, message)
 
 
+def are_outside(indices, extent: int) -> bool:
+    """Whether an index is not from 0 to ``extent - 1``. One reduction, because negative numbers are large without sign."""
+    if indices.size == 0:
+        return False
+    unsigned = np.dtype(f"u{indices.itemsize}")
+    bits = indices._view(0, indices.shape, indices.strides, unsigned)
+    return int(bits.max()) >= extent
+
+
 @public()
 def unravel_index(indices, shape, order: str = "C") -> tuple:
     """Convert flat indices to a tuple of indices, one array for each axis.
@@ -67,11 +76,10 @@ def unravel_index(indices, shape, order: str = "C") -> tuple:
     size = math.prod(shape)
     if not shape and rest.ndim:
         raise ValueError("an array without axes has one element, and no indices")
-    if rest.size and not record_check(rest, size):
+    if rest.size and not record_check(rest, size) and are_outside(rest, size):
         low, high = int(rest.min()), int(rest.max())
-        if low < 0 or high >= size:
-            bad = low if low < 0 else high
-            raise ValueError(f"index {bad} is out of bounds for array with size {size}")
+        bad = low if low < 0 else high
+        raise ValueError(f"index {bad} is out of bounds for array with size {size}")
     result = []
     for extent in reversed(shape) if order == "C" else shape:
         result.append(rest % extent)
@@ -95,14 +103,15 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
     total, step = None, 1
     rows = list(zip(multi_index, dims, modes, strict=True))
     for index, extent, how in reversed(rows) if order == "C" else rows:
-        index = wrapped_indices(as_indices(index), extent, how).astype(np.int64)
+        index = wrapped_indices(as_indices(index), extent, how)
         if how == "raise" and index.size and not record_check(index, extent):
-            if int(index.min()) < 0 or int(index.max()) >= extent:
+            if are_outside(index, extent):
                 raise ValueError("invalid entry in coordinates array")
-        part = index * step
+        index = index.astype(np.int64, copy=False)
+        part = index if step == 1 else index * step
         total = part if total is None else total + part
         step *= extent
-    return total
+    return total if len(rows) > 1 else total.copy()
 
 
 @public()

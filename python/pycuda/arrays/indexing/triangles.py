@@ -8,12 +8,13 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda.arrays.creation.conversion import as_array
-from pycuda.arrays.creation.filled import ones, zeros
+from pycuda.arrays.creation.filled import empty, ones, zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.assigning import values_for, want_own
 from pycuda.arrays.indexing.selecting import nonzero, where
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.arrays.ufuncs.filling import by_index
 from pycuda.tools import context_dependent_memoize
 
 # Matrices
@@ -33,9 +34,17 @@ def tri(N: int, M=None, k: int = 0, dtype=float):
            [1, 1, 1]], dtype=int8)
     """
     rows, columns = (max(operator.index(one), 0) for one in (N, N if M is None else M))
-    last = arange_of(rows)[:, None]  # in each row, the column of the main diagonal
-    below = (last + k if k else last) >= arange_of(columns)
-    return below.astype(dtype, copy=False)
+    result = empty((rows, columns), dtype)
+    whole = np.uint32 if result.size <= 0xFFFFFFFF else np.uint64
+    k = max(-rows, min(operator.index(k), columns))
+    return _ones_below(result, whole(1), whole(columns), k)
+
+
+@by_index
+def _ones_below(index, dtype, one, columns, k):
+    number = index.range(0, one, one.value.dtype)
+    row = number // columns
+    return (number - row * columns).astype(np.int64) - row.astype(np.int64) <= k
 
 
 @public()

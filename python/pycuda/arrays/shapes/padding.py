@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty, full
 from pycuda.arrays.registry import public
@@ -15,7 +16,8 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 # Padding
 
-_FEW = 1 << 16  # elements that a fill writes in the time of a launch
+# Elements that a fill writes in the time of a few launches, on a CPU and on a GPU.
+_FEW = {True: 1 << 16, False: 1 << 22}
 _BY_PLACE = {"edge", "reflect", "symmetric", "wrap"}
 _STATISTICS = {"maximum": "max", "minimum": "min", "mean": "mean"}
 _KEYWORDS = {
@@ -83,7 +85,8 @@ def _pad_axes(array, widths, mode, options):
         for n, (before, _) in zip(array.shape, widths.tolist(), strict=True)
     )
     values = np.asarray(_on_host(options.get("constant_values", 0)))
-    if mode == "constant" and values.size == 1 and math.prod(padded) <= _FEW:
+    few = _FEW[_driver._array_threads_are_cores()]
+    if mode == "constant" and values.size == 1 and math.prod(padded) <= few:
         # One launch for all borders, which writes the other elements as well.
         result = full(padded, values.reshape(()).astype(array.dtype)[()], array.dtype)
         result[inner] = array

@@ -1,0 +1,104 @@
+"""New arrays whose elements are computed from their indices, in one kernel: :func:`by_index`.
+
+The function is traced once for each combination of types, with placeholders for the index and for its numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.ufuncs.tracing import Trace, Traced
+
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class _Number:
+    """Replaces a number while a function is traced. Python cannot compute with it, only operations on the index can."""
+
+    __slots__ = ("place", "value")
+
+    def __init__(self, place: int, value) -> None:
+        self.place = place
+        self.value = value
+
+
+class _Trace(Trace):
+    """A trace that remembers where its constants are numbers of the call."""
+
+    def __init__(self, dtypes) -> None:
+        super().__init__(dtypes)
+        self.numbers: list[
+            tuple[int, int]
+        ] = []  # place in the constants, and of the number
+
+    def operand(self, value) -> int:
+        if isinstance(value, _Number):
+            self.numbers.append((len(self.constants), value.place))
+            value = value.value
+        return super().operand(value)
+
+
+class Index:
+    """The index of an element in C order, while a function is traced."""
+
+    def __init__(self, trace: _Trace) -> None:
+        self._trace = trace
+
+    def range(self, start, step, dtype) -> Traced:
+        """``start + index * step``, computed in ``dtype``. Numbers must have this type."""
+        trace, dtype = self._trace, np.dtype(dtype)
+        start, step = (
+            trace.operand(one if isinstance(one, _Number) else dtype.type(one))
+            for one in (start, step)
+        )
+        trace.steps.append(("arange", [start, step], dtype))
+        trace.types.append(dtype)
+        return Traced(trace, len(trace.types) - 1)
+
+
+class _Plan:
+    def __init__(self, function, dtype, numbers) -> None:
+        trace = _Trace([dtype])
+        result = function(
+            Index(trace), dtype, *(_Number(k, one) for k, one in enumerate(numbers))
+        )
+        if result.dtype != dtype:
+            result = result.astype(dtype)
+        self._steps, self._results = trace.steps, [result._number]
+        self._constants, self._numbers = trace.constants, trace.numbers
+
+    def run(self, array, numbers) -> None:
+        constants = list(self._constants)
+        for place, number in self._numbers:
+            constants[place] = numbers[number]
+        # The array is an operand as well, because it says the shape; no element is read.
+        program = _driver._Fusion(1, self._steps, self._results, constants)
+        program.run_into((array,), [array])
+
+
+def by_index(function: Callable) -> Callable:
+    """Make a function that fills new C-contiguous arrays from a function of the index.
+
+    The decorated function is called as ``function(index, dtype, *numbers)``: with an :class:`Index`, the array's type and
+    placeholders of the numbers. It returns the element, which is cast to the type of the array. What it makes is
+    called with the array and the numbers, and returns the array.
+    """
+    plans: dict = {}
+
+    @functools.wraps(function)
+    def fill(array, *numbers):
+        if array.size:
+            dtype = array.dtype
+            key = (dtype, *map(type, numbers))
+            plan = plans.get(key)
+            if plan is None:
+                plan = plans[key] = _Plan(function, dtype, numbers)
+            plan.run(array, numbers)
+        return array
+
+    return fill

@@ -148,6 +148,7 @@ def test_benchmark_of_devices():
     assert "## Copies beside kernels" in out
 
 
+@pytest.mark.slow
 def test_benchmark_of_processes():
     pytest.importorskip("mpi4py")
     if shutil.which("mpirun") is None:
@@ -158,6 +159,7 @@ def test_benchmark_of_processes():
     assert out.count("| pickled |") == out.count("| buffers |") == 2
 
 
+@pytest.mark.slow
 def test_benchmark_of_dask():
     pytest.importorskip("distributed")
     out = run_benchmark("--only", "dask")

@@ -94,7 +94,9 @@ def check(matrix):
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_products_with_vectors_and_matrices(form, format):
-    for dtype in TYPES:
+    # The kernels of a GPU compile slowly for a CPU.
+    few = form == "blocks" and format != "csr"
+    for dtype in (np.float32, np.complex128) if few else TYPES:
         theirs = matrix((83, 61), dtype, format=format)
         mine = ours(theirs)
         x, y = numbers(61, dtype), numbers(83, dtype)

@@ -28,13 +28,14 @@ void require_current(StreamRef stream) {
         return;
     CUcontext owner = nullptr;
     driver().cuStreamGetCtx(stream.get(), &owner);
-    const auto name = [](const Context &context) {
-        return "cuda:" + std::to_string(context.device().get());
-    };
-    throw_value_error("the stream is of a context on " + name(Context::borrow(owner)) +
-                      ", but the work runs in another context, on " +
-                      name(Context::require_current()) +
-                      "; pass a stream that was made in the context of the arrays");
+    const Device theirs = Context::borrow(owner).device();
+    const Device ours = Context::require_current().device();
+    const auto name = [](const Device &device) { return "cuda:" + std::to_string(device.get()); };
+    throw_value_error(
+        "the stream is of " +
+        (theirs == ours ? "another context on " + name(ours) + " than the work"
+                        : "a context on " + name(theirs) + ", but the work is on " + name(ours)) +
+        "; pass a stream that was made in the context of the arrays");
 }
 
 /// Determines the context first, then the stream and the allocator.

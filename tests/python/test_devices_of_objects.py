@@ -21,6 +21,7 @@ def test_random_methods_with_arrays_of_another_device(run_program):
         zeros = on(1, np.zeros(12, np.float32))
         calls = dict(
             permutation=(x,), permuted=(x,), choice=(x, 5), poisson=(x,), gamma=(x,), geometric=(1 / x,), lognormal=(x, 1.0),
+            uniform=(x, x + 1), normal=(x, [1.0]), exponential=(x,), integers=(0, x.astype(np.int32) + 1),
         )
         for name, arguments in calls.items():
             assert getattr(rng, name)(*arguments).device == "cuda:1", name
@@ -161,6 +162,8 @@ def test_a_stream_of_another_device_is_an_error_that_names_both(run_program):
         from pycuda.random import default_rng
         for call in (
             lambda: x.copy(stream=stream),
+            lambda: x.fill(1, stream=stream),
+            lambda: x.fill([1], stream=stream),
             lambda: x.astype(np.int16, stream=stream),
             lambda: gpuarray.searchsorted(x, 2, stream=stream),
             lambda: gpuarray.zeros(3, stream=stream),
@@ -170,6 +173,26 @@ def test_a_stream_of_another_device_is_an_error_that_names_both(run_program):
             raises(ValueError, "cuda:1", call)
         with stream:
             assert (x.copy().get() == host).all()  # a current stream of another device is not for this array
+        """,
+    )
+
+
+def test_a_stream_of_another_context_is_an_error_that_tells_the_contexts(run_program):
+    run_several(
+        run_program,
+        """
+        from pycuda.compiler import SourceModule
+        x = on(0, host)
+        devices[0].retain_primary_context().push()
+        kernel = SourceModule("__global__ void k() {}").get_function("k")
+        with devices[1]:
+            far = cuda.Stream()
+        own = devices[0].make_context()
+        near = cuda.Stream()
+        cuda.Context.pop()
+        raises(ValueError, "another context on cuda:0 than the work", lambda: x.fill(1, stream=near))
+        raises(cuda.LogicError, "another context on cuda:0 than the kernel", lambda: kernel(block=(1, 1, 1), stream=near))
+        raises(cuda.LogicError, "a context on cuda:1, but the kernel is on cuda:0", lambda: kernel(block=(1, 1, 1), stream=far))
         """,
     )
 

@@ -166,7 +166,7 @@ LOW, HIGH = np.array([0.0, 100.0]), [10.0, 1000.0]
 
 
 @pytest.mark.parametrize("place", [list, np.asarray, gpuarray.to_gpu])
-def test_parameters_in_arrays(place):
+def test_parameters_of_real_numbers_in_arrays(place):
     low, high = place(LOW), place(np.asarray(HIGH))
     rng = Generator(4)
     drawn = rng.uniform(low, high, (N, 2), np.float64).get()

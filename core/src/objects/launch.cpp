@@ -79,6 +79,21 @@ std::string find_passed_limit(const Function &function, const LaunchConfig &conf
     return text;
 }
 
+/// Explains a stream of another context than the kernel's; empty for a stream of the same one.
+std::string check_stream(StreamRef stream, const Context &context) {
+    CUcontext owner = nullptr;
+    if (stream.is_default() ||
+        driver().cuStreamGetCtx.status(stream.get(), &owner) != CUDA_SUCCESS ||
+        owner == context.get())
+        return "";
+    const Device theirs = Context::borrow(owner).device();
+    const Device ours = context.device();
+    const auto name = [](const Device &device) { return "cuda:" + std::to_string(device.get()); };
+    return theirs == ours ? "the stream is of another context on " + name(ours) + " than the kernel"
+                          : "the stream is of a context on " + name(theirs) +
+                                ", but the kernel is on " + name(ours);
+}
+
 bool may_be_a_limit(CUresult result) {
     return result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
@@ -93,6 +108,8 @@ std::string explain(const Function &function, const LaunchConfig &config, CUresu
         return "no context is current in this thread";
     else if (function.context().get() && !(*current == function.context()))
         return "the kernel belongs to another context than the current one";
+    if (std::string text = check_stream(config.stream, function.context()); !text.empty())
+        return text;
     if (!may_be_a_limit(result))
         return "grid " + to_text(config.grid) + ", block " + to_text(config.block);
     return find_passed_limit(function, config);

@@ -353,20 +353,23 @@ class GPUArray(
         >>> gpuarray.empty(2, np.int32).fill(7)
         array([7, 7], dtype=int32)
         """
-        self._assign(value, stream)
+        if stream is None:
+            self._assign(value)
+        else:
+            with _Work(stream):
+                self._assign(value)
         return self
 
-    def _assign(self, value, stream=None) -> None:
+    def _assign(self, value) -> None:
         if not isinstance(value, ArrayBase):
             if isinstance(value, (np.ndarray, list, tuple, np.void)):
-                value = to_gpu_async(np.asarray(value, self.dtype), stream=stream)
+                value = to_gpu_async(np.asarray(value, self.dtype))
             elif self.dtype.kind == "V":
-                value = to_gpu_async(np.array(value, self.dtype), stream=stream)
+                value = to_gpu_async(np.array(value, self.dtype))
             elif not isinstance(value, (int, float, complex, np.generic)):
-                with _Work(stream):
-                    lent = from_foreign(value)
-                    return _driver._array_assign(self, value if lent is None else lent)
-        _driver._array_assign(self, value, stream=stream)
+                lent = from_foreign(value)
+                value = value if lent is None else lent
+        _driver._array_assign(self, value)
 
     def setflags(self, write: bool | None = None) -> None:
         """Set ``flags.writeable``; None leaves the flag as it is.

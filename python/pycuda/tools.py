@@ -43,7 +43,7 @@ __all__ = [
     "init_cuda_context_fixture",
     "make_default_context",
     "mark_cuda_test",
-    *sorted(_TYPE_NAMES | {"DebugMemoryPool"}),
+    *sorted(_TYPE_NAMES | {"DebugMemoryPool", "match_dtype_to_c_struct"}),
 ]
 
 
@@ -53,6 +53,10 @@ def __getattr__(name: str) -> object:
         from pycuda import _c_types
 
         return getattr(_c_types, name)
+    if name == "match_dtype_to_c_struct":
+        from pycuda._c_structs import match_dtype_to_c_struct
+
+        return match_dtype_to_c_struct
     if name == "DebugMemoryPool":
         from pycuda._debug_pool import DebugMemoryPool
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
-from pycuda import _c_types, tools
+from pycuda import _c_types, gpuarray, tools
+from pycuda.compiler import SourceModule
 
 
 def test_make_default_context_obeys_the_environment(device, monkeypatch):
@@ -134,3 +135,54 @@ def test_device_data_and_occupancy(device):
     assert tight.limited_by == "smem" and tight.tb_per_mp < full.tb_per_mp
     with pytest.raises(ValueError, match="too many threads"):
         tools.OccupancyRecord(data, threads=10**6)
+
+
+def test_match_dtype_to_c_struct(device):
+    inner, _ = tools.match_dtype_to_c_struct(
+        None, "inner_t", np.dtype([("flag", np.int8), ("weight", np.float64)])
+    )
+    tools.get_or_register_dtype("inner_t", inner)
+    packed = np.dtype(
+        [
+            ("n", np.int8),
+            ("v", gpuarray.vec.float4),
+            ("m", np.float32, (2, 3)),
+            ("z", np.complex64),
+            ("i", inner),
+        ]
+    )
+    dtype, text = tools.match_dtype_to_c_struct(device, "outer_t", packed)
+    assert [dtype.fields[name][1] for name in dtype.names] == [0, 16, 32, 56, 64]
+    assert dtype.itemsize == 80 and "float m[2][3];" in text and "inner_t i;" in text
+    bodies = np.zeros(2, dtype)
+    bodies[1]["v"]["w"], bodies[1]["m"][1, 2], bodies[1]["i"]["weight"] = 1, 2, 3
+    inner_text = "typedef struct { signed char flag; double weight; } inner_t;\n"
+    kernel = SourceModule(
+        "#include <pycuda-complex.hpp>\n"
+        + inner_text
+        + text
+        + """
+        extern "C" __global__ void f(outer_t *b, float *x) {
+            x[0] = b[1].v.w; x[1] = b[1].m[1][2]; x[2] = b[1].i.weight;
+        }""",
+        no_extern_c=True,
+    ).get_function("f")
+    x = np.zeros(3, np.float32)
+    kernel(cuda.In(bodies), cuda.Out(x), block=(1, 1, 1))
+    np.testing.assert_array_equal(x, [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    "name, dtype, said",
+    [
+        ("t", np.float32, "has no fields"),
+        ("t", np.dtype([]), "has no fields"),
+        ("2t", np.dtype([("a", "f4")]), "no name in C"),
+        ("t", np.dtype([("a b", "f4")]), "no name in C"),
+        ("t", np.dtype([("a", "S5")]), "unable to map"),
+        ("t", np.dtype([("a", [("unregistered", "f4")])]), "unable to map"),
+    ],
+)
+def test_match_dtype_to_c_struct_refuses(device, name, dtype, said):
+    with pytest.raises(ValueError, match=said):
+        tools.match_dtype_to_c_struct(None, name, dtype)

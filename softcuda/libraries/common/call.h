@@ -31,3 +31,9 @@ template <class Body> int guarded(const char *function, Body &&body) noexcept {
 }
 
 } // namespace softlib
+
+/// Defines an exported function that returns a status. Exceptions of its body become statuses.
+#define SOFTLIB_FUNCTION(name, parameters, ...)                                                    \
+    SOFTLIB_EXPORT int name parameters {                                                           \
+        return softlib::guarded(#name, [&] { __VA_ARGS__; });                                      \
+    }

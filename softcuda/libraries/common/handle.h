@@ -6,6 +6,7 @@
 #pragma once
 
 #include "call.h"
+#include "openblas.h"
 #include "session.h"
 
 #include <cstdint>
@@ -62,10 +63,13 @@ template <class Context> struct Vacant {
     }
 };
 
-/// Makes a context, and gives its handle.
+/// Makes a context, and gives its handle. A library that cannot work without OpenBLAS says so by
+/// the member `needs_openblas` of its context.
 template <class Context> void make_handle(Context **handle) {
     require(handle != nullptr, "handle");
     *handle = nullptr;
+    if constexpr (requires { Context::needs_openblas; })
+        require_openblas();
     Vacant<Context> &vacant = Vacant<Context>::get();
     void *place = nullptr;
     {
@@ -123,3 +127,25 @@ template <class T> void check_batched(const T *data, std::int64_t count, const c
 }
 
 } // namespace softlib
+
+/// Defines an exported function. `handle` is one of its parameters; its body sees `call`, of the
+/// type `Call`, which derives from HandleCall.
+#define SOFTLIB_HANDLE_FUNCTION(Call, name, parameters, ...)                                       \
+    SOFTLIB_FUNCTION(name, parameters, [[maybe_unused]] const Call call(handle, #name); __VA_ARGS__)
+
+/// Defines prefixCreate and prefixDestroy, with a suffix.
+#define SOFTLIB_HANDLE_LIFE(Call, Handle, prefix, suffix)                                          \
+    SOFTLIB_FUNCTION(prefix##Create##suffix, (Handle * handle), softlib::make_handle(handle))      \
+    SOFTLIB_HANDLE_FUNCTION(Call, prefix##Destroy##suffix, (Handle handle), {                      \
+        call.handle.session.finish();                                                              \
+        softlib::destroy(handle);                                                                  \
+    })
+
+/// Defines prefixSetStream and prefixGetStream, with a suffix.
+#define SOFTLIB_HANDLE_STREAM(Call, Handle, prefix, suffix)                                        \
+    SOFTLIB_HANDLE_FUNCTION(Call, prefix##SetStream##suffix, (Handle handle, CUstream stream),     \
+                            call.handle.session.set_stream(stream))                                \
+    SOFTLIB_HANDLE_FUNCTION(Call, prefix##GetStream##suffix, (Handle handle, CUstream * stream), { \
+        softlib::require(stream != nullptr, "stream");                                             \
+        *stream = call.handle.session.stream();                                                    \
+    })

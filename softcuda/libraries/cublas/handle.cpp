@@ -4,7 +4,6 @@
 #include "../common/version.h"
 
 using softcublas::Handle;
-using softlib::guarded;
 using softlib::require;
 
 namespace softlib {
@@ -25,37 +24,15 @@ template <class T> void give(T *address, T value) {
 
 } // namespace
 
-SOFTLIB_EXPORT int cublasCreate_v2(Handle *handle) {
-    return guarded("cublasCreate_v2", [&] {
-        softlib::require_openblas();
-        softlib::make_handle(handle);
-    });
-}
-
-CUBLAS_DEFINE(cublasDestroy_v2, (Handle handle), {
-    call.handle.session.finish();
-    softlib::destroy(handle);
-})
-
-SOFTLIB_EXPORT int cublasGetVersion_v2(Handle, int *version) {
-    return guarded("cublasGetVersion_v2", [&] { give(version, softlib::version); });
-}
-
-SOFTLIB_EXPORT int cublasGetProperty(int type, int *value) {
-    return guarded("cublasGetProperty", [&] {
-        require(type >= 0 && type <= 2, "property");
-        give(value, softlib::version_parts[type]);
-    });
-}
+SOFTLIB_HANDLE_LIFE(softcublas::Call, Handle, cublas, _v2)
+SOFTLIB_HANDLE_STREAM(softcublas::Call, Handle, cublas, _v2)
+SOFTLIB_FUNCTION(cublasGetVersion_v2, (Handle, int *version), give(version, softlib::version))
+SOFTLIB_PROPERTY(cublasGetProperty)
 
 SOFTLIB_EXPORT std::size_t cublasGetCudartVersion() {
     return softlib::version_parts[0] == 12 ? 12090 : 13050;
 }
 
-CUBLAS_DEFINE(cublasSetStream_v2, (Handle handle, CUstream stream),
-              call.handle.session.set_stream(stream))
-CUBLAS_DEFINE(cublasGetStream_v2, (Handle handle, CUstream *stream),
-              give(stream, call.handle.session.stream()))
 CUBLAS_DEFINE(cublasSetPointerMode_v2, (Handle handle, int mode),
               set_in_range(call.handle.pointer_mode, mode, 1, "pointer mode"))
 CUBLAS_DEFINE(cublasGetPointerMode_v2, (Handle handle, int *mode),
@@ -128,9 +105,8 @@ SOFTLIB_EXPORT int cublasSetLoggerCallback(LogCallback callback) {
     log_callback = callback;
     return 0;
 }
-SOFTLIB_EXPORT int cublasGetLoggerCallback(LogCallback *callback) {
-    return guarded("cublasGetLoggerCallback", [&] { give(callback, log_callback); });
-}
+SOFTLIB_FUNCTION(cublasGetLoggerCallback, (LogCallback * callback),
+                 { give(callback, log_callback); })
 SOFTLIB_EXPORT int cublasLoggerConfigure(int, int, int, const char *) { return 0; }
 
 SOFTLIB_EXPORT void cublasXerbla(const char *name, int argument) {

@@ -10,6 +10,8 @@
 struct cublasContext {
     static constexpr std::uint32_t alive = 0x5c0b1a5;
 
+    static constexpr bool needs_openblas = true;
+
     std::uint32_t state = alive; ///< `alive` until cublasDestroy()
     softlib::Session session;
     int pointer_mode = 0; ///< 0: scalars are in the host's memory, 1: in the device's
@@ -103,12 +105,7 @@ inline int side_of(int mode) {
 
 /// Defines an exported function. `handle` is one of its parameters; the body sees `call`.
 #define CUBLAS_DEFINE(name, parameters, ...)                                                       \
-    SOFTLIB_EXPORT int name parameters {                                                           \
-        return softlib::guarded(#name, [&] {                                                       \
-            const softcublas::Call call(handle, #name);                                            \
-            __VA_ARGS__;                                                                           \
-        });                                                                                        \
-    }
+    SOFTLIB_HANDLE_FUNCTION(softcublas::Call, name, parameters, __VA_ARGS__)
 
 /// The same with two forms: sizes of type I are int, and int64_t in the function with the suffix
 /// _64.

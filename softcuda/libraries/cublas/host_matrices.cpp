@@ -10,6 +10,7 @@
 /// cublasXtHandle_t points to it.
 struct cublasXtContext {
     static constexpr std::uint32_t alive = 0x5c0b1a7;
+    static constexpr bool needs_openblas = true;
 
     std::uint32_t state = alive;
     int block = 2048;
@@ -127,23 +128,12 @@ using softcublas::Real;
 using softcublas::Size;
 using softcublas::XtHandle;
 using softlib::checked;
-using softlib::guarded;
 using softlib::require;
 
 #define XT_DEFINE(name, parameters, ...)                                                           \
-    SOFTLIB_EXPORT int cublasXt##name parameters {                                                 \
-        return guarded("cublasXt" #name, [&] {                                                     \
-            static_cast<void>(checked(handle));                                                    \
-            __VA_ARGS__;                                                                           \
-        });                                                                                        \
-    }
+    SOFTLIB_FUNCTION(cublasXt##name, parameters, static_cast<void>(checked(handle)); __VA_ARGS__)
 
-SOFTLIB_EXPORT int cublasXtCreate(XtHandle *handle) {
-    return guarded("cublasXtCreate", [&] {
-        softlib::require_openblas();
-        softlib::make_handle(handle);
-    });
-}
+SOFTLIB_FUNCTION(cublasXtCreate, (XtHandle * handle), softlib::make_handle(handle))
 XT_DEFINE(Destroy, (XtHandle handle), softlib::destroy(handle))
 XT_DEFINE(DeviceSelect, (XtHandle handle, int count, int *devices), {
     int existing = 0;

@@ -8,7 +8,6 @@
 #include <span>
 
 using namespace softcublaslt;
-using softlib::guarded;
 using softlib::require;
 
 namespace softcublaslt {
@@ -145,10 +144,7 @@ static_assert(sizeof(Algorithm) == 64);
 } // namespace
 } // namespace softcublaslt
 
-#define DEFINE(name, parameters, ...)                                                              \
-    SOFTLIB_EXPORT int cublasLt##name parameters {                                                 \
-        return guarded("cublasLt" #name, [&] { __VA_ARGS__; });                                    \
-    }
+#define DEFINE(name, parameters, ...) SOFTLIB_FUNCTION(cublasLt##name, parameters, __VA_ARGS__)
 #define UNWRAPPED(...) __VA_ARGS__
 #define DESCRIPTOR(name, Object, fields, parameters, made)                                         \
     DEFINE(name##Init_internal, (Object * object, std::size_t size UNWRAPPED parameters),          \

@@ -10,7 +10,6 @@
 
 using namespace softcublaslt;
 using softlib::Failure;
-using softlib::guarded;
 using softlib::require;
 
 namespace softlib {
@@ -119,15 +118,9 @@ void transform(const TransformDescription &how, ElementType scale, const void *a
 
 } // namespace
 
-#define DEFINE(name, parameters, ...)                                                              \
-    SOFTLIB_EXPORT int cublasLt##name parameters {                                                 \
-        return guarded("cublasLt" #name, [&] { __VA_ARGS__; });                                    \
-    }
+#define DEFINE(name, parameters, ...) SOFTLIB_FUNCTION(cublasLt##name, parameters, __VA_ARGS__)
 
-DEFINE(Create, (Handle * handle), {
-    softlib::require_openblas();
-    softlib::make_handle(handle);
-})
+DEFINE(Create, (Handle * handle), softlib::make_handle(handle))
 DEFINE(Destroy, (Handle handle), { softlib::destroy(handle); })
 SOFTLIB_EXPORT std::size_t cublasLtGetVersion() {
     return static_cast<std::size_t>(softlib::version);
@@ -136,10 +129,7 @@ SOFTLIB_EXPORT std::size_t cublasLtGetVersion() {
 SOFTLIB_EXPORT std::size_t cublasLtGetCudartVersion() {
     return softlib::version_parts[0] == 12 ? 12090 : 13000;
 }
-DEFINE(GetProperty, (int type, int *value), {
-    require(type >= 0 && type <= 2 && value != nullptr, "property");
-    *value = softlib::version_parts[type];
-})
+SOFTLIB_PROPERTY(cublasLtGetProperty)
 
 namespace {
 constexpr struct {

@@ -123,20 +123,15 @@ int execute(const char *function, int handle, Kind kind, const void *input, void
 
 } // namespace
 
-SOFTLIB_EXPORT int cufftCreate(int *handle) {
-    return guarded("cufftCreate", [&] {
-        require(handle != nullptr, "plan");
-        *handle = softcufft::add_plan(std::make_shared<Plan>());
-    });
-}
+SOFTLIB_FUNCTION(cufftCreate, (int *handle), {
+    require(handle != nullptr, "plan");
+    *handle = softcufft::add_plan(std::make_shared<Plan>());
+})
 
-SOFTLIB_EXPORT int cufftDestroy(int handle) {
-    return guarded("cufftDestroy", [&] { softcufft::remove_plan(handle); });
-}
+SOFTLIB_FUNCTION(cufftDestroy, (int handle), { softcufft::remove_plan(handle); })
 
-SOFTLIB_EXPORT int cufftSetStream(int handle, CUstream stream) {
-    return guarded("cufftSetStream", [&] { find_plan(handle)->session.set_stream(stream); });
-}
+SOFTLIB_FUNCTION(cufftSetStream, (int handle, CUstream stream),
+                 { find_plan(handle)->session.set_stream(stream); })
 
 // The forms of one function: a new plan, an existing plan, an estimate, and a plan's size.
 #define CUFFT_PLAN(form, parameters, ...)                                                          \
@@ -175,17 +170,17 @@ SOFTLIB_EXPORT int cufftMakePlanMany64(int plan, int rank, Wide *n, Wide *inembe
     });
 }
 
-SOFTLIB_EXPORT int cufftGetSizeMany64(int plan, int rank, Wide *n, Wide *inembed, Wide istride,
-                                      Wide idist, Wide *onembed, Wide ostride, Wide odist, int type,
-                                      Wide batch, std::size_t *size) {
-    return guarded("cufftGetSizeMany64", [&] {
-        find_plan(plan);
-        require(size != nullptr, "workSize");
-        many(rank, n, inembed, istride, idist, onembed, ostride, odist, kind_of(type), batch)
-            .check();
-        give_size(size);
-    });
-}
+SOFTLIB_FUNCTION(cufftGetSizeMany64,
+                 (int plan, int rank, Wide *n, Wide *inembed, Wide istride, Wide idist,
+                  Wide *onembed, Wide ostride, Wide odist, int type, Wide batch, std::size_t *size),
+                 {
+                     find_plan(plan);
+                     require(size != nullptr, "workSize");
+                     many(rank, n, inembed, istride, idist, onembed, ostride, odist, kind_of(type),
+                          batch)
+                         .check();
+                     give_size(size);
+                 })
 
 SOFTLIB_EXPORT int cufftXtMakePlanMany(int plan, int rank, Wide *n, Wide *inembed, Wide istride,
                                        Wide idist, int input, Wide *onembed, Wide ostride,
@@ -197,43 +192,32 @@ SOFTLIB_EXPORT int cufftXtMakePlanMany(int plan, int rank, Wide *n, Wide *inembe
     });
 }
 
-SOFTLIB_EXPORT int cufftXtGetSizeMany(int plan, int rank, Wide *n, Wide *inembed, Wide istride,
-                                      Wide idist, int input, Wide *onembed, Wide ostride,
-                                      Wide odist, int output, Wide batch, std::size_t *size,
-                                      int execution) {
-    return guarded("cufftXtGetSizeMany", [&] {
-        find_plan(plan);
-        require(size != nullptr, "workSize");
-        many(rank, n, inembed, istride, idist, onembed, ostride, odist,
-             type_of(input, output, execution), batch)
-            .check();
-        give_size(size);
-    });
-}
+SOFTLIB_FUNCTION(cufftXtGetSizeMany,
+                 (int plan, int rank, Wide *n, Wide *inembed, Wide istride, Wide idist, int input,
+                  Wide *onembed, Wide ostride, Wide odist, int output, Wide batch,
+                  std::size_t *size, int execution),
+                 {
+                     find_plan(plan);
+                     require(size != nullptr, "workSize");
+                     many(rank, n, inembed, istride, idist, onembed, ostride, odist,
+                          type_of(input, output, execution), batch)
+                         .check();
+                     give_size(size);
+                 })
 
-SOFTLIB_EXPORT int cufftGetSize(int plan, std::size_t *size) {
-    return guarded("cufftGetSize", [&] {
-        static_cast<void>(find_plan(plan)->description());
-        require(size != nullptr, "workSize");
-        give_size(size);
-    });
-}
+SOFTLIB_FUNCTION(cufftGetSize, (int plan, std::size_t *size), {
+    static_cast<void>(find_plan(plan)->description());
+    require(size != nullptr, "workSize");
+    give_size(size);
+})
 
-SOFTLIB_EXPORT int cufftSetWorkArea(int plan, void *) {
-    return guarded("cufftSetWorkArea", [&] { find_plan(plan); });
-}
-SOFTLIB_EXPORT int cufftXtSetWorkArea(int plan, void **) {
-    return guarded("cufftXtSetWorkArea", [&] { find_plan(plan); });
-}
-SOFTLIB_EXPORT int cufftSetAutoAllocation(int plan, int) {
-    return guarded("cufftSetAutoAllocation", [&] { find_plan(plan); });
-}
-SOFTLIB_EXPORT int cufftXtSetWorkAreaPolicy(int plan, int, std::size_t *size) {
-    return guarded("cufftXtSetWorkAreaPolicy", [&] {
-        find_plan(plan);
-        give_size(size);
-    });
-}
+SOFTLIB_FUNCTION(cufftSetWorkArea, (int plan, void *), { find_plan(plan); })
+SOFTLIB_FUNCTION(cufftXtSetWorkArea, (int plan, void **), { find_plan(plan); })
+SOFTLIB_FUNCTION(cufftSetAutoAllocation, (int plan, int), { find_plan(plan); })
+SOFTLIB_FUNCTION(cufftXtSetWorkAreaPolicy, (int plan, int, std::size_t *size), {
+    find_plan(plan);
+    give_size(size);
+})
 
 SOFTLIB_EXPORT int cufftExecC2C(int plan, void *input, void *output, int direction) {
     return execute("cufftExecC2C", plan, Kind::C2C, input, output, direction);
@@ -254,26 +238,17 @@ SOFTLIB_EXPORT int cufftExecZ2D(int plan, void *input, void *output) {
     return execute("cufftExecZ2D", plan, Kind::Z2D, input, output, 1);
 }
 // The type of a real transform names its direction.
-SOFTLIB_EXPORT int cufftXtExec(int plan, void *input, void *output, int direction) {
-    return guarded("cufftXtExec", [&] {
-        const auto own = find_plan(plan);
-        const Kind kind = own->description().kind;
-        require(!is_complex(kind) || direction == -1 || direction == 1, "direction");
-        own->execute("cufftXtExec", kind, input, output,
-                     direction == 1 ? Direction::Inverse : Direction::Forward);
-    });
-}
+SOFTLIB_FUNCTION(cufftXtExec, (int plan, void *input, void *output, int direction), {
+    const auto own = find_plan(plan);
+    const Kind kind = own->description().kind;
+    require(!is_complex(kind) || direction == -1 || direction == 1, "direction");
+    own->execute("cufftXtExec", kind, input, output,
+                 direction == 1 ? Direction::Inverse : Direction::Forward);
+})
 
-SOFTLIB_EXPORT int cufftGetVersion(int *version) {
-    return guarded("cufftGetVersion", [&] {
-        require(version != nullptr, "version");
-        *version = softlib::version;
-    });
-}
+SOFTLIB_FUNCTION(cufftGetVersion, (int *version), {
+    require(version != nullptr, "version");
+    *version = softlib::version;
+})
 
-SOFTLIB_EXPORT int cufftGetProperty(int type, int *value) {
-    return guarded("cufftGetProperty", [&] {
-        require(type >= 0 && type <= 2 && value != nullptr, "property");
-        *value = softlib::version_parts[type];
-    });
-}
+SOFTLIB_PROPERTY(cufftGetProperty)

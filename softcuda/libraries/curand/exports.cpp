@@ -189,73 +189,52 @@ SOFTLIB_EXPORT int curandCreateGenerator(Generator *generator, int type) {
 SOFTLIB_EXPORT int curandCreateGeneratorHost(Generator *generator, int type) {
     return create("curandCreateGeneratorHost", generator, type, Place::Host);
 }
-SOFTLIB_EXPORT int curandDestroyGenerator(Generator generator) {
-    return guarded("curandDestroyGenerator", [&] {
-        softlib::destroy(generator); // work in the stream holds the engine
-    });
-}
+SOFTLIB_FUNCTION(curandDestroyGenerator, (Generator generator), {
+    softlib::destroy(generator); // work in the stream holds the engine
+})
 
-SOFTLIB_EXPORT int curandGetVersion(int *version) {
-    return guarded("curandGetVersion", [&] {
-        softlib::require(version != nullptr, "version");
-        *version = softlib::version;
-    });
-}
-SOFTLIB_EXPORT int curandGetProperty(int type, int *value) {
-    return guarded("curandGetProperty", [&] {
-        softlib::require(type >= 0 && type <= 2 && value != nullptr, "property");
-        *value = softlib::version_parts[type];
-    });
-}
+SOFTLIB_FUNCTION(curandGetVersion, (int *version), {
+    softlib::require(version != nullptr, "version");
+    *version = softlib::version;
+})
+SOFTLIB_PROPERTY(curandGetProperty)
 
-SOFTLIB_EXPORT int curandSetStream(Generator generator, CUstream stream) {
-    return guarded("curandSetStream", [&] {
-        if (checked(generator).session)
-            generator->session->set_stream(stream);
-    });
-}
-SOFTLIB_EXPORT int curandSetPseudoRandomGeneratorSeed(Generator generator,
-                                                      unsigned long long seed) {
-    return guarded("curandSetPseudoRandomGeneratorSeed", [&] {
-        if (is_quasi(checked(generator).type))
-            throw Failure(type_error, "");
-        generator->set(&curandGenerator_st::seed, std::uint64_t{seed});
-    });
-}
-SOFTLIB_EXPORT int curandSetGeneratorOffset(Generator generator, unsigned long long offset) {
-    return guarded("curandSetGeneratorOffset", [&] {
-        if (checked(generator).type == Mtgp32 || generator->type == Mt19937)
-            throw Failure(type_error, "");
-        generator->set(&curandGenerator_st::offset, std::uint64_t{offset});
-    });
-}
-SOFTLIB_EXPORT int curandSetGeneratorOrdering(Generator generator, int ordering) {
-    return guarded("curandSetGeneratorOrdering", [&] {
-        curandGenerator_st &own = checked(generator);
-        // The dynamic ordering depends on the device. This device's is the default one.
-        const bool fits = is_quasi(own.type)    ? ordering == Quasi
-                          : ordering == Seeded  ? own.type == Xorwow
-                          : own.type == Mt19937 ? ordering == Plain || ordering == Legacy
-                                                : ordering == Best || ordering == Plain ||
-                                                      ordering == Legacy || ordering == Dynamic;
-        if (!fits)
-            throw Failure(out_of_range, "");
-        own.set(&curandGenerator_st::ordering, ordering);
-    });
-}
-SOFTLIB_EXPORT int curandSetQuasiRandomGeneratorDimensions(Generator generator, unsigned count) {
-    return guarded("curandSetQuasiRandomGeneratorDimensions", [&] {
-        if (!is_quasi(checked(generator).type))
-            throw Failure(type_error, "");
-        if (count == 0 || count > softcurand::most_dimensions)
-            throw Failure(out_of_range, "");
-        generator->set(&curandGenerator_st::dimensions, std::size_t{count});
-    });
-}
+SOFTLIB_FUNCTION(curandSetStream, (Generator generator, CUstream stream), {
+    if (checked(generator).session)
+        generator->session->set_stream(stream);
+})
+SOFTLIB_FUNCTION(curandSetPseudoRandomGeneratorSeed, (Generator generator, unsigned long long seed),
+                 {
+                     if (is_quasi(checked(generator).type))
+                         throw Failure(type_error, "");
+                     generator->set(&curandGenerator_st::seed, std::uint64_t{seed});
+                 })
+SOFTLIB_FUNCTION(curandSetGeneratorOffset, (Generator generator, unsigned long long offset), {
+    if (checked(generator).type == Mtgp32 || generator->type == Mt19937)
+        throw Failure(type_error, "");
+    generator->set(&curandGenerator_st::offset, std::uint64_t{offset});
+})
+SOFTLIB_FUNCTION(curandSetGeneratorOrdering, (Generator generator, int ordering), {
+    curandGenerator_st &own = checked(generator);
+    // The dynamic ordering depends on the device. This device's is the default one.
+    const bool fits = is_quasi(own.type)    ? ordering == Quasi
+                      : ordering == Seeded  ? own.type == Xorwow
+                      : own.type == Mt19937 ? ordering == Plain || ordering == Legacy
+                                            : ordering == Best || ordering == Plain ||
+                                                  ordering == Legacy || ordering == Dynamic;
+    if (!fits)
+        throw Failure(out_of_range, "");
+    own.set(&curandGenerator_st::ordering, ordering);
+})
+SOFTLIB_FUNCTION(curandSetQuasiRandomGeneratorDimensions, (Generator generator, unsigned count), {
+    if (!is_quasi(checked(generator).type))
+        throw Failure(type_error, "");
+    if (count == 0 || count > softcurand::most_dimensions)
+        throw Failure(out_of_range, "");
+    generator->set(&curandGenerator_st::dimensions, std::size_t{count});
+})
 /// The states are made at the first call otherwise.
-SOFTLIB_EXPORT int curandGenerateSeeds(Generator generator) {
-    return guarded("curandGenerateSeeds", [&] { checked(generator).engine(); });
-}
+SOFTLIB_FUNCTION(curandGenerateSeeds, (Generator generator), { checked(generator).engine(); })
 
 SOFTLIB_EXPORT int curandGenerate(Generator generator, std::uint32_t *to, std::size_t count) {
     const int status = guarded("curandGenerate", [&] {
@@ -304,63 +283,54 @@ SOFTLIB_EXPORT int curandGenerateLogNormalDouble(Generator generator, double *to
     return normal("curandGenerateLogNormalDouble", generator, to, count, mean, deviation,
                   Scale::Exponential);
 }
-SOFTLIB_EXPORT int curandGeneratePoisson(Generator generator, std::uint32_t *to, std::size_t count,
-                                         double lambda) {
-    return guarded("curandGeneratePoisson", [&] {
-        checked(generator);
-        if (!(lambda > 0 && lambda <= 1e9))
-            throw Failure(out_of_range, "");
-        const auto table = std::make_shared<const softcurand::Poisson>(lambda);
-        const int status = generate("curandGeneratePoisson", generator, to, count,
-                                    [table](Engine &engine, std::uint32_t *out, std::size_t n) {
-                                        std::vector<double> uniform(n);
-                                        engine.uniform(uniform.data(), n);
-                                        for (std::size_t i = 0; i < n; ++i)
-                                            out[i] = table->number(uniform[i]);
-                                    });
-        if (status != softlib::statuses.success)
-            throw Failure(status, "");
-    });
-}
+SOFTLIB_FUNCTION(curandGeneratePoisson,
+                 (Generator generator, std::uint32_t *to, std::size_t count, double lambda), {
+                     checked(generator);
+                     if (!(lambda > 0 && lambda <= 1e9))
+                         throw Failure(out_of_range, "");
+                     const auto table = std::make_shared<const softcurand::Poisson>(lambda);
+                     const int status =
+                         generate("curandGeneratePoisson", generator, to, count,
+                                  [table](Engine &engine, std::uint32_t *out, std::size_t n) {
+                                      std::vector<double> uniform(n);
+                                      engine.uniform(uniform.data(), n);
+                                      for (std::size_t i = 0; i < n; ++i)
+                                          out[i] = table->number(uniform[i]);
+                                  });
+                     if (status != softlib::statuses.success)
+                         throw Failure(status, "");
+                 })
 
 /// The tables of CURAND_DIRECTION_VECTORS_32_JOEKUO6 and so on.
-SOFTLIB_EXPORT int curandGetDirectionVectors32(const std::uint32_t **vectors, int set) {
-    return guarded("curandGetDirectionVectors32", [&] {
-        if (vectors == nullptr || (set != 101 && set != 102))
-            throw Failure(out_of_range, "");
-        *vectors = softcurand::direction_table_32(set == 102);
-    });
-}
-SOFTLIB_EXPORT int curandGetDirectionVectors64(const std::uint64_t **vectors, int set) {
-    return guarded("curandGetDirectionVectors64", [&] {
-        if (vectors == nullptr || (set != 103 && set != 104))
-            throw Failure(out_of_range, "");
-        *vectors = softcurand::direction_table_64(set == 104);
-    });
-}
-SOFTLIB_EXPORT int curandGetScrambleConstants32(const std::uint32_t **constants) {
-    return guarded("curandGetScrambleConstants32", [&] {
-        static const auto *const made = [] {
-            auto *const all = new std::vector<std::uint32_t>;
-            for (std::size_t d = 0; d < softcurand::most_dimensions; ++d)
-                all->push_back(static_cast<std::uint32_t>(softcurand::scramble_constant(d) >> 32));
-            return all;
-        }();
-        if (constants == nullptr)
-            throw Failure(out_of_range, "");
-        *constants = made->data();
-    });
-}
-SOFTLIB_EXPORT int curandGetScrambleConstants64(const std::uint64_t **constants) {
-    return guarded("curandGetScrambleConstants64", [&] {
-        static const auto *const made = [] {
-            auto *const all = new std::vector<std::uint64_t>;
-            for (std::size_t d = 0; d < softcurand::most_dimensions; ++d)
-                all->push_back(softcurand::scramble_constant(d));
-            return all;
-        }();
-        if (constants == nullptr)
-            throw Failure(out_of_range, "");
-        *constants = made->data();
-    });
-}
+SOFTLIB_FUNCTION(curandGetDirectionVectors32, (const std::uint32_t **vectors, int set), {
+    if (vectors == nullptr || (set != 101 && set != 102))
+        throw Failure(out_of_range, "");
+    *vectors = softcurand::direction_table_32(set == 102);
+})
+SOFTLIB_FUNCTION(curandGetDirectionVectors64, (const std::uint64_t **vectors, int set), {
+    if (vectors == nullptr || (set != 103 && set != 104))
+        throw Failure(out_of_range, "");
+    *vectors = softcurand::direction_table_64(set == 104);
+})
+SOFTLIB_FUNCTION(curandGetScrambleConstants32, (const std::uint32_t **constants), {
+    static const auto *const made = [] {
+        auto *const all = new std::vector<std::uint32_t>;
+        for (std::size_t d = 0; d < softcurand::most_dimensions; ++d)
+            all->push_back(static_cast<std::uint32_t>(softcurand::scramble_constant(d) >> 32));
+        return all;
+    }();
+    if (constants == nullptr)
+        throw Failure(out_of_range, "");
+    *constants = made->data();
+})
+SOFTLIB_FUNCTION(curandGetScrambleConstants64, (const std::uint64_t **constants), {
+    static const auto *const made = [] {
+        auto *const all = new std::vector<std::uint64_t>;
+        for (std::size_t d = 0; d < softcurand::most_dimensions; ++d)
+            all->push_back(softcurand::scramble_constant(d));
+        return all;
+    }();
+    if (constants == nullptr)
+        throw Failure(out_of_range, "");
+    *constants = made->data();
+})

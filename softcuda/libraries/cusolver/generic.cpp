@@ -21,7 +21,6 @@ using softcusolver::Real;
 using softcusolver::Selection;
 using softcusolver::statuses;
 using softcusolver::with_type;
-using softlib::guarded;
 using softlib::require;
 
 namespace {
@@ -122,23 +121,19 @@ Selection<Real<T>> selection_of(int range, const void *low, const void *high, Si
 
 } // namespace
 
-SOFTLIB_EXPORT int cusolverDnCreateParams(Params *params) {
-    return guarded("cusolverDnCreateParams", [&] {
-        require(params != nullptr, "params");
-        *params = std::make_unique<SoftcusolverParams>().release();
-    });
-}
+SOFTLIB_FUNCTION(cusolverDnCreateParams, (Params * params), {
+    require(params != nullptr, "params");
+    *params = std::make_unique<SoftcusolverParams>().release();
+})
 SOFTLIB_EXPORT int cusolverDnDestroyParams(Params params) {
     delete params;
     return statuses.success;
 }
-SOFTLIB_EXPORT int cusolverDnSetAdvOptions(Params params, int function, int algorithm) {
-    return guarded("cusolverDnSetAdvOptions", [&] {
-        require(params != nullptr && function >= 0 && function < 7 && algorithm >= 0,
-                "params, function, algorithm");
-        params->algorithms[function] = algorithm;
-    });
-}
+SOFTLIB_FUNCTION(cusolverDnSetAdvOptions, (Params params, int function, int algorithm), {
+    require(params != nullptr && function >= 0 && function < 7 && algorithm >= 0,
+            "params, function, algorithm");
+    params->algorithms[function] = algorithm;
+})
 
 /// A function and its query of workspaces. The last arguments of both are the same everywhere.
 #define WITH_WORKSPACE(name, size_arguments, arguments, ...)                                       \

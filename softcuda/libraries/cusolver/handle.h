@@ -14,6 +14,7 @@
 /// cusolverDnHandle_t points to it.
 struct cusolverDnContext {
     static constexpr std::uint32_t alive = 0x5c501e;
+    static constexpr bool needs_openblas = true;
 
     std::uint32_t state = alive; ///< `alive` until cusolverDnDestroy()
     softlib::Session session;
@@ -88,9 +89,4 @@ template <class Size> void give_size(Size *size) {
 
 /// Defines an exported function. `handle` is one of its parameters; the body sees `call`.
 #define CUSOLVER_DEFINE(name, parameters, ...)                                                     \
-    SOFTLIB_EXPORT int name parameters {                                                           \
-        return softlib::guarded(#name, [&] {                                                       \
-            [[maybe_unused]] const softcusolver::Call call(handle, #name);                         \
-            __VA_ARGS__;                                                                           \
-        });                                                                                        \
-    }
+    SOFTLIB_HANDLE_FUNCTION(softcusolver::Call, name, parameters, __VA_ARGS__)

@@ -264,25 +264,12 @@ std::pair<Part, Part> split(const RfCall &call, const Refactorisation &matrix) {
 using softcusolver::Arrays;
 using softcusolver::RfCall;
 using softcusolver::RfHandle;
-using softlib::guarded;
 using softlib::require;
 
 #define RF_DEFINE(name, parameters, ...)                                                           \
-    SOFTLIB_EXPORT int cusolverRf##name parameters {                                               \
-        return guarded("cusolverRf" #name, [&] {                                                   \
-            [[maybe_unused]] const RfCall call(handle, "cusolverRf" #name);                        \
-            __VA_ARGS__;                                                                           \
-        });                                                                                        \
-    }
+    SOFTLIB_HANDLE_FUNCTION(RfCall, cusolverRf##name, parameters, __VA_ARGS__)
 
-SOFTLIB_EXPORT int cusolverRfCreate(RfHandle *handle) {
-    return guarded("cusolverRfCreate", [&] { softlib::make_handle(handle); });
-}
-RF_DEFINE(Destroy, (RfHandle handle), {
-    call.handle.session.finish();
-    softlib::destroy(handle);
-})
-
+SOFTLIB_HANDLE_LIFE(RfCall, RfHandle, cusolverRf, )
 RF_DEFINE(SetMatrixFormat, (RfHandle handle, int format, int unit_diagonal), {
     require(format >= 0 && format <= 1 && unit_diagonal >= 0 && unit_diagonal <= 3, "format, diag");
     call.handle.format = format;

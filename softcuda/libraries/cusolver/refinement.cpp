@@ -136,7 +136,6 @@ using softcusolver::DoubleComplex;
 using softcusolver::Handle;
 using softcusolver::Refinement;
 using softcusolver::RefinementInfo;
-using softlib::guarded;
 using softlib::require;
 using Bytes = std::size_t;
 
@@ -213,10 +212,7 @@ CUSOLVER_DEFINE(cusolverDnIRSXgels,
                     });
                 })
 
-#define PLAIN(name, parameters, ...)                                                               \
-    SOFTLIB_EXPORT int cusolverDnIRS##name parameters {                                            \
-        return guarded("cusolverDnIRS" #name, [&] { __VA_ARGS__; });                               \
-    }
+#define PLAIN(name, parameters, ...) SOFTLIB_FUNCTION(cusolverDnIRS##name, parameters, __VA_ARGS__)
 PLAIN(ParamsCreate, (Refinement * params), {
     require(params != nullptr, "params");
     *params = std::make_unique<SoftcusolverRefinement>().release();

@@ -10,6 +10,7 @@
 /// cusolverSpHandle_t points to it.
 struct cusolverSpContext {
     static constexpr std::uint32_t alive = 0x5c5a5e;
+    static constexpr bool needs_openblas = true;
 
     std::uint32_t state = alive;
     softlib::Session session;
@@ -135,34 +136,14 @@ using softcusolver::Place;
 using softcusolver::Real;
 using softcusolver::SparseCall;
 using softcusolver::SparseHandle;
-using softlib::guarded;
 
 using softlib::require;
 
 #define SPARSE_DEFINE(name, parameters, ...)                                                       \
-    SOFTLIB_EXPORT int cusolverSp##name parameters {                                               \
-        return guarded("cusolverSp" #name, [&] {                                                   \
-            [[maybe_unused]] const SparseCall call(handle, "cusolverSp" #name);                    \
-            __VA_ARGS__;                                                                           \
-        });                                                                                        \
-    }
+    SOFTLIB_HANDLE_FUNCTION(SparseCall, cusolverSp##name, parameters, __VA_ARGS__)
 
-SOFTLIB_EXPORT int cusolverSpCreate(SparseHandle *handle) {
-    return guarded("cusolverSpCreate", [&] {
-        softlib::require_openblas();
-        softlib::make_handle(handle);
-    });
-}
-SPARSE_DEFINE(Destroy, (SparseHandle handle), {
-    call.handle.session.finish();
-    softlib::destroy(handle);
-})
-SPARSE_DEFINE(SetStream, (SparseHandle handle, CUstream stream),
-              call.handle.session.set_stream(stream))
-SPARSE_DEFINE(GetStream, (SparseHandle handle, CUstream *stream), {
-    require(stream != nullptr, "stream");
-    *stream = call.handle.session.stream();
-})
+SOFTLIB_HANDLE_LIFE(SparseCall, SparseHandle, cusolverSp, )
+SOFTLIB_HANDLE_STREAM(SparseCall, SparseHandle, cusolverSp, )
 
 #define SOLVE(S, T, name, factors, place)                                                          \
     SPARSE_DEFINE(S##csrlsv##name,                                                                 \

@@ -102,8 +102,8 @@ cusparseDnMatDescr dense_of(std::int64_t rows, std::int64_t columns, std::int64_
 
 // Each function, and the one for constant descriptors.
 #define BOTH(first, second, parameters, ...)                                                       \
-    CUSPARSE_DEFINE_PLAIN(first, parameters, __VA_ARGS__)                                          \
-    CUSPARSE_DEFINE_PLAIN(second, parameters, __VA_ARGS__)
+    SOFTLIB_FUNCTION(first, parameters, __VA_ARGS__)                                               \
+    SOFTLIB_FUNCTION(second, parameters, __VA_ARGS__)
 
 #define COMPRESSED(name)                                                                           \
     BOTH(cusparseCreate##name, cusparseCreateConst##name,                                          \
@@ -118,9 +118,9 @@ cusparseDnMatDescr dense_of(std::int64_t rows, std::int64_t columns, std::int64_
           int *base, int *type),                                                                   \
          get_matrix(matrix, Format::name, rows, columns, count, offsets, indices, values,          \
                     offsets_type, indices_type, base, type))                                       \
-    CUSPARSE_DEFINE_PLAIN(cusparse##name##SetPointers,                                             \
-                          (SparseMatrix matrix, void *offsets, void *indices, void *values),       \
-                          set_pointers(matrix, Format::name, offsets, indices, values))
+    SOFTLIB_FUNCTION(cusparse##name##SetPointers,                                                  \
+                     (SparseMatrix matrix, void *offsets, void *indices, void *values),            \
+                     set_pointers(matrix, Format::name, offsets, indices, values))
 COMPRESSED(Csr)
 COMPRESSED(Csc)
 #undef COMPRESSED
@@ -135,9 +135,9 @@ BOTH(cusparseCooGet, cusparseConstCooGet,
       void **row_indices, void **column_indices, void **values, int *index, int *base, int *type),
      get_matrix(matrix, Format::Coo, rows, columns, count, row_indices, column_indices, values,
                 index, nullptr, base, type))
-CUSPARSE_DEFINE_PLAIN(cusparseCooSetPointers,
-                      (SparseMatrix matrix, void *rows, void *columns, void *values),
-                      set_pointers(matrix, Format::Coo, rows, columns, values))
+SOFTLIB_FUNCTION(cusparseCooSetPointers,
+                 (SparseMatrix matrix, void *rows, void *columns, void *values),
+                 set_pointers(matrix, Format::Coo, rows, columns, values))
 
 BOTH(cusparseCreateBsr, cusparseCreateConstBsr,
      (SparseMatrix * matrix, std::int64_t rows, std::int64_t columns, std::int64_t count,
@@ -183,65 +183,64 @@ BOTH(cusparseBlockedEllGet, cusparseConstBlockedEllGet,
          put(type, from.type);
      })
 
-CUSPARSE_DEFINE_PLAIN(cusparseDestroySpMat, (SparseMatrix matrix), destroy(matrix))
-CUSPARSE_DEFINE_PLAIN(cusparseSpMatGetFormat, (SparseMatrix matrix, int *format),
-                      put(format, checked_descriptor(matrix).format))
-CUSPARSE_DEFINE_PLAIN(cusparseSpMatGetIndexBase, (SparseMatrix matrix, int *base),
-                      put(base, checked_descriptor(matrix).indices.base))
+SOFTLIB_FUNCTION(cusparseDestroySpMat, (SparseMatrix matrix), destroy(matrix))
+SOFTLIB_FUNCTION(cusparseSpMatGetFormat, (SparseMatrix matrix, int *format),
+                 put(format, checked_descriptor(matrix).format))
+SOFTLIB_FUNCTION(cusparseSpMatGetIndexBase, (SparseMatrix matrix, int *base),
+                 put(base, checked_descriptor(matrix).indices.base))
 BOTH(cusparseSpMatGetValues, cusparseConstSpMatGetValues, (SparseMatrix matrix, void **values),
      put(values, checked_descriptor(matrix).values))
-CUSPARSE_DEFINE_PLAIN(cusparseSpMatSetValues, (SparseMatrix matrix, void *values),
-                      checked_descriptor(matrix).values = values)
-CUSPARSE_DEFINE_PLAIN(cusparseSpMatGetSize,
-                      (SparseMatrix matrix, std::int64_t *rows, std::int64_t *columns,
-                       std::int64_t *count),
-                      {
-                          const Matrix &from = checked_descriptor(matrix);
-                          put(rows, from.rows / from.block_rows);
-                          put(columns, from.columns / from.block_columns);
-                          put(count, from.count);
-                      })
-CUSPARSE_DEFINE_PLAIN(cusparseSpMatGetStridedBatch, (SparseMatrix matrix, int *batch),
-                      put(batch, checked_descriptor(matrix).batch))
-CUSPARSE_DEFINE_PLAIN(cusparseCsrSetStridedBatch,
-                      (SparseMatrix matrix, int batch, std::int64_t offsets, std::int64_t elements),
-                      {
-                          Matrix &to = checked_descriptor(matrix);
-                          require(batch > 0 && offsets >= 0 && elements >= 0, "batch and strides");
-                          to.batch = batch;
-                          to.major_stride = offsets;
-                          to.stride = elements;
-                      })
-CUSPARSE_DEFINE_PLAIN(cusparseCooSetStridedBatch,
-                      (SparseMatrix matrix, int batch, std::int64_t elements), {
-                          Matrix &to = checked_descriptor(matrix);
-                          require(batch > 0 && elements >= 0, "batch and stride");
-                          to.batch = batch;
-                          to.stride = elements;
-                      })
-CUSPARSE_DEFINE_PLAIN(cusparseSpMatGetAttribute,
-                      (SparseMatrix matrix, int attribute, void *data, std::size_t size), {
-                          const Matrix &from = checked_descriptor(matrix);
-                          require(data != nullptr && size == sizeof(int), "data");
-                          if (attribute != 0 && attribute != 1)
-                              not_supported("this attribute");
-                          const int value = attribute == 0 ? from.fill : int{from.unit_diagonal};
-                          std::memcpy(data, &value, sizeof value);
-                      })
-CUSPARSE_DEFINE_PLAIN(cusparseSpMatSetAttribute,
-                      (SparseMatrix matrix, int attribute, const void *data, std::size_t size), {
-                          Matrix &to = checked_descriptor(matrix);
-                          require(data != nullptr && size == sizeof(int), "data");
-                          int value = 0;
-                          std::memcpy(&value, data, sizeof value);
-                          if (attribute != 0 && attribute != 1)
-                              not_supported("this attribute");
-                          require(value == 0 || value == 1, "the attribute's value");
-                          if (attribute == 0)
-                              to.fill = value;
-                          else
-                              to.unit_diagonal = value == 1;
-                      })
+SOFTLIB_FUNCTION(cusparseSpMatSetValues, (SparseMatrix matrix, void *values),
+                 checked_descriptor(matrix).values = values)
+SOFTLIB_FUNCTION(cusparseSpMatGetSize,
+                 (SparseMatrix matrix, std::int64_t *rows, std::int64_t *columns,
+                  std::int64_t *count),
+                 {
+                     const Matrix &from = checked_descriptor(matrix);
+                     put(rows, from.rows / from.block_rows);
+                     put(columns, from.columns / from.block_columns);
+                     put(count, from.count);
+                 })
+SOFTLIB_FUNCTION(cusparseSpMatGetStridedBatch, (SparseMatrix matrix, int *batch),
+                 put(batch, checked_descriptor(matrix).batch))
+SOFTLIB_FUNCTION(cusparseCsrSetStridedBatch,
+                 (SparseMatrix matrix, int batch, std::int64_t offsets, std::int64_t elements), {
+                     Matrix &to = checked_descriptor(matrix);
+                     require(batch > 0 && offsets >= 0 && elements >= 0, "batch and strides");
+                     to.batch = batch;
+                     to.major_stride = offsets;
+                     to.stride = elements;
+                 })
+SOFTLIB_FUNCTION(cusparseCooSetStridedBatch,
+                 (SparseMatrix matrix, int batch, std::int64_t elements), {
+                     Matrix &to = checked_descriptor(matrix);
+                     require(batch > 0 && elements >= 0, "batch and stride");
+                     to.batch = batch;
+                     to.stride = elements;
+                 })
+SOFTLIB_FUNCTION(cusparseSpMatGetAttribute,
+                 (SparseMatrix matrix, int attribute, void *data, std::size_t size), {
+                     const Matrix &from = checked_descriptor(matrix);
+                     require(data != nullptr && size == sizeof(int), "data");
+                     if (attribute != 0 && attribute != 1)
+                         not_supported("this attribute");
+                     const int value = attribute == 0 ? from.fill : int{from.unit_diagonal};
+                     std::memcpy(data, &value, sizeof value);
+                 })
+SOFTLIB_FUNCTION(cusparseSpMatSetAttribute,
+                 (SparseMatrix matrix, int attribute, const void *data, std::size_t size), {
+                     Matrix &to = checked_descriptor(matrix);
+                     require(data != nullptr && size == sizeof(int), "data");
+                     int value = 0;
+                     std::memcpy(&value, data, sizeof value);
+                     if (attribute != 0 && attribute != 1)
+                         not_supported("this attribute");
+                     require(value == 0 || value == 1, "the attribute's value");
+                     if (attribute == 0)
+                         to.fill = value;
+                     else
+                         to.unit_diagonal = value == 1;
+                 })
 
 // Dense matrices and vectors.
 
@@ -249,7 +248,7 @@ BOTH(cusparseCreateDnMat, cusparseCreateConstDnMat,
      (DenseMatrix * matrix, std::int64_t rows, std::int64_t columns, std::int64_t leading,
       void *values, int type, int order),
      give(matrix, dense_of(rows, columns, leading, values, type, order)))
-CUSPARSE_DEFINE_PLAIN(cusparseDestroyDnMat, (DenseMatrix matrix), destroy(matrix))
+SOFTLIB_FUNCTION(cusparseDestroyDnMat, (DenseMatrix matrix), destroy(matrix))
 BOTH(cusparseDnMatGet, cusparseConstDnMatGet,
      (DenseMatrix matrix, std::int64_t *rows, std::int64_t *columns, std::int64_t *leading,
       void **values, int *type, int *order),
@@ -264,20 +263,20 @@ BOTH(cusparseDnMatGet, cusparseConstDnMatGet,
      })
 BOTH(cusparseDnMatGetValues, cusparseConstDnMatGetValues, (DenseMatrix matrix, void **values),
      put(values, checked_descriptor(matrix).values))
-CUSPARSE_DEFINE_PLAIN(cusparseDnMatSetValues, (DenseMatrix matrix, void *values),
-                      checked_descriptor(matrix).values = values)
-CUSPARSE_DEFINE_PLAIN(cusparseDnMatSetStridedBatch,
-                      (DenseMatrix matrix, int batch, std::int64_t stride), {
-                          Dense &to = checked_descriptor(matrix);
-                          require(batch > 0 && stride >= 0, "batch and stride");
-                          to.batch = batch;
-                          to.stride = stride;
-                      })
-CUSPARSE_DEFINE_PLAIN(cusparseDnMatGetStridedBatch,
-                      (DenseMatrix matrix, int *batch, std::int64_t *stride), {
-                          put(batch, checked_descriptor(matrix).batch);
-                          put(stride, checked_descriptor(matrix).stride);
-                      })
+SOFTLIB_FUNCTION(cusparseDnMatSetValues, (DenseMatrix matrix, void *values),
+                 checked_descriptor(matrix).values = values)
+SOFTLIB_FUNCTION(cusparseDnMatSetStridedBatch, (DenseMatrix matrix, int batch, std::int64_t stride),
+                 {
+                     Dense &to = checked_descriptor(matrix);
+                     require(batch > 0 && stride >= 0, "batch and stride");
+                     to.batch = batch;
+                     to.stride = stride;
+                 })
+SOFTLIB_FUNCTION(cusparseDnMatGetStridedBatch,
+                 (DenseMatrix matrix, int *batch, std::int64_t *stride), {
+                     put(batch, checked_descriptor(matrix).batch);
+                     put(stride, checked_descriptor(matrix).stride);
+                 })
 
 BOTH(cusparseCreateDnVec, cusparseCreateConstDnVec,
      (DenseVector * vector, std::int64_t size, void *values, int type), {
@@ -285,7 +284,7 @@ BOTH(cusparseCreateDnVec, cusparseCreateConstDnVec,
          static_cast<Dense &>(made) = dense_of(size, 1, size, values, type, column_order);
          give(vector, made);
      })
-CUSPARSE_DEFINE_PLAIN(cusparseDestroyDnVec, (DenseVector vector), destroy(vector))
+SOFTLIB_FUNCTION(cusparseDestroyDnVec, (DenseVector vector), destroy(vector))
 BOTH(cusparseDnVecGet, cusparseConstDnVecGet,
      (DenseVector vector, std::int64_t *size, void **values, int *type), {
          put(size, checked_descriptor(vector).rows);
@@ -294,8 +293,8 @@ BOTH(cusparseDnVecGet, cusparseConstDnVecGet,
      })
 BOTH(cusparseDnVecGetValues, cusparseConstDnVecGetValues, (DenseVector vector, void **values),
      put(values, checked_descriptor(vector).values))
-CUSPARSE_DEFINE_PLAIN(cusparseDnVecSetValues, (DenseVector vector, void *values),
-                      checked_descriptor(vector).values = values)
+SOFTLIB_FUNCTION(cusparseDnVecSetValues, (DenseVector vector, void *values),
+                 checked_descriptor(vector).values = values)
 
 // Sparse vectors.
 
@@ -312,7 +311,7 @@ BOTH(cusparseCreateSpVec, cusparseCreateConstSpVec,
          made.type = value_type(type);
          give(vector, made);
      })
-CUSPARSE_DEFINE_PLAIN(cusparseDestroySpVec, (SparseVector vector), destroy(vector))
+SOFTLIB_FUNCTION(cusparseDestroySpVec, (SparseVector vector), destroy(vector))
 BOTH(cusparseSpVecGet, cusparseConstSpVecGet,
      (SparseVector vector, std::int64_t *size, std::int64_t *count, void **indices, void **values,
       int *index, int *base, int *type),
@@ -326,25 +325,25 @@ BOTH(cusparseSpVecGet, cusparseConstSpVecGet,
          put(base, from.indices.base);
          put(type, from.type);
      })
-CUSPARSE_DEFINE_PLAIN(cusparseSpVecGetIndexBase, (SparseVector vector, int *base),
-                      put(base, checked_descriptor(vector).indices.base))
+SOFTLIB_FUNCTION(cusparseSpVecGetIndexBase, (SparseVector vector, int *base),
+                 put(base, checked_descriptor(vector).indices.base))
 BOTH(cusparseSpVecGetValues, cusparseConstSpVecGetValues, (SparseVector vector, void **values),
      put(values, checked_descriptor(vector).values))
-CUSPARSE_DEFINE_PLAIN(cusparseSpVecSetValues, (SparseVector vector, void *values),
-                      checked_descriptor(vector).values = values)
+SOFTLIB_FUNCTION(cusparseSpVecSetValues, (SparseVector vector, void *values),
+                 checked_descriptor(vector).values = values)
 
 // Descriptions of the older functions.
 
-CUSPARSE_DEFINE_PLAIN(cusparseCreateMatDescr, (LegacyDescription * *description), {
+SOFTLIB_FUNCTION(cusparseCreateMatDescr, (LegacyDescription * *description), {
     require(description != nullptr, "the descriptor's address");
     *description = std::make_unique<LegacyDescription>().release();
 })
-CUSPARSE_DEFINE_PLAIN(cusparseDestroyMatDescr, (LegacyDescription * description), {
+SOFTLIB_FUNCTION(cusparseDestroyMatDescr, (LegacyDescription * description), {
     require(description != nullptr, "descriptor");
     delete description;
 })
 #define LEGACY(field, name, most)                                                                  \
-    CUSPARSE_DEFINE_PLAIN(cusparseSetMat##name, (LegacyDescription * description, int value), {    \
+    SOFTLIB_FUNCTION(cusparseSetMat##name, (LegacyDescription * description, int value), {         \
         require(description != nullptr && value >= 0 && value <= (most), "descriptor and value");  \
         description->field = value;                                                                \
     })                                                                                             \

@@ -193,11 +193,11 @@ TRIDIAGONAL(C, Complex)
 TRIDIAGONAL(Z, DoubleComplex)
 
 #define INFO(Name, name)                                                                           \
-    CUSPARSE_DEFINE_PLAIN(cusparseCreate##Name##Info, (Info * info), {                             \
+    SOFTLIB_FUNCTION(cusparseCreate##Name##Info, (Info * info), {                                  \
         require(info != nullptr, "the info's address");                                            \
         *info = std::make_unique<softcusparse_factor_info>().release();                            \
     })                                                                                             \
-    CUSPARSE_DEFINE_PLAIN(cusparseDestroy##Name##Info, (Info info), {                              \
+    SOFTLIB_FUNCTION(cusparseDestroy##Name##Info, (Info info), {                                   \
         require(info != nullptr, "info");                                                          \
         delete info;                                                                               \
     })                                                                                             \

@@ -4,7 +4,6 @@
 #include "../common/version.h"
 
 using softcusparse::Handle;
-using softlib::guarded;
 using softlib::require;
 
 namespace softlib {
@@ -34,19 +33,8 @@ const char *name_of(int status, int which) {
 }
 } // namespace
 
-SOFTLIB_EXPORT int cusparseCreate(Handle *handle) {
-    return guarded("cusparseCreate", [&] { softlib::make_handle(handle); });
-}
-CUSPARSE_DEFINE(cusparseDestroy, (Handle handle), {
-    call.handle.session.finish();
-    softlib::destroy(handle);
-})
-CUSPARSE_DEFINE(cusparseSetStream, (Handle handle, CUstream stream),
-                call.handle.session.set_stream(stream))
-CUSPARSE_DEFINE(cusparseGetStream, (Handle handle, CUstream *stream), {
-    require(stream != nullptr, "stream");
-    *stream = call.handle.session.stream();
-})
+SOFTLIB_HANDLE_LIFE(softcusparse::Call, Handle, cusparse, )
+SOFTLIB_HANDLE_STREAM(softcusparse::Call, Handle, cusparse, )
 CUSPARSE_DEFINE(cusparseSetPointerMode, (Handle handle, int mode), {
     require(mode == 0 || mode == 1, "mode");
     call.handle.pointer_mode = mode;
@@ -59,11 +47,6 @@ CUSPARSE_DEFINE(cusparseGetVersion, (Handle handle, int *version), {
     require(version != nullptr, "version");
     *version = softlib::version;
 })
-SOFTLIB_EXPORT int cusparseGetProperty(int type, int *value) {
-    return guarded("cusparseGetProperty", [&] {
-        require(type >= 0 && type <= 2 && value != nullptr, "property");
-        *value = softlib::version_parts[type];
-    });
-}
+SOFTLIB_PROPERTY(cusparseGetProperty)
 SOFTLIB_EXPORT const char *cusparseGetErrorName(int status) { return name_of(status, 0); }
 SOFTLIB_EXPORT const char *cusparseGetErrorString(int status) { return name_of(status, 1); }

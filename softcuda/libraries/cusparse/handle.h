@@ -124,14 +124,4 @@ template <class Action> auto with_compute_type(int type, Action action) {
 
 /// Defines an exported function. `handle` is one of its parameters; the body sees `call`.
 #define CUSPARSE_DEFINE(name, parameters, ...)                                                     \
-    SOFTLIB_EXPORT int name parameters {                                                           \
-        return softlib::guarded(#name, [&] {                                                       \
-            [[maybe_unused]] const softcusparse::Call call(handle, #name);                         \
-            __VA_ARGS__;                                                                           \
-        });                                                                                        \
-    }
-/// The same for functions without a handle.
-#define CUSPARSE_DEFINE_PLAIN(name, parameters, ...)                                               \
-    SOFTLIB_EXPORT int name parameters {                                                           \
-        return softlib::guarded(#name, [&] { __VA_ARGS__; });                                      \
-    }
+    SOFTLIB_HANDLE_FUNCTION(softcusparse::Call, name, parameters, __VA_ARGS__)

@@ -158,19 +158,18 @@ int base_of(const LegacyDescription *description) {
 
 using namespace softcusparse;
 
-CUSPARSE_DEFINE_PLAIN(cusparseSpGEMM_createDescr, (Descriptor * descriptor), {
+SOFTLIB_FUNCTION(cusparseSpGEMM_createDescr, (Descriptor * descriptor), {
     require(descriptor != nullptr, "the descriptor's address");
     *descriptor = std::make_unique<cusparseSpGEMMDescr>().release();
 })
-CUSPARSE_DEFINE_PLAIN(cusparseSpGEMM_destroyDescr, (Descriptor descriptor), {
+SOFTLIB_FUNCTION(cusparseSpGEMM_destroyDescr, (Descriptor descriptor), {
     checked_descriptor(descriptor).state = 0;
     delete descriptor;
 })
-CUSPARSE_DEFINE_PLAIN(cusparseSpGEMM_getNumProducts, (Descriptor descriptor, std::int64_t *number),
-                      {
-                          require(number != nullptr, "the number's address");
-                          *number = checked_descriptor(descriptor).multiplications;
-                      })
+SOFTLIB_FUNCTION(cusparseSpGEMM_getNumProducts, (Descriptor descriptor, std::int64_t *number), {
+    require(number != nullptr, "the number's address");
+    *number = checked_descriptor(descriptor).multiplications;
+})
 
 #define SPGEMM_PARAMETERS                                                                          \
     Handle handle, int op_a, int op_b, const void *alpha, SparseMatrix a, SparseMatrix b,          \

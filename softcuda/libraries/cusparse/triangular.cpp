@@ -104,11 +104,11 @@ void update(const Call &call, cusparseSolveDescr &descriptor, const void *values
 using namespace softcusparse;
 
 #define DESCRIPTOR(name)                                                                           \
-    CUSPARSE_DEFINE_PLAIN(cusparse##name##_createDescr, (Descriptor * descriptor), {               \
+    SOFTLIB_FUNCTION(cusparse##name##_createDescr, (Descriptor * descriptor), {                    \
         require(descriptor != nullptr, "the descriptor's address");                                \
         *descriptor = std::make_unique<cusparseSolveDescr>().release();                            \
     })                                                                                             \
-    CUSPARSE_DEFINE_PLAIN(cusparse##name##_destroyDescr, (Descriptor descriptor), {                \
+    SOFTLIB_FUNCTION(cusparse##name##_destroyDescr, (Descriptor descriptor), {                     \
         checked_descriptor(descriptor).state = 0;                                                  \
         delete descriptor;                                                                         \
     })                                                                                             \

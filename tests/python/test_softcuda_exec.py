@@ -60,6 +60,26 @@ def test_the_loader_finds_softcuda_as_libcuda(tmp_path):
     assert printed.startswith("softcuda (")
 
 
+@needs_softcuda
+def test_a_failing_runtime_of_nvidia_is_named_once(tmp_path):
+    """Programs that ignore its errors, such as CuPy's compiled sums, have wrong results without a word."""
+    source = """
+        import ctypes, os, uuid
+        library = ctypes.CDLL("libcuda.so.1")
+        assert library.cuInit(0) == 0
+        os.dup2(1, 2)
+        table = ctypes.c_void_p(1)
+        for name in ("f8cff951-2146-8b4e-b9e2-fb469e7c0dd9", *["6bd5fb6c-5bf4-e74a-8987-d93912fd9df9"] * 2):
+            assert library.cuGetExportTable(ctypes.byref(table), uuid.UUID(name).bytes) == 801
+            assert table.value is None
+            print(name[:4], flush=True)
+        assert library.cuGetExportTable(None, uuid.UUID(name).bytes) == 1
+        """
+    lines = run(tmp_path, source).splitlines()
+    assert [line[:4] for line in lines] == ["f8cf", "soft", "6bd5", "6bd5"]
+    assert "softcuda-config" in lines[1]
+
+
 def test_the_program_must_exist(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "softcuda.exec", str(tmp_path / "nothing")],

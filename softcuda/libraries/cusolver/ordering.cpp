@@ -10,7 +10,7 @@
 //     x . . x          . . x x
 #include "ordering.h"
 
-#include <utility>
+#include <numeric>
 
 namespace softcusolver {
 namespace {
@@ -63,55 +63,6 @@ int end_of_graph(const std::vector<std::vector<int>> &neighbours, int start,
     return start;
 }
 
-template <class T>
-int solve_band(Factors factors, const Csr<T> &a, const std::vector<int> &order, double tolerance,
-               std::vector<T> &x) {
-    const int n = a.n;
-    std::vector<int> place(static_cast<std::size_t>(n));
-    for (int k = 0; k < n; ++k)
-        place[static_cast<std::size_t>(order[static_cast<std::size_t>(k)])] = k;
-    const auto each = [&](auto action) {
-        for (int row = 0; row < n; ++row)
-            for (int k = a.rows[row] - a.base; k < a.rows[row + 1] - a.base; ++k)
-                action(place[static_cast<std::size_t>(row)],
-                       place[static_cast<std::size_t>(a.columns[k] - a.base)], a.values[k]);
-    };
-    int below = 0, above = 0;
-    each([&](int i, int j, const T &) {
-        below = std::max(below, i - j);
-        above = std::max(above, j - i);
-    });
-    const bool is_lu = factors == Factors::Lu;
-    // Row exchanges of LU need `below` more rows above.
-    const int diagonal = is_lu ? below + above : 0, lead = diagonal + below + 1, one = 1;
-    std::vector<T> band(static_cast<std::size_t>(lead) * static_cast<std::size_t>(n));
-    const auto at = [&](int i, int j) -> T & {
-        return band[static_cast<std::size_t>(diagonal + i - j) +
-                    static_cast<std::size_t>(j) * static_cast<std::size_t>(lead)];
-    };
-    each([&](int i, int j, const T &value) {
-        if (is_lu || i >= j)
-            at(i, j) += value;
-    });
-    int info = 0;
-    std::vector<int> pivots(static_cast<std::size_t>(n));
-    if (is_lu)
-        lapack<"?gbtrf", T>(&n, &n, &below, &above, band.data(), &lead, pivots.data(), &info);
-    else
-        lapack<"?pbtrf", T>("L", &n, &below, band.data(), &lead, &info);
-    if (info > 0)
-        return info - 1;
-    for (int k = 0; k < n; ++k)
-        if (!(static_cast<double>(std::abs(at(k, k))) > tolerance))
-            return k;
-    if (is_lu)
-        lapack<"?gbtrs", T>("N", &n, &below, &above, &one, band.data(), &lead, pivots.data(),
-                            x.data(), &n, &info);
-    else
-        lapack<"?pbtrs", T>("L", &n, &below, &one, band.data(), &lead, x.data(), &n, &info);
-    return -1;
-}
-
 } // namespace
 
 void check_csr(int n, int columns, int count, const int *rows, const int *indices, int base) {
@@ -138,22 +89,113 @@ std::vector<int> reverse_cuthill_mckee(int n, const int *rows, const int *column
 }
 
 template <class T>
-int solve_sparse(Factors factors, const Csr<T> &a, const T *b, double tolerance, T *x) {
-    const std::vector<int> order = reverse_cuthill_mckee(a.n, a.rows, a.columns, a.base);
-    std::vector<T> solution;
-    solution.reserve(order.size());
-    for (const int row : order)
-        solution.push_back(b[row]);
-    const int singular = a.n == 0 ? -1 : solve_band(factors, a, order, tolerance, solution);
-    for (std::size_t k = 0; singular < 0 && k < order.size(); ++k)
-        x[order[k]] = solution[k];
-    return singular;
+BandFactors<T>::BandFactors(Factors factors, const Csr<T> &a, int count, T shift)
+    : factors_(factors), n_(a.n) {
+    check_csr(n_, n_, count, a.rows, a.columns, a.base);
+    order_ = reverse_cuthill_mckee(n_, a.rows, a.columns, a.base);
+    std::vector<int> place(order_.size());
+    for (int k = 0; k < n_; ++k)
+        place[static_cast<std::size_t>(order_[static_cast<std::size_t>(k)])] = k;
+    const auto elements = [&](auto action) {
+        for (int row = 0; row < n_; ++row)
+            for (int k = a.rows[row] - a.base; k < a.rows[row + 1] - a.base; ++k)
+                action(place[static_cast<std::size_t>(row)],
+                       place[static_cast<std::size_t>(a.columns[k] - a.base)], a.values[k]);
+    };
+    elements([&](int i, int j, const T &) {
+        below_ = std::max(below_, i - j);
+        above_ = std::max(above_, j - i);
+    });
+    const bool is_lu = factors == Factors::Lu;
+    // Row exchanges of LU need `below` more rows above.
+    diagonal_ = is_lu ? below_ + above_ : 0;
+    lead_ = diagonal_ + below_ + 1;
+    band_.resize(static_cast<std::size_t>(lead_) * static_cast<std::size_t>(n_));
+    elements([&](int i, int j, const T &value) {
+        if (is_lu || i >= j)
+            band_[index(i, j)] += value;
+    });
+    for (int k = 0; k < n_; ++k)
+        band_[index(k, k)] -= shift;
+    int info = 0;
+    pivots_.resize(order_.size());
+    if (n_ > 0 && is_lu)
+        lapack<"?gbtrf", T>(&n_, &n_, &below_, &above_, band_.data(), &lead_, pivots_.data(),
+                            &info);
+    else if (n_ > 0)
+        lapack<"?pbtrf", T>("L", &n_, &below_, band_.data(), &lead_, &info);
+    failed_ = info > 0 ? info - 1 : -1;
 }
 
-#define INSTANTIATE(T) template int solve_sparse(Factors, const Csr<T> &, const T *, double, T *);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(Complex)
-INSTANTIATE(DoubleComplex)
+template <class T> int BandFactors<T>::zero_pivot(double tolerance) const {
+    if (failed_ >= 0)
+        return failed_;
+    for (int k = 0; k < n_; ++k)
+        if (!(static_cast<double>(std::abs(at(k, k))) > tolerance))
+            return k;
+    return -1;
+}
+
+template <class T> void BandFactors<T>::solve(const T *b, T *x) const {
+    std::vector<T> y;
+    y.reserve(order_.size());
+    for (const int row : order_)
+        y.push_back(b[row]);
+    const int one = 1;
+    int info = 0;
+    if (n_ > 0 && factors_ == Factors::Lu)
+        lapack<"?gbtrs", T>("N", &n_, &below_, &above_, &one, band_.data(), &lead_, pivots_.data(),
+                            y.data(), &n_, &info);
+    else if (n_ > 0)
+        lapack<"?pbtrs", T>("L", &n_, &below_, &one, band_.data(), &lead_, y.data(), &n_, &info);
+    for (std::size_t k = 0; k < y.size(); ++k)
+        x[order_[k]] = y[k];
+}
+
+template <class T> std::vector<int> BandFactors<T>::exchanged() const {
+    std::vector<int> rows(order_.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        std::swap(rows[k], rows[static_cast<std::size_t>(pivots_[k] - 1)]);
+    return rows;
+}
+
+template <class T> std::vector<int> BandFactors<T>::p() const {
+    std::vector<int> rows = exchanged();
+    for (int &row : rows)
+        row = order_[static_cast<std::size_t>(row)];
+    return rows;
+}
+
+// LAPACK exchanges the rows of U, but leaves L's elements where they were when their column was
+// eliminated. An element of L belongs to the row that was at its place then.
+template <class T> BandTriangles<T> BandFactors<T>::triangles() const {
+    const auto n = static_cast<std::size_t>(n_);
+    BandTriangles<T> found{std::vector<std::vector<std::pair<int, T>>>(n),
+                           std::vector<std::vector<std::pair<int, T>>>(n)};
+    const std::vector<int> last = exchanged();
+    std::vector<std::size_t> place(n); // of each row after all exchanges
+    for (std::size_t k = 0; k < n; ++k)
+        place[static_cast<std::size_t>(last[k])] = k;
+    std::vector<int> rows(n);
+    std::iota(rows.begin(), rows.end(), 0);
+    for (int k = 0; k < n_; ++k) {
+        const auto own = static_cast<std::size_t>(k);
+        std::swap(rows[own], rows[static_cast<std::size_t>(pivots_[own] - 1)]);
+        for (int i = k + 1; i < std::min(n_, k + below_ + 1); ++i)
+            if (at(i, k) != T{})
+                found.lower[place[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])]]
+                    .emplace_back(k, at(i, k));
+        for (int j = k; j < std::min(n_, k + below_ + above_ + 1); ++j)
+            if (j == k || at(k, j) != T{})
+                found.upper[own].emplace_back(j, at(k, j));
+    }
+    return found;
+}
+
+template class BandFactors<float>;
+template class BandFactors<double>;
+template class BandFactors<Complex>;
+template class BandFactors<DoubleComplex>;
 
 } // namespace softcusolver

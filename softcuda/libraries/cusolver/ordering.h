@@ -3,6 +3,8 @@
 
 #include "handle.h"
 
+#include <utility>
+
 namespace softcusolver {
 
 /// A square matrix in CSR at host addresses.
@@ -22,9 +24,50 @@ std::vector<int> reverse_cuthill_mckee(int n, const int *rows, const int *column
 
 enum class Factors { Lu, Cholesky };
 
-/// Solves A x = b. Returns -1, or the place of the first pivot that is not above `tolerance`; then
-/// x is not written.
-template <class T>
-int solve_sparse(Factors factors, const Csr<T> &a, const T *b, double tolerance, T *x);
+/// L without its diagonal of ones, and U: the columns and elements of each row, in ascending order.
+/// Zeros outside of the diagonal are left out.
+template <class T> struct BandTriangles {
+    std::vector<std::vector<std::pair<int, T>>> lower, upper;
+};
+
+/// The factors of a sparse matrix as LAPACK's band matrix, with rows and columns in reverse Cuthill
+/// and McKee's order: A(order, order) = L L^H, or L U with exchanges of rows.
+template <class T> class BandFactors {
+  public:
+    /// Factors A - shift I. Throws Failure(invalid value) for a matrix that is not square or whose
+    /// indices are wrong. A zero pivot ends the factorisation, without an error.
+    BandFactors(Factors factors, const Csr<T> &a, int count, T shift = {});
+
+    [[nodiscard]] int n() const noexcept { return n_; }
+    /// -1, or the place of the first pivot that is zero or whose absolute value is not above
+    /// `tolerance`.
+    [[nodiscard]] int zero_pivot(double tolerance) const;
+    /// Solves A x = b. There must be no zero pivot. x may be b.
+    void solve(const T *b, T *x) const;
+    /// Cholesky's L_kk for each place k, or LU's U_kk.
+    [[nodiscard]] T diagonal(int place) const { return at(place, place); }
+
+    /// The triangles of LU's A(p, q) = L U.
+    [[nodiscard]] BandTriangles<T> triangles() const;
+    [[nodiscard]] std::vector<int> p() const; ///< the rows after all exchanges
+    [[nodiscard]] const std::vector<int> &q() const noexcept { return order_; }
+
+  private:
+    [[nodiscard]] std::size_t index(int i, int j) const {
+        return static_cast<std::size_t>(diagonal_ + i - j) +
+               static_cast<std::size_t>(j) * static_cast<std::size_t>(lead_);
+    }
+    [[nodiscard]] const T &at(int i, int j) const { return band_[index(i, j)]; }
+    /// exchanged[k]: the place in the order of the row that is at place k after all exchanges.
+    [[nodiscard]] std::vector<int> exchanged() const;
+
+    Factors factors_;
+    int n_;
+    int below_ = 0, above_ = 0;       ///< the widths of the band
+    int diagonal_ = 0, lead_ = 0;     ///< of the array
+    int failed_ = -1;                 ///< the place at which LAPACK found a zero pivot
+    std::vector<int> order_, pivots_; ///< LAPACK's pivots, from 1
+    std::vector<T> band_;
+};
 
 } // namespace softcusolver

@@ -2,63 +2,71 @@
 //
 // LU and QR have the results of LU with row exchanges. All orders (symrcm, symamd, ...) are reverse
 // Cuthill and McKee's, and each solution uses this order.
-#include "../common/legacy_matrix.h"
-#include "ordering.h"
+#include "sparse.h"
 
+#include <cmath>
 #include <utility>
-
-/// cusolverSpHandle_t points to it.
-struct cusolverSpContext {
-    static constexpr std::uint32_t alive = 0x5c5a5e;
-    static constexpr bool needs_openblas = true;
-
-    std::uint32_t state = alive;
-    softlib::Session session;
-};
 
 namespace softcusolver {
 namespace {
-
-using SparseHandle = cusolverSpContext *;
-using SparseCall = softlib::HandleCall<cusolverSpContext>;
-using Descriptor = const cusparseMatDescr *;
-
-enum class Place { Device, Host };
-
-int base_of(Descriptor descriptor) {
-    require(descriptor != nullptr, "descriptor");
-    if (descriptor->type != 0)
-        throw Failure(8, ""); // CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED
-    return descriptor->base;
-}
-
-/// A system with its matrix, at addresses of the host.
-template <class T>
-int solve_on_host(Factors factors, const Csr<T> &a, int count, const T *b, double tolerance, T *x) {
-    check_csr(a.n, a.n, count, a.rows, a.columns, a.base);
-    return solve_sparse(factors, a, b, tolerance, x);
-}
 
 template <class T>
 void solve(const SparseCall &call, Factors factors, Place place, int n, int count,
            Descriptor descriptor, const T *values, const int *rows, const int *columns, const T *b,
            double tolerance, int reorder, T *x, int *singularity) {
-    const Csr<T> a = {n, rows, columns, values, base_of(descriptor)};
-    require(n >= 0 && count >= 0 && reorder >= 0 && reorder <= 3, "n, nnz, reorder");
-    require(singularity != nullptr, "singularity");
-    if (place == Place::Host) {
-        require(rows != nullptr && (n == 0 || (b != nullptr && x != nullptr)) &&
-                    (count == 0 || (values != nullptr && columns != nullptr)),
-                "addresses");
-        *singularity = solve_on_host(factors, a, count, b, tolerance, x);
-        return;
+    require(reorder >= 0 && reorder <= 3 && singularity != nullptr, "reorder, singularity");
+    const Csr<T> a = matrix_at(call, place, n, count, descriptor, values, rows, columns);
+    check_at(call, place, b, n, "b");
+    check_at(call, place, x, n, "x");
+    run_at(call, place, [=] {
+        const BandFactors<T> found(factors, a, count);
+        *singularity = found.zero_pivot(tolerance);
+        if (*singularity < 0)
+            found.solve(b, x);
+    });
+}
+
+/// The eigenvalue of A next to `shift`, and its vector, by inverse iteration from x0.
+template <class T>
+T nearest_eigenvalue(const Csr<T> &a, int count, T shift, const T *x0, int most, Real<T> tolerance,
+                     T *x) {
+    const BandFactors<T> inverse(Factors::Lu, a, count, shift);
+    if (inverse.zero_pivot(0) >= 0)
+        throw Failure(statuses.execution_failed, "A - mu0 I is singular");
+    std::copy(x0, x0 + a.n, x);
+    T found = shift;
+    std::vector<T> y(static_cast<std::size_t>(a.n));
+    for (int step = 0; step < most; ++step) {
+        inverse.solve(x, y.data());
+        T along{};
+        Real<T> of_x = 0, of_y = 0;
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            if constexpr (is_complex<T>)
+                along += std::conj(x[i]) * y[i];
+            else
+                along += x[i] * y[i];
+            of_x += std::norm(x[i]);
+            of_y += std::norm(y[i]);
+        }
+        const T before = std::exchange(found, shift + of_x / along);
+        for (std::size_t i = 0; i < y.size(); ++i)
+            x[i] = y[i] / std::sqrt(of_y);
+        if (std::abs(found - before) <= tolerance)
+            break;
     }
-    call.check(rows, std::int64_t{n} + 1, "csrRowPtr");
-    call.check(columns, count, "csrColInd");
-    call.check(values, count, "csrVal");
-    call.check(b, n, "b");
-    call.check(x, n, "x");
-    call.run([=] { *singularity = solve_on_host(factors, a, count, b, tolerance, x); });
+    return found;
+}
+
+template <class T>
+void find_eigenvalue(const SparseCall &call, Place place, int n, int count, Descriptor descriptor,
+                     const T *values, const int *rows, const int *columns, T shift, const T *x0,
+                     int most, Real<T> tolerance, T *eigenvalue, T *x) {
+    require(most >= 1 && eigenvalue != nullptr, "maxite, mu");
+    const Csr<T> a = matrix_at(call, place, n, count, descriptor, values, rows, columns);
+    check_at(call, place, x0, n, "x0");
+    check_at(call, place, x, n, "x");
+    run_at(call, place,
+           [=] { *eigenvalue = nearest_eigenvalue(a, count, shift, x0, most, tolerance, x); });
 }
 
 void order_rows(int n, int count, Descriptor descriptor, const int *rows, const int *columns,
@@ -139,9 +147,6 @@ using softcusolver::SparseHandle;
 
 using softlib::require;
 
-#define SPARSE_DEFINE(name, parameters, ...)                                                       \
-    SOFTLIB_HANDLE_FUNCTION(SparseCall, cusolverSp##name, parameters, __VA_ARGS__)
-
 SOFTLIB_HANDLE_LIFE(SparseCall, SparseHandle, cusolverSp, )
 SOFTLIB_HANDLE_STREAM(SparseCall, SparseHandle, cusolverSp, )
 
@@ -152,7 +157,17 @@ SOFTLIB_HANDLE_STREAM(SparseCall, SparseHandle, cusolverSp, )
                    int reorder, T *x, int *singularity),                                           \
                   softcusolver::solve(call, factors, place, n, count, descriptor, values, rows,    \
                                       columns, b, tolerance, reorder, x, singularity))
+#define EIGENVALUE(S, T, name, place)                                                              \
+    SPARSE_DEFINE(S##csreigvsi##name,                                                              \
+                  (SparseHandle handle, int n, int count, Descriptor descriptor, const T *values,  \
+                   const int *rows, const int *columns, T shift, const T *x0, int most,            \
+                   Real<T> tolerance, T *eigenvalue, T *x),                                        \
+                  softcusolver::find_eigenvalue(call, place, n, count, descriptor, values, rows,   \
+                                                columns, shift, x0, most, tolerance, eigenvalue,   \
+                                                x))
 #define FOR_ALL(S, T)                                                                              \
+    EIGENVALUE(S, T, , Place::Device)                                                              \
+    EIGENVALUE(S, T, Host, Place::Host)                                                            \
     SOLVE(S, T, qr, Factors::Lu, Place::Device)                                                    \
     SOLVE(S, T, qrHost, Factors::Lu, Place::Host)                                                  \
     SOLVE(S, T, luHost, Factors::Lu, Place::Host)                                                  \

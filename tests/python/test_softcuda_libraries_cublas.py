@@ -365,10 +365,10 @@ def test_errors_are_cublas_own(blas, capfd):
     assert blas.status("Sscal_v2", 16, one, host, 1) == 13
     blas.Sscal_v2(16, one, small, 1)
     capfd.readouterr()
-    assert blas.library.cublasCherkEx(None) == 15
-    assert blas.library.cublasCherkEx(None) == 15
+    assert blas.library.cublasRotgEx(None) == 15
+    assert blas.library.cublasRotgEx(None) == 15
     text = capfd.readouterr().err
-    assert text.count("softcuda: cuBLAS: cublasCherkEx: not supported") == 1
+    assert text.count("softcuda: cuBLAS: cublasRotgEx: not supported") == 1
 
 
 def test_a_bad_address_in_a_batch_fails_the_handle(device, capfd):

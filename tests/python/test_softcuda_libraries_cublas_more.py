@@ -177,3 +177,26 @@ def test_settings_of_the_hosts_interface(tiled):
     assert size[0] == 512
     assert tiled.status("SetBlockDim", 0) == 7
     assert tiled.library.cublasXtSetBlockDim(ctypes.c_void_p(), 5) == 1
+
+
+@pytest.mark.parametrize("form", ["", "_64"])
+@pytest.mark.parametrize("name", ["syrkEx", "syrk3mEx", "herkEx", "herk3mEx"])
+def test_updates_with_element_types(blas, rng, name, form):
+    n, k = 5, 3
+    a, c = random(rng, (n, k), np.complex64), random(rng, (n, n), np.complex64)
+    hermitian = name.startswith("herk")
+    alpha, beta = (
+        np.full(1, value, np.float32 if hermitian else np.complex64)
+        for value in (2, 0.5)
+    )
+    c += 0 if not hermitian else c.conj().T - c.real  # a real diagonal
+    there = gpuarray.to_gpu(np.asfortranarray(c))
+    matrix = gpuarray.to_gpu(np.asfortranarray(a))
+    update = f"C{name}{form}"
+    getattr(blas, update)(LOWER, 0, n, k, alpha, matrix, 4, n, beta, there, 4, n)
+    wanted = 2 * a @ (a.conj().T if hermitian else a.T) + 0.5 * c
+    close(np.tril(there.get()), np.tril(wanted))
+    assert (np.triu(there.get(), 1) == np.triu(c, 1)).all()
+    for type_a, type_c, status in ((7, 4, 15), (0, 4, 7), (4, 5, 7)):
+        arguments = (LOWER, 0, n, k, alpha, matrix, type_a, n, beta, there, type_c, n)
+        assert blas.status(update, *arguments) == status

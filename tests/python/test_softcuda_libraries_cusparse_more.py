@@ -239,6 +239,35 @@ def test_tridiagonal_equations(blas, rng, letter):
 
 
 @pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize(("name", "width"), [("gtsv", 1), ("gpsv", 2)])
+@pytest.mark.parametrize("m", [1, 2, 9])
+def test_interleaved_batches(blas, rng, letter, name, width, m):
+    dtype, batch = np.dtype(LETTERS[letter]), 3
+    diagonals = random(rng, (2 * width + 1, m, batch), dtype)
+    diagonals[width] = 0.1  # needs row exchanges
+    diagonals[width, :, 2] = 4
+    full = np.zeros((batch, m, m), dtype)
+    for place, diagonal in enumerate(diagonals):
+        for i in range(m):
+            if 0 <= (j := i + place - width) < m:
+                full[:, i, j] = diagonal[i]
+    x = random(rng, (m, batch), dtype)
+    there, size = gpuarray.to_gpu(x), ctypes.c_size_t()
+    arrays = [*map(gpuarray.to_gpu, diagonals), there]
+    function = f"{letter}{name}InterleavedBatch"
+    getattr(blas, f"{function}_bufferSizeExt")(0, m, *arrays, batch, size)
+    assert size.value > 0
+    getattr(blas, function)(0, m, *arrays, batch, None)
+    for item in range(batch):
+        wanted = np.linalg.solve(full[item], x[:, item])
+        error = np.abs(there.get()[:, item] - wanted).max()
+        condition = np.linalg.cond(full[item])
+        assert error <= 20 * condition * np.finfo(dtype).eps * np.abs(wanted).max()
+    assert blas.status(function, 3, m, *arrays, batch, None) == 3
+    assert blas.status(function, 0, -1, *arrays, batch, None) == 3
+
+
+@pytest.mark.parametrize("letter", LETTERS)
 def test_incomplete_factors(blas, rng, letter):
     """Without an element that would be new, they are the factors."""
     dtype, n = np.dtype(LETTERS[letter]), 7

@@ -180,6 +180,14 @@ void multiply(const Call &call, int side, int mode, int op, int diag, std::int64
     });
 }
 
+/// Throws Failure unless both types are CUDA_C_32F. A may also be CUDA_C_8I, which is not
+/// supported.
+void require_complex(int type_a, int type_c) {
+    require((type_a == 4 || type_a == 7) && type_c == 4, "Atype, Ctype");
+    if (type_a != 4)
+        throw Failure(statuses.not_supported, "complex numbers of int8 are not supported");
+}
+
 } // namespace
 } // namespace softcublas
 
@@ -231,3 +239,17 @@ RANK_K(C, Complex, float, he)
 RANK_K(Z, DoubleComplex, double, he)
 RANK_KX(Cherkx, Complex, float, Yes)
 RANK_KX(Zherkx, DoubleComplex, double, Yes)
+
+// The forms with element types, which are those of Complex, and with fewer multiplications.
+#define RANK_K_EX(name, F, start)                                                                  \
+    CUBLAS_FORMS(cublas##name,                                                                     \
+                 (Handle handle, int mode, int op, I n, I k, const F *alpha, const void *a,        \
+                  int type_a, I lda, const F *beta, void *c, int type_c, I ldc),                   \
+                 softcublas::require_complex(type_a, type_c);                                      \
+                 rank_k<"?" #start "rk">(call, mode, op, n, k, alpha,                              \
+                                         static_cast<const Complex *>(a), lda, beta,               \
+                                         static_cast<Complex *>(c), ldc))
+RANK_K_EX(CsyrkEx, Complex, sy)
+RANK_K_EX(Csyrk3mEx, Complex, sy)
+RANK_K_EX(CherkEx, float, he)
+RANK_K_EX(Cherk3mEx, float, he)

@@ -1,8 +1,11 @@
-// factors.cpp -- tridiagonal equations (gtsv2), and incomplete factors of sparse matrices.
+// factors.cpp -- tridiagonal and pentadiagonal equations, and incomplete factors of sparse
+// matrices.
 #include "matrix.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 /// csrilu02Info_t and csric02Info_t.
 struct softcusparse_factor_info {
@@ -42,6 +45,42 @@ void tridiagonal(const Call &call, int m, int n, const T *lower, const T *diagon
             int info = 0;
             softlib::lapack<"?gtsv", T>(&m, &n, low.data(), main.data(), high.data(),
                                         b + i * stride_of_b, &ldb, &info);
+        }
+    });
+}
+
+/// Equations whose matrix has elements on its diagonals only, solved with row exchanges. Element
+/// i of a diagonal is in row i; the diagonals begin with the lowest one. Element i of item k of a
+/// batch is at i * batch + k.
+template <class T, std::size_t Count>
+void interleaved(const Call &call, int algorithm, int last_algorithm, int m,
+                 const T *const (&diagonals)[Count], T *x, int batch) {
+    require(algorithm >= 0 && algorithm <= last_algorithm, "algo");
+    require(m >= 0 && batch >= 0, "m, batchCount");
+    for (const T *diagonal : diagonals)
+        call.check(diagonal, std::int64_t{m} * batch, "a diagonal");
+    call.check(x, std::int64_t{m} * batch, "x");
+    if (m == 0)
+        return;
+    call.enqueue(100.0 * m * batch, [=, diagonals = std::to_array(diagonals)] {
+        const int width = Count / 2, lead = 3 * width + 1, one = 1;
+        std::vector<T> band(static_cast<std::size_t>(lead) * m), own(m);
+        std::vector<int> pivots(m);
+        for (std::int64_t item = 0; item < batch; ++item) {
+            std::ranges::fill(band, T{});
+            for (std::int64_t i = 0; i < m; ++i) {
+                own[i] = x[i * batch + item];
+                for (std::int64_t place = 0; place < static_cast<std::int64_t>(Count); ++place)
+                    if (const std::int64_t j = i + place - width; j >= 0 && j < m)
+                        band[j * lead + 2 * width + i - j] = diagonals[place][i * batch + item];
+            }
+            int info = 0;
+            softlib::lapack<"?gbsv", T>(&m, &width, &width, &one, band.data(), &lead, pivots.data(),
+                                        own.data(), &m, &info);
+            if (info > 0)
+                std::ranges::fill(own, T{std::numeric_limits<Real<T>>::quiet_NaN()});
+            for (std::int64_t i = 0; i < m; ++i)
+                x[i * batch + item] = own[i];
         }
     });
 }
@@ -186,7 +225,25 @@ using namespace softcusparse;
     CUSPARSE_DEFINE(cusparse##letter##gtsv2StridedBatch,                                           \
                     (Handle handle, int m, const T *dl, const T *d, const T *du, T *x, int batch,  \
                      int stride, void *),                                                          \
-                    tridiagonal(call, m, 1, dl, d, du, x, std::max(m, 1), batch, stride, stride))
+                    tridiagonal(call, m, 1, dl, d, du, x, std::max(m, 1), batch, stride, stride))  \
+    CUSPARSE_DEFINE(cusparse##letter##gtsvInterleavedBatch_bufferSizeExt,                          \
+                    (Handle handle, int, int, const T *, const T *, const T *, const T *, int,     \
+                     std::size_t *size),                                                           \
+                    give_size(size))                                                               \
+    CUSPARSE_DEFINE(cusparse##letter##gpsvInterleavedBatch_bufferSizeExt,                          \
+                    (Handle handle, int, int, const T *, const T *, const T *, const T *,          \
+                     const T *, const T *, int, std::size_t *size),                                \
+                    give_size(size))                                                               \
+    CUSPARSE_DEFINE(                                                                               \
+        cusparse##letter##gtsvInterleavedBatch,                                                    \
+        (Handle handle, int algorithm, int m, T *dl, T *d, T *du, T *x, int batch, void *),        \
+        const T *diagonals[] = {dl, d, du};                                                        \
+        interleaved(call, algorithm, 2, m, diagonals, x, batch))                                   \
+    CUSPARSE_DEFINE(cusparse##letter##gpsvInterleavedBatch,                                        \
+                    (Handle handle, int algorithm, int m, T *ds, T *dl, T *d, T *du, T *dw, T *x,  \
+                     int batch, void *),                                                           \
+                    const T *diagonals[] = {ds, dl, d, du, dw};                                    \
+                    interleaved(call, algorithm, 0, m, diagonals, x, batch))
 TRIDIAGONAL(S, float)
 TRIDIAGONAL(D, double)
 TRIDIAGONAL(C, Complex)

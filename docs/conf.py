@@ -45,13 +45,15 @@ def source_link(name, rawtext, text, line, inliner, options=None, content=None):
 
 
 def pieces_of(word: str, in_table: bool) -> list[str]:
-    """The parts of a word of code between which a line may break: behind _ and other marks in a long word, behind a
-    hyphen or before a capital in a very long one. The options --shrink and -march=native are not broken."""
+    """The parts of a word of code between which a line may break: behind _, - and other marks in a long word, also before
+    a capital in a very long one. An option, such as --shrink, breaks at its hyphens only if it is very long."""
     if len(word) <= (14 if in_table else 24):
         return [word]
     marks = r"(?<=[_/.,(=])(?=\w)"
+    if len(word) > 24 or not word.startswith("-"):
+        marks += r"|(?<=\w-)(?=\w)"
     if len(word) > 24:
-        marks += r"|(?<=\w-)(?=\w)|(?<=[a-z])(?=[A-Z])"
+        marks += r"|(?<=[a-z])(?=[A-Z])"
     return re.split(marks, word)
 
 

@@ -319,7 +319,12 @@ def _extents(shape: Shape) -> tuple[int, ...]:
     try:
         extents = (operator.index(shape),)
     except TypeError:
-        extents = tuple(map(operator.index, shape))
+        try:
+            extents = tuple(map(operator.index, shape))
+        except TypeError:
+            raise TypeError(
+                f"a shape must be an int or a tuple of ints, not {shape!r}"
+            ) from None
     if min(extents, default=0) < 0:
         raise ValueError(f"negative dimensions are not allowed: the shape is {shape}")
     return extents

@@ -1,5 +1,6 @@
 """Hints for mistakes in sources, and at the first calls."""
 
+import math
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ import pycuda.driver as cuda
 from pycuda import gpuarray
 from pycuda.compiler import SourceModule
 from pycuda.elementwise import ElementwiseKernel
+from pycuda.fusion import FusionError
 
 
 @pytest.mark.parametrize(
@@ -109,6 +111,11 @@ from pycuda.elementwise import ElementwiseKernel
             "a condition of Python",
         ),
         (
+            "__global__ void f(int *a, int n) { int t[n]; *a = t[0]; }",
+            "must be a constant",
+        ),
+        ("__global__ void f(complex<float> *a) { *a = 1; }", "<pycuda-complex.hpp>"),
+        (
             "__global__ void f(float *a) { a[0] = half_of(a[1]); }\n"
             "__device__ float half_of(float x) { return x / 2; }",
             "'half_of' is used above its declaration",
@@ -181,6 +188,25 @@ def test_an_array_too_large_for_shared_memory(device):
 def test_types_of_numpy_in_a_declaration():
     with pytest.raises(ValueError, match=r"numpy's float32 is float in C.*: float \*x"):
         ElementwiseKernel("float32 x, float32 y", "float32 z", "z = x + y")
+
+
+def test_a_number_of_a_device_as_text(device):
+    with pytest.raises(cuda.LogicError, match=r"number is an int: Device\(0\)"):
+        cuda.Device("0")
+
+
+def test_a_shape_that_is_a_float():
+    with pytest.raises(TypeError, match="an int or a tuple of ints, not 5.0"):
+        cuda.pagelocked_empty(5.0, np.float32)
+
+
+def test_functions_of_math_in_a_fused_function(device):
+    @pycuda.fuse
+    def wave(x):
+        return math.sin(x)
+
+    with pytest.raises(FusionError, match="numpy.sin, instead of those of math"):
+        wave(gpuarray.zeros(4, np.float32))
 
 
 def test_get_global_for_an_address(device):

@@ -25,8 +25,11 @@ CUdevice device_by_ordinal(int ordinal) {
 
 CUdevice device_by_pci_bus_id(const std::string &id) {
     CUdevice handle = 0;
-    check(driver().cuDeviceGetByPCIBusId.status(&handle, id.c_str()), "cuDeviceGetByPCIBusId",
-          [&] { return "\"" + id + "\""; });
+    check(driver().cuDeviceGetByPCIBusId.status(&handle, id.c_str()), "cuDeviceGetByPCIBusId", [&] {
+        const bool is_number = !id.empty() && id.find_first_not_of("0123456789") == id.npos;
+        return "\"" + id + "\", expected a place on the bus such as \"0000:01:00.0\"" +
+               (is_number ? "; a device's number is an int: Device(" + id + ")" : "");
+    });
     return handle;
 }
 

@@ -194,6 +194,17 @@ class Traced:
         """The imaginary part."""
         return record("imag", self)
 
+    def __repr__(self) -> str:
+        return f"<a value of {self.dtype} in a fused function, not computed yet>"
+
+    def _no_number(self):
+        raise FusionError(
+            "a value in a fused function is no Python number yet; use numpy's functions, such as "
+            "numpy.sin, instead of those of math"
+        )
+
+    __float__ = __int__ = __complex__ = _no_number
+
     def __bool__(self) -> bool:
         raise FusionError(
             "a fused function cannot branch on the elements of its arrays (if, and, or, while); "

@@ -25,6 +25,7 @@ A name behind ``%%cuda_check`` or ``%%cuda_profile`` becomes the variable that h
 from __future__ import annotations
 
 import ast
+import difflib
 import inspect
 import os
 import re
@@ -245,6 +246,11 @@ class _Magics:
         modes, names = [], []
         for word in line.split():
             (modes if word in MODES else names).append(word)
+        for name in names:
+            if difflib.get_close_matches(name, MODES):
+                raise MagicError(
+                    f"{name!r} is too similar to a mode for a variable; the modes are {', '.join(MODES)}"
+                )
         checks = check(*modes)
         try:
             with checks:

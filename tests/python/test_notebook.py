@@ -158,6 +158,15 @@ def test_check_and_profile(shell, capsys):
     assert not run(shell, "%%cuda_profile p\nraise KeyError(3)").success
 
 
+@pytest.mark.parametrize("mode", ["races", "racecheck", "memory"])
+def test_a_misspelt_mode_is_no_name(shell, mode):
+    done = run(shell, f"%%cuda_check {mode}\nx = 1")
+    assert "the modes are mem, race" in str(
+        done.error_in_exec or done.error_before_exec
+    )
+    assert "x" not in shell.user_ns
+
+
 @pytest.mark.cuda
 def test_after_a_fault_a_new_context_is_made(run_program):
     pytest.importorskip("IPython")

@@ -13,7 +13,7 @@ constexpr std::uint64_t kMostInlined = 10'000;
 constexpr std::uint64_t kLimits[] = {8000, 4000, 2000, 1000, 500, 250, 120, 60, 30};
 /// What a call, and a comparison with a function's address, count.
 constexpr std::uint64_t kCall = 8, kComparison = 4;
-/// A function in which threads meet is inlined up to this size (see meets_in_body()).
+/// A function in which threads meet is inlined up to this size (see has_collective_in_body()).
 constexpr std::uint64_t kMostMeeting = 2000;
 /// Even for a debugger, such a function is inlined if it has at most this number of statements, as
 /// the functions have that nvcc -G makes of __syncwarp() and __shfl_sync().
@@ -43,7 +43,7 @@ bool is_indirect(const ptx::Instruction &call) {
     return call.operand(1).symbol.kind != ptx::SymbolKind::Function;
 }
 
-bool is_meeting(ptx::Opcode opcode) {
+bool is_collective(ptx::Opcode opcode) {
     switch (opcode) {
     case ptx::Opcode::BarSync:
     case ptx::Opcode::BarArrive:
@@ -60,13 +60,13 @@ bool is_meeting(ptx::Opcode opcode) {
     }
 }
 
-/// Whether threads wait for each other in the function's own instructions. Lanes that come to a
-/// barrier one by one wait there until the others come. In a function that stays, they would not
-/// know of those that have not called it yet.
-bool meets_in_body(const ptx::Function &function) {
+/// Whether the function's own instructions contain a barrier, a vote or a shuffle. Lanes that reach
+/// a barrier one by one wait there for the others. In a function that is not inlined, they would
+/// not know the lanes that have not called the function yet.
+bool has_collective_in_body(const ptx::Function &function) {
     return std::ranges::any_of(function.body, [](const ptx::Statement &statement) {
         const auto *instruction = std::get_if<ptx::Instruction>(&statement);
-        return instruction && is_meeting(instruction->opcode);
+        return instruction && is_collective(instruction->opcode);
     });
 }
 
@@ -102,7 +102,7 @@ CallGraph::CallGraph(const ptx::Module &module, Inlining inlining) : module_(mod
         for (const ptx::Function &function : module_.functions)
             if (!function.is_entry() &&
                 (recursive_.contains(&function) || function.body.size() > kWrapper ||
-                 !meets_in_body(function)))
+                 !has_collective_in_body(function)))
                 staying_.insert(&function);
         return;
     }
@@ -297,7 +297,8 @@ void CallGraph::choose(std::uint64_t limit) {
         const std::uint64_t size = size_of(*function);
         size_[function] = size;
         const std::vector<const ptx::Function *> called = callees(*function);
-        if (meets_in_body(*function) || std::ranges::any_of(called, [&](const auto *callee) {
+        if (has_collective_in_body(*function) ||
+            std::ranges::any_of(called, [&](const auto *callee) {
                 return meeting.contains(callee) && !stays(*callee);
             }))
             meeting.insert(function);

@@ -9,7 +9,7 @@ namespace softcuda::jit {
 
 namespace {
 
-bool lies_in(std::span<const char> object, std::uint64_t offset, std::uint64_t bytes) {
+bool fits_in(std::span<const char> object, std::uint64_t offset, std::uint64_t bytes) {
     return offset <= object.size() && bytes <= object.size() - offset;
 }
 
@@ -19,12 +19,12 @@ bool is_loaded(const Elf64_Shdr &section) { return (section.sh_flags & SHF_ALLOC
 std::vector<Elf64_Shdr> sections_of(std::span<const char> object, const Elf64_Ehdr &header) {
     const std::uint64_t bytes = std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64 || !lies_in(object, header.e_shoff, bytes))
+        header.e_ident[EI_CLASS] != ELFCLASS64 || !fits_in(object, header.e_shoff, bytes))
         return {};
     std::vector<Elf64_Shdr> sections(header.e_shnum);
     std::memcpy(sections.data(), object.data() + header.e_shoff, bytes);
     for (const Elf64_Shdr &section : sections)
-        if (section.sh_type != SHT_NOBITS && !lies_in(object, section.sh_offset, section.sh_size))
+        if (section.sh_type != SHT_NOBITS && !fits_in(object, section.sh_offset, section.sh_size))
             return {};
     return sections;
 }

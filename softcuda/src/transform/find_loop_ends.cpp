@@ -41,7 +41,7 @@ bool acquires(const Instruction &i) {
 }
 
 /// A barrier at which all warps of the block meet.
-bool is_meeting(const Instruction &i) {
+bool is_full_barrier(const Instruction &i) {
     if (!i.is(Opcode::Barrier) && !i.is(Opcode::BarrierReduce))
         return false;
     return !ir::barrier_threads(i) && ir::barrier_number(i)->constant;
@@ -53,7 +53,7 @@ class LoopSearch {
         : loop_(loop), signalling_(signalling), own_(loop) {
         for (const Block *block : loop.blocks())
             for (const Instruction *i : block->instructions)
-                meets_ |= is_meeting(*i) && loop.in_each_iteration(block);
+                has_barrier_ |= is_full_barrier(*i) && loop.in_each_iteration(block);
         for (const Block *block : loop.blocks())
             for (const Instruction *i : block->instructions)
                 look_at(*i);
@@ -93,7 +93,7 @@ class LoopSearch {
             return true;
         const bool of_block = i.is(Opcode::Fence) ? i.attributes.scope == ir::Scope::Block
                                                   : i.attributes.space == Space::Shared;
-        return (i.is(Opcode::Fence) || acquires(i)) && !(meets_ && of_block);
+        return (i.is(Opcode::Fence) || acquires(i)) && !(has_barrier_ && of_block);
     }
 
     bool is_signalling_call(const Instruction &i) const {
@@ -105,7 +105,7 @@ class LoopSearch {
     /// Whether the thread that writes this memory makes progress in each iteration, because of a
     /// barrier of the block.
     bool is_settled_by_barrier(const Instruction &i) const {
-        return meets_ && i.attributes.space == Space::Shared;
+        return has_barrier_ && i.attributes.space == Space::Shared;
     }
 
     // ---- signals
@@ -318,7 +318,7 @@ class LoopSearch {
             return {LoopProof::None, signals_};
         if (bounded_)
             return {LoopProof::Counted, {}};
-        return {meets_ ? LoopProof::Together : LoopProof::Data, {}};
+        return {has_barrier_ ? LoopProof::Together : LoopProof::Data, {}};
     }
 
     // Whether the signal decides about an exit, or may prevent every exit.
@@ -353,12 +353,12 @@ class LoopSearch {
     const LoopView &loop_;
     std::span<const std::uint32_t> signalling_;
     OwnExits own_;
-    bool reads_ = false;      ///< some instruction reads a signal for certain
-    bool refreshes_ = false;  ///< there is an operation that is usual in loops that wait
-    bool strict_ = false;     ///< weak loads may read what another thread has published
-    bool meets_ = false;      ///< the threads of the block meet at a barrier in each iteration
-    bool by_control_ = false; ///< signals were followed through branches
-    bool bounded_ = false;    ///< an exit of the loop's own is passed in each iteration
+    bool reads_ = false;       ///< some instruction reads a signal for certain
+    bool refreshes_ = false;   ///< there is an operation that is usual in loops that wait
+    bool strict_ = false;      ///< weak loads may read what another thread has published
+    bool has_barrier_ = false; ///< the threads of the block meet at a barrier in each iteration
+    bool by_control_ = false;  ///< signals were followed through branches
+    bool bounded_ = false;     ///< an exit of the loop's own is passed in each iteration
     std::set<const Instruction *> excused_, accepted_; ///< own atomics; own comparisons
     std::vector<const Instruction *> signals_;
     std::vector<bool> tainted_; ///< by Value::id: depends on a signal

@@ -65,13 +65,13 @@ def _in_rows(shape, dtype):
 
 def _step(before, shape, dtype, first: int, rank: int, any_order: bool) -> Step:
     # Along the first axis, a transform is faster if its results are contiguous.
-    goes_to_rows = any_order and first == 0 and rank == 1 and math.prod(before[1:]) > 1
+    stores_rows = any_order and first == 0 and rank == 1 and math.prod(before[1:]) > 1
     axes = range(first, first + rank)
     outer, inner = math.prod(before[:first]), math.prod(before[first + rank :])
     moved = None
     if inner != 1 and outer > _MOST_CALLS:
         moved = (*(i for i in range(len(shape)) if i not in axes), *axes)
-    rows = _in_rows(shape, dtype) if goes_to_rows else None
+    rows = _in_rows(shape, dtype) if stores_rows else None
     return Step(first, rank, tuple(shape), dtype, rows, moved)
 
 

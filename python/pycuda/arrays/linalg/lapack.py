@@ -246,7 +246,7 @@ def _doubles_are_quick() -> bool:
     return Context.get_device().get_attribute(attribute) <= 2
 
 
-def _way_of_svd(a, dtype, full: bool) -> str:
+def _svd_method(a, dtype, full: bool) -> str:
     shape, single = a.shape[-2:], np.finfo(dtype).bits == 32
     if math.prod(a.shape[:-2]) > 1 and max(shape) <= LARGEST_ROTATED_AT_ONCE:
         return "jacobi"
@@ -254,10 +254,10 @@ def _way_of_svd(a, dtype, full: bool) -> str:
     return "polar" if single and fits and _doubles_are_quick() else "qr"
 
 
-def svd(a, dtype, full: bool, vectors: bool, way: str | None = None):
+def svd(a, dtype, full: bool, vectors: bool, method: str | None = None):
     """(U, S, Vh) of a stack of matrices (matrices, m, n); U and Vh are None without ``vectors``.
 
-    ``way``: "jacobi", by rotations, quick for small matrices all at once; "polar", by the polar decomposition,
+    ``method``: "jacobi", by rotations, quick for small matrices all at once; "polar", by the polar decomposition,
     quick for large ones; "qr", by QR steps, also where the others do not end. None chooses.
 
     cuSOLVER's rotations leave vectors whose products are off by some 1000 roundings in matrices of 512 columns: they
@@ -265,33 +265,33 @@ def svd(a, dtype, full: bool, vectors: bool, way: str | None = None):
     for matrices of full rank: matrices of float32 are decomposed in float64, where the error is 5e-10 of the norm at
     most without full rank, and those of float64 are left to QR.
     """
-    way = way or _way_of_svd(a, dtype, full and vectors)
+    method = method or _svd_method(a, dtype, full and vectors)
     wide = (
         a.shape[-2] <= a.shape[-1]
     )  # LAPACK's matrix is our matrix, or the transposed one if our matrix is wide
-    kind = np.result_type(dtype, np.float64) if way == "polar" else dtype
+    kind = np.result_type(dtype, np.float64) if method == "polar" else dtype
     stack = stacked(a if wide else matrix_transpose(a), kind)
     count, columns, rows = stack.shape
     s = empty((count, columns), kind.type(0).real.dtype)
     status = _status(count)
     u = v = None
-    if vectors or way != "qr":
-        at_once = way == "jacobi" and count > 1 and rows <= LARGEST_ROTATED_AT_ONCE
+    if vectors or method != "qr":
+        at_once = method == "jacobi" and count > 1 and rows <= LARGEST_ROTATED_AT_ONCE
         width = rows if at_once or (full and vectors) else columns
         u = empty((count, width, rows), kind)
         v = empty((count, columns, columns), kind)
-    _driver._library_svd(stack, s, u, v, way, status)
-    if way == "qr":
+    _driver._library_svd(stack, s, u, v, method, status)
+    if method == "qr":
         raise_if(status, "SVD did not converge")
     elif bool(status.any()):
         return svd(a, dtype, full, vectors, "qr")
     s = s.astype(dtype.type(0).real.dtype, copy=False)
     if not vectors:
         return None, s, None
-    if way == "jacobi":
+    if method == "jacobi":
         u, v = _more_orthonormal(u), _more_orthonormal(v)
     u, v = u.astype(dtype, copy=False), v.astype(dtype, copy=False)
-    if way != "qr":  # these return V, not its adjoint
+    if method != "qr":  # these return V, not its adjoint
         v = matrix_transpose(v).conj().copy("C")
     if not full and u.shape[1] > columns:
         u = u[:, :columns].copy("C")

@@ -83,7 +83,19 @@ Table make_table() {
         "std::conditional_t std::is_integral std::is_floating_point std::is_arithmetic "
         "std::is_pointer std::remove_reference std::remove_reference_t std::remove_cv_t "
         "std::decay_t std::make_unsigned_t std::make_signed_t std::true_type std::false_type "
-        "std::integral_constant");
+        "std::integral_constant std::common_type std::common_type_t std::is_signed "
+        "std::is_unsigned "
+        "std::is_signed_v std::is_unsigned_v std::is_same_v std::is_integral_v "
+        "std::is_floating_point_v std::is_arithmetic_v std::is_pointer_v std::is_convertible "
+        "std::is_convertible_v std::is_base_of std::is_base_of_v std::is_trivially_copyable "
+        "std::is_trivially_copyable_v std::remove_cv std::remove_const std::remove_const_t "
+        "std::remove_pointer std::remove_pointer_t std::add_const std::add_pointer std::decay "
+        "std::make_signed std::make_unsigned std::underlying_type std::underlying_type_t "
+        "std::is_enum std::is_class std::is_void std::is_array std::is_const std::void_t "
+        "std::invoke_result std::invoke_result_t std::bool_constant std::conjunction "
+        "std::disjunction std::negation");
+    add(table, "utility", "std::pair std::make_pair std::move std::forward std::declval");
+    add(table, "limits", "std::numeric_limits");
     add(table, "cstring", "std::memcpy std::memset");
     add(table, "cstdio", "std::printf");
     return table;

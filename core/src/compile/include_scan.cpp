@@ -100,6 +100,8 @@ class Scanner {
                 try_file(directory.path + "/" + include.name, directory.owner, folder,
                          include.name))
                 return;
+        if (folder.owner == Owner::User)
+            scan_.unresolved_of_user.insert(include.name);
         if (scan_.unresolved.insert(include.name).second && stand_in)
             scan_text(stand_in, {"", Owner::Toolkit}, TextRole::Header);
     }

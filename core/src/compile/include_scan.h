@@ -47,6 +47,8 @@ struct IncludeScan {
     DependencyList dependencies;
     /// Names that were not found in any folder.
     std::set<std::string, std::less<>> unresolved;
+    /// Those of them that a file of the user's includes.
+    std::set<std::string, std::less<>> unresolved_of_user;
     /// The names under which the user's files are included.
     std::set<std::string, std::less<>> included;
     /// Headers that declare textures (texture_shim.h), have attributes behind structs

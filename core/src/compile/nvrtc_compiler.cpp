@@ -358,7 +358,7 @@ class NvrtcCompilation {
         if (standard_header(header) && !scan_.unresolved.contains(header) &&
             attempt_.stand_ins.insert(header).second)
             return true;
-        if (is_host_header(header) && attempt_.host_headers.insert(header).second)
+        if (is_host_header(header) && add_host_headers(header))
             return true;
         if (!header.empty() && !attempt_.with_bundled_headers && install_bundled_headers())
             return attempt_.with_bundled_headers = true;
@@ -403,6 +403,16 @@ class NvrtcCompilation {
         return attempt_.for_device_by_default &&
                (host_code_.add_errors(log) ||
                 (scan_.removed.has_class && host_code_.add_errors_of_classes(log)));
+    }
+
+    /// Adds the others that the source includes, too: each would be an attempt more.
+    bool add_host_headers(const std::string &missing) {
+        const std::size_t before = attempt_.host_headers.size();
+        attempt_.host_headers.insert(missing);
+        for (const std::string &name : scan_.unresolved_of_user)
+            if (is_host_header(name))
+                attempt_.host_headers.insert(name);
+        return attempt_.host_headers.size() > before;
     }
 
     /// Whether the first error is in one of CUDA's own headers.

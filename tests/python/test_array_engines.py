@@ -1,9 +1,13 @@
 """Functions that have kernels of their own: values as NumPy's, for types, layouts and edge cases."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+import pycuda
 import pycuda._driver
+import pycuda.driver as cuda
 from pycuda import gpuarray
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -349,3 +353,66 @@ def test_tri_by_index():
                 expected, got = np.tri(*shape, k, dtype), gpuarray.tri(*shape, k, dtype)
                 assert got.dtype == expected.dtype
                 np.testing.assert_array_equal(got.get(), expected)
+
+
+def kernels_of(call) -> int:
+    """The kernels of a second call, which finds them compiled."""
+    call()
+    cuda.Context.synchronize()
+    with pycuda.profile(counters=False) as profile:
+        call()
+    return sum(event.activity == "kernel" for event in profile.events)
+
+
+def test_calls_are_few_kernels():
+    x = on_device(np.linspace(0, 1, 1000))
+    whole, mask = on_device(np.arange(1000) % 3), on_device(np.arange(1000) % 2 > 0)
+    most = {
+        "linspace": (1, lambda: gpuarray.linspace(0, 1, 1000)),
+        "logspace": (1, lambda: gpuarray.logspace(0, 1, 1000)),
+        "geomspace": (1, lambda: gpuarray.geomspace(1, 2, 1000)),
+        "tri": (1, lambda: gpuarray.tri(30)),
+        "hanning": (1, lambda: gpuarray.hanning(1000)),
+        "kaiser": (1, lambda: gpuarray.kaiser(1000, 8.6)),
+        "choose": (4, lambda: np.choose(whole, [x, x, x])),
+        "piecewise": (1, lambda: np.piecewise(x, [mask], [1, 2])),
+        "place": (1, lambda: np.place(x, mask, 5)),
+        "nanquantile": (12, lambda: np.nanquantile(x, [0.2, 0.4, 0.6])),
+        "packbits": (1, lambda: np.packbits(mask)),
+    }
+    found = {name: kernels_of(call) for name, (_, call) in most.items()}
+    assert {k: n for k, n in found.items() if n > most[k][0]} == {}
+
+
+def test_few_largest():
+    rng = np.random.default_rng(0)
+    for count in (10, 4096, 5000):
+        x = rng.integers(0, 50, count).astype("f4")
+        for k in (0, 1, 3, count):
+            values, places = gpuarray.topk(on_device(x), k)
+            expected = np.argsort(-x, kind="stable")[:k]
+            np.testing.assert_array_equal(places.get(), expected)
+            np.testing.assert_array_equal(values.get(), x[expected])
+    for one in (np.array([3.0, np.nan, -0.0, 0.0, 1]), np.array([3, 1, 2]), np.array([[3, 1], [0, 9]], "i1")):  # fmt: skip
+        same("sort_complex", one)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_quantiles_without_nan(dtype):
+    rng = np.random.default_rng(0)
+    x = rng.random((6, 50))
+    x[rng.random((6, 50)) < 0.3] = np.nan
+    x[2] = np.nan
+    x = x.astype(dtype)
+    some = np.array([0.0, 0.1, 0.77, 1.0])
+    methods = ("linear", "nearest", "averaged_inverted_cdf")
+    for method in methods[:1] if dtype == "f2" else methods:
+        for q in (0.5, some, some[:2].reshape(1, 2)):
+            for axis in (None, 0, 1):
+                with np.errstate(all="ignore"), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    expected = np.nanquantile(x, q, axis=axis, method=method)
+                got = np.nanquantile(on_device(x), q, axis=axis, method=method)
+                assert got.dtype == expected.dtype and got.shape == expected.shape
+                rtol = 2e-3 if dtype == "f2" else 1e-6
+                np.testing.assert_allclose(got.get(), expected, rtol=rtol)

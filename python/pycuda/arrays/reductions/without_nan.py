@@ -253,7 +253,7 @@ def _nan_index(name, worst, a, axis, out, keepdims):
         axes = fused_axes(axis, a.ndim)
         if a.size and a.dtype.kind in "fc" and (axes is None or len(axes) == 1):
             index, missing = _index_of_numbers(a, name, worst, axes, keepdims)
-            if bool(missing.any()):
+            if bool(missing if axes is None else missing.any()):
                 raise ValueError("All-NaN slice encountered")
             return put_back(out, index)
         missing = UFUNCS["isnan"](a)

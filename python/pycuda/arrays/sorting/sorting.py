@@ -17,6 +17,7 @@ from pycuda.arrays.creation.conversion import (
     wide_integers,
 )
 from pycuda.arrays.creation.filled import empty, zeros
+from pycuda.arrays.indexing.items import take_known
 from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.reductions import scans as _scans
 from pycuda.arrays.registry import public
@@ -115,7 +116,9 @@ def sort_complex(a):
     """
     a = as_array(a)
     kind = np.complex64 if a.dtype.char in "bhBH" else np.complex128
-    return _sort(a if a.dtype.kind == "c" else a.astype(kind), a.ndim - 1)
+    if a.dtype.kind == "c":
+        return _sort(a, a.ndim - 1)
+    return _sort(a, a.ndim - 1).astype(kind)  # real numbers are sorted faster
 
 
 @public()
@@ -226,11 +229,18 @@ def topk(a, k: int, axis=-1, largest: bool = True, stream=None):
         return _topk(a, k, axis, largest)
 
 
+_FEW_KEYS = 4096
+
+
 def _topk(a, k, axis, largest):
     a, axis = _sorted_axis(a, axis, None, None)
     if not 0 <= k <= a.shape[axis]:
         raise ValueError(f"k must be from 0 to {a.shape[axis]}, not {k}")
     first = (slice(None),) * axis + (slice(0, k),)
+    if a.ndim == 1 and a.size <= _FEW_KEYS:
+        # One kernel sorts them. All indices are valid.
+        places = _argsort(a, axis, largest)[:k]
+        return take_known(a, places), places
     if a.dtype.kind == "c" or not 0 < k <= a.shape[axis] // 4:
         places = _argsort(a, axis, largest)[first]
         return take_along_axis(a, places, axis), places

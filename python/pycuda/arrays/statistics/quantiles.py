@@ -126,6 +126,10 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
     if n == 0:
         raise ValueError("a quantile of an empty array is not defined")
     has_nan = a.dtype.kind in "fV"
+    if by_row and a.dtype.kind == "f":
+        result = _quantiles_of_numbers(rows, q, method, kind)
+        shape = wide if keepdims else rows.shape[:-1]
+        return put_into(out, result._reshape(*q.shape, *shape))
     if by_row and has_nan:
         rows = _sort(rows, rows.ndim - 1)
         missing = UFUNCS["isnan"](rows)
@@ -179,6 +183,43 @@ def _quantile_at(elements, place: float, method: str, kind):
         return elements[first]
     low, high = (elements[one].astype(kind, copy=False) for one in (first, first + 1))
     return _between(low, high, place - first)
+
+
+def _quantiles_of_numbers(rows, q, method: str, kind):
+    """All quantiles of each row without NaN. The first axis is that of the shares ``q``."""
+    rows = _sort(rows, rows.ndim - 1)
+    rows = rows if rows._c_contiguous else rows.copy("C")
+    shape, n = rows.shape[:-1], rows.shape[-1]
+    starts = (arange_of(rows.size // n) * n)._reshape(*shape, 1)
+    shares = as_array(q.reshape(-1, *[1] * rows.ndim))
+    places = _places_of_shares(rows, starts, shares, method)
+    flat, wanted = rows._reshape(rows.size), (q.size, *shape)
+    low, high = (take_known(flat, one._reshape(wanted)) for one in places[:2])
+    if method in _DISCRETE:
+        return low
+    return _between_by_share(low, high, places[2]._reshape(wanted), kind)
+
+
+@fuse
+def _places_of_shares(rows, starts, shares, method):
+    """The places of the elements on both sides of each quantile in sorted rows, whose NaN come last, and the share of
+    the second one."""
+    count = (rows == rows).sum(axis=-1, dtype=np.int64, keepdims=True)
+    # Of a row without numbers the first element, NaN.
+    last = UFUNCS["maximum"](count - 1, 0)
+    place = UFUNCS["maximum"](UFUNCS["minimum"](_place(method, count, shares), last), 0)
+    first = np.floor(place).astype(np.int64)
+    next_one = UFUNCS["minimum"](first + 1, last)
+    return starts + first, starts + next_one, place - np.floor(place)
+
+
+@fuse
+def _between_by_share(low, high, share, kind):
+    """As :func:`_between` for arrays."""
+    low, high, share = low.astype(kind), high.astype(kind), share.astype(kind)
+    step = high - low
+    near = where(share >= 0.5, high - step * (1 - share), low + step * share)
+    return where((low == high) | (share == 0), low, near)
 
 
 def _quantile_of_rows(rows, count, q: float, method: str, kind):

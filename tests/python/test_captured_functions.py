@@ -32,7 +32,7 @@ NOT_CAPTURED = {
     **dict.fromkeys(["allclose", "array_equal", "array_equiv"], HOST),
     **dict.fromkeys(
         ["argwhere", "bincount", "bincount, weights", "compress", "extract", "flatnonzero", "intersect1d", "nonzero",
-         "repeat", "roots", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts",
+         "repeat", "roots", "setdiff1d", "setxor1d", "trim_zeros", "union1d", "unique", "unique_all", "unique_counts",
          "unique_inverse", "unique_values", "x[mask]"],
         SHAPE,
     ),

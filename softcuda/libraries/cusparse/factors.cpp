@@ -1,25 +1,15 @@
 // factors.cpp -- tridiagonal and pentadiagonal equations, and incomplete factors of sparse
 // matrices.
-#include "matrix.h"
+#include "factor_info.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-/// csrilu02Info_t and csric02Info_t.
-struct softcusparse_factor_info {
-    int zero_pivot =
-        -1; ///< the first row whose pivot is zero or missing; set when the factors are computed
-    bool boosted = false;
-    double tolerance = 0;
-    softcusparse::DoubleComplex boost;
-};
-
 namespace softcusparse {
 namespace {
 
-using Info = softcusparse_factor_info *;
 using Shared = std::shared_ptr<void>;
 
 /// Equations with one tridiagonal matrix and several right sides, as LAPACK's gtsv solves them.
@@ -188,14 +178,6 @@ void factor(const Call &call, int m, int count, const LegacyDescription *descrip
     });
 }
 
-/// The status of a factorisation: waits for it.
-int zero_pivot(const Call &call, Info info, int *position) {
-    require(info != nullptr && position != nullptr, "info and position");
-    call.handle.session.synchronize();
-    *position = info->zero_pivot;
-    return info->zero_pivot >= 0 ? 9 : statuses.success; // CUSPARSE_STATUS_ZERO_PIVOT
-}
-
 } // namespace
 } // namespace softcusparse
 
@@ -249,24 +231,8 @@ TRIDIAGONAL(D, double)
 TRIDIAGONAL(C, Complex)
 TRIDIAGONAL(Z, DoubleComplex)
 
-#define INFO(Name, name)                                                                           \
-    SOFTLIB_FUNCTION(cusparseCreate##Name##Info, (Info * info), {                                  \
-        require(info != nullptr, "the info's address");                                            \
-        *info = std::make_unique<softcusparse_factor_info>().release();                            \
-    })                                                                                             \
-    SOFTLIB_FUNCTION(cusparseDestroy##Name##Info, (Info info), {                                   \
-        require(info != nullptr, "info");                                                          \
-        delete info;                                                                               \
-    })                                                                                             \
-    SOFTLIB_EXPORT int cusparseX##name##_zeroPivot(Handle handle, Info info, int *position) {      \
-        int status = softlib::statuses.success;                                                    \
-        const int outcome = softlib::guarded("cusparseX" #name "_zeroPivot", [&] {                 \
-            status = zero_pivot(Call(handle, "cusparseX" #name "_zeroPivot"), info, position);     \
-        });                                                                                        \
-        return outcome != softlib::statuses.success ? outcome : status;                            \
-    }
-INFO(Csrilu02, csrilu02)
-INFO(Csric02, csric02)
+SOFTCUSPARSE_INFO(Csrilu02, csrilu02)
+SOFTCUSPARSE_INFO(Csric02, csric02)
 
 #define FACTOR(letter, T, name, method)                                                            \
     CUSPARSE_DEFINE(cusparse##letter##name##_bufferSize,                                           \

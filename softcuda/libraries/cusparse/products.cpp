@@ -1,6 +1,6 @@
 // products.cpp -- products of a sparse matrix with dense vectors and matrices (SpMV, SpMM), and of
 // dense matrices at the elements of a sparse one (SDDMM).
-#include "matrix.h"
+#include "products.h"
 
 namespace softcusparse {
 namespace {
@@ -126,33 +126,6 @@ void multiply(const Matrix &a, int op, const Dense &b, int op_b, const Dense &c,
     y.store();
 }
 
-void product(const Call &call, int op, int op_b, const void *alpha, const Matrix &a, const Dense &b,
-             const void *beta, const Dense &c, int type) {
-    check_operation(op);
-    check_operation(op_b);
-    const std::int64_t rows = op == 0 ? a.rows : a.columns, inner = op == 0 ? a.columns : a.rows;
-    require((op_b == 0 ? b.rows : b.columns) == inner && c.rows == rows &&
-                c.columns == (op_b == 0 ? b.columns : b.rows),
-            "the shapes of the operands");
-    const int batch = std::max({a.batch, b.batch, c.batch});
-    require((a.batch == 1 || a.batch == batch) && (b.batch == 1 || b.batch == batch) &&
-                c.batch == batch,
-            "the numbers of matrices in the batches");
-    a.check(call, "A");
-    b.check(call, "B");
-    c.check(call, "C");
-    with_compute_type(type, [&]<class T>(T) {
-        const Scalar<T> by = call.scalar<T>(alpha, type), keep = call.scalar<T>(beta, type);
-        const double work = static_cast<double>(a.count_of_values() + a.rows) *
-                            static_cast<double>(c.columns) * batch;
-        call.enqueue(work, [=] {
-            for (int i = 0; i < batch; ++i)
-                multiply<T>(a.batch > 1 ? a.of_batch(i) : a, op, b.batch > 1 ? b.of_batch(i) : b,
-                            op_b, c.of_batch(i), by.get(), keep.get());
-        });
-    });
-}
-
 /// C = alpha (A B) + beta C at the elements of C.
 template <class T>
 void sample(const Dense &a, int op_a, const Dense &b, int op_b, const Matrix &c, T alpha, T beta) {
@@ -210,6 +183,34 @@ void sampled(const Call &call, int op_a, int op_b, const void *alpha, const Dens
 }
 
 } // namespace
+
+void enqueue_product(const Call &call, int op, int op_b, const void *alpha, const Matrix &a,
+                     const Dense &b, const void *beta, const Dense &c, int type) {
+    check_operation(op);
+    check_operation(op_b);
+    const std::int64_t rows = op == 0 ? a.rows : a.columns, inner = op == 0 ? a.columns : a.rows;
+    require((op_b == 0 ? b.rows : b.columns) == inner && c.rows == rows &&
+                c.columns == (op_b == 0 ? b.columns : b.rows),
+            "the shapes of the operands");
+    const int batch = std::max({a.batch, b.batch, c.batch});
+    require((a.batch == 1 || a.batch == batch) && (b.batch == 1 || b.batch == batch) &&
+                c.batch == batch,
+            "the numbers of matrices in the batches");
+    a.check(call, "A");
+    b.check(call, "B");
+    c.check(call, "C");
+    with_compute_type(type, [&]<class T>(T) {
+        const Scalar<T> by = call.scalar<T>(alpha, type), keep = call.scalar<T>(beta, type);
+        const double work = static_cast<double>(a.count_of_values() + a.rows) *
+                            static_cast<double>(c.columns) * batch;
+        call.enqueue(work, [=] {
+            for (int i = 0; i < batch; ++i)
+                multiply<T>(a.batch > 1 ? a.of_batch(i) : a, op, b.batch > 1 ? b.of_batch(i) : b,
+                            op_b, c.of_batch(i), by.get(), keep.get());
+        });
+    });
+}
+
 } // namespace softcusparse
 
 using namespace softcusparse;
@@ -220,8 +221,8 @@ using namespace softcusparse;
 CUSPARSE_DEFINE(cusparseSpMV_bufferSize, (SPMV_PARAMETERS, std::size_t *size), give_size(size))
 CUSPARSE_DEFINE(cusparseSpMV_preprocess, (SPMV_PARAMETERS, void *), {})
 CUSPARSE_DEFINE(cusparseSpMV, (SPMV_PARAMETERS, void *), {
-    product(call, op, 0, alpha, checked_descriptor(a), checked_descriptor(x), beta,
-            checked_descriptor(y), type);
+    enqueue_product(call, op, 0, alpha, checked_descriptor(a), checked_descriptor(x), beta,
+                    checked_descriptor(y), type);
 })
 
 #define SPMM_PARAMETERS                                                                            \
@@ -230,8 +231,8 @@ CUSPARSE_DEFINE(cusparseSpMV, (SPMV_PARAMETERS, void *), {
 CUSPARSE_DEFINE(cusparseSpMM_bufferSize, (SPMM_PARAMETERS, std::size_t *size), give_size(size))
 CUSPARSE_DEFINE(cusparseSpMM_preprocess, (SPMM_PARAMETERS, void *), {})
 CUSPARSE_DEFINE(cusparseSpMM, (SPMM_PARAMETERS, void *), {
-    product(call, op, op_b, alpha, checked_descriptor(a), checked_descriptor(b), beta,
-            checked_descriptor(c), type);
+    enqueue_product(call, op, op_b, alpha, checked_descriptor(a), checked_descriptor(b), beta,
+                    checked_descriptor(c), type);
 })
 
 #define SDDMM_PARAMETERS                                                                           \

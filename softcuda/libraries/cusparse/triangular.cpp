@@ -1,5 +1,5 @@
 // triangular.cpp -- solutions with triangular sparse matrices: SpSV for vectors, SpSM for matrices.
-#include "matrix.h"
+#include "products.h"
 
 #include <cstring>
 
@@ -38,9 +38,29 @@ void solve_columns(const Rows<T> &rows, bool lower, bool unit, T *x, std::int64_
     }
 }
 
-/// op(A) C = alpha op(B).
-void solve(const Call &call, int op, int op_b, const void *alpha, const Matrix &a, const Dense &b,
-           const Dense &c, int type, const cusparseSolveDescr &descriptor) {
+void analyse(const Matrix &a, cusparseSolveDescr &descriptor) {
+    descriptor.values = nullptr;
+    descriptor.type = a.type;
+    descriptor.count = a.count_of_values();
+}
+
+void update(const Call &call, cusparseSolveDescr &descriptor, const void *values, int part) {
+    if (part != 0)
+        not_supported("an update of the diagonal alone");
+    require(descriptor.count >= 0, "a matrix that was analysed");
+    const std::size_t bytes =
+        static_cast<std::size_t>(descriptor.count) * softlib::size_of(descriptor.type);
+    call.bytes(values, static_cast<std::int64_t>(bytes), "the new values");
+    auto kept = std::make_shared<std::vector<std::byte>>(bytes);
+    descriptor.values = kept;
+    call.enqueue(1e7, [=] { std::memcpy(kept->data(), values, bytes); });
+}
+
+} // namespace
+
+void enqueue_solution(const Call &call, int op, int op_b, const void *alpha, const Matrix &a,
+                      const Dense &b, const Dense &c, int type,
+                      const std::shared_ptr<std::vector<std::byte>> &values) {
     check_operation(op);
     check_operation(op_b);
     require(a.rows == a.columns && c.rows == a.rows && (op_b == 0 ? b.rows : b.columns) == c.rows &&
@@ -52,7 +72,7 @@ void solve(const Call &call, int op, int op_b, const void *alpha, const Matrix &
     with_compute_type(type, [&]<class T>(T) {
         const Scalar<T> by = call.scalar<T>(alpha, type);
         const double work = static_cast<double>(a.count + a.rows) * static_cast<double>(c.columns);
-        call.enqueue(work, [=, newer = descriptor.values] {
+        call.enqueue(work, [=, newer = values] {
             Matrix matrix = a;
             if (newer != nullptr)
                 matrix.values = newer->data();
@@ -80,25 +100,6 @@ void solve(const Call &call, int op, int op_b, const void *alpha, const Matrix &
     });
 }
 
-void analyse(const Matrix &a, cusparseSolveDescr &descriptor) {
-    descriptor.values = nullptr;
-    descriptor.type = a.type;
-    descriptor.count = a.count_of_values();
-}
-
-void update(const Call &call, cusparseSolveDescr &descriptor, const void *values, int part) {
-    if (part != 0)
-        not_supported("an update of the diagonal alone");
-    require(descriptor.count >= 0, "a matrix that was analysed");
-    const std::size_t bytes =
-        static_cast<std::size_t>(descriptor.count) * softlib::size_of(descriptor.type);
-    call.bytes(values, static_cast<std::int64_t>(bytes), "the new values");
-    auto kept = std::make_shared<std::vector<std::byte>>(bytes);
-    descriptor.values = kept;
-    call.enqueue(1e7, [=] { std::memcpy(kept->data(), values, bytes); });
-}
-
-} // namespace
 } // namespace softcusparse
 
 using namespace softcusparse;
@@ -125,8 +126,9 @@ CUSPARSE_DEFINE(cusparseSpSV_bufferSize, (SPSV_PARAMETERS, std::size_t *size), g
 CUSPARSE_DEFINE(cusparseSpSV_analysis, (SPSV_PARAMETERS, void *),
                 analyse(checked_descriptor(a), checked_descriptor(descriptor)))
 CUSPARSE_DEFINE(cusparseSpSV_solve, (SPSV_PARAMETERS),
-                solve(call, op, 0, alpha, checked_descriptor(a), checked_descriptor(x),
-                      checked_descriptor(y), type, checked_descriptor(descriptor)))
+                enqueue_solution(call, op, 0, alpha, checked_descriptor(a), checked_descriptor(x),
+                                 checked_descriptor(y), type,
+                                 checked_descriptor(descriptor).values))
 
 #define SPSM_PARAMETERS                                                                            \
     Handle handle, int op, int op_b, const void *alpha, SparseMatrix a, DenseMatrix b,             \
@@ -135,5 +137,6 @@ CUSPARSE_DEFINE(cusparseSpSM_bufferSize, (SPSM_PARAMETERS, std::size_t *size), g
 CUSPARSE_DEFINE(cusparseSpSM_analysis, (SPSM_PARAMETERS, void *),
                 analyse(checked_descriptor(a), checked_descriptor(descriptor)))
 CUSPARSE_DEFINE(cusparseSpSM_solve, (SPSM_PARAMETERS),
-                solve(call, op, op_b, alpha, checked_descriptor(a), checked_descriptor(b),
-                      checked_descriptor(c), type, checked_descriptor(descriptor)))
+                enqueue_solution(call, op, op_b, alpha, checked_descriptor(a),
+                                 checked_descriptor(b), checked_descriptor(c), type,
+                                 checked_descriptor(descriptor).values))

@@ -7,7 +7,6 @@
 
 #include "host_buffer.h"
 
-#include <pycuda/driver.h>
 #include <pycuda/event.h>
 #include <pycuda/work.h>
 

@@ -4,15 +4,11 @@
 #pragma once
 
 #include <pycuda/argument_block.h>
-#include <pycuda/driver.h>
 #include <pycuda/function.h>
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
-#include <pycuda/pending_work.h>
 #include <pycuda/staging.h>
 #include <pycuda/stream.h>
-
-#include <cuda.h>
 
 #include <cstddef>
 #include <span>
@@ -35,32 +31,10 @@ struct LaunchConfig {
     StreamRef stream = {};
 };
 
-namespace detail {
-/// Throws the Error of a failed launch, with the exceeded limit if there is one.
-[[noreturn]] void throw_launch_error(const Function &function, const LaunchConfig &config,
-                                     CUresult result);
-
-/// True if PYCUDA_LAUNCH_BLOCKING is set: each launch waits for its kernel.
-extern const bool launch_blocking;
-/// Waits for a kernel that was just launched; the error of a failed one names it.
-void wait_after_launch(const Function &function, StreamRef stream);
-} // namespace detail
-
 /// Launches with a packed argument block of `size` bytes. Returns before the kernel is done. Adds
 /// only a few instructions to the driver's call.
-inline void launch_packed(const Function &function, const LaunchConfig &config, void *arguments,
-                          std::size_t size) {
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                     CU_LAUNCH_PARAM_END};
-    CUresult result = driver().cuLaunchKernel.status(
-        function.get(), config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
-        config.block.z, config.shared_bytes, config.stream.get(), nullptr, extra);
-    detail::note_launch();
-    if (result != CUDA_SUCCESS) [[unlikely]]
-        detail::throw_launch_error(function, config, result);
-    if (detail::launch_blocking) [[unlikely]]
-        detail::wait_after_launch(function, config.stream);
-}
+void launch_packed(const Function &function, const LaunchConfig &config, void *arguments,
+                   std::size_t size);
 
 /// As above with a checked block. Throws ArgumentError if arguments are missing.
 inline void launch(const Function &function, const LaunchConfig &config, ArgumentBlock &block) {

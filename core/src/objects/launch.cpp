@@ -1,7 +1,8 @@
 // launch.cpp -- explains why a launch failed. No code here runs for a successful launch.
-#include <pycuda/launch.h>
+#include "launch_errors.h"
 
 #include <pycuda/device.h>
+#include <pycuda/driver.h>
 #include <pycuda/kernel_signature.h>
 
 #include <algorithm>

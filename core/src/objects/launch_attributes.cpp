@@ -2,6 +2,8 @@
 // occupancy.
 #include <pycuda/launch_attributes.h>
 
+#include "launch_errors.h"
+
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
 #include <pycuda/kernel_signature.h>

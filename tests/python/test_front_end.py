@@ -446,6 +446,16 @@ def test_nvcc_is_asked_about_extensions(device, nvcc, body):
     assert nvcc() == 1
 
 
+@pytest.mark.parametrize(
+    "word", ["__const", "__const__", "__signed", "__signed__", "__volatile"]
+)
+def test_other_spellings_of_keywords(device, word):
+    out = np.zeros(1, np.int32)
+    source = f"__device__ {word} int five = 5; __global__ void k(int *o) {{ {word} int a = five; o[0] = a; }}"
+    SourceModule(source, nvcc="nvrtc").get_function("k")(cuda.Out(out), block=1)
+    assert out[0] == 5
+
+
 def test_nvcc_is_asked_about_classes_of_the_host(device, nvcc):
     """The size of such a class is known to nvcc only, which has the host's headers."""
     host = "struct table { std::vector<int> rows; int count; };\n"

@@ -367,7 +367,7 @@ def test_macros_for_members_of_classes(device):
     template <typename T, int N> class View {
       public:
         HOST View(T *data, const int *sizes) : data_(data) { std::copy(sizes, sizes + N, sizes_); }
-        template <class S> HOST View(T *data, const S *sizes, int) : data_(data) { std::copy(sizes, sizes + N, sizes_); }
+        template <class S, class = std::enable_if_t<(sizeof(S) > 1)>> HOST View(T *data, const S *sizes, int) : data_(data) { std::copy(sizes, sizes + N, sizes_); }
         HOST_DEVICE int size(int i) const { return sizes_[i]; }
         DEVICE T &operator[](int i) { return data_[i]; }
       protected:

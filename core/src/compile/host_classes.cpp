@@ -78,6 +78,24 @@ class MemberReader {
             at_ = colon + 1;
         }
         member_.begin = at_;
+        skip_template_head();
+    }
+
+    /// Skips `template <class T, class = enable_if<...>>`, whose '=' is no initialiser.
+    void skip_template_head() {
+        constexpr std::string_view word = "template";
+        if (!text_.substr(at_, close_ - at_).starts_with(word))
+            return;
+        int depth = 0;
+        for (std::size_t at = at_ + word.size(); at < close_; ++at) {
+            if (text_[at] == '(')
+                at = std::min(closing_bracket(text_, at), close_ - 1);
+            depth += (text_[at] == '<') - (text_[at] == '>');
+            if (depth == 0 && text_[at] == '>') {
+                at_ = at + 1;
+                return;
+            }
+        }
     }
 
     void end_member(std::size_t end) {

@@ -3,6 +3,7 @@
 #include "source_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace pycuda::compile_detail {
@@ -147,6 +148,13 @@ struct PredefinedMacro {
     std::string_view value;
 };
 
+// GCC's other spellings of keywords.
+constexpr PredefinedMacro spellings[] = {{"__const", "const"},
+                                         {"__const__", "const"},
+                                         {"__signed", "signed"},
+                                         {"__signed__", "signed"},
+                                         {"__volatile", "volatile"}};
+
 constexpr PredefinedMacro predefined[] = {
     {"__linux__", "1"},
     {"__linux", "1"},
@@ -203,16 +211,22 @@ constexpr std::string_view version_of_gcc =
 
 Table make_macros() {
     Table macros;
-    for (const auto &[name, value] : predefined) {
+    const auto add = [&](const PredefinedMacro &macro) {
         std::string text = "#ifndef NAME\n#define NAME VALUE\n#endif\n";
-        replace_all(text, "NAME", name);
-        replace_all(text, "VALUE", value);
-        macros.emplace(name, std::move(text));
-    }
+        replace_all(text, "NAME", macro.name);
+        replace_all(text, "VALUE", macro.value);
+        macros.emplace(macro.name, std::move(text));
+    };
+    std::ranges::for_each(predefined, add);
+    std::ranges::for_each(spellings, add);
     macros.emplace("__NVCC__", "#define __NVCC__ 1\n");
     for (const char *name : {gcc_macro, "__GNUC_MINOR__", "__GNUC_PATCHLEVEL__", "__GNUG__"})
         macros.emplace(name, version_of_gcc);
     return macros;
+}
+
+bool is_spelling(std::string_view word) {
+    return std::ranges::find(spellings, word, &PredefinedMacro::name) != std::end(spellings);
 }
 
 const Table &macros() {
@@ -226,7 +240,8 @@ void find_nvcc_names(std::string_view blanked, TextRole role,
                      std::set<std::string, std::less<>> &names) {
     for_each_word(blanked, [&](std::string_view word) {
         const bool is_macro = macros().contains(word);
-        const bool is_left_out = is_macro && role == TextRole::Header && word != "__NVCC__";
+        const bool is_for_headers = word == "__NVCC__" || is_spelling(word);
+        const bool is_left_out = is_macro && role == TextRole::Header && !is_for_headers;
         if (!is_left_out && (is_macro || functions().contains(word)))
             names.emplace(word);
     });

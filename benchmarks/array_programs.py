@@ -49,7 +49,7 @@ class Ours(_Pycuda):
     """NumPy's functions, which take arrays of the device, and the functions of pycuda that make arrays."""
 
     _MADE = set(
-        "arange array empty eye full hanning identity indices linspace ones tri triu_indices zeros".split()
+        "arange array empty eye full hanning identity indices linspace mgrid ogrid ones tri triu_indices zeros".split()
     )
 
     def __getattr__(self, name):

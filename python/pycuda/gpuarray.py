@@ -27,6 +27,8 @@ from pycuda.arrays.array_class.flags import ArrayFlags as ArrayFlags
 from pycuda.arrays.array_class.gpu_array import GPUArray as GPUArray
 from pycuda.arrays.creation.conversion import check_equal as _check_equal
 from pycuda.arrays.creation.filled import empty as _empty
+from pycuda.arrays.indexing.grids import mgrid as mgrid
+from pycuda.arrays.indexing.grids import ogrid as ogrid
 from pycuda.arrays.interop.vector_types import vec as vec
 from pycuda.arrays.protocols import main_functions as _main_functions  # noqa: F401  (they fill the registry)
 from pycuda.arrays.reductions.determinism import deterministic as deterministic

@@ -26,6 +26,8 @@ from pycuda.arrays.array_class.flags import ArrayFlags as ArrayFlags
 from pycuda.arrays.array_class.gpu_array import GPUArray as GPUArray
 from pycuda.arrays.creation.conversion import check_equal as _check_equal
 from pycuda.arrays.creation.filled import empty as _empty
+from pycuda.arrays.indexing.grids import mgrid as mgrid
+from pycuda.arrays.indexing.grids import ogrid as ogrid
 from pycuda.arrays.interop.vector_types import vec as vec
 from pycuda.arrays.protocols import main_functions as _main_functions
 from pycuda.arrays.reductions.determinism import deterministic as deterministic
@@ -436,7 +438,7 @@ from pycuda.arrays.indexing.triangles import tri as tri
 from pycuda.arrays.indexing.triangles import tril as tril
 from pycuda.arrays.indexing.triangles import tril_indices as tril_indices
 from pycuda.arrays.indexing.triangles import tril_indices_from as tril_indices_from
-from pycuda.arrays.shapes.trimming import trim_zeros as trim_zeros
+from pycuda.arrays.numerics.trimming import trim_zeros as trim_zeros
 from pycuda.arrays.indexing.triangles import triu as triu
 from pycuda.arrays.indexing.triangles import triu_indices as triu_indices
 from pycuda.arrays.indexing.triangles import triu_indices_from as triu_indices_from

@@ -170,3 +170,24 @@ def test_compress_and_extract():
     same("extract", mask[:7] * 2, x[:, ::2])
     with pytest.raises(IndexError):
         gpuarray.compress(on_device(np.ones(9, bool)), on_device(x[0]))
+
+
+def test_coordinate_grids():
+    for key in (
+        np.s_[:5],
+        np.s_[1:9:2],
+        np.s_[0:1:5j],
+        np.s_[:3, 2:4],
+        np.s_[0:1:3j, :2, 5:1:-2],
+        np.s_[:0, :2],
+        np.s_[:3,],
+    ):
+        expected, got = np.mgrid[key], gpuarray.mgrid[key]
+        assert got.dtype == expected.dtype and got.shape == expected.shape
+        np.testing.assert_array_equal(got.get(), expected)
+        expected, got = np.ogrid[key], gpuarray.ogrid[key]
+        if not isinstance(key, tuple):
+            expected, got = (expected,), (got,)
+        for one, other in zip(got, expected, strict=True):
+            assert one.dtype == other.dtype and one.shape == other.shape
+            np.testing.assert_array_equal(one.get(), other)

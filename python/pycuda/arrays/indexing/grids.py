@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, to_gpu
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.indices import as_indices, wrapped_indices
@@ -157,3 +157,41 @@ def indices(dimensions, dtype=int, sparse: bool = False):
     for axis, grid in enumerate(grids):
         result[axis] = grid
     return result
+
+
+class CoordinateGrid:
+    """Makes grids of coordinates from slices, as :data:`numpy.ogrid` and :data:`numpy.mgrid` do on the host.
+
+    The vector of each slice is made by NumPy and copied to the device. Several slices give a tuple of open grids, or an
+    array of full ones.
+
+    >>> gpuarray.mgrid[:2, 1:3]
+    array([[[0, 0],
+            [1, 1]],
+    <BLANKLINE>
+           [[1, 2],
+            [1, 2]]])
+    """
+
+    def __init__(self, is_open: bool) -> None:
+        self._is_open = is_open
+
+    def __repr__(self) -> str:
+        return f"<pycuda.gpuarray.{'ogrid' if self._is_open else 'mgrid'}>"
+
+    def __getitem__(self, key):
+        host = np.ogrid[key]
+        if not isinstance(key, tuple):
+            return to_gpu(host)
+        vectors = tuple(to_gpu(np.ascontiguousarray(one)) for one in host)
+        if self._is_open:
+            return vectors
+        shape = np.broadcast_shapes(*(one.shape for one in host))
+        result = empty((len(vectors), *shape), np.result_type(*host) if host else float)
+        for axis, vector in enumerate(vectors):
+            result[axis] = vector
+        return result
+
+
+ogrid = CoordinateGrid(True)
+mgrid = CoordinateGrid(False)

@@ -32,7 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
     page = site()
     if page is None:
         print(
-            "the docs are in PyCUDA's repository, not in an installed package",
+            "the docs are in PyCUDA's repository, not in an installed package. In a clone, ./test docs builds them, and "
+            "./run -m pycuda docs opens them. python -m pydoc pycuda.gpuarray shows the docstrings of a module.",
             file=sys.stderr,
         )
         return 1

@@ -212,15 +212,15 @@ void bind_errors(nb::module_ &module) {
     nb::handle exception = PyExc_Exception;
     classes.error = define(
         module, "Error", nb::borrow(exception),
-        "A call of the driver failed. `code` is the driver's number of the "
-        "failure, `name` its name; both are None where PyCUDA itself objects. On softcuda, where a "
-        "kernel has failed, `file` and `line` are the place in its source, "
-        "`kernel` is its name, `block` and `thread` are indices (x, y, z), "
-        "`address` is what it accessed, `access` is 'read' or 'write', "
-        "`allocation` is the nearest one (base, size), `variable` is the name of "
-        "the array, and `parameter` is the number of the kernel's parameter that "
-        "is the pointer. What is not known is None, as all of these are on NVIDIA's "
-        "driver.");
+        "Raised when a call of the driver fails. `code` is the driver's number of the failure, "
+        "`name` the name of this number. Both are None if PyCUDA rejects the call without asking "
+        "the driver.\n\n"
+        "If a kernel has failed on softcuda, these attributes describe the access: `kernel` is "
+        "the kernel's name, `file` and `line` are the place in the source, `block` and `thread` "
+        "are indices (x, y, z), `address` is the accessed address, `access` is 'read' or "
+        "'write', `allocation` is the nearest allocation (base, size), `variable` is the name of "
+        "the array, and `parameter` is the number of the kernel's parameter that the address "
+        "comes from. An unknown value is None. With NVIDIA's driver all of them are None.");
     nb::handle error = classes.error;
     error.attr("code") = nb::none();
     error.attr("name") = nb::none();

@@ -116,7 +116,7 @@ class AlgorithmMethods:
     def tobytes(self, order: str = "C") -> bytes:
         """Copy the bytes of the elements to the host, in ``order`` "C" or "F".
 
-        The bytes have no gaps, however the array lies in memory. The call waits for the device.
+        The bytes have no gaps, whatever the strides of the array are. The call waits for the device.
 
         >>> gpuarray.array([1, 2], np.uint8).tobytes()
         b'\\x01\\x02'

@@ -1,4 +1,5 @@
 // cuda_array.cpp -- CUDA arrays and mipmaps.
+#include <pycuda/caller_lock.h>
 #include <pycuda/cuda_array.h>
 
 #include <pycuda/driver.h>
@@ -93,7 +94,7 @@ template <class Raw, CUresult (*Destroy)(Raw)> class FreeableMemory {
     }
 
   private:
-    mutable std::mutex mutex_;
+    mutable CallerMutex mutex_;
     std::shared_ptr<Owner> owner_;
 };
 

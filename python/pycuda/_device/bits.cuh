@@ -1,16 +1,19 @@
-// bits.cuh -- packs elements to bits of bytes, and unpacks bits to bytes, as numpy.packbits and numpy.unpackbits.
+// bits.cuh -- packs elements to bits of bytes, and unpacks bits to bytes, as numpy.packbits and
+// numpy.unpackbits.
 //
-// Defined before this file: using T, the type of the elements that are packed; BIG, whether the first element of a byte
-// is its highest bit.
+// Defined before this file: using T, the type of the elements that are packed; BIG, whether the
+// first element of a byte is its highest bit.
 //
-// Arrays are C-contiguous and have three axes: what is before the packed axis, this axis, and what is behind it.
+// Arrays are C-contiguous and have three axes: what is before the packed axis, this axis, and what
+// is behind it.
 #pragma once
 
 using word = unsigned long long;
 
 __device__ __forceinline__ int place_of(int k) { return BIG ? 7 - k : k; }
 
-// extent: elements along the axis. packed: bytes along the axis, of 8 elements each. n: the number of all bytes.
+// extent: elements along the axis. packed: bytes along the axis, of 8 elements each. n: the number
+// of all bytes.
 extern "C" __global__ void __launch_bounds__(256)
     pack_bits(const T *from, unsigned char *out, long long n, long long extent, long long packed,
               long long behind) {
@@ -42,7 +45,8 @@ extern "C" __global__ void __launch_bounds__(256)
         (ones * (BIG ? 0x8040201008040201ull : 0x0102040810204080ull)) >> 56);
 }
 
-// extent: the elements of the result along the axis; those behind the last bit are 0. n: all elements.
+// extent: the elements of the result along the axis; those behind the last bit are 0. n: all
+// elements.
 extern "C" __global__ void __launch_bounds__(256)
     unpack_bits(const unsigned char *from, unsigned char *out, long long n, long long extent,
                 long long packed, long long behind) {

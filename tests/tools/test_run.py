@@ -1,6 +1,7 @@
 """./run starts a program as if the user had started it: arguments, folder, input and exit status."""
 
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -49,6 +50,15 @@ def test_without_a_program_the_usage_is_shown():
     done = run()
     assert done.returncode == 2
     assert "usage: ./run PROGRAM" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["progarm.py", "tools/weel"])
+def test_a_missing_program_is_an_error_before_the_build(tmp_path, name):
+    copy = shutil.copy(RUN, tmp_path)  # without tools/, so the set-up would fail
+    command = [copy, name]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"there is no file {name} in {tmp_path}" in done.stderr
 
 
 def test_nothing_is_written_in_the_source_tree():

@@ -2,6 +2,7 @@
 // and checks the indices.
 #include <pycuda/array_gather.h>
 
+#include "arrays/define.h"
 #include "arrays/error_flags.h"
 #include "arrays/indexed_offsets.h"
 #include "arrays/kernel_arguments.h"
@@ -55,16 +56,15 @@ std::string_view name_of(Task task) {
 
 std::string source_of(const Indexing &indexing) {
     std::string code = std::string("typedef ") + word_name(indexing.word) + " Word;\n" +
-                       "#define ARRAYS " + std::to_string(indexing.arrays) + "\n#define AXES " +
-                       std::to_string(indexing.dimensions) + "\n#define WORDS " +
-                       std::to_string(indexing.words) + "\n";
+                       define("ARRAYS", indexing.arrays) + define("AXES", indexing.dimensions) +
+                       define("WORDS", indexing.words);
     constexpr std::pair<Task, const char *> names[] = {
         {Task::Offsets, "OFFSETS"}, {Task::Gather, "GATHER"}, {Task::Scatter, "SCATTER"}};
     code += define_no_element();
     for (auto [task, name] : names)
-        code += std::string("#define ") + name + (task == indexing.task ? " 1\n" : " 0\n");
-    code += std::string("#define SMALL ") + (indexing.is_small ? "1\n" : "0\n");
-    return code + std::string(device_code::axes_cuh) + std::string(device_code::indexed_cuh);
+        code += define(name, task == indexing.task);
+    return code + define("SMALL", indexing.is_small) + std::string(device_code::axes_cuh) +
+           std::string(device_code::indexed_cuh);
 }
 
 void check(std::span<const IndexedAxis> axes) {

@@ -7,6 +7,7 @@
 // names. A walked array is a pycuda_element, which is the same element for every index. Our headers
 // come before the user's texts, and the walk after them in a namespace, where the user's macros are
 // undefined. So our names are free for the user's macros and functions.
+#include "arrays/define.h"
 #include "arrays/expression.h"
 
 #include "arrays/device_code.h"
@@ -89,10 +90,6 @@ bool is_element(const Expression &expression, const ElementWalk &walk, std::size
     return !expression.operands[operand].is_number && !walk.is_single(operand);
 }
 
-std::string constant(const char *name, bool value) {
-    return "#define " + std::string(name) + (value ? " 1\n" : " 0\n");
-}
-
 /// #define NAME(X) X(p0) X(p2): a list of the operands for which `has` is true.
 template <class Has>
 std::string operand_list(const std::string &name, const Expression &expression, Has &&has) {
@@ -126,8 +123,8 @@ std::string names_code(const Expression &expression, const ElementWalk &walk) {
     return "#define PARAMETERS" + parameters + "\n#define COMPUTE(index, x) compute(index" +
            arguments + ")\n#define RESULTS(X)" + results + "\n#define MASKS(X)" +
            (mask ? " X(mask)" : "") + "\n#define IF_MASK(x)" + (mask ? " if (x(mask))" : "") +
-           "\n" + constant("SINGLE_MASK", walk.masked && walk.mask_is_single) +
-           constant("IN_PLACE", false) +
+           "\n" + define("SINGLE_MASK", walk.masked && walk.mask_is_single) +
+           define("IN_PLACE", false) +
            "#define PROMISES\n"
            "#define WALKED(X) RESULTS(X) MASKS(X) OPERANDS(X)\n" +
            operand_list("OPERANDS", expression,
@@ -137,9 +134,9 @@ std::string names_code(const Expression &expression, const ElementWalk &walk) {
 
 std::string strided_names(const ElementWalk &walk) {
     return type_alias("Index", walk.wide_index ? "long long" : "int") + "#define AXES " +
-           std::to_string(walk.axes) + "\n" + constant("ROWS", walk.walk == Walk::Rows) +
-           constant("UNIT_STEPS", walk.unit_steps) + constant("HAS_STEP", walk.has_step) +
-           constant("ANY_KEPT", walk.kept != 0);
+           std::to_string(walk.axes) + "\n" + define("ROWS", walk.walk == Walk::Rows) +
+           define("UNIT_STEPS", walk.unit_steps) + define("HAS_STEP", walk.has_step) +
+           define("ANY_KEPT", walk.kept != 0);
 }
 
 /// #define STEP_p0 2: for each array that is accessed element by element, in order.
@@ -224,8 +221,8 @@ WalkTraits traits_of(const Expression &expression, const ElementWalk &walk) {
 std::string walk_code(const ElementWalk &walk, const WalkTraits &traits) {
     std::string code = walk.is_strided() ? strided_names(walk) + std::string(device_code::axes_cuh)
                                          : std::string();
-    code += constant("IN_TURN", traits.in_turn) + constant("ROLLED", walk.rolled) +
-            constant("ONE_LOOP", traits.one_loop) + "#define LENGTH " +
+    code += define("IN_TURN", traits.in_turn) + define("ROLLED", walk.rolled) +
+            define("ONE_LOOP", traits.one_loop) + "#define LENGTH " +
             std::to_string(walk.vector_length) + "\n" + std::string(device_code::walk_cuh);
     if (walk.walk == Walk::Tiles)
         return code + "#define TILE " + std::to_string(walk.tile_side) + "\n" +
@@ -315,8 +312,8 @@ std::string in_place_names(const InPlaceExpression &expression, const ElementWal
            (walk.is_strided() ? "g.n" : "n") + arguments + ")\n#define PROMISES " + promises +
            "\n#define RESULTS(X)\n#define MASKS(X)\n#define OPERANDS(X)\n#define SINGLES(X)\n"
            "#define KEPT(X)\n#define NOT_KEPT(X)\n#define IF_MASK(x)\n#define WALKED(X)" +
-           walked + "\n" + steps_code(walk, names) + constant("SINGLE_MASK", false) +
-           constant("IN_PLACE", true);
+           walked + "\n" + steps_code(walk, names) + define("SINGLE_MASK", false) +
+           define("IN_PLACE", true);
 }
 
 } // namespace

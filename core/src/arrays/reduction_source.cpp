@@ -17,6 +17,7 @@
 // In a long reduction, several blocks each reduce one chunk and write their states. A second launch
 // reduces these states.
 #include "arrays/reduction_source.h"
+#include "arrays/define.h"
 
 #include "arrays/device_code.h"
 #include "arrays/expression.h"
@@ -98,12 +99,6 @@ ScalarType widened(ScalarType type) noexcept {
     return type_class(type) == TypeClass::Unsigned ? ScalarType::UInt64 : type;
 }
 
-std::string define(const std::string &name, const std::string &text) {
-    return "#define " + name + " " + text + "\n";
-}
-std::string define(const std::string &name, int value) {
-    return define(name, std::to_string(value));
-}
 std::string alias(const std::string &name, const std::string &type) {
     return "typedef " + type + " " + name + ";\n";
 }

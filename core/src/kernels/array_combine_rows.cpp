@@ -10,6 +10,7 @@
 // If the driver loads PTX, a thread is a CPU's core or a lane: it combines a column of the rows in
 // order, so results equal NumPy's. Long sums into few elements are divided into parts with a table
 // each. The number of parts depends on the shapes only.
+#include "arrays/define.h"
 #include "kernels/rows.h"
 
 #include "arrays/device_code.h"
@@ -87,9 +88,6 @@ struct Combining {
 };
 
 std::string source_of(const Combining &combining) {
-    const auto define = [](const char *name, int value) {
-        return "#define " + std::string(name) + " " + std::to_string(value) + "\n";
-    };
     std::string code = operation_source(combining.operation, combining.type, "Step") +
                        rows_prelude(combining.index, combining.width, combining.n);
     if (const char *native = native_name(combining.type))

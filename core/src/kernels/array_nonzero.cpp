@@ -12,6 +12,7 @@
 // writes a tile, and need not count it.
 #include <pycuda/array_nonzero.h>
 
+#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
@@ -70,10 +71,6 @@ std::string parameters(const Finding &finding) {
     }
 }
 
-std::string define(const char *name, const std::string &text) {
-    return "#define " + std::string(name) + " " + text + "\n";
-}
-
 std::string_view name_of(Step step) {
     constexpr std::string_view names[] = {"nonzero_count", "nonzero", "select"};
     return names[static_cast<std::size_t>(step)];
@@ -81,16 +78,13 @@ std::string_view name_of(Step step) {
 
 std::string source_of(const Finding &finding, bool rolled) {
     const std::array types = {finding.type};
-    const auto number = [](bool value) { return std::string(value ? "1" : "0"); };
     const std::string code =
         "typedef " + std::string(cuda_name(finding.type)) + " A;\ntypedef " +
         compute_name(finding.type) + " C;\ntypedef " + word_name(finding.word) + " Word;\n" +
-        define("PARAMETERS", parameters(finding)) + define("WORDS", std::to_string(finding.words)) +
-        define("AXES", std::to_string(finding.axes)) +
-        define("COUNT", number(finding.step == Step::Count)) +
-        define("PLACES", number(finding.step == Step::WritePlaces)) +
-        define("PACKED", number(finding.packed)) + define("ROLLED", number(rolled)) +
-        std::string(device_code::nonzero_cuh);
+        define("PARAMETERS", parameters(finding)) + define("WORDS", finding.words) +
+        define("AXES", finding.axes) + define("COUNT", finding.step == Step::Count) +
+        define("PLACES", finding.step == Step::WritePlaces) + define("PACKED", finding.packed) +
+        define("ROLLED", rolled) + std::string(device_code::nonzero_cuh);
     return device_prelude(types, code) + code;
 }
 

@@ -1,6 +1,7 @@
 // array_rows.cpp -- copies rows that indices select, and checks the indices.
 #include "kernels/rows.h"
 
+#include "arrays/define.h"
 #include "arrays/error_flags.h"
 #include "arrays/word.h"
 #include "kernels/compact.h"
@@ -54,9 +55,8 @@ std::string source_of(const Copying &copying) {
                        word_name(copying.word) + " Word;\n";
     for (auto [task, name] :
          {std::pair{Task::Take, "TAKE"}, {Task::Put, "PUT"}, {Task::Check, "CHECK"}})
-        code += std::string("#define ") + name + (task == copying.task ? " 1\n" : " 0\n");
-    code += std::string("#define SMALL ") + (copying.is_small ? "1\n" : "0\n");
-    return code + std::string(device_code::rows_cuh);
+        code += define(name, task == copying.task);
+    return code + define("SMALL", copying.is_small) + std::string(device_code::rows_cuh);
 }
 
 /// Equals the kernels' struct.

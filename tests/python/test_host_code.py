@@ -309,6 +309,27 @@ def test_members_for_the_device_stay(device):
     np.testing.assert_array_equal(x, [6, 32, 6, 8])
 
 
+def test_a_buffer_of_the_host_as_a_parameter(device):
+    """Its constructors and its destructor are the host's; the kernel gets a copy of its bytes."""
+    source = r"""
+    template <class T> struct Buffer {
+        T *data; int count;
+        Buffer(int n) : count(n) { cudaMalloc(&data, n * sizeof(T)); }
+        Buffer(const Buffer &other) : data(other.data), count(other.count) { cudaDeviceSynchronize(); }
+        ~Buffer() { cudaFree(data); }
+        __device__ T &operator[](int i) { return data[i]; }
+    };
+    extern "C" __global__ void fill(Buffer<float> b) { b[threadIdx.x] = b.count; }
+    int main() { Buffer<float> b(3); fill<<<1, 3>>>(b); }
+    """
+    x = cuda.mem_alloc(12)
+    buffer = np.zeros(1, np.dtype([("data", "u8"), ("count", "i4")], align=True))
+    buffer["data"], buffer["count"] = int(x), 3
+    kernel = compile_alone(source, no_extern_c=True).get_function("fill")
+    kernel(buffer[0], block=3)
+    np.testing.assert_array_equal(cuda.from_device(x, 3, np.float32), [3, 3, 3])
+
+
 def test_a_kernel_cannot_call_a_member_of_the_host(device):
     said = errors_of(
         "struct S { int n; void stop() { cudaDeviceReset(); } };\n"

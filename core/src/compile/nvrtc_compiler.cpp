@@ -59,6 +59,9 @@ constexpr const char *messages_of_thrust = "--diag-suppress=47";
 constexpr std::string_view auto_parameter = "error: \"auto\" is not allowed here";
 constexpr std::string_view lambda_in_type = "a lambda is not allowed in an unevaluated expression";
 
+/// Each attempt reads all headers. Sources that compile need fewer.
+constexpr int most_attempts = 32;
+
 const std::string prefix_of_taken_name = "./";
 
 /// A folder that is removed when the process ends.
@@ -116,7 +119,9 @@ class NvrtcCompilation {
     CompileOutcome run() {
         NvrtcOutcome outcome = compile();
         NvrtcOutcome first = outcome; // the failure of the source as written, without remedies
-        while (outcome.status == Status::Failed && apply_remedy(outcome.log)) {
+        for (int attempt = 1; outcome.status == Status::Failed && attempt < most_attempts &&
+                              apply_remedy(outcome.log);
+             ++attempt) {
             outcome = compile();
             if (attempt_.keeps_meaning())
                 first = outcome;

@@ -337,14 +337,16 @@ def page(version: str, rows: list[Row]) -> str:
     """The text of docs/front_end.md."""
     counts = Counter((group, kind) for group, _, kind in rows)
     totals = Counter(kind for _, _, kind in rows)
+    calls, all_calls = sum(row[0] == "mathematics" for row in rows), len(mathematics())
     head = decisions.HEAD.format(
         version=version,
         texts=len(rows),
         only_nvcc=totals["only nvcc"],
         other=totals["another number"],
         only_here=totals["only here"],
-        mathematics=sum(row[0] == "mathematics" for row in rows),
-        all_mathematics=len(mathematics()),
+        mathematics=f"all {calls}"
+        if calls == all_calls
+        else f"{calls} of the {all_calls}",
     )
     lines = [
         head,

@@ -365,7 +365,11 @@ def test_functions_of_the_host_with_types_of_the_library(device):
     #include <chrono>
     #include <vector>
     #include <getopt.h>
+    #include <pthread.h>
     #define API __host__ inline
+    typedef pthread_t Thread;
+    typedef void *(*Routine)(void *);
+    Thread start(Routine routine) { Thread t; pthread_create(&t, 0, routine, 0); return t; }
     std::vector<float> shuffle(std::vector<float> values, int count) { return values; }
     std::chrono::time_point<std::chrono::high_resolution_clock> now() {
         return std::chrono::high_resolution_clock::now();

@@ -11,14 +11,15 @@ PyCUDA compiles kernels with nvcc. This package compiles them with NVRTC, in the
 Both are compilers of NVIDIA with the same back end, but nvcc reads a source as GCC does, with the host's headers before
 it. `tools/front_end_differences.py` makes small kernels, compiles each by nvcc {version} and by this package *without
 nvcc*, runs both, and compares the numbers. {texts} texts were compared here: all texts about the language, and
-{mathematics} of the {all_mathematics} calls of functions of `math_functions.h`, among them all of `pow`.
+{mathematics} calls of functions of `math_functions.h`.
 
 - **A text that only nvcc compiles** ({only_nvcc} of {texts}) is passed to nvcc if there is one, as the
   [user guide](user_guide.md#templates-and-headers) says. Without nvcc it is an error.
 - **A text that only this package compiles** ({only_here}) is mostly a call that nvcc refuses without
   `--expt-relaxed-constexpr`. The result is that of C++. The tool asks nvcc again with this option, and compares the numbers.
 - **Large headers** (Thrust, CUB, cooperative groups) are precompiled, and Thrust has a mode of its own here: see
-  the [user guide](user_guide.md#templates-and-headers). Functions and variables of the host, such as `main()`, are dropped.
+  the [user guide](user_guide.md#templates-and-headers). Functions, variables and
+  classes of the host, such as `main()`, are dropped. Headers of CUDA's libraries are replaced by the types that kernels use.
 - **Another number** ({other}): each is listed below with its reason.
 
 | | texts |
@@ -119,7 +120,6 @@ DECISIONS: list[tuple[str, str, str, str]] = [
         "<texture_fetch_functions.h>",
         "CUDA 12 removed the header; its functions are built in",
     ),
-    ("headers", "only nvcc", ".*", "a header with host functions: " + NVCC),
     (
         "features",
         "only here",

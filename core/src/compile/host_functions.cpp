@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t none = std::string_view::npos;
 
 /// More words of declarations that a kernel may need.
-constexpr std::string_view kept_words[] = {"typedef", "static_assert", "constexpr", "consteval"};
+constexpr std::string_view kept_words[] = {"static_assert", "constexpr", "consteval"};
 
 constexpr std::string_view fundamental_types[] = {
     "void", "bool",   "char",   "short",    "int",    "long",   "float",
@@ -91,7 +91,7 @@ ForHost decide(std::string_view blanked, const Specifiers &read, bool is_prototy
         std::ranges::any_of(read.words,
                             [&](const Word &word) { return macros.is_for_device(word.text); }))
         return ForHost::No;
-    if (is_prototype || has("using") || is_constructor(blanked, read))
+    if (is_prototype || has("using") || has("typedef") || is_constructor(blanked, read))
         return ForHost::Yes;
     // `_global_ void f()` has a name too many, beside its type.
     const NamesBefore names = names_before_last(blanked, read.words, macros);

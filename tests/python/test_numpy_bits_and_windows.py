@@ -131,6 +131,12 @@ def test_piecewise():
     np.testing.assert_array_equal(
         got.get(), np.piecewise(x, x < 1, [lambda v: v + 1, 7])
     )
+    small = on_device(x.astype("i1"))
+    for wrong, error in ((300, OverflowError), (1j, TypeError)):
+        with pytest.raises(error):
+            np.piecewise(x.astype("i1"), [x < 0], [wrong])
+        with pytest.raises(error):
+            np.piecewise(small, [on_device(x < 0)], [wrong])
     with pytest.raises(ValueError, match="1 condition"):
         gpuarray.piecewise(on_device(x), [on_device(x < 0)], [1, 2, 3])
 

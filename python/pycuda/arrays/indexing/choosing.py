@@ -158,7 +158,12 @@ def _are_numbers(values) -> bool:
 
 def _of_numbers(x, conditions, numbers):
     """:func:`piecewise` of numbers, in one kernel. The last condition comes first, because it counts."""
-    numbers = [np.asarray(one).astype(x.dtype)[()] for one in numbers]
+    numbers = [  # Python's numbers must fit the type, as in assignments
+        one.astype(x.dtype)
+        if isinstance(one, np.generic)
+        else np.asarray(one, x.dtype)[()]
+        for one in numbers
+    ]
     default = numbers.pop() if len(numbers) > len(conditions) else x.dtype.type(0)
     shape = np.broadcast_shapes(*(one.shape for one in conditions))
     if shape != x.shape:

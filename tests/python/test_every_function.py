@@ -79,5 +79,5 @@ def test_launches_of_calls(every_function):
     sine, softmax = count("sin", "x"), count("softmax", "")
     assert (sine.launches, sine.copies) == (1, 0)
     assert 1 <= sine.traffic < 1.1
-    assert softmax.launches > 1 and softmax.calls > sine.calls > 2
+    assert softmax.launches > 1 and softmax.calls > max(sine.calls, 2)
     assert softmax.is_composite and not sine.is_composite

@@ -1,7 +1,6 @@
 // emit_memory.cpp -- loads and stores, according to their plans (warp/access_plan.h).
 //
-// A vector access of PTX (.v2, .v4) is one access of several elements for each lane; contiguous
-// ones are loaded as a whole and split with shuffles.
+// A vector access of PTX (.v2, .v4) is one access of several elements for each lane.
 
 #include "codegen/address.h"
 #include "codegen/answer.h"
@@ -78,28 +77,12 @@ Values load_scalar(WarpEmitter &w, llvm::Value *pointer, const Element &element,
     return values;
 }
 
-// The elements of one group as vectors over its lanes, one vector for each element of a lane.
-Values load_adjacent(WarpEmitter &w, llvm::Value *pointer, const Element &element, unsigned first,
-                     unsigned size) {
-    llvm::Value *all = load_row(w, row_at(pointer, element, first, size));
-    if (element.count == 1)
-        return {all};
-    Values values;
-    for (unsigned e = 0; e < element.count; ++e) {
-        llvm::SmallVector<int, kLanes> lanes;
-        for (unsigned l = 0; l < size; ++l)
-            lanes.push_back(static_cast<int>(l * element.count + e));
-        values.push_back(w.b.CreateShuffleVector(all, lanes));
-    }
-    return values;
-}
-
 Values load_contiguous(WarpEmitter &w, const Address &address, const Element &element) {
     unsigned size = address.lanes.shape.group_size();
     std::vector<llvm::SmallVector<llvm::Value *, 8>> parts(element.count);
     for (unsigned group = 0; group < address.lanes.shape.groups; ++group) {
         Values values =
-            load_adjacent(w, group_pointer(w, address, group), element, group * size, size);
+            load_elements(w, row_at(group_pointer(w, address, group), element, group * size, size));
         for (unsigned e = 0; e < element.count; ++e)
             parts[e].push_back(values[e]);
     }
@@ -209,16 +192,8 @@ void store_contiguous(WarpEmitter &w, const Address &address, const Element &ele
         llvm::SmallVector<llvm::Value *, 4> parts;
         for (llvm::Value *value : values)
             parts.push_back(lane_range(w.b, value, group * size, size));
-        llvm::Value *all = parts[0];
-        if (element.count > 1) {
-            llvm::SmallVector<int, 4 * kLanes> lanes;
-            llvm::Value *joined = concatenate(w.b, parts);
-            for (unsigned l = 0; l < size; ++l)
-                for (unsigned e = 0; e < element.count; ++e)
-                    lanes.push_back(static_cast<int>(e * size + l));
-            all = w.b.CreateShuffleVector(joined, lanes);
-        }
-        store_row(w, row_at(group_pointer(w, address, group), element, group * size, size), all);
+        store_elements(w, row_at(group_pointer(w, address, group), element, group * size, size),
+                       parts);
     }
 }
 

@@ -1,6 +1,9 @@
-// emit_texture.cpp -- textures and surfaces: calls of the runtime, which samples lane by lane.
+// emit_texture.cpp -- textures and surfaces: calls of the runtime, except for rows of surfaces
+// (emit_surface.cpp).
 
+#include "codegen/emit_surface.h"
 #include "codegen/warp_families.h"
+#include "warp/surface_rows.h"
 
 namespace softcuda::codegen {
 
@@ -16,35 +19,53 @@ llvm::Value *array_of_pointers(WarpEmitter &w, const std::vector<llvm::Value *> 
     return array;
 }
 
-void call(WarpEmitter &w, const ir::Instruction &i, const std::vector<llvm::Value *> &results) {
+enum class Often : std::uint8_t { No, Yes };
+
+void call(WarpEmitter &w, const ir::Instruction &i, const std::vector<llvm::Value *> &results,
+          Often often) {
     std::vector<llvm::Value *> operands;
     for (std::size_t n = 1; n < i.operands.size(); n++)
         operands.push_back(w.spill(w.full(i.operand(n))));
-    std::vector<llvm::Value *> arguments = {
-        w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame,
-        w.i32(i.attributes.immediate),    w.mask_bits(),
-        w.spill(w.full(i.operand(0))),    array_of_pointers(w, operands),
-        array_of_pointers(w, results)};
-    std::vector<llvm::Type *> types;
-    for (llvm::Value *argument : arguments)
-        types.push_back(argument->getType());
-    w.b.CreateCall(w.kernel.code.runtime_function("scu_texture", w.b.getVoidTy(), types),
-                   arguments);
+    llvm::Value *const arguments[] = {w.i32(i.attributes.immediate), w.mask_bits(),
+                                      w.spill(w.full(i.operand(0))), array_of_pointers(w, operands),
+                                      array_of_pointers(w, results)};
+    if (often == Often::Yes)
+        call_often(w, "scu_texture", arguments);
+    else
+        call_rarely(w, "scu_texture", arguments);
+}
+
+Values read_by_call(WarpEmitter &w, const ir::Instruction &i, Often often) {
+    std::vector<llvm::Value *> results;
+    for (const ir::Value *result : i.results)
+        results.push_back(w.spill(llvm::Constant::getNullValue(w.type(result->type, kLanes))));
+    call(w, i, results, often);
+    Values values;
+    for (std::size_t n = 0; n < results.size(); n++)
+        values.push_back(w.b.CreateLoad(w.type(i.result(n)->type, kLanes), results[n]));
+    return values;
 }
 
 } // namespace
 
 void emit_texture_read(WarpEmitter &w, const ir::Instruction &i) {
-    std::vector<llvm::Value *> results;
-    for (const ir::Value *result : i.results)
-        results.push_back(w.spill(llvm::Constant::getNullValue(w.type(result->type, kLanes))));
-    call(w, i, results);
-    for (std::size_t n = 0; n < results.size(); n++) {
-        const ir::Value *result = i.result(n);
-        w.define_full(result, w.b.CreateLoad(w.type(result->type, kLanes), results[n]));
-    }
+    const unsigned groups = warp::surface_groups(w.kernel.plan, i);
+    const Values values =
+        groups == 0
+            ? read_by_call(w, i, Often::Yes)
+            : emit_surface_rows(w, i, groups, [&] { return read_by_call(w, i, Often::No); });
+    for (std::size_t n = 0; n < values.size(); n++)
+        w.define_full(i.result(n), values[n]);
 }
 
-void emit_surface_write(WarpEmitter &w, const ir::Instruction &i) { call(w, i, {}); }
+void emit_surface_write(WarpEmitter &w, const ir::Instruction &i) {
+    if (const unsigned groups = warp::surface_groups(w.kernel.plan, i); groups != 0)
+        emit_surface_rows(w, i, groups, [&] {
+            call(w, i, {}, Often::No);
+            return Values{};
+        });
+    else
+        call(w, i, {}, Often::Yes);
+}
 
 } // namespace softcuda::codegen

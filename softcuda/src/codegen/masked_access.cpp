@@ -103,4 +103,28 @@ void store_row(WarpEmitter &w, const Row &row, llvm::Value *all) {
     w.b.SetInsertPoint(ways.after);
 }
 
+Values load_elements(WarpEmitter &w, const Row &row) {
+    llvm::Value *all = load_row(w, row);
+    if (row.count == 1)
+        return {all};
+    Values values;
+    for (unsigned e = 0; e < row.count; ++e) {
+        llvm::SmallVector<int, kLanes> lanes;
+        for (unsigned l = 0; l < row.size; ++l)
+            lanes.push_back(static_cast<int>(l * row.count + e));
+        values.push_back(w.b.CreateShuffleVector(all, lanes));
+    }
+    return values;
+}
+
+void store_elements(WarpEmitter &w, const Row &row, llvm::ArrayRef<llvm::Value *> values) {
+    if (row.count == 1)
+        return store_row(w, row, values[0]);
+    llvm::SmallVector<int, 4 * kLanes> lanes;
+    for (unsigned l = 0; l < row.size; ++l)
+        for (unsigned e = 0; e < row.count; ++e)
+            lanes.push_back(static_cast<int>(e * row.size + l));
+    store_row(w, row, w.b.CreateShuffleVector(concatenate(w.b, values), lanes));
+}
+
 } // namespace softcuda::codegen

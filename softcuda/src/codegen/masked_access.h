@@ -1,7 +1,7 @@
 // masked_access.h -- rows of some adjacent lanes, for processors without masked accesses for them.
 #pragma once
 
-#include "codegen/warp_emitter.h"
+#include "codegen/lane_access.h"
 
 namespace softcuda::codegen {
 
@@ -19,5 +19,9 @@ struct Row {
 /// Loads the active lanes' elements; the others are zero.
 [[nodiscard]] llvm::Value *load_row(WarpEmitter &w, const Row &row);
 void store_row(WarpEmitter &w, const Row &row, llvm::Value *all);
+
+/// The same with one vector over the lanes for each of a lane's elements.
+[[nodiscard]] Values load_elements(WarpEmitter &w, const Row &row);
+void store_elements(WarpEmitter &w, const Row &row, llvm::ArrayRef<llvm::Value *> values);
 
 } // namespace softcuda::codegen

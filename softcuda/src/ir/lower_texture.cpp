@@ -162,6 +162,7 @@ class Operands {
         Attributes load;
         load.type = Scalar::B64;
         load.space = Space::Global;
+        load.invariant = true; // the driver writes it between launches
         return f_.emit(Opcode::Load, load, {f_.symbol_address(operand.symbol, 0, Type::I64)});
     }
 

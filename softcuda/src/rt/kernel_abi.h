@@ -21,7 +21,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 17;
+inline constexpr uint32_t kKernelAbiVersion = 18;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -222,12 +222,12 @@ void scu_store_lanes(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFram
                      const std::uint64_t *addresses, std::uint32_t mask,
                      softcuda::rt::LaneForm form, const std::byte *values);
 
-/// The same functions, but they overwrite no register save the flags: for calls by inline assembly
-/// (target/*/preserving_calls.cpp).
+/// The same, but they overwrite no register save the flags (target/*/preserving_calls.cpp).
 void scu_check_places_preserving();
 void scu_check_addresses_preserving();
 void scu_load_lanes_preserving();
 void scu_store_lanes_preserving();
+void scu_texture_preserving();
 
 /// CUDA's vprintf for the lanes in `mask`, in lane order. formats/arguments are generic addresses,
 /// 32 of each; results (the number of arguments, -1 for a bad format) go to `results`.
@@ -281,12 +281,12 @@ std::uint32_t scu_lane_barrier(softcuda::rt::WorkerState *, softcuda::rt::LaneSt
 void scu_lane_barrier_arrive(softcuda::rt::WorkerState *, softcuda::rt::LaneState *,
                              std::uint32_t number, std::uint32_t threads, const char *place);
 
-/// A texture or surface instruction for the lanes in `mask`; `operation` is a TextureOperation's
-/// number. `handles` has 32 entries; `operands` and `results` point to one array of 32 for each
-/// operand and result, of elements as wide as the instruction's.
-void scu_texture(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
-                 std::uint32_t operation, std::uint32_t mask, const std::uint64_t *handles,
+/// A TextureOperation, given as its number, for the lanes in `mask`. `handles` has 32 entries, and
+/// so has each array of operands and results, of elements as wide as the instruction's.
+void scu_texture(std::uint32_t operation, std::uint32_t mask, const std::uint64_t *handles,
                  const void *const *operands, void *const *results);
+/// The rt::SurfaceView (rt/texture.h) of any number: the same during a launch.
+const void *scu_surface(std::uint64_t handle) noexcept;
 
 /// A RuntimeOperation for the lanes in `mask`. `cells` holds the operands, then room for the
 /// results, kRuntimeCell apart: an array of 32 of each, of elements as wide as they are. `sites`:

@@ -28,26 +28,31 @@ bool find_places(const Texture &surface, const TextureOperation &operation, cons
     const std::uint32_t row = image.extent[0] * texel;
     if (row < width)
         return false;
+    // Local arrays and sizes: stores to them cannot change the operands, so the loops become
+    // vectors.
+    std::array<std::uint32_t, kLanes> of;
     std::uint32_t wrong[kLanes];
     const auto *x = static_cast<const std::uint32_t *>(lanes.operands[0]);
     for (unsigned n = 0; n < kLanes; n++) {
         wrong[n] = (x[n] & (width - 1)) | (x[n] > row - width ? 1 : 0);
-        places.of[n] = x[n];
+        of[n] = x[n];
     }
     for (unsigned axis = 1; axis < operation.axes(); axis++) {
         const auto *index = static_cast<const std::uint32_t *>(lanes.operands[axis]);
         const auto step = static_cast<std::uint32_t>(axis == 1 ? image.pitch : image.slice);
+        const std::uint32_t extent = image.extent[axis];
         for (unsigned n = 0; n < kLanes; n++) {
-            wrong[n] |= index[n] >= image.extent[axis] ? 1 : 0;
-            places.of[n] += index[n] * step;
+            wrong[n] |= index[n] >= extent ? 1 : 0;
+            of[n] += index[n] * step;
         }
     }
     std::uint32_t any = 0, gaps = ~lanes.mask;
     for (unsigned n = 0; n < kLanes; n++) {
         any |= (lanes.mask >> n & 1) != 0 ? wrong[n] : 0;
-        gaps |= places.of[n] - places.of[0] - n * width;
+        gaps |= of[n] - of[0] - n * width;
     }
     places.base = reinterpret_cast<std::byte *>(image.address);
+    places.of = of;
     places.adjacent = gaps == 0;
     return any == 0;
 }

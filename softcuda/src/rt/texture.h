@@ -25,6 +25,15 @@ struct Image {
     std::array<std::uint32_t, 3> extent{1, 1, 1};
 };
 
+/// What generated code reads of a surface: all zero, so that every place is outside, if the runtime
+/// has to access the object.
+struct SurfaceView {
+    std::uint64_t address = 0;
+    std::uint64_t pitch = 0, slice = 0; ///< bytes from row to row, and from slice to slice
+    std::uint32_t row = 0;              ///< the bytes of a row
+    std::uint32_t rows = 0, slices = 0;
+};
+
 enum class AddressMode : std::uint8_t { Wrap, Clamp, Mirror, Border };
 
 /// A texture or surface object. Immutable once it has a handle.
@@ -51,11 +60,13 @@ struct Texture {
     float level_bias = 0, least_level = 0, most_level = 0;
     std::array<float, 4> border{};
 
+    SurfaceView view{}; ///< set by add_texture()
+
     [[nodiscard]] unsigned texel_bytes() const noexcept { return bytes_of(type) * channels; }
 };
 
 /// Returns a new handle for a texture; 0 if there are too many. Any thread may call.
-[[nodiscard]] std::uint64_t add_texture(std::unique_ptr<const Texture> texture);
+[[nodiscard]] std::uint64_t add_texture(std::unique_ptr<Texture> texture);
 
 /// Frees a handle; no kernel may use it any more. False for an unknown handle.
 bool remove_texture(std::uint64_t handle);

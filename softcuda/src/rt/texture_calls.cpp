@@ -38,11 +38,16 @@ struct Lanes {
 }
 
 /// A handle is a small number, or the address of a .texref or .surfref variable that holds one.
-const Texture &texture_of(std::uint64_t handle, unsigned lane) {
+const Texture *look_up(std::uint64_t handle) noexcept {
     const Texture *texture = find_texture(handle);
     std::uint64_t held = 0;
     if (!texture && handle > UINT32_MAX && guarded_copy(&held, handle, sizeof held))
         texture = find_texture(held);
+    return texture;
+}
+
+const Texture &texture_of(std::uint64_t handle, unsigned lane) {
+    const Texture *texture = look_up(handle);
     if (!texture)
         fail({.kind = Fault::NoTexture, .address_known = true, .address = handle}, lane);
     return *texture;
@@ -207,9 +212,15 @@ bool run_together(const Texture &texture, const TextureOperation &operation,
 
 } // namespace
 
+const void *scu_surface(std::uint64_t handle) noexcept {
+    static constexpr SurfaceView nothing;
+    const Texture *surface = look_up(handle);
+    return surface ? &surface->view : &nothing;
+}
+
 // Nothing here owns anything: a fault while memory behind a texture is read may jump out.
-void scu_texture(WorkerState *, const LaunchFrame *, std::uint32_t bits, std::uint32_t mask,
-                 const std::uint64_t *handles, const void *const *operands, void *const *results) {
+void scu_texture(std::uint32_t bits, std::uint32_t mask, const std::uint64_t *handles,
+                 const void *const *operands, void *const *results) {
     const TextureOperation operation = TextureOperation::from_bits(bits);
     if (mask == 0)
         return;

@@ -23,9 +23,21 @@ FreeHandles &free_handles() {
     return *handles;
 }
 
+SurfaceView view_of(const Texture &surface) noexcept {
+    const Image &image = surface.levels[0];
+    return {.address = image.address,
+            .pitch = image.pitch,
+            .slice = image.slice,
+            .row = image.extent[0] * surface.texel_bytes(),
+            .rows = image.extent[1],
+            .slices = image.extent[2]};
+}
+
 } // namespace
 
-std::uint64_t add_texture(std::unique_ptr<const Texture> texture) {
+std::uint64_t add_texture(std::unique_ptr<Texture> texture) {
+    if (texture->is_surface)
+        texture->view = view_of(*texture);
     FreeHandles &handles = free_handles();
     std::lock_guard lock(handles.mutex);
     std::uint64_t handle = 0;

@@ -2,6 +2,7 @@
 #include "warp/print_plan.h"
 
 #include "ir/print.h"
+#include "warp/surface_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -391,6 +392,9 @@ std::string print_access_plans(const KernelPlan &plan) {
     return annotate(
         plan.function, [](const Block &) { return std::string(); },
         [&](const Instruction &i) {
+            if (const unsigned groups = surface_groups(plan, i); groups != 0)
+                return "row of a surface" +
+                       (groups == 1 ? "" : ", " + std::to_string(groups) + " groups");
             auto found = plan.accesses.find(&i);
             return found == plan.accesses.end() ? std::string() : to_text(found->second);
         });

@@ -72,5 +72,6 @@ __asm__(R"(
     scu_preserving scu_check_addresses
     scu_preserving scu_load_lanes
     scu_preserving scu_store_lanes
+    scu_preserving scu_texture
     .purgem scu_preserving
 )");

@@ -5,8 +5,9 @@ import ctypes
 import numpy as np
 import pytest
 from cusparse_calls import close, handle_of_library, random_numbers, sparse
-from library_calls import LETTERS, random, synchronize
+from library_calls import LETTERS, capture, random, synchronize
 
+import pycuda.driver as cuda
 from pycuda import gpuarray
 
 blas = pytest.fixture(handle_of_library)
@@ -210,3 +211,24 @@ def test_arrays_that_are_no_memory_fail_the_call(blas, describe, capfd):
     synchronize()
     assert EXECUTION_FAILED in (first, blas.status("Dbsr2csr", ROWS, 1, 1, *call))
     assert "no memory of a device" in capfd.readouterr().err
+
+
+def test_an_info_may_be_destroyed_before_the_work_begins(blas, describe):
+    """The next info has its place in memory, which the work must not change."""
+    a = np.eye(HIGH * SIZE)
+    a[7, 7] = 0
+    arrays, count = arrays_of(a, 0, ROWS)
+    matrix = (describe(), *arrays, SIZE)
+    first, second, position = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int()
+    create, stream = blas.library.cusparseCreateBsrsv2Info, cuda.Stream()
+    assert create(ctypes.byref(first)) == 0
+    blas.SetStream(ctypes.c_void_p(stream.handle))
+    analysis = (ROWS, NOTHING, HIGH, count, *matrix, first, 0, None)
+    graph = capture(stream, lambda: blas.Dbsrsv2_analysis(*analysis)).instantiate()
+    assert blas.library.cusparseDestroyBsrsv2Info(first) == 0
+    assert create(ctypes.byref(second)) == 0
+    graph.launch(stream)
+    stream.synchronize()
+    blas.Xbsrsv2_zeroPivot(second, position)
+    assert position.value == -1
+    assert blas.library.cusparseDestroyBsrsv2Info(second) == 0

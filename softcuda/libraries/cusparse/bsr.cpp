@@ -86,7 +86,7 @@ template <class T> void analyse(const Call &call, int op, const Blocks &blocks, 
     require(info != nullptr, "info");
     const Matrix a = matrix_of<T>(blocks);
     a.check(call, "A");
-    call.enqueue(1e6, [=] { info->zero_pivot = first_zero_pivot<T>(a); });
+    call.enqueue(1e6, [=, state = info->state] { state->zero_pivot = first_zero_pivot<T>(a); });
 }
 
 /// op(A) op(X) = alpha op(B) for `n` columns of X.

@@ -4,13 +4,23 @@
 
 #include "matrix.h"
 
-/// csrilu02Info_t, csric02Info_t, bsrsv2Info_t and bsrsm2Info_t.
-struct softcusparse_factor_info {
-    int zero_pivot =
-        -1; ///< the first row whose pivot is zero or missing; set when the factors are computed
+namespace softcusparse {
+
+struct FactorState {
+    /// The first row whose pivot is zero or missing; set when the stream runs.
+    int zero_pivot = -1;
     bool boosted = false;
     double tolerance = 0;
-    softcusparse::DoubleComplex boost;
+    DoubleComplex boost;
+};
+
+} // namespace softcusparse
+
+/// csrilu02Info_t, csric02Info_t, bsrsv2Info_t and bsrsm2Info_t. Work in a stream holds the state:
+/// the client may destroy the info before the work begins.
+struct softcusparse_factor_info {
+    std::shared_ptr<softcusparse::FactorState> state =
+        std::make_shared<softcusparse::FactorState>();
 };
 
 namespace softcusparse {
@@ -21,8 +31,8 @@ using Info = softcusparse_factor_info *;
 inline int zero_pivot(const Call &call, Info info, int *position) {
     require(info != nullptr && position != nullptr, "info and position");
     call.handle.session.synchronize();
-    *position = info->zero_pivot;
-    return info->zero_pivot >= 0 ? 9 : statuses.success; // CUSPARSE_STATUS_ZERO_PIVOT
+    *position = info->state->zero_pivot;
+    return info->state->zero_pivot >= 0 ? 9 : statuses.success; // CUSPARSE_STATUS_ZERO_PIVOT
 }
 
 } // namespace softcusparse

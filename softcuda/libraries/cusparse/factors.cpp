@@ -92,8 +92,8 @@ struct Lines {
 };
 
 /// A = L U without new elements; L has a unit diagonal.
-template <class T> void incomplete_lu(int m, T *values, const Lines &lines, Info info) {
-    info->zero_pivot = -1;
+template <class T> void incomplete_lu(int m, T *values, const Lines &lines, FactorState &state) {
+    state.zero_pivot = -1;
     std::vector<std::int64_t> places(static_cast<std::size_t>(m), -1);
     for (std::int64_t row = 0; row < m; ++row) {
         for (std::int64_t k = lines.begin(row); k < lines.end(row); ++k)
@@ -112,22 +112,23 @@ template <class T> void incomplete_lu(int m, T *values, const Lines &lines, Info
                     values[places[column]] -= factor * values[k];
         }
         const std::int64_t diagonal = places[row];
-        if (diagonal >= 0 && info->boosted && std::abs(values[diagonal]) <= info->tolerance) {
+        if (diagonal >= 0 && state.boosted && std::abs(values[diagonal]) <= state.tolerance) {
             if constexpr (is_complex<T>)
-                values[diagonal] = T(info->boost);
+                values[diagonal] = T(state.boost);
             else
-                values[diagonal] = static_cast<T>(info->boost.real());
+                values[diagonal] = static_cast<T>(state.boost.real());
         }
-        if ((diagonal < 0 || values[diagonal] == T{}) && info->zero_pivot < 0)
-            info->zero_pivot = static_cast<int>(row) + lines.base;
+        if ((diagonal < 0 || values[diagonal] == T{}) && state.zero_pivot < 0)
+            state.zero_pivot = static_cast<int>(row) + lines.base;
         for (std::int64_t k = lines.begin(row); k < lines.end(row); ++k)
             places[lines.column(k)] = -1;
     }
 }
 
 /// A = L L* without new elements, in the lower triangle.
-template <class T> void incomplete_cholesky(int m, T *values, const Lines &lines, Info info) {
-    info->zero_pivot = -1;
+template <class T>
+void incomplete_cholesky(int m, T *values, const Lines &lines, FactorState &state) {
+    state.zero_pivot = -1;
     for (std::int64_t row = 0; row < m; ++row) {
         std::vector<std::pair<std::int64_t, std::int64_t>> own; // column, place
         for (std::int64_t k = lines.begin(row); k < lines.end(row); ++k)
@@ -148,13 +149,13 @@ template <class T> void incomplete_cholesky(int m, T *values, const Lines &lines
                 values[place] = sum / (pivot >= 0 ? values[pivot] : T{});
             } else {
                 has_diagonal = true;
-                if (!(std::real(sum) > 0) && info->zero_pivot < 0)
-                    info->zero_pivot = static_cast<int>(row) + lines.base;
+                if (!(std::real(sum) > 0) && state.zero_pivot < 0)
+                    state.zero_pivot = static_cast<int>(row) + lines.base;
                 values[place] = T(std::sqrt(std::real(sum)));
             }
         }
-        if (!has_diagonal && info->zero_pivot < 0)
-            info->zero_pivot = static_cast<int>(row) + lines.base;
+        if (!has_diagonal && state.zero_pivot < 0)
+            state.zero_pivot = static_cast<int>(row) + lines.base;
     }
 }
 
@@ -167,14 +168,14 @@ void factor(const Call &call, int m, int count, const LegacyDescription *descrip
     call.check(offsets, m + 1, "A");
     call.check(indices, count, "A");
     const Lines lines{offsets, indices, description->base};
-    call.enqueue(100.0 * count, [=] {
+    call.enqueue(100.0 * count, [=, state = info->state] {
         for (std::int64_t row = 0; row < m; ++row)
             if (lines.begin(row) < 0 || lines.end(row) < lines.begin(row) || lines.end(row) > count)
                 throw Failure(statuses.execution_failed, "offsets outside of the matrix");
         for (std::int64_t k = 0; k < count; ++k)
             if (lines.column(k) < 0 || lines.column(k) >= m)
                 throw Failure(statuses.execution_failed, "an index is outside of the matrix");
-        method(m, values, lines, info);
+        method(m, values, lines, *state);
     });
 }
 
@@ -258,12 +259,12 @@ SOFTCUSPARSE_INFO(Csric02, csric02)
     CUSPARSE_DEFINE(cusparse##letter##csrilu02_numericBoost,                                       \
                     (Handle handle, Info info, int enabled, double *tolerance, T *boost), {        \
                         require(info != nullptr, "info");                                          \
-                        info->boosted = enabled != 0;                                              \
-                        if (!info->boosted)                                                        \
+                        info->state->boosted = enabled != 0;                                       \
+                        if (!info->state->boosted)                                                 \
                             return;                                                                \
                         require(tolerance != nullptr && boost != nullptr, "tol and boost_val");    \
-                        info->tolerance = *tolerance;                                              \
-                        info->boost = DoubleComplex(*boost);                                       \
+                        info->state->tolerance = *tolerance;                                       \
+                        info->state->boost = DoubleComplex(*boost);                                \
                     })
 FACTORS(S, float)
 FACTORS(D, double)

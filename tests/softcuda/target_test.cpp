@@ -174,6 +174,7 @@ void scu_check_places(std::uint64_t first) {
 void scu_check_addresses() {}
 void scu_load_lanes() {}
 void scu_store_lanes() {}
+void scu_texture() {}
 }
 
 namespace {

@@ -246,9 +246,8 @@ std::string StagedArguments::describe_fault(CUresult result) const {
 }
 
 void StagedArguments::after_launch(const Function &function, nb::handle stream) {
-    if (!use_.is_captured()) // a graph keeps all arguments
-        for (const nb::handle argument : kept_)
-            PendingBuffers::instance().keep(argument, queue_, function.context());
+    for (const nb::handle argument : kept_)
+        PendingBuffers::instance().keep(argument, queue_, function.context());
     if (stages_.empty() || !anything_after())
         return;
     auto is_pinned_out = [](const Stage &stage) { return stage.pinned && stage.direction & Out; };

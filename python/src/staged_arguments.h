@@ -59,8 +59,14 @@ class StagedArguments {
             use_.keep_in_graph(keep_alive(nb::borrow(argument)));
     }
 
-    /// Keeps an argument that the kernel uses, such as a texture, until the kernel is done.
-    void keep_until_done(nb::handle argument) { kept_.push_back(argument); }
+    /// Keeps an argument that the kernel uses, such as a texture, until the kernel is done, or as
+    /// long as the graph that records the call.
+    void keep_until_done(nb::handle argument) {
+        if (use_.is_captured()) [[unlikely]]
+            keep_in_graph(argument);
+        else
+            kept_.push_back(argument);
+    }
 
     /// Copies the inputs. `stream` is the Python object of the stream, for pre_call().
     void before_launch(nb::handle stream);

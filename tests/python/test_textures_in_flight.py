@@ -147,3 +147,34 @@ def test_a_reference_keeps_its_binding_if_a_new_one_fails(module, device):
     out = gpuarray.zeros(N, np.float32)
     module.get_function("by_reference")(out, block=(N, 1, 1), texrefs=[reference])
     assert (out.get() == 3).all()
+
+
+@pytest.mark.parametrize("kind", ["texture", "surface"])
+@pytest.mark.parametrize("how", ["called", "bound", "prepared"])
+def test_a_graph_keeps_the_textures_of_its_launches(module, kind, how):
+    stream, out = cuda.Stream(), gpuarray.zeros(N, np.float32)
+    array = image(3, cuda.array3d_flags.SURFACE_LDST)
+    kernel = module.get_function("by_object" if kind == "texture" else "by_surface")
+    shown = cuda.TextureObject(array) if kind == "texture" else cuda.SurfaceObject(array)  # fmt: skip
+    alive = weakref.ref(shown)
+    with cuda.capture(stream) as recording:
+        if how == "called":
+            kernel(shown, out, block=(N, 1, 1), stream=stream)
+        elif how == "bound":
+            kernel.bind(shown, out, block=(N, 1, 1))(stream=stream)
+        else:
+            kernel.prepare("PP")
+            kernel.prepared_async_call((1, 1), (N, 1, 1), stream, shown, out.gpudata)
+    del shown, array
+    gc.collect()
+    others = [
+        texture(9) for _ in range(4)
+    ]  # would have the handles of textures that ended
+    launch = recording.graph.instantiate()
+    for _ in range(3):
+        launch.launch(stream)
+    stream.synchronize()
+    assert (out.get() == 3).all()
+    del launch, recording, others
+    gc.collect()
+    assert alive() is None

@@ -13,10 +13,12 @@ namespace softcuda::jit {
 
 namespace {
 
+bool is_large(const llvm::Function &function) { return has_many_basic_blocks(function); }
+
 std::vector<char> run_machine_passes(llvm::Module &module, const Target &target) {
     const bool many_constants = tabulate_constants(module);
     weigh_branches(module);
-    const bool large = many_constants || std::ranges::any_of(module, has_many_basic_blocks);
+    const bool large = many_constants || std::ranges::any_of(module, is_large);
     const CodeSize size = large ? CodeSize::Large : CodeSize::Usual;
     return CodeGeneratorLease(target)->passes(target, size).run(module);
 }

@@ -3,6 +3,8 @@
 
 #include "jit/llvm.h"
 
+#include <llvm/Analysis/LoopInfo.h>
+
 namespace softcuda::jit {
 
 /// The loop over the warps contains all basic blocks, so a value that a pass moves in front of it
@@ -12,6 +14,10 @@ inline constexpr std::size_t kManyBasicBlocks = 1000;
 
 inline bool has_many_basic_blocks(const llvm::Function &function) {
     return function.size() > kManyBasicBlocks;
+}
+
+inline bool has_many_basic_blocks(const llvm::Loop &loop) {
+    return loop.getNumBlocks() > kManyBasicBlocks;
 }
 
 } // namespace softcuda::jit

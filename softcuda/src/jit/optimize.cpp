@@ -11,6 +11,7 @@
 #include "jit/code_generator.h"
 #include "jit/find_min_max.h"
 #include "jit/flow_kept.h"
+#include "jit/large_code.h"
 #include "jit/llvm.h"
 #include "jit/promote_slots.h"
 #include "jit/sink_cold.h"
@@ -105,6 +106,22 @@ class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
     }
 };
 
+/// Moves invariants out of loops, except out of those with many basic blocks, such as the loop over
+/// the warps of a large kernel: they would be live in all of them.
+class ShortLoopInvariantsPass : public llvm::PassInfoMixin<ShortLoopInvariantsPass> {
+  public:
+    llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &analyses,
+                                llvm::LoopStandardAnalysisResults &results,
+                                llvm::LPMUpdater &updater) {
+        if (has_many_basic_blocks(loop))
+            return llvm::PreservedAnalyses::all();
+        return pass_.run(loop, analyses, results, updater);
+    }
+
+  private:
+    llvm::LICMPass pass_{llvm::LICMOptions()};
+};
+
 /// Passes a function to the AfterPass callback. A required pass, because LLVM may skip others.
 class ShowPass : public llvm::PassInfoMixin<ShowPass> {
   public:
@@ -151,7 +168,7 @@ void add_jump_threading(PassList &list) { list.passes.addPass(llvm::JumpThreadin
 void add_loop_invariants(PassList &list) {
     llvm::LoopPassManager loops;
     loops.addPass(llvm::LoopRotatePass());
-    loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+    loops.addPass(ShortLoopInvariantsPass());
     list.passes.addPass(
         llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
 }

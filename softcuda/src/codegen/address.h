@@ -60,6 +60,9 @@ using FewLanes = llvm::SmallVector<unsigned, kLanes>;
 void check_address(WarpEmitter &w, const Address &address, rt::Access access);
 /// The same for a suspect address.
 void check_suspect(WarpEmitter &w, const Address &address, rt::Access access);
+/// The same by one call, in code that must be short, before a function accesses the memory.
+/// `places`: a pointer to the 32 addresses.
+void check_by_call(WarpEmitter &w, const Address &address, rt::Access access, llvm::Value *places);
 
 /// Calls a runtime function that has a variant that preserves all registers (rt/kernel_abi.h), with
 /// this variant if the processor has one.

@@ -379,4 +379,12 @@ void check_address(WarpEmitter &w, const Address &address, rt::Access access) {
     w.b.SetInsertPoint(fine);
 }
 
+void check_by_call(WarpEmitter &w, const Address &address, rt::Access access, llvm::Value *places) {
+    const std::uint8_t number = rt::KnownRanges::number_of(access, w.kernel.next_site++);
+    touches_nothing(call_often(w, "scu_reach_addresses",
+                               {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame,
+                                places, w.mask_bits(), w.i32(address.bytes),
+                                constant(w, site_of(address, access, number))}));
+}
+
 } // namespace softcuda::codegen

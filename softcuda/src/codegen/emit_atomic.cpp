@@ -320,6 +320,15 @@ bool emit_combined(WarpEmitter &w, const ir::Instruction &i, const Address &addr
     return true;
 }
 
+// The operation of one lane at `at`: the old value, as the type of the instruction's result.
+llvm::Value *operate(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at,
+                     llvm::function_ref<llvm::Value *(unsigned)> operand) {
+    if (i.attributes.atomic != AtomicOp::CompareSwap)
+        return read_modify_write(w, i, at, in_type(w, operand(0), memory_type(w, i)));
+    llvm::Type *bits = w.b.getIntNTy(ir::bits(i.attributes.type));
+    return compare_swap(w, i, at, in_type(w, operand(0), bits), in_type(w, operand(1), bits));
+}
+
 // The operation of one lane at a time.
 class LaneByLane {
   public:
@@ -346,14 +355,7 @@ class LaneByLane {
 
     /// The operation at `at`, about which more is known than about the address.
     void emit_at(llvm::Value *lane, llvm::Value *at) const {
-        llvm::Value *old;
-        if (i_.attributes.atomic == AtomicOp::CompareSwap) {
-            llvm::Type *bits = w_.b.getIntNTy(ir::bits(i_.attributes.type));
-            old = compare_swap(w_, i_, at, in_type(w_, operand(0, lane), bits),
-                               in_type(w_, operand(1, lane), bits));
-        } else {
-            old = read_modify_write(w_, i_, at, in_type(w_, operand(0, lane), memory_type(w_, i_)));
-        }
+        llvm::Value *old = operate(w_, i_, at, [&](unsigned k) { return operand(k, lane); });
         if (results_)
             results_->store(w_, lane, in_type(w_, old, w_.type(i_.result()->type)));
     }
@@ -387,6 +389,107 @@ class LaneByLane {
     std::optional<LaneArray> results_;
 };
 
+// A function for all atomics of one operation, which are calls of it:
+//
+//     function(mask, shared memory, arrays)
+//
+// `arrays` has an array over the lanes for the addresses, for each operand, and for the result.
+class CalledAtomic {
+  public:
+    CalledAtomic(WarpEmitter &w, const ir::Instruction &i, const Address &address)
+        : w_(w), i_(i), address_(address) {
+        add(all_addresses(w, address));
+        for (std::size_t k = 1; k < i.operands.size(); ++k)
+            add(w.full(i.operand(k)));
+        if (!i.results.empty())
+            add(llvm::Constant::getNullValue(w.type(i.result()->type, kLanes)));
+        type_ = llvm::StructType::get(w.context, members_);
+    }
+
+    void emit() {
+        llvm::AllocaInst *arrays = w_.kernel.frame.call_slot(type_);
+        arrays->setAlignment(kArrayAlign);
+        for (unsigned k = 0; k < vectors_.size(); ++k)
+            w_.b.CreateAlignedStore(vectors_[k], array(arrays, k), kArrayAlign);
+        if (address_.needs_check)
+            check_by_call(w_, address_, rt::Access::Atomic, arrays);
+        else
+            check_address(w_, address_, rt::Access::Atomic);
+        w_.b.CreateCall(function(), {w_.mask_bits(), w_.kernel.frame.invariants.shared, arrays});
+        if (i_.results.empty())
+            return;
+        const auto last = static_cast<unsigned>(vectors_.size() - 1);
+        w_.define_full(i_.result(), w_.b.CreateAlignedLoad(vectors_[last]->getType(),
+                                                           array(arrays, last), kArrayAlign));
+    }
+
+  private:
+    const llvm::Align kArrayAlign{32};
+
+    void add(llvm::Value *vector) {
+        vectors_.push_back(vector);
+        members_.push_back(llvm::ArrayType::get(vector->getType()->getScalarType(), kLanes));
+    }
+
+    llvm::Value *array(llvm::Value *arrays, unsigned k) {
+        return w_.b.CreateStructGEP(type_, arrays, k);
+    }
+
+    std::string name() const {
+        std::string name = "atomic";
+        for (const std::string_view part :
+             {ir::text(i_.attributes.atomic), ir::text(i_.attributes.type),
+              ir::text(i_.attributes.space)})
+            name += "." + std::string(part);
+        for (std::size_t k = 1; k < i_.operands.size(); ++k)
+            name += "." + std::string(ir::text(i_.operand(k)->type));
+        if (!i_.results.empty())
+            name += ".to." + std::string(ir::text(i_.result()->type));
+        return name + (i_.attributes.ftz ? ".ftz" : "");
+    }
+
+    llvm::Function *function() {
+        const std::string wanted = name();
+        llvm::Module &module = w_.kernel.code.module;
+        if (llvm::Function *made = module.getFunction(wanted))
+            return made;
+        llvm::Type *pointer = w_.b.getPtrTy();
+        auto *type =
+            llvm::FunctionType::get(w_.b.getVoidTy(), {w_.b.getInt32Ty(), pointer, pointer}, false);
+        auto *made = llvm::Function::Create(type, llvm::Function::InternalLinkage, wanted, module);
+        w_.kernel.code.target.apply(*made);
+        made->addFnAttr(llvm::Attribute::NoInline);
+        made->addFnAttr(llvm::Attribute::NoUnwind);
+        const FunctionFrame::Elsewhere elsewhere(w_.kernel.frame, made, made->getArg(1));
+        w_.for_each_lane(made->getArg(0),
+                         [&](llvm::Value *lane) { emit_lane(made->getArg(2), lane); });
+        w_.b.CreateRetVoid();
+        return made;
+    }
+
+    void emit_lane(llvm::Value *arrays, llvm::Value *lane) {
+        auto element = [&](unsigned k) {
+            return w_.b.CreateInBoundsGEP(type_, arrays, {w_.i32(0), w_.i32(k), lane});
+        };
+        auto read = [&](unsigned k) {
+            return w_.b.CreateLoad(members_[k]->getArrayElementType(), element(k));
+        };
+        llvm::Value *at = w_.b.CreateIntToPtr(read(0), w_.b.getPtrTy());
+        llvm::Value *old = operate(w_, i_, at, [&](unsigned k) { return read(k + 1); });
+        if (i_.results.empty())
+            return;
+        const auto last = static_cast<unsigned>(members_.size() - 1);
+        w_.b.CreateStore(in_type(w_, old, members_[last]->getArrayElementType()), element(last));
+    }
+
+    WarpEmitter &w_;
+    const ir::Instruction &i_;
+    const Address &address_;
+    llvm::SmallVector<llvm::Value *, 4> vectors_;
+    llvm::SmallVector<llvm::Type *, 4> members_;
+    llvm::StructType *type_ = nullptr;
+};
+
 // A loop over the lanes is slower than its body if the body needs no lock.
 bool is_worth_unrolling(const ir::Instruction &i) {
     return !needs_lock(i) && i.attributes.atomic != AtomicOp::CompareSwap &&
@@ -410,16 +513,17 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
     count_access(w, i, address);
     if (emit_combined(w, i, address))
         return;
-    check_address(w,
-                  address.lanes.shape.checked || address.lanes.shape.offsets
-                      ? Address{.lanes = {.base = all_addresses(w, address),
-                                          .shape = analysis::Shape{.groups = kLanes}},
-                                .needs_check = address.needs_check,
-                                .bytes = plan.bytes,
-                                .checked_bytes = plan.bytes,
-                                .alignment = address.alignment}
-                      : address,
-                  rt::Access::Atomic);
+    const Address all = address.lanes.shape.checked || address.lanes.shape.offsets
+                            ? Address{.lanes = {.base = all_addresses(w, address),
+                                                .shape = analysis::Shape{.groups = kLanes}},
+                                      .needs_check = address.needs_check,
+                                      .bytes = plan.bytes,
+                                      .checked_bytes = plan.bytes,
+                                      .alignment = address.alignment}
+                            : address;
+    if (w.kernel.plan.calls_atomics && !w.privatized_tables())
+        return CalledAtomic(w, i, all).emit();
+    check_address(w, all, rt::Access::Atomic);
     const LaneByLane lanes(w, i, address);
     auto one = [&](llvm::Value *lane) { lanes.emit(lane); };
     if (!is_worth_unrolling(i)) {

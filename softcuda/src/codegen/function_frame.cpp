@@ -22,6 +22,21 @@ void FunctionFrame::begin(llvm::Function *function) {
     invariants.worker = function_->getArg(1);
 }
 
+FunctionFrame::Elsewhere::Elsewhere(FunctionFrame &frame, llvm::Function *function,
+                                    llvm::Value *shared)
+    : frame_(frame), position_(frame.builder_), function_(frame.function_),
+      shared_(frame.invariants.shared) {
+    frame_.function_ = function;
+    frame_.invariants.shared = shared;
+    frame_.builder_.SetInsertPoint(frame_.new_block("entry"));
+    frame_.builder_.SetCurrentDebugLocation({});
+}
+
+FunctionFrame::Elsewhere::~Elsewhere() {
+    frame_.function_ = function_;
+    frame_.invariants.shared = shared_;
+}
+
 llvm::BasicBlock *FunctionFrame::new_block(const llvm::Twine &name) {
     return llvm::BasicBlock::Create(code_.context, name, function_);
 }

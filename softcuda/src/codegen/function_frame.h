@@ -37,6 +37,21 @@ struct Invariants {
 
 class FunctionFrame {
   public:
+    /// While it exists, code of another function is emitted, whose block has the shared memory
+    /// `shared`.
+    class Elsewhere {
+      public:
+        Elsewhere(FunctionFrame &frame, llvm::Function *function, llvm::Value *shared);
+        Elsewhere(const Elsewhere &) = delete;
+        ~Elsewhere();
+
+      private:
+        FunctionFrame &frame_;
+        llvm::IRBuilderBase::InsertPointGuard position_;
+        llvm::Function *function_;
+        llvm::Value *shared_;
+    };
+
     FunctionFrame(CodeModule &code, llvm::IRBuilder<> &builder, AliasScopes &scopes,
                   const warp::KernelPlan &plan);
 

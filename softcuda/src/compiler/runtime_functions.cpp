@@ -13,6 +13,7 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_fault", reinterpret_cast<void *>(&scu_fault)},
         {"scu_check_address", reinterpret_cast<void *>(&scu_check_address)},
         {"scu_check_addresses", reinterpret_cast<void *>(&scu_check_addresses)},
+        {"scu_reach_addresses", reinterpret_cast<void *>(&scu_reach_addresses)},
         {"scu_check_places", reinterpret_cast<void *>(&scu_check_places)},
         {"scu_check_places_preserving", reinterpret_cast<void *>(&scu_check_places_preserving)},
         {"scu_check_addresses_preserving",

@@ -196,9 +196,13 @@ void scu_check_address(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFr
                        std::uint64_t address, std::uint32_t size, std::uint32_t access,
                        std::uint32_t lane);
 
-/// As above for the lanes in `mask`, and keeps the range for the next access at this place of the
-/// program; `addresses` has 32 entries.
+/// As above for the lanes in `mask`, of 32, and keeps the range for the next access at this place.
 void scu_check_addresses(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
+                         const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
+                         softcuda::rt::AccessSite site);
+
+/// The same, and reads each address: a fault is then here, where the caller's line is known.
+void scu_reach_addresses(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                          const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
                          softcuda::rt::AccessSite site);
 
@@ -207,8 +211,7 @@ void scu_check_places(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFra
                       std::uint64_t base, const softcuda::rt::LanePlaces *places,
                       std::uint32_t mask);
 
-/// The lanes in `mask` whose generic address is in `space`, a PointerSpace. `addresses` has 32
-/// entries.
+/// The lanes in `mask` whose generic address, of 32, is in `space`, a PointerSpace.
 std::uint32_t scu_is_space(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                            const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t space);
 
@@ -235,8 +238,7 @@ void scu_vprintf(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                  const std::uint64_t *formats, const std::uint64_t *arguments, std::uint32_t mask,
                  std::int32_t *results);
 
-/// __assertfail for the first lane in `mask`: prints CUDA's line and faults. Arrays have 32
-/// entries.
+/// __assertfail for the first lane in `mask`, of 32: prints CUDA's line and faults.
 void scu_assertfail(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                     const std::uint64_t *messages, const std::uint64_t *files,
                     const std::uint32_t *lines, const std::uint64_t *functions, std::uint32_t mask);
@@ -269,8 +271,7 @@ void scu_pause(softcuda::rt::WorkerState *, std::uint32_t work);
 /// A preemption point: yields to other warps if this point is the current yield point.
 void scu_preempt(softcuda::rt::WorkerState *, std::uint32_t point);
 
-/// Chooses the point at which the warp continues, and the active lanes (LaneState::mask). A result
-/// of LaneState::places: all lanes have ended.
+/// Chooses the warp's next place and its lanes there; LaneState::places if all lanes have ended.
 std::uint32_t scu_next_place(softcuda::rt::WorkerState *, softcuda::rt::LaneState *);
 
 /// scu_barrier for some lanes of a warp whose lanes all wait at barriers: the warp arrives once at

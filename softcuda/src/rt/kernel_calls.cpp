@@ -257,6 +257,16 @@ void scu_check_addresses(WorkerState *worker, const LaunchFrame *frame,
     checks.keep(site);
 }
 
+void scu_reach_addresses(WorkerState *worker, const LaunchFrame *frame,
+                         const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
+                         AccessSite site) {
+    scu_check_addresses(worker, frame, addresses, mask, size, site);
+    for_each_lane(mask, [&](unsigned lane) {
+        const auto *at = reinterpret_cast<const std::uint8_t *>(addresses[lane]);
+        static_cast<void>(__atomic_load_n(at, __ATOMIC_RELAXED));
+    });
+}
+
 void scu_check_places(WorkerState *worker, const LaunchFrame *frame, std::uint64_t base,
                       const LanePlaces *places, std::uint32_t mask) {
     LaneChecks checks(worker, frame, places->site, places->bytes);

@@ -34,12 +34,25 @@ constexpr std::size_t kManyAccessesOfLanes = 20;
 /// gathers fast has no loop.
 constexpr std::size_t kCalledAccesses = 200, kCalledGathers = 800;
 
+/// An atomic with its check takes as long to compile as ten calls of a function that has both.
+constexpr std::size_t kCalledAtomics = 64;
+
 std::size_t count_accesses(const ir::Function &function) {
     std::size_t count = 0;
     for (const ir::Block *block : function.blocks)
         for (const ir::Instruction *i : block->instructions)
             if (i->is(ir::Opcode::Load) || i->is(ir::Opcode::Store))
                 count += i->attributes.vector;
+    return count;
+}
+
+std::size_t count_atomics(const ir::Function &function) {
+    std::size_t count = 0;
+    for (const ir::Block *block : function.blocks)
+        count += static_cast<std::size_t>(
+            std::ranges::count_if(block->instructions, [](const Instruction *i) {
+                return i->is(ir::Opcode::Atomic) || i->is(ir::Opcode::Reduce);
+            }));
     return count;
 }
 
@@ -221,6 +234,7 @@ void lay_out_local_memory(KernelPlan &plan) {
     plan.wants_short_code =
         accesses > (plan.tier.tier == rt::Tier::Lanes ? kManyAccessesOfLanes : kManyAccesses);
     plan.calls_accesses = accesses > (plan.machine.fast_gather ? kCalledGathers : kCalledAccesses);
+    plan.calls_atomics = count_atomics(plan.function) > kCalledAtomics;
 }
 
 void find_lockstep(KernelPlan &plan) {

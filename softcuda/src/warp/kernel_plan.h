@@ -78,6 +78,8 @@ struct KernelPlan {
     bool wants_short_code = false;
     /// It is larger still: an access that needs code for each lane is a call of the runtime.
     bool calls_accesses = false;
+    /// The function has so many atomics that each is a call of a function for its operation.
+    bool calls_atomics = false;
 
     /// The code that a warp runs between two barriers. Region 0 starts at the entry, the others
     /// after a barrier. Only the tier of regions has more than one, and only for blocks of several

@@ -283,7 +283,7 @@ std::string print_local_memory(const KernelPlan &plan) {
            (plan.calls_accesses     ? ", calls accesses"
             : plan.wants_short_code ? ", wants short code"
                                     : "") +
-           "\n";
+           (plan.calls_atomics ? ", calls atomics" : "") + "\n";
 }
 
 namespace {

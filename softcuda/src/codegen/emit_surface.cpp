@@ -98,7 +98,8 @@ class View {
 
 /// The places that the lanes of an instruction access, in groups.
 struct Places {
-    llvm::Value *inside;                      ///< i1: all of them are
+    llvm::Value *whole;                       ///< i1: the rows of all lanes are inside
+    llvm::Value *active;                      ///< i1: those of the active lanes, or as `whole`
     llvm::SmallVector<llvm::Value *, 4> rows; ///< pointers to the first ones of the groups
 };
 
@@ -139,11 +140,7 @@ Places find_places(WarpEmitter &w, const ir::Instruction &i, const TextureOperat
     // The bytes of a row at which an access may begin.
     llvm::Value *row = b.CreateAnd(view.word_at(offsetof(rt::SurfaceView, row)), ~(width - 1));
     llvm::Value *x = operand(first);
-    llvm::Value *fits = groups == 1 && !w.mask_is_full() ? active_fit(w, x, row, width)
-                                                         : all_fit(w, x, row, width, groups);
-    if (width > 1)
-        fits = b.CreateAnd(
-            fits, b.CreateICmpEQ(b.CreateAnd(x, everywhere(x, width - 1)), everywhere(x, 0)));
+    llvm::Value *fits = b.CreateICmpEQ(b.CreateAnd(x, everywhere(x, width - 1)), everywhere(x, 0));
     llvm::Type *wide = with_lanes(b.getInt64Ty(), groups);
     llvm::Value *place =
         b.CreateAdd(all(view.long_at(offsetof(rt::SurfaceView, address))), b.CreateSExt(x, wide));
@@ -159,7 +156,11 @@ Places find_places(WarpEmitter &w, const ir::Instruction &i, const TextureOperat
     if (operation.is_layered())
         add_axis(1, offsetof(rt::SurfaceView, slices), offsetof(rt::SurfaceView, slice));
 
-    Places found{.inside = groups == 1 ? fits : b.CreateAndReduce(fits), .rows = {}};
+    llvm::Value *whole = b.CreateAnd(fits, all_fit(w, x, row, width, groups));
+    Places found{.whole = groups == 1 ? whole : b.CreateAndReduce(whole), .active = {}, .rows = {}};
+    found.active = groups == 1 && !w.mask_is_full()
+                       ? b.CreateAnd(fits, active_fit(w, x, row, width))
+                       : found.whole;
     for (unsigned group = 0; group < groups; ++group)
         found.rows.push_back(b.CreateIntToPtr(
             groups == 1 ? place : b.CreateExtractElement(place, group), b.getPtrTy()));
@@ -210,10 +211,25 @@ Values emit_surface_rows(WarpEmitter &w, const ir::Instruction &i, unsigned grou
         }
         return Values{};
     };
-    return either(
-        w, w.b.CreateNot(places.inside), elsewhere,
-        [&] { return operation.kind == TextureOperation::Kind::Load ? load() : store(); },
-        Likely::No);
+    const bool loads = operation.kind == TextureOperation::Kind::Load;
+    auto if_active = [&] {
+        return either(
+            w, w.b.CreateNot(places.active), elsewhere, [&] { return loads ? load() : store(); },
+            Likely::No);
+    };
+    if (!loads || w.mask_is_full())
+        return if_active();
+    // All of a row that is inside may be read, whichever lanes are active.
+    auto whole = [&] {
+        llvm::Value *const outer = w.mask();
+        w.set_mask(llvm::Constant::getAllOnesValue(outer->getType()));
+        Values values = load();
+        w.set_mask(outer);
+        return values;
+    };
+    if (groups > 1)
+        return either(w, w.b.CreateNot(places.whole), elsewhere, whole, Likely::No);
+    return either(w, w.b.CreateNot(places.whole), if_active, whole, Likely::No);
 }
 
 } // namespace softcuda::codegen

@@ -342,13 +342,15 @@ def test_ranges_by_index():
                 got = gpuarray.geomspace(*ends, count, **keywords)
                 assert got.dtype == expected.dtype
                 np.testing.assert_allclose(got.get(), expected, rtol=1e-6)
+    whole = gpuarray.geomspace(1, 1000, 4, dtype=int).get()
+    assert whole.tolist() == [1, 10, 100, 1000]
     assert gpuarray.linspace(0.1, 0.7, 7)[-1].get() == 0.7
     assert gpuarray.geomspace(0.1, 0.7, 7).get()[[0, -1]].tolist() == [0.1, 0.7]
 
 
 def test_tri_by_index():
     for shape in ((4, None), (3, 7), (7, 3), (0, 3), (3, 0), (1, 1)):
-        for k in (-10, -1, 0, 2, 10**15):
+        for k in (-10, -1, 0, 2, 1.0, 10**15):
             for dtype in (float, "i1", "?", "c8"):
                 expected, got = np.tri(*shape, k, dtype), gpuarray.tri(*shape, k, dtype)
                 assert got.dtype == expected.dtype

@@ -131,7 +131,7 @@ def _powers(index, dtype, base, *spaced):
 
 @by_index
 def _exponentials(index, dtype, sign, first, end, *spaced):
-    result = sign * np.exp(_spaced_values(index, *spaced))
+    result = sign * record("power", 10.0, _spaced_values(index, *spaced))
     number = index.range(0, 1, np.int64)
     result = np.where(number == spaced[2], end, result)
     return np.where(number == 0, first, result)
@@ -167,7 +167,10 @@ def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axi
     if isinstance(start, complex) or isinstance(stop, complex) or start * stop < 0:
         raise TypeError("geomspace() expects two real numbers of the same sign")
     sign = math.copysign(1.0, start)
-    ends = math.log(abs(start)), math.log(abs(stop))
+    ends = (
+        math.log10(abs(start)),
+        math.log10(abs(stop)),
+    )  # as NumPy: powers of ten stay whole
     _, _, numbers = _spacing(*ends, num, endpoint)
     return _exponentials(
         empty(num, np.float64 if dtype is None else dtype),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 import numpy as np
@@ -36,7 +37,7 @@ def tri(N: int, M=None, k: int = 0, dtype=float):
     rows, columns = (max(operator.index(one), 0) for one in (N, N if M is None else M))
     result = empty((rows, columns), dtype)
     whole = np.uint32 if result.size <= 0xFFFFFFFF else np.uint64
-    k = max(-rows, min(operator.index(k), columns))
+    k = max(-rows, min(math.floor(k), columns))
     return _ones_below(result, whole(1), whole(columns), k)
 
 

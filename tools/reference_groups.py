@@ -6,6 +6,7 @@ import inspect
 import re
 from pathlib import Path
 
+from pycuda import gpuarray
 from pycuda.arrays import registry
 
 PACKAGE = Path(registry.__file__).resolve().parents[1]
@@ -72,10 +73,17 @@ def of_gpuarray() -> dict[str, str | None]:
             continue
         function = inspect.unwrap(entry.function)
         module = getattr(function, "__module__", None) or type(function).__module__
-        folder = module.split(".")[2] if module.startswith("pycuda.arrays.") else ""
-        title = FOLDERS.get(MOVED.get(entry.name, folder))
+        title = FOLDERS.get(MOVED.get(entry.name, folder_of(module)))
         found.update(dict.fromkeys(entry.names, title))
+    for name, value in vars(gpuarray).items():  # objects such as mgrid
+        if folder := folder_of(type(value).__module__):
+            found.setdefault(name, FOLDERS.get(folder))
     return found
+
+
+def folder_of(module: str) -> str:
+    """The folder of a module of pycuda.arrays; empty for other modules."""
+    return module.split(".")[2] if module.startswith("pycuda.arrays.") else ""
 
 
 def group_of(module: str, name: str, kind: str) -> str:

@@ -427,3 +427,17 @@ def test_cub_for_blocks_beside_cub_for_the_host(device):
     x = np.arange(64, dtype=np.float32)
     compile_alone(source, no_extern_c=True).get_function("sum")(cuda.InOut(x), block=64)
     assert x[0] == 63 * 32
+
+
+def test_more_definitions_than_the_compiler_reports(device):
+    """NVRTC stops after 100 errors, before the last functions of the host."""
+    first = "".join(f"int f{i}() {{ return cudaDeviceReset(); }}\n" for i in range(120))
+    source = f"""#define RESULT void *
+    {first}
+    RESULT work(void *all) {{ cudaDeviceReset(); return all; }}
+    extern "C" __global__ void fill(float *x) {{ *x = 1; }}
+    int main() {{ return f0(); }}
+    """
+    x = np.zeros(1, np.float32)
+    compile_alone(source, no_extern_c=True).get_function("fill")(cuda.InOut(x), block=1)
+    assert x[0] == 1

@@ -82,3 +82,15 @@ def test_the_files_of_a_killed_process_are_removed(run, tmp_path):
     done = run(PROGRAM + "kernel(5)\nprint(len(files()))")
     assert done.stdout.split() == ["1"], done.stderr
     assert not left.exists() and not alive.exists()
+
+
+def test_other_directives_before_the_same_headers_give_no_warning(run):
+    done = run(
+        PROGRAM
+        + """
+header = "#include <cooperative_groups.h>"
+for directives in (header, "#define MY_FIRST 1\\n" + header, header + "\\n#define MY_SECOND 2"):
+    kernel(8, directives)
+"""
+    )
+    assert (done.returncode, done.stderr) == (0, "")

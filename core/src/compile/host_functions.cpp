@@ -230,7 +230,7 @@ std::string remove_host_code(std::string_view text, std::string_view file, const
             return removed.classes.contains(std::string(word)); // Timer timer;
         });
         if (statement.for_host == ForHost::IfCompilerSaysSo && !names_removed &&
-            !is_in(code.definitions))
+            code.has_all_definitions && !is_in(code.definitions))
             continue;
         edits.push_back({statement.begin, statement.end, ""});
         removed.names.insert(statement.words.begin(), statement.words.end());

@@ -33,11 +33,12 @@ class ReportedLines {
 
 /// What the compiler said about code of the host.
 struct HostCode {
-    ReportedLines definitions;  ///< of functions and variables that are for the host
-    ReportedLines errors;       ///< that were left when all was compiled for the device
-    ReportedLines errors_again; ///< that were left without the functions that have errors
-    ReportedLines last_errors;  ///< that were left without the members that have errors
-    SpecifierMacros macros;     ///< of the source and the user's headers
+    ReportedLines definitions;       ///< of functions and variables that are for the host
+    ReportedLines errors;            ///< that were left when all was compiled for the device
+    ReportedLines errors_again;      ///< that were left without the functions that have errors
+    ReportedLines last_errors;       ///< that were left without the members that have errors
+    SpecifierMacros macros;          ///< of the source and the user's headers
+    bool has_all_definitions = true; ///< false if NVRTC stopped after 100 errors
 
     /// False if the log has no new error.
     bool add_errors(std::string_view log) { return errors.add(log); }
@@ -45,7 +46,10 @@ struct HostCode {
     bool add_errors_of_classes(std::string_view log) {
         return errors_again.add(log) || last_errors.add(log);
     }
-    void add_definitions(std::string_view log) { definitions.add(log, "not allowed in JIT mode"); }
+    void add_definitions(std::string_view log) {
+        definitions.add(log, "not allowed in JIT mode");
+        has_all_definitions = log.find("rror limit reached") == std::string_view::npos;
+    }
 };
 
 /// What was removed from texts.

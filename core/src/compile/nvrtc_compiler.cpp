@@ -51,7 +51,7 @@ namespace {
 using Status = NvrtcOutcome::Status;
 
 // "the command line options do not match", "PCH creation disabled because #line directive".
-constexpr std::string_view messages_about_precompiled_headers = "629,20283";
+constexpr std::string_view messages_about_precompiled_headers = "629,630,20283";
 // "incompatible redefinition of macro": INFINITY, of <cmath> and of CUDA's C++ library.
 constexpr const char *messages_of_thrust = "--diag-suppress=47";
 

@@ -222,5 +222,5 @@ def test_errors_are_cusolvers_own(solver, capfd):
     assert solver.status("Spotrf", 0, 20, a, 20, a, 1, info) == 6
     assert "A must be device memory of 1600 bytes" in capfd.readouterr().err
     assert solver.status("Spotrf", 0, 4, a, 4, a, 1, None) == 6
-    assert solver.library.cusolverSpCreateCsrqrInfo(None) == 9
-    assert "cusolverSpCreateCsrqrInfo: not supported" in capfd.readouterr().err
+    assert solver.library.cusolverSpScsrzfdHost(None) == 9
+    assert "cusolverSpScsrzfdHost: not supported" in capfd.readouterr().err

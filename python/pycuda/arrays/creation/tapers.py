@@ -22,7 +22,11 @@ def _window(fill, M, *args):
 
 @public()
 def bartlett(M):
-    """Make a Bartlett window: a triangle of ``M`` values of float64 with zeros at both ends.
+    """Make a Bartlett window: a triangle with zeros at both ends.
+
+    M: the number of values.
+
+    Returns a new vector of float64.
 
     >>> gpuarray.bartlett(5)
     array([0. , 0.5, 1. , 0.5, 0. ])
@@ -38,7 +42,11 @@ def _bartlett(index, dtype, last):
 
 @public()
 def blackman(M):
-    """Make a Blackman window of ``M`` values of float64.
+    """Make a Blackman window, a sum of two cosines.
+
+    M: the number of values.
+
+    Returns a new vector of float64.
 
     >>> abs(gpuarray.blackman(3)).get().round(6)
     array([0., 1., 0.])
@@ -54,7 +62,11 @@ def _blackman(index, dtype, last):
 
 @public()
 def hamming(M):
-    """Make a Hamming window of ``M`` values of float64.
+    """Make a Hamming window, a cosine whose ends are 0.08.
+
+    M: the number of values.
+
+    Returns a new vector of float64.
 
     >>> gpuarray.hamming(3).get().round(6)
     array([0.08, 1.  , 0.08])
@@ -64,7 +76,11 @@ def hamming(M):
 
 @public()
 def hanning(M):
-    """Make a Hann window of ``M`` values of float64.
+    """Make a Hann window, a cosine whose ends are zeros.
+
+    M: the number of values.
+
+    Returns a new vector of float64.
 
     >>> gpuarray.hanning(3)
     array([0., 1., 0.])
@@ -80,9 +96,11 @@ def _cosine(index, dtype, mean, height, last):
 
 @public()
 def kaiser(M, beta):
-    """Make a Kaiser window of ``M`` values of float64.
+    """Make a Kaiser window.
 
-    beta: the shape: 0 is a rectangle, 5 similar to a Hamming window.
+    M: the number of values. beta: the shape: 0 is a rectangle, 5 similar to a Hamming window.
+
+    Returns a new vector of float64.
 
     >>> gpuarray.kaiser(3, 0)
     array([1., 1., 1.])

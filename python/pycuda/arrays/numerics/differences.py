@@ -91,7 +91,7 @@ def unwrap(p, discont=None, axis: int = -1, *, period=6.283185307179586):
     axis: the axis, by default the last one.
     period: the period, by default 2 pi.
 
-    Integers stay integers if the period is one.
+    Returns a new array. Integers stay integers if the period is one.
 
     >>> gpuarray.unwrap(gpuarray.array([0, 1, 2, -1, 0]), period=4)
     array([0, 1, 2, 3, 4])

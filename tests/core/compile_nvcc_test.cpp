@@ -78,15 +78,17 @@ TEST_F(NvccTest, GencodeOfTheOptionsIsKept) {
 }
 
 TEST_F(NvccTest, SourcesWithTheSameHostCodeGoToNvccAtOnce) {
-    write("half.h", "#ifndef PLAIN\nstruct table { int *rows; table() { cudaMalloc(&rows, 4); } };"
-                    "\n#endif\n");
+    write("half.h", "#ifndef PLAIN\n#include <vector>\nstruct table { std::vector<int> rows; };\n"
+                    "__device__ inline int size() { return sizeof(table); }\n#endif\n");
     const std::string include = "#include <half.h>\n";
     const std::string kernel = "__global__ void f(int *a) { a[0] = 1; }";
     CompileRequest plain = request_for("#define PLAIN\n" + kernel);
     CompileRequest first = request_for(include + kernel);
     CompileRequest next = request_for("#define PLAIN\n" + include + kernel);
-    for (CompileRequest *request : {&plain, &first, &next})
+    for (CompileRequest *request : {&plain, &first, &next}) {
         request->include_dirs = {folder()};
+        request->linkage = Linkage::Cxx;
+    }
     EXPECT_EQ(compile(next).command_line.front(), "nvrtc"); // as long as nothing is known
     clear_memory_cache();
     EXPECT_THAT(compile(first).command_line.front(), testing::EndsWith("nvcc"));

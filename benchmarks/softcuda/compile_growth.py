@@ -21,11 +21,13 @@ import sys
 os.environ.setdefault("PYCUDA_DRIVER", "softcuda")
 
 import numpy as np
-from growing_kernels import KINDS
+from growing_kernels import KINDS as FIRST_KINDS
+from growing_statements import MORE_KINDS
 
 import pycuda.autoinit
 import pycuda.driver as cuda
 
+KINDS = FIRST_KINDS | MORE_KINDS
 STAGES = ("PTX and IR", "analyses", "code generation", "LLVM's passes", "machine code")
 
 

@@ -533,7 +533,10 @@ struct NodeDescription {
         params.memset = {fill.address, fill.pitch,  fill.value, fill.element_bytes,
                          fill.width,   fill.height, context};
     }
-    void operator()(const HostWork &work) const { params.host = {work.function, work.argument}; }
+    void operator()(const HostWork &work) const {
+        params.host.fn = work.function;
+        params.host.userData = work.argument;
+    }
     void operator()(const ChildWork &work) const {
         params.graph.graph = reinterpret_cast<CUgraph>(&work.child->graph());
         params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE;

@@ -215,9 +215,8 @@ void scu_check_places(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFra
 std::uint32_t scu_is_space(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                            const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t space);
 
-/// Loads and stores lane by lane, and checks each address first. `values` contains arrays of 32
-/// entries, one for each element of `form`: element e of a lane is at its address + e * element
-/// size. Lanes outside `mask` load 0.
+/// Loads and stores lane by lane, and checks each address first. `values`: 32 for each element e of
+/// `form`, which is at the lane's address + e * element size. Lanes outside `mask` load 0.
 void scu_load_lanes(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                     const std::uint64_t *addresses, std::uint32_t mask, softcuda::rt::LaneForm form,
                     std::byte *values);

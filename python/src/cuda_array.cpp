@@ -91,7 +91,6 @@ std::string represent(const CudaArray &array) {
 /// current stream.
 template <class Copy> void copy_in_order(PythonWork &work, Copy &&copy) {
     work.get().require_running("a copy of an Array without a stream");
-    const nb::gil_scoped_release release;
     if (work.stream().is_default())
         return copy();
     synchronize(work.stream());

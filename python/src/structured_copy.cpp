@@ -327,14 +327,11 @@ void run_copy(Copy &copy, nb::handle stream, Start &&start, Run &&run) {
     const bool waits = stream.is_none();
     if (waits)
         work.get().require_running("a copy without a stream");
-    {
-        nb::gil_scoped_release release;
-        if (waits && work.stream().is_default())
-            return run(copy.what);
-        start(copy.what, work.stream());
-        if (waits)
-            return synchronize(work.stream());
-    }
+    if (waits && work.stream().is_default())
+        return run(copy.what);
+    start(copy.what, work.stream());
+    if (waits)
+        return synchronize(work.stream());
     keep_until_done(copy, work.get());
 }
 

@@ -196,6 +196,71 @@ def test_copies_to_other_devices(run_program):
     )
 
 
+def test_copies_to_other_devices_are_done_on_return(run_program):
+    run_several(
+        run_program,
+        """
+        free = cuda.stream_flags.NON_BLOCKING
+        with devices[1]:
+            side = cuda.Stream(free)
+        # Kernels that still use the memory which the copy gets.
+        slow = elementwise.ElementwiseKernel(
+            "double *x, int count", "for (int j = 0; j < count; j++) x[i] = sin(x[i]) * 0"
+        )
+        for i in range(1000):
+            wanted = np.arange(64) * 7 % 251.0 + i + 1
+            if i % 8 == 0:
+                with devices[0]:
+                    slow(gpuarray.zeros(64, np.float64), 2000)
+            with devices[1], side:
+                x = gpuarray.to_gpu(wanted).to_device(0)
+            with devices[0], cuda.Stream(free):
+                np.testing.assert_array_equal(x.get(), wanted)
+            with devices[1], side:
+                y = gpuarray.to_gpu(wanted)
+            with devices[0]:
+                x = gpuarray.empty(64, np.float64)
+                contexts = [device.retain_primary_context() for device in devices[:2]]
+                contexts[0].synchronize()
+            with devices[1], side:
+                cuda.memcpy_peer(x, y, y.nbytes, *contexts)
+                contexts[1].synchronize()
+            found = np.empty(64)
+            with devices[0]:
+                cuda.memcpy_dtoh(found, x)
+            np.testing.assert_array_equal(found, wanted)
+        """,
+    )
+
+
+def test_first_use_of_a_view_while_another_device_is_current(run_program):
+    run_several(
+        run_program,
+        """
+        class Sub(gpuarray.GPUArray):
+            pass
+
+        for make in (
+            lambda x: Sub(x.shape, x.dtype, gpudata=x.gpudata, base=x),
+            lambda x: gpuarray.GPUArray(x.shape, x.dtype, gpudata=int(x.gpudata), base=x),
+        ):
+            x = on(1, host)
+            with devices[1]:
+                view, other, longer = make(x), make(x), make(x)
+            longer.shape = (13,)
+            with devices[0]:
+                assert (view + 1).get().tolist() == (host + 1).tolist()
+                assert cuda.mem_get_address_range(int(x.gpudata))[1] >= x.nbytes
+                y = gpuarray.zeros(12, np.float32)
+                contexts = [device.retain_primary_context() for device in devices[:2]]
+                cuda.memcpy_peer_async(y, other, x.nbytes, *contexts, cuda.Stream())
+                cuda.Context.synchronize()
+                assert y.get().tolist() == host.tolist()
+                raises(ValueError, "of memory of", lambda: longer + 1)
+        """,
+    )
+
+
 @pytest.mark.cuda_check_allow("leak")
 def test_scope_of_an_array_whose_context_is_gone(device):
     context = cuda.Device(0).make_context()

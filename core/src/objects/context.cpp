@@ -8,6 +8,7 @@
 // A context that was released may still be in the middle of a thread's stack. It is recorded as
 // retired, and pop() skips it.
 #include <pycuda/context.h>
+#include <pycuda/device.h>
 #include <pycuda/primary_context.h>
 
 #include "objects/cleanup.h"
@@ -452,7 +453,11 @@ static void wait_for_context(const Context &context, detail::ContextOwner &owner
     if (driver().cuCtxRecordEvent.available()) {
         const detail::ContextMark mark(owner, function);
         check(driver().cuCtxRecordEvent.status(context.get(), mark.get()), function);
-        return wait_for(mark.get());
+        wait_for(mark.get());
+        // The event does not wait for copies between devices (driver 580 on two H200: 1 of 300
+        // copies was read before it was done).
+        static const bool has_peers = Device::count() > 1;
+        return has_peers ? check(wait(), function) : void();
     }
     // First the streams that the default stream waits for, then the streams that it does not wait
     // for. Only streams of other libraries remain for the driver's own wait, which cannot be

@@ -96,17 +96,17 @@ def to_device(self, device, /, *, stream=None):
     here = _driver.Device(_driver._array_device(source)).retain_primary_context()
     there = _driver.Device(number).retain_primary_context()
     order = "C" if source._c_contiguous else "F"
+    if stream is not None:
+        stream.synchronize()
+    here.synchronize()  # any stream of its device may have work with the array
     with _driver._Work(context=there):
+        # In the stream of the copy's memory, which earlier work there may still use.
         result = _driver._array_empty(
             source.shape, source.dtype, None, order, type(source)
         )
-    if source.size:
-        if stream is not None:
-            stream.synchronize()
-        here.synchronize()  # any stream of its device may have work with the array
-        with _driver._Work(context=here):
-            _driver.memcpy_peer(result, source, source.nbytes, there, here)
-        here.synchronize()  # the copy is work of its device
+        if source.size:
+            _driver.memcpy_peer_async(result, source, source.nbytes, there, here)
+            _driver._wait_for_work()
     return result
 
 

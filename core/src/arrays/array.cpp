@@ -1,6 +1,8 @@
 // array.cpp -- creates arrays, and derives their properties from the layout.
 #include <pycuda/array.h>
 
+#include "memory/address_range.h"
+
 #include <pycuda/driver.h>
 
 #include <algorithm>
@@ -80,11 +82,10 @@ struct Extent {
 Extent memory_around(const ArrayMemory &memory, CUdeviceptr address) {
     if (memory.size() != 0)
         return {memory.get(), static_cast<__int128>(memory.get()) + memory.size()};
-    CUdeviceptr begin = 0;
-    std::size_t size = 0;
-    if (driver().cuMemGetAddressRange.status(&begin, &size, address) != CUDA_SUCCESS)
+    const std::optional<AddressRange> found = detail::find_address_range(address);
+    if (!found)
         return {};
-    return {begin, static_cast<__int128>(begin) + size};
+    return {found->base, static_cast<__int128>(found->base) + found->size};
 }
 
 const char *name_of(Array::SetAttribute attribute) noexcept {

@@ -1,6 +1,7 @@
 // copy.cpp -- copies between host and device, and filling of memory.
 #include <pycuda/copy.h>
 
+#include "memory/address_range.h"
 #include "memory/freed.h"
 #include "memory/pageable_copy.h"
 #include "objects/graph_checks.h"
@@ -38,14 +39,13 @@ void wait_for_default_stream(const KeepWaiting &keep_waiting) {
 /// 768 bytes"
 std::string describe_range(const char *what, CUdeviceptr address, std::size_t bytes) {
     std::string text = detail::describe_memory(what, address, bytes);
-    CUdeviceptr begin = 0;
-    std::size_t size = 0;
-    const CUresult found = driver().cuMemGetAddressRange.status(&begin, &size, address);
-    if (found == CUDA_SUCCESS && bytes > begin + size - address)
-        text += ": the allocation of " + std::to_string(size) + " bytes ends after " +
-                std::to_string(begin + size - address) + " bytes";
-    else if (found == CUDA_ERROR_INVALID_VALUE || found == CUDA_ERROR_NOT_FOUND)
-        text += ": there is no allocation";
+    const std::optional<AddressRange> found = detail::find_address_range(address);
+    if (!found)
+        return text + ": there is no allocation";
+    const std::size_t left = found->base + found->size - address;
+    if (bytes > left)
+        text += ": the allocation of " + std::to_string(found->size) + " bytes ends after " +
+                std::to_string(left) + " bytes";
     return text;
 }
 

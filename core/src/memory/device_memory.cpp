@@ -2,6 +2,7 @@
 #include <pycuda/memory.h>
 
 #include "driver/block_marks.h"
+#include "memory/address_range.h"
 #include "memory/freed.h"
 
 #include <pycuda/driver.h>
@@ -131,8 +132,25 @@ PitchedMemory allocate_pitched(std::size_t width, std::size_t height, unsigned a
     return {DeviceMemory::adopt(address, pitch * height, std::move(context)), pitch};
 }
 
-AddressRange address_range(CUdeviceptr address) {
+namespace detail {
+
+std::optional<AddressRange> find_address_range(CUdeviceptr address) noexcept {
     AddressRange range;
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                        CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void *results[] = {&range.base, &range.size};
+    if (driver().cuPointerGetAttributes.status(2, attributes, results, address) != CUDA_SUCCESS ||
+        range.size == 0) // not the driver's memory
+        return std::nullopt;
+    return range;
+}
+
+} // namespace detail
+
+AddressRange address_range(CUdeviceptr address) {
+    if (const std::optional<AddressRange> found = detail::find_address_range(address))
+        return *found;
+    AddressRange range; // for the driver's error
     driver().cuMemGetAddressRange(&range.base, &range.size, address);
     return range;
 }

@@ -1,6 +1,7 @@
 // pageable_copy.cpp -- one ring of pinned memory per context, and the copies through these rings.
 #include "memory/pageable_copy.h"
 
+#include "memory/address_range.h"
 #include "memory/copy_team.h"
 #include "target/copy_past_caches.h"
 
@@ -242,10 +243,8 @@ bool known_to_driver(const void *host) {
 }
 
 bool inside_one_allocation(CUdeviceptr address, std::size_t bytes) {
-    CUdeviceptr base = 0;
-    std::size_t size = 0;
-    return driver().cuMemGetAddressRange.status(&base, &size, address) == CUDA_SUCCESS &&
-           bytes <= size && address - base <= size - bytes;
+    const std::optional<AddressRange> found = find_address_range(address);
+    return found && bytes <= found->size && address - found->base <= found->size - bytes;
 }
 
 /// Calls `copy(ring, team)` if the copy should use the ring, and there is memory for the ring.

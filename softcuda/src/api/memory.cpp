@@ -99,9 +99,14 @@ CUresult cuMemFree(CUdeviceptr address) {
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr *base, std::size_t *size, CUdeviceptr address) {
-    return api::with_context<api::InCapture::Permitted>([&](Context &) {
+    return api::with_context<api::InCapture::Permitted>([&](Context &context) {
         const std::optional<Allocation> allocation = memory().find(address);
         device::require(allocation.has_value(), CUDA_ERROR_NOT_FOUND);
+        // Memory of another device is unknown here (as on an H200).
+        const bool of_device =
+            allocation->kind == MemoryKind::Device || allocation->kind == MemoryKind::Pool;
+        device::require(!of_device || allocation->device == &context.device(),
+                        CUDA_ERROR_NOT_FOUND);
         if (base)
             *base = allocation->address;
         if (size)

@@ -158,7 +158,8 @@ std::string describe_failure(const std::string &kernel, const FaultPlace &place,
     if (!has_address(report.kind))
         return text;
     if (!report.address_known)
-        return text + " (no pointer at all)" + variable_text(place);
+        return text + (report.detail[0] != '\0' ? "" : " (no pointer at all)") +
+               variable_text(place);
     text += action_text(report.direction) + hexadecimal(report.address) + ", ";
     if (failure.window != rt::Grid::Window::None)
         return text + window_text(failure) + variable_text(place);

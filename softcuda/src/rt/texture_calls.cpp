@@ -120,10 +120,14 @@ std::byte *place_of(const Texture &surface, const TextureOperation &operation, c
     std::int32_t coordinates[4]{};
     for (unsigned n = 0; n < operation.coordinates(); n++)
         coordinates[n] = static_cast<std::int32_t>(lanes.word(n));
-    bool failed = false;
+    std::optional<Fault> failed;
     std::byte *place = surface_place(surface, operation, coordinates, failed);
+    if (failed == Fault::MisalignedAddress)
+        fail({.kind = Fault::MisalignedAddress,
+              .detail = "a surface's coordinate in bytes is no multiple of the access's size"},
+             lanes.lane);
     if (failed)
-        fail({.kind = Fault::Trap, .detail = "an access outside a surface"}, lanes.lane);
+        fail({.kind = *failed, .detail = "an access outside a surface"}, lanes.lane);
     return place;
 }
 

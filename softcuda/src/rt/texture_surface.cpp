@@ -12,14 +12,15 @@ namespace {
 
 /// Maps a coordinate by the instruction's mode; false for one outside with .zero.
 bool settle(std::int64_t &index, std::int64_t n, TextureOperation::Outside outside,
-            bool &failed) noexcept {
+            std::optional<Fault> &failed) noexcept {
     if (index >= 0 && index < n)
         return true;
     if (outside == TextureOperation::Outside::Clamp) {
         index = std::clamp<std::int64_t>(index, 0, n - 1);
         return true;
     }
-    failed = outside == TextureOperation::Outside::Trap;
+    if (outside == TextureOperation::Outside::Trap)
+        failed = Fault::IllegalAddress;
     return false;
 }
 
@@ -59,7 +60,7 @@ template <class T> void put(std::byte *place, T value) noexcept {
 } // namespace
 
 std::byte *surface_place(const Texture &surface, const TextureOperation &operation,
-                         const std::int32_t *coordinates, bool &failed) noexcept {
+                         const std::int32_t *coordinates, std::optional<Fault> &failed) noexcept {
     const Image &image = surface.levels[0];
     const unsigned layers = operation.is_layered() ? 1 : 0;
     const unsigned texel = surface.texel_bytes();
@@ -67,12 +68,12 @@ std::byte *surface_place(const Texture &surface, const TextureOperation &operati
     std::int64_t y = operation.axes() > 1 ? coordinates[layers + 1] : 0;
     std::int64_t z = operation.axes() > 2 ? coordinates[layers + 2] : 0;
     if (layers != 0)
-        z = coordinates[0];
+        z = static_cast<std::uint16_t>(coordinates[0]);
     const unsigned step = operation.formatted ? texel : 1;
     const unsigned width = operation.formatted ? 1 : operation.bytes * operation.elements;
     const std::int64_t row = std::int64_t{image.extent[0]} * texel;
     if (!operation.formatted && x % width != 0) {
-        failed = true; // must be a multiple of the access's width
+        failed = Fault::MisalignedAddress; // must be a multiple of the access's width
         return nullptr;
     }
     // All bytes of an access must be inside.

@@ -24,14 +24,3 @@ def warn_of_log(log: str, stacklevel: int) -> None:
             "you want.",
             stacklevel=stacklevel,
         )
-
-
-def advice_for_refusal(log: str) -> str:
-    """What to change if the driver refuses the PTX with this log, for the end of a message."""
-    if "too much shared data" not in log:
-        return ""
-    return (
-        "; for more, let the launch give the size: extern __shared__ float tile[]; in the "
-        "source, kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, "
-        "BYTES), and shared=BYTES in the call"
-    )

@@ -17,7 +17,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 
 from pycuda import _debug_sources, _driver, _profile_sources, driver
-from pycuda._compile_messages import advice_for_refusal, warn_of_log
+from pycuda._compile_messages import warn_of_log
 from pycuda._source_text import text_of
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
@@ -112,7 +112,8 @@ def _raise_compile_error(
     if error.name not in refusals:
         raise error
     message = "the driver cannot compile the PTX of kernel.cu"
-    message += advice_for_refusal(log or str(error))
+    if hint := _driver._hint_for_refused_ptx(log or str(error)):
+        message += "; " + hint
     raise driver.CompileError(message, command_line, "", log or str(error)) from error
 
 

@@ -152,6 +152,10 @@ void bind_compiler(nb::module_ &module) {
         "\n"
         "path: the folder. ``import pycuda`` sets the folder of the package.");
     module.def(
+        "_hint_for_refused_ptx", [](const std::string &log) { return hint_for_refused_ptx(log); },
+        nb::arg("log"),
+        "What to change if the driver refuses PTX with this log, or an empty text.");
+    module.def(
         "clear_memory_cache", clear_memory_cache,
         "Forget the compiled images that this process keeps in memory. The cache on disk stays.\n"
         "\n"

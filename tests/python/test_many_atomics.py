@@ -26,9 +26,9 @@ OPERATIONS = (
     "atomicCAS(p, x & 3, x)",
     "(unsigned)atomicAdd((unsigned long long *)p, (unsigned long long)x << 31)",
     "(unsigned)atomicCAS((unsigned long long *)p, x & 3ull, (unsigned long long)x)",
-    "__float_as_uint(atomicAdd((float *)p, x * 0.37f))",
+    "__float_as_uint(atomicAdd((float *)p, __fmul_rn(x, 0.37f)))",
     "__float_as_uint(atomicAdd((float *)p, __uint_as_float(x)))",
-    "(unsigned)__double_as_longlong(atomicAdd((double *)p, x * 0.37))",
+    "(unsigned)__double_as_longlong(atomicAdd((double *)p, __dmul_rn(x, 0.37)))",
     "(atomicAdd(p, x), 0u)",
 )
 #: The memory of a thread, so that the results do not depend on the order of the threads.

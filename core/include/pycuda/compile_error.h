@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pycuda {
@@ -33,5 +34,9 @@ class CompileError : public std::runtime_error {
     std::string standard_output_;
     std::string standard_error_;
 };
+
+/// What to change if ptxas, or the driver, refuses PTX with this log; empty if it shows no known
+/// mistake.
+[[nodiscard]] std::string hint_for_refused_ptx(std::string_view log);
 
 } // namespace pycuda

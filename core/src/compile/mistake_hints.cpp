@@ -3,6 +3,8 @@
 
 #include "source_text.h"
 
+#include <pycuda/compile_error.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -318,6 +320,8 @@ std::string hint_for_host_name(std::string_view log) {
 }
 
 std::string hint_for_mistake(std::string_view source, std::string_view log) {
+    if (std::string hint = hint_for_refused_ptx(log); !hint.empty())
+        return hint;
     if (is_opencl(source))
         return "the source is OpenCL; in CUDA C++ a kernel begins with __global__, its arguments "
                "are plain pointers, and the index is blockIdx.x * blockDim.x + threadIdx.x";
@@ -364,3 +368,15 @@ std::string hint_for_refused_text(std::string_view source, std::string_view log)
 }
 
 } // namespace pycuda::compile_detail
+
+namespace pycuda {
+
+std::string hint_for_refused_ptx(std::string_view log) {
+    if (log.find("too much shared data") == std::string_view::npos)
+        return {};
+    return "for more, let the launch give the size: extern __shared__ float tile[]; in the source, "
+           "kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, BYTES), "
+           "and shared=BYTES in the call";
+}
+
+} // namespace pycuda

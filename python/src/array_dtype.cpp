@@ -64,25 +64,33 @@ DType examine(nb::handle dtype) {
     return DType::opaque(size);
 }
 
-/// The dtypes that were converted before.
+/// A type of elements, and numpy's dtype object of it.
+struct Converted {
+    DType type;
+    nb::handle exact;
+};
+
+/// The dtypes, and numpy's classes of numbers, that were converted before.
 class KnownDtypes {
   public:
-    std::optional<DType> find(nb::handle dtype) {
+    std::optional<Converted> find(nb::handle dtype) {
         nb::ft_lock_guard guard(mutex_);
         const auto found = known_.find(dtype.ptr());
         return found == known_.end() ? std::nullopt : std::optional(found->second);
     }
 
-    /// Keeps a reference to the dtype, so that its address is not reused by another dtype.
-    void remember(nb::handle dtype, DType type) {
+    /// Keeps references, so that the objects' addresses are not reused by others.
+    void remember(nb::handle dtype, const Converted &converted) {
         nb::ft_lock_guard guard(mutex_);
-        if (known_.size() < 1000 && known_.insert({dtype.ptr(), type}).second)
+        if (known_.size() < 1000 && known_.insert({dtype.ptr(), converted}).second) {
             dtype.inc_ref();
+            converted.exact.inc_ref();
+        }
     }
 
   private:
     nb::ft_mutex mutex_;
-    std::unordered_map<PyObject *, DType> known_;
+    std::unordered_map<PyObject *, Converted> known_;
 };
 
 KnownDtypes &known_dtypes() {
@@ -95,16 +103,20 @@ KnownDtypes &known_dtypes() {
 nb::object numpy_dtype(ScalarType type) { return nb::borrow(cached_dtype(type)); }
 
 nb::object exact_dtype(nb::handle dtype) {
-    return dtype.is_valid() ? nb::module_::import_("numpy").attr("dtype")(dtype) : nb::object();
+    if (!dtype.is_valid())
+        return {};
+    if (const std::optional<Converted> known = known_dtypes().find(dtype))
+        return nb::borrow(known->exact);
+    return nb::module_::import_("numpy").attr("dtype")(dtype);
 }
 
 DType dtype_of(nb::handle dtype) {
-    if (const std::optional<DType> known = known_dtypes().find(dtype))
-        return *known;
+    if (const std::optional<Converted> known = known_dtypes().find(dtype))
+        return known->type;
     nb::object exact = nb::module_::import_("numpy").attr("dtype")(dtype);
     const DType type = examine(exact);
-    if (exact.is(dtype))
-        known_dtypes().remember(exact, type);
+    if (exact.is(dtype) || exact.attr("type").is(dtype))
+        known_dtypes().remember(dtype, {type, exact});
     return type;
 }
 

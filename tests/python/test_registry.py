@@ -83,7 +83,7 @@ def test_parameters_in_pycudas_order(device):
     assert chosen.get().tolist() == [3, 0, 2]
     with pytest.raises(TypeError, match="at most 2 arguments by position, not 3"):
         gpuarray.max(x, None, 0)
-    with pytest.raises(TypeError, match="got two values for 'a'"):
+    with pytest.raises(TypeError, match="got multiple values for argument 'a'"):
         gpuarray.max(x, a=x)
 
 

@@ -101,8 +101,17 @@ def _reordered(entry: Entry):
     pairs = [part.partition("=") for part in entry.pycuda.split()]
     order = [(new, old or new) for new, _, old in pairs]
     old_names = dict(order)
+    renamed = {new for new, old in order if new != old}
+    signature = inspect.signature(function)
+    same = 0  # as many arguments have the same place and meaning in both
+    for (_, old), parameter in zip(order, signature.parameters.values(), strict=False):
+        if old != parameter.name or parameter.kind is parameter.KEYWORD_ONLY:
+            break
+        same += 1
 
     def called(*args, **kwargs):
+        if len(args) <= same and renamed.isdisjoint(kwargs):
+            return function(*args, **kwargs)
         if len(args) > len(order):
             raise TypeError(
                 f"{entry.name}() takes at most {len(order)} arguments by position, not {len(args)}"
@@ -117,7 +126,6 @@ def _reordered(entry: Entry):
     called.__name__ = called.__qualname__ = entry.name
     called.__module__ = "pycuda.gpuarray"
     called.__doc__ = function.__doc__
-    signature = inspect.signature(function)
     parameters = dict(signature.parameters)
     by_place = [
         parameters.pop(old).replace(

@@ -9,7 +9,7 @@ pycuda.tune runs with its defaults and without its cache. Then the two best vari
 that the comparison does not depend on how each tuner measures.
 
 Columns: variants that the parameters allow; evaluations and seconds of each tuner; the time of the best variant of each;
-and the last divided by the first. The aim is a ratio of at most 1.05 with a fifth of the evaluations.
+and the last divided by the first. The limit for the ratio is 1.05, with at most a fifth of the evaluations.
 
 Without kernel_tuner (pip install kernel_tuner) only pycuda.tune's columns are filled.
 """

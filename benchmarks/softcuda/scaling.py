@@ -5,7 +5,7 @@
 
 A time is that of the fastest of many runs, in several processes for each setting, which run in turn. Scaling is the
 time on one thread divided by the time on all cores and by their number; that of the hand-written code shows how much of a
-shortfall comes from the machine.
+loss comes from the machine.
 """
 
 from __future__ import annotations

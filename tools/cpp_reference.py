@@ -41,7 +41,7 @@ GROUPS = {
     "devices": Group(
         "Devices, contexts and errors",
         "How a program starts, and how calls report errors.",
-        "init driver device device_traits compute_capability context primary_context green_context error kernel_fault "
+        "init driver driver_calls device device_traits compute_capability context primary_context green_context error kernel_fault "
         "softcuda_library handle caller_lock called_function failed_check",
     ),
     "memory": Group(

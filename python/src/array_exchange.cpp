@@ -6,7 +6,7 @@
 #include "work_scope.h"
 
 #include <pycuda/device.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/work.h>
 
 #include <nanobind/stl/optional.h>
@@ -209,7 +209,7 @@ template <class Managed> nb::object borrow(nb::handle capsule, const char *name,
     // From here, this code must release the tensor.
     PyCapsule_SetName(capsule.ptr(), used);
     std::shared_ptr<void> owner(managed, [](Managed *borrowed) {
-        if (borrowed->deleter == nullptr || driver_for_cleanup() == nullptr)
+        if (borrowed->deleter == nullptr || !driver_is_usable())
             return;
         nb::gil_scoped_acquire acquire; // the producer's deleter may use Python objects
         borrowed->deleter(borrowed);

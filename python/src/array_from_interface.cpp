@@ -7,7 +7,7 @@
 #include "python_object.h"
 
 #include <pycuda/device.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/known_address.h>
 #include <pycuda/work.h>
 
@@ -37,11 +37,9 @@ nb::object element_type(const nb::dict &interface, nb::handle owner) {
 void check_device_of(CUdeviceptr address, nb::handle owner, const ArrayContext &context) {
     if (!knows_address(address))
         throw_value_error("a " + name_of_type(owner) + " at " + describe_unknown_address(address));
-    int device = 0;
-    const CUresult status = driver().cuPointerGetAttribute.status(
-        &device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
     const int current = context.context().device().get();
-    if (status == CUDA_SUCCESS && device != current)
+    const int device = device_of(address).value_or(current);
+    if (device != current)
         throw_value_error("the " + name_of_type(owner) + " is on device " + std::to_string(device) +
                           ", but the current context is on device " + std::to_string(current));
 }

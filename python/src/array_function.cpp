@@ -10,7 +10,6 @@
 #include "heap_type.h"
 
 #include <pycuda/called_function.h>
-#include <pycuda/driver.h>
 
 #include <nanobind/stl/string.h>
 

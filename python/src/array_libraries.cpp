@@ -15,7 +15,7 @@
 #include <pycuda/array_libraries.h>
 #include <pycuda/array_small_matrices.h>
 #include <pycuda/device_traits.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 #include <nanobind/stl/string.h>
 
@@ -276,9 +276,7 @@ bool wait_for_host(nb::handle stream, nb::args) {
     if (!host_has_arrays())
         return false;
     const StreamRef queue = stream_ref(stream);
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    driver().cuStreamIsCapturing(queue.get(), &capture);
-    if (capture != CU_STREAM_CAPTURE_STATUS_NONE)
+    if (is_capturing(queue.get()))
         return false;
     wait_without_gil([&](const KeepWaiting &keep_waiting) {
         synchronize(queue, keep_waiting);

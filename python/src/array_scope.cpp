@@ -5,7 +5,7 @@
 #include "array_object.h"
 #include "device_pointer.h"
 
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 #include <utility>
 
@@ -17,7 +17,7 @@ thread_local PyObject *allocator_of_thread = nullptr; // kept alive by the scope
 /// The deleter of keep_alive().
 struct Release {
     void operator()(void *kept) const {
-        if (driver_for_cleanup() == nullptr)
+        if (!driver_is_usable())
             return;
         nb::gil_scoped_acquire acquire;
         Py_DECREF(static_cast<PyObject *>(kept));

@@ -6,7 +6,7 @@
 
 #include <pycuda/compiler.h>
 #include <pycuda/context.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -56,9 +56,7 @@ void choose_cache(CompileRequest &request, nb::handle cache_dir) {
 /// The compute capability of the current context's device; empty if there is no driver, init() was
 /// not called, or there is no context. Code can be compiled in these cases, too.
 std::optional<ComputeCapability> current_capability() {
-    const Driver *loaded = driver_for_cleanup();
-    CUcontext handle = nullptr;
-    if (!loaded || loaded->cuCtxGetCurrent.status(&handle) != CUDA_SUCCESS || !handle)
+    if (!has_current_context())
         return std::nullopt;
     return Context::require_current().device().compute_capability();
 }
@@ -82,7 +80,7 @@ CompileResult compile_source(std::string source, const std::string &nvcc,
     request.device = current_capability();
     // Programs for PyCUDA load a compiled "cubin", whatever image the driver loads.
     const bool to_load = target == "image" || (target == "cubin" && request.device.has_value());
-    request.target = to_load ? driver().image_kind() : kind_named(target);
+    request.target = to_load ? loaded_image_kind() : kind_named(target);
     nb::gil_scoped_release release;
     return compile(request);
 }

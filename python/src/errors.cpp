@@ -7,7 +7,7 @@
 #include <pycuda/array_operation.h>
 #include <pycuda/compile_error.h>
 #include <pycuda/context.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/failed_check.h>
 #include <pycuda/kernel_fault.h>
 #include <pycuda/kernel_signature.h>
@@ -56,18 +56,12 @@ bool is_left_by_kernel(CUresult result) noexcept {
            result == CUDA_ERROR_INVALID_ADDRESS_SPACE || result == CUDA_ERROR_INVALID_PC;
 }
 
-/// Whether a context is current in this thread.
-bool has_context() {
-    CUcontext handle = nullptr;
-    return driver().cuCtxGetCurrent.status(&handle) == CUDA_SUCCESS && handle != nullptr;
-}
-
 /// Advice for the user of a Python program; "" if there is none.
 const char *advice(const Error &error) {
     const CUresult result = error.result();
     if (is_left_by_kernel(result) && error.extra().find("kernel '") == std::string::npos)
         return " (left by a kernel before this call; PYCUDA_LAUNCH_BLOCKING=1 finds the kernel)";
-    if (result == CUDA_ERROR_INVALID_CONTEXT && !has_context())
+    if (result == CUDA_ERROR_INVALID_CONTEXT && !has_current_context())
         return Context::get_default()
                    ? " (a thread starts without a context; 'with pycuda.autoinit.context:' makes "
                      "it current)"

@@ -10,7 +10,7 @@
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/check_modes.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/init.h>
 #include <pycuda/softcuda_library.h>
 
@@ -54,8 +54,7 @@ bool holds_gil() {
 void *release_gil() { return holds_gil() ? PyEval_SaveThread() : nullptr; }
 
 void leave_objects_to_process() {
-    const bool finds_leaks =
-        driver_for_cleanup() != nullptr && (check_modes() & check_mode::mem) != 0;
+    const bool finds_leaks = driver_is_usable() && (check_modes() & check_mode::mem) != 0;
     if (!finds_leaks)
         set_finalizing();
 }
@@ -91,7 +90,7 @@ void bind_init(nb::module_ &module) {
         ">>> cuda.get_driver_version() >= 11020\n"
         "True");
     module.def(
-        "get_driver_path", [] { return driver().path(); },
+        "get_driver_path", [] { return driver_path(); },
         "Return the path of the driver library in use: NVIDIA's libcuda.so.1, or softcuda's "
         "libsoftcuda.so.\n"
         "\n"
@@ -112,15 +111,14 @@ void bind_init(nb::module_ &module) {
         "Always raises LogicError: CUDA removed the configurable profiler.\n\n"
         "The parameters are those of PyCUDA.");
     module.def(
-        "start_profiler", [] { driver().cuProfilerStart(); },
+        "start_profiler", start_profiler,
         "Start collecting profiles in a program that runs under NVIDIA's profilers.\n\n"
         "Without a profiler the call does nothing. pycuda.profile() records a profile without "
         "another program.");
-    module.def(
-        "stop_profiler", [] { driver().cuProfilerStop(); },
-        "Stop collecting profiles in a program that runs under NVIDIA's profilers.\n"
-        "\n"
-        "start_profiler() begins to collect. Without a profiler the call does nothing.");
+    module.def("stop_profiler", stop_profiler,
+               "Stop collecting profiles in a program that runs under NVIDIA's profilers.\n"
+               "\n"
+               "start_profiler() begins to collect. Without a profiler the call does nothing.");
 
     find_softcuda();
     find_current_state();

@@ -5,7 +5,7 @@
 #include "device_pointer.h"
 #include "python_object.h"
 
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/work.h>
 
 #include <optional>
@@ -176,9 +176,7 @@ std::string device_of(CUcontext context) {
 CUcontext context_of(nb::handle stream, StreamRef queue) {
     if (const Stream * known; nb::try_cast(stream, known) && known != nullptr)
         return known->context().get();
-    CUcontext own = nullptr;
-    (void)driver().cuStreamGetCtx.status(queue.get(), &own);
-    return own;
+    return pycuda::context_of(queue.get());
 }
 
 /// The stream of a call in the context of its communicator. None is the thread's current stream.

@@ -1,7 +1,7 @@
 // pending_buffers.cpp -- keeps host memory and objects alive while the device uses them.
 #include "pending_buffers.h"
 
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 #include <algorithm>
 #include <iterator>
@@ -19,7 +19,7 @@ void PendingBuffers::keep(HostBuffer buffer, Work &work) {
     if (work.is_captured()) {
         auto *kept = new HostBuffer(std::move(buffer));
         return work.keep_in_graph(std::shared_ptr<void>(kept, [](void *ended) {
-            if (driver_for_cleanup() == nullptr)
+            if (!driver_is_usable())
                 return;
             nb::gil_scoped_acquire acquire;
             delete static_cast<HostBuffer *>(ended);
@@ -78,7 +78,7 @@ void PendingBuffers::release_later(nb::object object) noexcept {
 }
 
 void PendingBuffers::release() noexcept {
-    if (driver_for_cleanup() == nullptr)
+    if (!driver_is_usable())
         return;
     // Destructors may run Python code, so they run without the lock.
     std::deque<Pending> finished;

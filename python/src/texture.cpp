@@ -15,7 +15,6 @@
 #include "with_block.h"
 
 #include <pycuda/copy.h>
-#include <pycuda/driver.h>
 #include <pycuda/module.h>
 #include <pycuda/texture.h>
 

@@ -6,7 +6,7 @@
 
 #include <pycuda/context.h>
 #include <pycuda/cuda_array.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 #include <memory>
 #include <utility>
@@ -24,12 +24,10 @@ template <class Object> class Binding {
     Binding(const Binding &) = delete;
     Binding &operator=(const Binding &) = delete;
     ~Binding() {
-        const Driver *driver = driver_for_cleanup();
-        if (driver == nullptr || !context_.usable())
+        if (!driver_is_usable() || !context_.usable())
             return;
-        // A failure is reported to the code that waits for the kernels.
         const ScopedContext scope(context_);
-        (void)driver->cuCtxSynchronize.status();
+        settle_current_context();
     }
 
     const Object &object() const noexcept { return object_; }

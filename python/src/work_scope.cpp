@@ -9,7 +9,7 @@
 
 #include <pycuda/array_operation.h>
 #include <pycuda/called_function.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -26,9 +26,7 @@ namespace {
 void require_current(StreamRef stream) {
     if (current_stream().get() == stream.get())
         return;
-    CUcontext owner = nullptr;
-    driver().cuStreamGetCtx(stream.get(), &owner);
-    const Device theirs = Context::borrow(owner).device();
+    const Device theirs = Context::borrow(context_of(stream.get())).device();
     const Device ours = Context::require_current().device();
     const auto name = [](const Device &device) { return "cuda:" + std::to_string(device.get()); };
     throw_value_error(

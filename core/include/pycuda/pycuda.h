@@ -30,6 +30,7 @@
 #include <pycuda/device.h>
 #include <pycuda/device_traits.h>
 #include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/dtype.h>
 #include <pycuda/elementwise_kernel.h>
 #include <pycuda/error.h>

@@ -4,7 +4,7 @@
 #include <pycuda/caller_lock.h>
 #include <pycuda/compiler.h>
 #include <pycuda/device.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/module.h>
 
 #include <exception>
@@ -23,7 +23,7 @@ CompileRequest request_for(const Context &context, std::string source) {
     request.builtins = Builtins::Minimal;
     request.options = {"--fmad=false"};
     request.device = context.device().compute_capability();
-    request.target = driver().image_kind();
+    request.target = loaded_image_kind();
     return request;
 }
 

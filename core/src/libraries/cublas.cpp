@@ -7,7 +7,6 @@
 #include "objects/outside_captures.h"
 
 #include <pycuda/array_libraries.h>
-#include <pycuda/driver.h>
 
 #include <stdexcept>
 #include <string>

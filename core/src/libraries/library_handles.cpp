@@ -1,7 +1,7 @@
 // library_handles.cpp -- destroys the libraries' handles and allocates their workspaces.
 #include "libraries/library_handles.h"
 
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 #include <exception>
 #include <new>
@@ -20,7 +20,7 @@ std::shared_ptr<LibraryHandles> LibraryHandles::make(const Context &context) {
 LibraryHandles::~LibraryHandles() {
     if (blas == nullptr && solver == nullptr && fourier == nullptr && sparse == nullptr)
         return;
-    if (driver_for_cleanup() != nullptr && is_ours_ && context_.usable()) {
+    if (driver_is_usable() && is_ours_ && context_.usable()) {
         destroy();
         return;
     }

@@ -3,7 +3,7 @@
 
 #include "libraries/nvidia_library.h"
 
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 #include <algorithm>
 #include <utility>
@@ -108,12 +108,12 @@ NcclCommunicator::NcclCommunicator(const NcclId &id, int ranks, int rank) {
 NcclCommunicator::~NcclCommunicator() {
     // A wait for other ranks might not end, and NCCL may be unloaded when the process ends.
     NcclComm comm = comm_.exchange(nullptr);
-    if (comm != nullptr && driver_for_cleanup() != nullptr)
+    if (comm != nullptr && driver_is_usable())
         (void)nccl().abort.status(comm);
 }
 
 void *NcclCommunicator::get() const {
-    (void)driver(); // throws in a forked child, which is not a rank
+    (void)driver_path(); // throws in a forked child, which is not a rank
     NcclComm comm = comm_.load(std::memory_order_relaxed);
     if (comm == nullptr)
         throw NcclFailure("the communicator was destroyed");

@@ -5,7 +5,7 @@
 
 #include <pycuda/array_libraries.h>
 #include <pycuda/device_traits.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/error.h>
 
 #include <dlfcn.h>
@@ -31,10 +31,10 @@ std::optional<std::string> find_in(const std::string &folder, std::span<const ch
 /// A library in the driver's own folder. softcuda brings its own NCCL.
 std::optional<std::string> find_beside_driver(const LibraryDescription &description) {
     std::error_code failed;
-    const std::filesystem::path driver_path = std::filesystem::canonical(driver().path(), failed);
+    const std::filesystem::path opened = std::filesystem::canonical(driver_path(), failed);
     if (failed)
         return {};
-    return find_in(driver_path.parent_path(), description.files);
+    return find_in(opened.parent_path(), description.files);
 }
 
 std::optional<std::string> find_library(const LibraryDescription &description) {

@@ -1,7 +1,7 @@
 // device_traits.cpp -- asks the driver about a device, once.
 #include <pycuda/device_traits.h>
 
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 namespace pycuda {
 
@@ -12,6 +12,6 @@ DeviceTraits::DeviceTraits(const Device &device)
           device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN))),
       has_bulk_copies(capability >= ComputeCapability{9, 0}) {}
 
-bool runs_on_host() { return driver().image_kind() == ImageKind::Ptx; }
+bool runs_on_host() { return loaded_image_kind() == ImageKind::Ptx; }
 
 } // namespace pycuda

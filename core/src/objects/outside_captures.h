@@ -1,9 +1,11 @@
 // outside_captures.h -- calls of the driver that are not part of the graph that a thread records.
 #pragma once
 
-#include <pycuda/driver.h>
-
 #include <cuda.h>
+
+namespace pycuda {
+class Driver;
+}
 
 namespace pycuda::detail {
 
@@ -12,16 +14,13 @@ namespace pycuda::detail {
 /// because it cannot know that the recorded work does not depend on them.
 class [[nodiscard]] OutsideCaptures {
   public:
-    OutsideCaptures() noexcept : driver_(driver_for_cleanup()) { exchange(); }
+    OutsideCaptures() noexcept;
     ~OutsideCaptures() { exchange(); }
     OutsideCaptures(const OutsideCaptures &) = delete;
     OutsideCaptures &operator=(const OutsideCaptures &) = delete;
 
   private:
-    void exchange() noexcept {
-        if (driver_ != nullptr && driver_->cuThreadExchangeStreamCaptureMode.available())
-            (void)driver_->cuThreadExchangeStreamCaptureMode.status(&mode_);
-    }
+    void exchange() noexcept;
 
     const Driver *driver_;
     CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;

@@ -7,7 +7,7 @@
 
 #include "driver/wait_note.h"
 
-#include <pycuda/driver.h>
+#include <pycuda/error.h>
 #include <pycuda/init.h>
 #include <pycuda/pending_work.h>
 #include <pycuda/wait.h>

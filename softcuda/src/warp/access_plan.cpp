@@ -25,7 +25,7 @@ using ir::Opcode;
 using ir::Space;
 using ir::Value;
 
-constexpr unsigned kMostOperations = 8; ///< maximum depth of low_bits()
+constexpr unsigned kMostLowBitsDepth = 8; ///< maximum depth of low_bits()
 /// Accessing a window of this many times its number of lanes takes as long as single accesses.
 constexpr unsigned kMostTimes = 4;
 constexpr Shape kDivergent{.groups = kLanes};
@@ -90,9 +90,9 @@ bool holds_in_all(const KernelPlan &kernel, const Instruction &access,
     return true;
 }
 
-class Planner {
+class AccessPlanner {
   public:
-    explicit Planner(KernelPlan &plan) : kernel_(plan) {}
+    explicit AccessPlanner(KernelPlan &plan) : kernel_(plan) {}
 
     AccessPlan plan(const Instruction &i) {
         const Space space = i.attributes.space;
@@ -167,7 +167,7 @@ class Planner {
     // Shared and local memory: if it is unknown whether the address is a multiple of the access's
     // size, this is tested at run time.
     void plan_alignment(const Instruction &i, AccessPlan &made) {
-        low_bits_ = low_bits(i.operand(0), kMostOperations);
+        low_bits_ = low_bits(i.operand(0), kMostLowBitsDepth);
         low_bits_.count = std::min(low_bits_.count, 32u);
         for (std::uint64_t &lane : low_bits_.lanes)
             lane += static_cast<std::uint64_t>(i.attributes.offset);
@@ -374,7 +374,7 @@ class Planner {
 };
 
 // Follows at most `depth` operations.
-LowBits Planner::low_bits(const Value *value, unsigned depth) const {
+LowBits AccessPlanner::low_bits(const Value *value, unsigned depth) const {
     if (value->constant)
         return same_low_bits(64, value->bits);
     const Instruction *i = value->definition;
@@ -483,7 +483,7 @@ void plan_accesses(KernelPlan &plan) {
         for (const Instruction *i : block->instructions) {
             if (!is_access(*i))
                 continue;
-            AccessPlan made = Planner(plan).plan(*i);
+            AccessPlan made = AccessPlanner(plan).plan(*i);
             if (plan.request.watch != 0)
                 made.variable = reported_variable(plan, *i);
             plan.accesses.emplace(i, std::move(made));

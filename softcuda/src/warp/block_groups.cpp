@@ -21,7 +21,7 @@ using ir::Value;
 
 /// The bytes of one row that a group covers: about a page, which a prefetcher does not leave.
 constexpr std::int64_t kRowBytes = 4096;
-constexpr std::int64_t kLine = 64;
+constexpr std::int64_t kLineBytes = 64;
 /// A block whose rows are longer is read quickly by itself.
 constexpr std::int64_t kLongRow = 1024;
 constexpr std::int64_t kMostBlocks = 64;
@@ -389,7 +389,7 @@ class Addresses {
 };
 
 /// Accesses to one array, or plane of an array, in rows at these distances from the first one's.
-struct Family {
+struct GroupFamily {
     Polynomial address, row;
     std::int64_t first = 0, last = 0;
 };
@@ -406,7 +406,7 @@ class Families {
         Polynomial address = addresses_.of(access.operand(0));
         address.add_term({}, access.attributes.offset);
         const Polynomial row = address.growth(row_);
-        for (Family &family : all_) {
+        for (GroupFamily &family : all_) {
             if (family.row != row)
                 continue;
             Polynomial distance = address;
@@ -423,7 +423,7 @@ class Families {
     /// The streams of memory of a block with so many rows.
     [[nodiscard]] std::int64_t streams(std::int64_t rows) const {
         std::int64_t count = 0;
-        for (const Family &family : all_)
+        for (const GroupFamily &family : all_)
             count += rows + family.last - family.first;
         return count;
     }
@@ -433,7 +433,7 @@ class Families {
 
     Addresses addresses_;
     std::uint64_t row_;
-    std::vector<Family> all_;
+    std::vector<GroupFamily> all_;
 };
 
 /// Accesses to global memory by their favourite order.
@@ -456,7 +456,7 @@ Votes count_votes(const KernelPlan &plan, Families &families) {
             const std::int64_t step = std::abs(next.amount);
             const bool constant_row = below.is(Growth::Kind::Constant);
             const bool near_block = next.is(Growth::Kind::Constant) && step <= kLongRow;
-            if (constant_row && std::abs(below.amount) < kLine && !next.none())
+            if (constant_row && std::abs(below.amount) < kLineBytes && !next.none())
                 ++votes.across;
             else if (near_block && step > 0 && !(constant_row && std::abs(below.amount) <= step)) {
                 ++votes.along;

@@ -13,7 +13,7 @@ namespace {
 using ir::Opcode;
 using ir::Space;
 
-constexpr std::uint64_t kMostBytes =
+constexpr std::uint64_t kMostCountedBytes =
     4096; ///< of a table, so that all tables fit the first-level cache
 constexpr unsigned kMostAddends = 8;
 
@@ -65,7 +65,7 @@ std::optional<CountedVariable> counted_in(const KernelPlan &plan, const Region &
     }
     const std::uint64_t bytes = counted.variable ? ir::bits(counted.type) / 8 : 1;
     // The size of `extern __shared__` variables is unknown here.
-    if (!in_loop || counted.variable->size == 0 || counted.variable->size > kMostBytes ||
+    if (!in_loop || counted.variable->size == 0 || counted.variable->size > kMostCountedBytes ||
         counted.variable->size % bytes != 0 || counted.variable->offset % bytes != 0)
         return std::nullopt;
     return counted;

@@ -44,7 +44,7 @@ std::optional<Offsets> widened(const KernelPlan &kernel, const Instruction &i) {
 }
 
 /// The address of a variable of the module, and what is added to it.
-struct Place {
+struct ElementPlace {
     const Instruction *symbol = nullptr;
     Offsets offsets;
 };
@@ -57,9 +57,9 @@ const Instruction *module_symbol(const Value *value) {
     return is_symbol ? i : nullptr;
 }
 
-std::optional<Place> find_place(const KernelPlan &kernel, const Value *address) {
+std::optional<ElementPlace> find_place(const KernelPlan &kernel, const Value *address) {
     if (const Instruction *symbol = module_symbol(address))
-        return Place{symbol, {.bounds = {0, 0}, .multiple = std::uint64_t{1} << 63}};
+        return ElementPlace{symbol, {.bounds = {0, 0}, .multiple = std::uint64_t{1} << 63}};
     const Instruction *sum = address->definition;
     if (!sum || !sum->is(Opcode::Add))
         return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<Place> find_place(const KernelPlan &kernel, const Value *address) 
         if (!symbol || !index)
             continue;
         if (const auto offsets = widened(kernel, *index))
-            return Place{symbol, *offsets};
+            return ElementPlace{symbol, *offsets};
     }
     return std::nullopt;
 }

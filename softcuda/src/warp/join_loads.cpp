@@ -17,11 +17,11 @@ using ir::Opcode;
 using ir::Value;
 using Accesses = std::vector<const Instruction *>;
 
-constexpr unsigned kMostBytes = 16; ///< of a lane
+constexpr unsigned kMostLaneBytes = 16; ///< of a lane
 /// A gather of two elements in hardware that gathers fast takes less time than single loads.
 constexpr unsigned kLeastBytes = 8, kLeastBytesIfFast = 16;
-constexpr unsigned kMostOperations = 6;   ///< maximum depth of are_equal()
-constexpr std::size_t kMostFamilies = 16; ///< that a load is compared with
+constexpr unsigned kMostEqualityDepth = 6; ///< maximum depth of are_equal()
+constexpr std::size_t kMostFamilies = 16;  ///< that a load is compared with
 
 /// Operations of addresses, whose attributes are their types alone.
 bool is_of_addresses(const Instruction &i) {
@@ -58,14 +58,14 @@ ir::Type type_of(const Instruction &access) {
 }
 
 /// Loads, or stores, with equal bases, in the order of the program.
-struct Family {
+struct LoadFamily {
     Accesses members;
 
     [[nodiscard]] bool takes(const Instruction &access) const {
         const ir::Attributes &mine = members.front()->attributes, &other = access.attributes;
         return mine.space == other.space && mine.type == other.type &&
                mine.invariant == other.invariant && type_of(*members.front()) == type_of(access) &&
-               are_equal(members.front()->operand(0), access.operand(0), kMostOperations);
+               are_equal(members.front()->operand(0), access.operand(0), kMostEqualityDepth);
     }
 };
 
@@ -143,7 +143,7 @@ class Joiner {
 
     /// The number of elements from one lane to the next one; 0 if it is another pattern.
     [[nodiscard]] static unsigned parts(const AccessPlan &made) {
-        for (unsigned count = 2; count * made.bytes <= kMostBytes; count *= 2)
+        for (unsigned count = 2; count * made.bytes <= kMostLaneBytes; count *= 2)
             if (is_contiguous(made.shape, count * made.bytes))
                 return count;
         return 0;
@@ -172,7 +172,7 @@ class Joiner {
     void close_loads(const Instruction &end) {
         const bool in_private = end.is(Opcode::Store) && end.attributes.order == ir::Order::Weak &&
                                 is_private_space(end.attributes.space);
-        std::erase_if(loads_, [&](const Family &family) {
+        std::erase_if(loads_, [&](const LoadFamily &family) {
             const ir::Space space = family.members.front()->attributes.space;
             if (in_private && space == ir::Space::Global)
                 return false;
@@ -182,7 +182,7 @@ class Joiner {
     }
 
     void close_loads() {
-        for (const Family &family : loads_)
+        for (const LoadFamily &family : loads_)
             join(family);
         loads_.clear();
     }
@@ -192,14 +192,14 @@ class Joiner {
         stores_.members.clear();
     }
 
-    void join(const Family &family) {
+    void join(const LoadFamily &family) {
         const Accesses &all = family.members;
         if (all.size() < 2)
             return;
         const AccessPlan &made = plan_.accesses.at(all.front());
         const std::int64_t bytes = made.bytes;
         const bool strided = is_strided(*all.front());
-        const std::size_t most = strided ? parts(made) : kMostBytes / made.bytes;
+        const std::size_t most = strided ? parts(made) : kMostLaneBytes / made.bytes;
         const std::size_t least = strided ? most : least_bytes_ / made.bytes;
         const auto offset = [](const Instruction *access) { return access->attributes.offset; };
         Accesses sorted = all;
@@ -252,8 +252,9 @@ class Joiner {
 
     KernelPlan &plan_;
     unsigned least_bytes_;
-    std::vector<Family> loads_;
-    Family stores_; ///< in global memory, with nothing between them that could observe their order
+    std::vector<LoadFamily> loads_;
+    LoadFamily
+        stores_; ///< in global memory, with nothing between them that could observe their order
 };
 
 } // namespace

@@ -73,9 +73,9 @@ bool is_cheaper_unguarded(const KernelPlan &plan, const Block *block) {
     });
 }
 
-class Planner {
+class MaskPlanner {
   public:
-    explicit Planner(KernelPlan &plan) : plan_(plan), masks_(plan.masks) {}
+    explicit MaskPlanner(KernelPlan &plan) : plan_(plan), masks_(plan.masks) {}
 
     void run() {
         masks_ = {};
@@ -287,6 +287,6 @@ std::optional<std::uint32_t> in_all_warps(const LanesByWarp &lanes) {
     return lanes[0];
 }
 
-void plan_masks(KernelPlan &plan) { Planner(plan).run(); }
+void plan_masks(KernelPlan &plan) { MaskPlanner(plan).run(); }
 
 } // namespace softcuda::warp

@@ -16,14 +16,14 @@ using ir::Instruction;
 using ir::Opcode;
 using ir::Value;
 
-constexpr std::int64_t kLine = 64;
+constexpr std::int64_t kCacheLine = 64;
 /// LLVM's numbers of cache levels. If other warps run before the access, the first level would lose
 /// other data: rows of a large matrix map to a few of its sets.
 constexpr std::uint32_t kFirstLevel = 3, kSecondLevel = 2;
 /// The processor itself prefetches shorter steps.
 constexpr std::int64_t kShortStep = 1024;
 /// A warp's neighbours leave no space in the cache for more lines.
-constexpr std::int64_t kMostBytes = 1024;
+constexpr std::int64_t kMostWarpBytes = 1024;
 /// Instead of a loop: from one thread block to the next.
 constexpr int kBlocks = -1;
 
@@ -172,7 +172,7 @@ Lead lead_of(const KernelPlan &kernel, int loop, std::int64_t bytes) {
     }
     // Whole lines arrive at the bandwidth of the memory, and addresses many pages apart map to one
     // set of the first level.
-    if (bytes >= 2 * kLine)
+    if (bytes >= 2 * kCacheLine)
         return {std::clamp<std::int64_t>(256 / length, 1, 16), kSecondLevel};
     return {std::clamp<std::int64_t>(128 / length, 1, 8), kFirstLevel};
 }
@@ -200,7 +200,7 @@ bool is_repeated(const Instruction &access) {
 // prefetcher nor out-of-order execution looks far enough ahead.
 PrefetchPlan for_next_block(const KernelPlan &kernel, const Instruction &access,
                             PrefetchPlan made) {
-    if (!kernel.has_regions() || made.end - made.first > kMostBytes ||
+    if (!kernel.has_regions() || made.end - made.first > kMostWarpBytes ||
         !kernel.coordinate_functions[access.operand(0)->id] || is_repeated(access))
         return {};
     const std::optional<Step> step = Steps(kernel, kBlocks).of(access.operand(0));
@@ -216,7 +216,7 @@ PrefetchPlan for_next_block(const KernelPlan &kernel, const Instruction &access,
 PrefetchPlan for_iteration(const KernelPlan &kernel, int loop, const Instruction &load,
                            PrefetchPlan made) {
     const std::int64_t bytes = made.end - made.first;
-    if (bytes < kLine / 2 || bytes > kMostBytes)
+    if (bytes < kCacheLine / 2 || bytes > kMostWarpBytes)
         return {};
     const std::optional<Step> step = Steps(kernel, loop).of(load.operand(0));
     if (!step)
@@ -271,7 +271,7 @@ PrefetchPlan at_cursor(const KernelPlan &kernel, const Instruction &store) {
     if (!cursor || cursor->block != store.block || !is_advanced(*cursor))
         return {};
     return {.target = PrefetchPlan::Target::Cursor,
-            .ahead = {.constant = kLine, .terms = {}},
+            .ahead = {.constant = kCacheLine, .terms = {}},
             .first = 0,
             .end = 1,
             .for_store = true,

@@ -12,9 +12,9 @@ using ir::Block;
 using ir::Instruction;
 using rt::PlaceKind;
 
-class Verifier {
+class LaneVerifier {
   public:
-    explicit Verifier(const KernelPlan &plan) : plan_(plan), places_(plan.lanes.places) {}
+    explicit LaneVerifier(const KernelPlan &plan) : plan_(plan), places_(plan.lanes.places) {}
 
     std::vector<std::string> run() {
         if (!plan_.masks.independent_lanes) {
@@ -101,6 +101,6 @@ class Verifier {
 
 } // namespace
 
-std::vector<std::string> verify_lanes(const KernelPlan &plan) { return Verifier(plan).run(); }
+std::vector<std::string> verify_lanes(const KernelPlan &plan) { return LaneVerifier(plan).run(); }
 
 } // namespace softcuda::warp

@@ -16,9 +16,9 @@ using ir::Block;
 using ir::Instruction;
 using ir::Opcode;
 
-class Verifier {
+class MaskVerifier {
   public:
-    explicit Verifier(const KernelPlan &plan) : plan_(plan), masks_(plan.masks) {}
+    explicit MaskVerifier(const KernelPlan &plan) : plan_(plan), masks_(plan.masks) {}
 
     std::vector<std::string> run() {
         for (const Block *block : plan_.function.blocks) {
@@ -159,6 +159,6 @@ class Verifier {
 
 } // namespace
 
-std::vector<std::string> verify_masks(const KernelPlan &plan) { return Verifier(plan).run(); }
+std::vector<std::string> verify_masks(const KernelPlan &plan) { return MaskVerifier(plan).run(); }
 
 } // namespace softcuda::warp

@@ -34,9 +34,9 @@ bool compares_integers(const ir::Value *condition) {
            std::ranges::any_of(i->operands, compares_integers);
 }
 
-class Verifier {
+class ProgressVerifier {
   public:
-    explicit Verifier(const KernelPlan &plan) : plan_(plan) {}
+    explicit ProgressVerifier(const KernelPlan &plan) : plan_(plan) {}
 
     std::vector<std::string> run() {
         for (std::size_t loop = 0; loop < plan_.loops.loops().size(); ++loop)
@@ -101,6 +101,8 @@ class Verifier {
 
 } // namespace
 
-std::vector<std::string> verify_progress(const KernelPlan &plan) { return Verifier(plan).run(); }
+std::vector<std::string> verify_progress(const KernelPlan &plan) {
+    return ProgressVerifier(plan).run();
+}
 
 } // namespace softcuda::warp

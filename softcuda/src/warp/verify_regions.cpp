@@ -10,14 +10,14 @@ namespace softcuda::warp {
 
 namespace {
 
-constexpr std::uint32_t kWalks = 8;
+constexpr std::uint32_t kRegionWalks = 8;
 
 using ir::Block;
 using ir::Opcode;
 
-class Verifier {
+class RegionVerifier {
   public:
-    explicit Verifier(const KernelPlan &plan) : plan_(plan) {}
+    explicit RegionVerifier(const KernelPlan &plan) : plan_(plan) {}
 
     std::vector<std::string> run() {
         for (std::size_t number = 1; number < plan_.regions.size(); ++number)
@@ -28,7 +28,7 @@ class Verifier {
             check_ends(region);
             check_warps(region);
         }
-        for (std::uint32_t seed = 1; plan_.has_regions() && seed <= kWalks && wrong_.empty();
+        for (std::uint32_t seed = 1; plan_.has_regions() && seed <= kRegionWalks && wrong_.empty();
              ++seed)
             if (std::string found = walk_warp(plan_, seed); !found.empty())
                 wrong_.push_back(std::move(found));
@@ -98,6 +98,8 @@ class Verifier {
 
 } // namespace
 
-std::vector<std::string> verify_regions(const KernelPlan &plan) { return Verifier(plan).run(); }
+std::vector<std::string> verify_regions(const KernelPlan &plan) {
+    return RegionVerifier(plan).run();
+}
 
 } // namespace softcuda::warp

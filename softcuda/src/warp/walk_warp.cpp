@@ -29,11 +29,11 @@ constexpr std::size_t kMostInstructions = 1 << 15; ///< a warp may stay in a loo
 constexpr std::uint32_t kUndefined = ~std::uint32_t{0};
 constexpr std::uint32_t kLost = kUndefined - 1; ///< of an earlier region, and not loaded
 
-using Steps = std::array<std::uint32_t, kLanes>; ///< by lane
+using LaneSteps = std::array<std::uint32_t, kLanes>; ///< by lane
 
 /// The state that a warp loses at a barrier.
 struct Memory {
-    std::vector<Steps> values;                       ///< by Value::id
+    std::vector<LaneSteps> values;                   ///< by Value::id
     std::vector<std::optional<std::uint32_t>> masks; ///< by Block::id
     std::vector<std::uint32_t> arrivals;             ///< by Block::id
 };
@@ -44,9 +44,9 @@ template <typename Body> void for_lanes(std::uint32_t lanes, Body body) {
             body(lane);
 }
 
-class Walk {
+class WarpWalk {
   public:
-    Walk(const KernelPlan &plan, std::uint32_t seed)
+    WarpWalk(const KernelPlan &plan, std::uint32_t seed)
         : plan_(plan), random_(seed), warp_(random_() % plan.launch.warps()),
           wanted_(plan.function.value_count(), all(kUndefined)), now_(empty(kUndefined)),
           kept_(empty(kLost)) {
@@ -73,8 +73,8 @@ class Walk {
     }
 
   private:
-    static Steps all(std::uint32_t step) {
-        Steps steps{};
+    static LaneSteps all(std::uint32_t step) {
+        LaneSteps steps{};
         steps.fill(step);
         return steps;
     }
@@ -259,7 +259,7 @@ class Walk {
     void use(const Value *value, std::uint32_t lanes, const Instruction &by) {
         if (value->constant || is_rematerialized(value) || is_recomputed(plan_, value))
             return;
-        const Steps &held = now_.values[value->id];
+        const LaneSteps &held = now_.values[value->id];
         const bool own = plan_.divergence.of(value).divergent();
         for_lanes(lanes, [&](unsigned lane) {
             const std::uint32_t wanted = wanted_[value->id][lane];
@@ -279,13 +279,15 @@ class Walk {
     std::size_t ran_ = 0; ///< number of executed instructions
     unsigned region_ = 0;
     std::array<const Block *, kLanes> stands_at_{}; ///< the next block of each lane
-    std::vector<Steps> wanted_;                     ///< by Value::id
+    std::vector<LaneSteps> wanted_;                 ///< by Value::id
     Memory now_, kept_;
     std::string wrong_;
 };
 
 } // namespace
 
-std::string walk_warp(const KernelPlan &plan, std::uint32_t seed) { return Walk(plan, seed).run(); }
+std::string walk_warp(const KernelPlan &plan, std::uint32_t seed) {
+    return WarpWalk(plan, seed).run();
+}
 
 } // namespace softcuda::warp

@@ -1,6 +1,7 @@
 """./run starts a program as if the user had started it: arguments, folder, input and exit status."""
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -70,7 +71,7 @@ def test_nothing_is_written_in_the_source_tree():
 
 
 def test_start_costs_little():
-    """The best time of several starts, because the machine may be busy; 50 ms is the aim."""
+    """The best time of several starts, because the machine may be busy; a start takes 50 ms on an idle machine."""
     times = []
     for _ in range(10):
         start = time.perf_counter()
@@ -98,15 +99,71 @@ def test_python_that_is_not_there_is_named(tmp_path):
     assert f"'{tmp_path}/bin/python' is not there" in done.stderr
 
 
+def bash(commands):
+    """Bash with the functions of tools/setup.sh."""
+    words = [
+        "/bin/bash",
+        "-c",
+        f"root={ROOT}; source {ROOT}/tools/setup.sh; {commands}",
+    ]
+    return subprocess.run(words, capture_output=True, text=True)
+
+
 def setup(commands):
-    """The output of bash for commands of tools/setup.sh."""
-    done = subprocess.run(
-        ["/bin/bash", "-c", f"root={ROOT}; source {ROOT}/tools/setup.sh; {commands}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    """The output of such commands, which must succeed."""
+    done = bash(commands)
+    done.check_returncode()
     return done.stdout.strip()
+
+
+def test_a_failed_step_shows_the_end_of_the_log(tmp_path):
+    """The command, the last lines of its output, and the path of the whole log."""
+    log = tmp_path / "log"
+    log.write_text("older\n" * 50)
+    failing = (
+        f"log={log}; logged sh -c 'for i in $(seq 1 40); do echo line $i; done; exit 3'"
+    )
+    done = bash(failing)
+    assert done.returncode == 1
+    assert "pycuda: error: this failed: sh -c" in done.stderr
+    assert "line 40\n" in done.stderr and "line 9\n" not in done.stderr
+    assert f"the full log is {log}" in done.stderr
+    assert "line 1\n" in log.read_text()
+
+
+@pytest.mark.parametrize("has_apt", [True, False])
+def test_a_system_package_that_cannot_be_installed_is_named(tmp_path, has_apt):
+    """A user without the rights gets the command to type."""
+    if has_apt:
+        (tmp_path / "apt-get").write_text("#!/bin/sh\nexit 100\n")
+        (tmp_path / "apt-get").chmod(0o755)
+    done = bash(
+        f"log={tmp_path}/log; PATH={tmp_path}; packages_message 'ninja-build llvm-19-dev'"
+    )
+    assert done.returncode == 1
+    command = "sudo apt-get update && sudo apt-get install -y --no-install-recommends ninja-build llvm-19-dev"
+    assert (command in done.stderr) is has_apt
+    assert ("the names are Debian's" in done.stderr) is not has_apt
+    assert "PYCUDA_SOFTCUDA=OFF builds without LLVM" in done.stderr
+
+
+def test_help_lists_each_setting():
+    """The settings that docs/installing.md and the user guide name are in the text."""
+    text = run("--help").stdout
+    pages = [
+        ROOT / "README.md",
+        ROOT / "docs/installing.md",
+        ROOT / "docs/user_guide.md",
+    ]
+    named = set(
+        re.findall(
+            r"`((?:PYCUDA|SOFTCUDA)_[A-Z_]+)=",
+            "".join(page.read_text() for page in pages),
+        )
+    )
+    assert len(named) > 5
+    for name in named:
+        assert re.search(rf"^  {name}\b", text, re.M), name
 
 
 def test_an_example_brings_the_list_of_its_folder(tmp_path):

@@ -12,8 +12,8 @@ namespace pycuda::detail {
 
 /// Copies with stores that bypass the caches, where the processor has such stores. The reader then
 /// reads memory, and a core need not read a cache line before it overwrites the line. Twice as fast
-/// as memcpy() with eight cores of x86-64. `to` is aligned to 16 bytes. The stores come before all
-/// later stores of this thread.
+/// as memcpy() with eight cores of x86-64. `to` is aligned to 16 bytes. A later store of this
+/// thread that releases comes after the copy.
 inline void copy_past_caches(std::byte *to, const std::byte *from, std::size_t bytes) {
     std::size_t done = 0;
 #if defined(__SSE2__)

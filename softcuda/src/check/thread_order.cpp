@@ -2,6 +2,7 @@
 #include "check/thread_order.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 namespace softcuda::check {
@@ -147,8 +148,11 @@ void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address, std::uint32_
 }
 
 void BlockOrder::release(std::uint32_t warp, std::uint64_t address) {
-    if (may_release(warp, true))
-        places_.get(address).release(block_, warps_[warp]);
+    if (!may_release(warp, true))
+        return;
+    places_.get(address).release(block_, warps_[warp]);
+    // Who sees the value that the kernel stores next must find the release.
+    std::atomic_thread_fence(std::memory_order_release);
 }
 
 void BlockOrder::meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t all) {

@@ -196,8 +196,12 @@ TARGET_FOLDERS = {
     "core/src/target",
 }
 PROCESSOR = re.compile(
-    r"\b(__x86_64__|__aarch64__|__SSE\w*|__AVX\w*|__ARM\w*|_mm\d*_\w+|__builtin_(ia32|aarch64)_\w+|target_clones"
-    r"|gregs|uc_mcontext|[ixe]mmintrin\.h|Intrinsics(X86|AArch64)\.h|x86_(avx|sse)\w*|aarch64_\w+|arm_neon\.h|stmxcsr|ldmxcsr|fpcr|cpuid)\b"
+    r"\b(__x86_64(__)?|__amd64(__)?|__i386(__)?|__aarch64__|__SSE\w*|__AVX\w*|__ARM\w*|_mm\d*_\w+|target_clones"
+    r"|__builtin_(ia32|aarch64|cpu)_\w+|v(ld|st)\d+q?_[usf]\d+|_*rdtscp?|cntvct_el0"
+    r"|gregs|uc_mcontext|[a-z]mmintrin\.h|x86intrin\.h|cpuid\.h|Intrinsics(X86|AArch64)\.h"
+    r"|x86_(avx|sse)\w*|aarch64_\w+|arm_(neon|sve)\.h|stmxcsr|ldmxcsr|fpcr|cpuid)\b"
+    # LLVM's names of features and options
+    r"|\"(\+fma|[+-]?(avx\w*|sse\d\w*|f16c|bmi2?|neon|sve2?|lse))[\",]|\"[\w-]*(x86|aarch64)-[a-z-]+\""
 )
 
 # What no C++ file of the library may say, except for the files named: a pattern, the files, the rule.

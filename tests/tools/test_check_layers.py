@@ -146,6 +146,21 @@ def test_correct_files_pass(tmp_path):
             "// bad.cpp -- a test.\n#include <llvm/IR/IntrinsicsX86.h>\n",
             "softcuda/src/jit/bad.cpp:2: IntrinsicsX86.h is for core/src/target",
         ),
+        (
+            "softcuda/src/jit/bad.cpp",
+            '// bad.cpp -- a test.\nbool wide = has("+avx512f");\n',
+            'softcuda/src/jit/bad.cpp:2: "+avx512f" is for core/src/target',
+        ),
+        (
+            "softcuda/src/jit/bad.cpp",
+            '// bad.cpp -- a test.\nauto option = "disable-x86-domain-reassignment";\n',
+            'bad.cpp:2: "disable-x86-domain-reassignment" is for core/src/target',
+        ),
+        (
+            "core/src/bad.cpp",
+            "// bad.cpp -- a test.\nauto now = __rdtsc();\n",
+            "core/src/bad.cpp:2: __rdtsc is for core/src/target",
+        ),
         ("python/pycuda/bad.py", "import numpy\n", "a module needs a docstring"),
         (
             "python/pycuda/arrays/shapes/bad.py",

@@ -41,13 +41,12 @@ void initialize_llvm() {
         set_option("grow-region-complexity-budget", "500");
         // It hardly improves addresses of whole warps, and takes a twelfth of the compile time.
         set_option("disable-lsr", "true");
-        // It changes no code of the kernels that were tried, and takes up to 4 per cent of the
-        // time.
-        set_option("disable-x86-domain-reassignment", "true");
         // The number of memory accesses across which the schedulers may move another access
         // (default 1000): each is an edge of their graphs, even if a basic block has thousands of
         // accesses.
         set_option("dag-maps-huge-region", "200");
+        for (const std::string_view name : target::generator_options())
+            set_option(name, "true");
     });
 }
 

@@ -1,4 +1,4 @@
-// host_features.h -- what this machine's processor can do beyond what LLVM finds.
+// host_features.h -- what LLVM must be told about this machine's processor.
 #pragma once
 
 #include <span>
@@ -9,5 +9,8 @@ namespace softcuda::target {
 /// LLVM's names of features that this processor has. LLVM finds features on ARM in a file of the
 /// system, which an emulator of one program does not show; the system tells them the program, too.
 [[nodiscard]] std::span<const std::string_view> more_host_features();
+
+/// LLVM's options for code of this kind of processor that are on.
+[[nodiscard]] std::span<const std::string_view> generator_options();
 
 } // namespace softcuda::target

@@ -13,4 +13,6 @@ std::span<const std::string_view> more_host_features() {
     return {};
 }
 
+std::span<const std::string_view> generator_options() { return {}; }
+
 } // namespace softcuda::target

@@ -13,7 +13,7 @@ set(_folder ${CMAKE_CURRENT_LIST_DIR}/old_glibc)
 set(_stubs ${CMAKE_BINARY_DIR}/glibc-${PYCUDA_GLIBC})
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
 add_custom_command(OUTPUT ${_stubs}/libc.so
-  COMMAND ${Python_EXECUTABLE} ${_folder}/make_stubs.py ${PYCUDA_GLIBC} ${_stubs}
+  COMMAND ${Python_EXECUTABLE} ${_folder}/make_stubs.py ${PYCUDA_GLIBC} ${_stubs} ${CMAKE_CXX_COMPILER}
   DEPENDS ${_folder}/make_stubs.py
   COMMENT "Making stubs of glibc ${PYCUDA_GLIBC}" VERBATIM)
 add_custom_target(glibc_stubs DEPENDS ${_stubs}/libc.so)

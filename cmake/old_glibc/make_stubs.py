@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Make libraries to link against, with only the symbols of an older glibc.
 
-    make_stubs.py VERSION FOLDER        e.g. make_stubs.py 2.28 build/glibc-2.28
+    make_stubs.py VERSION FOLDER [COMPILER]        e.g. make_stubs.py 2.28 build/glibc-2.28
 
+COMPILER is a C or C++ compiler, by default cc; the stubs are for the processor for which it compiles.
 glibc never drops a symbol: a newer one has all versions of all symbols of an older one. So the
 older one's table of symbols is this machine's without the versions after VERSION. For a symbol
 with several versions the newest remaining one is the one that programs were linked to then.
@@ -13,7 +14,7 @@ to another library.
 
 The libraries in FOLDER have these symbols and no code. A library that is linked with
 `-L FOLDER` needs nothing that glibc VERSION does not have: a missing symbol is an error of the
-linker. Needs a C compiler and readelf, and x86-64.
+linker. Needs readelf.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ LIBRARIES = {
     "pthread": "libpthread.so.0",
     "dl": "libdl.so.2",
     "rt": "librt.so.1",
-    "ld": "ld-linux-x86-64.so.2",
     "gcc_s": "libgcc_s.so.1",
 }
+LOADERS = {"x86_64": "ld-linux-x86-64.so.2", "aarch64": "ld-linux-aarch64.so.1"}
 NEWEST_GCC = (7, 0, 0)  # symbols of later ones are also in libgcc.a
 # Symbols of a library that are in an archive next to it, such as atexit().
 ARCHIVES = {"c": "libc_nonshared.a", "gcc_s": "libgcc.a"}
@@ -108,17 +109,29 @@ def version_script(symbols: list[Symbol]) -> str:
     )
 
 
-def path_of(library: str) -> str:
-    """The path at which the C compiler finds a library of this machine."""
-    command = ["cc", f"-print-file-name={library}"]
-    return subprocess.run(
-        command, check=True, capture_output=True, text=True
-    ).stdout.strip()
+def output_of(*command: str | Path) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def make_stub(library: str, newest: tuple[int, ...], folder: Path) -> None:
-    command = ["readelf", "-W", "--dyn-syms", path_of(library)]
-    table = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def path_of(library: str, compiler: str) -> str:
+    """The path at which the compiler finds a library."""
+    return output_of(compiler, f"-print-file-name={library}").strip()
+
+
+def loader_of(compiler: str) -> str:
+    """The name of the dynamic loader on the compiler's processor."""
+    processor = output_of(compiler, "-dumpmachine").split("-")[0]
+    if processor not in LOADERS:
+        raise SystemExit(
+            f"make_stubs.py: {compiler} compiles for {processor}, not for {' or '.join(LOADERS)}"
+        )
+    return LOADERS[processor]
+
+
+def make_stub(
+    library: str, newest: tuple[int, ...], folder: Path, compiler: str
+) -> None:
+    table = output_of("readelf", "-W", "--dyn-syms", path_of(library, compiler))
     symbols = symbols_until(table, newest)
     with tempfile.TemporaryDirectory() as temporary:
         source, script = Path(temporary, "stub.s"), Path(temporary, "stub.map")
@@ -128,26 +141,30 @@ def make_stub(library: str, newest: tuple[int, ...], folder: Path) -> None:
         if symbols:
             options.append(f"-Wl,--version-script={script}")
         subprocess.run(
-            ["cc", "-shared", "-nostdlib", *options, "-o", folder / library, source],
+            [
+                *(compiler, "-shared", "-nostdlib", *options),
+                *("-o", folder / library, source),
+            ],
             check=True,
         )
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 2 or not re.fullmatch(r"2\.\d+", arguments[0]):
+    if len(arguments) not in (2, 3) or not re.fullmatch(r"2\.\d+", arguments[0]):
         print(__doc__, file=sys.stderr)
         return 2
     newest, folder = parse_version(arguments[0]), Path(arguments[1]).resolve()
+    compiler = arguments[2] if len(arguments) == 3 else "cc"
+    libraries = {**LIBRARIES, "ld": loader_of(compiler)}
     folder.mkdir(parents=True, exist_ok=True)
-    for name, library in LIBRARIES.items():
-        make_stub(library, newest, folder)
+    for name, library in libraries.items():
+        make_stub(library, newest, folder, compiler)
         link = folder / f"lib{name}.so"
         link.unlink(missing_ok=True)
         if archive := ARCHIVES.get(name):
-            loader = folder / LIBRARIES["ld"]
-            link.write_text(
-                f"GROUP ( {folder / library} {path_of(archive)} AS_NEEDED ( {loader} ) )\n"
-            )
+            paths = f"{folder / library} {path_of(archive, compiler)}"
+            loader = folder / libraries["ld"]
+            link.write_text(f"GROUP ( {paths} AS_NEEDED ( {loader} ) )\n")
         else:
             link.symlink_to(library)
     return 0

@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/random.h>
@@ -21,13 +22,6 @@
 #include <unistd.h>
 
 extern "C" {
-
-// The functions that stat() and similar functions called before 2.33; the first argument is the
-// structure's version.
-int __xstat(int version, const char *path, struct stat *result);
-int __lxstat(int version, const char *path, struct stat *result);
-int __fxstat(int version, int descriptor, struct stat *result);
-int __fxstatat(int version, int folder, const char *path, struct stat *result, int flags);
 
 // ---- 2.30
 
@@ -77,26 +71,32 @@ char __libc_single_threaded = 0;
 
 // ---- 2.33
 
-static constexpr int stat_version = 1; // of x86-64, which has only this one
+// The kernel's structure is that of 64-bit programs. The functions that were called before take a
+// version of it, which differs between processors.
+static int kernel_stat(int folder, const char *path, void *result, int flags) {
+    return static_cast<int>(syscall(SYS_newfstatat, folder, path, result, flags));
+}
 
-int stat(const char *path, struct stat *result) { return __xstat(stat_version, path, result); }
-int lstat(const char *path, struct stat *result) { return __lxstat(stat_version, path, result); }
+int stat(const char *path, struct stat *result) { return kernel_stat(AT_FDCWD, path, result, 0); }
+int lstat(const char *path, struct stat *result) {
+    return kernel_stat(AT_FDCWD, path, result, AT_SYMLINK_NOFOLLOW);
+}
 int fstat(int descriptor, struct stat *result) {
-    return __fxstat(stat_version, descriptor, result);
+    return static_cast<int>(syscall(SYS_fstat, descriptor, result));
 }
 int fstatat(int folder, const char *path, struct stat *result, int flags) {
-    return __fxstatat(stat_version, folder, path, result, flags);
+    return kernel_stat(folder, path, result, flags);
 }
 int stat64(const char *path, struct stat64 *result) {
-    return __xstat(stat_version, path, reinterpret_cast<struct stat *>(result));
+    return kernel_stat(AT_FDCWD, path, result, 0);
 }
 int lstat64(const char *path, struct stat64 *result) {
-    return __lxstat(stat_version, path, reinterpret_cast<struct stat *>(result));
+    return kernel_stat(AT_FDCWD, path, result, AT_SYMLINK_NOFOLLOW);
 }
 int fstat64(int descriptor, struct stat64 *result) {
-    return __fxstat(stat_version, descriptor, reinterpret_cast<struct stat *>(result));
+    return static_cast<int>(syscall(SYS_fstat, descriptor, result));
 }
-static_assert(sizeof(struct stat) == sizeof(struct stat64));
+static_assert(sizeof(struct stat) == sizeof(struct stat64) && sizeof(long) == 8);
 
 struct mallinfo old_mallinfo() __asm__("mallinfo"); // the header warns of this name
 

@@ -105,3 +105,52 @@ def test_bad_arguments_are_refused(tmp_path):
     command = [sys.executable, FOLDER / "make_stubs.py", "two", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2 and "VERSION" in done.stderr
+
+
+@pytest.mark.skipif(
+    not shutil.which("aarch64-linux-gnu-gcc"), reason="needs a cross compiler"
+)
+def test_stubs_for_another_processor(tmp_path):
+    compiler = "aarch64-linux-gnu-gcc"
+    make = [sys.executable, FOLDER / "make_stubs.py", "2.27", tmp_path, compiler]
+    subprocess.run(make, check=True)
+    source, library = tmp_path / "source.c", tmp_path / "library.so"
+    command = [compiler, "-shared", "-fPIC", "-w", "-L", tmp_path, "-Wl,-z,defs"]
+    command += ["-o", library, source]
+    source.write_text("int f(void) { return getpid(); }")
+    subprocess.run(command, check=True)
+    table = ["readelf", "-hW", "--dyn-syms", library]
+    shown = subprocess.run(table, check=True, capture_output=True, text=True).stdout
+    assert "AArch64" in shown and "getpid@GLIBC_2.17" in shown
+    source.write_text("int f(void) { return gettid(); }")
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0 and "gettid" in done.stderr
+
+
+@needs_linker
+@pytest.mark.skipif(not shutil.which("g++"), reason="needs a C++ compiler")
+def test_files_are_described_without_the_functions_of_a_new_glibc(tmp_path):
+    file, link_to_it = tmp_path / "file", tmp_path / "link"
+    file.write_bytes(bytes(12345))
+    link_to_it.symlink_to(file)
+    (tmp_path / "main.cpp").write_text("""
+    #include <cstdio>
+    #include <fcntl.h>
+    #include <sys/stat.h>
+    int main(int, char **names) {
+        struct stat a{}, b{}, c{}, d{}, e{};
+        const int failed = stat(names[2], &a) | lstat(names[2], &b) | fstat(open(names[1], 0), &c) |
+                           fstatat(AT_FDCWD, names[2], &d, AT_SYMLINK_NOFOLLOW);
+        const int missing = stat("missing", &e);
+        std::printf("%d %d %ld %d %ld %d", failed, missing, a.st_size, S_ISLNK(b.st_mode) != 0,
+                    c.st_size, S_ISLNK(d.st_mode) != 0);
+    }
+    """)
+    program = tmp_path / "program"
+    sources = [tmp_path / "main.cpp", FOLDER / "newer_functions.cpp"]
+    subprocess.run(["g++", "-std=c++20", "-o", program, *sources], check=True)
+    done = subprocess.run([program, file, link_to_it], capture_output=True, text=True)
+    assert done.stdout == "0 -1 12345 1 12345 1"
+    symbols = ["nm", "-C", program]
+    defined = subprocess.run(symbols, check=True, capture_output=True, text=True).stdout
+    assert " T stat\n" in defined and "__xstat" not in defined

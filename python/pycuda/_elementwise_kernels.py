@@ -14,6 +14,7 @@ New programs write ``x ** 2``, or an :class:`pycuda.elementwise.ElementwiseKerne
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,42 +24,6 @@ from pycuda._c_types import Argument, ScalarArg, VectorArg, dtype_to_ctype
 from pycuda._kernel_arguments import parse_arguments
 from pycuda.compiler import SourceModule
 from pycuda.tools import context_dependent_memoize
-
-__all__ = [
-    "get_arange_kernel",
-    "get_axpbyz_kernel",
-    "get_axpbz_kernel",
-    "get_binary_func_kernel",
-    "get_binary_func_scalar_kernel",
-    "get_binary_minmax_kernel",
-    "get_binary_op_kernel",
-    "get_conj_kernel",
-    "get_copy_kernel",
-    "get_elwise_kernel",
-    "get_elwise_kernel_and_types",
-    "get_elwise_module",
-    "get_elwise_range_module",
-    "get_fill_kernel",
-    "get_fmod_kernel",
-    "get_frexp_kernel",
-    "get_if_positive_kernel",
-    "get_imag_kernel",
-    "get_ldexp_kernel",
-    "get_linear_combination_kernel",
-    "get_logical_not_kernel",
-    "get_modf_kernel",
-    "get_pow_array_kernel",
-    "get_pow_kernel",
-    "get_put_kernel",
-    "get_rdivide_elwise_kernel",
-    "get_real_kernel",
-    "get_reverse_kernel",
-    "get_scalar_op_kernel",
-    "get_take_kernel",
-    "get_take_put_kernel",
-    "get_unary_func_kernel",
-    "get_where_kernel",
-]
 
 _SOURCE = """
 #include <pycuda-complex.hpp>
@@ -197,13 +162,6 @@ def _element(name: str, is_scalar: bool) -> str:
 
 
 @context_dependent_memoize
-def get_copy_kernel(dtype_dest, dtype_src):
-    """(dest, src): ``dest[i] = src[i]``"""
-    arguments = _vectors(dest=dtype_dest, src=dtype_src)
-    return get_elwise_kernel(arguments, "dest[i] = src[i]", "copy")
-
-
-@context_dependent_memoize
 def get_put_kernel(dtype, idx_dtype, vec_count=1):
     """(idx, dest0 ..., src0 ...): ``dest0[idx[i]] = src0[i]``, and so on for ``vec_count`` pairs"""
     numbers = range(vec_count)
@@ -308,14 +266,6 @@ def get_axpbyz_kernel(dtype_x, dtype_y, dtype_z, x_is_scalar=False, y_is_scalar=
 
 
 @context_dependent_memoize
-def get_axpbz_kernel(dtype_x, dtype_z):
-    """(a, x, b, z): ``z[i] = a * x[i] + b``"""
-    x, z = _vectors(x=dtype_x, z=dtype_z)
-    arguments = [_scalar("a", dtype_z), x, _scalar("b", dtype_z), z]
-    return get_elwise_kernel(arguments, "z[i] = a * x[i] + b", "axpb")
-
-
-@context_dependent_memoize
 def get_binary_op_kernel(
     dtype_x, dtype_y, dtype_z, operator, x_is_scalar=False, y_is_scalar=False
 ):
@@ -323,15 +273,6 @@ def get_binary_op_kernel(
     x, y = _element("x", x_is_scalar), _element("y", y_is_scalar)
     arguments = _vectors(x=dtype_x, y=dtype_y, z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {x} {operator} {y}", "binary_op")
-
-
-@context_dependent_memoize
-def get_rdivide_elwise_kernel(dtype_x, dtype_z):
-    """(x, y, z) with a number y: ``z[i] = y / x[i]``"""
-    x, z = _vectors(x=dtype_x, z=dtype_z)
-    return get_elwise_kernel(
-        [x, _scalar("y", dtype_z), z], "z[i] = y / x[i]", "rdivide"
-    )
 
 
 @context_dependent_memoize
@@ -344,82 +285,19 @@ def get_binary_func_kernel(
     return get_elwise_kernel(arguments, f"z[i] = {func}({x}, {y})", f"{func}_kernel")
 
 
-@context_dependent_memoize
-def get_binary_func_scalar_kernel(func, dtype_x, dtype_y, dtype_z):
-    """(x, y, z) with a number y: ``z[i] = func(x[i], y)``"""
-    x, z = _vectors(x=dtype_x, z=dtype_z)
-    arguments = [x, _scalar("y", dtype_y), z]
-    return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y)", f"{func}_kernel")
-
-
 def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, use_scalar):
     """(x, y, z), y a number with ``use_scalar``: ``func`` is "min" or "max"."""
     if func not in ("min", "max"):
         raise ValueError(f'func must be "min" or "max", not {func!r}')
     if np.dtype(dtype_z).kind == "f":
         func = f"f{func}"
-    make = get_binary_func_scalar_kernel if use_scalar else get_binary_func_kernel
+    make = globals()[f"get_binary_func_{'scalar_' if use_scalar else ''}kernel"]
     return make(func, dtype_x, dtype_y, dtype_z)
-
-
-@context_dependent_memoize
-def get_fill_kernel(dtype):
-    """(a, z): ``z[i] = a``"""
-    arguments = [_scalar("a", dtype), *_vectors(z=dtype)]
-    return get_elwise_kernel(arguments, "z[i] = a", "fill")
-
-
-@context_dependent_memoize
-def get_reverse_kernel(dtype):
-    """(y, z): ``z[i] = y[n - 1 - i]``"""
-    return get_elwise_kernel(
-        _vectors(y=dtype, z=dtype), "z[i] = y[n - 1 - i]", "reverse"
-    )
-
-
-def _part_kernel(part, dtype, result):
-    arguments = _vectors(y=dtype, z=result)
-    return get_elwise_kernel(arguments, f"z[i] = pycuda::{part}(y[i])", part)
-
-
-@context_dependent_memoize
-def get_real_kernel(dtype, real_dtype):
-    """(y, z): ``z[i] = real(y[i])``"""
-    return _part_kernel("real", dtype, real_dtype)
-
-
-@context_dependent_memoize
-def get_imag_kernel(dtype, real_dtype):
-    """(y, z): ``z[i] = imag(y[i])``"""
-    return _part_kernel("imag", dtype, real_dtype)
-
-
-@context_dependent_memoize
-def get_conj_kernel(dtype, conj_dtype):
-    """(y, z): ``z[i] = conj(y[i])``"""
-    return _part_kernel("conj", dtype, conj_dtype)
-
-
-@context_dependent_memoize
-def get_arange_kernel(dtype):
-    """(z, start, step): ``z[i] = start + i * step``"""
-    ctype = dtype_to_ctype(dtype)
-    arguments = [*_vectors(z=dtype), _scalar("start", dtype), _scalar("step", dtype)]
-    return get_elwise_kernel(arguments, f"z[i] = start + ({ctype})i * step", "arange")
 
 
 def _pow_of(*dtypes) -> str:
     kinds = {np.dtype(dtype).kind for dtype in dtypes}
     return "pycuda::pow" if "c" in kinds else "pow"
-
-
-@context_dependent_memoize
-def get_pow_kernel(dtype):
-    """(value, y, z): ``z[i] = pow(y[i], value)``"""
-    arguments = [_scalar("value", dtype), *_vectors(y=dtype, z=dtype)]
-    return get_elwise_kernel(
-        arguments, f"z[i] = {_pow_of(dtype)}(y[i], value)", "pow_method"
-    )
 
 
 @context_dependent_memoize
@@ -436,76 +314,70 @@ def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array)
 
 
 @context_dependent_memoize
-def get_fmod_kernel():
-    """(arg, mod, z) of float: ``z[i] = fmod(arg[i], mod[i])``"""
-    arguments = "float *arg, float *mod, float *z"
-    return get_elwise_kernel(arguments, "z[i] = fmod(arg[i], mod[i])", "fmod_kernel")
-
-
-@context_dependent_memoize
-def get_modf_kernel():
-    """(x, intpart, fracpart) of float"""
-    arguments = "float *x, float *intpart, float *fracpart"
-    return get_elwise_kernel(
-        arguments, "fracpart[i] = modf(x[i], &intpart[i])", "modf_kernel"
-    )
-
-
-@context_dependent_memoize
-def get_frexp_kernel():
-    """(x, significand, exponent) of float"""
-    return get_elwise_kernel(
-        "float *x, float *significand, float *exponent",
-        "int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power",
-        "frexp_kernel",
-    )
-
-
-@context_dependent_memoize
-def get_ldexp_kernel():
-    """(sig, expt, z) of float: ``z[i] = ldexp(sig[i], int(expt[i]))``"""
-    arguments = "float *sig, float *expt, float *z"
-    return get_elwise_kernel(
-        arguments, "z[i] = ldexp(sig[i], int(expt[i]))", "ldexp_kernel"
-    )
-
-
-@context_dependent_memoize
 def get_unary_func_kernel(func_name, in_dtype, out_dtype=None):
     """(y, z): ``z[i] = func_name(y[i])``"""
     arguments = _vectors(y=in_dtype, z=in_dtype if out_dtype is None else out_dtype)
     return get_elwise_kernel(arguments, f"z[i] = {func_name}(y[i])", "unary_func")
 
 
-def _choice_kernel(comparison, crit_dtype, dtype, name):
-    arguments = _vectors(crit=crit_dtype, then_=dtype, else_=dtype, result=dtype)
-    operation = f"result[i] = crit[i] {comparison} 0 ? then_[i] : else_[i]"
-    return get_elwise_kernel(arguments, operation, name)
+# get_<name>_kernel(parameters): the kernel's arguments, "*" before vectors, each with its type or with the parameter that
+# is its type; the statement, with texts of parameters in braces; the kernel's name.
+_KERNELS = (
+    ("arange", "dtype", "*z:dtype start:dtype step:dtype", "z[i] = start + ({dtype})i * step", "arange"),
+    ("axpbz", "dtype_x dtype_z", "a:dtype_z *x:dtype_x b:dtype_z *z:dtype_z", "z[i] = a * x[i] + b", "axpb"),
+    ("binary_func_scalar", "func dtype_x dtype_y dtype_z", "*x:dtype_x y:dtype_y *z:dtype_z", "z[i] = {func}(x[i], y)", "{func}_kernel"),
+    ("conj", "dtype conj_dtype", "*y:dtype *z:conj_dtype", "z[i] = pycuda::conj(y[i])", "conj"),
+    ("copy", "dtype_dest dtype_src", "*dest:dtype_dest *src:dtype_src", "dest[i] = src[i]", "copy"),
+    ("fill", "dtype", "a:dtype *z:dtype", "z[i] = a", "fill"),
+    ("fmod", "", "*arg:f *mod:f *z:f", "z[i] = fmod(arg[i], mod[i])", "fmod_kernel"),
+    ("frexp", "", "*x:f *significand:f *exponent:f", "int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power", "frexp_kernel"),
+    ("if_positive", "crit_dtype dtype", "*crit:crit_dtype *then_:dtype *else_:dtype *result:dtype", "result[i] = crit[i] > 0 ? then_[i] : else_[i]", "if_positive"),
+    ("imag", "dtype real_dtype", "*y:dtype *z:real_dtype", "z[i] = pycuda::imag(y[i])", "imag"),
+    ("ldexp", "", "*sig:f *expt:f *z:f", "z[i] = ldexp(sig[i], int(expt[i]))", "ldexp_kernel"),
+    ("logical_not", "dtype_x dtype_out", "*x:dtype_x *out:dtype_out", "out[i] = x[i] == 0", "logical_not"),
+    ("modf", "", "*x:f *intpart:f *fracpart:f", "fracpart[i] = modf(x[i], &intpart[i])", "modf_kernel"),
+    ("pow", "dtype", "value:dtype *y:dtype *z:dtype", "z[i] = {pow}(y[i], value)", "pow_method"),
+    ("rdivide_elwise", "dtype_x dtype_z", "*x:dtype_x y:dtype_z *z:dtype_z", "z[i] = y / x[i]", "rdivide"),
+    ("real", "dtype real_dtype", "*y:dtype *z:real_dtype", "z[i] = pycuda::real(y[i])", "real"),
+    ("reverse", "dtype", "*y:dtype *z:dtype", "z[i] = y[n - 1 - i]", "reverse"),
+    ("scalar_op", "dtype_x dtype_a dtype_y operator", "*x:dtype_x a:dtype_a *y:dtype_y", "y[i] = x[i] {operator} a", "scalarop_kernel"),
+    ("where", "crit_dtype dtype", "*crit:crit_dtype *then_:dtype *else_:dtype *result:dtype", "result[i] = crit[i] != 0 ? then_[i] : else_[i]", "if_positive"),
+)  # fmt: skip
 
 
-@context_dependent_memoize
-def get_if_positive_kernel(crit_dtype, dtype):
-    """Make the kernel ``result[i] = crit[i] > 0 ? then_[i] : else_[i]``; arguments: crit, ``then_``, ``else_``, result."""
-    return _choice_kernel(">", crit_dtype, dtype, "if_positive")
+def _maker(name, parameters, arguments, operation, kernel):
+    """``get_<name>_kernel`` of a row of the table."""
+    words = parameters.split()
+    signature = inspect.Signature(
+        [inspect.Parameter(one, inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in words]
+    )  # fmt: skip
+    declared = [one.partition(":")[::2] for one in arguments.split()]
+
+    @context_dependent_memoize
+    def make(*given):
+        values = dict(zip(words, given, strict=True))
+        types = {word: values[word] for word in words if "dtype" in word}
+        texts = {**values, **{word: dtype_to_ctype(one) for word, one in types.items()}}
+        texts["pow"] = _pow_of(*types.values())
+        return get_elwise_kernel(
+            [
+                (VectorArg if one.startswith("*") else ScalarArg)(np.dtype(types.get(kind, kind)), one.lstrip("*"))
+                for one, kind in declared
+            ],
+            operation.format(**texts),
+            kernel.format(**texts),
+        )  # fmt: skip
+
+    def function(*given, **keywords):
+        return make(*signature.bind(*given, **keywords).args)
+
+    function.__name__ = function.__qualname__ = f"get_{name}_kernel"
+    function.__signature__ = signature
+    names = ", ".join(one.lstrip("*") for one, _ in declared)
+    function.__doc__ = f"Make the kernel ``{operation}``; arguments: {names}."
+    return function
 
 
-@context_dependent_memoize
-def get_where_kernel(crit_dtype, dtype):
-    """Make the kernel ``result[i] = crit[i] != 0 ? then_[i] : else_[i]``; arguments: crit, ``then_``, ``else_``, result."""
-    return _choice_kernel("!=", crit_dtype, dtype, "if_positive")
-
-
-@context_dependent_memoize
-def get_scalar_op_kernel(dtype_x, dtype_a, dtype_y, operator):
-    """(x, a, y): ``y[i] = x[i] <operator> a``"""
-    x, y = _vectors(x=dtype_x, y=dtype_y)
-    return get_elwise_kernel(
-        [x, _scalar("a", dtype_a), y], f"y[i] = x[i] {operator} a", "scalarop_kernel"
-    )
-
-
-@context_dependent_memoize
-def get_logical_not_kernel(dtype_x, dtype_out):
-    """(x, out): ``out[i] = x[i] == 0``"""
-    arguments = _vectors(x=dtype_x, out=dtype_out)
-    return get_elwise_kernel(arguments, "out[i] = x[i] == 0", "logical_not")
+for _row in _KERNELS:
+    globals()[f"get_{_row[0]}_kernel"] = _maker(*_row)
+__all__ = [name for name in globals() if name.startswith("get_")]

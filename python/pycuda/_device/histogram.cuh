@@ -3,46 +3,13 @@
 // Defined before this file: using T, the type of the elements; constexpr bool uniform.
 #pragma once
 
-struct Bins {
-    const double *edges;
-    long long count;
-};
-
-// The bin of an element, or -1.
-__device__ long long bin_of(T value, const Bins &bins) {
-    if (bins.edges == nullptr)
-        return static_cast<long long>(value);
-    const double x = static_cast<double>(value);
-    const double first = bins.edges[0], last = bins.edges[bins.count];
-    if (!(x >= first && x <= last))
-        return -1;
-    if constexpr (uniform) {
-        const double at = (x - first) / (last - first) * bins.count;
-        long long bin = static_cast<long long>(at);
-        bin = bin < bins.count - 1 ? bin : bins.count - 1;
-        if (x < bins.edges[bin])
-            --bin;
-        else if (bin != bins.count - 1 && x >= bins.edges[bin + 1])
-            ++bin;
-        return bin;
-    } else {
-        long long low = 0, high = bins.count - 1; // the last one whose edge is not greater
-        while (low < high) {
-            const long long middle = (low + high + 1) / 2;
-            if (bins.edges[middle] <= x)
-                low = middle;
-            else
-                high = middle - 1;
-        }
-        return low;
-    }
-}
+#include "bins.cuh"
 
 extern "C" __global__ void __launch_bounds__(256)
     find(const T *values, long long n, long long *found, const double *edges, long long count) {
     const long long i = blockIdx.x * 256ll + threadIdx.x;
     if (i < n)
-        found[i] = bin_of(values[i], Bins{edges, count});
+        found[i] = bin_of(values[i], Bins{edges, count}, uniform);
 }
 
 // For a grid of boxes: appends the number along one more axis to the numbers of the boxes, in C
@@ -54,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(256)
     if (i >= n)
         return;
     const T value = *reinterpret_cast<const T *>(reinterpret_cast<const char *>(values) + i * step);
-    const long long bin = bin_of(value, Bins{edges, count});
+    const long long bin = bin_of(value, Bins{edges, count}, uniform);
     const long long before = is_first ? 0 : found[i];
     found[i] = bin < 0 || before < 0 ? -1 : before * count + bin;
 }
@@ -63,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(256)
     count_in_memory(const T *values, long long n, unsigned long long *counts, const double *edges,
                     long long count) {
     for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
-        const long long bin = bin_of(values[i], Bins{edges, count});
+        const long long bin = bin_of(values[i], Bins{edges, count}, uniform);
         if (bin >= 0)
             atomicAdd(counts + bin, 1ull);
     }
@@ -79,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(1)
     unsigned long long *own = counts + blockIdx.x * count;
 #pragma unroll 4
     for (long long i = first; i < last; ++i) {
-        const long long bin = bin_of(values[i], Bins{edges, count});
+        const long long bin = bin_of(values[i], Bins{edges, count}, uniform);
         if (bin >= 0)
             ++own[bin];
     }
@@ -93,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(256)
         own[bin] = 0;
     __syncthreads();
     for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
-        const long long bin = bin_of(values[i], Bins{edges, count});
+        const long long bin = bin_of(values[i], Bins{edges, count}, uniform);
         if (bin >= 0)
             atomicAdd(own + bin, 1u);
     }

@@ -27,6 +27,7 @@ from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.sorting.sorting import searchsorted
 from pycuda.arrays.statistics.interpolation import joined
 from pycuda.arrays.statistics.quantiles import percentile
+from pycuda.arrays.statistics.small_histograms import count_at_once, given_range
 from pycuda.tools import context_dependent_memoize
 
 _MOST_SHARED = 4096
@@ -383,6 +384,11 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     (array([1, 2]), array([0, 2, 4]))
     """
     a, weights = _values_and_weights(a, weights)
+    if weights is None and type(bins) is int:
+        found = _counted_at_once([a], [bins], [range], of_points=False)
+        if found is not None:
+            result, (edges,) = found
+            return (_density(result, [edges]) if density else result), edges
     edges, uniform = _edges(a, bins, range, weights)
     values, count = _prepared(a), len(edges) - 1
     on_device = as_array(edges.astype(np.float64))
@@ -400,6 +406,20 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         widths = as_array(np.diff(edges).astype(np.float64))
         result = result / widths / result.sum()
     return result, as_array(edges)
+
+
+def _counted_at_once(columns, bins, ranges, of_points: bool):
+    """The result of :func:`count_at_once`; None if the sample is large, or if some ranges are given and some are not."""
+    if ranges[0] is None:
+        if any(one is not None for one in ranges):
+            return None
+        return count_at_once(columns, bins, None, of_points=of_points)
+    if any(one is None for one in ranges):
+        return None
+    ends = [given_range(one, columns[0].dtype) for one in ranges]
+    if None in ends:
+        return None
+    return count_at_once(columns, bins, ends, of_points=of_points)
 
 
 @public()
@@ -427,6 +447,11 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     ranges = [None] * axes if range is None else list(range)
     if len(ranges) != axes:
         raise ValueError("range argument must have one entry per dimension")
+    if weights is None and all(type(one) is int for one in bins):
+        found = _counted_at_once(columns, bins, ranges, of_points=True)
+        if found is not None:
+            result, edges = found
+            return (_density(result, edges) if density else result), tuple(edges)
     unknown = [
         k for k, (column, own, range_) in enumerate(zip(columns, bins, ranges, strict=True))
         if range_ is None and _is_number(own) and column.size

@@ -31,6 +31,7 @@ import sysconfig
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,11 +69,15 @@ class Outcome:
 
 
 class Part:
-    """One part while it runs: its log, and the commands that write to it."""
+    """One part while it runs: its log, and the commands that write to it.
 
-    def __init__(self, name: str, options: list[str]):
+    quiet: the output goes to the log alone, because another part runs at the same time.
+    """
+
+    def __init__(self, name: str, options: list[str], quiet: bool = False):
         self.name = name
         self.options = options
+        self.quiet = quiet
         LOGS.mkdir(parents=True, exist_ok=True)
         self.log = (LOGS / f"{name}.log").open("w", encoding="utf-8")
 
@@ -104,8 +109,9 @@ class Part:
         )
 
     def show(self, text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        if not self.quiet:
+            sys.stdout.write(text)
+            sys.stdout.flush()
         self.log.write(text)
 
     def build(self, preset: str, *arguments: str) -> bool:
@@ -503,6 +509,8 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
 }
 ON_REQUEST = ("slow", "coverage", "checked", "arm", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
+#: Parts that keep one processor busy. Two of them run at the same time, after the others.
+ON_ONE_PROCESSOR = ("freethreaded", "docs", "wheel", "install", "tsan")
 
 
 def choose(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -528,13 +536,34 @@ def main(arguments: list[str]) -> int:
             f"options ({' '.join(options)}) need exactly one part, not {' '.join(names)}"
         )
         return 2
+    together = [name for name in ON_ONE_PROCESSOR if name in names]
+    if len(together) < 2 or len(os.sched_getaffinity(0)) < 2:
+        together = []
     total, summary = Outcome(), []
-    for name in names:
-        print(f"\n=== {name}", flush=True)
+
+    def run(name: str) -> tuple[Outcome, float]:
         start = time.monotonic()
-        outcome = PARTS[name](Part(name, options))
+        part = Part(name, options, quiet=name in together)
+        with part.log:
+            outcome = PARTS[name](part)
+        return outcome, time.monotonic() - start
+
+    def report(name: str, outcome: Outcome, seconds: float) -> None:
+        nonlocal total
         total += outcome
-        summary.append(f"{name:12} {outcome!s:36} {time.monotonic() - start:6.1f} s")
+        summary.append(f"{name:12} {outcome!s:36} {seconds:6.1f} s")
+
+    for name in names:
+        if name not in together:
+            print(f"\n=== {name}", flush=True)
+            report(name, *run(name))
+    if together:
+        print(f"\n=== {', '.join(together)}: two at a time", flush=True)
+    with ThreadPoolExecutor(2) as pool:
+        for name, result in zip(together, pool.map(run, together), strict=True):
+            print(f"\n=== {name}", flush=True)
+            sys.stdout.write((LOGS / f"{name}.log").read_text(encoding="utf-8"))
+            report(name, *result)
     print("\n" + "\n".join(summary))
     print(total)
     return 1 if total.failed else 0

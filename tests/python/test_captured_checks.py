@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from marks import slow
 
 import pycuda.driver as cuda
 from pycuda import gpuarray, linalg
@@ -222,7 +223,7 @@ def test_clones_report(any_stream):
 
 
 @pytest.mark.parametrize("n", [1, 4, 8, 40, 100])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("dtype", [np.float32, *slow([np.float64, np.complex128])])
 def test_systems_are_captured(any_stream, n, dtype):
     good = (RNG.standard_normal((n, n)) + n * np.eye(n)).astype(dtype)
     bad = np.zeros((n, n), dtype)

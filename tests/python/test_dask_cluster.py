@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from marks import slow
 
 pytest.importorskip("distributed")
 
@@ -162,7 +163,7 @@ DEATHS = """
 """
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", slow([2, 3]))
 def test_a_crashed_worker_loses_no_results(run_program, tmp_path, count):
     done = run_program(
         DEATHS, tmp_path, str(count), timeout=300, SOFTCUDA_DEVICES=str(count), SOFTCUDA_THREADS="1",

@@ -157,6 +157,7 @@ def test_exit_while_kernels_are_compiled(run_program):
     assert done.stderr == "" or "gave up unfinished work" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_forked_process_exits_while_kernels_are_compiled(run_program):
     done = run_program(
         SLOW_TO_COMPILE

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from marks import slow
 
 from pycuda import gpuarray
 
@@ -186,7 +187,7 @@ def same_parts(one, other, signs=True):
             assert np.signbit(a) == np.signbit(b)
 
 
-@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("dtype", ["c8", *slow(["c16"])])
 @pytest.mark.parametrize(
     "name",
     "exp exp2 log log10 sqrt sin cos tan sinh cosh tanh arcsin arccos arcsinh arccosh arctanh".split(),

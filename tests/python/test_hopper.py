@@ -12,18 +12,30 @@ import numpy as np
 import pytest
 from conftest import is_softcuda
 from hopper_ptx import PTX, function_of
+from marks import slow
 
 import pycuda
 import pycuda.check
 import pycuda.driver as cuda
 
 
-def test_all_on_a_software_device_of_9_0(device):
+@pytest.mark.parametrize("some", ["cluster or tensor_map", *slow([""])])
+def test_all_on_a_software_device_of_9_0(device, some):
     if not is_softcuda() or device.compute_capability() >= (9, 0):
         pytest.skip("the other tests run in this process")
     files = sorted(str(file) for file in Path(__file__).parent.glob("test_hopper*.py"))
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-k",
+            some,
+            *files,
+        ],
         env=os.environ | {"SOFTCUDA_ARCH": "90"},
         capture_output=True,
         text=True,

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from conftest import is_softcuda
+from marks import slow
 
 import pycuda
 import pycuda.driver as cuda
@@ -23,7 +24,7 @@ def numbers(shape, dtype):
     return np.asarray(x + 1j * x[::-1] if dtype in "FD" and shape else x).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", "fdFD")
+@pytest.mark.parametrize("dtype", ["f", "D", *slow(["d", "F"])])
 @pytest.mark.parametrize(("shape", "axis"), SHAPES)
 def test_a_mean_has_the_bits_of_a_sum_and_a_division(dtype, shape, axis):
     x = gpuarray.to_gpu(numbers(shape, dtype))
@@ -34,7 +35,7 @@ def test_a_mean_has_the_bits_of_a_sum_and_a_division(dtype, shape, axis):
     assert np.std(x, axis=axis).get().tobytes() == np.sqrt(variance).get().tobytes()
 
 
-@pytest.mark.parametrize("dtype", "?bHqefdFD")
+@pytest.mark.parametrize("dtype", [*"?HefF", *slow("bqdD")])
 @pytest.mark.parametrize(("shape", "axis"), [*SHAPES, ((0, 3), 0), ((3, 0), 0)])
 def test_values_and_types(dtype, shape, axis):
     host = numbers(shape, dtype)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import require_devices
+from marks import slow
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "multi_device"
@@ -105,6 +106,7 @@ def test_nccl_fit():
     assert re.search(r"\d devices, NCCL .*: 60 steps, largest error of a weight", out)
 
 
+@pytest.mark.slow
 def test_dask_out_of_core():
     pytest.importorskip("distributed")
     out = run(
@@ -117,7 +119,7 @@ def test_dask_out_of_core():
     assert found and int(found[2]) > 0, out
 
 
-@pytest.mark.parametrize("program", ["reduction", "svd"])
+@pytest.mark.parametrize("program", ["reduction", *slow(["svd"])])
 def test_out_of_core(program):
     pytest.importorskip("distributed")
     out = run(

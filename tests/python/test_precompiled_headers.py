@@ -53,6 +53,7 @@ print(len(files()))
     assert not list(tmp_path.glob("cache/precompiled-headers/*"))
 
 
+@pytest.mark.slow
 def test_a_forked_child_and_its_parent_compile(run, tmp_path):
     """NVRTC in the child removes the files of the parent, which then makes new ones."""
     done = run(
@@ -73,6 +74,7 @@ print(len(files()))
     assert not list(tmp_path.glob("cache/precompiled-headers/*"))
 
 
+@pytest.mark.slow
 def test_the_files_of_a_killed_process_are_removed(run, tmp_path):
     killed = run(PROGRAM + "kernel(4)\nos.kill(os.getpid(), 9)")
     assert killed.returncode == -signal.SIGKILL

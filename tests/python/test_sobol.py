@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from marks import slow
 
 from pycuda import _sobol_directions as directions
 from pycuda import curandom, gpuarray
@@ -88,7 +89,7 @@ def test_sequence(cls):
 
 
 @pytest.mark.parametrize("cls", GENERATORS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, *slow([np.float64])])
 def test_distributions(cls, dtype):
     generator = cls(offset=1)  # the first point, 0, is a normal number far from 0
     shape = (512, generator.generators)

@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_it_has_every_file_of_the_repository(tmp_path):
     build = pytest.importorskip("scikit_build_core.build")
     listed = subprocess.run(

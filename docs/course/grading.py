@@ -6,6 +6,7 @@ exercise 1.1: right
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -16,6 +17,8 @@ import pycuda.driver as cuda
 
 def _first_difference(got: np.ndarray, expected: np.ndarray, rtol: float) -> str | None:
     """What is wrong with a result, in words; None if nothing is."""
+    if got.dtype == object and got.shape == ():
+        return f"the result is {got[()]}, expected an array or a number; is there a return?"
     if got.shape != expected.shape:
         return f"the result has shape {got.shape}, expected {expected.shape}"
     wrong = ~np.isclose(got, expected, rtol=rtol, atol=rtol, equal_nan=True)
@@ -38,6 +41,20 @@ def _excess(run: Callable[[], object], limits: dict[str, float]) -> str | None:
         if count > limit:
             return f"the result is right, but the profile counts {count} {name}; at most {limit:g} are needed"
     return None
+
+
+def _renew_lost_context() -> None:
+    """In a notebook, make a new context if a kernel's fault has ended the present one."""
+    try:
+        cuda.Context.synchronize()
+    except cuda.Error:
+        ipython = sys.modules.get("IPython")
+        shell = ipython.get_ipython() if ipython is not None else None
+        if shell is not None:
+            print(
+                "The kernel's fault ended the context. Correct the kernel, and run its cell again."
+            )
+            shell.run_line_magic("cuda_reset", "")
 
 
 def grade(
@@ -68,6 +85,7 @@ def grade(
         cuda.Context.synchronize()
     except cuda.Error as error:
         print(f"exercise {exercise}: not yet: {error}")
+        _renew_lost_context()
         return
     if hasattr(got, "get"):
         got = got.get()

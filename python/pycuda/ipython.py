@@ -223,7 +223,10 @@ class _Magics:
             shown = _show_messages(error)
             error._render_traceback_ = lambda: shown
             raise
-        except MagicError as error:
+        except (
+            MagicError,
+            driver.Error,
+        ) as error:  # the magic's own frames help nobody
             shown = [str(error)]
             error._render_traceback_ = lambda: shown
             raise

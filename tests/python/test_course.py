@@ -89,3 +89,62 @@ def test_printed_results_are_those_of_the_text(run, chapter):
             r"^print\(\w+(?:\.get\(\))?\) +# (.*)$", text, re.MULTILINE
         ):
             assert shown in printed, (shown, printed)
+
+
+def test_a_result_of_none_is_named(run):
+    """A function without a return is a beginner's mistake; `shape ()` would explain nothing."""
+    assert "the result is None" in run(
+        'from grading import grade\ngrade("0.1", lambda: None, [1, 2])'
+    )
+
+
+def test_after_a_fault_the_next_answer_is_graded(run_program):
+    """A wrong index may end the context. The student corrects the kernel, and continues."""
+    wrong, right = ("a[n + (1 << 30)] = i;", "a[i] = i;")
+    cell = "%%cuda\n__global__ void fill(int *a, int n) {{ int i = threadIdx.x; {} }}"
+    done = run_program(
+        f"""
+        import sys
+        from IPython.core.interactiveshell import InteractiveShell
+        sys.path.insert(0, {str(FOLDER)!r})
+        shell = InteractiveShell.instance()
+        run = lambda text: shell.run_cell(text, store_history=True).success
+        assert run("%load_ext pycuda.ipython")
+        assert run("import numpy as np, pycuda.driver as cuda\\nfrom grading import grade")
+        assert run({cell.format(wrong)!r})
+        assert run('''def go():
+            a = np.zeros(8, np.int32)
+            fill(cuda.Out(a), a.size, block=(8, 1, 1))
+            return a
+        ''')
+        grading = 'grade("0.1", go, np.arange(8))'
+        assert run(grading)
+        assert run({cell.format(right)!r})
+        assert run(grading)
+        """
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (
+        "exercise 0.1: not yet: " in done.stdout
+        and "illegal memory access" in done.stdout
+    )
+    assert done.stdout.endswith("exercise 0.1: right\n")
+
+
+def test_a_lost_context_has_no_traceback_of_the_magic(run_program):
+    cell = "%%cuda\n__global__ void wild(int *a) { a[1ll << 40] = 1; }"
+    done = run_program(
+        f"""
+        from IPython.core.interactiveshell import InteractiveShell
+        shell = InteractiveShell()
+        run = lambda text: shell.run_cell(text, store_history=True).success
+        assert run("%load_ext pycuda.ipython") and run({cell!r})
+        run("from pycuda import gpuarray\\nwild(gpuarray.zeros(4, 'i4'), block=(1, 1, 1)); gpuarray.zeros(4, 'i4').get()")
+        print("-----")
+        assert not run({cell!r})
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    after = done.stdout.split("-----\n")[1]
+    assert "Traceback" not in after and "%cuda_reset makes a new one" in after
+    assert len(after.splitlines()) <= 4, after

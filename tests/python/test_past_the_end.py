@@ -60,6 +60,14 @@ def test_a_block_that_a_smaller_array_uses_again(run_program):
     assert distance_of(done.stderr) == 490 * 4
 
 
+def test_an_access_before_an_array_names_the_arrays_size(run_program):
+    """The pool's block is larger than the array."""
+    done = run_program(
+        ARRAY + "try_to_write(cuda.InOut(np.zeros(1000, np.float32)), -1)"
+    )
+    assert "4 bytes before the 4000-byte allocation" in done.stderr, done.stderr
+
+
 def test_an_access_far_away_gets_no_advice(run_program):
     done = run_program(TEN_FLOATS, "1000000000")
     assert done.returncode == 1

@@ -316,7 +316,9 @@ std::optional<AddressSpace::Near> AddressSpace::near(std::uint64_t address) cons
         return std::nullopt;
     if (!following || (previous && after <= before))
         return inside(*previous, Relation::Inside);
-    return Near{*following, Relation::Before, before};
+    Near found{*following, Relation::Before, before};
+    found.allocation.size = requested_bytes(*following);
+    return found;
 }
 
 std::optional<Allocation> AddressSpace::nearest(std::uint64_t address) const {

@@ -123,6 +123,7 @@ test_packages() {
     # For tests/python/test_header_libraries.py, which skips a library that is missing:
     [[ -d /usr/include/glm ]] || echo libglm-dev
     [[ -d /usr/include/eigen3 ]] || echo libeigen3-dev
+    [[ -d /usr/include/Random123 ]] || echo librandom123-dev
     mpi_packages
     have doxygen || echo doxygen # for tools/cpp_reference.py
     # For tools/free_threaded_python:

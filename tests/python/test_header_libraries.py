@@ -107,6 +107,29 @@ IN_PROCESS = {
         "o[0] = __half2float(__float2half(float(o[0])) + __half(2.f));",
         3,
     ),
+    "Eigen": (
+        "#include <Eigen/Dense>",
+        "Eigen::Map<Eigen::Matrix2d> m(o); o[0] = (m * m.transpose()).determinant();",
+        4,
+    ),
+    "Eigen, solvers": (
+        "#include <Eigen/Dense>",
+        "Eigen::Vector2d x = Eigen::Map<Eigen::Matrix2d>(o).inverse() * Eigen::Vector2d(2, 2);"
+        "Eigen::Quaterniond q(0, 0, 0, 1); o[0] = x.norm() + (q * Eigen::Vector3d(1, 0, 0)).x();",
+        0.0,
+    ),
+    "Random123": (
+        "#include <Random123/philox.h>",
+        "r123::Philox4x32 next; r123::Philox4x32::ctr_type c = {{}}; r123::Philox4x32::key_type k = {{}};"
+        "o[0] = next(c, k)[0] == 0x6627e8d5;",
+        1,
+    ),
+    "Random123, threefry and uniform": (
+        "#include <Random123/threefry.h>\n#include <Random123/uniform.hpp>",
+        "r123::Threefry2x64 next; r123::Threefry2x64::ctr_type c = {{}}; r123::Threefry2x64::key_type k = {{}};"
+        "o[0] = next(c, k)[0] == 0xc2b6e3a8c2c69865ull && r123::u01<double>(next(c, k)[1]) < 1;",
+        1,
+    ),
 }
 # Their host functions need nvcc.
 BY_NVCC = {
@@ -115,17 +138,6 @@ BY_NVCC = {
         "inline size_t sort(std::vector<int> v) { thrust::sort(v.begin(), v.end()); return v.size(); }",
         "thrust::sort(thrust::seq, o, o + 4, thrust::greater<double>());",
         4,
-    ),
-    "Eigen": (
-        "#include <Eigen/Dense>",
-        "Eigen::Map<Eigen::Matrix2d> m(o); o[0] = (m * m.transpose()).determinant();",
-        4,
-    ),
-    "Random123": (
-        "#include <Random123/philox.h>",
-        "r123::Philox4x32 next; r123::Philox4x32::ctr_type c = {{}}; r123::Philox4x32::key_type k = {{}};"
-        "o[0] = next(c, k)[0] == 0x6627e8d5;",
-        1,
     ),
 }
 FOLDERS = {"GLM": "glm", "stb": "stb", "Boost.Preprocessor": "boost"}
@@ -140,7 +152,7 @@ def has_nvcc():
 
 def include_folder(library, tmp_path):
     """A folder with the library alone: /usr/include would add the host's own headers."""
-    folder = FOLDERS.get(library)
+    folder = FOLDERS.get(library.split(",")[0])
     if not folder:
         return []
     installed = Path("/usr/include", folder)

@@ -8,11 +8,11 @@
 
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
+#include "host_library_headers.h"
 #include "nvcc_names.h"
 #include "standard_headers.h"
 #include "struct_attributes.h"
 #include "texture_shim.h"
-#include "thrust_headers.h"
 
 namespace pycuda::compile_detail {
 namespace {
@@ -83,8 +83,10 @@ class Scanner {
         }
         if (folder.owner == Owner::User) {
             const std::string_view name = include.name;
-            scan_.has_thrust |= is_thrust_header(name);
-            scan_.has_large_library |= is_thrust_header(name) || name.starts_with("cub/") ||
+            const std::string_view library = host_library_of(name);
+            if (!library.empty())
+                scan_.host_libraries.insert(library);
+            scan_.has_large_library |= library == "Thrust" || name.starts_with("cub/") ||
                                        name.starts_with("cooperative_groups");
         }
         if (include.name.starts_with('/')) {
@@ -167,18 +169,22 @@ class Scanner {
                 header.text = std::move(*standard);
         if (changes_.fold_constants)
             header.text = fold_constants(header.text).text;
+        if (changes_.host_variables)
+            header.text = replace_host_variables(header.text, names_in_messages(path),
+                                                 *changes_.host_variables);
         if (changes_.host_code && !changes_.host_code->errors.empty())
-            remove_host_code_of(header, path);
+            for (const std::string &file : names_in_messages(path))
+                header.text =
+                    remove_host_code(header.text, file, *changes_.host_code, scan_.removed);
         if (header.text != text)
             adapted_.emplace(path, std::move(header));
     }
 
     /// A header that was changed before has the name of its #include in messages, not its path.
-    void remove_host_code_of(AdaptedHeader &header, const std::string &path) {
-        std::set<std::string> files = names_[path];
+    std::set<std::string> names_in_messages(const std::string &path) const {
+        std::set<std::string> files = names_.at(path);
         files.insert(path);
-        for (const std::string &file : files)
-            header.text = remove_host_code(header.text, file, *changes_.host_code, scan_.removed);
+        return files;
     }
 
     void list_adapted() {

@@ -18,6 +18,7 @@
 
 #include "dependency.h"
 #include "host_functions.h"
+#include "host_library_headers.h"
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
@@ -61,8 +62,8 @@ struct IncludeScan {
     SpecifierMacros macros;
     /// What was removed from the user's headers, and later from the source.
     RemovedHostCode removed;
-    /// Whether a user's file includes a header of Thrust (thrust_headers.h).
-    bool has_thrust = false;
+    /// The libraries of host_library_headers.h that a user's file includes.
+    std::set<std::string_view> host_libraries;
     /// Whether a user's file includes one of CUDA's libraries of templates: Thrust, CUB,
     /// cooperative groups.
     bool has_large_library = false;
@@ -72,9 +73,10 @@ struct IncludeScan {
 
 /// What is changed in the user's headers in addition to textures and attributes.
 struct HeaderChanges {
-    bool fold_constants = false;         ///< file_scope_constants.h
-    bool replace_gnu_extensions = false; ///< gnu_extensions.h
-    const HostCode *host_code = nullptr; ///< host_functions.h
+    bool fold_constants = false;                   ///< file_scope_constants.h
+    bool replace_gnu_extensions = false;           ///< gnu_extensions.h
+    const HostCode *host_code = nullptr;           ///< host_functions.h
+    const HostVariables *host_variables = nullptr; ///< host_library_headers.h
 };
 
 /// Scans `source`, which lies in `source_directory`. A header that

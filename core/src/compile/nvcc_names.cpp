@@ -247,6 +247,12 @@ void find_nvcc_names(std::string_view blanked, TextRole role,
     });
 }
 
+void add_macros_of_gcc(std::set<std::string, std::less<>> &names) {
+    names.emplace(gcc_macro);
+#define PYCUDA_PROCESSOR_MACRO(name) names.emplace(name);
+#include "target/processor_macros.def"
+}
+
 std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names) {
     std::string declarations, definitions;
     for (const std::string &name : names) {

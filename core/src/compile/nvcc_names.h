@@ -29,6 +29,9 @@ void find_nvcc_names(std::string_view blanked, TextRole role,
 
 inline constexpr const char *gcc_macro = "__GNUC__";
 
+/// Adds the macros by which GCC names itself and the processor: a library's headers ask for them.
+void add_macros_of_gcc(std::set<std::string, std::less<>> &names);
+
 /// The header to include before a source that mentions `names`; empty if it needs none.
 [[nodiscard]] std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names);
 

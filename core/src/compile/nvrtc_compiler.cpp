@@ -15,7 +15,8 @@
 //   own overloads of pow and its like         leave ours out (nvcc_names.h)
 //   a header that asks for GCC                define its macros
 //
-// A source that includes Thrust is compiled with the remedies of thrust_headers.h from the start.
+// A source that includes Thrust, Eigen or Random123 is compiled with the remedies of
+// host_library_headers.h from the start.
 //
 // If the source still fails for such a reason, NeedsNvcc is thrown.
 #include <algorithm>
@@ -29,6 +30,7 @@
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
 #include "host_functions.h"
+#include "host_library_headers.h"
 #include "implicit_names.h"
 #include "library_headers.h"
 #include "mistake_hints.h"
@@ -53,7 +55,7 @@ using Status = NvrtcOutcome::Status;
 // "the command line options do not match", "PCH creation disabled because #line directive".
 constexpr std::string_view messages_about_precompiled_headers = "629,630,20283";
 // "incompatible redefinition of macro": INFINITY, of <cmath> and of CUDA's C++ library.
-constexpr const char *messages_of_thrust = "--diag-suppress=47";
+constexpr const char *messages_of_host_libraries = "--diag-suppress=47";
 
 // What C++ has since C++20, and GCC before.
 constexpr std::string_view auto_parameter = "error: \"auto\" is not allowed here";
@@ -91,13 +93,13 @@ struct Attempt {
     bool without_gcc_macros = false;
     bool with_gnu_extensions_replaced = false;
     bool with_cpp20 = false;
-    bool with_thrust = false;
+    bool with_host_library = false;
     bool with_constants_folded = false;
     std::set<std::size_t> host_variables; // numbers of constants that only the host can compute
 
     /// Whether the compiler reads the declarations of the source as they are written.
     bool keeps_meaning() const {
-        return !headers_outside_wrap && (!for_device_by_default || with_thrust) &&
+        return !headers_outside_wrap && (!for_device_by_default || with_host_library) &&
                host_variables.empty() && !with_gnu_extensions_replaced;
     }
 };
@@ -174,12 +176,13 @@ class NvrtcCompilation {
 
     NvrtcOutcome compile() {
         const std::vector<IncludeDirectory> path = include_path();
-        scan_ = scan_includes(
-            job_, path,
-            {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced, &host_code_});
+        scan_ =
+            scan_includes(job_, path,
+                          {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced,
+                           &host_code_, attempt_.with_host_library ? &host_variables_ : nullptr});
 
-        if (scan_.has_thrust)
-            attempt_.with_thrust = attempt_.for_device_by_default = true;
+        if (!scan_.host_libraries.empty())
+            attempt_.with_host_library = attempt_.for_device_by_default = true;
 
         NvrtcJob nvrtc{adapted_source(),
                        name_for_nvrtc(),
@@ -211,7 +214,7 @@ class NvrtcCompilation {
         add_adapted_headers(nvrtc);
         if (attempt_.with_cpp20)
             add_once(nvrtc.options, "--std=c++20");
-        add_thrust(nvrtc);
+        add_host_library(nvrtc);
         add_nvcc_names(nvrtc);
         add_gnu_extensions(nvrtc);
         add_implicit_names(nvrtc);
@@ -269,9 +272,9 @@ class NvrtcCompilation {
         }
     }
 
-    /// Adds the headers that Thrust needs, those of the host among them.
-    void add_thrust(NvrtcJob &nvrtc) const {
-        if (!attempt_.with_thrust)
+    /// Adds the headers that the libraries need, those of the host among them.
+    void add_host_library(NvrtcJob &nvrtc) {
+        if (!attempt_.with_host_library)
             return;
         const auto is_users = [&](const std::string &name) {
             return std::ranges::any_of(job_.include_path, [&](const IncludeDirectory &directory) {
@@ -284,10 +287,16 @@ class NvrtcCompilation {
                 const char *text = standard_header(name);
                 nvrtc.headers.emplace(name, text ? text : "");
             }
+        nvrtc.headers.emplace(host_library_header, text_of_host_library_header());
+        nvrtc.options.push_back(std::string("--pre-include=") + host_library_header);
+        nvrtc.options.push_back(messages_of_host_libraries);
+        if (scan_.host_libraries.contains("Random123")) // reads the headers that it has for GCC
+            add_macros_of_gcc(scan_.nvcc_names);
+        if (!scan_.host_libraries.contains("Thrust"))
+            return;
         nvrtc.headers.emplace(thrust_header, text_of_thrust_header());
         nvrtc.headers.emplace(thrust_bad_alloc_header, text_of_thrust_bad_alloc_header());
         nvrtc.options.push_back(std::string("--pre-include=") + thrust_header);
-        nvrtc.options.push_back(messages_of_thrust);
     }
 
     /// Adds a header before the source, with what nvcc has for words of the source.
@@ -375,6 +384,8 @@ class NvrtcCompilation {
             return attempt_.without_register = true;
         if (says(log, "\"--device-int128\" flag") && !attempt_.with_int128)
             return attempt_.with_int128 = true;
+        if (attempt_.with_host_library && host_variables_.add(log))
+            return true;
         if (add_names(missing_implicit_names(log)))
             return true;
         if (attempt_.with_nvcc_names && conflicts_with_nvcc_names(log)) {
@@ -481,9 +492,11 @@ class NvrtcCompilation {
                 reason = reason.substr(colon + 7);
             throw_error<NeedsNvcc>(message + ": " + library_.name() + " says: " + reason, outcome);
         }
-        if (attempt_.with_thrust && job_.has_nvcc)
-            throw_error<NeedsNvcc>(message + ": NVRTC cannot compile a part of the source, which "
-                                             "uses Thrust",
+        if (attempt_.with_host_library && job_.has_nvcc)
+            throw_error<NeedsNvcc>(message +
+                                       ": NVRTC cannot compile a part of the source, which "
+                                       "uses " +
+                                       std::string(*scan_.host_libraries.begin()),
                                    outcome);
         const std::string hint = hint_for_mistake(job_.request.source, outcome.log);
         if (std::string type = unknown_parameter_type(outcome.log);
@@ -574,6 +587,7 @@ class NvrtcCompilation {
     std::string nvcc_names_;        // of the current attempt
     FoldedConstants folded_;        // of the current attempt
     HostCode host_code_;            // that failed in an attempt for the device
+    HostVariables host_variables_;  // in headers of a host's library
     std::vector<std::string> command_line_;
     std::string kept_in_;
 };

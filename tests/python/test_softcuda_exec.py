@@ -117,10 +117,14 @@ def test_cuda_core(tmp_path):
     printed = run(
         tmp_path,
         """
+        import warnings
+
         import numpy
         from cuda.core import (Device, LaunchConfig, LegacyPinnedMemoryResource, Program,
                                ProgramOptions, launch)
 
+        # "The CUDA driver version is older than the backend version": it is not.
+        warnings.filterwarnings("error", message=".*older than")
         SOURCE = '''extern "C" __global__ void saxpy(float a, const float *x, const float *y,
                                                      float *out, size_t n) {
             size_t i = threadIdx.x + blockIdx.x * (size_t)blockDim.x;

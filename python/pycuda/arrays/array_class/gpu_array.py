@@ -353,11 +353,13 @@ class GPUArray(
         >>> gpuarray.empty(2, np.int32).fill(7)
         array([7, 7], dtype=int32)
         """
-        if stream is None:
-            self._assign(value)
-        else:
+        if stream is not None:
             with _Work(stream):
                 self._assign(value)
+        elif type(value) in (int, float, bool) and self.dtype.kind != "V":
+            _driver._array_assign(self, value)
+        else:
+            self._assign(value)
         return self
 
     def _assign(self, value) -> None:

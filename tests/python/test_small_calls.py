@@ -22,6 +22,31 @@ CASES = {
     "histogram2d of many boxes": (1, 2, lambda np, a: np.histogram2d(a.x, a.y, 70)),
     "histogram2d of ranges": (1, 0, lambda np, a: np.histogram2d(a.x, a.y, [3, 4], [(-1, 1), (0, 2)])),
     "histogramdd": (1, 2, lambda np, a: np.histogramdd(a.p, 5)),
+    "unique": (2, 2, lambda np, a: np.unique(a.i)),
+    "unique of bool": (2, 2, lambda np, a: np.unique(a.b)),
+    "unique of NaN": (2, 2, lambda np, a: np.unique(a.n)),
+    "unique of each NaN": (2, 2, lambda np, a: np.unique(a.n, equal_nan=False)),
+    "unique counts": (2, 2, lambda np, a: np.unique_counts(a.i)),
+    "unique inverse": (2, 2, lambda np, a: np.unique_inverse(a.i.reshape(10, 100))),
+    "unique and all": (2, 2, lambda np, a: np.unique(a.n, True, True, True)),
+    "unique of one": (2, 2, lambda np, a: np.unique(a.i[:1], True, True, True)),
+    "union1d": (3, 2, lambda np, a: np.union1d(a.i, a.j)),
+    "intersect1d": (3, 2, lambda np, a: np.intersect1d(a.i, a.j)),
+    "intersect1d of NaN": (3, 2, lambda np, a: np.intersect1d(a.n, a.n[::-1])),
+    "intersect1d of two types": (5, 2, lambda np, a: np.intersect1d(a.i, a.j.astype("f8"))),
+    "setxor1d": (3, 2, lambda np, a: np.setxor1d(a.i, a.j)),
+    "setxor1d of NaN": (3, 2, lambda np, a: np.setxor1d(a.n, a.n[2:])),
+    "setdiff1d": (3, 2, lambda np, a: np.setdiff1d(a.i, a.j)),
+    "setdiff1d of NaN": (3, 2, lambda np, a: np.setdiff1d(a.n, a.n[:500])),
+    "isin": (2, 0, lambda np, a: np.isin(a.i, a.j)),
+    "isin of every second": (4, 0, lambda np, a: np.isin(a.n[::2], a.n[::5], invert=True)),
+    "trim_zeros": (2, 2, lambda np, a: np.trim_zeros(a.t)),
+    "trim_zeros at the front": (2, 2, lambda np, a: np.trim_zeros(a.t, "f")),
+    "trim_zeros of zeros": (3, 2, lambda np, a: np.trim_zeros(a.t * 0)),
+    "repeat": (5, 2, lambda np, a: np.repeat(a.x, abs(a.j[:1000] % 4))),
+    "tril_indices_from": (1, 0, lambda np, a: np.tril_indices_from(a.p, -2)),
+    "real and imaginary parts": (1, 0, lambda np, a: np.real(a.z) + np.imag(a.z)),
+    "triu_indices_from": (1, 0, lambda np, a: np.triu_indices_from(a.p[:9].T, 3)),
 }  # fmt: skip
 
 
@@ -32,7 +57,11 @@ class Operands:
         self.y = convert(rng.standard_normal(1000).astype(np.float32))
         self.p = convert(rng.standard_normal((400, 3)))
         self.i = convert(rng.integers(-20, 200, 1000).astype(np.int32))
-        self.j = convert(rng.integers(-90, 90, 300).astype(np.int32))
+        self.j = convert(rng.integers(-90, 90, 1000).astype(np.int32))
+        n = rng.integers(-20, 20, 1000).astype(np.float32)
+        self.n = convert(np.where(n > 17, np.float32(np.nan), n))
+        self.z = convert((n + 2j * n[::-1]).astype(np.complex64))
+        self.t = convert(np.pad(rng.integers(0, 2, 1700), (40, 30)))
         self.b = convert(rng.random(1000) > 0.7)
 
 
@@ -49,7 +78,7 @@ def test_values_and_launches(name):
     ours, theirs = function(np, operands), function(np, Operands(np.array))
     for one, other in zip(flat(ours), flat(theirs), strict=True):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
-        assert np.array_equal(one.get(), other)
+        assert np.array_equal(one.get(), other, equal_nan=other.dtype.kind == "f")
     if not is_softcuda():  # only the software device counts launches
         return
     cuda.Context.synchronize()
@@ -84,3 +113,57 @@ def test_equal_edges_of_points():
     theirs = np.histogramdd([x] * 2, 8)
     for one, other in zip(flat(ours), flat(theirs), strict=True):
         assert np.array_equal(one.get(), other)
+
+
+@pytest.mark.parametrize("k", [-9, -5, -2, 0, 1, 3, 8])
+def test_indices_of_triangles(k):
+    for n, m in [(1, 1), (5, None), (4, 7), (7, 4), (0, 3), (3, 0)]:
+        for name in ("tril_indices", "triu_indices"):
+            ours = getattr(gpuarray, name)(n, k, m)
+            theirs = getattr(np, name)(n, k, m)
+            for one, other in zip(ours, theirs, strict=True):
+                assert np.array_equal(one.get(), other) and one.dtype == other.dtype
+
+
+def test_negative_counts_of_repeat():
+    with pytest.raises(ValueError, match="negative"):
+        np.repeat(gpuarray.zeros(3), gpuarray.array([1, -1, 2]))
+    with pytest.raises(ValueError, match="negative"):
+        np.repeat(gpuarray.zeros(3), gpuarray.array([1, -4, 2], np.int8))
+
+
+def test_trimmed_matrices():
+    x = np.zeros((7, 5), np.int32)
+    assert np.trim_zeros(gpuarray.to_gpu(x)).shape == (0, 0)
+    x[2:4, 1:3] = [[1, 0], [0, 2]]
+    if np.lib.NumpyVersion(np.__version__) >= "2.2.0":
+        assert np.array_equal(np.trim_zeros(gpuarray.to_gpu(x)).get(), np.trim_zeros(x))
+    assert gpuarray.trim_zeros(gpuarray.to_gpu(x), axis=0).shape == (2, 5)
+    assert gpuarray.trim_zeros(gpuarray.to_gpu(x), "b", 1).shape == (7, 3)
+
+
+def test_integers_that_floats_do_not_tell_apart():
+    a = np.array([2**53, 2**53 + 1])
+    b = np.array([2.0**53])
+    for name in ("setdiff1d", "intersect1d", "setxor1d"):
+        ours = getattr(np, name)(gpuarray.to_gpu(a), gpuarray.to_gpu(b))
+        theirs = getattr(np, name)(a, b)
+        assert ours.dtype == theirs.dtype and np.array_equal(ours.get(), theirs)
+
+
+@pytest.mark.parametrize("kind", ["c8", "c16"])
+def test_parts_are_views(kind):
+    host = np.arange(12).reshape(3, 4).astype(kind)
+    x = gpuarray.to_gpu(host)
+    for z, part in ((x, host), (x.T, host.T), (x[::-1, ::2], host[::-1, ::2])):
+        np.real(z)[1:] = 3
+        np.imag(z)[...] = np.real(z)
+        np.real(part)[1:] = 3
+        np.imag(part)[...] = np.real(part)
+        assert np.array_equal(x.get(), host)
+    assert np.real(x).dtype == np.real(host).dtype
+    real = gpuarray.ones(3)
+    assert np.real(real) is real and not np.imag(real).get().any()
+    x.flags.writeable = False
+    with pytest.raises(ValueError):
+        np.imag(x)[...] = 1

@@ -135,8 +135,32 @@ def _copied_triangle(array, k: int, keep_below: bool):
     return result
 
 
-def _triangle_indices(mask) -> tuple:
-    return nonzero(mask)
+def _triangle_places(rows: int, columns, k: int, below: bool) -> tuple:
+    """The indices of the elements at and below diagonal k, or at and above it. Nothing is read from the device."""
+    rows = max(operator.index(rows), 0)
+    columns = rows if columns is None else max(operator.index(columns), 0)
+    k = min(max(math.floor(k), -rows - 1), columns + 1)
+    shift = k + 1 if below else k
+    left = _sum_below(rows + shift, columns) - _sum_below(shift, columns)
+    total = left if below else rows * columns - left
+    both = empty(total, np.int64), empty(total, np.int64)
+    if total:
+        _places_kernel()(
+            *both, total, rows, columns, k, below, block=(256, 1, 1), grid=(-(-total // 256), 1)
+        )  # fmt: skip
+    return both
+
+
+def _sum_below(end: int, most: int) -> int:
+    """The sum of ``min(max(v, 0), most)`` for all ``v`` below ``end``."""
+    if end <= 0:
+        return 0
+    return end * (end - 1) // 2 if end <= most else most * (most - 1) // 2 + (end - most) * most  # fmt: skip
+
+
+@context_dependent_memoize
+def _places_kernel():
+    return _device_code.load("triangle_places").get_function("triangle_places")
 
 
 @public()
@@ -166,7 +190,7 @@ def tril_indices(n: int, k: int = 0, m=None) -> tuple:
     (array([0, 1, 1]), array([0, 0, 1]))
     """
     with _driver._OutsideCapture():  # they depend on the shape only
-        return _triangle_indices(tri(n, m, k, bool))
+        return _triangle_places(n, m, k, below=True)
 
 
 @public()
@@ -183,7 +207,7 @@ def triu_indices(n: int, k: int = 0, m=None) -> tuple:
     (array([0, 0, 1]), array([0, 1, 1]))
     """
     with _driver._OutsideCapture():
-        return _triangle_indices(~tri(n, m, k - 1, bool))
+        return _triangle_places(n, m, k, below=False)
 
 
 @public()

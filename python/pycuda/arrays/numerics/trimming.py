@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from pycuda import _device_code, _driver
 from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.reductions.reductions import any as any_of
-from pycuda.arrays.reductions.reductions import argmax
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.tools import context_dependent_memoize
 
 
 @public()
@@ -26,20 +30,41 @@ def trim_zeros(filt, trim: str = "fb", axis=None):
     if trim not in ("f", "b", "fb", "bf"):
         raise ValueError(f"trim must be 'f', 'b' or 'fb', not {trim!r}")
     axes = normalize_axes(axis, array.ndim)
-    filled = array if array.dtype.kind == "b" else array != 0
     parts: list[slice] = [slice(None)] * array.ndim
-    for one in axes:
-        others = tuple(k for k in range(array.ndim) if k != one)
-        line = any_of(filled, others) if others else filled
-        extent = array.shape[one]
-        first = int(argmax(line)) if extent else 0
-        if extent == 0 or not bool(line[first]):  # all are 0
+    for one, (first, end) in zip(axes, _filled_parts(array, axes), strict=True):
+        if end == 0:  # all are 0
             parts = [
                 slice(0, 0) if k in axes else slice(None) for k in range(array.ndim)
             ]
             break
-        last = extent - 1 - int(argmax(line[::-1]))
-        parts[one] = slice(
-            first if "f" in trim else None, last + 1 if "b" in trim else None
-        )
+        parts[one] = slice(first if "f" in trim else None, end if "b" in trim else None)
     return array[tuple(parts)]
+
+
+@context_dependent_memoize
+def _kernel(dtype):
+    return _device_code.load("filled_part", T=dtype).get_function("filled_part")
+
+
+def _filled_parts(array, axes) -> list[tuple[int, int]]:
+    """For each axis, the place of the first part that is not zero, and the place behind the last one: (0, 0) if
+    there is none. The device is read once."""
+    simple = array.dtype.kind in "biuf" and array.dtype != np.float16
+    if not simple or array.ndim > 1 and array.dtype.kind != "b":
+        array = array != 0
+    ends = zeros((len(axes), 2), np.int64)
+    for k, one in enumerate(axes):
+        others = tuple(other for other in range(array.ndim) if other != one)
+        line = any_of(array, others) if others else array
+        if line.size == 0:
+            return [(0, 0)] * len(axes)
+        line = line if line._c_contiguous else line.copy()
+        blocks = 8 * _driver.Context.get_device().multiprocessor_count
+        _kernel(line.dtype)(
+            line, line.size, ends[k], block=(256, 1, 1), grid=(min(-(-line.size // 1024), blocks), 1)
+        )  # fmt: skip
+    found = ends.get().tolist() if axes else []
+    return [
+        (array.shape[one] - first if end else 0, end)
+        for one, (first, end) in zip(axes, found, strict=True)
+    ]

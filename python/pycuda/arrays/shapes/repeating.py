@@ -80,7 +80,7 @@ def repeat(a, repeats, axis=None):
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 _TILE = 2048  # results of a thread block
-_MOST_READ = 16384  # counts that are added up on the host
+_MOST_AT_ONCE = 16384  # counts that one thread block adds up
 
 
 @context_dependent_memoize
@@ -110,10 +110,30 @@ def _repeat_each(array, counts, axis: int):
     return result if direct else array[_along(axis, result)]
 
 
+@context_dependent_memoize
+def _ends_kernel(dtype, threads: int):
+    module = _device_code.load("count_ends", T=dtype, threads=threads)
+    return module.get_function("count_ends")
+
+
+def _ends_at_once(counts):
+    """:func:`_ends_of` of few counts of the device, by one kernel."""
+    counts = counts if counts._c_contiguous else counts.copy()
+    ends, total = empty(counts.size, np.int64), empty((), np.int64)
+    threads = 32 if _driver._array_threads_are_cores() else 1024
+    _ends_kernel(counts.dtype, threads)(
+        counts, counts.size, ends, total, block=(threads, 1, 1), grid=(1, 1)
+    )
+    number = int(total.get())
+    if number < 0:
+        raise ValueError("repeats must not be negative")
+    return ends, number
+
+
 def _ends_of(counts):
     """The cumulative counts as an array of the device, and their sum. Raises ValueError for a negative count."""
-    if isinstance(counts, ArrayBase) and counts.size <= _MOST_READ:
-        counts = counts.get()  # takes less time than several kernels
+    if isinstance(counts, ArrayBase) and 0 < counts.size <= _MOST_AT_ONCE:
+        return _ends_at_once(counts)
     if not isinstance(counts, ArrayBase):
         if counts.size and counts.min() < 0:
             raise ValueError("repeats must not be negative")

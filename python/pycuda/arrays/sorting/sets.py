@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycuda import _device_code, _driver
 from pycuda.arrays.creation.conversion import as_array, fitting_integers, wide_integers
-from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.indexing.items import take_known
 from pycuda.arrays.indexing.selecting import flatnonzero
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
+from pycuda.arrays.sorting.small_sets import choose, is_small
 from pycuda.arrays.sorting.sorting import _argsort, _sort, searchsorted
 from pycuda.arrays.sorting.unique import unique
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+from pycuda.tools import context_dependent_memoize
 
 
 @public()
@@ -57,10 +60,34 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     if test.size == 0:
         return zeros(element.shape, np.bool_).fill(bool(invert))
     test = _sort(test, 0)
+    if test.size <= _MOST_MEMBERS and common.kind in "biuf" and common != np.float16:
+        return _members(element, test, invert)
     place = searchsorted(test, element)
     # An element above all others is not equal to the last one, which stands behind the end.
     found = take_known(concatenate((test, test[-1:])), place)
     return UFUNCS["not_equal" if invert else "equal"](found, element)
+
+
+_MOST_MEMBERS = 2048
+
+
+@context_dependent_memoize
+def _members_kernel(dtype):
+    module = _device_code.load("members", T=dtype, most=_MOST_MEMBERS)
+    return module.get_function("members")
+
+
+def _members(element, test, invert):
+    """:func:`isin` of a sorted set that fits shared memory."""
+    element = element if element._c_contiguous else element.copy("C")
+    found = empty(element.shape, np.bool_)
+    if element.size:
+        most = 32 * _driver.Context.get_device().multiprocessor_count
+        _members_kernel(test.dtype)(
+            element, element.size, test, test.size, found, bool(invert),
+            block=(256, 1, 1), grid=(min(-(-element.size // 256), most), 1),
+        )  # fmt: skip
+    return found
 
 
 def _isin_of_wide(wide, test, invert):
@@ -68,6 +95,18 @@ def _isin_of_wide(wide, test, invert):
     values, fits = fitting_integers(wide, test.dtype)
     found = isin(values, test) & as_array(fits)
     return ~found if invert else found
+
+
+def _joined_if_small(a, b):
+    """Both vectors as one, if :func:`choose` supports it, else None."""
+    common = np.result_type(a.dtype, b.dtype)
+    if not is_small(common, a.size + b.size):
+        return None
+    if common.kind == "f" and any(
+        one.dtype.kind in "iu" and one.dtype.itemsize == 8 for one in (a, b)
+    ):
+        return None  # different integers may become equal floats
+    return concatenate((a, b))
 
 
 @public()
@@ -81,6 +120,8 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     array([2, 3])
     """
     a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
+    if not return_indices and (joined := _joined_if_small(a, b)) is not None:
+        return choose(joined, "both", a.size)[0]
     if not assume_unique:
         a, first_a = unique(a, return_index=True)
         b, first_b = unique(b, return_index=True)
@@ -106,6 +147,12 @@ def setdiff1d(ar1, ar2, assume_unique=False):
     >>> gpuarray.setdiff1d(gpuarray.array([3, 1, 2]), gpuarray.array([2]))
     array([1, 3])
     """
+    if not assume_unique:
+        a = as_array(ar1)._ravel()
+        if a.size and wide_integers(ar2) is None:
+            joined = _joined_if_small(a, as_array(ar2)._ravel())
+            if joined is not None and joined.dtype == a.dtype:
+                return choose(joined, "first_only", a.size)[0]
     a = as_array(ar1)._ravel() if assume_unique else unique(as_array(ar1))
     return a[isin(a, ar2, invert=True)]
 
@@ -121,6 +168,8 @@ def setxor1d(ar1, ar2, assume_unique=False):
     array([1, 2])
     """
     a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
+    if (small := _joined_if_small(a, b)) is not None:
+        return choose(small, "either", a.size)[0]
     if not assume_unique:
         a, b = unique(a), unique(b)
     joined = _sort(concatenate((a, b)), 0)

@@ -15,6 +15,7 @@ from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.reductions import scans as _scans
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.sorting.small_sets import choose, is_small
 from pycuda.arrays.sorting.sorting import _argsort, _sort, lexsort
 from pycuda.arrays.ufuncs.fusing import fuse
 
@@ -59,6 +60,14 @@ def _differs(value, previous, equal_nan):
 
 def _unique_flat(a, return_index, return_inverse, return_counts, equal_nan):
     flat = a._ravel()
+    if is_small(flat.dtype, flat.size):
+        values, index, inverse, counts = choose(
+            flat, "distinct", index=return_index, inverse=return_inverse, counts=return_counts,
+            equal_nan=equal_nan,
+        )  # fmt: skip
+        if inverse is not None:
+            inverse = inverse._reshape(a.shape)
+        return values, index, inverse, counts
     if return_index or return_inverse:
         order = _argsort(flat, 0)
         values = _items.take_known(flat, order)

@@ -375,6 +375,10 @@ MORE = {
     ),
     "var, axis 1": (lambda np, d: d.m.var(1), lambda t, d: d.m.var(1, correction=0)),
     "z.real + z.imag": (lambda np, d: d.z.real + d.z.imag, lambda t, d: d.z.real + d.z.imag),
+    "np.real(z) + np.imag(z)": (
+        lambda np, d: np.real(d.z) + np.imag(d.z),
+        lambda t, d: t.real(d.z) + t.imag(d.z),
+    ),
 }  # fmt: skip
 
 _GUESSES = {

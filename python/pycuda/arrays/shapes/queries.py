@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, as_source
 from pycuda.arrays.registry import public
-from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.shapes.axes import normalize_axes, part_of
 
 
 @public()
@@ -56,30 +57,36 @@ def size(a, axis=None) -> int:
 
 @public(array_api=True)
 def real(val):
-    """Return the real parts: a new array for complex elements, else the array itself.
+    """View the real parts: of a real array, the array itself.
 
     val: an array or a number.
 
-    The result of a complex array has half of its item size: float32 for complex64.
+    The view of a complex array has half of its item size: float32 for complex64. Changes of the view change ``val``. Its
+    elements are not contiguous; ``val.real`` is a contiguous copy.
 
     >>> gpuarray.real(gpuarray.array([1 + 2j, 3]))
     array([1., 3.])
     """
-    return as_source(val).real
+    source = as_source(val)
+    return part_of(source, 0) if isinstance(source, ArrayBase) else source.real
 
 
 @public(array_api=True)
 def imag(val):
-    """Return the imaginary parts as a new array; zeros for real elements.
+    """View the imaginary parts; a new array of zeros for real elements.
 
     val: an array or a number.
 
-    A view cannot be returned: real and imaginary parts alternate in memory.
+    Changes of the view of a complex array change ``val``. Its elements are not contiguous; ``val.imag`` is a contiguous
+    copy.
 
     >>> gpuarray.imag(gpuarray.array([1 + 2j, 3]))
     array([2., 0.])
     """
-    return as_source(val).imag
+    source = as_source(val)
+    if isinstance(source, ArrayBase) and source.dtype.kind == "c":
+        return part_of(source, 1)
+    return source.imag
 
 
 @public()

@@ -319,7 +319,7 @@ def test_wrong_arguments(blas, make, rng, capfd):
         blas.status("SpMV", 0, scalar, wide, short, scalar, other, 0, 0, None) == 6
     )  # memory
     assert "B must be device memory of 1600 bytes" in capfd.readouterr().err
-    assert blas.status("Sbsrxmv", *[0] * 12) == 10
+    assert blas.status("SpGEAM", *[0] * 12) == 10
     name = blas.library.cusparseGetErrorName
     name.restype = ctypes.c_char_p
     assert name(3) == b"CUSPARSE_STATUS_INVALID_VALUE"

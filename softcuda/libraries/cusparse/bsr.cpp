@@ -68,6 +68,51 @@ void multiply(const Call &call, int op, int op_b, int n, const T *alpha, const B
                     dense_of(outer, n, c, ldc), number_of<T>);
 }
 
+/// y = alpha A x + beta y in the rows of blocks that `mask` names. Row i of blocks begins and ends
+/// where offsets[i] and ends[i] say.
+template <class T>
+void multiply_masked(const Call &call, int op, const Blocks &blocks, int masked, const int *mask,
+                     const int *ends, const T *alpha, const T *x, const T *beta, T *y) {
+    if (op != 0)
+        not_supported("a transposed matrix");
+    require(masked >= 0 && masked <= blocks.rows, "sizeOfMask");
+    const Matrix a = matrix_of<T>(blocks);
+    call.check(blocks.offsets, blocks.rows, "bsrRowPtr");
+    call.check(ends, blocks.rows, "bsrEndPtr");
+    call.check(mask, masked, "bsrMaskPtr");
+    call.check(blocks.indices, a.count, "bsrColInd");
+    call.check(static_cast<const T *>(a.values), a.count_of_values(), "A");
+    call.check(x, a.columns, "x");
+    call.check(y, a.rows, "y");
+    const Scalar<T> by = call.scalar<T>(alpha, number_of<T>),
+                    keep = call.scalar<T>(beta, number_of<T>);
+    call.enqueue(2.0 * static_cast<double>(a.count_of_values()), [=] {
+        const std::int64_t size = blocks.size, base = a.major.base;
+        const bool by_rows = a.block_order == row_order;
+        for (int m = 0; m < masked; ++m) {
+            const std::int64_t row = mask[m] - base;
+            if (row < 0 || row >= blocks.rows)
+                throw Failure(statuses.execution_failed, "the mask names a row outside");
+            const std::int64_t begin = blocks.offsets[row] - base, end = ends[row] - base;
+            if (begin < 0 || end < begin || end > a.count)
+                throw Failure(statuses.execution_failed, "offsets outside of the matrix");
+            for (std::int64_t i = 0; i < size; ++i) {
+                T sum{};
+                for (std::int64_t k = begin; k < end; ++k) {
+                    const std::int64_t column = a.indices[k];
+                    if (column < 0 || column >= blocks.columns)
+                        throw Failure(statuses.execution_failed, "an index is outside");
+                    const T *const block = static_cast<const T *>(a.values) + k * size * size;
+                    for (std::int64_t j = 0; j < size; ++j)
+                        sum += block[by_rows ? i * size + j : j * size + i] * x[column * size + j];
+                }
+                T &value = y[row * size + i];
+                value = by.get() * sum + (keep.get() == T{} ? T{} : keep.get() * value);
+            }
+        }
+    });
+}
+
 /// Finds the first block on the diagonal that is missing, or has a zero on its diagonal.
 template <class T> int first_zero_pivot(const Matrix &a) {
     const Rows<T> rows = read_rows<T>(a, 0);
@@ -236,6 +281,15 @@ CUSPARSE_DEFINE(cusparseXcsr2bsrNnz,
                  {direction, m, n, count, description, values, offsets, indices, size}, x,         \
                  std::max(1, (op == 0 ? n : m) * size), beta, y,                                   \
                  std::max(1, (op == 0 ? m : n) * size)))                                           \
+    CUSPARSE_DEFINE(                                                                               \
+        cusparse##letter##bsrxmv,                                                                  \
+        (Handle handle, int direction, int op, int masked, int m, int n, int count,                \
+         const T *alpha, const LegacyDescription *description, const T *values, const int *mask,   \
+         const int *offsets, const int *ends, const int *indices, int size, const T *x,            \
+         const T *beta, T *y),                                                                     \
+        multiply_masked(call, op,                                                                  \
+                        {direction, m, n, count, description, values, offsets, indices, size},     \
+                        masked, mask, ends, alpha, x, beta, y))                                    \
     CUSPARSE_DEFINE(                                                                               \
         cusparse##letter##bsrmm,                                                                   \
         (Handle handle, int direction, int op, int op_b, int m, int n, int k, int count,           \

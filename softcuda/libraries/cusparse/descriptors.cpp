@@ -183,6 +183,20 @@ BOTH(cusparseBlockedEllGet, cusparseConstBlockedEllGet,
          put(type, from.type);
      })
 
+BOTH(cusparseCreateSlicedEll, cusparseCreateConstSlicedEll,
+     (SparseMatrix * matrix, std::int64_t rows, std::int64_t columns, std::int64_t count,
+      std::int64_t stored, std::int64_t slice, void *offsets, void *indices, void *values,
+      int offsets_type, int indices_type, int base, int type),
+     {
+         require(slice > 0 && stored >= count, "the size of slices, and of the values");
+         cusparseSpMatDescr made =
+             matrix_of(Format::SlicedEll, rows, columns, count, offsets, indices, values,
+                       offsets_type, indices_type, base, type);
+         made.slice_rows = slice;
+         made.stored = stored;
+         give(matrix, made);
+     })
+
 SOFTLIB_FUNCTION(cusparseDestroySpMat, (SparseMatrix matrix), destroy(matrix))
 SOFTLIB_FUNCTION(cusparseSpMatGetFormat, (SparseMatrix matrix, int *format),
                  put(format, checked_descriptor(matrix).format))
@@ -210,6 +224,20 @@ SOFTLIB_FUNCTION(cusparseCsrSetStridedBatch,
                      to.batch = batch;
                      to.major_stride = offsets;
                      to.stride = elements;
+                 })
+// The distance of indices is that of blocks, the distance of values must be of as many.
+SOFTLIB_FUNCTION(cusparseBsrSetStridedBatch,
+                 (SparseMatrix matrix, int batch, std::int64_t offsets, std::int64_t indices,
+                  std::int64_t elements),
+                 {
+                     Matrix &to = checked_descriptor(matrix);
+                     require(to.format == Format::Bsr && batch > 0 && offsets >= 0 &&
+                                 indices >= 0 &&
+                                 elements == indices * to.block_rows * to.block_columns,
+                             "batch and strides");
+                     to.batch = batch;
+                     to.major_stride = offsets;
+                     to.stride = indices;
                  })
 SOFTLIB_FUNCTION(cusparseCooSetStridedBatch,
                  (SparseMatrix matrix, int batch, std::int64_t elements), {

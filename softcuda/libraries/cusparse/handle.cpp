@@ -1,6 +1,7 @@
 // handle.cpp -- cuSPARSE's handles, their settings, and the names of its statuses.
 #include "handle.h"
 
+#include "../common/logger.h"
 #include "../common/version.h"
 
 using softcusparse::Handle;
@@ -48,5 +49,6 @@ CUSPARSE_DEFINE(cusparseGetVersion, (Handle handle, int *version), {
     *version = softlib::version;
 })
 SOFTLIB_PROPERTY(cusparseGetProperty)
+SOFTLIB_LOGGER(cusparse)
 SOFTLIB_EXPORT const char *cusparseGetErrorName(int status) { return name_of(status, 0); }
 SOFTLIB_EXPORT const char *cusparseGetErrorString(int status) { return name_of(status, 1); }

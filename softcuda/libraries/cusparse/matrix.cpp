@@ -35,24 +35,31 @@ std::int64_t Matrix::size_of_major() const {
         return count;
     case Format::Bsr:
         return rows / block_rows + 1;
-    case Format::BlockedEll:
     case Format::SlicedEll:
+        return (rows + slice_rows - 1) / slice_rows + 1;
+    case Format::BlockedEll:
         break;
     }
     return 0;
 }
 
+std::int64_t Matrix::count_of_indices() const {
+    if (format == Format::BlockedEll)
+        return rows / block_rows * (ell_columns / block_columns);
+    return format == Format::SlicedEll ? stored : count;
+}
+
 std::int64_t Matrix::count_of_values() const {
-    return format == Format::BlockedEll ? rows * ell_columns : count * block_rows * block_columns;
+    if (format == Format::BlockedEll)
+        return rows * ell_columns;
+    return format == Format::SlicedEll ? stored : count * block_rows * block_columns;
 }
 
 void Matrix::check(const Call &call, const char *what) const {
-    const std::int64_t of_indices =
-        format == Format::BlockedEll ? rows / block_rows * (ell_columns / block_columns) : count;
     for (const int number : {0, batch - 1}) {
         const Matrix one = of_batch(number);
         call.bytes(one.major.address, size_of_major() * size_of_index(major.type), what);
-        call.bytes(one.indices.address, of_indices * size_of_index(indices.type), what);
+        call.bytes(one.indices.address, count_of_indices() * size_of_index(indices.type), what);
         call.bytes(one.values, count_of_values() * static_cast<std::int64_t>(size_of(type)), what);
     }
 }
@@ -62,8 +69,8 @@ Matrix Matrix::of_batch(int number) const {
     const std::int64_t moved = number * stride;
     one.major = major.at(format == Format::Coo ? moved : number * major_stride);
     one.indices = indices.at(moved);
-    one.values =
-        static_cast<std::byte *>(values) + moved * static_cast<std::int64_t>(size_of(type));
+    one.values = static_cast<std::byte *>(values) +
+                 moved * block_rows * block_columns * static_cast<std::int64_t>(size_of(type));
     return one;
 }
 
@@ -110,7 +117,7 @@ void Matrix::check_indices() const {
         right = are_below(indices, count, height);
     if (!right)
         throw Failure(statuses.execution_failed, "an index is outside of the matrix");
-    if (format != Format::Csr && format != Format::Csc && format != Format::Bsr)
+    if (format == Format::Coo || format == Format::BlockedEll)
         return;
     std::int64_t last = major[0];
     right = last == 0;
@@ -118,9 +125,10 @@ void Matrix::check_indices() const {
         right = right && major[line] >= last;
         last = major[line];
     }
-    if (!right || last > count)
-        throw Failure(statuses.execution_failed,
-                      "the offsets are not those of " + std::to_string(count) + " elements");
+    if (!right || last > count_of_indices())
+        throw Failure(statuses.execution_failed, "the offsets are not those of " +
+                                                     std::to_string(count_of_indices()) +
+                                                     " elements");
 }
 
 std::int64_t Dense::extent() const {
@@ -190,7 +198,15 @@ template <class Action> void for_each(const Matrix &matrix, Action action) {
         return;
     }
     case Format::SlicedEll:
-        break;
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+            const std::int64_t slice = row / matrix.slice_rows;
+            for (std::int64_t k = matrix.major[slice] + row % matrix.slice_rows;
+                 k < matrix.major[slice + 1]; k += matrix.slice_rows)
+                if (const std::int64_t column = matrix.indices[k];
+                    column >= 0 && column < matrix.columns) // a negative one is a gap
+                    action(row, column, k);
+        }
+        return;
     }
     not_supported("this format");
 }

@@ -53,10 +53,12 @@ struct Matrix {
     std::int64_t block_rows = 1, block_columns = 1; ///< of Bsr and BlockedEll
     std::int64_t ell_columns = 0;                   ///< of BlockedEll
     int block_order = row_order;
+    std::int64_t slice_rows = 1, stored = 0; ///< of SlicedEll: rows of a slice, elements with gaps
     int batch = 1;
-    std::int64_t major_stride = 0, stride = 0; ///< elements from one matrix of a batch to the next
+    std::int64_t major_stride = 0, stride = 0; ///< from one matrix of a batch to the next
 
     std::int64_t size_of_major() const;
+    std::int64_t count_of_indices() const;
     std::int64_t count_of_values() const;
     /// Throws Failure unless all arrays are memory of a device.
     void check(const Call &call, const char *what) const;

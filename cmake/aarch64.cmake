@@ -7,6 +7,17 @@ set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PYCUDA_SYSROOT)
 
+# The cross compiler searches lld under a name with the processor, or in this folder. Another linker needs a minute
+# for LLVM's libraries.
+find_program(PYCUDA_LLD ld.lld)
+if(PYCUDA_LLD)
+  file(MAKE_DIRECTORY ${PYCUDA_SYSROOT}/lld)
+  file(CREATE_LINK ${PYCUDA_LLD} ${PYCUDA_SYSROOT}/lld/ld.lld SYMBOLIC)
+  foreach(kind IN ITEMS EXE SHARED MODULE)
+    set(CMAKE_${kind}_LINKER_FLAGS_INIT -B${PYCUDA_SYSROOT}/lld)
+  endforeach()
+endif()
+
 set(CMAKE_FIND_ROOT_PATH ${PYCUDA_SYSROOT})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

@@ -1,76 +1,272 @@
-"""The tests of softcuda that ./test arm runs, compiled for 64-bit ARM, in an emulator (docs/arm.md)."""
+"""The tests that ./test arm runs: programs for 64-bit ARM in an emulator (docs/arm.md).
+
+arm_tests.py compare FILE FILE      whether two files of tests/recordings/check.py --write are equal
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/aarch64"
 SYSROOT = ROOT / "build/aarch64-sysroot"
+PACKAGES = ROOT / "build/aarch64-python"
+RESULTS = BUILD / "results"
 LIBRARY = BUILD / "softcuda/libsoftcuda.so"
+HOST_LIBRARY = ROOT / "build/release/softcuda/libsoftcuda.so"
+TESTS = ROOT / "tests/softcuda"
+CHECK = ROOT / "tests/recordings/check.py"
 
-TARGETS = ("softcuda", "softcuda_target_test", "softcuda_run_tests")
+#: Programs of tests/softcuda, and what else must be built.
+TEXT_TESTS = {
+    "softcuda_ptx_tests": (["errors", TESTS / "errors"], ["parse", TESTS / "parse"]),
+    "softcuda_ir_tests": ([TESTS / "passes", TESTS / "analyses", TESTS / "lower"],),
+}
+FAMILIES = ("integer", "logic", "float", "half", "convert", "approx")
+TARGETS = (
+    *("softcuda", "softcuda_target_test", "softcuda_run_tests"),
+    *("softcuda_elementwise_test", *TEXT_TESTS, "runtime"),
+)
 #: The emulator's processors: all extensions, and nothing beyond ARMv8.0.
 PROCESSORS = ("max", "cortex-a53")
-#: Whole kernels whose results are known to be right in the emulator; each runs in every tier.
-KERNELS = (
-    "invalid_singles invalid_doubles invalid_sums convert_singles convert_doubles limits_of_words "
-    "limits_of_long_words rounding_modes atomics_of_halves newer_atomics lock_by_count"
-).split()
-#: Recordings of an H200: what is compared, and each how many of them.
-RECORDINGS = {"programs": 1}
-#: Other tests that ./test arm leaves out, besides kernels.
+#: Recordings of an H200, and into how many tests their list is divided.
+RECORDINGS = {"programs": 1, "matrices": 4, "instructions": 24, "random": 12}
+#: Random programs, written as PTX, in one test.
+RANDOM_PROGRAMS, OF_ONE_TEST = 500, 20
+#: Python's tests that are about kernels, and start no other programs.
+PYTHON_TESTS = (
+    *(
+        "test_many_atomics",
+        "test_divergent_loops",
+        "test_nan_bits",
+        "test_legal_kernels",
+    ),
+    *("test_shared_counts", "test_kernel_memory", "test_textures", "test_surfaces"),
+    *("test_block_shapes", "test_launch", "test_gallery", "test_cumath"),
+)
+TUTORIALS = ("doublify", "multiply_them", "manual_context", "calculate_pi")
+#: What no test is for.
 LEFT_OUT = (
-    "other recordings: curand, instructions, matrices, random kernels",
-    "Python, libpycuda and the closed libraries",
+    "the closed libraries, and programs that start other programs",
+    "ZLUDA's values: they need a checkout of ZLUDA (tools/clients)",
 )
 #: Seconds for one of the commands, and after which none starts.
-PATIENCE, LIMIT = 900, 3600
+PATIENCE, LIMIT = 1200, 3300
 
 
-def emulated(processor: str, program: Path, *arguments: str | Path) -> list[str]:
+@dataclass(frozen=True)
+class Case:
+    """One test: commands that must all succeed, one after another."""
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def emulated(processor: str, program: Path, *arguments: str | Path) -> tuple[str, ...]:
     """The command that runs a program for ARM.
 
     The emulator visits each page of memory that is only reserved, so softcuda must not reserve terabytes.
     """
-    libraries = SYSROOT / "usr/lib/aarch64-linux-gnu"
-    path = f"LD_LIBRARY_PATH={libraries / 'blas'}:{libraries / 'lapack'}"  # NumPy's
     limits = ["timeout", "-s", "KILL", PATIENCE, "prlimit", "--as=12000000000"]
-    emulator = ["qemu-aarch64-static", "-cpu", processor, "-L", SYSROOT, "-E", path]
-    return [str(word) for word in (*limits, *emulator, program, *arguments)]
+    emulator = ["qemu-aarch64-static", "-cpu", processor, "-L", SYSROOT]
+    return tuple(str(word) for word in (*limits, *emulator, program, *arguments))
 
 
-def skipped() -> list[str]:
-    """What no command tests, one line each."""
-    every = {path.stem for path in (ROOT / "tests/softcuda/run").glob("*.ptx")}
-    kernels = sorted(every.difference(KERNELS))
-    return [
-        f"{len(kernels)} of {len(every)} kernels of tests/softcuda/run: {' '.join(kernels)}",
-        *LEFT_OUT,
-    ]
+def python(processor: str, *arguments: str | Path) -> tuple[str, ...]:
+    return emulated(processor, SYSROOT / "usr/bin/python3.11", *arguments)
 
 
-def commands(processor: str) -> list[list[str]]:
-    """Each is one test."""
-    kernels = [ROOT / f"tests/softcuda/run/{name}.ptx" for name in KERNELS]
-    folder = BUILD / "tests/softcuda"
-    tests = [
-        emulated(processor, folder / "softcuda_target_test"),
-        *(
-            emulated(processor, folder / "softcuda_run_tests", LIBRARY, kernel)
-            for kernel in kernels
-        ),
-    ]
-    python = SYSROOT / "usr/bin/python3.11"
-    check = ROOT / "tests/recordings/check.py"
-    for what, every in RECORDINGS.items():
-        tests.append(emulated(processor, python, check, what, "--every", str(every)))
-    return tests
+def target_test(processor: str) -> Iterator[Case]:
+    program = BUILD / "tests/softcuda/softcuda_target_test"
+    yield Case("target", (emulated(processor, program),))
 
 
-#: For all commands.
+def kernels(processor: str) -> Iterator[Case]:
+    """The kernels of tests/softcuda/run, each in every tier."""
+    runner = BUILD / "tests/softcuda/softcuda_run_tests"
+    for kernel in sorted((TESTS / "run").glob("*.ptx")):
+        command = emulated(processor, runner, LIBRARY, kernel)
+        yield Case(f"kernel {kernel.stem}", (command,))
+
+
+def text_tests(processor: str) -> Iterator[Case]:
+    for program, runs in TEXT_TESTS.items():
+        for arguments in runs:
+            command = emulated(
+                processor, BUILD / "tests/softcuda" / program, *arguments
+            )
+            yield Case(f"{program} {arguments[0]}", (command,))
+
+
+def elementwise(processor: str) -> Iterator[Case]:
+    program = BUILD / "tests/softcuda/softcuda_elementwise_test"
+    for family in FAMILIES:
+        yield Case(f"elementwise {family}", (emulated(processor, program, family),))
+
+
+def recordings(processor: str) -> Iterator[Case]:
+    """Equal to an H200 where the manual defines the bits, and equal to x86-64 in all bits.
+
+    The approximations are those of AVX2: AVX-512 starts from other estimates.
+    """
+    for what, count in RECORDINGS.items():
+        for part in range(count):
+            name = f"{what}-{part}-{processor}"
+            here, there = RESULTS / f"{name}-host", RESULTS / f"{name}-arm"
+            options = ["--every", count, "--first", part, what, "--write"]
+            words = [str(word) for word in (CHECK, *options)]
+            host = ("env", "SOFTCUDA_ISA=avx2", f"PYCUDA_DRIVER={HOST_LIBRARY}")
+            yield Case(
+                f"recordings {what} {part + 1} of {count}",
+                (
+                    (*host, sys.executable, *words, str(here)),
+                    python(processor, *words, there),
+                    (sys.executable, __file__, "compare", str(here), str(there)),
+                ),
+            )
+
+
+def random_programs(processor: str) -> Iterator[Case]:
+    """Programs that are compiled here; their results on ARM must be those of plain C++."""
+    runner = BUILD / "tests/softcuda/softcuda_run_tests"
+    for first in range(1, RANDOM_PROGRAMS + 1, OF_ONE_TEST):
+        folder = RESULTS / f"random-programs-{first}"
+        make = [ROOT / "run", ROOT / "tools/random_programs", "--seed", first]
+        make += ["--count", OF_ONE_TEST, "--write", folder]
+        yield Case(
+            f"random programs {first} to {first + OF_ONE_TEST - 1}",
+            (
+                tuple(map(str, make)),
+                emulated(processor, runner, LIBRARY, folder),
+            ),
+        )
+
+
+def with_python(processor: str) -> Iterator[Case]:
+    settings = {
+        "PYTHONPATH": f"{BUILD / 'python'}:{PACKAGES}",
+        "PYCUDA_CACHE_DIR": str(RESULTS / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    for name in TUTORIALS:
+        command = python(processor, ROOT / f"examples/tutorials/{name}.py")
+        yield Case(f"tutorial {name}", (command,), settings)
+    for name in PYTHON_TESTS:
+        options = [
+            "-m",
+            "pytest",
+            "-q",
+            "-ra",
+            "-p",
+            "no:cacheprovider",
+            "--timeout",
+            "0",
+        ]
+        file = ROOT / f"tests/python/{name}.py"
+        command = python(processor, *options, "-m", "not slow", file)
+        yield Case(f"pytest {name}", (command,), settings)
+
+
+#: In the order in which they start; the processor without extensions comes last.
+GROUPS: dict[str, Callable[[str], Iterator[Case]]] = {
+    "target": target_test,
+    "text": text_tests,
+    "kernels": kernels,
+    "elementwise": elementwise,
+    "python": with_python,
+    "recordings": recordings,
+    "programs": random_programs,
+}
+#: For all tests.
 ENVIRONMENT = {
     "PYCUDA_DRIVER": str(LIBRARY),
     "SOFTCUDA_ARCH": "90",
     "SOFTCUDA_DISABLE_CACHE": "1",
 }
+
+
+def all_tests(names: list[str]) -> list[Case]:
+    """The tests of the named groups, or of all, on both processors: first what the processors have in common."""
+    unknown = set(names) - set(GROUPS)
+    if unknown:
+        raise SystemExit(
+            f"./test arm: there is no {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}"
+        )
+    tests = []
+    for processor in PROCESSORS:
+        for name, group in GROUPS.items():
+            # Generated code differs without extensions; the compiler's own tests do not.
+            if (names and name not in names) or (
+                processor != PROCESSORS[0] and name in ("text", "python", "programs")
+            ):
+                continue
+            for test in group(processor):
+                full = f"{test.name} ({processor})"
+                tests.append(Case(full, test.commands, test.environment))
+    return tests
+
+
+def run_one(test: Case, end: float) -> tuple[Case, str, str]:
+    """The test with "passed", "failed" or "skipped", and what its commands printed."""
+    if time.monotonic() >= end:
+        return test, "skipped", "the time is over"
+    environment = {**os.environ, **ENVIRONMENT, **test.environment}
+    start, printed = time.monotonic(), ""
+    for command in test.commands:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        printed = done.stdout
+        if done.returncode != 0:
+            shown = " ".join(command)
+            return test, "failed", f"$ {shown}\n{printed}status {done.returncode}"
+    seconds = time.monotonic() - start
+    last = (printed.strip().splitlines() or [""])[-1]
+    return test, "passed", f"{seconds:.0f} s; {last}"
+
+
+def run_all(names: list[str], show: Callable[[str], None]) -> dict[str, int]:
+    """Run the tests of the groups, two at a time on two cores; how many passed, failed and were skipped."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    end = time.monotonic() + LIMIT
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        running = [pool.submit(run_one, test, end) for test in all_tests(names)]
+        for done in as_completed(running):
+            test, state, text = done.result()
+            counts[state] += 1
+            show(f"{state}: {test.name}: {text}\n")
+    for line in LEFT_OUT:
+        show(f"not run: {line}\n")
+    return counts
+
+
+def compare(first: Path, second: Path) -> int:
+    one, other = (path.read_text().splitlines() for path in (first, second))
+    different = [f"{a} | {b}" for a, b in zip(one, other, strict=False) if a != b]
+    print("\n".join(different[:20]))
+    print(
+        f"{len(one)} and {len(other)} results of two builds compared, {len(different)} differ"
+    )
+    return 1 if different or not one or len(one) != len(other) else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4 or sys.argv[1] != "compare":
+        raise SystemExit(__doc__)
+    sys.exit(compare(Path(sys.argv[2]), Path(sys.argv[3])))

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """Compares results with the recordings of an H200. Needs NumPy, and neither pytest nor a build of the module.
 
-    check.py [--every N] [--only PATTERN] [instructions] [matrices] [programs] [random]
+    check.py [--every N [--first I]] [--only PATTERN] [--write FILE] [instructions] [matrices] [programs] [random]
 
 PYCUDA_DRIVER is the path of a driver, which is called through ctypes (by_ctypes). With --every, it takes each N-th
-recording. tests/python/test_recordings.py runs the same recordings with the module.
+recording, from the I-th on (0). --write writes a hash of each result, with the bits that need not be those of a GPU:
+two files are equal if two builds have equal results. tests/python/test_recordings.py runs the same recordings with the
+module.
 """
 
 import argparse
+import hashlib
 import pathlib
 import re
 import sys
+
+import numpy as np
 
 _FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(_FOLDER / "by_ctypes"), str(_FOLDER.parent)]
@@ -24,6 +29,19 @@ from recordings import (  # noqa: E402
 )
 
 
+def selected(recordings, options):
+    return recordings[options.first :: options.every]
+
+
+def write(options, name, results):
+    """Notes all bits of one recording's results: a list of arrays, or None."""
+    if options.write is not None:
+        words = hashlib.sha256()
+        for result in results if results is not None else ():
+            words.update(np.ascontiguousarray(result).tobytes())
+        options.write.write(f"{name} : {words.hexdigest()[:16]}\n")
+
+
 def check_list(module, make, options):
     """The number of recordings, and the names of those that differ."""
     rows = [
@@ -31,10 +49,12 @@ def check_list(module, make, options):
         for row in lists.read(module.FILE.read_text().splitlines(), make)
         if row.hash != instructions.REFUSED
         and re.search(options.only, str(row.instruction))
-    ][:: options.every]
+    ]
+    rows = selected(rows, options)
     wrong = []
     results = module.run_all([row.instruction for row in rows])
     for row, (instruction, result) in zip(rows, results, strict=True):
+        write(options, instruction, result)
         if (module.hash_results(instruction, result) == row.hash) == row.differs:
             wrong.append(str(instruction))
             print("differs:", instruction, flush=True)
@@ -43,22 +63,28 @@ def check_list(module, make, options):
 
 def check_programs(options):
     files = [file for file in programs.files() if re.search(options.only, file.stem)]
+    files = selected(files, options)
     wrong = []
-    for file in files[:: options.every]:
+    for file in files:
         text = file.read_text()
-        if programs.recorded(text) != programs.hash_result(programs.run(text)):
+        result = programs.run(text)
+        write(options, file.stem, [result])
+        if programs.recorded(text) != programs.hash_result(result):
             wrong.append(file.stem)
-    return len(files[:: options.every]), wrong
+    return len(files), wrong
 
 
 def check_random(options):
-    texts = random_runs.read()[:: options.every]
-    wrong = [
-        str(random_runs.seed_of(text))
-        for text in texts
-        if random_runs.recorded(text) != random_runs.hash_results(random_runs.run(text))
-        and random_runs.seed_of(text) not in random_runs.UNEXPLAINED
-    ]
+    texts = selected(random_runs.read(), options)
+    wrong = []
+    for text in texts:
+        seed, results = random_runs.seed_of(text), random_runs.run(text)
+        write(options, seed, results)
+        if (
+            random_runs.recorded(text) != random_runs.hash_results(results)
+            and seed not in random_runs.UNEXPLAINED
+        ):
+            wrong.append(str(seed))
     return len(texts), wrong
 
 
@@ -78,6 +104,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=(*CHECKS, []), nargs="*")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--write", type=argparse.FileType("w"))
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     failed = 0

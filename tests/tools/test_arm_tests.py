@@ -1,0 +1,76 @@
+"""What ./test arm runs, without an emulator: the lists of its tests, and what becomes of their commands."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import arm_tests  # noqa: E402
+from arm_tests import Case, run_one  # noqa: E402
+
+LATER = time.monotonic() + 1000
+
+
+def test_each_kernel_runs_on_both_processors():
+    names = [test.name for test in arm_tests.all_tests(["kernels"])]
+    files = list((ROOT / "tests/softcuda/run").glob("*.ptx"))
+    assert len(files) > 50
+    assert sorted(names) == sorted(
+        f"kernel {file.stem} ({processor})"
+        for file in files
+        for processor in ("max", "cortex-a53")
+    )
+
+
+def test_the_named_files_are_there():
+    for name in arm_tests.PYTHON_TESTS:
+        assert (ROOT / f"tests/python/{name}.py").exists(), name
+    for name in arm_tests.TUTORIALS:
+        assert (ROOT / f"examples/tutorials/{name}.py").exists(), name
+    page = (ROOT / "docs/arm.md").read_text()
+    assert all(f"| `{group}` |" in page for group in arm_tests.GROUPS)
+
+
+def test_an_unknown_group_is_named():
+    with pytest.raises(SystemExit, match="there is no kernel; there are target, text"):
+        arm_tests.all_tests(["kernel"])
+
+
+def test_a_failed_command_ends_its_test():
+    test = Case(
+        "t", (("echo", "one"), ("sh", "-c", "echo two; exit 3"), ("echo", "no"))
+    )
+    _, state, text = run_one(test, LATER)
+    assert state == "failed" and text.endswith("two\nstatus 3") and "no" not in text
+
+
+def test_a_passed_test_shows_its_last_line_and_its_settings_hold():
+    command = ("sh", "-c", "echo first; echo $SETTING $SOFTCUDA_ARCH")
+    _, state, text = run_one(Case("t", (command,), {"SETTING": "yes"}), LATER)
+    assert state == "passed" and text.endswith("; yes 90")
+
+
+def test_nothing_starts_when_the_time_is_over():
+    assert run_one(Case("t", (("false",),)), time.monotonic() - 1)[1] == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("second", "status", "shown"),
+    [
+        ("a : 1\nb : 2\n", 0, "2 and 2 results of two builds compared, 0 differ"),
+        ("a : 1\nb : 3\n", 1, "b : 2 | b : 3"),
+        ("a : 1\n", 1, "2 and 1 results"),
+    ],
+)
+def test_results_of_two_builds_are_compared(tmp_path, second, status, shown):
+    files = tmp_path / "here", tmp_path / "there"
+    files[0].write_text("a : 1\nb : 2\n")
+    files[1].write_text(second)
+    command = [sys.executable, ROOT / "tools/arm_tests.py", "compare", *files]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == status and shown in done.stdout + done.stderr

@@ -40,16 +40,18 @@ PROCESSORS = ("max", "cortex-a53")
 RECORDINGS = {"programs": 1, "matrices": 4, "instructions": 24, "random": 12}
 #: Random programs, written as PTX, in one test.
 RANDOM_PROGRAMS, OF_ONE_TEST = 500, 20
-#: Python's tests that are about kernels, and start no other programs.
+#: Python's tests of kernels. A program in the emulator cannot start another one, so these start none.
 PYTHON_TESTS = (
+    *("test_nan_bits", "test_divergent_loops", "test_shared_counts", "test_launch"),
     *(
-        "test_many_atomics",
-        "test_divergent_loops",
-        "test_nan_bits",
-        "test_legal_kernels",
+        "test_kernel_memory",
+        "test_local_memory",
+        "test_address_spaces",
+        "test_textures",
     ),
-    *("test_shared_counts", "test_kernel_memory", "test_textures", "test_surfaces"),
-    *("test_block_shapes", "test_launch", "test_gallery", "test_cumath"),
+    *("test_called_functions", "test_barrier_in_function", "test_dynamic_parallelism"),
+    *("test_hopper_copies", "test_hopper_tensors", "test_random_flow", "test_captures"),
+    *("test_cumath", "test_scan_kernel", "test_elementwise_strides", "test_gallery"),
 )
 TUTORIALS = ("doublify", "multiply_them", "manual_context", "calculate_pi")
 #: What no test is for.

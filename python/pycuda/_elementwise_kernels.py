@@ -374,7 +374,7 @@ def _maker(name, parameters, arguments, operation, kernel):
     function.__name__ = function.__qualname__ = f"get_{name}_kernel"
     function.__signature__ = signature
     names = ", ".join(one.lstrip("*") for one, _ in declared)
-    function.__doc__ = f"Make the kernel ``{operation}``; arguments: {names}."
+    function.__doc__ = f"Make the kernel ``{operation}``; arguments: ``{names}``."
     return function
 
 

@@ -43,8 +43,15 @@ def _excess(run: Callable[[], object], limits: dict[str, float]) -> str | None:
     return None
 
 
-def _renew_lost_context() -> None:
+#: Results of the driver for an array or a kernel of a context that has ended.
+_ENDED = (400, 709)  # invalid handle, context is destroyed
+
+
+def _renew_lost_context(error: cuda.Error) -> None:
     """In a notebook, make a new context if a kernel's fault has ended the present one."""
+    if error.code in _ENDED:
+        print("Run the cells again that make the arrays and kernels of this exercise.")
+        return
     try:
         cuda.Context.synchronize()
     except cuda.Error:
@@ -85,16 +92,15 @@ def grade(
         cuda.Context.synchronize()
     except cuda.Error as error:
         print(f"exercise {exercise}: not yet: {error}")
-        _renew_lost_context()
+        _renew_lost_context(error)
         return
     if hasattr(got, "get"):
         got = got.get()
     problem = _first_difference(np.asarray(got), np.asarray(expected), rtol)
-    findings = checks.findings if checks is not None else []
-    if problem is None and findings:
+    if checks is not None and checks.findings:
         problem = (
-            "the result is right, but the check modes found a defect:\n"
-            + checks.report()
+            f"{problem or 'the result is right'}; the check modes found a defect:\n"
+            f"{checks.report()}"
         )
     if problem is None and limits and on_cpu:
         problem = _excess(run, limits)

@@ -191,6 +191,16 @@ def _show_messages(error: driver.CompileError) -> list[str]:
     )
 
 
+def _without_frame(message: str) -> str:
+    """A warning of the compiler without the sentences around it: the heading, and how to suppress warnings."""
+    lines = [
+        line
+        for line in message.splitlines()
+        if not line.startswith(("The CUDA compiler succeeded", "Remark: "))
+    ]
+    return re.sub(r"\n{2,}", "\n", "\n".join(lines)).strip()
+
+
 #: Results of the driver after which a context runs no kernel any more.
 _LOST = {700, 702, 708, 709, 710, 714, 715, 716, 717, 718, 719, 720}
 _RESET_HINT = (
@@ -231,7 +241,7 @@ class _Magics:
             error._render_traceback_ = lambda: shown
             raise
         for message in messages:  # without the red box of a warning
-            print(str(message.message).strip())
+            print(_without_frame(str(message.message)))
         self._shell.push(found)
         names = ", ".join(name for name in found if name != "_cuda_module")
         is_template = "template" in _names_in(cell) and "__global__" in _names_in(cell)

@@ -98,6 +98,26 @@ def test_a_result_of_none_is_named(run):
     )
 
 
+@pytest.mark.skipif(not is_softcuda(), reason="softcuda has the check modes")
+def test_a_wrong_result_shows_what_the_check_modes_found(run):
+    """A race may change the result, and explains it better than the first wrong element does."""
+    run(
+        "%load_ext pycuda.ipython\nimport numpy as np, pycuda.driver as cuda\nfrom grading import grade"
+    )
+    run(
+        "%%cuda\n__global__ void turn(int *a) { __shared__ int t[64]; int i = threadIdx.x; t[i] = a[i];"
+        " a[i] = t[63 - i]; }"
+    )
+    run(
+        "def go():\n    a = np.arange(64, dtype=np.int32)\n    turn(cuda.InOut(a), block=(64, 1, 1))\n    return a"
+    )
+    printed = run('grade("0.1", go, np.zeros(64))')
+    assert re.search(
+        r"not yet: element \d+ is \d+, expected 0.*; the check modes found a defect:\nRaces",
+        printed,
+    ), printed
+
+
 def test_after_a_fault_the_next_answer_is_graded(run_program):
     """A wrong index may end the context. The student corrects the kernel, and continues."""
     wrong, right = ("a[n + (1 << 30)] = i;", "a[i] = i;")
@@ -119,6 +139,7 @@ def test_after_a_fault_the_next_answer_is_graded(run_program):
         ''')
         grading = 'grade("0.1", go, np.arange(8))'
         assert run(grading)
+        assert run(grading)  # the kernel is of the context that has ended
         assert run({cell.format(right)!r})
         assert run(grading)
         """
@@ -128,6 +149,7 @@ def test_after_a_fault_the_next_answer_is_graded(run_program):
         "exercise 0.1: not yet: " in done.stdout
         and "illegal memory access" in done.stdout
     )
+    assert "Run the cells again that make the arrays and kernels" in done.stdout
     assert done.stdout.endswith("exercise 0.1: right\n")
 
 

@@ -190,3 +190,14 @@ def test_after_a_fault_a_new_context_is_made(run_program):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("%cuda_reset makes a new one") >= 2
     assert done.stdout.endswith("end\n")
+
+
+def test_a_warning_of_the_compiler_is_its_lines_alone(shell, capsys):
+    cell = "%%cuda\n__global__ void idle(int *a)\n{\n    int i = threadIdx.x;\n}"
+    assert run(shell, cell).success
+    printed = capsys.readouterr().out
+    assert printed.startswith("cell ") and 'warning #177-D: variable "i"' in printed
+    assert (
+        "succeeded" not in printed and "Remark" not in printed and "\n\n" not in printed
+    )
+    assert printed.endswith("kernels: idle\n")

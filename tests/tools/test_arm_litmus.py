@@ -1,5 +1,6 @@
 """ARM's model of memory permits no outcome that PTX forbids, with the fences of softcuda's code."""
 
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from arm_litmus import TESTS, Litmus, Model, herd_text, translate  # noqa: E402
 
+LLC = Path(os.environ.get("LLC", "/usr/lib/llvm-19/bin/llc"))
 BY_NAME = {test.name: test for test in TESTS}
 
 
@@ -64,3 +66,50 @@ def test_a_failed_herd_is_an_error(tmp_path):
     command = [sys.executable, ROOT / "tools/arm_litmus.py", "--herd", "false"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode != 0 and "herd7 failed" in done.stderr
+
+
+# What code generation writes for PTX (emit_memory.cpp, emit_atomic.cpp), and the instructions of the translation.
+PIECES = {
+    "load": ("%a = load i32, ptr %p, align 4", "ldr", "ldr"),
+    "ld.acquire": (
+        "%a = load i32, ptr %p, align 4\nfence acquire",
+        "ldr dmb-ishld",
+        "",
+    ),
+    "st.release": ("fence release\nstore i32 %v, ptr %p, align 4", "dmb-ish str", ""),
+    "fence": ("fence seq_cst", "dmb-ish", ""),
+    "exch": ("%a = atomicrmw xchg ptr %p, i32 %v seq_cst", "ldaxr stlxr", "swpal"),
+    "add": ("%a = atomicrmw add ptr %p, i32 %v seq_cst", "ldaxr stlxr", "ldaddal"),
+    "cas": (
+        "%a = cmpxchg ptr %p, i32 %e, i32 %v seq_cst seq_cst",
+        "ldaxr stlxr",
+        "casal",
+    ),
+    "a long one": ("%a = load i64, ptr %p, align 1", "ldr", ""),
+}
+
+
+@pytest.mark.skipif(not LLC.exists(), reason="needs llc of LLVM 19")
+@pytest.mark.parametrize("lse", [False, True], ids=["neon", "lse"])
+def test_llvm_makes_the_instructions_of_the_translation(lse):
+    functions = [
+        f"define void @f{i}(ptr %p, i32 %v, i32 %e) {{\n{code}\nret void\n}}\n"
+        for i, (code, _, _) in enumerate(PIECES.values())
+    ]
+    command = [LLC, "-mtriple=aarch64-linux-gnu", *(["-mattr=+lse"] if lse else [])]
+    # Results are kept: loads that nobody reads are left out.
+    text = re.sub(r"(%a = load) (i\d+)", r"\1 volatile \2", "".join(functions))
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, check=True
+    )
+    made = re.findall(r"^f\d+:(.*?)^\tret$", done.stdout, re.MULTILINE | re.DOTALL)
+    assert len(made) == len(PIECES)
+    for (name, (_, plain, with_lse)), body in zip(PIECES.items(), made, strict=True):
+        found = re.findall(
+            r"^\t(ldr|str|dmb|ld\w*xr|st\w*xr|swp\w*|ldadd\w*|cas\w*)\t(.*)$",
+            body,
+            re.M,
+        )
+        words = [f"{word}-{rest}" if word == "dmb" else word for word, rest in found]
+        wanted = (with_lse or plain) if lse else plain
+        assert " ".join(words) == wanted, name

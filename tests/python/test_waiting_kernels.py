@@ -325,24 +325,25 @@ def run_case(case):
     assert out[: len(case.out)].tolist() == case.out
 
 
-def main():
-    """Runs all kernels, and prints those that fail."""
+def main(cases):
+    """Runs all kernels, or those that the command names, and prints those that fail."""
     import pycuda.autoinit  # noqa: F401
 
     def stop(*_):
         raise Hang("does not end")
 
     signal.signal(signal.SIGALRM, stop)
-    for name, case in CASES.items():
+    for name in sys.argv[1:] or cases:
+        case = cases[name]
         try:
             run_case(case)
         except Exception as error:
             print(f"{name}: {type(error).__name__}: {error}", flush=True)
 
 
-def failures(**environment):
+def failures(program, **environment):
     done = subprocess.run(
-        [sys.executable, __file__],
+        [sys.executable, program],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -353,7 +354,7 @@ def failures(**environment):
 
 def test_each_kernel_ends(device):
     """On one thread, nothing but softcuda's own switches lets another warp or block run."""
-    assert failures(SOFTCUDA_THREADS="1", SOFTCUDA_VERIFY="1") == ""
+    assert failures(__file__, SOFTCUDA_THREADS="1", SOFTCUDA_VERIFY="1") == ""
 
 
 @pytest.mark.slow
@@ -361,7 +362,7 @@ def test_each_kernel_ends(device):
 def test_each_kernel_ends_without_proofs(tier, device):
     """Without the analysis of loops, each loop may wait."""
     environment = {"SOFTCUDA_SKIP": "loop-ends", "SOFTCUDA_VERIFY": "1"}
-    failed = failures(SOFTCUDA_TIER=tier, **environment).splitlines()
+    failed = failures(__file__, SOFTCUDA_TIER=tier, **environment).splitlines()
     if tier == "lanes":  # which does not run two barriers that parts of a block come to
         refused = "blocks_in_two_loops_of_barriers: LogicError: cuLaunchKernel failed: operation not supported"
         failed = [line for line in failed if not line.startswith(refused)]
@@ -369,4 +370,4 @@ def test_each_kernel_ends_without_proofs(tier, device):
 
 
 if __name__ == "__main__":
-    main()
+    main(CASES)

@@ -12,7 +12,7 @@
 
 #include "codegen/lane_flow.h"
 #include "codegen/warp_families.h"
-#include "rt/kernel_abi.h"
+#include "rt/lane_call_abi.h"
 
 #include <algorithm>
 
@@ -78,19 +78,24 @@ bool calls_functions(const ir::Function &function) {
 void enter_function(WarpEmitter &w) {
     w.set_mask(w.active);
     emit_depth_check(w);
-    if (calls_functions(w.kernel.plan.function))
-        emit_pause(w, 1);
     for (std::size_t i = 0; i < w.kernel.plan.function.arguments.size(); ++i)
         w.store(w.kernel.plan.function.arguments[i], take_argument(w, i));
+    if (calls_functions(w.kernel.plan.function))
+        emit_pause(w, 1);
 }
 
-void emit_call(WarpEmitter &w, const ir::Instruction &i) {
-    const Invariants &known = w.kernel.frame.invariants;
+llvm::AllocaInst *make_call_area(WarpEmitter &w, const ir::Instruction &i) {
     llvm::AllocaInst *area = w.kernel.frame.stack_slot(
         llvm::ArrayType::get(w.b.getInt8Ty(),
                              kAreaBytes * (i.operands.size() + i.results.size() + 1)),
         "call");
     area->setAlignment(kAreaAlign);
+    return area;
+}
+
+void emit_call(WarpEmitter &w, const ir::Instruction &i) {
+    const Invariants &known = w.kernel.frame.invariants;
+    llvm::AllocaInst *area = make_call_area(w, i);
     llvm::Value *ended = in_area(w, area, i.operands.size() + i.results.size());
     const bool may_end = w.kernel.plan.request.may_end_in(i.attributes.symbol);
     if (may_end)
@@ -110,6 +115,47 @@ void emit_call(WarpEmitter &w, const ir::Instruction &i) {
     if (!w.kernel.plan.function.kernel)
         emit_end(w, gone);
     w.lane_flow->drop_lanes(gone); // such a caller runs in the tier lanes (choose_tier.cpp)
+}
+
+// Other lanes may be in this call: their arguments and results stay.
+void emit_calls_of_lanes(WarpEmitter &w, const ir::Instruction &i, std::uint32_t place) {
+    const Invariants &known = w.kernel.frame.invariants;
+    llvm::AllocaInst *area = w.lane_flow->call_area(i);
+    std::size_t number = 0;
+    for (const ir::Value *argument : i.operands) {
+        llvm::Value *at = in_area(w, area, number++), *all = w.full(argument);
+        llvm::Value *others = w.b.CreateAlignedLoad(all->getType(), at, kAreaAlign);
+        w.b.CreateAlignedStore(w.b.CreateSelect(w.mask(), all, others), at, kAreaAlign);
+    }
+    llvm::Value *ended = in_area(w, area, i.operands.size() + i.results.size());
+    w.b.CreateStore(
+        w.b.CreateAnd(w.b.CreateLoad(w.b.getInt32Ty(), ended), w.b.CreateNot(w.mask_bits())),
+        ended);
+    llvm::AllocaInst *call =
+        w.kernel.frame.call_slot(llvm::ArrayType::get(w.b.getInt64Ty(), sizeof(rt::LaneCall) / 8));
+    auto set = [&](std::size_t offset, llvm::Value *value) {
+        w.b.CreateStore(value, w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), call, offset));
+    };
+    set(offsetof(rt::LaneCall, function), w.kernel.declare_function(i.attributes.symbol));
+    set(offsetof(rt::LaneCall, frame), known.frame);
+    set(offsetof(rt::LaneCall, block), known.launch_index);
+    set(offsetof(rt::LaneCall, depth), callee_depth(w));
+    set(offsetof(rt::LaneCall, area), area);
+    set(offsetof(rt::LaneCall, ended), ended);
+    set(offsetof(rt::LaneCall, warp), w.warp);
+    set(offsetof(rt::LaneCall, place), w.i32(place));
+    llvm::Type *pointer = w.b.getPtrTy();
+    llvm::FunctionCallee start = w.kernel.code.runtime_function(
+        "scu_call_lanes", w.b.getVoidTy(), {pointer, pointer, pointer, w.b.getInt32Ty()});
+    w.b.CreateCall(start, {known.worker, w.lane_flow->state(), call, w.mask_bits()});
+}
+
+void take_call_results(WarpEmitter &w, const ir::Instruction &i) {
+    llvm::AllocaInst *area = w.lane_flow->call_area(i);
+    std::size_t number = i.operands.size();
+    for (const ir::Value *result : i.results)
+        w.define_full(result,
+                      w.b.CreateLoad(w.type(result->type, kLanes), in_area(w, area, number++)));
 }
 
 // The caller determines the ended lanes when the others have returned.

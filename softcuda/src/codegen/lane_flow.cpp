@@ -37,7 +37,15 @@ std::uint8_t exchange_at(const warp::Place &place) {
 } // namespace
 
 LaneFlow::LaneFlow(WarpEmitter &w, llvm::BasicBlock *done)
-    : w_(w), b_(w.b), kernel_(w.kernel), plan_(w.kernel.plan.lanes), done_(done) {}
+    : w_(w), b_(w.b), kernel_(w.kernel), plan_(w.kernel.plan.lanes), done_(done) {
+    if (kernel_.plan.request.calls_apart && !kernel_.plan.function.kernel)
+        for (const warp::Place &place : plan_.places)
+            if (place.exchange == rt::Exchange::Matrix)
+                throw Unsupported("a matrix product in a function that each lane of a warp runs by "
+                                  "itself, because lanes wait for each other in functions that are "
+                                  "not inlined, is not supported",
+                                  *place.awaited());
+}
 
 void LaneFlow::emit() {
     for (const warp::Place &place : plan_.places)
@@ -118,6 +126,10 @@ void LaneFlow::emit_place(std::uint32_t number) {
             w_.emit_instruction(*i);
             continue;
         }
+        if (place.is_call()) {
+            take_call_results(w_, *i);
+            continue;
+        }
         w_.begin_instruction(*i);
         receive_results(*i);
     }
@@ -132,10 +144,22 @@ void LaneFlow::emit_place(std::uint32_t number) {
 // of the instruction at which they wait.
 void LaneFlow::pass_on(std::uint32_t number) {
     const warp::Place &place = plan_.places[number];
-    if (place.awaited())
-        store_operands(place, *place.awaited());
-    go_to(number, w_.mask());
+    if (place.is_call()) {
+        w_.begin_instruction(*place.awaited());
+        emit_calls_of_lanes(w_, *place.awaited(), number);
+    } else {
+        if (place.awaited())
+            store_operands(place, *place.awaited());
+        go_to(number, w_.mask());
+    }
     b_.CreateBr(dispatch_);
+}
+
+llvm::AllocaInst *LaneFlow::call_area(const ir::Instruction &call) {
+    llvm::AllocaInst *&area = call_areas_[&call];
+    if (!area)
+        area = make_call_area(w_, call);
+    return area;
 }
 
 void LaneFlow::store_operands(const warp::Place &place, const ir::Instruction &awaited) {

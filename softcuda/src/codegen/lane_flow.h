@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace softcuda::codegen {
@@ -18,6 +19,8 @@ class LaneFlow {
     // For instructions.
     /// The rt::LaneState of the warp.
     [[nodiscard]] llvm::Value *state() const { return state_; }
+    /// The arguments and results of a call that lanes make one by one.
+    [[nodiscard]] llvm::AllocaInst *call_area(const ir::Instruction &call);
     /// Continues without some lanes, given as bits, if any are left.
     void drop_lanes(llvm::Value *bits);
 
@@ -42,6 +45,7 @@ class LaneFlow {
     llvm::BasicBlock *done_;
     llvm::BasicBlock *dispatch_ = nullptr;
     std::vector<llvm::BasicBlock *> places_; ///< by number
+    std::map<const ir::Instruction *, llvm::AllocaInst *> call_areas_;
     llvm::Value *state_ = nullptr, *waiting_ = nullptr;
 };
 

@@ -47,6 +47,12 @@ void emit_trap(WarpEmitter &w, const ir::Instruction &i);
 /// Ends the launch, for the first active lane.
 void emit_fault(WarpEmitter &w, rt::Fault fault);
 void emit_call(WarpEmitter &w, const ir::Instruction &i); // emit_function.cpp
+/// Memory for the arguments and results of a call.
+llvm::AllocaInst *make_call_area(WarpEmitter &w, const ir::Instruction &call);
+/// A call that each lane makes by itself. Lanes that return continue at the place.
+void emit_calls_of_lanes(WarpEmitter &w, const ir::Instruction &call, std::uint32_t place);
+/// There: the results.
+void take_call_results(WarpEmitter &w, const ir::Instruction &call);
 /// The start of a called function: loads its arguments, if there is memory for its local variables.
 void enter_function(WarpEmitter &w);
 /// The results of a `return`.

@@ -14,6 +14,7 @@
 
 #include "compiler/called_functions.h"
 #include "compiler/pass_options.h"
+#include "compiler/plan_functions.h"
 #include "compiler/refuse_unsupported.h"
 #include "ir/clean_up.h"
 #include "ir/clone.h"
@@ -451,23 +452,16 @@ PlannedKernel plan_kernel(const ir::Module &module, const ir::Function &kernel,
             prepare(*module.functions[symbol], runner, kernel.static_shared_bytes));
         callees.push_back({symbol, made.functions.back().get()});
     }
-    warp::TierRequest asked = request;
-    asked.ending = warp::find_ending(callees);
-    asked.signalling = warp::find_signalling(callees);
-    const auto plan_of = [&](const ir::Function &function) {
-        return std::make_unique<KernelPlan>(function, launch, asked, module.files,
-                                            machine_of(target), module.variables);
-    };
-    made.plan = plan_of(prepared);
-    runner.analyze(*made.plan);
-    asked.wanted = {};
-    asked.cooperative = false;
-    for (const warp::Callee &callee : callees) {
-        std::unique_ptr<KernelPlan> plan = plan_of(*callee.function);
-        plan->kernel_stride = made.plan->local_stride;
-        runner.analyze(*plan);
-        made.callees.push_back({callee.symbol, std::move(plan)});
-    }
+    plan_functions(made, callees, request,
+                   [&](const ir::Function &function, const warp::TierRequest &asked,
+                       std::optional<std::uint64_t> stride) {
+                       auto plan =
+                           std::make_unique<KernelPlan>(function, launch, asked, module.files,
+                                                        machine_of(target), module.variables);
+                       plan->kernel_stride = stride;
+                       runner.analyze(*plan);
+                       return plan;
+                   });
     return made;
 }
 

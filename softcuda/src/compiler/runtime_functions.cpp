@@ -4,6 +4,7 @@
 
 #include "rt/count_abi.h"
 #include "rt/device_call_abi.h"
+#include "rt/lane_call_abi.h"
 #include "rt/watch_abi.h"
 
 namespace softcuda::compiler {
@@ -31,6 +32,7 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_device_call", reinterpret_cast<void *>(&scu_device_call)},
         {"scu_barrier", reinterpret_cast<void *>(&scu_barrier)},
         {"scu_barrier_arrive", reinterpret_cast<void *>(&scu_barrier_arrive)},
+        {"scu_call_lanes", reinterpret_cast<void *>(&scu_call_lanes)},
         {"scu_next_place", reinterpret_cast<void *>(&scu_next_place)},
         {"scu_lane_barrier", reinterpret_cast<void *>(&scu_lane_barrier)},
         {"scu_yield", reinterpret_cast<void *>(&scu_yield)},

@@ -110,6 +110,7 @@ std::uint32_t LanePositions::ready(std::uint32_t place) const {
     }
     case PlaceKind::Plain:
     case PlaceKind::Wait:
+    case PlaceKind::Call:
         break;
     }
     return here;

@@ -35,7 +35,7 @@ void WarpRun::wait_at_next_place() {
         return next_place();
     }
     const Instruction &awaited = *place.awaited();
-    if (!place.exchange || place.exchange == rt::Exchange::Matrix)
+    if (!place.exchange || place.exchange == rt::Exchange::Matrix || place.is_call())
         refuse(awaited);
     LaneValues named{};
     named.fill(~std::uint32_t{0});

@@ -86,6 +86,7 @@ enum class PlaceKind : std::uint8_t {
     Members, ///< the lanes of the member mask: an exchange within the warp
     Barrier, ///< all lanes of the warp, and then other warps
     Wait,    ///< nothing, but the lanes may be waiting for other threads: the head of such a loop
+    Call,    ///< their own call of a function, in which each lane runs by itself (rt/lane_calls.h)
 };
 
 /// What lanes do when they meet at PlaceKind::Members. Lanes at several places meet if these have
@@ -181,8 +182,7 @@ struct LanePlaces {
 
 } // namespace softcuda::rt
 
-// Runtime functions that generated code calls by name. They are plain C so that the JIT can bind
-// them.
+// Runtime functions that generated code calls by name: plain C, so that the JIT can bind them.
 extern "C" {
 
 /// Ends the launch with `fault`; does not return to the kernel. `address` is the address of the

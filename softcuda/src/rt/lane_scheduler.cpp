@@ -12,6 +12,11 @@
 // Lanes that reach an exchange store their operands and wait. When all members of the mask have
 // reached an equal exchange, at any point of the program, the exchange is computed for all of them
 // together.
+//
+// Lanes that call a function one by one (rt/lane_calls.h) run until they rest, each time before a
+// place of the kernel is chosen. A yield of the kernel's lanes gives each of them another turn.
+#include "rt/guard.h"
+#include "rt/lane_calls.h"
 #include "rt/lane_exchange.h"
 #include "rt/resident_block.h"
 #include "rt/warp_scheduler.h"
@@ -19,6 +24,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <utility>
 
 using namespace softcuda::rt;
@@ -34,7 +40,14 @@ bool is_kind(const LaneState &state, std::uint32_t place, PlaceKind kind) {
     return static_cast<PlaceKind>(state.kinds[place]) == kind;
 }
 
-/// The lanes that have not ended.
+/// Null if no lanes of the warp call functions one by one.
+LaneCalls *calls_of(WarpFiber &warp) {
+    return warp.calls && warp.calls->live() != 0 ? warp.calls.get() : nullptr;
+}
+
+bool is_in_call(const WarpFiber &warp) { return warp.running != &warp.fiber; }
+
+/// The lanes of this frame that have not ended.
 std::uint32_t live_lanes(const LaneState &state) {
     std::uint32_t live = 0;
     for (std::uint32_t place = 0; place < state.places; place++)
@@ -42,49 +55,60 @@ std::uint32_t live_lanes(const LaneState &state) {
     return live;
 }
 
-constexpr std::uint32_t kNowhere = ~0u;
+/// By lane: the exchange at which it waits for its members, an entry of LaneState::exchanges; null
+/// for all others.
+using Awaited = std::array<const std::uint8_t *, kWarpSize>;
 
-/// By lane: the place at which it waits for its members; kNowhere for all others.
-using WaitingPlaces = std::array<std::uint32_t, kWarpSize>;
-
-WaitingPlaces waiting_places(const LaneState &state) {
-    WaitingPlaces places;
-    places.fill(kNowhere);
+Awaited awaited_exchanges(const LaneState &state, const LaneCalls *calls) {
+    Awaited awaited{};
     for (std::uint32_t place = 0; place < state.places; place++) {
         if (!is_kind(state, place, PlaceKind::Members))
             continue;
         for (std::uint32_t rest = state.waiting[place] & ~state.met; rest != 0; rest &= rest - 1)
-            places[static_cast<std::size_t>(__builtin_ctz(rest))] = place;
+            awaited[static_cast<std::size_t>(__builtin_ctz(rest))] = state.exchanges + place;
     }
-    return places;
+    for (std::uint32_t rest = calls ? calls->at_exchange() : 0; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<std::size_t>(__builtin_ctz(rest));
+        awaited[lane] = calls->exchange_of(lane);
+    }
+    return awaited;
 }
 
 /// Whether all lanes of a group wait for each other: at one exchange, wherever it is written.
-bool is_complete(const LaneState &state, const WaitingPlaces &places, std::uint32_t lane,
+bool is_complete(const LaneState &state, const Awaited &awaited, std::uint32_t lane,
                  std::uint32_t group) {
-    const std::uint32_t place = places[lane];
-    const bool one_place = static_cast<Exchange>(state.exchanges[place]) == Exchange::Matrix;
+    const std::uint8_t *exchange = awaited[lane];
+    const bool one_place = static_cast<Exchange>(*exchange) == Exchange::Matrix;
     for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
         const auto other = static_cast<std::size_t>(__builtin_ctz(rest));
-        if (places[other] == kNowhere || state.members[other] != state.members[lane] ||
-            state.exchanges[places[other]] != state.exchanges[place] ||
-            (one_place && places[other] != place))
+        if (!awaited[other] || state.members[other] != state.members[lane] ||
+            *awaited[other] != *exchange || (one_place && awaited[other] != exchange))
             return false;
     }
     return true;
 }
 
+/// Computes an exchange for lanes that wait for it, wherever they are.
+void finish(LaneState &state, LaneCalls *calls, std::uint8_t exchange, std::uint32_t group) {
+    perform(static_cast<Exchange>(exchange), state, group);
+    const std::uint32_t in_calls = calls ? calls->at_exchange() & group : 0;
+    state.met |= group & ~in_calls;
+    if (in_calls != 0)
+        calls->release(in_calls);
+}
+
 /// Lets groups of lanes meet that are complete. Those that have ended are not waited for.
-void meet(LaneState &state, std::uint32_t live) {
-    const WaitingPlaces places = waiting_places(state);
+void meet(LaneState &state, std::uint32_t live, LaneCalls *calls) {
+    Awaited awaited = awaited_exchanges(state, calls);
     for (std::uint32_t lane = 0; lane < kWarpSize; lane++) {
-        if (places[lane] == kNowhere || (state.met >> lane & 1) != 0)
+        if (!awaited[lane])
             continue;
         const std::uint32_t group = (state.members[lane] & live) | std::uint32_t{1} << lane;
-        if (!is_complete(state, places, lane, group))
+        if (!is_complete(state, awaited, lane, group))
             continue;
-        perform(static_cast<Exchange>(state.exchanges[places[lane]]), state, group);
-        state.met |= group;
+        finish(state, calls, *awaited[lane], group);
+        for (std::uint32_t rest = group; rest != 0; rest &= rest - 1)
+            awaited[static_cast<std::size_t>(__builtin_ctz(rest))] = nullptr;
     }
 }
 
@@ -115,8 +139,8 @@ std::uint32_t part_of(const LaneState &state, std::uint32_t lanes, BarrierPart p
 
 // Whether the warp can arrive at a barrier. If it has, but some lanes have still to pass, it can
 // not arrive at the next.
-bool can_arrive(const LaneState &state) {
-    if (state.arrived != 0)
+bool can_arrive(const LaneState &state, const LaneCalls *calls) {
+    if (state.arrived != 0 || (calls && calls->live() != calls->at_barrier()))
         return false;
     for (std::uint32_t place = 0; place < state.places; place++)
         if (state.waiting[place] != 0 && !is_kind(state, place, PlaceKind::Barrier))
@@ -141,6 +165,7 @@ std::uint32_t ready_at(const LaneState &state, std::uint32_t place, bool at_barr
         return lanes_at_barrier(state, lanes, state.members[__builtin_ctz(lanes)]);
     case PlaceKind::Plain:
     case PlaceKind::Wait:
+    case PlaceKind::Call: // they have returned
         break;
     }
     return lanes;
@@ -154,11 +179,28 @@ bool rests(const LaneState &state, std::uint32_t place, std::uint32_t point) {
     return point != 0 && state.points[place] == point;
 }
 
+// The state of the kernel's frame, which has the operands of all lanes that wait.
+LaneState &kernel_state(WarpFiber &warp, LaneState &state) {
+    return is_in_call(warp) ? warp.calls->kernel() : state;
+}
+
+/// The lanes of the warp that have not ended, wherever they are.
+std::uint32_t live_lanes_of(WarpFiber &warp, const LaneState &kernel) {
+    const LaneCalls *calls = calls_of(warp);
+    return live_lanes(kernel) | (calls ? calls->live() : 0);
+}
+
+/// The kernel's lanes yield: each lane in a call has a turn before they go on.
+void wake_calls(WarpFiber &warp) {
+    if (LaneCalls *calls = calls_of(warp); calls && !is_in_call(warp))
+        calls->wake();
+}
+
 // The lowest place at which lanes can go on, those that wait for other threads last, or one that
-// has been passed over for too long. If they wait for each other at different exchanges, which a
-// program must not do, those at the lowest go on by themselves.
-Choice choose(LaneState &state, std::uint32_t point) {
-    const bool at_barriers = can_arrive(state);
+// has been passed over for too long; otherwise the lanes that wait for each other at the lowest
+// place.
+Choice choose(LaneState &state, const LaneCalls *calls, std::uint32_t point) {
+    const bool at_barriers = can_arrive(state, calls);
     Choice lowest = {state.places, 0}, waiting = lowest, oldest = lowest, stranded = lowest;
     for (std::uint32_t place = 0; place < state.places; place++) {
         if (state.waiting[place] == 0) {
@@ -180,8 +222,6 @@ Choice choose(LaneState &state, std::uint32_t point) {
     }
     if (lowest.lanes == 0)
         lowest = waiting;
-    if (lowest.lanes == 0 && stranded.lanes != 0)
-        perform(static_cast<Exchange>(state.exchanges[stranded.place]), state, stranded.lanes);
     if (lowest.lanes == 0)
         return stranded;
     return state.turn - state.since[oldest.place] > kPatience ? oldest : lowest;
@@ -194,31 +234,121 @@ bool waits_in_vain(LaneState &state, const Choice &next, std::uint32_t point) {
     return std::exchange(state.waited, next.lanes) == next.lanes;
 }
 
+std::uint32_t lowest_bit(std::uint32_t lanes) { return lanes & (0u - lanes); }
+
+// Lanes at a barrier at which the warp has arrived for them go on, too.
+void run_calls(const LaneState &state, LaneCalls &calls) {
+    calls.release(calls.at_barrier() & state.arrived);
+    calls.run();
+}
+
+// No lane of the kernel's frame can go on. Lets lanes in calls go on that could not. False if none
+// can: they wait for each other at different exchanges.
+bool release_calls(WarpScheduler &scheduler, const LaneState &state, LaneCalls &calls) {
+    if ((calls.at_barrier() & state.arrived) != 0)
+        return true; // run_calls()
+    if (can_arrive(state, &calls)) {
+        calls.release(lowest_bit(calls.at_barrier()));
+        return true;
+    }
+    if (calls.resting() == 0)
+        return false;
+    calls.wake();
+    scheduler.yield_now();
+    return true;
+}
+
+// Lanes that wait for each other at different exchanges, which a program must not do: those at the
+// lowest place go on by themselves.
+void strand(LaneState &state, const Choice &next, LaneCalls *calls) {
+    if (next.lanes != 0)
+        return finish(state, calls, state.exchanges[next.place], next.lanes);
+    const std::uint32_t lane = lowest_bit(calls->at_exchange());
+    finish(state, calls, *calls->exchange_of(static_cast<std::size_t>(__builtin_ctz(lane))), lane);
+}
+
+// A defect of this file: lanes are live, but nothing is left that one of them could do.
+[[noreturn]] void fail_without_progress() {
+    FaultReport report;
+    report.kind = Fault::BarrierMismatch;
+    std::snprintf(report.detail, sizeof report.detail,
+                  "the lanes of a warp cannot continue: an internal error of softcuda");
+    Guard::fail(report);
+}
+
+// Runs lanes in calls until lanes of the kernel's frame can go on. Without lanes: none are left.
+Choice choose_with_calls(WarpScheduler &scheduler, WarpFiber &warp, LaneState &state) {
+    for (;;) {
+        if (LaneCalls *calls = calls_of(warp))
+            run_calls(state, *calls);
+        LaneCalls *calls = calls_of(warp);
+        const std::uint32_t live = live_lanes_of(warp, state);
+        if (live == 0)
+            return {state.places, 0};
+        meet(state, live, calls);
+        const Choice next = choose(state, calls, scheduler.preempted_at());
+        if (next.lanes != 0 && !next.stranded)
+            return next;
+        if (calls && (calls->can_run() || release_calls(scheduler, state, *calls)))
+            continue;
+        if (next.lanes == 0 && (!calls || calls->at_exchange() == 0))
+            fail_without_progress();
+        strand(state, next, calls);
+        if (next.lanes != 0)
+            return next;
+    }
+}
+
+// A lane that runs alone waits here for lanes that are elsewhere.
+void wait_for_lanes(LaneCalls &calls, LaneState &state) {
+    for (std::uint32_t place = 0; place < state.places; place++) {
+        if (state.waiting[place] == 0)
+            continue;
+        if (is_kind(state, place, PlaceKind::Members))
+            return calls.exchange(state, place);
+        if (is_kind(state, place, PlaceKind::Barrier))
+            return calls.reach_barrier(state);
+    }
+}
+
+Choice choose_in_call(WarpScheduler &scheduler, LaneCalls &calls, LaneState &state) {
+    wait_for_lanes(calls, state);
+    if (live_lanes(state) == 0)
+        return {state.places, 0};
+    return choose(state, nullptr, scheduler.preempted_at());
+}
+
 } // namespace
 
 std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
+    WarpScheduler &scheduler = ResidentBlock::of(worker).scheduler();
+    WarpFiber &warp = scheduler.current();
     state->turn++;
-    const std::uint32_t live = live_lanes(*state);
-    if (live == 0)
+    const Choice next = is_in_call(warp) ? choose_in_call(scheduler, *warp.calls, *state)
+                                         : choose_with_calls(scheduler, warp, *state);
+    if (next.lanes == 0)
         return state->places;
-    meet(*state, live);
-    const std::uint32_t point = ResidentBlock::of(worker).scheduler().preempted_at();
-    const Choice next = choose(*state, point);
-    if (worker->watch)
+    if (worker->watch) {
+        const std::uint32_t live = live_lanes_of(warp, kernel_state(warp, *state));
         notify_watch(*static_cast<BlockWatch *>(worker->watch),
                      [&](BlockWatch &watch) { watch.live_lanes(live, next.stranded); });
+    }
     state->waiting[next.place] &= ~next.lanes;
     state->met &= ~next.lanes;
     state->since[next.place] = state->turn;
     state->mask = next.lanes;
+    const std::uint32_t point = scheduler.preempted_at();
     const bool backwards = next.place <= state->last_place;
     if (waits_in_vain(*state, next, point)) {
+        wake_calls(warp);
         point == 0 ? scu_yield(worker) : scu_preempt(worker, point);
     } else {
         if (state->points[next.place] != point)
             scu_preempt(worker, state->points[next.place]); // no yield, but may become the point
-        if (backwards && ++state->rounds % kRoundsPerYield == 0)
+        if (backwards && ++state->rounds % kRoundsPerYield == 0) {
+            wake_calls(warp);
             scu_yield(worker);
+        }
     }
     state->last_place = next.place;
     return next.place;
@@ -228,9 +358,12 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
 // continue place by place.
 std::uint32_t scu_lane_barrier(WorkerState *worker, LaneState *state, std::uint32_t number,
                                std::uint32_t threads, std::uint32_t part, const char *place) {
-    if ((state->arrived & state->mask) == 0) {
+    WarpFiber &warp = ResidentBlock::of(worker).scheduler().current();
+    const std::uint32_t mask = state->mask;
+    state = &kernel_state(warp, *state);
+    if ((state->arrived & mask) == 0) {
         const std::uint32_t lanes =
-            lanes_at_barrier(*state, live_lanes(*state) | state->mask, number);
+            lanes_at_barrier(*state, live_lanes_of(warp, *state) | mask, number);
         state->arrived = lanes;
         if (worker->watch)
             notify_watch(*static_cast<BlockWatch *>(worker->watch),
@@ -238,15 +371,18 @@ std::uint32_t scu_lane_barrier(WorkerState *worker, LaneState *state, std::uint3
         state->barrier_result = scu_barrier(
             worker, number, threads, part_of(*state, lanes, static_cast<BarrierPart>(part)), place);
     }
-    state->arrived &= ~state->mask;
+    state->arrived &= ~mask;
     return state->barrier_result;
 }
 
 void scu_lane_barrier_arrive(WorkerState *worker, LaneState *state, std::uint32_t number,
                              std::uint32_t threads, const char *place) {
-    if ((state->arrived & state->mask) == 0) {
-        state->arrived = lanes_at_barrier(*state, live_lanes(*state) | state->mask, number);
+    WarpFiber &warp = ResidentBlock::of(worker).scheduler().current();
+    const std::uint32_t mask = state->mask;
+    state = &kernel_state(warp, *state);
+    if ((state->arrived & mask) == 0) {
+        state->arrived = lanes_at_barrier(*state, live_lanes_of(warp, *state) | mask, number);
         scu_barrier_arrive(worker, number, threads, place);
     }
-    state->arrived &= ~state->mask;
+    state->arrived &= ~mask;
 }

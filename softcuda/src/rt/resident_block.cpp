@@ -2,6 +2,7 @@
 #include "rt/resident_block.h"
 
 #include "rt/guard.h"
+#include "rt/lane_calls.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -86,10 +87,26 @@ void ResidentBlock::begin(const WorkerState &worker, std::uint64_t index, Fiber:
         fiber.block = this;
         fiber.warp = warp;
         fiber.arrived_at_cluster = false;
+        fiber.running = &fiber.fiber;
+        if (fiber.calls)
+            fiber.calls->forget();
         fiber.fiber.start(stack_of(warp), stack_spacing_ - kStackGuard - colour_of(warp), body,
                           &fiber);
         ready.push(fiber);
     }
+}
+
+LaneCalls &ResidentBlock::calls_of(WarpFiber &warp) {
+    const std::uint64_t bytes = stack_spacing_ - kStackGuard;
+    if (!warp.calls || warp.calls->stack_bytes() != bytes)
+        warp.calls = LaneCalls::make(bytes, kStackGuard);
+    if (!warp.calls)
+        fail_without_stacks(warp);
+    return *warp.calls;
+}
+
+void ResidentBlock::fail_without_stacks(const WarpFiber &warp) {
+    fail("out of memory for the stacks of the lanes of warp %u", warp.warp);
 }
 
 void ResidentBlock::watch_by(LaunchWatch &watcher) {

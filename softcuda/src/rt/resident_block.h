@@ -54,6 +54,10 @@ class ResidentBlock {
     void begin(const WorkerState &worker, std::uint64_t index, Fiber::Body body, WarpQueue &ready,
                Cluster &cluster);
 
+    /// The calls of the warp's lanes, one by one. Ends the launch if memory runs out.
+    [[nodiscard]] LaneCalls &calls_of(WarpFiber &warp);
+    [[noreturn]] static void fail_without_stacks(const WarpFiber &warp);
+
     /// Watches the block from now until its end. Ends the launch if memory runs out.
     void watch_by(LaunchWatch &watcher);
     [[nodiscard]] BlockWatch *watch() const noexcept {

@@ -4,14 +4,23 @@
 #include "rt/fiber.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace softcuda::rt {
 
+class LaneCalls;
 class ResidentBlock;
 
 /// One warp of a resident block.
 struct WarpFiber {
+    WarpFiber();
+    WarpFiber(const WarpFiber &) = delete;
+    ~WarpFiber();
+
     Fiber fiber;
+    /// The stack on which the warp runs or continues: its own, or that of one of its lanes.
+    Fiber *running = &fiber;
+    std::unique_ptr<LaneCalls> calls; ///< null until lanes call a function one by one
     ResidentBlock *block = nullptr;
     std::uint32_t warp = 0;
     std::uint32_t result = 0;        ///< of the last barrier

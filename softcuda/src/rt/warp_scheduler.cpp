@@ -72,14 +72,14 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
         WarpFiber &next = ready_.pop();
         set_current(next);
         watch_stack(&stack_);
-        resume(thread_, next.fiber);
+        resume(thread_, *next.running);
         watch_stack(nullptr);
     }
 }
 
 void WarpScheduler::abandon() noexcept {
     if (current_) {
-        arrive_by_jump(current_->fiber, thread_);
+        arrive_by_jump(*current_->running, thread_);
         last_ = current_;
     }
     watch_stack(nullptr);
@@ -238,20 +238,20 @@ void WarpScheduler::end_warp(WarpFiber &warp) {
 
 void WarpScheduler::set_current(WarpFiber &warp) {
     current_ = &warp;
-    stack_ = warp.fiber.stack();
+    stack_ = warp.running->stack();
     warp.block->state().warp_index = warp.warp;
 }
 
 void WarpScheduler::switch_to(WarpFiber &next) {
     WarpFiber &self = *current_;
     set_current(next);
-    resume(self.fiber, next.fiber);
+    resume(*self.running, *next.running);
 }
 
 void WarpScheduler::back_to_thread(WarpFiber &self) {
     last_ = &self;
     current_ = nullptr;
-    resume(self.fiber, thread_);
+    resume(*self.running, thread_);
 }
 
 /// Switches to the next warp that can run, or to the thread if there is none.
@@ -361,7 +361,10 @@ bool WarpScheduler::is_quiet() noexcept {
     return now - quiet_since_ > kQuietTime * resident_.size();
 }
 
+// A lane that runs by itself lets the other lanes of its warp run. The warp yields when all have.
 void WarpScheduler::yield_now() {
+    if (current_->running != &current_->fiber)
+        return rest_lane();
     iterations_ = 0;
     yields_++;
     turns_++;
@@ -370,6 +373,8 @@ void WarpScheduler::yield_now() {
 
 void WarpScheduler::let_others_run() {
     WarpFiber &self = *current_;
+    if (self.running != &self.fiber)
+        return rest_lane();
     if (!stuck() && ready_.empty())
         return;
     ready_.push(self);
@@ -377,6 +382,21 @@ void WarpScheduler::let_others_run() {
         back_to_thread(self);
     else
         switch_to(ready_.pop());
+}
+
+void WarpScheduler::run_lane(Fiber &lane) {
+    WarpFiber &self = *current_;
+    self.running = &lane;
+    stack_ = lane.stack();
+    resume(self.fiber, lane);
+}
+
+void WarpScheduler::rest_lane() {
+    WarpFiber &self = *current_;
+    Fiber &lane = *self.running;
+    self.running = &self.fiber;
+    stack_ = self.fiber.stack();
+    resume(lane, self.fiber);
 }
 
 } // namespace softcuda::rt

@@ -74,6 +74,15 @@ class WarpScheduler {
     void yield();
     void pause(std::uint32_t work);
     void preempt(std::uint32_t point);
+    /// A yield of the whole warp, whatever the yield point is.
+    void yield_now();
+    [[nodiscard]] WarpFiber &current() noexcept { return *current_; }
+
+    // For a warp whose lanes call functions one by one (rt/lane_calls.h).
+    /// Runs a lane until it rests.
+    void run_lane(Fiber &lane);
+    /// The running lane rests: its warp continues where it called run_lane().
+    void rest_lane();
     /// The preemption point at which warps yield; 0: at the end of an iteration.
     [[nodiscard]] std::uint32_t preempted_at() const noexcept { return preempted_at_; }
 
@@ -96,7 +105,6 @@ class WarpScheduler {
     void retire();
     void relax();
     void let_others_run();
-    void yield_now();
     void move_preemption();
     void forget_waiting() noexcept;
     [[nodiscard]] bool is_quiet() noexcept;

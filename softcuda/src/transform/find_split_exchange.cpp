@@ -22,15 +22,19 @@ class Proof {
   public:
     Proof(const ir::Function &function, const analysis::LaunchShape &launch,
           const analysis::Divergence &divergence, const Schedule &schedule,
-          const analysis::ThreadValues &thread_values)
+          const analysis::ThreadValues &thread_values, const CallsOfWarp &calls)
         : function_(function), launch_(launch), divergence_(divergence), schedule_(schedule),
-          thread_values_(thread_values), group_size_(lanes_that_stay_together()) {}
+          thread_values_(thread_values), calls_(calls), group_size_(lanes_that_stay_together()) {}
 
     bool holds(const Instruction &exchange) {
         const Block *block = exchange.block;
-        if (schedule_.of(block).pending.empty() || ir::takes_active_lanes(exchange))
+        if (ir::takes_active_lanes(exchange))
             return true;
         const Value *members = ir::members_of(exchange);
+        if (calls_.lanes_outside)
+            return members && were_found_here(members, block, kMostSteps);
+        if (schedule_.of(block).pending.empty())
+            return true;
         return (members && (were_found_here(members, block, kMostSteps) ||
                             names_lanes_here(members, block) || names_own_group(members))) ||
                !may_meet_elsewhere(exchange);
@@ -158,10 +162,18 @@ class Proof {
     [[nodiscard]] bool may_meet_elsewhere(const Instruction &exchange) const {
         return may_reach(
             function_, schedule_.of(exchange.block).pending,
-            [&](const Instruction &i) { return may_meet(exchange, i); },
+            [&](const Instruction &i) { return may_meet(exchange, i) || continues_elsewhere(i); },
             [](const Instruction &i) {
                 return i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce);
             });
+    }
+
+    /// Whether lanes continue in another function, which may have any exchange.
+    [[nodiscard]] bool continues_elsewhere(const Instruction &i) const {
+        if (i.is(Opcode::Call))
+            return std::ranges::find(calls_.exchanging, i.attributes.symbol) !=
+                   calls_.exchanging.end();
+        return i.is(Opcode::Return) && !function_.kernel;
     }
 
     static bool may_meet(const Instruction &a, const Instruction &b) {
@@ -176,17 +188,17 @@ class Proof {
     const analysis::Divergence &divergence_;
     const Schedule &schedule_;
     const analysis::ThreadValues &thread_values_;
+    const CallsOfWarp &calls_;
     unsigned group_size_;
 };
 
 } // namespace
 
-const Instruction *find_split_exchange(const ir::Function &function,
-                                       const analysis::LaunchShape &launch,
-                                       const analysis::Divergence &divergence,
-                                       const Schedule &schedule,
-                                       const analysis::ThreadValues &thread_values) {
-    Proof proof(function, launch, divergence, schedule, thread_values);
+const Instruction *
+find_split_exchange(const ir::Function &function, const analysis::LaunchShape &launch,
+                    const analysis::Divergence &divergence, const Schedule &schedule,
+                    const analysis::ThreadValues &thread_values, const CallsOfWarp &calls) {
+    Proof proof(function, launch, divergence, schedule, thread_values, calls);
     for (const Block *block : function.blocks)
         for (const Instruction *i : block->instructions)
             if (ir::is_exchange(*i) && !proof.holds(*i))

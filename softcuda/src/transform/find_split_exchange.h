@@ -22,12 +22,21 @@
 #include "ir/ir.h"
 #include "transform/schedule.h"
 
+#include <cstdint>
+#include <span>
+
 namespace softcuda::transform {
+
+/// The other functions in which lanes of the warp may be.
+struct CallsOfWarp {
+    std::span<const std::uint32_t> exchanging; ///< functions of the module that have exchanges
+    bool lanes_outside = false;                ///< lanes may be outside while others are here
+};
 
 /// The first exchange for which there is no proof; null if there is none.
 [[nodiscard]] const ir::Instruction *
 find_split_exchange(const ir::Function &function, const analysis::LaunchShape &launch,
                     const analysis::Divergence &divergence, const Schedule &schedule,
-                    const analysis::ThreadValues &thread_values);
+                    const analysis::ThreadValues &thread_values, const CallsOfWarp &calls);
 
 } // namespace softcuda::transform

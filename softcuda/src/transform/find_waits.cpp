@@ -38,8 +38,11 @@ bool gathers_warp(const Instruction &i) {
     return ir::is_exchange(i) && (!members || is_constant(members, 0xffffffff));
 }
 
-/// Whether the write may change what the signal reads. Calls read and write any memory.
-bool may_give(const Instruction &write, const Instruction *signal) {
+/// Whether the write may change what the signal reads. Calls read and write any memory, and so do
+/// the callers of a function, in which its lanes continue.
+bool may_give(const ir::Function &function, const Instruction &write, const Instruction *signal) {
+    if (write.is(Opcode::Return) && !function.kernel)
+        return true;
     if (!is_shared_write(write))
         return false;
     const bool accesses = write.is(Opcode::Store) || is_atomic(write);
@@ -54,7 +57,7 @@ const Instruction *signal_of_lanes(const ir::Function &function,
                                    const Instruction *unknown) {
     auto could_give = [&](const Instruction *signal) {
         return may_reach(
-            function, paused, [&](const Instruction &i) { return may_give(i, signal); },
+            function, paused, [&](const Instruction &i) { return may_give(function, i, signal); },
             gathers_warp);
     };
     for (const Instruction *signal : end.signals)
@@ -79,7 +82,7 @@ void add_preemption_points(const Loop &loop, Waits &waits) {
 
 Waits find_waits(const ir::Function &function, const analysis::Divergence &divergence,
                  const analysis::LoopForest &loops, const Schedule &schedule,
-                 std::span<const LoopEnd> ends) {
+                 std::span<const LoopEnd> ends, bool lanes_outside) {
     Waits waits;
     waits.loops.assign(loops.loops().size(), false);
     for (std::size_t number = 0; number < waits.loops.size(); ++number) {
@@ -97,6 +100,8 @@ Waits find_waits(const ir::Function &function, const analysis::Divergence &diver
         std::vector<const Block *> paused = schedule.of(loop.header).pending;
         if (divergence.divergent_loop[number])
             paused.insert(paused.end(), loop.exits.begin(), loop.exits.end());
+        if (lanes_outside && !waits.lane_cause)
+            waits.lane_cause = end.signals.empty() ? unknown : end.signals.front();
         if (!waits.lane_cause)
             waits.lane_cause = signal_of_lanes(function, paused, end, unknown);
     }

@@ -49,9 +49,10 @@ struct Waits {
     std::map<const ir::Instruction *, std::uint32_t> preemption_points;
 };
 
-/// For a prepared function. `ends`: by loop; empty if no loop is known to end.
+/// For a prepared function. `ends`: by loop; empty if no loop is known to end. `lanes_outside`:
+/// other lanes of the warp may be outside of the function.
 [[nodiscard]] Waits find_waits(const ir::Function &function, const analysis::Divergence &divergence,
                                const analysis::LoopForest &loops, const Schedule &schedule,
-                               std::span<const LoopEnd> ends);
+                               std::span<const LoopEnd> ends, bool lanes_outside);
 
 } // namespace softcuda::transform

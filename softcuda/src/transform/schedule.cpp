@@ -341,8 +341,13 @@ class Planner {
     }
 
     bool leads_to_barrier(const std::vector<const Block *> &waiting) const {
-        return may_reach(function_, waiting, ir::is_block_barrier,
-                         [](const ir::Instruction &) { return false; });
+        return may_reach(
+            function_, waiting,
+            [&](const ir::Instruction &i) { // called functions and callers may have barriers
+                return ir::is_block_barrier(i) || i.is(Opcode::Call) ||
+                       (i.is(Opcode::Return) && !function_.kernel);
+            },
+            [](const ir::Instruction &) { return false; });
     }
 
     const ir::Function &function_;

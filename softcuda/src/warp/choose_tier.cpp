@@ -1,6 +1,8 @@
 // choose_tier.cpp -- chooses the first tier in which a kernel can run.
 #include "warp/choose_tier.h"
 
+#include "ir/exchange.h"
+
 #include <array>
 
 namespace softcuda::warp {
@@ -73,6 +75,26 @@ bool reads_signals(const ir::Function &function) {
     });
 }
 
+bool has_exchange(const ir::Function &function) {
+    return std::ranges::any_of(function.blocks, [](const ir::Block *block) {
+        return std::ranges::any_of(block->instructions,
+                                   [](const ir::Instruction *i) { return ir::is_exchange(*i); });
+    });
+}
+
+// A barrier to which the lanes of a warp may come one by one.
+const ir::Instruction *barrier_of_lanes(const ir::Function &function,
+                                        const transform::Schedule &schedule,
+                                        const TierRequest &request) {
+    if (schedule.split_barrier || !request.lanes_outside)
+        return schedule.split_barrier;
+    for (const ir::Block *block : function.blocks)
+        for (const ir::Instruction *i : block->instructions)
+            if (ir::is_block_barrier(*i) && i->attributes.apart)
+                return i;
+    return nullptr;
+}
+
 /// The numbers of the functions for which `holds` is true, and of those that call them.
 std::vector<std::uint32_t> find_with_callers(std::span<const Callee> callees,
                                              bool (*holds)(const ir::Function &)) {
@@ -108,14 +130,18 @@ std::vector<std::uint32_t> find_signalling(std::span<const Callee> callees) {
     return find_with_callers(callees, reads_signals);
 }
 
+std::vector<std::uint32_t> find_exchanging(std::span<const Callee> callees) {
+    return find_with_callers(callees, has_exchange);
+}
+
 TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
                        const analysis::LoopForest &loops, const transform::Schedule &schedule,
                        const transform::Waits &waits, const ir::Instruction *split_exchange,
                        const TierRequest &request) {
     TierChoice needed = find_obstacle(function, launch, schedule, request);
-    if (function.kernel && schedule.split_barrier)
-        needed = {Tier::Lanes, "a barrier to which the lanes of a warp come one by one",
-                  schedule.split_barrier};
+    const ir::Instruction *barrier = barrier_of_lanes(function, schedule, request);
+    if (barrier)
+        needed = {Tier::Lanes, "a barrier to which the lanes of a warp come one by one", barrier};
     if (split_exchange)
         needed = {Tier::Lanes, "an exchange whose members may come from several places",
                   split_exchange};
@@ -127,10 +153,13 @@ TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape
         needed = {Tier::Lanes, "a loop with several entries", nullptr};
     if (needed.tier != Tier::Lanes && waits.lane_cause)
         needed = {Tier::Lanes, "lanes of a warp that wait for each other", waits.lane_cause};
+    if (needed.tier != Tier::Lanes && request.calls_apart)
+        needed = {Tier::Lanes, "lanes of a warp that wait for each other in functions", nullptr};
+    needed.lanes_wait = barrier || split_exchange || waits.lane_cause || !loops.reducible();
     if (needed.tier == Tier::Regions && waits.cause)
         needed = {Tier::Fibers, "a loop that waits for another thread", waits.cause};
     if (request.wanted && *request.wanted >= needed.tier)
-        return {*request.wanted, "asked for", needed.cause};
+        return {*request.wanted, "asked for", needed.cause, needed.lanes_wait};
     if (needed.tier == Tier::Regions)
         needed.reason = "nothing needs more";
     return needed;

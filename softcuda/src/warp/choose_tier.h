@@ -33,6 +33,13 @@ struct TierRequest {
     std::vector<std::uint32_t> ending{};
     /// Those that read signals (transform/find_loop_ends.h).
     std::vector<std::uint32_t> signalling{};
+    /// Those that exchange values between lanes.
+    std::vector<std::uint32_t> exchanging{};
+    /// Lanes of the warp may be outside of the function while others run it (find_apart.h).
+    bool lanes_outside = false;
+    /// Lanes of the warp may wait for each other in different functions: each lane of a call runs
+    /// by itself (rt/lane_calls.h).
+    bool calls_apart = false;
 
     [[nodiscard]] bool may_end_in(std::uint32_t function) const {
         return std::find(ending.begin(), ending.end(), function) != ending.end();
@@ -49,12 +56,15 @@ struct Callee {
 [[nodiscard]] std::vector<std::uint32_t> find_ending(std::span<const Callee> callees);
 /// Numbers of the functions that read signals, or that call such a function.
 [[nodiscard]] std::vector<std::uint32_t> find_signalling(std::span<const Callee> callees);
+/// Numbers of the functions that have exchanges between lanes, or that call such a function.
+[[nodiscard]] std::vector<std::uint32_t> find_exchanging(std::span<const Callee> callees);
 
 struct TierChoice {
     rt::Tier tier = rt::Tier::Regions;
     std::string reason; ///< as text
     const ir::Instruction *cause =
         nullptr; ///< the instruction that requires a tier above Regions, if there is one
+    bool lanes_wait = false; ///< lanes of one warp may wait for each other
 };
 
 [[nodiscard]] TierChoice

@@ -120,7 +120,7 @@ void find_loop_ends(KernelPlan &plan) {
 
 void find_waits(KernelPlan &plan) {
     plan.waits = transform::find_waits(plan.function, plan.divergence, plan.loops, plan.schedule,
-                                       plan.loop_ends);
+                                       plan.loop_ends, plan.request.lanes_outside);
 }
 
 void find_coordinates(KernelPlan &plan) {
@@ -136,7 +136,8 @@ void find_used_bytes(KernelPlan &plan) {
 
 void find_split_exchange(KernelPlan &plan) {
     plan.split_exchange = transform::find_split_exchange(
-        plan.function, plan.launch, plan.divergence, plan.schedule, plan.thread_values);
+        plan.function, plan.launch, plan.divergence, plan.schedule, plan.thread_values,
+        {plan.request.exchanging, plan.request.lanes_outside});
 }
 
 namespace {

@@ -105,6 +105,9 @@ struct KernelPlan {
     std::vector<Yield> yields; ///< by Block::id
     /// False if the thread's index decides that the thread does not run the basic block.
     [[nodiscard]] bool may_come_to(const ir::Block *block, std::size_t thread) const;
+    /// Whether each lane that calls a function runs it by itself (rt/lane_calls.h). Functions are
+    /// then called by one lane, and call others directly.
+    [[nodiscard]] bool makes_calls_apart() const { return request.calls_apart && function.kernel; }
     /// False if no warp waits for another warp, or if warps wait as fibers.
     [[nodiscard]] bool has_regions() const { return regions.size() > 1; }
 };

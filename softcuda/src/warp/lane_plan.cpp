@@ -96,9 +96,11 @@ Place first_place(const KernelPlan &plan, const Block *block) {
 }
 
 /// A place that starts at instruction `first` of a basic block.
-Place place_at(const Block *block, std::uint32_t first) {
+Place place_at(const Block *block, std::uint32_t first, bool calls_apart) {
     Place place{.block = block, .first = first, .end = first, .next = {}};
     const Instruction &i = *block->instructions[first];
+    if (i.is(Opcode::Call) && calls_apart)
+        place.kind = PlaceKind::Call;
     if (!ir::waits_for_lanes(i))
         return place;
     if (ir::is_block_barrier(i)) {
@@ -143,16 +145,18 @@ void plan_lanes(KernelPlan &plan) {
     lanes = {};
     if (!plan.masks.independent_lanes)
         return;
+    const bool apart = plan.makes_calls_apart();
     lanes.of_block.resize(plan.function.blocks.size());
     for (const Block *block : ir::reverse_postorder(plan.function)) {
         lanes.of_block[block->id] = static_cast<std::uint32_t>(lanes.places.size());
         lanes.places.push_back(first_place(plan, block));
         for (std::uint32_t n = 0; n < block->instructions.size(); ++n) {
             const std::uint32_t point = point_before(plan, block, n);
-            if (ir::waits_for_lanes(*block->instructions[n]) || point != 0) {
+            const Instruction &i = *block->instructions[n];
+            if (ir::waits_for_lanes(i) || point != 0 || (i.is(Opcode::Call) && apart)) {
                 const auto behind = static_cast<std::uint32_t>(lanes.places.size());
                 lanes.places.back().next = {behind};
-                lanes.places.push_back(place_at(block, n));
+                lanes.places.push_back(place_at(block, n, apart));
                 lanes.places.back().point = point;
             }
             lanes.places.back().end = n + 1;

@@ -51,18 +51,21 @@ struct Place {
     [[nodiscard]] std::span<ir::Instruction *const> instructions() const {
         return std::span<ir::Instruction *const>(block->instructions).subspan(first, end - first);
     }
-    /// The instruction at which lanes wait here; null if the place starts without a wait.
+    /// The instruction at which lanes wait here, or a call that they make one by one; null if the
+    /// place starts without a wait.
     [[nodiscard]] const ir::Instruction *awaited() const {
-        return waits_for_lanes() ? block->instructions[first] : nullptr;
+        return waits_for_lanes() || is_call() ? block->instructions[first] : nullptr;
     }
+    /// Whether each lane comes here when it returns from a call that it made by itself.
+    [[nodiscard]] bool is_call() const { return kind == rt::PlaceKind::Call; }
     [[nodiscard]] bool waits_for_lanes() const {
         return kind == rt::PlaceKind::Members || kind == rt::PlaceKind::Barrier;
     }
     [[nodiscard]] bool ends_block() const { return end == block->instructions.size(); }
-    /// Whether the runtime has computed the result of awaited() when the place runs. Lanes that
-    /// have met at a matrix product compute it in their place.
+    /// Whether the result of awaited() exists when the place runs: of an exchange or of a call.
+    /// Lanes that have met at a matrix product compute it in their place.
     [[nodiscard]] bool receives() const {
-        return kind == rt::PlaceKind::Members && exchange != rt::Exchange::Matrix;
+        return is_call() || (kind == rt::PlaceKind::Members && exchange != rt::Exchange::Matrix);
     }
 };
 

@@ -27,6 +27,8 @@ std::string title(const Place &place) {
         return out + ", may wait for other threads";
     case rt::PlaceKind::Barrier:
         return out + ", barrier";
+    case rt::PlaceKind::Call:
+        return out + ", back from a call";
     case rt::PlaceKind::Members:
         break;
     }
@@ -52,6 +54,10 @@ std::string print_lanes(const KernelPlan &plan) {
             const Place &next = plan.lanes.places[place.next[n]];
             if (next.point != 0)
                 out += "  preemption point " + std::to_string(next.point) + "\n";
+            if (next.is_call()) {
+                out += "  each lane calls, and continues at " + to + "\n";
+                continue;
+            }
             if (!next.waits_for_lanes()) {
                 out += "  continues at " + to + "\n";
                 continue;

@@ -58,10 +58,11 @@ class LaneVerifier {
         const Place &place = places_[number];
         for (std::uint32_t n = place.first; n < place.end; ++n) {
             const Instruction &i = *place.block->instructions[n];
-            const bool waits = n == place.first && place.waits_for_lanes();
-            require(ir::waits_for_lanes(i) == waits, number,
+            const bool waits = n == place.first && place.awaited();
+            const bool apart = i.is(ir::Opcode::Call) && plan_.makes_calls_apart();
+            require((ir::waits_for_lanes(i) || apart) == waits, number,
                     waits ? "has nothing to wait for"
-                          : "does not wait at an exchange or a barrier");
+                          : "does not wait at an exchange, a barrier or a call");
         }
         const int loop = plan_.loops.innermost(place.block);
         const bool heads =
@@ -72,6 +73,10 @@ class LaneVerifier {
                 number, "is not where lanes rest that wait for other threads");
         const Instruction *awaited = place.awaited();
         if (!awaited)
+            return;
+        require(awaited->is(ir::Opcode::Call) == place.is_call(), number,
+                "has another kind than its instruction");
+        if (place.is_call())
             return;
         const bool barrier = ir::is_block_barrier(*awaited);
         require(barrier == (place.kind == PlaceKind::Barrier), number,

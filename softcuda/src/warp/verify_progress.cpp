@@ -46,6 +46,8 @@ class ProgressVerifier {
             wrong_.emplace_back("lanes run together in a loop with several entries");
         if (together && plan_.waits.lane_cause)
             wrong_.emplace_back("lanes run together, but one may wait for another");
+        if (together && plan_.request.lanes_outside && plan_.waits.cause)
+            wrong_.emplace_back("lanes run together, but one may wait for a lane outside");
         return std::move(wrong_);
     }
 

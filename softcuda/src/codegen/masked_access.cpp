@@ -33,6 +33,11 @@ llvm::Value *active_bits(WarpEmitter &w, const Row &row) {
     return w.b.CreateAnd(bits, ~0u >> (kLanes - row.size));
 }
 
+/// Whether some lane of the row is known not to be active.
+bool lacks_lanes(const WarpEmitter &w, const Row &row) {
+    return row.size == kLanes && w.mask_is_partial();
+}
+
 /// Copies the active lanes' elements between two rows.
 void copy_active(WarpEmitter &w, const Row &row, llvm::Value *bits, llvm::Value *from,
                  llvm::Value *to) {
@@ -63,15 +68,20 @@ llvm::Value *load_row(WarpEmitter &w, const Row &row) {
     if (is_masked_by_processor(w, row))
         return w.b.CreateMaskedLoad(row.type(), row.pointer, llvm::Align(1), element_mask(w, row),
                                     zeros);
+    const auto load_some = [&](llvm::Value *bits) {
+        llvm::Value *copy = w.kernel.frame.call_slot(row.type());
+        w.b.CreateStore(zeros, copy);
+        copy_active(w, row, bits, row.pointer, copy);
+        return w.b.CreateLoad(row.type(), copy);
+    };
+    if (lacks_lanes(w, row))
+        return load_some(active_bits(w, row));
     const Ways ways(w, row);
     w.b.SetInsertPoint(ways.whole);
     llvm::Value *all = w.b.CreateAlignedLoad(row.type(), row.pointer, llvm::Align(1));
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.some);
-    llvm::Value *copy = w.kernel.frame.call_slot(row.type());
-    w.b.CreateStore(zeros, copy);
-    copy_active(w, row, ways.bits, row.pointer, copy);
-    llvm::Value *loaded = w.b.CreateLoad(row.type(), copy);
+    llvm::Value *loaded = load_some(ways.bits);
     llvm::BasicBlock *some_end = w.b.GetInsertBlock();
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.after);
@@ -87,18 +97,21 @@ void store_row(WarpEmitter &w, const Row &row, llvm::Value *all) {
     };
     if (w.mask_is_full() || w.kernel.code.target.facts().masks_all())
         return masked();
+    const auto store_some = [&](llvm::Value *bits) {
+        if (is_masked_by_processor(w, row))
+            return masked();
+        llvm::Value *copy = w.kernel.frame.call_slot(row.type());
+        w.b.CreateStore(all, copy);
+        copy_active(w, row, bits, copy, row.pointer);
+    };
+    if (lacks_lanes(w, row))
+        return store_some(active_bits(w, row));
     const Ways ways(w, row);
     w.b.SetInsertPoint(ways.whole);
     w.b.CreateAlignedStore(all, row.pointer, llvm::Align(1));
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.some);
-    if (is_masked_by_processor(w, row)) {
-        masked();
-    } else {
-        llvm::Value *copy = w.kernel.frame.call_slot(row.type());
-        w.b.CreateStore(all, copy);
-        copy_active(w, row, ways.bits, copy, row.pointer);
-    }
+    store_some(ways.bits);
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.after);
 }

@@ -57,6 +57,8 @@ class WarpEmitter {
     [[nodiscard]] llvm::Value *mask() const { return mask_; } ///< <32 x i1>
     [[nodiscard]] llvm::Value *mask_bits();                   ///< i32
     [[nodiscard]] bool mask_is_full() const;
+    /// True if a test has found that some lane is not there.
+    [[nodiscard]] bool mask_is_partial() const { return mask_ && mask_ == partial_; }
     [[nodiscard]] llvm::Value *any(llvm::Value *lanes_mask);     ///< i1
     [[nodiscard]] llvm::Value *bits_of(llvm::Value *lanes_mask); ///< <n x i1> -> iN
     [[nodiscard]] llvm::Value *mask_from_bits(llvm::Value *bits, unsigned lanes = kLanes);
@@ -71,6 +73,8 @@ class WarpEmitter {
     // For the flow from block to block.
     /// The lanes that run the code emitted from here on.
     void set_mask(llvm::Value *lanes) { mask_ = lanes; }
+    /// The same for lanes that are known not to be all.
+    void set_partial_mask(llvm::Value *lanes) { mask_ = partial_ = lanes; }
     /// Shows the mask to a debugger.
     void show_mask();
     /// Slots that must start empty are cleared before this instruction.
@@ -128,7 +132,7 @@ class WarpEmitter {
     /// this block.
     llvm::BasicBlock *fetch_block_ = nullptr;
     llvm::Instruction *fetch_after_ = nullptr;
-    llvm::Value *mask_ = nullptr;
+    llvm::Value *mask_ = nullptr, *partial_ = nullptr;
     std::unordered_map<std::uint32_t, Lanes> here_; ///< values of the present block
     std::unordered_map<std::uint32_t, Slot> slots_;
     std::unordered_map<std::uint32_t, const warp::Fetch *> read_only_; ///< loaded at each use

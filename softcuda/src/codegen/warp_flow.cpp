@@ -29,21 +29,36 @@ class WarpFlow {
     void emit();
 
   private:
-    void emit_block(const ir::Block *block);
+    /// Code of a basic block: for some lanes, or for all.
+    struct Version {
+        const ir::Block *block;
+        bool whole;
+        friend auto operator<=>(const Version &, const Version &) = default;
+    };
+
+    void emit_block(const Version &version);
+    [[nodiscard]] bool has_whole(const ir::Block *block) const;
     void start_waiting(const ir::Block *block);
     void arrive(const ir::Block *block);
+    void arrive_whole(const ir::Block *block);
     void leave(const ir::Block *block);
+    void leave_together(const ir::Block *block, llvm::ArrayRef<llvm::Value *> masks);
     void yield_behind(const ir::Block *block);
     void count_down();
     void leave_uniform(const ir::Block *block);
     void pass_edge(const warp::Edge &edge, llvm::Value *edge_mask);
-    void go_to(const ir::Block *next) { b_.CreateBr(next ? block_for(next) : done_); }
+    void go_to(const ir::Block *next, bool whole = false) {
+        b_.CreateBr(next ? block_for(next, whole) : done_);
+    }
     void enter_region();
     void end_region(const warp::RegionEnd &end);
-    llvm::BasicBlock *block_for(const ir::Block *block);
+    /// With `whole`, the version for all lanes if there is one.
+    llvm::BasicBlock *block_for(const ir::Block *block, bool whole = false);
     llvm::AllocaInst *mask_slot(const ir::Block *owner);
     llvm::AllocaInst *arrival_slot(const ir::Block *owner);
     llvm::Value *mask_of(const ir::Block *block);
+    /// Whether it has all lanes, an i1.
+    llvm::Value *is_whole(llvm::Value *mask);
 
     WarpEmitter &w_;
     llvm::IRBuilder<> &b_;
@@ -54,8 +69,8 @@ class WarpFlow {
     llvm::Instruction *prologue_ = nullptr; ///< slots are cleared before it
     llvm::AllocaInst *left_ = nullptr;      ///< iterations until other warps run
     std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
-    std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
-    std::vector<const ir::Block *> work_;
+    std::map<Version, llvm::BasicBlock *> blocks_;
+    std::vector<Version> work_;
 };
 
 void WarpFlow::emit() {
@@ -74,25 +89,37 @@ void WarpFlow::emit() {
         enter_function(w_);
     b_.CreateBr(block_for(w_.region().entry));
     while (!work_.empty()) {
-        const ir::Block *block = work_.back();
+        const Version version = work_.back();
         work_.pop_back();
-        emit_block(block);
+        emit_block(version);
     }
 }
 
-llvm::BasicBlock *WarpFlow::block_for(const ir::Block *block) {
-    auto [it, added] = blocks_.try_emplace(block, nullptr);
+// A warp that is known to lack lanes has one version of each block.
+bool WarpFlow::has_whole(const ir::Block *block) const {
+    const auto *known = llvm::dyn_cast<llvm::Constant>(w_.active);
+    return !plan_.whole_warps.empty() && plan_.whole_warps[block->id] &&
+           (!known || known->isAllOnesValue());
+}
+
+llvm::BasicBlock *WarpFlow::block_for(const ir::Block *block, bool whole) {
+    const Version version{.block = block, .whole = whole && has_whole(block)};
+    auto [it, added] = blocks_.try_emplace(version, nullptr);
     if (added) {
-        it->second = w_.new_block(block->name);
-        work_.push_back(block);
+        it->second = w_.new_block(version.whole ? block->name + ".whole" : block->name);
+        work_.push_back(version);
     }
     return it->second;
 }
 
-void WarpFlow::emit_block(const ir::Block *block) {
+void WarpFlow::emit_block(const Version &version) {
+    const ir::Block *block = version.block;
     w_.forget_values();
-    b_.SetInsertPoint(blocks_.at(block));
-    arrive(block);
+    b_.SetInsertPoint(blocks_.at(version));
+    if (version.whole)
+        arrive_whole(block);
+    else
+        arrive(block);
     if (kernel_.counts)
         kernel_.counts->enter(block);
     for (const ir::Instruction *i : block->instructions) {
@@ -135,6 +162,11 @@ void WarpFlow::arrive(const ir::Block *block) {
         b_.CreateStore(mask, mask_slot(block));
         if (plan.clears)
             b_.CreateStore(llvm::Constant::getNullValue(mask->getType()), arrivals);
+        if (has_whole(block)) {
+            llvm::BasicBlock *some = w_.new_block(block->name + ".some");
+            b_.CreateCondBr(is_whole(mask), block_for(block, true), some);
+            b_.SetInsertPoint(some);
+        }
     } else {
         mask = mask_of(block);
     }
@@ -143,8 +175,48 @@ void WarpFlow::arrive(const ir::Block *block) {
         b_.CreateCondBr(w_.any(mask), body, plan.skip_to ? block_for(plan.skip_to) : done_);
         b_.SetInsertPoint(body);
     }
-    w_.set_mask(mask);
+    if (plan.from == warp::BlockMask::From::Arrivals && has_whole(block))
+        w_.set_partial_mask(mask);
+    else
+        w_.set_mask(mask);
     w_.show_mask();
+}
+
+// All lanes are here, so none waits elsewhere.
+void WarpFlow::arrive_whole(const ir::Block *block) {
+    for (const ir::Block *waiting : plan_.masks.of(block).starts)
+        start_waiting(waiting);
+    llvm::Constant *all = llvm::Constant::getAllOnesValue(w_.active->getType());
+    const warp::BlockMask &plan = plan_.masks.of(block).mask;
+    if (plan.from == warp::BlockMask::From::Arrivals) {
+        b_.CreateStore(all, mask_slot(block));
+        if (plan.clears)
+            b_.CreateStore(llvm::Constant::getNullValue(all->getType()), arrival_slot(block));
+    }
+    w_.set_mask(all);
+}
+
+llvm::Value *WarpFlow::is_whole(llvm::Value *mask) {
+    llvm::Value *bits = w_.bits_of(mask);
+    return b_.CreateICmpEQ(bits, llvm::Constant::getAllOnesValue(bits->getType()), "whole");
+}
+
+// If all lanes branch to the block that is next, the others have no lanes.
+void WarpFlow::leave_together(const ir::Block *block, llvm::ArrayRef<llvm::Value *> masks) {
+    const warp::BlockFlow &flow = plan_.masks.of(block);
+    const auto taken = std::ranges::find(flow.edges, flow.next, &warp::Edge::to);
+    if (!w_.mask_is_full() || !flow.next || !has_whole(flow.next) || taken == flow.edges.end())
+        return;
+    llvm::Constant *all = llvm::Constant::getAllOnesValue(w_.active->getType());
+    llvm::BasicBlock *together = w_.new_block(block->name + ".together"),
+                     *apart = w_.new_block(block->name + ".apart");
+    b_.CreateCondBr(is_whole(masks[static_cast<std::size_t>(taken - flow.edges.begin())]), together,
+                    apart);
+    b_.SetInsertPoint(together);
+    for (const warp::Edge &edge : flow.edges)
+        pass_edge(edge, &edge == &*taken ? all : llvm::Constant::getNullValue(all->getType()));
+    go_to(flow.next, true);
+    b_.SetInsertPoint(apart);
 }
 
 void WarpFlow::leave(const ir::Block *block) {
@@ -161,6 +233,7 @@ void WarpFlow::leave(const ir::Block *block) {
         if (block->terminator()->is(Opcode::Return))
             emit_results(w_, *block->terminator());
         const auto masks = edge_masks(w_, block);
+        leave_together(block, masks);
         for (std::size_t i = 0; i < masks.size(); ++i)
             pass_edge(flow.edges[i], masks[i]);
         go_to(flow.next);
@@ -204,9 +277,10 @@ void WarpFlow::count_down() {
 void WarpFlow::leave_uniform(const ir::Block *block) {
     const ir::Instruction &end = *block->terminator();
     const std::vector<warp::Edge> &edges = plan_.masks.of(block).edges;
+    const bool whole = w_.mask_is_full();
     if (edges.size() == 1) {
         pass_edge(edges[0], w_.mask());
-        go_to(edges[0].next);
+        go_to(edges[0].next, whole && edges[0].next == edges[0].to);
         return;
     }
     llvm::Value *condition = w_.scalar(end.operand(0));
@@ -226,7 +300,7 @@ void WarpFlow::leave_uniform(const ir::Block *block) {
     for (std::size_t i = 0; i < edges.size(); ++i) {
         b_.SetInsertPoint(ways[i]);
         pass_edge(edges[i], w_.mask());
-        go_to(edges[i].next);
+        go_to(edges[i].next, whole && edges[i].next == edges[i].to);
     }
 }
 

@@ -141,11 +141,9 @@ constexpr IrPass kPreparation[] = {
      "Splits a pointer that moves through a loop into its steps, equal for all lanes, and where it began.",
      plain<transform::split_pointers>},
     {"split-at-barriers", Required, "transform/prepare.cpp",
-     "Ends a basic block after each barrier.",
-     plain<transform::split_at_barriers>},
+     "Ends a basic block after each barrier.", plain<transform::split_at_barriers>},
     {"simplify-loops", Required, "transform/prepare.cpp",
-     "Gives each edge out of a loop a basic block of its own.",
-     plain<transform::simplify_loops>},
+     "Gives each edge out of a loop a basic block of its own.", plain<transform::simplify_loops>},
     {"close-loops", Required, "transform/prepare.cpp",
      "Routes every value that leaves a loop through a phi after the loop (loop-closed SSA).",
      plain<transform::close_loops>},
@@ -184,8 +182,7 @@ constexpr AnalysisPass kAnalyses[] = {
     {"split-exchanges", Required, "transform/find_split_exchange.cpp",
      "Finds exchanges whose members may execute different instructions of the program.", warp::find_split_exchange, warp::print_split_exchange},
     {"tier", Required, "warp/choose_tier.cpp warp/verify_progress.cpp",
-     "Chooses how the kernel runs: regions, fibers or lanes.",
-     warp::choose_tier, warp::print_tier, warp::verify_progress},
+     "Chooses how the kernel runs: regions, fibers or lanes.", warp::choose_tier, warp::print_tier, warp::verify_progress},
     {"lane-shapes", Required, "analysis/divergence.cpp",
      "In the tier of lanes, finds the shapes again: each lane goes through the program by itself.", warp::find_shapes_of_lanes, warp::print_shapes},
     {"local-memory", Required, "warp/kernel_plan.cpp", "Adds up the local memory that a thread needs.",
@@ -228,6 +225,8 @@ constexpr AnalysisPass kAnalyses[] = {
     {"join-loads", Optional, "warp/join_loads.cpp",
      "Joins loads of adjacent elements by lanes without a pattern, and accesses of the elements of adjacent structures.",
      warp::join_loads, warp::print_access_plans},
+    {"whole-warps", Optional, "warp/whole_warps.cpp",
+     "Chooses basic blocks that get a second version of code, for all lanes of a warp.", warp::choose_whole_warps, warp::print_whole_warps},
 };
 
 // ---- on LLVM IR after code generation ----------------------------------------------------------
@@ -384,6 +383,7 @@ warp::Machine machine_of(const jit::Target &target) {
     return {.permutes_words = target.facts().permutes_words,
             .vector_bits = target.facts().register_bits,
             .fast_gather = target.facts().fast_gather,
+            .cheap_masks = target.facts().masks_all(),
             .narrow_windows = target.has_narrow_windows()};
 }
 

@@ -35,6 +35,7 @@ struct Machine {
     bool permutes_words = true;  ///< any permutation of the words of a register
     unsigned vector_bits = 256;  ///< of the largest register
     bool fast_gather = false;    ///< a gather takes less time than a load for each lane
+    bool cheap_masks = false;    ///< an access under a mask costs no more than one of all lanes
     bool narrow_windows = false; ///< rt/windows.h
 };
 

@@ -17,6 +17,7 @@
 #include "warp/lane_plan.h"
 #include "warp/mask_plan.h"
 #include "warp/region_plan.h"
+#include "warp/whole_warps.h"
 
 #include <optional>
 #include <span>
@@ -92,6 +93,7 @@ struct KernelPlan {
     MaskPlan masks;
     LanePlan lanes;       ///< the places of lanes; empty unless the tier is lanes
     AccessPlans accesses; ///< for every load, store and atomic
+    WholeWarps whole_warps;
 
     /// `file:line` of an instruction.
     [[nodiscard]] std::string place(const ir::Instruction &instruction) const;

@@ -276,13 +276,22 @@ Values store_by_call(WarpEmitter &w, const Address &address, const Element &elem
     return {};
 }
 
-// Access to missing shared memory is an error; inactive lanes with other addresses are not.
+// Access to missing shared memory is an error; inactive lanes with other addresses are not. So the
+// windows of warps at the edges of a tile may be partly outside. Contiguous lanes then use the
+// processor's masks.
+bool has_masked_rows(const WarpEmitter &w, const Placed &placed) {
+    return placed.accessed.window && w.kernel.code.target.facts().masks != target::Masks::None &&
+           warp::is_contiguous(placed.plan.grouped, placed.plan.lane_bytes());
+}
+
 Values load_windowed(WarpEmitter &w, const Placed &placed, const Element &element) {
     const Address &address = placed.accessed;
     llvm::Value *whole = may_access_windows(w, address, placed.plan);
     return either(
         w, w.b.CreateNot(whole),
         [&] {
+            if (has_masked_rows(w, placed))
+                return load_contiguous(w, in_groups(w, address, placed.plan), element);
             return address.window ? load_by_call(w, address, element, Often::No)
                                   : gather(w, address, element);
         },
@@ -297,7 +306,9 @@ void store_windowed(WarpEmitter &w, const Placed &placed, const Element &element
     either(
         w, w.b.CreateNot(whole),
         [&] {
-            if (address.window)
+            if (has_masked_rows(w, placed))
+                store_contiguous(w, in_groups(w, address, placed.plan), element, values);
+            else if (address.window)
                 store_by_call(w, address, element, values, Often::No);
             else
                 scatter(w, address, element, values);

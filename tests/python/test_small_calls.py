@@ -6,7 +6,7 @@ from conftest import is_softcuda
 
 import pycuda
 import pycuda.driver as cuda
-from pycuda import gpuarray
+from pycuda import _driver, gpuarray
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -90,6 +90,19 @@ def test_values_and_launches(name):
 
 
 @pytest.mark.parametrize(
+    "name", ["histogram", "histogram2d of many boxes", "histogram2d of ranges", "unique and all",
+             "setxor1d of NaN", "intersect1d", "repeat"],
+)  # fmt: skip
+def test_blocks_of_a_gpu(name, monkeypatch):
+    """A CPU takes blocks of one warp, a GPU large ones. Both give the same results."""
+    monkeypatch.setattr(_driver, "_array_threads_are_cores", lambda: False)
+    function = CASES[name][2]
+    ours, theirs = (function(np, Operands(one)) for one in (gpuarray.to_gpu, np.array))
+    for one, other in zip(flat(ours), flat(theirs), strict=True):
+        assert np.array_equal(one.get(), other, equal_nan=other.dtype.kind == "f")
+
+
+@pytest.mark.parametrize(
     "values",
     [[1, np.nan], [1, np.inf], [-1.7e308, 1.7e308], [1, 1 + 1e-15]],
     ids=["nan", "infinite", "wide", "narrow"],
@@ -130,6 +143,18 @@ def test_negative_counts_of_repeat():
         np.repeat(gpuarray.zeros(3), gpuarray.array([1, -1, 2]))
     with pytest.raises(ValueError, match="negative"):
         np.repeat(gpuarray.zeros(3), gpuarray.array([1, -4, 2], np.int8))
+
+
+def test_repeat_of_nothing():
+    nothing = gpuarray.zeros(0, np.int64)
+    assert np.repeat(nothing, nothing).shape == (0,)
+
+
+def test_number_of_bins_is_an_integer():
+    with pytest.raises(TypeError, match="`bins` must be an integer"):
+        np.histogram(gpuarray.zeros(3), 1.5)
+    counts, _ = np.histogram(gpuarray.array([1.0, 2.0]), gpuarray.array(2))
+    assert counts.get().tolist() == [1, 1]
 
 
 def test_trimmed_matrices():

@@ -91,9 +91,9 @@ def _repeat_kernel(size: int, name: str):
 
 def _repeat_each(array, counts, axis: int):
     """Repeat the parts along an axis by a vector of counts."""
-    ends, total = _ends_of(counts)
     extent = array.shape[axis]
-    if total == 0 or extent == 0:
+    ends, total = _ends_of(counts) if extent else (counts, 0)
+    if total == 0:
         return array[_along(axis, slice(0, 0))].copy()
     direct = array.ndim == 1 and array._c_contiguous and array.dtype.itemsize in _WORDS
     result = empty(total, array.dtype if direct else np.int64)
@@ -132,7 +132,7 @@ def _ends_at_once(counts):
 
 def _ends_of(counts):
     """The cumulative counts as an array of the device, and their sum. Raises ValueError for a negative count."""
-    if isinstance(counts, ArrayBase) and 0 < counts.size <= _MOST_AT_ONCE:
+    if isinstance(counts, ArrayBase) and counts.size <= _MOST_AT_ONCE:
         return _ends_at_once(counts)
     if not isinstance(counts, ArrayBase):
         if counts.size and counts.min() < 0:

@@ -323,7 +323,10 @@ def _edges(a, bins, range, weights):
         first, last = _outer_edges(a, range)
     else:
         raise ValueError("`bins` must be 1d, when an array")
-    count = int(bins)
+    try:
+        count = operator.index(bins.item() if isinstance(bins, ArrayBase) else bins)
+    except TypeError:
+        raise TypeError("`bins` must be an integer, a string, or an array") from None
     if count < 1:
         raise ValueError("`bins` must be positive, when an integer")
     kind = np.result_type(first, last, a.dtype)

@@ -28,10 +28,10 @@ def _threads() -> int:
 
 
 @context_dependent_memoize
-def _kernel(dtype, computed, edge, count, axes: int, ranged: bool):
+def _kernel(dtype, computed, edge, count, axes: int, ranged: bool, threads: int):
     module = _device_code.load(
         "histogram_at_once", T=dtype, C=computed, E=edge, N=count, axes=axes, ranged=ranged,
-        threads=_threads(),
+        threads=threads,
     )  # fmt: skip
     return module.get_function("histogram_at_once")
 
@@ -72,11 +72,14 @@ def count_at_once(columns, bins, ranges, *, of_points: bool):
     for k, column in enumerate(columns):
         low, high = (0.0, 0.0) if ranges is None else ranges[k]
         arguments += column, column.strides[0], bins[k], low, high, edges[k]
-    kernel = _kernel(dtype, computed, kind, counts.dtype, axes, ranges is not None)
+    threads = _threads()
+    kernel = _kernel(
+        dtype, computed, kind, counts.dtype, axes, ranges is not None, threads
+    )
     is_shared = boxes <= _MOST_SHARED
     kernel(
         size, counts, failed, is_shared, *arguments, *_NO_AXIS * (3 - axes),
-        block=(_threads(), 1, 1), grid=(1, 1),
+        block=(threads, 1, 1), grid=(1, 1),
         shared=8 * (sum(bins) + axes) + 4 * boxes * is_shared,
     )  # fmt: skip
     if ranges is None:

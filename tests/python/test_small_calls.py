@@ -45,6 +45,10 @@ CASES = {
     "trim_zeros of zeros": (3, 2, lambda np, a: np.trim_zeros(a.t * 0)),
     "repeat": (5, 2, lambda np, a: np.repeat(a.x, abs(a.j[:1000] % 4))),
     "tril_indices_from": (1, 0, lambda np, a: np.tril_indices_from(a.p, -2)),
+    "unravel_index": (1, 1, lambda np, a: np.unravel_index(a.r, (7, 3, 5))),
+    "unravel_index in F order": (1, 1, lambda np, a: np.unravel_index(a.r, (7, 13), "F")),
+    "ravel_multi_index": (3, 1, lambda np, a: np.ravel_multi_index((abs(a.j), a.r), (91, 51))),
+    "ravel_multi_index of a grid": (3, 1, lambda np, a: np.ravel_multi_index((a.r[:, None], abs(a.j[:5])), (51, 91), order="F")),
     "real and imaginary parts": (1, 0, lambda np, a: np.real(a.z) + np.imag(a.z)),
     "triu_indices_from": (1, 0, lambda np, a: np.triu_indices_from(a.p[:9].T, 3)),
 }  # fmt: skip
@@ -58,6 +62,7 @@ class Operands:
         self.p = convert(rng.standard_normal((400, 3)))
         self.i = convert(rng.integers(-20, 200, 1000).astype(np.int32))
         self.j = convert(rng.integers(-90, 90, 1000).astype(np.int32))
+        self.r = convert(rng.integers(0, 51, 1000))
         n = rng.integers(-20, 20, 1000).astype(np.float32)
         self.n = convert(np.where(n > 17, np.float32(np.nan), n))
         self.z = convert((n + 2j * n[::-1]).astype(np.complex64))
@@ -155,6 +160,21 @@ def test_number_of_bins_is_an_integer():
         np.histogram(gpuarray.zeros(3), 1.5)
     counts, _ = np.histogram(gpuarray.array([1.0, 2.0]), gpuarray.array(2))
     assert counts.get().tolist() == [1, 1]
+
+
+def test_places_outside():
+    i = gpuarray.array([0, 5, -1])
+    for call, words in (
+        (lambda: np.unravel_index(i, (2, 3)), "index -1 is out of bounds for array with size 6"),
+        (lambda: np.unravel_index(abs(i), (5, 1)), "index 5 is out of bounds for array with size 5"),
+        (lambda: np.unravel_index(i, (0, 3)), "size 0"),
+        (lambda: np.ravel_multi_index((abs(i), i), (6, 6)), "invalid entry"),
+        (lambda: np.ravel_multi_index((abs(i), abs(i)), (6, 5)), "invalid entry"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            call()
+    assert [one.shape for one in np.unravel_index(i[:0], (2, 3))] == [(0,), (0,)]
+    assert np.ravel_multi_index((i[:0], i[:1]), (2, 3)).shape == (0,)
 
 
 def test_trimmed_matrices():

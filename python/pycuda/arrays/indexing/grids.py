@@ -13,6 +13,7 @@ from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.indices import as_indices, wrapped_indices
 from pycuda.arrays.indexing.items import places_of
 from pycuda.arrays.registry import public
+from pycuda.arrays.ufuncs.fusing import fuse
 
 # Indices
 
@@ -76,15 +77,40 @@ def unravel_index(indices, shape, order: str = "C") -> tuple:
     size = math.prod(shape)
     if not shape and rest.ndim:
         raise ValueError("an array without axes has one element, and no indices")
-    if rest.size and not record_check(rest, size) and are_outside(rest, size):
+    if rest.size == 0 or not shape:
+        return tuple(rest.copy() for _ in shape)
+    extents = shape[::-1] if order == "C" else shape
+    if size == 0 or record_check(rest, size):
+        outside, result = size == 0, None
+    else:
+        outside, *result = _parts_and_check(rest, size, *extents)
+    if outside:
         low, high = int(rest.min()), int(rest.max())
         bad = low if low < 0 else high
         raise ValueError(f"index {bad} is out of bounds for array with size {size}")
+    if result is None:
+        result = _parts(rest, *extents)
+    return tuple(reversed(result)) if order == "C" else tuple(result)
+
+
+def _split(rest, extents) -> list:
+    """The remainders of a flat index by the extents, the one of the first extent first."""
     result = []
-    for extent in reversed(shape) if order == "C" else shape:
+    for extent in extents:
         result.append(rest % extent)
         rest = rest // extent
-    return tuple(reversed(result)) if order == "C" else tuple(result)
+    return result
+
+
+@fuse
+def _parts(rest, *extents):
+    return tuple(_split(rest, extents))
+
+
+@fuse
+def _parts_and_check(rest, size, *extents):
+    outside = ((rest < 0) | (rest >= size)).any()
+    return (outside, *_split(rest, extents))
 
 
 @public()
@@ -102,6 +128,8 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
     modes = (mode,) * len(dims) if isinstance(mode, str) else mode
     total, step = None, 1
     rows = list(zip(multi_index, dims, modes, strict=True))
+    if len(rows) > 1 and all(how == "raise" for how in modes) and not _driver._is_captured():  # fmt: skip
+        return _raveled([as_indices(one) for one in multi_index], dims, order)
     for index, extent, how in reversed(rows) if order == "C" else rows:
         index = wrapped_indices(as_indices(index), extent, how)
         if how == "raise" and index.size and not record_check(index, extent):
@@ -112,6 +140,30 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
         total = part if total is None else total + part
         step *= extent
     return total if len(rows) > 1 else total.copy()
+
+
+def _raveled(indices, dims, order: str):
+    """The flat indices by one kernel, which validates the indices as well."""
+    if order == "F":
+        indices, dims = indices[::-1], dims[::-1]
+    if any(one.size == 0 for one in indices):
+        shape = np.broadcast_shapes(*(one.shape for one in indices))
+        return empty(shape, np.int64)
+    outside, total = _sum_and_check(dims, *indices)
+    if outside:
+        raise ValueError("invalid entry in coordinates array")
+    return total
+
+
+@fuse
+def _sum_and_check(dims, *indices):
+    outside, total = None, None
+    for index, extent in zip(indices, dims, strict=True):
+        bad = (index < 0) | (index >= extent)
+        outside = bad if outside is None else outside | bad
+        part = index.astype(np.int64)
+        total = part if total is None else total * extent + part
+    return outside.any(), total
 
 
 @public()

@@ -200,3 +200,85 @@ def test_updates_with_element_types(blas, rng, name, form):
     for type_a, type_c, status in ((7, 4, 15), (0, 4, 7), (4, 5, 7)):
         arguments = (LOWER, 0, n, k, alpha, matrix, type_a, n, beta, there, type_c, n)
         assert blas.status(update, *arguments) == status
+
+
+NARROW = {
+    "HSH": (HALF, HALF),
+    "HSS": (HALF, 0),
+    "TST": (BFLOAT, BFLOAT),
+    "TSS": (BFLOAT, 0),
+}
+
+
+def bits_of(values, kind):
+    """The values' elements in memory. bfloat16 is the upper half of a float."""
+    if kind == BFLOAT:
+        return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    return values.astype(TYPES[kind])
+
+
+def values_of(bits, kind):
+    if kind == BFLOAT:
+        return (bits.astype(np.uint32) << 16).view(np.float32)
+    return bits.astype(np.float32)
+
+
+@pytest.mark.parametrize("letters", NARROW)
+@pytest.mark.parametrize("form", ["", "_64"])
+@pytest.mark.parametrize("op", OPERATIONS)
+def test_products_of_narrow_matrices_with_vectors(blas, rng, letters, form, op):
+    kind, result_kind = NARROW[letters]
+    m, n, count, incx, incy = 5, 3, 2, 2, 3
+    length, inner = (m, n) if op == 0 else (n, m)
+    # Multiples of 1/8 below 4 are exact in each type.
+    draw = lambda *shape: rng.integers(-31, 32, shape) / np.float32(8)  # noqa: E731
+    a, x, y = draw(count, n, m), draw(count, inner * incx), draw(count, length * incy)
+    alpha, beta = np.array([0.5], np.float32), np.array([2], np.float32)
+    there = [gpuarray.to_gpu(bits_of(v, kind)) for v in (a, x)]
+    wanted = y.copy()
+    for i in range(count):
+        product = OPERATIONS[op](a[i].T) @ x[i, ::incx]
+        wanted[i, ::incy] = 0.5 * product + 2 * y[i, ::incy]
+    wanted = values_of(bits_of(wanted, result_kind), result_kind)
+    result = gpuarray.to_gpu(bits_of(y, result_kind))
+    getattr(blas, f"{letters}gemvStridedBatched{form}")(
+        *(op, m, n, alpha, there[0], m, m * n, there[1], incx, inner * incx),
+        *(beta, result, incy, length * incy, count),
+    )
+    tolerance = 0.02 if result_kind == BFLOAT else 1e-3
+    np.testing.assert_allclose(values_of(result.get(), result_kind), wanted, tolerance)
+    result = gpuarray.to_gpu(bits_of(y, result_kind))
+    each = lambda array: gpuarray.to_gpu(  # noqa: E731
+        np.array([int(array.gpudata) + i * array.nbytes // count for i in range(count)])
+    )
+    getattr(blas, f"{letters}gemvBatched{form}")(
+        *(op, m, n, alpha, each(there[0]), m, each(there[1]), incx),
+        *(beta, each(result), incy, count),
+    )
+    np.testing.assert_allclose(values_of(result.get(), result_kind), wanted, tolerance)
+
+
+SETTINGS = {
+    "EmulationStrategy": ([0, 1, 2], [-1, 3]),
+    "EmulationSpecialValuesSupport": ([0, 1, 2, 3, 0xFFFF], [4, -1]),
+    "FixedPointEmulationMantissaControl": ([0, 1], [2]),
+    "FixedPointEmulationMaxMantissaBitCount": ([0, 79], [-1]),
+    "FixedPointEmulationMantissaBitOffset": ([-3, 8], [1 << 20]),
+}
+
+
+@pytest.mark.parametrize("prefix", ["cublas", "cusolverDn"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_of_emulation_are_kept(device, prefix, name):
+    file = {"cublas": "libcublas.so.13", "cusolverDn": "libcusolver.so.12"}[prefix]
+    end = "_v2" if prefix == "cublas" else ""
+    handle = Handle(load(file), prefix, f"{prefix}Create{end}", f"{prefix}Destroy{end}")
+    good, bad = SETTINGS[name]
+    found = np.zeros(1, np.int32)
+    for value in good:
+        getattr(handle, f"Set{name}")(value)
+        getattr(handle, f"Get{name}")(found)
+        assert found[0] == value
+    for value in bad:
+        assert handle.status(f"Set{name}", value) == {"cublas": 7}.get(prefix, 3)
+    handle.close()

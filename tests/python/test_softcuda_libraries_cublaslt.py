@@ -392,3 +392,39 @@ def test_wrong_arguments(lt, capfd):
     written = np.zeros(1, np.uint64)
     lt.call("MatmulDescGetAttribute", how, 7, value, 8, written)
     assert written[0] == 4 and value[0] == 1
+
+
+def test_capabilities_of_the_algorithm(lt):
+    library = lt.library
+    algorithm, written = np.zeros(8, np.uint64), np.zeros(1, np.uint64)
+    values = {0: 0, 3: 1, 4: 1, 6: 0, 7: 0, 11: 31, 13: 0, 14: 0, 16: 1}
+    for attribute, wanted in values.items():
+        got = np.full(2, -1, np.int32)
+        call = library.cublasLtMatmulAlgoCapGetAttribute
+        of = argument(algorithm), attribute
+        assert call(*of, None, argument(0), argument(written)) == 0 and written[0] == 4
+        assert call(*of, argument(got), argument(4), argument(written)) == 0
+        assert list(got) == [wanted, -1]
+        assert call(*of, argument(got), argument(3), argument(written)) == 7
+    epilogues, flags = np.zeros(1, np.uint32), np.zeros(1, np.uint64)
+    assert call(argument(algorithm), 12, argument(epilogues), argument(4), None) == 0
+    wanted = RELU | GELU | WITH_BIAS | AUXILIARY
+    assert epilogues[0] & wanted == wanted
+    assert epilogues[0] & 0x300 == 0  # BGRADA and BGRADB
+    assert call(argument(algorithm), 15, argument(flags), argument(8), None) == 0
+    assert call(argument(algorithm), 99, argument(flags), argument(8), None) == 15
+
+
+def test_capacity_of_the_heuristics_and_the_log(lt):
+    library, capacity = lt.library, np.zeros(1, np.uint64)
+    assert library.cublasLtHeuristicsCacheSetCapacity(argument(100)) == 0
+    assert library.cublasLtHeuristicsCacheGetCapacity(argument(capacity)) == 0
+    assert capacity[0] == 100
+    assert (
+        library.cublasLtLoggerSetLevel(0) == 0
+        and library.cublasLtLoggerSetLevel(-1) == 7
+    )
+    assert (
+        library.cublasLtLoggerOpenFile(None) == 7
+        and library.cublasLtLoggerForceDisable() == 0
+    )

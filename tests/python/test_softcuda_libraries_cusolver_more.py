@@ -5,7 +5,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from library_calls import LETTERS, columns, on_device, random
+from library_calls import LETTERS, Handle, columns, load, on_device, random
 from test_softcuda_libraries_cusolver import (  # noqa: F401
     LOWER,
     UPPER,
@@ -353,3 +353,53 @@ def test_leading_singular_values_of_a_batch(solver, rng, letter):
         hv = columns(v[k * n * rank : (k + 1) * n * rank], n, rank)
         close(hu * values.get()[k * rank : (k + 1) * rank] @ hv.conj().T, best)
         assert abs(norms[k] - np.linalg.norm(a - best)) < 1e-3
+
+
+FULL = 2
+
+
+@pytest.fixture
+def solver_13(device):
+    """For functions that CUDA 12 does not have."""
+    library = load("libcusolver.so.12")
+    handle = Handle(library, "cusolverDn", "cusolverDnCreate", "cusolverDnDestroy")
+    yield handle
+    handle.close()
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("mode", [LOWER, UPPER, FULL])
+def test_polar_decomposition(solver_13, rng, letter, mode):
+    dtype, m, n, kind = LETTERS[letter], 7, 4, TYPES[letter]
+    a = random(rng, (m, n), dtype)
+    ga, gh, info = on_device(a), gpuarray.zeros(n * n, dtype), info_of()
+    measures = [gpuarray.zeros(1, np.float64) for _ in range(3)]
+    of = (None, mode, m, n, kind, ga, m, kind, gh, n, kind)
+    solver_13.Xpolar(*of, *with_buffers(solver_13, "Xpolar", *of), *measures, info)
+    assert info.get()[0] == 0
+    u, h = columns(ga, m, n), columns(gh, n, n)
+    close(u.conj().T @ u, np.eye(n))
+    wanted = u.conj().T @ a
+    assert (np.linalg.eigvalsh(wanted) > 0).all()
+    part = {LOWER: np.tril, UPPER: np.triu, FULL: lambda x: x}[mode]
+    close(h, part(wanted))
+    residual, norm, condition = (x.get()[0] for x in measures)
+    assert residual < 1e-5
+    close(np.array(norm).astype(h.real.dtype), np.linalg.norm(a))
+    inverse = np.linalg.norm(1 / np.linalg.svd(a, compute_uv=False))
+    close(np.array(condition).astype(h.real.dtype), 1 / (norm * inverse))
+
+
+def test_the_math_mode_is_kept(solver_13):
+    found = np.zeros(1, np.int32)
+    solver_13.GetMathMode(found)
+    assert found[0] == 1  # CUSOLVER_DEFAULT_MATH
+    for mode in (2, 4, 6, 1):
+        solver_13.SetMathMode(mode)
+        solver_13.GetMathMode(found)
+        assert found[0] == mode
+    assert solver_13.status("SetMathMode", 3) == 3
+    assert solver_13.library.cusolverDnLoggerSetLevel(5) == 0
+    assert solver_13.library.cusolverDnLoggerSetLevel(6) == 3
+    assert solver_13.library.cusolverDnLoggerSetMask(31) == 0
+    assert solver_13.library.cusolverDnLoggerSetMask(32) == 3

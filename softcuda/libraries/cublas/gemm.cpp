@@ -113,6 +113,18 @@ void product_of_batch(const Call &call, const Shape &shape, const Types &types, 
     });
 }
 
+/// y = alpha op(A) x + beta y as the product of x^T, whose rows have one element of x each, with
+/// op(A)^T.
+Shape shape_of_vectors(int op, std::int64_t m, std::int64_t n, std::int64_t lda, std::int64_t incx,
+                       std::int64_t incy) {
+    require(op >= 0 && op <= 2 && m >= 0 && n >= 0 && lda >= std::max<std::int64_t>(1, m) &&
+                incx != 0 && incy != 0,
+            "trans, m, n, lda, incx, incy");
+    if (incx < 0 || incy < 0)
+        throw Failure(statuses.not_supported, "a negative increment of mixed types");
+    return op == 0 ? Shape{0, 1, 1, m, n, incx, lda, incy} : Shape{0, 0, 1, n, m, incx, lda, incy};
+}
+
 template <class To, class From> To as(From pointer) { return reinterpret_cast<To>(pointer); }
 
 /// Groups of batches: all arguments that describe a group are arrays in the host's memory.
@@ -249,3 +261,27 @@ CUBLAS_FORMS(cublasGemmGroupedBatchedEx,
              product_of_groups<I>(call, {op_a, op_b, m, n, k, lda, ldb, ldc, size, count},
                                   Types::of(type_a, type_b, type_c, computation), alpha, a, b, beta,
                                   c))
+
+// gemv of narrow types, with scalars and sums in float. The letters are the types of A and x, of
+// the sums, and of y: H is half, T is bfloat16, S is float.
+#define NARROW_VECTORS(letters, in, out)                                                           \
+    CUBLAS_FORMS(cublas##letters##gemvBatched,                                                     \
+                 (Handle handle, int op, I m, I n, const float *alpha, const void *const *a,       \
+                  I lda, const void *const *x, I incx, const float *beta, void *const *y, I incy,  \
+                  I count),                                                                        \
+                 product_of_batch(call, shape_of_vectors(op, m, n, lda, incx, incy),               \
+                                  {ElementType::in, ElementType::in, ElementType::out,             \
+                                   ElementType::Float32, ElementType::Float32},                    \
+                                  alpha, x, a, beta, y, count))                                    \
+    CUBLAS_FORMS(cublas##letters##gemvStridedBatched,                                              \
+                 (Handle handle, int op, I m, I n, const float *alpha, const void *a, I lda,       \
+                  long long stride_a, const void *x, I incx, long long stride_x,                   \
+                  const float *beta, void *y, I incy, long long stride_y, I count),                \
+                 product(call, shape_of_vectors(op, m, n, lda, incx, incy),                        \
+                         {ElementType::in, ElementType::in, ElementType::out,                      \
+                          ElementType::Float32, ElementType::Float32},                             \
+                         alpha, x, a, beta, y, {stride_x, stride_a, stride_y, count}))
+NARROW_VECTORS(HSH, Float16, Float16)
+NARROW_VECTORS(HSS, Float16, Float32)
+NARROW_VECTORS(TST, BFloat16, BFloat16)
+NARROW_VECTORS(TSS, BFloat16, Float32)

@@ -27,6 +27,8 @@ template <class T> void give(T *address, T value) {
 SOFTLIB_HANDLE_LIFE(softcublas::Call, Handle, cublas, _v2)
 SOFTLIB_HANDLE_STREAM(softcublas::Call, Handle, cublas, _v2)
 SOFTLIB_FUNCTION(cublasGetVersion_v2, (Handle, int *version), give(version, softlib::version))
+// Of the interface without handles (cuda_1.cpp).
+SOFTLIB_FUNCTION(cublasGetVersion, (int *version), give(version, softlib::version))
 SOFTLIB_PROPERTY(cublasGetProperty)
 
 SOFTLIB_EXPORT std::size_t cublasGetCudartVersion() {
@@ -52,6 +54,7 @@ CUBLAS_DEFINE(cublasSetSmCountTarget, (Handle handle, int count),
               set_in_range(call.handle.multiprocessors, count, 1 << 20, "multiprocessors"))
 CUBLAS_DEFINE(cublasGetSmCountTarget, (Handle handle, int *count),
               give(count, call.handle.multiprocessors))
+SOFTLIB_EMULATION(softcublas::Call, Handle, cublas)
 // No function needs a workspace of the device.
 CUBLAS_DEFINE(cublasSetWorkspace_v2, (Handle handle, void *workspace, std::size_t bytes), {
     require(workspace != nullptr || bytes == 0, "workspace");

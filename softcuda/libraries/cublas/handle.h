@@ -1,6 +1,7 @@
 // handle.h -- cuBLAS's handle, the scalars of its calls, and the form of its exported functions.
 #pragma once
 
+#include "../common/emulation.h"
 #include "../common/handle.h"
 #include "../common/openblas.h"
 
@@ -18,6 +19,7 @@ struct cublasContext {
     int atomics_mode = 0;
     int math_mode = 0;
     int multiprocessors = 0;
+    softlib::Emulation emulation;
 };
 
 namespace softcublas {

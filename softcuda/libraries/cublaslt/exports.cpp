@@ -2,10 +2,12 @@
 #include "matmul.h"
 
 #include "../common/call.h"
+#include "../common/logger.h"
 #include "../common/openblas.h"
 #include "../common/version.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 using namespace softcublaslt;
@@ -264,3 +266,64 @@ DEFINE(MatmulAlgoInit, (Handle handle, int, int, int, int, int, int, int id, Alg
            require(id == 0 && algorithm != nullptr, "algoId and algo");
            *algorithm = {};
        })
+
+namespace {
+/// What the algorithm can do: an attribute of cublasLtMatmulAlgoCapAttributes_t has 4 bytes or,
+/// that of the implementation, 8.
+std::uint64_t capability(int attribute) {
+    switch (attribute) {
+    case 0:  // split K, and
+    case 1:  // its reductions
+    case 2:  // swizzling
+    case 5:  // one triangle of the result
+    case 6:  // tiles and
+    case 13: // stages: one, CUBLASLT_MATMUL_TILE_UNDEFINED and _STAGES_UNDEFINED
+    case 7:  // the last custom option
+    case 10: // other orders than columns and rows
+    case 14: // negative leading dimensions
+    case 21: // arrays of addresses,
+    case 22: // emulation
+    case 23: // and groups
+        return 0;
+    case 3: // strided batches
+    case 4: // D is not C
+        return 1;
+    case 11:
+        return 0x1f; // all pointer modes
+    case 12:
+        return Relu | Bias | ReluGradient | BiasGradient | Gelu | GeluGradient | Auxiliary;
+    case 15:
+        return 1; // CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA
+    case 16:
+    case 17:
+    case 18:
+    case 19:
+        return 1; // the alignments
+    default:
+        throw Failure(softlib::statuses.not_supported, "this capability is not supported");
+    }
+}
+
+std::atomic<std::size_t> heuristics_capacity{8192};
+} // namespace
+DEFINE(MatmulAlgoCapGetAttribute,
+       (const Algorithm *algorithm, int attribute, void *data, std::size_t bytes,
+        std::size_t *written),
+       {
+           require(algorithm != nullptr, "algo");
+           const std::uint64_t value = capability(attribute);
+           const std::size_t size = attribute == 15 ? 8 : 4;
+           require(bytes == 0 ? written != nullptr : data != nullptr && bytes >= size,
+                   "buf and sizeInBytes");
+           if (written != nullptr)
+               *written = size;
+           if (bytes != 0)
+               std::memcpy(data, &value, size); // little-endian
+       })
+// The heuristic needs no cache: its capacity is kept for the client alone.
+DEFINE(HeuristicsCacheSetCapacity, (std::size_t capacity), heuristics_capacity = capacity)
+DEFINE(HeuristicsCacheGetCapacity, (std::size_t *capacity), {
+    require(capacity != nullptr, "capacity");
+    *capacity = heuristics_capacity;
+})
+SOFTLIB_LOGGER(cublasLt)

@@ -1,6 +1,7 @@
 // handle.cpp -- cuSOLVER's handles and their settings.
 #include "handle.h"
 
+#include "../common/logger.h"
 #include "../common/version.h"
 
 using softcusolver::Handle;
@@ -21,6 +22,14 @@ CUSOLVER_DEFINE(cusolverDnGetDeterministicMode, (Handle handle, int *mode), {
     require(mode != nullptr, "mode");
     *mode = call.handle.deterministic;
 })
+
+namespace {
+/// The default mode, or permissions to emulate float, double or both.
+bool is_math_mode(int mode) { return mode == 1 || mode == 2 || mode == 4 || mode == 6; }
+} // namespace
+SOFTLIB_SETTING(softcusolver::Call, Handle, cusolverDn, MathMode, math_mode, is_math_mode)
+SOFTLIB_EMULATION(softcusolver::Call, Handle, cusolverDn)
+SOFTLIB_LOGGER(cusolverDn)
 
 SOFTLIB_FUNCTION(cusolverGetVersion, (int *version), {
     require(version != nullptr, "version");

@@ -3,6 +3,7 @@
 // LAPACK's workspace is the host's: the size of each workspace of the device is 1 element.
 #pragma once
 
+#include "../common/emulation.h"
 #include "../common/handle.h"
 #include "../common/openblas.h"
 
@@ -19,6 +20,8 @@ struct cusolverDnContext {
     std::uint32_t state = alive; ///< `alive` until cusolverDnDestroy()
     softlib::Session session;
     int deterministic = 1; ///< CUSOLVER_DETERMINISTIC_RESULTS
+    int math_mode = 1;     ///< CUSOLVER_DEFAULT_MATH
+    softlib::Emulation emulation;
 };
 
 namespace softcusolver {

@@ -162,8 +162,8 @@ void ArgumentBlock::reject(std::string_view given) const {
         text += " (" +
                 (layout_.type(next_).empty() ? std::string("the kernel's source")
                                              : "the definition of " + layout_.type(next_)) +
-                " is not known, so pass a value of exactly this size: for a struct, a scalar of "
-                "numpy.dtype([...], align=True); else numpy.int32, numpy.float32, ...)";
+                " is not known, so pass a value of exactly this size; in Python: for a struct, a "
+                "scalar of numpy.dtype([...], align=True), else numpy.int32, numpy.float32, ...)";
     throw ArgumentError(function_.name(), next_, text);
 }
 

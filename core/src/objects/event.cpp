@@ -104,8 +104,13 @@ bool Event::is_over() const noexcept {
 
 float Event::milliseconds_since(const Event &start) const {
     float milliseconds = 0;
-    check(driver().cuEventElapsedTime.status(&milliseconds, start.require(), require()),
-          "cuEventElapsedTime", [&] { return why_not_timed(start, *this); });
+    const CUresult result =
+        driver().cuEventElapsedTime.status(&milliseconds, start.require(), require());
+    check(result, "cuEventElapsedTime", [&] {
+        return result == CUDA_ERROR_NOT_READY ? "the work before an event is not done; call "
+                                                "synchronize() of the later event first"
+                                              : why_not_timed(start, *this);
+    });
     return milliseconds;
 }
 

@@ -1,10 +1,12 @@
 """What tools/wheel needs is installed by ./run, for which a fresh clone has only two lists of packages."""
 
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,35 @@ def test_a_python_that_is_missing_is_found_before_the_build():
     done = subprocess.run(command, capture_output=True, text=True, timeout=20)
     assert done.returncode == 2
     assert "there is no program 'python3.99'" in done.stderr
+
+
+def read_tool():
+    """tools/wheel as a module."""
+    loader = SourceFileLoader("wheel_tool", str(ROOT / "tools/wheel"))
+    spec = importlib.util.spec_from_loader("wheel_tool", loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["wheel_tool"] = module  # which dataclasses look up
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["x86_64", "aarch64"])
+def test_auditwheel_knows_the_platform_of_each_processor(name):
+    if importlib.util.find_spec("auditwheel") is None:
+        pytest.skip("tools/requirements/wheel.txt is not installed")
+    tool = read_tool()
+    processor = tool.PROCESSORS[name]
+    command = [sys.executable, "-c", tool.AUDITWHEEL, processor.machine]
+    command += ["repair", "--plat", processor.platform, "missing.whl"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0 and "missing.whl" in done.stderr
+    assert "invalid choice" not in done.stderr
+
+
+def test_an_unknown_processor_is_refused():
+    command = [sys.executable, ROOT / "tools/wheel", "--processor", "riscv"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and "aarch64" in done.stderr
 
 
 def test_the_version_is_one():

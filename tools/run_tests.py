@@ -12,6 +12,7 @@ Parts: layers format types ctest pytest freethreaded asan tsan install wheel doc
        slow, the Python tests that are marked slow;
        coverage, the tests again, with the lines of C++ and of Python that they run;
        checked, the Python tests with softcuda's check modes: race, then mem and init;
+       cross, that softcuda compiles and links for 64-bit ARM; runs what depends on the processor in an emulator;
        arm, what runs on 64-bit ARM in an emulator (docs/arm.md);
        sdist, a build with pip from the source distribution: compiles everything again
 
@@ -470,6 +471,15 @@ def checked(part: Part) -> Outcome:
     return outcome
 
 
+def cross(part: Part) -> Outcome:
+    """softcuda for 64-bit ARM compiles and links; the tests of what depends on the processor."""
+    targets = ("softcuda", "softcuda_target_test")
+    outcome = part.check(ROOT / "tools/cross", "aarch64", *targets)
+    if outcome.failed:
+        return outcome
+    return outcome + Outcome(**arm_tests.run_all(["target"], part.show))
+
+
 def arm(part: Part) -> Outcome:
     """Tests of softcuda and pycuda, compiled for 64-bit ARM, in the emulator; options are names of groups."""
     if not part.build("release"):  # for what runs here: the results of x86-64
@@ -495,9 +505,10 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "docs": docs,
     "coverage": coverage,
     "checked": checked,
+    "cross": cross,
     "arm": arm,
 }
-ON_REQUEST = ("slow", "coverage", "checked", "arm", "sdist")
+ON_REQUEST = ("slow", "coverage", "checked", "cross", "arm", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
 #: Parts that keep one processor busy. Two of them run at the same time, after the others.
 ON_ONE_PROCESSOR = ("freethreaded", "docs", "wheel", "install", "tsan")

@@ -83,6 +83,22 @@ def test_command_that_fails_is_a_failed_test(monkeypatch, tmp_path, capfd):
     assert "said" in capfd.readouterr().out
 
 
+def test_cross_links_before_it_runs_tests(monkeypatch, tmp_path):
+    monkeypatch.setattr(run_tests, "LOGS", tmp_path)
+    ran = []
+    counts = {"passed": 2, "failed": 0, "skipped": 0}
+    monkeypatch.setattr(
+        run_tests.arm_tests, "run_all", lambda names, show: ran.append(names) or counts
+    )
+    status = 1
+    monkeypatch.setattr(run_tests.Part, "run", lambda part, *command: status)
+    assert run_tests.cross(run_tests.Part("cross", [])) == Outcome(failed=1)
+    assert not ran
+    status = 0
+    assert run_tests.cross(run_tests.Part("cross", [])) == Outcome(passed=3)
+    assert ran == [["target"]]
+
+
 def test_arm_names_what_the_time_did_not_allow(monkeypatch, tmp_path, capfd):
     monkeypatch.setattr(run_tests, "LOGS", tmp_path)
     monkeypatch.setattr(run_tests.arm_tests, "LIMIT", 0)

@@ -215,14 +215,13 @@ def variants():
         for items in counts:
             tile = {"items": items, "threads": threads, "ranking": ranking}
             name = f"{ranking}, {threads} threads, {items} keys each (Gkeys/s)"
-            run = functools.partial(_driver._array_sort, x, 0, way="blocks", **tile)
-            check(Ours, run()[:: LARGE // 4096], in_order)
-            rows[f"sort, {name}"] = x.size / best(3, 5, run, wait) / 1e9
-            if items == counts[1]:
-                run = functools.partial(
-                    _driver._array_argsort, x, 0, way="blocks", **tile
-                )
-                rows[f"argsort, {name}"] = x.size / best(3, 5, run, wait) / 1e9
+            with _driver._Kernels(sort="blocks", **tile):
+                run = functools.partial(_driver._array_sort, x, 0)
+                check(Ours, run()[:: LARGE // 4096], in_order)
+                rows[f"sort, {name}"] = x.size / best(3, 5, run, wait) / 1e9
+                if items == counts[1]:
+                    run = functools.partial(_driver._array_argsort, x, 0)
+                    rows[f"argsort, {name}"] = x.size / best(3, 5, run, wait) / 1e9
     rows.update(random_variants(ones))
     return rows
 

@@ -37,14 +37,12 @@ std::optional<ScalarType> type_of(nb::handle dtype) {
 }
 
 nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
-                      nb::handle stream, bool packed, nb::handle out) {
+                      nb::handle stream, nb::handle out) {
     const std::optional<Scan> kind = find_scan(name);
     if (!kind)
         throw_value_error("there is no scan \"" + name + "\"");
     const Array &in = require_array(self, "the array to scan");
-    ScanOptions options{.dtype = type_of(dtype),
-                        .stream = stream_ref(stream),
-                        .form = packed ? KernelForm::Packed : KernelForm::Chosen};
+    ScanOptions options{.dtype = type_of(dtype), .stream = stream_ref(stream)};
     if (!out.is_none()) {
         options.out = &require_array(out, "out");
         scan(*kind, in, axis, options);
@@ -54,66 +52,36 @@ nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::ha
     return wrap_array(scan(*kind, in, axis, options), Py_TYPE(self.ptr()));
 }
 
-SortMethod method_named(const std::string &way) {
-    if (way == "chosen")
-        return SortMethod::Chosen;
-    if (way == "blocks" || way == "serial")
-        return way == "blocks" ? SortMethod::Blocks : SortMethod::Serial;
-    throw_value_error("way must be \"chosen\", \"blocks\" or \"serial\", not \"" + way + "\"");
-}
-
-SortTile tile_named(unsigned items, unsigned threads, const std::string &ranking) {
-    constexpr std::string_view names[] = {"chosen", "late", "early", "marks"};
-    const auto *found = std::ranges::find(names, ranking);
-    if (found == std::end(names))
-        throw_value_error("ranking must be \"chosen\", \"late\", \"early\" or \"marks\", not \"" +
-                          ranking + "\"");
-    return {items, threads, static_cast<SortRanking>(found - std::begin(names))};
-}
-
-nb::object array_sort(nb::handle self, int axis, bool descending, nb::handle stream,
-                      const std::string &way, unsigned items, unsigned threads,
-                      const std::string &ranking) {
+nb::object array_sort(nb::handle self, int axis, bool descending, nb::handle stream) {
     const Array &in = require_array(self, "the array to sort");
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
-    return wrap_array(sort(in, axis,
-                           {.descending = descending,
-                            .order = nullptr,
-                            .stream = stream_ref(stream),
-                            .method = method_named(way),
-                            .tile = tile_named(items, threads, ranking)}),
+    return wrap_array(sort(in, axis, {.descending = descending, .stream = stream_ref(stream)}),
                       Py_TYPE(self.ptr()));
 }
 
 nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle order,
-                         nb::handle stream, const std::string &way, unsigned items,
-                         unsigned threads, const std::string &ranking) {
+                         nb::handle stream) {
     const Array &in = require_array(self, "the array to sort");
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     const Array *first = order.is_none() ? nullptr : &require_array(order, "the order");
-    return wrap_array(argsort(in, axis,
-                              {.descending = descending,
-                               .order = first,
-                               .stream = stream_ref(stream),
-                               .method = method_named(way),
-                               .tile = tile_named(items, threads, ranking)}),
-                      Py_TYPE(self.ptr()));
+    return wrap_array(
+        argsort(in, axis, {.descending = descending, .order = first, .stream = stream_ref(stream)}),
+        Py_TYPE(self.ptr()));
 }
 
 nb::object array_select(nb::handle self, int axis, const std::vector<std::int64_t> &ranks,
-                        nb::handle stream, const std::string &way) {
+                        nb::handle stream) {
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     return wrap_array(select(require_array(self, "the array to select from"), axis, ranks,
-                             {.stream = stream_ref(stream), .method = method_named(way)}),
+                             {.stream = stream_ref(stream)}),
                       Py_TYPE(self.ptr()));
 }
 
 nb::object array_partition(nb::handle self, int axis, std::int64_t rank, bool places,
-                           bool descending, nb::handle stream, const std::string &way) {
+                           bool descending, nb::handle stream) {
     const Array &in = require_array(self, "the array to partition");
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
-    const SortOptions options{
-        .descending = descending, .stream = stream_ref(stream), .method = method_named(way)};
+    const SortOptions options{.descending = descending, .stream = stream_ref(stream)};
     return wrap_array(places ? argpartition(in, axis, rank, options)
                              : partition(in, axis, rank, options),
                       Py_TYPE(self.ptr()));
@@ -131,11 +99,8 @@ nb::object array_search(nb::handle sorted, nb::handle values, bool right, nb::ha
     return found ? wrap_array(std::move(*found), Py_TYPE(values.ptr())) : nb::none();
 }
 
-nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handle stream,
-                         bool own) {
-    const ProductOptions options{.dtype = type_of(dtype),
-                                 .stream = stream_ref(stream),
-                                 .method = own ? ProductMethod::Own : ProductMethod::Chosen};
+nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handle stream) {
+    const ProductOptions options{.dtype = type_of(dtype), .stream = stream_ref(stream)};
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{a, b}));
     return wrap_array(
         matrix_product(require_array(a, "a factor"), require_array(b, "a factor"), options),
@@ -457,24 +422,19 @@ void bind_array_algorithms(nb::module_ &module) {
         .def("__call__", &FusedCalls::call);
     module.def("_array_scan", in_work_scope(array_scan), nb::arg("name"), nb::arg("array"),
                nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
-               nb::arg("packed") = false, nb::arg("out") = nb::none());
+               nb::arg("out") = nb::none());
     module.def("_array_sort", in_work_scope(array_sort), nb::arg("array"), nb::arg("axis"),
-               nb::arg("descending") = false, nb::arg("stream") = nb::none(),
-               nb::arg("way") = "chosen", nb::arg("items") = 0, nb::arg("threads") = 0,
-               nb::arg("ranking") = "chosen");
+               nb::arg("descending") = false, nb::arg("stream") = nb::none());
     module.def("_array_argsort", in_work_scope(array_argsort), nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("order") = nb::none(),
-               nb::arg("stream") = nb::none(), nb::arg("way") = "chosen", nb::arg("items") = 0,
-               nb::arg("threads") = 0, nb::arg("ranking") = "chosen");
+               nb::arg("stream") = nb::none());
     module.def("_array_select", in_work_scope(array_select), nb::arg("array"), nb::arg("axis"),
-               nb::arg("ranks"), nb::arg("stream") = nb::none(), nb::arg("way") = "chosen");
+               nb::arg("ranks"), nb::arg("stream") = nb::none());
     module.def("_array_partition", in_work_scope(array_partition), nb::arg("array"),
                nb::arg("axis"), nb::arg("rank"), nb::arg("places") = false,
-               nb::arg("descending") = false, nb::arg("stream") = nb::none(),
-               nb::arg("way") = "chosen");
+               nb::arg("descending") = false, nb::arg("stream") = nb::none());
     module.def("_array_product", in_work_scope(array_product), nb::arg("a"), nb::arg("b"),
-               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
-               nb::arg("own") = false);
+               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none());
     module.def("_array_search", in_work_scope(array_search), nb::arg("sorted"), nb::arg("values"),
                nb::arg("right") = false, nb::arg("stream") = nb::none(), nb::arg("check") = false);
 }

@@ -51,11 +51,10 @@ Operation operation_of(const std::string &name) {
 }
 
 bool array_combine_rows(const std::string &name, nb::handle base, nb::handle places, nb::handle in,
-                        bool checked, bool packed) {
+                        bool checked) {
     const Array &at = require_array(places, "the indices");
     return combine_rows(operation_of(name), require_array(base, "the array"), {&at, checked},
-                        require_array(in, "the values"), current_stream(),
-                        packed ? KernelForm::Packed : KernelForm::Chosen);
+                        require_array(in, "the values"), current_stream());
 }
 
 } // namespace
@@ -73,8 +72,7 @@ void bind_array_rows(nb::module_ &module) {
         return operation && !type.is_opaque() && can_combine_rows(*operation, type.scalar());
     });
     module.def("_array_combine_rows", in_work_scope(array_combine_rows), nb::arg("name"),
-               nb::arg("array"), nb::arg("places"), nb::arg("values"), nb::arg("checked") = true,
-               nb::arg("packed") = false);
+               nb::arg("array"), nb::arg("places"), nb::arg("values"), nb::arg("checked") = true);
 }
 
 } // namespace pycuda::python

@@ -43,6 +43,7 @@ void bind_elementwise(nb::module_ &module);
 void bind_reduction(nb::module_ &module);
 void bind_scan(nb::module_ &module);
 void bind_nccl(nb::module_ &module);
+void bind_kernel_choice(nb::module_ &module);
 void bind_work_scope(nb::module_ &module);
 void bind_array_function(nb::module_ &module);
 

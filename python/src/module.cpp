@@ -50,6 +50,7 @@ NB_MODULE(_main_interpreter_driver, module) {
     bind_reduction(module);
     bind_scan(module);
     bind_nccl(module);
+    bind_kernel_choice(module);
     bind_work_scope(module);
     bind_array_function(module);
     describe_call_errors(module);

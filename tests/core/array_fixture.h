@@ -1,6 +1,7 @@
 // array_fixture.h -- creates arrays with given elements, and reads their elements, for tests.
 #pragma once
 
+#include "arrays/kernel_choice.h"
 #include "device_fixture.h"
 
 #include <pycuda/array.h>
@@ -32,6 +33,12 @@ template <class T> ScalarType type_of() {
         return ScalarType::UInt16;
     else
         return ScalarType::UInt8;
+}
+
+/// The result of `work` with kernels of this form.
+template <class Work> auto in_form(KernelForm form, Work &&work) {
+    const KernelChoiceScope scope({.form = form});
+    return work();
 }
 
 class DeviceArrays : public OnDevice {

@@ -47,11 +47,9 @@ TEST_F(DeviceAlgorithms, BothSortsEqualTheHostsOrder) {
         std::iota(places.begin(), places.end(), 0);
         std::ranges::stable_sort(places, {}, [&](std::int64_t k) { return host[k]; });
         for (SortMethod method : {SortMethod::Blocks, SortMethod::Serial}) {
-            EXPECT_EQ(values<float>(sort(x, 0, {.stream = stream, .method = method})), sorted)
-                << count;
-            EXPECT_EQ(values<std::int64_t>(argsort(x, 0, {.stream = stream, .method = method})),
-                      places)
-                << count;
+            const KernelChoiceScope scope({.sort = method});
+            EXPECT_EQ(values<float>(sort(x, 0, {.stream = stream})), sorted) << count;
+            EXPECT_EQ(values<std::int64_t>(argsort(x, 0, {.stream = stream})), places) << count;
         }
         std::ranges::reverse(sorted);
         EXPECT_EQ(values<float>(sort(x, 0, {.descending = true, .stream = stream})), sorted)
@@ -116,10 +114,11 @@ TEST_F(DeviceAlgorithms, ScansOfAnyLength) {
             host[k] = static_cast<std::int64_t>(k * 2654435761u % 1000) - 500;
         std::partial_sum(host.begin(), host.end(), sums.begin());
         const Array x = array(host, {static_cast<std::int64_t>(count)});
-        for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled})
-            EXPECT_EQ(values<std::int64_t>(scan(Scan::Sum, x, 0, {.stream = stream, .form = form})),
-                      sums)
+        for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled}) {
+            const KernelChoiceScope scope({.form = form});
+            EXPECT_EQ(values<std::int64_t>(scan(Scan::Sum, x, 0, {.stream = stream})), sums)
                 << count;
+        }
         scan(Scan::Sum, x, 0, {.out = &x, .stream = stream});
         EXPECT_EQ(values<std::int64_t>(x), sums) << count;
     }
@@ -148,13 +147,12 @@ TEST_F(DeviceAlgorithms, ProductsOfAnyShapeAndLayout) {
                 for (std::int64_t j = 0; j < columns; ++j)
                     expected[i * columns + j] += a[i * inner + k] * b[k * columns + j];
         const Array left = array(a, {rows, inner}), right = array(b, {inner, columns});
-        for (ProductMethod method : {ProductMethod::Chosen, ProductMethod::Own}) {
-            EXPECT_EQ(
-                values<float>(matrix_product(left, right, {.stream = stream, .method = method})),
-                expected);
+        for (bool own : {false, true}) {
+            const KernelChoiceScope scope({.own_product = own});
+            EXPECT_EQ(values<float>(matrix_product(left, right, {.stream = stream})), expected);
             // Transposes: (a b)^T = b^T a^T.
-            const Array turned = matrix_product(transposed(right), transposed(left),
-                                                {.stream = stream, .method = method});
+            const Array turned =
+                matrix_product(transposed(right), transposed(left), {.stream = stream});
             EXPECT_EQ(values<float>(transposed(turned)), expected);
         }
     }
@@ -235,7 +233,8 @@ TEST_F(DeviceAlgorithms, TransposedOperandsOfManyElements) {
             sums[i * columns + j] = a[i * columns + j] + b[j * rows + i];
     for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled}) {
         const Array out = array(std::vector<float>(rows * columns), {rows, columns});
-        apply_to(Operation::Add, {x, transposed(y)}, {.out = &out, .stream = stream, .form = form});
+        const KernelChoiceScope scope({.form = form});
+        apply_to(Operation::Add, {x, transposed(y)}, {.out = &out, .stream = stream});
         EXPECT_EQ(values<float>(out), sums);
     }
 }
@@ -252,11 +251,12 @@ TEST_F(DeviceAlgorithms, KnownStepsAlongTheLastAxis) {
                                                   static_cast<int>(step) * k + k));
         const std::int64_t unit[] = {2400, 4};
         const Array plain = x.view(Layout(shape, unit));
-        for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled})
-            EXPECT_EQ(values<float>(apply_to(Operation::Add, {strided, plain},
-                                             {.stream = stream, .form = form})),
+        for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled}) {
+            const KernelChoiceScope scope({.form = form});
+            EXPECT_EQ(values<float>(apply_to(Operation::Add, {strided, plain}, {.stream = stream})),
                       sums)
                 << step;
+        }
     }
 }
 
@@ -289,8 +289,9 @@ TEST_F(DeviceAlgorithms, RowsOfAFusedProgramAreTheSameInBothForms) {
         for (int axis : {0, 1}) {
             const FusedProgram program = softmax(axis);
             const std::array inputs = {&x};
-            const auto packed = program.run(inputs, {}, KernelForm::Packed);
-            const auto rolled = program.run(inputs, {}, KernelForm::Rolled);
+            const auto run = [&] { return program.run(inputs, {}); };
+            const auto packed = in_form(KernelForm::Packed, run);
+            const auto rolled = in_form(KernelForm::Rolled, run);
             EXPECT_EQ(values<float>(packed[0]), values<float>(rolled[0]));
             EXPECT_EQ(values<float>(packed[1]), values<float>(rolled[1]));
             const Array total = reduce(Reduction::Sum, std::array<const Array *, 1>{&packed[0]},

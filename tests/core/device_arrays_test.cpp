@@ -127,11 +127,10 @@ TEST_F(DeviceArrays, PackedAndRolledKernelsComputeTheSame) {
             Layout::contiguous(Numbers{std::int64_t(result.bytes())}, 1), ScalarType::UInt8));
     };
     auto same = [&](Operation operation, std::initializer_list<Operand> operands) {
-        ApplyOptions packed{.stream = stream}, rolled{.stream = stream};
-        packed.form = KernelForm::Packed;
-        rolled.form = KernelForm::Rolled;
-        return bytes_of(apply_to(operation, operands, packed)) ==
-               bytes_of(apply_to(operation, operands, rolled));
+        const auto bytes = [&] {
+            return bytes_of(apply_to(operation, operands, {.stream = stream}));
+        };
+        return in_form(KernelForm::Packed, bytes) == in_form(KernelForm::Rolled, bytes);
     };
     for (std::int64_t size : {1, 7, 2051}) {
         std::vector<float> numbers(static_cast<std::size_t>(size));
@@ -168,7 +167,7 @@ TEST_F(DeviceArrays, PackedRowsStoreWhereTheMaskIsTrue) {
             odd[i] = i % 2;
         const Array mask = array(odd, {40}, ScalarType::Bool);
         ApplyOptions options{.stream = stream};
-        options.form = form;
+        const KernelChoiceScope scope({.form = form});
         options.out = &out;
         options.where = &mask;
         apply_to(Operation::Add, {x, ramp({40})}, options);
@@ -181,10 +180,8 @@ TEST_F(DeviceArrays, PackedRowsStoreWhereTheMaskIsTrue) {
 TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
     auto same = [&]<class Result>(Result, Reduction reduction, const Array &x,
                                   ReduceOptions options = {.stream = stream}) {
-        options.form = KernelForm::Packed;
-        const auto packed = values<Result>(reduce_one(reduction, x, options));
-        options.form = KernelForm::Rolled;
-        return packed == values<Result>(reduce_one(reduction, x, options));
+        const auto result = [&] { return values<Result>(reduce_one(reduction, x, options)); };
+        return in_form(KernelForm::Packed, result) == in_form(KernelForm::Rolled, result);
     };
     // Fewer elements than states; no whole step of vectors; some of both; several blocks.
     for (std::int64_t size : {1, 700, 2051, 8191, 20011}) {
@@ -235,10 +232,8 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsOfSteps) {
         const Array x = all.view(layout, 4 * 50000);
         ReduceOptions options{.stream = stream};
         options.axes = reduced;
-        options.form = KernelForm::Packed;
-        const auto packed = values<Result>(reduce_one(reduction, x, options));
-        options.form = KernelForm::Rolled;
-        return packed == values<Result>(reduce_one(reduction, x, options));
+        const auto result = [&] { return values<Result>(reduce_one(reduction, x, options)); };
+        return in_form(KernelForm::Packed, result) == in_form(KernelForm::Rolled, result);
     };
     for (std::int64_t step : {1, 2, 3, 4, 5, -1, -2}) {
         // A thread of a team has up to four elements, or more with a rest; several chunks.
@@ -261,7 +256,7 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsOfSteps) {
 TEST_F(DeviceArrays, RolledReductionsOfBytes) {
     auto reduced = [&]<class Result>(Result, Reduction reduction, const Array &x) {
         ReduceOptions options{.stream = stream};
-        options.form = KernelForm::Rolled;
+        const KernelChoiceScope scope({.form = KernelForm::Rolled});
         return values<Result>(reduce_one(reduction, x, options)).at(0);
     };
     // Only bytes before the first word; one word; more than a block's chunk.
@@ -308,8 +303,9 @@ TEST_F(DeviceArrays, PackedAndRolledFusionsComputeTheSame) {
     for (std::int64_t size : {1, 7, 2051}) {
         const Array x = ramp({size}), y = ramp({1});
         const Array *inputs[] = {&x, &y};
-        const auto packed = fusion.run(inputs, {}, KernelForm::Packed);
-        const auto rolled = fusion.run(inputs, {}, KernelForm::Rolled);
+        const auto run = [&] { return fusion.run(inputs, {}); };
+        const auto packed = in_form(KernelForm::Packed, run);
+        const auto rolled = in_form(KernelForm::Rolled, run);
         for (std::size_t k = 0; k < 2; ++k)
             EXPECT_EQ(values<float>(packed[k]), values<float>(rolled[k])) << size;
         EXPECT_FLOAT_EQ(values<float>(rolled[0]).back(), std::exp(-0.01f * float(size - 1)));
@@ -342,7 +338,7 @@ TEST_F(DeviceArrays, FusionsEqualTheirOperationsInEveryLayout) {
     for (const auto &[x, y] : pairs)
         for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled}) {
             const Array *inputs[] = {&x, &y};
-            const std::vector<Array> fused = fusion.run(inputs, {}, form);
+            const auto fused = in_form(form, [&] { return fusion.run(inputs, {}); });
             const Array sum =
                 apply_to(Operation::Add, {apply_to(Operation::Multiply, {x, two}), y});
             const auto what = shape_text(x.shape()) + shape_text(y.shape());

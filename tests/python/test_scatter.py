@@ -268,7 +268,7 @@ def test_the_form_for_a_gpu(dtype, bins, count):
         expected = np.ones(bins, dtype)
         getattr(np, name).at(expected, places, np.ones(count, dtype))
         got = gpuarray.to_gpu(np.ones(bins, dtype))
-        assert _driver._array_combine_rows(
-            name, got, gpuarray.to_gpu(places), gpuarray.to_gpu(np.ones(count, dtype)), packed=True
-        )  # fmt: skip
+        values = gpuarray.to_gpu(np.ones(count, dtype))
+        with _driver._Kernels(form="packed"):
+            assert _driver._array_combine_rows(name, got, gpuarray.to_gpu(places), values)  # fmt: skip
         np.testing.assert_array_equal(got.get(), expected)

@@ -102,7 +102,8 @@ def same_bits(got, expected):
 
 
 def check(x):
-    got = _driver._array_sort(gpuarray.to_gpu(x), 0, way="serial")
+    with _driver._Kernels(sort="serial"):
+        got = _driver._array_sort(gpuarray.to_gpu(x), 0)
     same_bits(got.get(), np.sort(x))
 
 
@@ -139,14 +140,16 @@ def test_any_rows(dtype, kind, n, rows, before, seed):
         x = np.stack([kind(rng, n, dtype) for _ in range(rows)])
     # A view that begins at any element: groups of keys are not at multiples of 16 bytes.
     device = gpuarray.to_gpu(np.concatenate([np.zeros(before, dtype), x.reshape(-1)]))
-    got = _driver._array_sort(device[before:].reshape(rows, n), 1, way="serial")
+    with _driver._Kernels(sort="serial"):
+        got = _driver._array_sort(device[before:].reshape(rows, n), 1)
     same_bits(got.get(), np.sort(x))
 
 
 @pytest.mark.parametrize("dtype", ["i4", "f8"])
 def test_descending(dtype):
     x = half_one_value(np.random.default_rng(1), 70_003, np.dtype(dtype))
-    got = _driver._array_sort(gpuarray.to_gpu(x), 0, way="serial", descending=True)
+    with _driver._Kernels(sort="serial"):
+        got = _driver._array_sort(gpuarray.to_gpu(x), 0, descending=True)
     np.testing.assert_array_equal(got.get(), np.sort(x)[::-1])
 
 

@@ -49,8 +49,7 @@ class Fusion {
     /// New arrays, one for each result. The inputs are broadcast to one shape. Each result must
     /// have this shape by its own operands. Throws std::invalid_argument for another shape,
     /// UnsupportedTypes, ScalarOverflow.
-    std::vector<Array> run(std::span<const Array *const> inputs, StreamRef stream,
-                           KernelForm form = KernelForm::Chosen) const;
+    std::vector<Array> run(std::span<const Array *const> inputs, StreamRef stream) const;
 
     /// As run(), for arrays of the common shape and of the types of the results, which share no
     /// memory with the inputs and have the same order of axes in memory.
@@ -82,7 +81,7 @@ class Fusion {
     Typed typed(std::span<const ScalarType> inputs) const;
     const Typed &known_types(std::span<const ScalarType> types) const;
     std::vector<Array> run(std::span<const Array> given, std::span<const Array *const> inputs,
-                           StreamRef stream, KernelForm form) const;
+                           StreamRef stream) const;
     Function kernel(const Typed &program, const ElementWalk &walk) const;
     Function kernel(const Typed &program, const ReductionVariant &variant) const;
 

@@ -73,13 +73,6 @@ class Operand {
     Scalar scalar_;
 };
 
-/// How a kernel processes contiguous elements. The results are the same.
-enum class KernelForm : std::uint8_t {
-    Chosen, ///< the faster form for the device
-    Packed, ///< accesses of 16 bytes, for a GPU
-    Rolled, ///< loops over neighbouring elements, for a CPU
-};
-
 struct ApplyOptions {
     /// The array for the result, instead of a new one. The result must be castable to its type.
     const Array *out = nullptr;
@@ -89,7 +82,6 @@ struct ApplyOptions {
     std::optional<ScalarType> dtype = {};
     Casting casting = Casting::SameKind;
     GivenStream stream;
-    KernelForm form = KernelForm::Chosen;
 };
 
 /// The type and shape of apply()'s result, so that the caller can allocate it and pass it as `out`.

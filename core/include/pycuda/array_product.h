@@ -11,16 +11,9 @@
 
 namespace pycuda {
 
-/// The implementation of the product.
-enum class ProductMethod : std::uint8_t {
-    Chosen, ///< cuBLAS for floats if the driver is a GPU's and the library is found; else Own
-    Own,    ///< kernels of this library
-};
-
 struct ProductOptions {
     std::optional<ScalarType> dtype = {}; ///< instead of the operands' common type
     GivenStream stream;
-    ProductMethod method = ProductMethod::Chosen;
 };
 
 /// The matrix product: sums over the last axis of `a` and the second-to-last axis of `b`. Both have

@@ -43,7 +43,6 @@ struct ReduceOptions {
     /// A mask of bool, broadcast to the input: only elements at which it is true are reduced.
     const Array *where = nullptr;
     GivenStream stream;
-    KernelForm form = KernelForm::Chosen; ///< the result is the same
     /// Only for results of floats and complex numbers. Bit for bit what divide() and sqrt() of the
     /// result give, in the result's type.
     ReductionFinish finish = ReductionFinish::Plain;

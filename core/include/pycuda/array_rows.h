@@ -52,7 +52,6 @@ struct RowIndices {
 /// The order of the steps is unspecified on a GPU, so sums of floats may differ from run to run in
 /// their last bits. Sums of integers, minima and bits do not depend on the order.
 [[nodiscard]] bool combine_rows(Operation operation, const Array &base, RowIndices indices,
-                                const Array &in, StreamRef stream,
-                                KernelForm form = KernelForm::Chosen);
+                                const Array &in, StreamRef stream);
 
 } // namespace pycuda

@@ -27,7 +27,6 @@ struct ScanOptions {
     /// the input's type.
     std::optional<ScalarType> dtype = {};
     GivenStream stream;
-    KernelForm form = KernelForm::Chosen;
 };
 
 /// Element i of the result combines the elements 0 to i along `axis`. Sums and products of small

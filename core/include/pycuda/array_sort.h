@@ -12,24 +12,6 @@
 
 namespace pycuda {
 
-/// The implementation; the results do not depend on it.
-enum class SortMethod : std::uint8_t {
-    Chosen, ///< Serial if the driver loads PTX, so that threads are cores of a CPU; else Blocks
-    Blocks, ///< blocks of threads, each of which ranks a tile of keys
-    Serial, ///< single threads, each of which sorts a row or a large part of a row
-};
-
-/// How a block computes the destinations of its keys; the results do not depend on it. See
-/// sort.cuh.
-enum class SortRanking : std::uint8_t { Chosen, Late, Early, Marks };
-
-/// Parameters of a pass by blocks, for tuning. 0 and Chosen: the default of the device.
-struct SortTile {
-    unsigned items = 0;   ///< keys of a thread, at most 24
-    unsigned threads = 0; ///< 256, 384 or 512
-    SortRanking ranking = SortRanking::Chosen;
-};
-
 struct SortOptions {
     bool descending = false;
     /// For argsort(): the initial order of the elements (int64, of the same shape). Equal elements
@@ -37,8 +19,6 @@ struct SortOptions {
     /// significant key first.
     const Array *order = nullptr;
     GivenStream stream;
-    SortMethod method = SortMethod::Chosen;
-    SortTile tile = {};
 };
 
 /// A new array with the elements sorted along `axis`: bool, integers and floats. NaN is greater

@@ -46,8 +46,7 @@ class FusedProgram {
 
     /// New arrays, one for each result. Throws as Fusion::run() and reduce(), and std::out_of_range
     /// for an axis that an array does not have.
-    std::vector<Array> run(std::span<const Array *const> arrays, StreamRef stream,
-                           KernelForm form = KernelForm::Chosen) const;
+    std::vector<Array> run(std::span<const Array *const> arrays, StreamRef stream) const;
 
     int stage_count() const noexcept { return static_cast<int>(stages_.size()); }
     /// Why these arrays need a kernel for each stage; empty if one kernel computes all.

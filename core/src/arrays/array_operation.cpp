@@ -92,7 +92,7 @@ void run(Operation operation, const LoopTypes &loop, const Array &out,
     }
     const ElementOperands call{{&out, 1}, operands, typed.stored, options.where};
     const ElementPlan plan(
-        call, {.rolled = is_rolled(options.form),
+        call, {.rolled = is_rolled(),
                .is_long = is_long(typed),
                .order = operation == Operation::Arange ? IndexOrder::C : IndexOrder::Any});
     const Function &kernel = out.context()->kernels().find(
@@ -333,7 +333,7 @@ void copy_bytes(const Array &to, const Array &from, StreamRef stream) {
 /// Whether the driver should copy: both arrays are contiguous and have the same order. On a GPU, a
 /// kernel is as fast for large arrays and faster for small arrays.
 bool is_plain_copy(const Array &to, const Array &from) {
-    return is_rolled(KernelForm::Chosen) && from.dtype() == to.dtype() &&
+    return runs_on_host() && from.dtype() == to.dtype() &&
            std::ranges::equal(from.shape(), to.shape()) &&
            std::ranges::equal(from.layout().strides(), to.layout().strides()) &&
            to.layout().is_dense(to.item_size()) && from.context() == to.context() &&
@@ -345,8 +345,7 @@ bool is_plain_copy(const Array &to, const Array &from) {
 bool fill_by_driver(const Array &to, const Scalar &number, StreamRef stream) {
     constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
     const std::size_t size = to.item_size();
-    if (is_rolled(KernelForm::Chosen) || to.bytes() < kLeastBytes || !to.is_contiguous() ||
-        !to.is_aligned())
+    if (runs_on_host() || to.bytes() < kLeastBytes || !to.is_contiguous() || !to.is_aligned())
         return false;
     std::array<std::uint32_t, 4> words{}; // of an element
     number.write(to.scalar_type(), reinterpret_cast<std::byte *>(words.data()));

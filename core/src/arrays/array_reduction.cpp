@@ -510,7 +510,7 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     work.computed = computed;
     work.variant.expression = computed == nullptr ? nullptr : &computed->expression;
     work.variant.masked = options.where != nullptr;
-    work.variant.rolled = is_rolled(options.form);
+    work.variant.rolled = is_rolled();
     choose_types(work.variant, inputs, options);
     choose_finish(work, options);
     const Layout shape = common_shape(inputs, options);

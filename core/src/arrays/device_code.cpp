@@ -6,6 +6,7 @@
 #include "arrays/device_code.h"
 
 #include "arrays/device_complex.h"
+#include "arrays/kernel_choice.h"
 
 #include <pycuda/device_traits.h>
 
@@ -532,7 +533,8 @@ std::string compute_name(ScalarType type) {
     return std::string(cuda_name(type));
 }
 
-bool is_rolled(KernelForm form) {
+bool is_rolled() {
+    const KernelForm form = kernel_choice.form;
     return form == KernelForm::Chosen ? runs_on_host() : form == KernelForm::Rolled;
 }
 

@@ -17,8 +17,8 @@ std::string device_prelude(std::span<const ScalarType> types, std::string_view k
 /// The type to compute in: float for the 16-bit floats, else the type itself.
 std::string compute_name(ScalarType type);
 
-/// Whether kernels of this form use loops instead of a copy of the code for each element. For
-/// Chosen: true if threads are lanes of a CPU.
-bool is_rolled(KernelForm form);
+/// Whether kernels use loops instead of a copy of the code for each element: the thread's choice
+/// (kernel_choice.h), else true if threads are lanes of a CPU.
+bool is_rolled();
 
 } // namespace pycuda

@@ -249,7 +249,7 @@ bool can_combine_rows(Operation operation, ScalarType type) {
 }
 
 bool combine_rows(Operation operation, const Array &base, RowIndices indices, const Array &in,
-                  StreamRef stream, KernelForm form) {
+                  StreamRef stream) {
     check_arguments(operation, base, *indices.places, in);
     Array values = separate(in, base, stream);
     const RowSteps steps = row_steps(values, base, *indices.places, stream);
@@ -267,7 +267,7 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
               {n, width, extent, base.layout().stride(0), steps.row, steps.element, cells, 1}};
     call.combining.width = width;
     call.combining.n = n;
-    const bool serial = is_rolled(form);
+    const bool serial = is_rolled();
     Work use(stream);
     if (!indices.checked) {
         if (n == 0)

@@ -266,7 +266,7 @@ Array Fusion::reduce(Reduction reduction, std::span<const Array *const> inputs,
                      const ReduceOptions &options) const {
     constexpr std::size_t most_arrays = 8;
     if (inputs.size() > most_arrays) {
-        const Array elements = std::move(run(inputs, options.stream, options.form).front());
+        const Array elements = std::move(run(inputs, options.stream).front());
         const Array *const input = &elements;
         return pycuda::reduce(reduction, {&input, 1}, options);
     }
@@ -283,9 +283,8 @@ Array Fusion::reduce(Reduction reduction, std::span<const Array *const> inputs,
     return pycuda::reduce(reduction, inputs, options, elements);
 }
 
-std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef stream,
-                               KernelForm form) const {
-    return run({}, arrays, stream, form);
+std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef stream) const {
+    return run({}, arrays, stream);
 }
 
 void Fusion::run_into(std::span<const Array> results, std::span<const Array *const> inputs,
@@ -293,7 +292,7 @@ void Fusion::run_into(std::span<const Array> results, std::span<const Array *con
     if (results.size() != results_.size())
         throw std::invalid_argument("this fusion has " + std::to_string(results_.size()) +
                                     " results, not " + std::to_string(results.size()));
-    static_cast<void>(run(results, inputs, stream, KernelForm::Chosen));
+    static_cast<void>(run(results, inputs, stream));
 }
 
 /// The given arrays as the results, after a check.
@@ -312,7 +311,7 @@ static std::vector<Array> checked_results(std::span<const Array> given, const La
 }
 
 std::vector<Array> Fusion::run(std::span<const Array> given, std::span<const Array *const> arrays,
-                               StreamRef stream, KernelForm form) const {
+                               StreamRef stream) const {
     if (static_cast<int>(arrays.size()) != inputs_)
         throw std::invalid_argument("this fusion takes " + std::to_string(inputs_) +
                                     " arrays, not " + std::to_string(arrays.size()));
@@ -342,7 +341,7 @@ std::vector<Array> Fusion::run(std::span<const Array> given, std::span<const Arr
         operands.emplace_back(*input);
     operands.insert(operands.end(), program.constants.begin(), program.constants.end());
     const ElementOperands call{results, operands, program.types};
-    const ElementPlan plan(call, {.rolled = is_rolled(form), .is_long = program.is_long});
+    const ElementPlan plan(call, {.rolled = is_rolled(), .is_long = program.is_long});
     plan.launch(kernel(program, plan.walk()), stream);
     return results;
 }

@@ -89,7 +89,7 @@ std::string source_of(const Finding &finding, bool rolled) {
 }
 
 void launch_step(Finding finding, const Array &in, KernelArguments &arguments) {
-    const bool rolled = is_rolled(KernelForm::Chosen);
+    const bool rolled = runs_on_host();
     const bool one_warp = rolled && finding.step != Step::Count;
     finding.packed = !one_warp && in.item_size() == 1 && in.misalignment() % 16 == 0;
     const Function &kernel = in.context()->kernels().find(

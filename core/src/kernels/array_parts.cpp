@@ -30,9 +30,7 @@ constexpr int kMostAxes = 4;
 constexpr unsigned kMostBlocks = 1024; ///< of a part
 
 /// The most bytes of a copy that shares a launch. On a CPU, the driver copies long ones.
-std::size_t most_bytes() {
-    return is_rolled(KernelForm::Chosen) ? std::size_t{1} << 16 : std::size_t{1} << 24;
-}
+std::size_t most_bytes() { return runs_on_host() ? std::size_t{1} << 16 : std::size_t{1} << 24; }
 
 /// One copy: layouts of one shape, whose last axis are the bytes of contiguous elements.
 struct BytesCopy {

@@ -4,6 +4,7 @@
 
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
+#include "arrays/kernel_choice.h"
 #include "arrays/kernel_table.h"
 
 #include "arrays/device/axes.cuh.h"
@@ -114,7 +115,7 @@ std::string tile_source(ScalarType a, ScalarType b, ScalarType type, int axes) {
         "typedef " + std::string(cuda_name(a)) + " A;\ntypedef " + std::string(cuda_name(b)) +
         " B;\ntypedef " + out + " L;\ntypedef " + out + " O;\ntypedef " + compute_name(type) +
         " T;\n#define PRODUCT_AXES " + std::to_string(axes) + "\n#define PRODUCT_ROLLED " +
-        (is_rolled(KernelForm::Chosen) ? "1" : "0") + "\n" + std::string(device_code::axes_cuh) +
+        (runs_on_host() ? "1" : "0") + "\n" + std::string(device_code::axes_cuh) +
         std::string(device_code::product_cuh) +
         "extern \"C\" __global__ void __launch_bounds__(256) KERNEL(const A *a, const B *b, O "
         "*out,\n"
@@ -234,7 +235,7 @@ Array matrix_product(const Array &a, const Array &b, const ProductOptions &optio
                options.stream);
         return product.out;
     }
-    const bool by_blas = options.method == ProductMethod::Chosen && cublas_takes(product.type);
+    const bool by_blas = !kernel_choice.own_product && cublas_takes(product.type);
     // A product with a vector always uses reductions, which read the matrix at the speed of memory.
     if (std::min(product.rows, product.columns) <= (by_blas ? 1 : narrow) &&
         product.batch[0].dimensions() + 3 <= Layout::max_dimensions)

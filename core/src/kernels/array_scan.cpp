@@ -3,6 +3,7 @@
 
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
+#include "arrays/kernel_choice.h"
 #include "arrays/kernel_table.h"
 #include "arrays/operation_types.h"
 #include "kernels/scan_nodes.h"
@@ -164,7 +165,7 @@ void choose_pipeline(Scanning &work, const Array &in, const Array &out) {
     work.pipeline = *pipeline;
 }
 
-Scanning plan(Scan kind, const Array &in, const Array &out, int axis, KernelForm form) {
+Scanning plan(Scan kind, const Array &in, const Array &out, int axis) {
     Scanning work{.kind = kind, .stored = in.scalar_type(), .type = out.scalar_type()};
     const std::array arrays = {&in, &out};
     for (std::size_t k = 0; k < 2; ++k)
@@ -194,8 +195,8 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis, KernelForm
     else
         work.method = ScanMethod::Tiles;
     work.vectors = work.method == ScanMethod::Tiles && can_use_vectors(work, in, out);
-    work.rolled = work.method == ScanMethod::Tiles && is_rolled(form);
-    if (form == KernelForm::Chosen)
+    work.rolled = work.method == ScanMethod::Tiles && is_rolled();
+    if (kernel_choice.form == KernelForm::Chosen)
         choose_pipeline(work, in, out);
     return work;
 }
@@ -295,7 +296,7 @@ Array scan(Scan kind, const Array &in, int axis, const ScanOptions &options) {
                              : Array::with_layout(context, in.layout().dense(item_size(type)), type,
                                                   options.stream);
     if (in.size() != 0)
-        run(plan(kind, in, out, axis, options.form), in, out, options.stream);
+        run(plan(kind, in, out, axis), in, out, options.stream);
     if (options.out == nullptr || direct)
         return out;
     assign(*options.out, out, Casting::SameKind, options.stream);

@@ -84,8 +84,8 @@ std::string search_source(ScalarType type, SearchSide side, bool wide) {
                              "    return array_nan(b) ? !array_nan(a) : a < b;\n}\n"
                              "__device__ __forceinline__ bool goes_right(T x, T value) { return " +
                              (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") +
-                             "; }\n#define AHEAD " + (is_rolled(KernelForm::Chosen) ? "1" : "4") +
-                             "\n" + search_kernel;
+                             "; }\n#define AHEAD " + (runs_on_host() ? "1" : "4") + "\n" +
+                             search_kernel;
     return device_prelude(types, code) + code;
 }
 

@@ -33,8 +33,8 @@ void check_rank(const Array &in, int axis, std::int64_t rank) {
 
 /// Whether there are rows, and they are so long that sorting is slower. Measured on an H200 and on
 /// two CPU cores (benchmarks/array_functions.py).
-bool is_long(const Array &in, int axis, const SortOptions &options) {
-    const std::int64_t shortest = is_serial(options) ? 1 << 14 : 1 << 13;
+bool is_long(const Array &in, int axis) {
+    const std::int64_t shortest = is_serial() ? 1 << 14 : 1 << 13;
     const std::int64_t length = in.layout().extent(axis);
     return in.size() != 0 && length >= shortest && length < longest;
 }
@@ -172,7 +172,7 @@ void part_rows(Sorting &work, std::int64_t rank) {
 Array part(const Array &in, int axis, std::int64_t rank, bool pairs, const SortOptions &options) {
     check_sorting(in, axis, options);
     check_rank(in, axis, rank);
-    if (!is_long(in, axis, options))
+    if (!is_long(in, axis))
         return pairs ? argsort(in, axis, options) : sort(in, axis, options);
     Sorting work = sorting_of(in, axis, pairs, options, in.layout().extent(axis));
     part_rows(work, rank);
@@ -198,12 +198,11 @@ Array select(const Array &in, int axis, std::span<const std::int64_t> ranks,
     Sorting work = sorting_of(in, axis, false, options, count);
     if (work.result.size() == 0)
         return finish(work, axis);
-    if (!is_serial(options) && work.length <= most_held(work.type()) &&
-        ranks.size() <= most_ranks) {
+    if (!is_serial() && work.length <= most_held(work.type()) && ranks.size() <= most_ranks) {
         select_held(work, ranks);
         return finish(work, axis);
     }
-    if (is_long(in, axis, options) && ranks.size() <= most_ranks) {
+    if (is_long(in, axis) && ranks.size() <= most_ranks) {
         select_rows(work, ranks, &work.result);
         return finish(work, axis);
     }

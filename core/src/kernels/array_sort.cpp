@@ -208,7 +208,7 @@ Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &option
     check_sorting(in, axis, options);
     Sorting work = sorting_of(in, axis, pairs, options, in.layout().extent(axis));
     if (in.size() != 0) {
-        if (is_serial(options))
+        if (is_serial())
             sort_serially(work);
         else if (are_short(work))
             sort_short_rows(work);
@@ -256,16 +256,16 @@ Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &opt
                  length,
                  options.descending ? ~std::uint64_t{0} : 0,
                  Work(options.stream),
-                 options.tile,
+                 kernel_choice.tile,
                  {}};
     if (options.order != nullptr && pairs && in.size() != 0)
         work.order = compact(with_last_axis(*options.order, axis), options.stream);
     return work;
 }
 
-bool is_serial(const SortOptions &options) {
-    return options.method == SortMethod::Serial ||
-           (options.method == SortMethod::Chosen && runs_on_host());
+bool is_serial() {
+    return kernel_choice.sort == SortMethod::Chosen ? runs_on_host()
+                                                    : kernel_choice.sort == SortMethod::Serial;
 }
 
 Array finish(const Sorting &work, int axis) { return with_last_axis(work.result, axis, true); }

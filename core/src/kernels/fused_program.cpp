@@ -12,16 +12,13 @@
 namespace pycuda {
 namespace {
 
-Array reduce_stage(const FusedStage &stage, std::span<const Array *const> inputs, StreamRef stream,
-                   KernelForm form) {
+Array reduce_stage(const FusedStage &stage, std::span<const Array *const> inputs,
+                   StreamRef stream) {
     const FusedReduction &reduction = *stage.reduction;
     const Layout shape = common_shape(inputs);
     const std::uint32_t axes = fused_axes(reduction, shape.dimensions());
-    ReduceOptions options = {.axes = axes,
-                             .keep_axes = reduction.keep_axes,
-                             .dtype = reduction.dtype,
-                             .stream = stream,
-                             .form = form};
+    ReduceOptions options = {
+        .axes = axes, .keep_axes = reduction.keep_axes, .dtype = reduction.dtype, .stream = stream};
     if (reduction.mean_of_less) {
         double count = 1;
         for (int axis = 0; axis < shape.dimensions(); ++axis)
@@ -68,13 +65,12 @@ FusedProgram::FusedProgram(int arrays, std::vector<FusedStage> stages, std::vect
     rows_ = FusedRows::of(arrays_, stages_, results_);
 }
 
-std::vector<Array> FusedProgram::run(std::span<const Array *const> arrays, StreamRef stream,
-                                     KernelForm form) const {
+std::vector<Array> FusedProgram::run(std::span<const Array *const> arrays, StreamRef stream) const {
     if (static_cast<int>(arrays.size()) != arrays_)
         throw std::invalid_argument("this fusion takes " + std::to_string(arrays_) +
                                     " arrays, not " + std::to_string(arrays.size()));
     if (rows_ != nullptr)
-        if (std::optional<std::vector<Array>> results = rows_->run(arrays, stream, form))
+        if (std::optional<std::vector<Array>> results = rows_->run(arrays, stream))
             return std::move(*results);
     std::vector<Array> computed;
     std::vector<const Array *> inputs;
@@ -85,9 +81,9 @@ std::vector<Array> FusedProgram::run(std::span<const Array *const> arrays, Strea
                                  ? arrays[static_cast<std::size_t>(value)]
                                  : &computed[static_cast<std::size_t>(value - arrays_)]);
         if (stage.reduction) {
-            computed.push_back(reduce_stage(stage, inputs, stream, form));
+            computed.push_back(reduce_stage(stage, inputs, stream));
         } else {
-            for (Array &result : stage.fusion.run(inputs, stream, form))
+            for (Array &result : stage.fusion.run(inputs, stream))
                 computed.push_back(std::move(result));
         }
     }

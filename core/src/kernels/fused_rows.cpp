@@ -444,12 +444,12 @@ std::string FusedRows::obstacle(std::span<const Array *const> arrays) {
 }
 
 std::optional<std::vector<Array>> FusedRows::run(std::span<const Array *const> arrays,
-                                                 StreamRef stream, KernelForm form) {
+                                                 StreamRef stream) {
     Call call;
     RowShapes shapes(program_, call);
     if (prepare(program_, arrays, call, shapes) != nullptr)
         return {};
-    call.variant.rolled = is_rolled(form);
+    call.variant.rolled = is_rolled();
     const TypedRows &types = typed(arrays);
     if (!fit_parameters(call, types))
         return {};

@@ -98,8 +98,7 @@ class FusedRows {
                                          const std::vector<int> &results);
 
     /// The program's results; nothing if the shapes do not allow one kernel.
-    std::optional<std::vector<Array>> run(std::span<const Array *const> arrays, StreamRef stream,
-                                          KernelForm form);
+    std::optional<std::vector<Array>> run(std::span<const Array *const> arrays, StreamRef stream);
 
     /// Why run() returns nothing for these arrays; empty if it returns the results.
     std::string obstacle(std::span<const Array *const> arrays);

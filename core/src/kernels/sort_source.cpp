@@ -123,7 +123,7 @@ std::string select_kernel(const SortVariant &variant) {
 std::string select_source(const SortVariant &variant) {
     return "#define SELECT_RANKS " + std::to_string(std::max(variant.tile.items, 1u)) +
            "\n#define SELECT_EQUAL " + (variant.pairs ? "true" : "false") +
-           (is_rolled(KernelForm::Chosen)
+           (runs_on_host()
                 ? "\n#define SELECT_UNROLL _Pragma(\"unroll 1\")\n#define SELECT_AHEAD 1\n"
                 : "\n#define SELECT_UNROLL _Pragma(\"unroll\")\n#define SELECT_AHEAD 8\n") +
            std::string(device_code::select_cuh) + select_kernel(variant);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arrays/kernel_arguments.h"
+#include "arrays/kernel_choice.h"
 #include "arrays/kernel_table.h"
 
 #include <pycuda/array.h>
@@ -125,7 +126,7 @@ Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &opt
                    std::int64_t kept);
 
 /// Whether threads are cores of a CPU.
-bool is_serial(const SortOptions &options);
+bool is_serial();
 
 /// The result with the axes in their original order.
 Array finish(const Sorting &work, int axis);

@@ -161,8 +161,7 @@ std::string ElementwiseKernel::source() const {
     if (!state_->walks)
         return write_elementwise(state_->arguments, state_->text, state_->macros, {}).text;
     return write_elementwise(state_->arguments, state_->text, state_->macros, state_->at_i_only,
-                             false,
-                             {.walk = Walk::Elements, .rolled = is_rolled(KernelForm::Chosen)})
+                             false, {.walk = Walk::Elements, .rolled = runs_on_host()})
         .text;
 }
 
@@ -179,7 +178,7 @@ bool ElementwiseKernel::Call::try_strides(const State &state) {
     if (!give_one_shape(walked))
         return false;
     WalkOptions options;
-    options.rolled = is_rolled(KernelForm::Chosen);
+    options.rolled = runs_on_host();
     options.vectors = !options.rolled && state.all_walked && vector_length(walked) > 1;
     options.order = state.uses_index ? IndexOrder::Memory : IndexOrder::Any;
     walked_ = std::make_unique<Walked>(std::move(walked), options);
@@ -194,7 +193,7 @@ bool ElementwiseKernel::Call::try_strides(const State &state) {
 bool ElementwiseKernel::Call::try_walk(State &state) {
     if (!state.walks || range_ || !have_one_size(arrays_))
         return false;
-    ElementWalk walk{.walk = Walk::Elements, .rolled = is_rolled(KernelForm::Chosen)};
+    ElementWalk walk{.walk = Walk::Elements, .rolled = runs_on_host()};
     LaunchConfig config;
     if (!std::ranges::all_of(arrays_, is_c_contiguous)) {
         if (!try_strides(state))

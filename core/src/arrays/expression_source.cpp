@@ -33,10 +33,6 @@ constexpr std::ptrdiff_t most_loaded_at_once = 8;
 std::string number(std::size_t value) { return std::to_string(value); }
 std::string type_name(ScalarType type) { return std::string(cuda_name(type)); }
 
-std::string type_alias(const std::string &name, const std::string &type) {
-    return "typedef " + type + " " + name + ";\n";
-}
-
 } // namespace
 
 std::string operation_struct(const TypedOperation &operation, const std::string &name) {
@@ -93,11 +89,11 @@ bool is_element(const Expression &expression, const ElementWalk &walk, std::size
 /// #define NAME(X) X(p0) X(p2): a list of the operands for which `has` is true.
 template <class Has>
 std::string operand_list(const std::string &name, const Expression &expression, Has &&has) {
-    std::string list = "#define " + name + "(X)";
+    std::string list;
     for (std::size_t k = 0; k < expression.operands.size(); ++k)
         if (has(k))
             list += " X(p" + number(k) + ")";
-    return list + "\n";
+    return define(name + "(X)", list);
 }
 
 /// The names that device/walk.cuh requires.
@@ -120,31 +116,28 @@ std::string names_code(const Expression &expression, const ElementWalk &walk) {
                                          : ", x(" + name + ")";
     }
     const bool mask = walk.has_mask_elements();
-    return "#define PARAMETERS" + parameters + "\n#define COMPUTE(index, x) compute(index" +
-           arguments + ")\n#define RESULTS(X)" + results + "\n#define MASKS(X)" +
-           (mask ? " X(mask)" : "") + "\n#define IF_MASK(x)" + (mask ? " if (x(mask))" : "") +
-           "\n" + define("SINGLE_MASK", walk.masked && walk.mask_is_single) +
-           define("IN_PLACE", false) +
-           "#define PROMISES\n"
-           "#define WALKED(X) RESULTS(X) MASKS(X) OPERANDS(X)\n" +
+    return define("PARAMETERS", parameters) +
+           define("COMPUTE(index, x)", "compute(index" + arguments + ")") +
+           define("RESULTS(X)", results) + define("MASKS(X)", mask ? "X(mask)" : "") +
+           define("IF_MASK(x)", mask ? "if (x(mask))" : "") +
+           define("SINGLE_MASK", walk.masked && walk.mask_is_single) + define("IN_PLACE", false) +
+           define("PROMISES", "") + define("WALKED(X)", "RESULTS(X) MASKS(X) OPERANDS(X)") +
            operand_list("OPERANDS", expression,
                         [&](std::size_t k) { return is_element(expression, walk, k); }) +
            operand_list("SINGLES", expression, [&](std::size_t k) { return walk.is_single(k); });
 }
 
 std::string strided_names(const ElementWalk &walk) {
-    return type_alias("Index", walk.wide_index ? "long long" : "int") + "#define AXES " +
-           std::to_string(walk.axes) + "\n" + define("ROWS", walk.walk == Walk::Rows) +
-           define("UNIT_STEPS", walk.unit_steps) + define("HAS_STEP", walk.has_step) +
-           define("ANY_KEPT", walk.kept != 0);
+    return type_alias("Index", walk.wide_index ? "long long" : "int") + define("AXES", walk.axes) +
+           define("ROWS", walk.walk == Walk::Rows) + define("UNIT_STEPS", walk.unit_steps) +
+           define("HAS_STEP", walk.has_step) + define("ANY_KEPT", walk.kept != 0);
 }
 
 /// #define STEP_p0 2: for each array that is accessed element by element, in order.
 std::string steps_code(const ElementWalk &walk, std::span<const std::string> walked) {
     std::string code;
     for (std::size_t k = 0; walk.has_step && k < walked.size(); ++k)
-        code += "#define STEP_" + walked[k] + " " +
-                std::to_string(walk.unit >> k & 1 ? 1 : walk.step) + "\n";
+        code += define("STEP_" + walked[k], walk.unit >> k & 1 ? 1 : walk.step);
     return code;
 }
 
@@ -222,11 +215,10 @@ std::string walk_code(const ElementWalk &walk, const WalkTraits &traits) {
     std::string code = walk.is_strided() ? strided_names(walk) + std::string(device_code::axes_cuh)
                                          : std::string();
     code += define("IN_TURN", traits.in_turn) + define("ROLLED", walk.rolled) +
-            define("ONE_LOOP", traits.one_loop) + "#define LENGTH " +
-            std::to_string(walk.vector_length) + "\n" + std::string(device_code::walk_cuh);
+            define("ONE_LOOP", traits.one_loop) + define("LENGTH", walk.vector_length) +
+            std::string(device_code::walk_cuh);
     if (walk.walk == Walk::Tiles)
-        return code + "#define TILE " + std::to_string(walk.tile_side) + "\n" +
-               std::string(device_code::walk_tiles_cuh);
+        return code + define("TILE", walk.tile_side) + std::string(device_code::walk_tiles_cuh);
     if (walk.is_strided())
         return code + std::string(device_code::walk_strided_cuh);
     if (walk.rolled)
@@ -307,13 +299,17 @@ std::string in_place_names(const InPlaceExpression &expression, const ElementWal
             promises += name + " = static_cast<type_" + name + " *>(__builtin_assume_aligned(" +
                         name + ", 16));";
     }
-    return "#define KERNEL " + expression.kernel + "\n#define PARAMETERS" + list +
-           "\n#define COMPUTE(index, x) pycuda_compute(static_cast<pycuda_index>(index), " +
-           (walk.is_strided() ? "g.n" : "n") + arguments + ")\n#define PROMISES " + promises +
-           "\n#define RESULTS(X)\n#define MASKS(X)\n#define OPERANDS(X)\n#define SINGLES(X)\n"
-           "#define KEPT(X)\n#define NOT_KEPT(X)\n#define IF_MASK(x)\n#define WALKED(X)" +
-           walked + "\n" + steps_code(walk, names) + define("SINGLE_MASK", false) +
-           define("IN_PLACE", true);
+    std::string code = define("KERNEL", expression.kernel) + define("PARAMETERS", list) +
+                       define("COMPUTE(index, x)",
+                              "pycuda_compute(static_cast<pycuda_index>(index), " +
+                                  std::string(walk.is_strided() ? "g.n" : "n") + arguments + ")") +
+                       define("PROMISES", promises) + define("WALKED(X)", walked) +
+                       steps_code(walk, names) + define("SINGLE_MASK", false) +
+                       define("IN_PLACE", true);
+    for (const char *empty : {"RESULTS(X)", "MASKS(X)", "OPERANDS(X)", "SINGLES(X)", "KEPT(X)",
+                              "NOT_KEPT(X)", "IF_MASK(x)"})
+        code += define(empty, "");
+    return code;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // kernel_table.cpp -- compiles and stores the kernels of array operations.
 #include "arrays/kernel_table.h"
+#include "arrays/define.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/compiler.h>
@@ -41,7 +42,7 @@ std::string own_kernel_name(std::string_view operation) {
 }
 
 std::string named_source(std::string_view operation, std::string_view source) {
-    return "#define KERNEL " + own_kernel_name(operation) + "\n" + std::string(source);
+    return define("KERNEL", own_kernel_name(operation)) + std::string(source);
 }
 
 KernelTable::~KernelTable() = default;

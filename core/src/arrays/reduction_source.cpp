@@ -99,10 +99,6 @@ ScalarType widened(ScalarType type) noexcept {
     return type_class(type) == TypeClass::Unsigned ? ScalarType::UInt64 : type;
 }
 
-std::string alias(const std::string &name, const std::string &type) {
-    return "typedef " + type + " " + name + ";\n";
-}
-
 /// An array that a kernel reads: an input, the mask, or the states of an earlier launch.
 struct Walker {
     std::string name, type;
@@ -135,10 +131,10 @@ std::string types_code(const ReductionVariant &variant) {
     const bool wide = variant.partials || variant.wide_index;
     const bool any_complex = complex || is_complex(variant.out) || is_complex(variant.stored[0]) ||
                              is_complex(variant.stored[variant.inputs() - 1]);
-    return alias("L", std::string(cuda_name(variant.type))) +
-           alias("T", compute_name(variant.type)) +
-           alias("R", compute_name(real_type(variant.type))) +
-           alias("Place", wide ? "long long" : "int") + define("INDEX", index) +
+    return type_alias("L", std::string(cuda_name(variant.type))) +
+           type_alias("T", compute_name(variant.type)) +
+           type_alias("R", compute_name(real_type(variant.type))) +
+           type_alias("Place", wide ? "long long" : "int") + define("INDEX", index) +
            define("MOMENTS", is_of_moments(variant)) + define("COMPLEX", any_complex) +
            define("WORDS", variant.words) + define("ROLLED_ORDER", variant.rolled && !complex) +
            define("APART", index && computed_size(variant.type) < (wide ? 8u : 4u));
@@ -146,14 +142,14 @@ std::string types_code(const ReductionVariant &variant) {
 
 /// The types of states, of the output and of the input.
 std::string state_types_code(const ReductionVariant &variant) {
-    std::string code = alias("S", state_type(variant));
+    std::string code = type_alias("S", state_type(variant));
     if (!is_index(variant))
-        code += alias("Passed", "S");
-    code += alias("O", variant.split ? "Passed" : std::string(cuda_name(variant.out)));
+        code += type_alias("Passed", "S");
+    code += type_alias("O", variant.split ? "Passed" : std::string(cuda_name(variant.out)));
     if (variant.expression != nullptr)
-        code += alias("type_element", std::string(cuda_name(variant.stored[0])));
+        code += type_alias("type_element", std::string(cuda_name(variant.stored[0])));
     for (const Walker &walker : walkers_of(variant))
-        code += alias("type_" + walker.name, walker.type);
+        code += type_alias("type_" + walker.name, walker.type);
     return code;
 }
 
@@ -182,7 +178,7 @@ std::string finish_code(const ReductionVariant &variant) {
     const std::string computed = compute_name(type),
                       quotient = "array_convert<N>(array_convert<M>(" +
                                  std::string(operation_expression(Operation::Divide)) + "))";
-    return alias("M", std::string(cuda_name(type))) + alias("N", computed) + inline_ +
+    return type_alias("M", std::string(cuda_name(type))) + type_alias("N", computed) + inline_ +
            "O finish(S s, double divisor) {\n    N a = array_convert<N>(array_convert<M>(" +
            (is_of_moments(variant) ? "s.squares" : "s") +
            "));\n    const N b = array_convert<N>(array_convert<M>(divisor));\n    a = " +
@@ -512,7 +508,7 @@ std::string reduction_functions(const ReductionVariant &variant) {
 }
 
 std::string reduction_source(const ReductionVariant &variant) {
-    const std::string code = alias("Index", variant.wide_index ? "long long" : "int") +
+    const std::string code = type_alias("Index", variant.wide_index ? "long long" : "int") +
                              reduction_functions(variant) + names_code(variant) +
                              std::string(device_code::axes_cuh) +
                              std::string(device_code::reduction_cuh);

@@ -5,6 +5,7 @@
 // moved as words of bytes, so one kernel serves all types. Long copies are as fast alone.
 #include <pycuda/array_parts.h>
 
+#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
@@ -80,8 +81,7 @@ struct Form {
         return KernelKey(KernelFamily::Parts).add(word, 5).add(parts, 8).add(axes, 6);
     }
     std::string source() const {
-        return std::string("typedef ") + word_name(word) + " Word;\n#define PARTS " +
-               std::to_string(parts) + "\n#define AXES " + std::to_string(axes) + "\n" +
+        return type_alias("Word", word_name(word)) + define("PARTS", parts) + define("AXES", axes) +
                std::string(device_code::parts_cuh);
     }
 };

@@ -2,6 +2,7 @@
 // products.
 #include <pycuda/array_product.h>
 
+#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_choice.h"
@@ -110,12 +111,11 @@ void multiply_by_reductions(const Product &product) {
 
 std::string tile_source(ScalarType a, ScalarType b, ScalarType type, int axes) {
     const std::array types = {a, b, type};
-    const std::string out(cuda_name(type));
     const std::string code =
-        "typedef " + std::string(cuda_name(a)) + " A;\ntypedef " + std::string(cuda_name(b)) +
-        " B;\ntypedef " + out + " L;\ntypedef " + out + " O;\ntypedef " + compute_name(type) +
-        " T;\n#define PRODUCT_AXES " + std::to_string(axes) + "\n#define PRODUCT_ROLLED " +
-        (runs_on_host() ? "1" : "0") + "\n" + std::string(device_code::axes_cuh) +
+        type_alias("A", cuda_name(a)) + type_alias("B", cuda_name(b)) +
+        type_alias("L", cuda_name(type)) + type_alias("O", cuda_name(type)) +
+        type_alias("T", compute_name(type)) + define("PRODUCT_AXES", axes) +
+        define("PRODUCT_ROLLED", runs_on_host()) + std::string(device_code::axes_cuh) +
         std::string(device_code::product_cuh) +
         "extern \"C\" __global__ void __launch_bounds__(256) KERNEL(const A *a, const B *b, O "
         "*out,\n"

@@ -129,8 +129,8 @@ Array separate(const Array &values, const Array &target, StreamRef stream) {
 }
 
 std::string rows_prelude(ScalarType index, std::int64_t width, std::int64_t n) {
-    return "typedef " + std::string(cuda_name(index)) + " I;\n#define ONE " +
-           (width == 1 ? "1" : "0") + "\n#define WIDE " + (is_wide(n) ? "1" : "0") + "\n";
+    return type_alias("I", cuda_name(index)) + define("ONE", width == 1) +
+           define("WIDE", is_wide(n));
 }
 
 RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef stream) {

@@ -1,6 +1,7 @@
 // array_scan.cpp -- scans an array along an axis, with one of four kernels.
 #include <pycuda/array_scan.h>
 
+#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_choice.h"
@@ -100,13 +101,13 @@ ScalarType result_type(Scan kind, ScalarType type) {
 
 std::string source_of(const Scanning &work) {
     const std::array types = {work.stored, work.type};
-    std::string code = std::string("#define SCAN_ROLLED ") + (work.rolled ? "1\n" : "0\n") +
-                       std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh) +
+    std::string code = define("SCAN_ROLLED", work.rolled) + std::string(device_code::shuffle_cuh) +
+                       std::string(device_code::scan_cuh) +
                        std::string(work.rolled ? device_code::scan_rolled_cuh : "");
-    code += "typedef " + std::string(cuda_name(work.stored)) + " A;\ntypedef " +
-            std::string(cuda_name(work.type)) + " L;\ntypedef L O;\ntypedef " +
-            compute_name(work.type) + " T;\n#define ARRAY_SCAN_AXES " + std::to_string(work.axes) +
-            "\n#define ARRAY_SCAN_TILE " + (work.rolled ? "scan_tile_rolled" : "scan_tile") + "\n" +
+    code += type_alias("A", cuda_name(work.stored)) + type_alias("L", cuda_name(work.type)) +
+            type_alias("O", "L") + type_alias("T", compute_name(work.type)) +
+            define("ARRAY_SCAN_AXES", work.axes) +
+            define("ARRAY_SCAN_TILE", work.rolled ? "scan_tile_rolled" : "scan_tile") +
             std::string(device_code::axes_cuh) + std::string(device_code::array_scan_cuh);
     if (work.method == ScanMethod::Pipeline)
         code += device_code::scan_pipeline_cuh;

@@ -1,6 +1,7 @@
 // array_search.cpp -- finds positions in a sorted array: each thread searches a few values by
 // bisection. If the caller does not know whether the array is sorted, the threads compare its
 // neighbours in the same launch.
+#include "arrays/define.h"
 #include "kernels/compact.h"
 #include "kernels/sorting.h"
 
@@ -77,15 +78,14 @@ extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *sorted, const 
 
 std::string search_source(ScalarType type, SearchSide side, bool wide) {
     const std::array types = {type};
-    const std::string code = "typedef " + std::string(cuda_name(type)) + " A;\ntypedef " +
-                             compute_name(type) + " T;\ntypedef " + (wide ? "long long" : "int") +
-                             " Place;\n"
+    const std::string code = type_alias("A", cuda_name(type)) +
+                             type_alias("T", compute_name(type)) +
+                             type_alias("Place", wide ? "long long" : "int") +
                              "__device__ __forceinline__ bool before(T a, T b) {\n"
                              "    return array_nan(b) ? !array_nan(a) : a < b;\n}\n"
                              "__device__ __forceinline__ bool goes_right(T x, T value) { return " +
                              (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") +
-                             "; }\n#define AHEAD " + (runs_on_host() ? "1" : "4") + "\n" +
-                             search_kernel;
+                             "; }\n" + define("AHEAD", runs_on_host() ? 1 : 4) + search_kernel;
     return device_prelude(types, code) + code;
 }
 

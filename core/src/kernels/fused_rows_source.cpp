@@ -1,6 +1,7 @@
 // fused_rows_source.cpp -- generates the kernel of a fused program whose threads compute rows.
 #include "kernels/fused_rows.h"
 
+#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "arrays/expression.h"
 
@@ -31,10 +32,10 @@ class Writer {
 
   private:
     std::string geometry() const {
-        std::string code = "typedef " + std::string(variant_.wide_index ? "long long" : "int") +
-                           " Index;\n#define TEAM " + std::to_string(variant_.team) +
-                           "\n#define TEAM_COLUMNS " + std::to_string(variant_.columns) +
-                           "\n#define UNROLL " + (variant_.rolled ? "1" : "4") + "\n";
+        std::string code = type_alias("Index", variant_.wide_index ? "long long" : "int") +
+                           define("TEAM", variant_.team) +
+                           define("TEAM_COLUMNS", variant_.columns) +
+                           define("UNROLL", variant_.rolled ? 1 : 4);
         const std::string kept = std::to_string(std::max(variant_.kept, 1)),
                           reduced = std::to_string(variant_.reduced),
                           walkers = text(variant_.walkers);

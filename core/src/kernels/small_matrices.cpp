@@ -1,6 +1,7 @@
 // small_matrices.cpp -- the kernels for small matrices, and their launches.
 #include <pycuda/array_small_matrices.h>
 
+#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
@@ -72,10 +73,9 @@ std::string source(Form form, ScalarType type, std::int64_t side) {
     const ScalarType real = real_type(type);
     const std::array types = {type, real};
     const std::string code =
-        "typedef " + std::string(cuda_name(type)) + " T;\ntypedef " + std::string(cuda_name(real)) +
-        " R;\n#define SMALL_SIDE " + std::to_string(side) + "\n#define SMALL_COMPLEX " +
-        (type == real ? "0" : "1") + "\n" + std::string(device_code::shuffle_cuh) +
-        std::string(device_code::small_matrices_cuh) +
+        type_alias("T", cuda_name(type)) + type_alias("R", cuda_name(real)) +
+        define("SMALL_SIDE", side) + define("SMALL_COMPLEX", type != real) +
+        std::string(device_code::shuffle_cuh) + std::string(device_code::small_matrices_cuh) +
         std::string(form >= Form::Svd ? device_code::small_rotations_cuh : "") +
         std::string(side > most_lanes ? device_code::shared_rows_cuh : "") +
         "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_of_block(side)) +

@@ -1,4 +1,5 @@
 // sort_source.cpp -- the CUDA C++ of the kernels for sorting.
+#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "kernels/sorting.h"
 
@@ -121,17 +122,16 @@ std::string select_kernel(const SortVariant &variant) {
 }
 
 std::string select_source(const SortVariant &variant) {
-    return "#define SELECT_RANKS " + std::to_string(std::max(variant.tile.items, 1u)) +
-           "\n#define SELECT_EQUAL " + (variant.pairs ? "true" : "false") +
-           (runs_on_host()
-                ? "\n#define SELECT_UNROLL _Pragma(\"unroll 1\")\n#define SELECT_AHEAD 1\n"
-                : "\n#define SELECT_UNROLL _Pragma(\"unroll\")\n#define SELECT_AHEAD 8\n") +
-           std::string(device_code::select_cuh) + select_kernel(variant);
+    return define("SELECT_RANKS", std::max(variant.tile.items, 1u)) +
+           define("SELECT_EQUAL", variant.pairs ? "true" : "false") +
+           define("SELECT_UNROLL",
+                  runs_on_host() ? "_Pragma(\"unroll 1\")" : "_Pragma(\"unroll\")") +
+           define("SELECT_AHEAD", runs_on_host() ? 1 : 8) + std::string(device_code::select_cuh) +
+           select_kernel(variant);
 }
 
 std::string group_of(const SortVariant &variant) {
-    return "#define HELD " + std::to_string(1u << variant.tile.items) + "\n#define GROUP " +
-           std::to_string(variant.group) + "\n";
+    return define("HELD", 1u << variant.tile.items) + define("GROUP", variant.group);
 }
 
 std::string short_source(const SortVariant &variant) {
@@ -207,13 +207,13 @@ std::string sort_source(const SortVariant &variant) {
     const std::string bits = unsigned_of(item_size(variant.type));
     const TypeClass kind = type_class(variant.type);
     const std::string code =
-        "typedef " + bits + " A;\ntypedef " + bits + " U;\n#define SORT_KIND pycuda::" +
-        (kind == TypeClass::Float    ? "SortFloat"
-         : kind == TypeClass::Signed ? "SortSigned"
-                                     : "SortUnsigned") +
-        "\n#define SORT_INFINITY " + infinity_of(variant.type) + "\n#define SORT_THREADS " +
-        std::to_string(variant.tile.threads == 0 ? 256 : variant.tile.threads) +
-        "\n#define SORT_SERIAL_BITS " + std::to_string(serial_bits(variant.type)) + "\n" +
+        type_alias("A", bits) + type_alias("U", bits) +
+        define("SORT_KIND", kind == TypeClass::Float    ? "pycuda::SortFloat"
+                            : kind == TypeClass::Signed ? "pycuda::SortSigned"
+                                                        : "pycuda::SortUnsigned") +
+        define("SORT_INFINITY", infinity_of(variant.type)) +
+        define("SORT_THREADS", variant.tile.threads == 0 ? 256u : variant.tile.threads) +
+        define("SORT_SERIAL_BITS", serial_bits(variant.type)) +
         std::string(device_code::sort_keys_cuh);
     if (variant.stage == SortStage::SelectHeld)
         return code + held_source(variant);

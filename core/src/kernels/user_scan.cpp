@@ -1,6 +1,7 @@
 // user_scan.cpp -- scans written by users: their source, and their launches.
 #include <pycuda/scan_kernel.h>
 
+#include "arrays/define.h"
 #include "kernels/scan_nodes.h"
 #include "kernels/scan_pipeline.h"
 #include "kernels/user_elementwise_source.h"
@@ -81,8 +82,8 @@ KernelSource ScanKernel::State::write(const Form &form) const {
     const bool pipeline = form.stages != 0;
     std::string source = includes_for({{KernelArgument::Kind::Scalar, text.type, "", text.size}},
                                       {text.preamble, text.scan_expr, text.neutral}, nullptr);
-    source += std::string("#define SCAN_ROLLED ") + (form.rolled ? "1\n" : "0\n") +
-              std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh);
+    source += define("SCAN_ROLLED", form.rolled) + std::string(device_code::shuffle_cuh) +
+              std::string(device_code::scan_cuh);
     if (pipeline)
         source += device_code::scan_pipeline_cuh;
     else if (form.rolled)

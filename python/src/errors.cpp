@@ -133,8 +133,16 @@ void set_compile_error(const CompileError &error) {
 }
 
 void set_failed_check(const FailedCheck &error) {
-    if (error.kind() == FailedCheck::Kind::Index)
+    switch (error.kind()) {
+    case FailedCheck::Kind::Index:
         return PyErr_SetString(PyExc_IndexError, error.what());
+    case FailedCheck::Kind::Value:
+        return PyErr_SetString(PyExc_ValueError, error.what());
+    case FailedCheck::Kind::ZeroDivision:
+        return PyErr_SetString(PyExc_ZeroDivisionError, error.what());
+    case FailedCheck::Kind::LinearAlgebra:
+        break;
+    }
     nb::object type = nb::module_::import_("numpy.linalg").attr("LinAlgError");
     PyErr_SetString(type.ptr(), error.what());
 }

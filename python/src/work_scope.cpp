@@ -77,19 +77,18 @@ class OutsideCapture {
     std::optional<WorkOutsideCapture> scope_;
 };
 
-bool record(nb::handle failed, FailedCheck::Kind kind, const std::string &message) {
+FailedCheck::Kind kind_of(nb::handle error) {
+    return error.is(PyExc_IndexError)          ? FailedCheck::Kind::Index
+           : error.is(PyExc_ValueError)        ? FailedCheck::Kind::Value
+           : error.is(PyExc_ZeroDivisionError) ? FailedCheck::Kind::ZeroDivision
+                                               : FailedCheck::Kind::LinearAlgebra;
+}
+
+bool record(nb::handle failed, nb::handle error, const std::string &message) {
     return record_check(require_array(failed, "failed"),
-                        {kind, called_function("a function of arrays") + ": " + message +
-                                   ", in a launch of the graph that recorded the call"},
+                        {kind_of(error), called_function("a function of arrays") + ": " + message +
+                                             ", in a launch of the graph that recorded the call"},
                         current_stream());
-}
-
-bool record_index_check(nb::handle failed, const std::string &message) {
-    return record(failed, FailedCheck::Kind::Index, message);
-}
-
-bool record_linalg_check(nb::handle failed, const std::string &message) {
-    return record(failed, FailedCheck::Kind::LinearAlgebra, message);
 }
 
 } // namespace
@@ -107,12 +106,11 @@ void bind_work_scope(nb::module_ &module) {
         },
         "Wait for the work of the thread's current stream. Raises LogicError, and leaves the "
         "capture valid, if the stream is being captured.");
-    module.def("_record_index_check", record_index_check, nb::arg("failed"), nb::arg("message"),
-               "As _record_linalg_check(), for IndexError.");
-    module.def("_record_linalg_check", record_linalg_check, nb::arg("failed"), nb::arg("message"),
+    module.def("_record_check", record, nb::arg("failed"), nb::arg("error"), nb::arg("message"),
                "If the current stream is being captured, make the next wait for a launch of the "
-               "graph raise LinAlgError with a message if the one element of ``failed`` is not 0. "
-               "Returns False, and does nothing, if the work runs now.");
+               "graph raise an error with a message if the one element of ``failed`` is not 0. "
+               "Returns False, and does nothing, if the work runs now.\n\n"
+               "error: IndexError, ValueError, ZeroDivisionError or LinAlgError.");
     nb::class_<PythonScope>(
         module, "_Work",
         "with _Work(stream, allocator, context): the context is current, array operations of this "

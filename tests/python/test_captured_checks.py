@@ -120,6 +120,36 @@ def test_values_for_the_places_of_a_mask(any_stream):
             x[mask] = gpuarray.zeros(0, np.float32)
 
 
+def test_errors_of_values(any_stream):
+    """Means whose weights have the sum 0, and rows without a number."""
+    x, w, y = (gpuarray.to_gpu(HOST) for _ in range(3))
+    cuda.Context.synchronize()
+
+    def work():
+        y[0] = np.average(x, weights=w)
+        y[1] = np.nanargmax(x)
+        y[2:5] = np.add.reduceat(x, [0, 3, 600])
+
+    graph = captured(work, any_stream)
+    graph.launch(any_stream)
+    any_stream.synchronize()
+    want = [
+        np.average(HOST, weights=HOST),
+        HOST.argmax(),
+        *np.add.reduceat(HOST, [0, 3, 600]),
+    ]
+    np.testing.assert_allclose(y.get()[:5], want, 1e-3)
+    for error, array, values in (
+        (ZeroDivisionError, w, np.zeros(N)),
+        (ValueError, x, np.full(N, np.nan)),
+    ):
+        set_now(w, np.ones(N))
+        set_now(array, values)
+        graph.launch(any_stream)
+        with pytest.raises(error, match=r"in a launch of the graph"):
+            any_stream.synchronize()
+
+
 def waits(stream, y):
     event = cuda.Event()
     return {

@@ -45,8 +45,6 @@ NOT_CAPTURED = {
         "the host computes the edges of the bins from the range of the values",
     ),
     "digitize": "raises ValueError for edges that neither rise nor fall, and depends on which they do",
-    "average": "raises ZeroDivisionError for weights whose sum is 0",
-    **dict.fromkeys(["nanargmax", "nanargmin"], "raises ValueError for NaN only"),
     **dict.fromkeys(["linalg.lstsq", "polyfit"], "the rank is a number of the host"),
 }  # fmt: skip
 

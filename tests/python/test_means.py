@@ -66,6 +66,16 @@ def test_degrees_of_freedom_and_the_types_of_16_bit_floats():
     assert np.mean(x, out=out) is out and out.get() == wide.mean()
 
 
+def test_a_complex_type_of_the_result():
+    """NumPy keeps the type that is asked for."""
+    host = np.arange(10)
+    x = gpuarray.to_gpu(host)
+    for function in (np.var, np.std):
+        got, want = function(x, dtype=complex), function(host, dtype=complex)
+        assert got.dtype == want.dtype == np.complex128
+        np.testing.assert_allclose(got.get(), want)
+
+
 def test_captured_means():
     x, y = gpuarray.to_gpu(numbers(5000, "f")), gpuarray.zeros(2, np.float32)
     np.mean(x), np.std(x)

@@ -7,13 +7,13 @@
 
 namespace pycuda {
 
-/// A check of values failed in a launch of a graph: an index was out of bounds, or a matrix was
-/// singular. The operation was recorded before, so it could not throw the error itself. The next
-/// function that waits for the launch throws it, in the waiting thread, or else the next launch of
-/// the graph. what() names the function that was recorded.
+/// A check of values failed in a launch of a graph: an index was out of bounds, say, or a matrix
+/// was singular. The operation was recorded before, so it could not throw the error itself. The
+/// next function that waits for the launch throws it, in the waiting thread, or else the next
+/// launch of the graph. what() names the function that was recorded.
 class FailedCheck : public std::runtime_error {
   public:
-    enum class Kind : std::uint8_t { Index, LinearAlgebra };
+    enum class Kind : std::uint8_t { Index, Value, ZeroDivision, LinearAlgebra };
 
     FailedCheck(Kind kind, const std::string &message) : std::runtime_error(message), kind_(kind) {}
 

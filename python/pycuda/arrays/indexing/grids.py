@@ -48,7 +48,7 @@ def record_check(indices, extent: int) -> bool:
         return False
     outside = ((indices < 0) | (indices >= extent)).any()
     message = f"an index is out of bounds for an extent of {extent}"
-    return _driver._record_index_check(outside, message)
+    return _driver._record_check(outside, IndexError, message)
 
 
 def are_outside(indices, extent: int) -> bool:

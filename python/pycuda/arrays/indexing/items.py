@@ -8,6 +8,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
+from pycuda.arrays.checks import raise_if
 from pycuda.arrays.creation.conversion import from_foreign, to_gpu
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange_of
@@ -157,7 +158,7 @@ def _assign_in_order(ary, mask, value) -> None:
         )
     wrong = mask.sum(dtype=np.int64) != value.size
     message = f"a vector of {value.size} values does not fit the places of the mask"
-    _driver._record_index_check(wrong, message)
+    _driver._record_check(wrong, IndexError, message)
     put_in_order(ary, mask, value)
 
 
@@ -184,10 +185,9 @@ def check_bounds(array, axis: int, extent: int) -> None:
     if array.size == 0:
         return
     if _driver._is_captured():
-        outside = ((array < -extent) | (array >= extent)).any()
+        outside = (array < -extent) | (array >= extent)
         message = f"an index is out of bounds for axis {axis} with size {extent}"
-        _driver._record_index_check(outside, message)
-        return
+        return raise_if(outside, message, IndexError)
     low, high = int(array.min().get()), int(array.max().get())
     if low < -extent or high >= extent:
         bad = low if low < -extent else high

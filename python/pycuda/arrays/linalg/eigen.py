@@ -22,11 +22,11 @@ import numpy as np
 from pycuda import _device_code
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
+from pycuda.arrays.checks import raise_if, raise_unless_finite
 from pycuda.arrays.creation.filled import empty, eye, zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.interop import host as _host
-from pycuda.arrays.linalg.checks import raise_if, raise_unless_finite
 from pycuda.arrays.linalg.factoring import (
     inexact,
     largest,

@@ -15,6 +15,7 @@ import numpy as np
 from pycuda import _device_code
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
+from pycuda.arrays.checks import raise_if
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import eye, zeros
 from pycuda.arrays.creation.ranges import arange_of
@@ -23,7 +24,6 @@ from pycuda.arrays.indexing.triangles import tril, triu
 from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg import lapack as _lapack
 from pycuda.arrays.linalg import small as _small
-from pycuda.arrays.linalg.checks import raise_if
 from pycuda.arrays.linalg.lapack import stacked
 from pycuda.arrays.linalg.products import check_matrices, check_square, matmul
 from pycuda.arrays.registry import public

@@ -19,11 +19,11 @@ from numpy.linalg import LinAlgError
 
 from pycuda import _device_code, _driver
 from pycuda._driver import Context, device_attribute
+from pycuda.arrays.checks import raise_if
 from pycuda.arrays.creation.filled import empty, eye, zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.indexing.triangles import tril, triu
-from pycuda.arrays.linalg.checks import raise_if
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS

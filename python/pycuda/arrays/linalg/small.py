@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from pycuda import _driver
+from pycuda.arrays.checks import raise_if
 from pycuda.arrays.creation.filled import zeros
-from pycuda.arrays.linalg.checks import raise_if
 from pycuda.arrays.linalg.lapack import stacked
 
 

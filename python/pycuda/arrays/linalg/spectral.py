@@ -25,6 +25,7 @@ from numpy.linalg import LinAlgError
 from pycuda import _device_code, _driver
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
+from pycuda.arrays.checks import raise_if, raise_unless_finite
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import eye, zeros
 from pycuda.arrays.creation.ranges import arange_of
@@ -33,7 +34,6 @@ from pycuda.arrays.indexing.triangles import tril
 from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg import lapack as _lapack
 from pycuda.arrays.linalg import small as _small
-from pycuda.arrays.linalg.checks import raise_if, raise_unless_finite
 from pycuda.arrays.linalg.factoring import (
     check_matrices,
     check_square,

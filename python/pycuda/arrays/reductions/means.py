@@ -9,6 +9,7 @@ import numpy as np
 from pycuda import _driver
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase, _Work
+from pycuda.arrays.checks import raise_if
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import full
 from pycuda.arrays.reductions.reducing import axis_bits, given, mask_of, reduce
@@ -184,8 +185,9 @@ def _spread(a, axis, dtype, ddof, keepdims, where, mean, root):
     if mean is None and _is_traced_with(a, dtype, mask):
         axes = fused_axes(axis, a.ndim)
         return _masked_spread(a, mask, axes, dtype, ddof, keepdims, root)
-    dtype, computed = _types_of_mean(a, dtype)
-    finished = real_type(dtype)
+    finished, computed = _types_of_mean(a, dtype)
+    if dtype is None:
+        finished = real_type(finished)
     count = _less(_count(a, axis, keepdims, mask), ddof)
     if not isinstance(count, ArrayBase):
         return _squares(
@@ -250,8 +252,9 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     kind = np.result_type(a.dtype, weights.dtype, *([np.float64] if a.dtype.kind in "iub" else []))  # fmt: skip
     weights = broadcast_to(weights, a.shape)
     result, total = _weighted(a, weights, fused_axes(axis, a.ndim), kind, keepdims)
-    if bool(_has_zero(total)):
-        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    raise_if(
+        _has_zero(total), "Weights sum to zero, can't be normalized", ZeroDivisionError
+    )
     return (result, total) if returned else result
 
 

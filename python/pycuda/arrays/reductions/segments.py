@@ -26,11 +26,9 @@ from pycuda.arrays.indexing.items import (
 )
 from pycuda.arrays.indexing.selecting import flatnonzero
 from pycuda.arrays.own_device import on_own_device
-from pycuda.arrays.reductions import scans as _scans
 from pycuda.arrays.reductions.determinism import can_combine_rows
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.joining import stack as _stack
-from pycuda.arrays.shapes.repeating import repeat
 from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.tools import context_dependent_memoize
 
@@ -59,17 +57,22 @@ def can_join(name: str, dtype: np.dtype) -> bool:
     return dtype.kind != "c" or name in ("add", "multiply")
 
 
-def join_segments(name: str, values: ArrayBase, starts: ArrayBase, lengths: ArrayBase):
-    """Reduce ``values[starts[i]:starts[i] + lengths[i]]`` for each ``i``. Lengths are at least 1."""
-    count = starts.size
+def join_segments(name: str, values: ArrayBase, starts, lengths):
+    """Reduce ``values[starts[i]:starts[i] + lengths[i]]`` for each ``i``. Lengths are at least 1.
+
+    starts, lengths: arrays of the device, or of the host: then nothing is read back, as a capture demands.
+    """
+    count, numbers = starts.size, arange_of
+    if isinstance(starts, np.ndarray):
+        numbers = np.arange
     if values.dtype == np.float16:  # computed in float32, as sums are
         whole = join_segments(name, values.astype(np.float32), starts, lengths)
         return whole.astype(np.float16)
-    if count and int(lengths.max().get()) > _PIECE:
+    if count and int(lengths.max()) > _PIECE:
         pieces = (lengths + (_PIECE - 1)) // _PIECE
-        first = _scans.cumsum(pieces) - pieces
-        owner = repeat(arange_of(count), pieces)
-        begin = (arange_of(owner.size) - first[owner]) * _PIECE
+        first = np.cumsum(pieces) - pieces
+        owner = np.repeat(numbers(count), pieces)
+        begin = (numbers(owner.size) - first[owner]) * _PIECE
         left = lengths[owner] - begin
         values = _join(name, values, starts[owner] + begin, np.minimum(left, _PIECE))
         return join_segments(name, values, first, pieces)
@@ -80,7 +83,7 @@ def _join(name, values, starts, lengths):
     out = empty(starts.size, values.dtype)
     if starts.size:
         _kernel(name, values.dtype)(
-            values, starts, lengths, out, starts.size,
+            values, as_array(starts), as_array(lengths), out, starts.size,
             block=(256, 1, 1), grid=(-(-starts.size // 256), 1),
         )  # fmt: skip
     return out
@@ -227,9 +230,7 @@ def reduceat(ufunc, array, indices, axis: int, kind: np.dtype):
         rows = moved.shape[:-1]
         count = moved.size // extent
         starts = (np.arange(count)[:, None] * extent + places).ravel()
-        result = join_segments(
-            name, moved._ravel(), as_array(starts), as_array(np.tile(lengths, count))
-        )
+        result = join_segments(name, moved._ravel(), starts, np.tile(lengths, count))
         result = result._reshape(*rows, places.size)
         result = result.transpose(
             [*range(axis), array.ndim - 1, *range(axis, array.ndim - 1)]

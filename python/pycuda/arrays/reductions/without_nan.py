@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycuda.arrays.checks import raise_if
 from pycuda.arrays.creation.conversion import as_array, put_back, put_into
 from pycuda.arrays.indexing.selecting import where as where_
 from pycuda.arrays.reductions.means import delta_of, mean, var
@@ -253,12 +254,11 @@ def _nan_index(name, worst, a, axis, out, keepdims):
         axes = fused_axes(axis, a.ndim)
         if a.size and a.dtype.kind in "fc" and (axes is None or len(axes) == 1):
             index, missing = _index_of_numbers(a, name, worst, axes, keepdims)
-            if bool(missing if axes is None else missing.any()):
-                raise ValueError("All-NaN slice encountered")
+            raise_if(missing, "All-NaN slice encountered", ValueError)
             return put_back(out, index)
         missing = UFUNCS["isnan"](a)
-        if a.size and bool(missing.all(axis).any()):
-            raise ValueError("All-NaN slice encountered")
+        if a.size:
+            raise_if(missing.all(axis), "All-NaN slice encountered", ValueError)
         a = where_(missing, a.dtype.type(worst), a)
     return getattr(a, name)(axis, out, keepdims)
 

@@ -9,24 +9,23 @@ from __future__ import annotations
 from numpy.linalg import LinAlgError
 
 from pycuda import _driver
-from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
-def raise_if(failed, message: str) -> None:
-    """Raise LinAlgError if an element of the array is not 0."""
+def raise_if(failed, message: str, error=LinAlgError) -> None:
+    """Raise an error if an element of the array is not 0: IndexError, ValueError, ZeroDivisionError or LinAlgError."""
     if failed.size == 0:
         return
     if failed.size > 1:
         failed = failed.any()
-    if not _driver._record_linalg_check(failed, message) and failed.get().item():
-        raise LinAlgError(message)
+    if not _driver._record_check(failed, error, message) and failed.get().item():
+        raise error(message)
 
 
 def raise_unless_finite(a, message: str) -> None:
     """Raise LinAlgError if an element of the array is not finite."""
     if a.size == 0:
         return
-    finite = UFUNCS["isfinite"](a).all()
+    finite = _driver._array_apply("isfinite", a).all()
     if _driver._is_captured():
         raise_if(finite == 0, message)
     elif not bool(finite):

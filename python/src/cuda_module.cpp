@@ -15,8 +15,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
 namespace pycuda::python {
 namespace {
 
@@ -77,27 +75,6 @@ Module module_from_file(nb::handle filename) {
     return Module::load_file(name);
 }
 
-/// Passes the kernels' parameters, as the source declares them, to the module. Then Python numbers
-/// can be converted and messages can name types. Declarations that cannot be parsed stay unknown.
-void describe_kernels(const Module &module, const std::string &source) {
-    const std::vector<DeclaredKernel> declared = read_declared_kernels(source);
-    for (const DeclaredKernel &kernel : declared)
-        if (!kernel.is_template)
-            module.describe(kernel.name, kernel.parameters);
-
-    // Without extern "C", the name of a kernel is mangled. Overloads have the same plain name and
-    // are skipped.
-    for (const std::string &name : module.function_names()) {
-        const std::string plain = plain_name(name);
-        auto same = [&](const DeclaredKernel &kernel) { return kernel.name == plain; };
-        if (plain == name || std::count_if(declared.begin(), declared.end(), same) != 1)
-            continue;
-        const DeclaredKernel &kernel = *std::find_if(declared.begin(), declared.end(), same);
-        if (!kernel.is_template)
-            module.describe(name, kernel.parameters);
-    }
-}
-
 } // namespace
 
 void bind_module(nb::module_ &module) {
@@ -147,8 +124,12 @@ void bind_module(nb::module_ &module) {
             .def("function_names", &Module::function_names,
                  "Return the names of the module's kernels in the image, as a list; the names of "
                  "C++ functions are mangled.")
-            .def("_describe", describe_kernels, nb::arg("source"),
-                 "Tells from CUDA C++ source what the kernels' parameters mean."),
+            .def(
+                "_describe",
+                [](const Module &loaded, const std::string &source) {
+                    loaded.describe_from_source(source);
+                },
+                nb::arg("source"), "Tells from CUDA C++ source what the kernels' parameters mean."),
         "close");
 
     module.def("module_from_file", module_from_file, nb::arg("filename"),

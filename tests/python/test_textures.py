@@ -532,6 +532,59 @@ def test_freed_memory_of_a_reference_returns_when_it_is_bound_anew(texture_modul
     assert cuda.mem_get_info()[0] > held + (8 << 20)
 
 
+FETCH = """
+texture<float, 1> line; __device__ float store[3], other; __constant__ int three = 3;
+__device__ float of(int i) { return tex1Dfetch(line, i) + store[i] + three; }
+__global__ void read(float *out) { out[threadIdx.x] = tex1Dfetch(line, threadIdx.x); }
+__global__ void rest(float *out) { out[0] = of(0) + other; }
+"""
+
+
+@pytest.mark.parametrize("kind", ["memory", "array", "managed"])
+def test_references_keep_linear_memory_that_the_program_frees(texture_module, kind):
+    module = texture_module(FETCH)
+    line, read = module.get_texref("line"), module.get_function("read")
+    out = gpuarray.zeros(12, np.float32)
+    if kind == "array":
+        first = gpuarray.to_gpu(IMAGE.ravel())
+        first.bind_to_texref(line)
+        first.gpudata = None
+    else:
+        first = cuda.mem_alloc(48) if kind == "memory" else cuda.ManagedAllocation(48)
+        cuda.memcpy_htod(first, IMAGE.ravel())
+        line.set_address(first, 48)
+        line.set_format(cuda.array_format.FLOAT, 1)
+        first.free()
+        with pytest.raises(cuda.LogicError, match="freed"):
+            first.free()
+        with pytest.raises(cuda.LogicError, match="freed"):
+            read(out, block=(12, 1, 1), texrefs=[line])
+    others = [gpuarray.zeros(12, np.float32) + 99 for _ in range(4)]
+    read(out, block=(12, 1, 1))
+    assert (out.get() == IMAGE.ravel()).all()
+    del others
+
+
+def test_freed_linear_memory_returns_when_the_reference_is_bound_anew(texture_module):
+    line = texture_module(FETCH).get_texref("line")
+    large = cuda.mem_alloc(16 << 20)
+    line.set_address(large, 48)
+    held = cuda.mem_get_info()[0]
+    large.free()
+    assert cuda.mem_get_info()[0] <= held
+    line.set_address(cuda.mem_alloc(48), 48)
+    assert cuda.mem_get_info()[0] > held + (8 << 20)
+
+
+def test_an_unknown_variable_is_named_with_those_of_the_module(texture_module):
+    module = texture_module(FETCH)
+    for look_up in (module.get_global, module.get_texref, module.get_surfref):
+        with pytest.raises(
+            cuda.LogicError, match="which has: line, other, store, three"
+        ):
+            look_up("lines")
+
+
 def test_levels_end_with_their_array(able):
     descriptor = cuda.ArrayDescriptor3D()
     descriptor.width = descriptor.height = 8

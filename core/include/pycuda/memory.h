@@ -8,6 +8,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <memory>
 
 namespace pycuda {
 
@@ -37,10 +38,12 @@ class DeviceMemory {
     const Context &context() const noexcept { return context_; }
     bool freed() const noexcept { return address_ == 0; }
 
-    /// Frees the memory now. Throws if it was freed before.
+    /// Frees the memory now, or when the last result of keep() goes. Throws if it was freed before.
     void free();
-    /// Releases the ownership without freeing the memory.
+    /// Releases the ownership without freeing the memory. Throws std::logic_error after keep().
     CUdeviceptr release();
+    /// Keeps the memory as long as the result exists, even after free(). Throws Error after free().
+    [[nodiscard]] std::shared_ptr<const void> keep();
 
   private:
     DeviceMemory(CUdeviceptr address, std::size_t bytes, Context context, bool owned);
@@ -51,7 +54,8 @@ class DeviceMemory {
     std::size_t bytes_ = 0;
     Context context_;
     bool owned_ = true;
-    CUdeviceptr freed_address_ = 0; // for the message
+    CUdeviceptr freed_address_ = 0;    // for the message
+    std::shared_ptr<const void> kept_; // owns the memory after keep()
 };
 
 /// Rows of `width` bytes, each starting `pitch` bytes after the one before.

@@ -5,9 +5,13 @@
 #include "memory/address_range.h"
 #include "memory/freed.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/handle.h>
 
+#include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <utility>
 
 namespace pycuda {
@@ -80,7 +84,7 @@ DeviceMemory DeviceMemory::borrow(CUdeviceptr address, std::size_t bytes, Contex
 DeviceMemory::DeviceMemory(DeviceMemory &&other) noexcept
     : address_(std::exchange(other.address_, 0)), bytes_(other.bytes_),
       context_(std::move(other.context_)), owned_(other.owned_),
-      freed_address_(other.freed_address_) {}
+      freed_address_(other.freed_address_), kept_(std::move(other.kept_)) {}
 
 DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
     if (this != &other) {
@@ -90,6 +94,7 @@ DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
         context_ = std::move(other.context_);
         owned_ = other.owned_;
         freed_address_ = other.freed_address_;
+        kept_ = std::move(other.kept_);
     }
     return *this;
 }
@@ -97,6 +102,7 @@ DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
 DeviceMemory::~DeviceMemory() { reset(); }
 
 void DeviceMemory::reset() noexcept {
+    kept_.reset();
     if (address_ != 0 && owned_)
         detail::run_cleanup(context_, "cuMemFree", free_address, &address_);
     address_ = 0;
@@ -106,13 +112,28 @@ void DeviceMemory::free() {
     if (freed())
         throw_freed("device_allocation::free");
     freed_address_ = std::exchange(address_, 0);
+    if (kept_ != nullptr)
+        return kept_.reset();
     if (!owned_ || !context_.usable())
         return; // the memory was freed with its context
     ScopedContext scope(context_);
     check(free_address(&freed_address_), "cuMemFree");
 }
 
+std::shared_ptr<const void> DeviceMemory::keep() {
+    static_cast<void>(get());
+    static CallerMutex mutex;
+    const std::lock_guard lock(mutex);
+    if (kept_ == nullptr) {
+        kept_ = std::make_shared<DeviceMemory>(DeviceMemory(address_, bytes_, context_, owned_));
+        owned_ = false;
+    }
+    return kept_;
+}
+
 CUdeviceptr DeviceMemory::release() {
+    if (kept_ != nullptr)
+        throw std::logic_error("memory that other objects keep cannot be released");
     CUdeviceptr address = get();
     freed_address_ = std::exchange(address_, 0);
     return address;

@@ -10,11 +10,13 @@
 #include <pycuda/pending_work.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace pycuda {
 
@@ -96,6 +98,43 @@ std::string list_names(std::vector<std::string> names) {
 
 std::string explain_unknown(const char *what, const std::string &name) {
     return std::string("no ") + what + " \"" + name + "\" in the module";
+}
+
+/// The words of the declarations of variables, textures and surfaces in a CUDA C++ source, and
+/// some more.
+std::vector<std::string> read_variable_words(std::string_view source) {
+    std::vector<std::string> words;
+    for (const std::string_view start :
+         {"__device__", "__constant__", "__managed__", "texture<", "surface<"})
+        for (std::size_t at = source.find(start); at != source.npos; at = source.find(start, at)) {
+            at += start.size();
+            const std::size_t end = std::min(source.find_first_of(";({=", at), source.size());
+            std::string word;
+            for (; at <= end; ++at) {
+                const unsigned char c = at < end ? static_cast<unsigned char>(source[at]) : ' ';
+                if (std::isalnum(c) || c == '_')
+                    word += static_cast<char>(c);
+                else if (!word.empty())
+                    words.push_back(std::exchange(word, {}));
+            }
+        }
+    std::ranges::sort(words);
+    words.erase(std::ranges::unique(words).begin(), words.end());
+    return words;
+}
+
+/// "no global variable "x" in the module, which has: a, b". The driver says which words are names.
+std::string explain_unknown_variable(const std::string &name, CUmodule module,
+                                     const std::vector<std::string> &words) {
+    std::vector<std::string> known;
+    for (const std::string &word : words) {
+        AddressRange range;
+        if (driver().cuModuleGetGlobal.status(&range.base, &range.size, module, word.c_str()) ==
+            CUDA_SUCCESS)
+            known.push_back(word);
+    }
+    const std::string text = explain_unknown("global variable", name);
+    return known.empty() ? text : text + ", which has: " + list_names(std::move(known));
 }
 
 std::string explain_unknown_kernel(const std::string &name, const std::vector<std::string> &known) {
@@ -284,8 +323,12 @@ AddressRange Module::global(const std::string &name) const {
     const CUresult result =
         driver().cuModuleGetGlobal.status(&range.base, &range.size, get(), name.c_str());
     check(result, "cuModuleGetGlobal", [&] {
-        return result == CUDA_ERROR_NOT_FOUND ? explain_unknown("global variable", name)
-                                              : std::string();
+        if (result != CUDA_ERROR_NOT_FOUND)
+            return std::string();
+        std::unique_lock lock(state_->mutex);
+        const std::vector<std::string> words = state_->variable_words;
+        lock.unlock();
+        return explain_unknown_variable(name, get(), words);
     });
     return range;
 }
@@ -296,9 +339,23 @@ void Module::describe(const std::string &name, std::vector<ParameterDescription>
 }
 
 void Module::describe_from_source(std::string_view source) const {
-    for (DeclaredKernel &kernel : read_declared_kernels(source))
+    const std::vector<DeclaredKernel> declared = read_declared_kernels(source);
+    for (const DeclaredKernel &kernel : declared)
         if (!kernel.is_template)
-            describe(kernel.name, std::move(kernel.parameters));
+            describe(kernel.name, kernel.parameters);
+    // Without extern "C", the name of a kernel is mangled. Overloads have the same plain name and
+    // are skipped.
+    for (const std::string &name : function_names()) {
+        const std::string plain = plain_name(name);
+        const auto same = [&](const DeclaredKernel &kernel) { return kernel.name == plain; };
+        if (plain == name || std::ranges::count_if(declared, same) != 1)
+            continue;
+        const DeclaredKernel &kernel = *std::ranges::find_if(declared, same);
+        if (!kernel.is_template)
+            describe(name, kernel.parameters);
+    }
+    std::lock_guard lock(state_->mutex);
+    state_->variable_words = read_variable_words(source);
 }
 
 } // namespace pycuda

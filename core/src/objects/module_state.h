@@ -19,6 +19,7 @@ struct ModuleState {
     Handle<CUmodule, unload_module> handle;
     CallerMutex mutex; // guards the members below
     std::map<std::string, std::vector<ParameterDescription>> descriptions;
+    std::vector<std::string> variable_words; // words of the source that may name variables
     std::map<std::string, ParameterLayout> ptx_layouts;        // if the driver has no layouts
     std::vector<std::weak_ptr<const FunctionState>> functions; // all that may still be launched
 };

@@ -154,7 +154,10 @@ std::string describe_failure(const std::string &kernel, const FaultPlace &place,
                        place_text(failure, frame) + ": " +
                        (report.detail[0] != '\0' ? report.detail : kind_text(report.kind));
     if (report.kind == rt::Fault::NoTexture)
-        return text + ' ' + hexadecimal(report.address);
+        return text + ' ' + hexadecimal(report.address) +
+               (report.address == 0 ? "; no memory is bound to the texture or surface that the "
+                                      "kernel declares or is given"
+                                    : "; the object was destroyed, or the number is of no object");
     if (!has_address(report.kind))
         return text;
     if (!report.address_known)

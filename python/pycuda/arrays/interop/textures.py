@@ -7,7 +7,7 @@ from pycuda import driver
 
 def bind_to_texref(self, texref, allow_offset: bool = False) -> float:
     """Let a texture reference read this array; returns the offset in elements."""
-    offset = texref.set_address(self.ptr, self.nbytes, allow_offset=allow_offset)
+    offset = texref.set_address(self, self.nbytes, allow_offset=allow_offset)
     return offset / self.itemsize
 
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace pycuda::python {
@@ -56,10 +57,20 @@ std::string represent(nb::handle value) { return nb::cast<std::string>(nb::repr(
     throw_type_error(text);
 }
 
+[[noreturn]] void reject_number(nb::handle value, std::string_view what) {
+    const char *wanted = what == "block"    ? "1 to 1024 threads along each axis"
+                         : what == "grid"   ? "1 to 2147483647 thread blocks along x, 1 to 65535 "
+                                              "along y and z"
+                         : what == "shared" ? "the bytes of dynamic shared memory, at least 0"
+                                            : "1 to 16 thread blocks along each axis";
+    throw_value_error(std::string(what) + " has " + represent(value) + ", expected " + wanted);
+}
+
 unsigned read_number(PyObject *value, const char *what) {
+    int overflow = 0;
     long long number;
     if (PyLong_CheckExact(value)) [[likely]] {
-        number = PyLong_AsLongLong(value);
+        number = PyLong_AsLongLongAndOverflow(value, &overflow);
     } else {
         if (PyFloat_Check(value) || !PyIndex_Check(value))
             reject_extent(value, what);
@@ -68,13 +79,10 @@ unsigned read_number(PyObject *value, const char *what) {
             PyErr_Clear();
             reject_extent(value, what);
         }
-        number = PyLong_AsLongLong(index.ptr());
+        number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
     }
-    if (number == -1 && PyErr_Occurred())
-        throw nb::python_error();
-    if (number < 0 || number > std::numeric_limits<unsigned>::max())
-        throw_value_error(std::string(what) + " has " + std::to_string(number) +
-                          ", expected 0 to 4294967295");
+    if (overflow != 0 || number < 0 || number > std::numeric_limits<unsigned>::max())
+        reject_number(value, what);
     return static_cast<unsigned>(number);
 }
 

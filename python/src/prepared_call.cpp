@@ -77,7 +77,7 @@ std::string format_of(nb::handle arg_types) {
 /// code pass through.
 [[noreturn]] void refuse_type(const Packing &packing, const PreparedArgument &wanted,
                               nb::handle value) {
-    if (!PyErr_ExceptionMatches(PyExc_TypeError))
+    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError))
         throw nb::python_error();
     PyErr_Clear();
     reject(packing, wanted, value);
@@ -99,14 +99,14 @@ void pack_integer(Packing &packing, const PreparedArgument &wanted, nb::handle v
     if (is_signed) {
         const long long number = PyLong_AsLongLong(index.ptr());
         if (number == -1 && PyErr_Occurred())
-            throw nb::python_error();
+            refuse_type(packing, wanted, value);
         if (bits < 64 && (number < -(1LL << (bits - 1)) || number >= 1LL << (bits - 1)))
             reject(packing, wanted, value);
         return push(packing, wanted, value, &number, wanted.size, ValueKind::Signed);
     }
     const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
     if (PyErr_Occurred())
-        throw nb::python_error();
+        refuse_type(packing, wanted, value);
     if (bits < 64 && number >> bits != 0)
         reject(packing, wanted, value);
     push(packing, wanted, value, &number, wanted.size, ValueKind::Unsigned);

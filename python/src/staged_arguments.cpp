@@ -11,6 +11,7 @@
 
 #include <pycuda/check_modes.h>
 #include <pycuda/copy.h>
+#include <pycuda/driver.h>
 #include <pycuda/kernel_fault.h>
 
 #include <algorithm>
@@ -23,12 +24,20 @@ namespace {
 
 /// Blocks of the pool are reused in the next call without a wait, which is correct if all calls use
 /// one stream.
-nb::object allocate(std::size_t bytes, StreamRef queue) {
+nb::object allocate(std::size_t bytes, StreamRef queue, const Context &context) {
     return allocate_or_collect([&] {
         return queue.get() == nullptr && bytes <= ArgumentPool::most_bytes
                    ? nb::cast(ArgumentPool::instance().allocate(bytes))
-                   : nb::cast(DeviceMemory(bytes));
+                   : nb::cast(DeviceMemory(context, bytes));
     });
+}
+
+/// Whether memory belongs to the context; true for memory that the driver does not know.
+bool is_of(const Context &context, nb::handle allocation) {
+    CUcontext owner = nullptr;
+    const CUresult result = driver().cuPointerGetAttribute.status(
+        &owner, CU_POINTER_ATTRIBUTE_CONTEXT, device_address(allocation, "dev_alloc"));
+    return result != CUDA_SUCCESS || owner == context.get();
 }
 
 nb::object attribute(nb::handle object, PyObject *name) {
@@ -51,13 +60,14 @@ constexpr std::size_t rounded(std::size_t bytes) {
     return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
-/// The device memory of the array, kept in the handler for its next call. An array without elements
-/// has none, because a kernel must not access it.
-nb::object argument_memory(nb::handle handler, std::size_t bytes, StreamRef queue) {
+/// The device memory of the array, kept in the handler for its next call in the same context. An
+/// array without elements has none, because a kernel must not access it.
+nb::object argument_memory(nb::handle handler, std::size_t bytes, StreamRef queue,
+                           const Context &context) {
     nb::object allocation = attribute(handler, names.dev_alloc);
-    if (!allocation.is_none() || bytes == 0)
+    if (bytes == 0 || (!allocation.is_none() && is_of(context, allocation)))
         return allocation;
-    allocation = allocate(bytes, queue);
+    allocation = allocate(bytes, queue, context);
     if (PyObject_SetAttr(handler.ptr(), names.dev_alloc, allocation.ptr()) != 0)
         throw nb::python_error();
     return allocation;
@@ -111,7 +121,10 @@ CUdeviceptr StagedArguments::add(nb::handle handler, int direction, std::size_t 
     const bool in_slab = queue_.get() == nullptr && rounded(bytes) <= slab_bytes - slab_used_ &&
                          bytes != 0 && is_temporary(handler) &&
                          attribute(handler, names.dev_alloc).is_none() && check_modes() == 0;
-    nb::object allocation = in_slab ? nb::none() : argument_memory(handler, bytes, queue_);
+    nb::object allocation =
+        in_slab ? nb::none()
+                : argument_memory(handler, bytes, queue_,
+                                  context_ ? *context_ : Context::require_current());
     const CUdeviceptr address = in_slab                ? place_in_slab(bytes)
                                 : allocation.is_none() ? 0
                                                        : device_address(allocation, "dev_alloc");

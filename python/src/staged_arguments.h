@@ -28,11 +28,11 @@ class StagedArguments {
   public:
     enum Direction { In = 1, Out = 2 };
 
-    /// For a call in this stream.
+    /// For a call in this stream, in the current context.
     explicit StagedArguments(StreamRef queue) : use_(queue), queue_(use_.stream()) {}
     /// For a call of a kernel that was loaded in this context.
     StagedArguments(StreamRef queue, const Context &context)
-        : use_(queue, context), queue_(use_.stream()) {}
+        : context_(&context), use_(queue, context), queue_(use_.stream()) {}
     StagedArguments(const StagedArguments &) = delete;
     StagedArguments &operator=(const StagedArguments &) = delete;
     ~StagedArguments();
@@ -97,6 +97,7 @@ class StagedArguments {
     bool anything_after() const;
     std::string describe_fault(CUresult result) const;
 
+    const Context *context_ = nullptr; ///< of the kernel; null for the current context
     Work use_;
     StreamRef queue_;
     std::vector<Stage> stages_;

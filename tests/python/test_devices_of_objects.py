@@ -212,3 +212,37 @@ def test_inner_products_of_two_devices_share_no_stream(run_program):
                 assert product.get_host_result() == (host * host).sum()
         """,
     )
+
+
+def test_host_arrays_of_a_kernel_of_another_device(run_program):
+    """Their device memory is of the kernel's device, and a kernel that runs still has it."""
+    run_several(
+        run_program,
+        """
+        from pycuda.compiler import SourceModule
+        source = '''__global__ void add(float *y, const float *x) {
+            float sum = 0;
+            for (int i = 0; i < 200000; ++i) sum += x[threadIdx.x] * 0.5f - x[threadIdx.x] * 0.5f;
+            y[threadIdx.x] = sum + 2 * x[threadIdx.x];
+        }'''
+        given = cuda.In(host + 1)
+        for number in (1, 0, 1):
+            with devices[number]:
+                kernel = SourceModule(source).get_function("add")
+                stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+                y = gpuarray.zeros(host.size, np.float32)
+                cuda.Context.synchronize()
+            other = devices[1 - number].retain_primary_context()
+            other.push()
+            for argument in (cuda.In(host + 1), given):
+                kernel(y, argument, block=(host.size, 1, 1), stream=stream)
+                own = cuda.mem_alloc(host.nbytes)
+                cuda.memset_d32(own, 0, host.size)
+                stream.synchronize()
+                assert (y.get() == 2 * (host + 1)).all()
+            result = np.zeros_like(host)
+            kernel(cuda.Out(result), given, block=(host.size, 1, 1), stream=stream)
+            assert (result == 2 * (host + 1)).all()
+            cuda.Context.pop()
+        """,
+    )

@@ -55,3 +55,43 @@ def test_a_prepared_bool_without_a_truth():
     with pytest.raises(ValueError, match="ambiguous"):
         function.prepared_call((1, 1), (1, 1, 1), np.array([1, 2]), x.gpudata)
     assert x.get() == 9
+
+
+KERNEL = "__global__ void fill(float *x, int n) { x[0] = n; }"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"block": (-1, 1, 1)}, r"block has -1, expected 1 to 1024 threads"),
+        ({"block": (2**40, 1, 1)}, r"block has 1099511627776, expected 1 to 1024"),
+        ({"block": (2**70, 1, 1)}, r"block has 1180591620717411303424, expected 1 to"),
+        ({"grid": (1, -2)}, r"grid has -2, expected .* 1 to 65535 along y and z"),
+        ({"shared": -4}, r"shared has -4, expected the bytes of dynamic shared memory"),
+        ({"cluster": (2**33,)}, r"cluster has 8589934592, expected 1 to 16"),
+    ],
+)
+def test_sizes_of_a_launch(given, wanted):
+    kernel = SourceModule(KERNEL).get_function("fill")
+    x = gpuarray.zeros(1, np.float32)
+    with pytest.raises(ValueError, match=wanted):
+        kernel(x, np.int32(1), **{"block": (1, 1, 1), **given})
+
+
+@pytest.mark.parametrize("code", ["i", "q", "I", "Q"])
+@pytest.mark.parametrize("value", [2**70, -(2**70)])
+def test_a_prepared_int_that_is_too_large(code, value):
+    kernel = SourceModule(KERNEL).get_function("fill").prepare("P" + code)
+    with pytest.raises(cuda.LogicError, match=rf"{value}, prepared as '{code}'"):
+        kernel.prepared_call((1, 1), (1, 1, 1), cuda.mem_alloc(4), value)
+
+
+def test_an_allocator_that_returns_a_number():
+    with pytest.raises(ValueError, match="allocator returned 16, which is not memory"):
+        gpuarray.zeros(4, np.float32, allocator=int)
+    assert (gpuarray.zeros(4, np.float32) + 1).get().sum() == 4  # the context lives
+
+
+def test_more_differences_than_elements():
+    """The number of passes was the number that was given."""
+    assert np.diff(gpuarray.zeros((3, 4), np.float32), 2**70).shape == (3, 0)

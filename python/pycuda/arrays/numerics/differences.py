@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from pycuda._c_types import real_type
@@ -33,6 +35,7 @@ def diff(a, n: int = 1, axis: int = -1, prepend=_absent, append=_absent):
     array([3, 5, 7])
     """
     array = as_array(a)
+    n = operator.index(n)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
     if n == 0:
@@ -44,7 +47,7 @@ def diff(a, n: int = 1, axis: int = -1, prepend=_absent, append=_absent):
     parts = [part for part in parts if part is not None]
     array = concatenate(parts, axis) if len(parts) > 1 else array
     operation = UFUNCS["not_equal" if array.dtype.kind == "b" else "subtract"]
-    for _ in range(n):
+    for _ in range(min(n, max(array.shape[axis], 1))):  # then there is no element
         before = (slice(None),) * axis
         later = array[(*before, slice(1, None))]
         array = operation(later, array[(*before, slice(None, -1))])

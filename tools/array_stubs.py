@@ -12,16 +12,19 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import subprocess
+import re
 import sys
+from collections import defaultdict
 from pathlib import Path
+
+from driver_stub import formatted, several_in_a_line
 
 from pycuda.arrays import registry
 from pycuda.arrays.protocols import all_functions  # noqa: F401
 from pycuda.arrays.ufuncs.universal_functions import UniversalFunction
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python/pycuda"
-HEAD = "# Made by tools/array_stubs.py; not to be edited.\n# ruff: noqa\n"
+HEAD = "# Made by tools/array_stubs.py; not to be edited.\n# ruff: noqa\n# fmt: off\n"
 FUNCTIONS = {
     "gpuarray": lambda: registry.module_functions(""),
     "linalg": lambda: registry.module_functions("linalg"),
@@ -32,7 +35,12 @@ UNIVERSAL = "_UniversalFunction"
 
 
 class Bodiless(ast.NodeTransformer):
-    """Removes function bodies, and statements that only run something."""
+    """Removes function bodies, docstrings, and statements that only run something."""
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        self.generic_visit(node)
+        node.body = node.body or [ast.Expr(ast.Constant(...))]
+        return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
         if (
@@ -50,8 +58,8 @@ class Bodiless(ast.NodeTransformer):
         node.value = None
         return node
 
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        return node if isinstance(node.value, ast.Constant) else None
+    def visit_Expr(self, node: ast.Expr) -> None:
+        return None
 
 
 def own_text(module: str) -> str:
@@ -82,43 +90,40 @@ def signature(function) -> str:
     return f"({', '.join(texts)}){text}"
 
 
-def line(name: str, function, seen: dict) -> str:
-    """The line of a name; ``seen`` contains the names of earlier functions."""
-    if isinstance(function, UniversalFunction):
-        return f"{name}: {UNIVERSAL}\n"
-    if function in seen:
-        return f"{name} = {seen[function]}\n"
-    seen[function] = name
-    if function.__module__ == "pycuda.gpuarray":  # made by the registry
-        return f"def {name}{signature(function)}: ...\n"
-    source = f"from {function.__module__} import {function.__name__}"
-    if function.__name__ == name:
-        return f"{source} as {name}\n"
-    return f"{source} as _{function.__name__}\n{name} = _{function.__name__}\n"
-
-
 def stub(module: str) -> str:
     """The text of a module's stub."""
     seen: dict = {}
     functions = FUNCTIONS[module]()
-    text = own_text(module)
-    if any(isinstance(one, UniversalFunction) for one in functions.values()):
-        text += (
-            "from pycuda.arrays.ufuncs.universal_functions import UniversalFunction"
-            f" as {UNIVERSAL}\n"
-        )
-    in_order = sorted(
+    imports, ufuncs, made, aliases = defaultdict(list), [], "", ""
+    for name in sorted(
         functions, key=lambda name: (functions[name].__name__ != name, name)
-    )
-    text += "".join(line(name, functions[name], seen) for name in in_order)
+    ):
+        function = functions[name]
+        own = function.__name__
+        if isinstance(function, UniversalFunction):
+            ufuncs.append(f"{name}: {UNIVERSAL}")
+        elif function in seen:
+            aliases += f"{name} = {seen[function]}\n"
+        elif function.__module__ == "pycuda.gpuarray":  # made by the registry
+            made += f"def {name}{signature(function)}: ...\n"
+        elif own == name:
+            imports[function.__module__].append(f"{name} as {name}")
+        else:
+            imports[function.__module__].append(f"{own} as _{own}")
+            aliases += f"{name} = _{own}\n"
+        seen.setdefault(function, name)
+    if ufuncs:
+        home = "pycuda.arrays.ufuncs.universal_functions"
+        imports[home].append(f"UniversalFunction as {UNIVERSAL}")
+    text = own_text(module)
+    for home, names in sorted(imports.items()):
+        text += f"from {home} import {', '.join(names)}\n"
+    text += made + aliases
     if module in ("linalg", "fft"):
         names = importlib.import_module(f"pycuda.{module}").__all__
         text += f"__all__ = {names}\n"
-    done = subprocess.run(
-        [sys.executable, "-m", "ruff", "format", "--stdin-filename", f"{module}.pyi", "-"],
-        input=HEAD + text, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return done.stdout
+    text = re.sub(r"\n\n+", "\n", formatted(text, f"{module}.pyi"))
+    return HEAD + text + (several_in_a_line(ufuncs) if ufuncs else "")
 
 
 def main() -> int:

@@ -19,9 +19,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 STUB = ROOT / "python/pycuda/_driver.pyi"
 PATTERNS = ROOT / "python/src/stub_patterns.txt"
-HEAD = "# Made by tools/driver_stub.py; not to be edited.\n# ruff: noqa\n"
+HEAD = "# Made by tools/driver_stub.py; not to be edited.\n# ruff: noqa\n# fmt: off\n"
+WIDTH = 160
 # A constant of an enum: ``    WARP_SIZE: device_attribute = ...``.
 CONSTANT = re.compile(r"^(    \w+: \w+) = .*$", re.MULTILINE)
+# The constants of an enum, one a line.
+CONSTANTS = re.compile(r"(?<=\(pycuda\._enum\.DriverEnum\):\n)(?:    \w+: \w+\n)+")
+# An attribute that can be read and set, as two functions.
+ATTRIBUTE = re.compile(
+    r"^    @property\n    def (\w+)\(self\) -> (.*): \.\.\.\n"
+    r"    @\1\.setter\n    def \1\(self, arg: (.*), /\) -> None: \.\.\.$",
+    re.MULTILINE,
+)
 
 
 def generated() -> str:
@@ -43,10 +52,26 @@ def generated() -> str:
 def stub() -> str:
     """The text of the stub."""
     text = CONSTANT.sub(r"\1", generated()).replace("\n    pass\n", " ...\n")
-    text = re.sub(r"\n\n+", "\n", text)
+    text = formatted(re.sub(r"\n\n+", "\n", text), STUB.name)
+    text = ATTRIBUTE.sub(
+        lambda m: f"    {m[1]}: {m[2]}" if m[2] in (m[3], "object") else m[0], text
+    )
+    return HEAD + CONSTANTS.sub(lambda m: several_in_a_line(m[0].splitlines()), text)
+
+
+def several_in_a_line(constants: list[str]) -> str:
+    lines = [constants[0]]
+    for one in constants[1:]:
+        longer = f"{lines[-1]}; {one.strip()}"
+        lines = [*lines[:-1], longer] if len(longer) <= WIDTH else [*lines, one]
+    return "\n".join(lines) + "\n"
+
+
+def formatted(text: str, name: str) -> str:
+    """The text of a stub in ruff's format, with long lines."""
     done = subprocess.run(
-        [sys.executable, "-m", "ruff", "format", "--stdin-filename", STUB.name, "-"],
-        input=HEAD + text, capture_output=True, text=True, check=True, cwd=ROOT,
+        [sys.executable, "-m", "ruff", "format", "--config", f"line-length={WIDTH}", "--stdin-filename", name, "-"],
+        input=text, capture_output=True, text=True, check=True, cwd=ROOT,
     )  # fmt: skip
     return done.stdout
 

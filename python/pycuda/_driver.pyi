@@ -1,5 +1,6 @@
 # Made by tools/driver_stub.py; not to be edited.
 # ruff: noqa
+# fmt: off
 from builtins import RuntimeError as _PythonRuntimeError
 from collections.abc import Callable, Sequence
 import types
@@ -28,365 +29,152 @@ class LogicError(Error): ...
 class ArgumentError(LogicError, TypeError): ...
 
 class device_attribute(pycuda._enum.DriverEnum):
-    MAX_THREADS_PER_BLOCK: device_attribute
-    MAX_BLOCK_DIM_X: device_attribute
-    MAX_BLOCK_DIM_Y: device_attribute
-    MAX_BLOCK_DIM_Z: device_attribute
-    MAX_GRID_DIM_X: device_attribute
-    MAX_GRID_DIM_Y: device_attribute
-    MAX_GRID_DIM_Z: device_attribute
-    MAX_SHARED_MEMORY_PER_BLOCK: device_attribute
-    TOTAL_CONSTANT_MEMORY: device_attribute
-    WARP_SIZE: device_attribute
-    MAX_PITCH: device_attribute
-    MAX_REGISTERS_PER_BLOCK: device_attribute
-    CLOCK_RATE: device_attribute
-    TEXTURE_ALIGNMENT: device_attribute
-    GPU_OVERLAP: device_attribute
-    MULTIPROCESSOR_COUNT: device_attribute
-    KERNEL_EXEC_TIMEOUT: device_attribute
-    INTEGRATED: device_attribute
-    CAN_MAP_HOST_MEMORY: device_attribute
-    COMPUTE_MODE: device_attribute
-    MAXIMUM_TEXTURE1D_WIDTH: device_attribute
-    MAXIMUM_TEXTURE2D_WIDTH: device_attribute
-    MAXIMUM_TEXTURE2D_HEIGHT: device_attribute
-    MAXIMUM_TEXTURE3D_WIDTH: device_attribute
-    MAXIMUM_TEXTURE3D_HEIGHT: device_attribute
-    MAXIMUM_TEXTURE3D_DEPTH: device_attribute
-    MAXIMUM_TEXTURE2D_LAYERED_WIDTH: device_attribute
-    MAXIMUM_TEXTURE2D_LAYERED_HEIGHT: device_attribute
-    MAXIMUM_TEXTURE2D_LAYERED_LAYERS: device_attribute
-    SURFACE_ALIGNMENT: device_attribute
-    CONCURRENT_KERNELS: device_attribute
-    ECC_ENABLED: device_attribute
-    PCI_BUS_ID: device_attribute
-    PCI_DEVICE_ID: device_attribute
-    TCC_DRIVER: device_attribute
-    MEMORY_CLOCK_RATE: device_attribute
-    GLOBAL_MEMORY_BUS_WIDTH: device_attribute
-    L2_CACHE_SIZE: device_attribute
-    MAX_THREADS_PER_MULTIPROCESSOR: device_attribute
-    ASYNC_ENGINE_COUNT: device_attribute
-    UNIFIED_ADDRESSING: device_attribute
-    MAXIMUM_TEXTURE1D_LAYERED_WIDTH: device_attribute
-    MAXIMUM_TEXTURE1D_LAYERED_LAYERS: device_attribute
-    CAN_TEX2D_GATHER: device_attribute
-    MAXIMUM_TEXTURE2D_GATHER_WIDTH: device_attribute
-    MAXIMUM_TEXTURE2D_GATHER_HEIGHT: device_attribute
-    MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE: device_attribute
-    MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE: device_attribute
-    MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE: device_attribute
-    PCI_DOMAIN_ID: device_attribute
-    TEXTURE_PITCH_ALIGNMENT: device_attribute
-    MAXIMUM_TEXTURECUBEMAP_WIDTH: device_attribute
-    MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH: device_attribute
-    MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS: device_attribute
-    MAXIMUM_SURFACE1D_WIDTH: device_attribute
-    MAXIMUM_SURFACE2D_WIDTH: device_attribute
-    MAXIMUM_SURFACE2D_HEIGHT: device_attribute
-    MAXIMUM_SURFACE3D_WIDTH: device_attribute
-    MAXIMUM_SURFACE3D_HEIGHT: device_attribute
-    MAXIMUM_SURFACE3D_DEPTH: device_attribute
-    MAXIMUM_SURFACE1D_LAYERED_WIDTH: device_attribute
-    MAXIMUM_SURFACE1D_LAYERED_LAYERS: device_attribute
-    MAXIMUM_SURFACE2D_LAYERED_WIDTH: device_attribute
-    MAXIMUM_SURFACE2D_LAYERED_HEIGHT: device_attribute
-    MAXIMUM_SURFACE2D_LAYERED_LAYERS: device_attribute
-    MAXIMUM_SURFACECUBEMAP_WIDTH: device_attribute
-    MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH: device_attribute
-    MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS: device_attribute
-    MAXIMUM_TEXTURE1D_LINEAR_WIDTH: device_attribute
-    MAXIMUM_TEXTURE2D_LINEAR_WIDTH: device_attribute
-    MAXIMUM_TEXTURE2D_LINEAR_HEIGHT: device_attribute
-    MAXIMUM_TEXTURE2D_LINEAR_PITCH: device_attribute
-    MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH: device_attribute
-    MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT: device_attribute
-    COMPUTE_CAPABILITY_MAJOR: device_attribute
-    COMPUTE_CAPABILITY_MINOR: device_attribute
-    MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH: device_attribute
-    STREAM_PRIORITIES_SUPPORTED: device_attribute
-    GLOBAL_L1_CACHE_SUPPORTED: device_attribute
-    LOCAL_L1_CACHE_SUPPORTED: device_attribute
-    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: device_attribute
-    MAX_REGISTERS_PER_MULTIPROCESSOR: device_attribute
-    MANAGED_MEMORY: device_attribute
-    MULTI_GPU_BOARD: device_attribute
-    MULTI_GPU_BOARD_GROUP_ID: device_attribute
-    HOST_NATIVE_ATOMIC_SUPPORTED: device_attribute
-    SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO: device_attribute
-    PAGEABLE_MEMORY_ACCESS: device_attribute
-    CONCURRENT_MANAGED_ACCESS: device_attribute
-    COMPUTE_PREEMPTION_SUPPORTED: device_attribute
-    CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM: device_attribute
-    CAN_USE_STREAM_MEM_OPS_V1: device_attribute
-    CAN_USE_64_BIT_STREAM_MEM_OPS_V1: device_attribute
-    CAN_USE_STREAM_WAIT_VALUE_NOR_V1: device_attribute
-    COOPERATIVE_LAUNCH: device_attribute
-    COOPERATIVE_MULTI_DEVICE_LAUNCH: device_attribute
-    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: device_attribute
-    CAN_FLUSH_REMOTE_WRITES: device_attribute
-    HOST_REGISTER_SUPPORTED: device_attribute
-    PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES: device_attribute
-    DIRECT_MANAGED_MEM_ACCESS_FROM_HOST: device_attribute
-    VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: device_attribute
-    HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED: device_attribute
-    HANDLE_TYPE_WIN32_HANDLE_SUPPORTED: device_attribute
-    HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED: device_attribute
-    MAX_BLOCKS_PER_MULTIPROCESSOR: device_attribute
-    GENERIC_COMPRESSION_SUPPORTED: device_attribute
-    MAX_PERSISTING_L2_CACHE_SIZE: device_attribute
-    MAX_ACCESS_POLICY_WINDOW_SIZE: device_attribute
-    GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: device_attribute
-    RESERVED_SHARED_MEMORY_PER_BLOCK: device_attribute
-    SPARSE_CUDA_ARRAY_SUPPORTED: device_attribute
-    READ_ONLY_HOST_REGISTER_SUPPORTED: device_attribute
-    TIMELINE_SEMAPHORE_INTEROP_SUPPORTED: device_attribute
-    MEMORY_POOLS_SUPPORTED: device_attribute
-    GPU_DIRECT_RDMA_SUPPORTED: device_attribute
-    GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS: device_attribute
-    GPU_DIRECT_RDMA_WRITES_ORDERING: device_attribute
-    MEMPOOL_SUPPORTED_HANDLE_TYPES: device_attribute
-    CLUSTER_LAUNCH: device_attribute
-    DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED: device_attribute
-    CAN_USE_64_BIT_STREAM_MEM_OPS: device_attribute
-    CAN_USE_STREAM_WAIT_VALUE_NOR: device_attribute
-    DMA_BUF_SUPPORTED: device_attribute
-    IPC_EVENT_SUPPORTED: device_attribute
-    MEM_SYNC_DOMAIN_COUNT: device_attribute
-    TENSOR_MAP_ACCESS_SUPPORTED: device_attribute
-    HANDLE_TYPE_FABRIC_SUPPORTED: device_attribute
-    UNIFIED_FUNCTION_POINTERS: device_attribute
-    NUMA_CONFIG: device_attribute
-    NUMA_ID: device_attribute
-    MULTICAST_SUPPORTED: device_attribute
-    MPS_ENABLED: device_attribute
-    HOST_NUMA_ID: device_attribute
-    D3D12_CIG_SUPPORTED: device_attribute
-    MEM_DECOMPRESS_ALGORITHM_MASK: device_attribute
-    MEM_DECOMPRESS_MAXIMUM_LENGTH: device_attribute
-    VULKAN_CIG_SUPPORTED: device_attribute
-    GPU_PCI_DEVICE_ID: device_attribute
-    GPU_PCI_SUBSYSTEM_ID: device_attribute
-    HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: device_attribute
-    HOST_NUMA_MEMORY_POOLS_SUPPORTED: device_attribute
-    HOST_NUMA_MULTINODE_IPC_SUPPORTED: device_attribute
-    HOST_MEMORY_POOLS_SUPPORTED: device_attribute
-    HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: device_attribute
-    HOST_ALLOC_DMA_BUF_SUPPORTED: device_attribute
-    ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED: device_attribute
-    SHARED_MEMORY_PER_BLOCK: device_attribute
-    REGISTERS_PER_BLOCK: device_attribute
-    MAXIMUM_TEXTURE2D_ARRAY_WIDTH: device_attribute
-    MAXIMUM_TEXTURE2D_ARRAY_HEIGHT: device_attribute
-    MAXIMUM_TEXTURE2D_ARRAY_NUMSLICES: device_attribute
+    MAX_THREADS_PER_BLOCK: device_attribute; MAX_BLOCK_DIM_X: device_attribute; MAX_BLOCK_DIM_Y: device_attribute; MAX_BLOCK_DIM_Z: device_attribute
+    MAX_GRID_DIM_X: device_attribute; MAX_GRID_DIM_Y: device_attribute; MAX_GRID_DIM_Z: device_attribute; MAX_SHARED_MEMORY_PER_BLOCK: device_attribute
+    TOTAL_CONSTANT_MEMORY: device_attribute; WARP_SIZE: device_attribute; MAX_PITCH: device_attribute; MAX_REGISTERS_PER_BLOCK: device_attribute
+    CLOCK_RATE: device_attribute; TEXTURE_ALIGNMENT: device_attribute; GPU_OVERLAP: device_attribute; MULTIPROCESSOR_COUNT: device_attribute
+    KERNEL_EXEC_TIMEOUT: device_attribute; INTEGRATED: device_attribute; CAN_MAP_HOST_MEMORY: device_attribute; COMPUTE_MODE: device_attribute
+    MAXIMUM_TEXTURE1D_WIDTH: device_attribute; MAXIMUM_TEXTURE2D_WIDTH: device_attribute; MAXIMUM_TEXTURE2D_HEIGHT: device_attribute
+    MAXIMUM_TEXTURE3D_WIDTH: device_attribute; MAXIMUM_TEXTURE3D_HEIGHT: device_attribute; MAXIMUM_TEXTURE3D_DEPTH: device_attribute
+    MAXIMUM_TEXTURE2D_LAYERED_WIDTH: device_attribute; MAXIMUM_TEXTURE2D_LAYERED_HEIGHT: device_attribute; MAXIMUM_TEXTURE2D_LAYERED_LAYERS: device_attribute
+    SURFACE_ALIGNMENT: device_attribute; CONCURRENT_KERNELS: device_attribute; ECC_ENABLED: device_attribute; PCI_BUS_ID: device_attribute
+    PCI_DEVICE_ID: device_attribute; TCC_DRIVER: device_attribute; MEMORY_CLOCK_RATE: device_attribute; GLOBAL_MEMORY_BUS_WIDTH: device_attribute
+    L2_CACHE_SIZE: device_attribute; MAX_THREADS_PER_MULTIPROCESSOR: device_attribute; ASYNC_ENGINE_COUNT: device_attribute
+    UNIFIED_ADDRESSING: device_attribute; MAXIMUM_TEXTURE1D_LAYERED_WIDTH: device_attribute; MAXIMUM_TEXTURE1D_LAYERED_LAYERS: device_attribute
+    CAN_TEX2D_GATHER: device_attribute; MAXIMUM_TEXTURE2D_GATHER_WIDTH: device_attribute; MAXIMUM_TEXTURE2D_GATHER_HEIGHT: device_attribute
+    MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE: device_attribute; MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE: device_attribute
+    MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE: device_attribute; PCI_DOMAIN_ID: device_attribute; TEXTURE_PITCH_ALIGNMENT: device_attribute
+    MAXIMUM_TEXTURECUBEMAP_WIDTH: device_attribute; MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH: device_attribute
+    MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS: device_attribute; MAXIMUM_SURFACE1D_WIDTH: device_attribute; MAXIMUM_SURFACE2D_WIDTH: device_attribute
+    MAXIMUM_SURFACE2D_HEIGHT: device_attribute; MAXIMUM_SURFACE3D_WIDTH: device_attribute; MAXIMUM_SURFACE3D_HEIGHT: device_attribute
+    MAXIMUM_SURFACE3D_DEPTH: device_attribute; MAXIMUM_SURFACE1D_LAYERED_WIDTH: device_attribute; MAXIMUM_SURFACE1D_LAYERED_LAYERS: device_attribute
+    MAXIMUM_SURFACE2D_LAYERED_WIDTH: device_attribute; MAXIMUM_SURFACE2D_LAYERED_HEIGHT: device_attribute; MAXIMUM_SURFACE2D_LAYERED_LAYERS: device_attribute
+    MAXIMUM_SURFACECUBEMAP_WIDTH: device_attribute; MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH: device_attribute
+    MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS: device_attribute; MAXIMUM_TEXTURE1D_LINEAR_WIDTH: device_attribute; MAXIMUM_TEXTURE2D_LINEAR_WIDTH: device_attribute
+    MAXIMUM_TEXTURE2D_LINEAR_HEIGHT: device_attribute; MAXIMUM_TEXTURE2D_LINEAR_PITCH: device_attribute; MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH: device_attribute
+    MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT: device_attribute; COMPUTE_CAPABILITY_MAJOR: device_attribute; COMPUTE_CAPABILITY_MINOR: device_attribute
+    MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH: device_attribute; STREAM_PRIORITIES_SUPPORTED: device_attribute; GLOBAL_L1_CACHE_SUPPORTED: device_attribute
+    LOCAL_L1_CACHE_SUPPORTED: device_attribute; MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: device_attribute; MAX_REGISTERS_PER_MULTIPROCESSOR: device_attribute
+    MANAGED_MEMORY: device_attribute; MULTI_GPU_BOARD: device_attribute; MULTI_GPU_BOARD_GROUP_ID: device_attribute
+    HOST_NATIVE_ATOMIC_SUPPORTED: device_attribute; SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO: device_attribute; PAGEABLE_MEMORY_ACCESS: device_attribute
+    CONCURRENT_MANAGED_ACCESS: device_attribute; COMPUTE_PREEMPTION_SUPPORTED: device_attribute; CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM: device_attribute
+    CAN_USE_STREAM_MEM_OPS_V1: device_attribute; CAN_USE_64_BIT_STREAM_MEM_OPS_V1: device_attribute; CAN_USE_STREAM_WAIT_VALUE_NOR_V1: device_attribute
+    COOPERATIVE_LAUNCH: device_attribute; COOPERATIVE_MULTI_DEVICE_LAUNCH: device_attribute; MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: device_attribute
+    CAN_FLUSH_REMOTE_WRITES: device_attribute; HOST_REGISTER_SUPPORTED: device_attribute; PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES: device_attribute
+    DIRECT_MANAGED_MEM_ACCESS_FROM_HOST: device_attribute; VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: device_attribute
+    HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED: device_attribute; HANDLE_TYPE_WIN32_HANDLE_SUPPORTED: device_attribute
+    HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED: device_attribute; MAX_BLOCKS_PER_MULTIPROCESSOR: device_attribute; GENERIC_COMPRESSION_SUPPORTED: device_attribute
+    MAX_PERSISTING_L2_CACHE_SIZE: device_attribute; MAX_ACCESS_POLICY_WINDOW_SIZE: device_attribute; GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: device_attribute
+    RESERVED_SHARED_MEMORY_PER_BLOCK: device_attribute; SPARSE_CUDA_ARRAY_SUPPORTED: device_attribute; READ_ONLY_HOST_REGISTER_SUPPORTED: device_attribute
+    TIMELINE_SEMAPHORE_INTEROP_SUPPORTED: device_attribute; MEMORY_POOLS_SUPPORTED: device_attribute; GPU_DIRECT_RDMA_SUPPORTED: device_attribute
+    GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS: device_attribute; GPU_DIRECT_RDMA_WRITES_ORDERING: device_attribute; MEMPOOL_SUPPORTED_HANDLE_TYPES: device_attribute
+    CLUSTER_LAUNCH: device_attribute; DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED: device_attribute; CAN_USE_64_BIT_STREAM_MEM_OPS: device_attribute
+    CAN_USE_STREAM_WAIT_VALUE_NOR: device_attribute; DMA_BUF_SUPPORTED: device_attribute; IPC_EVENT_SUPPORTED: device_attribute
+    MEM_SYNC_DOMAIN_COUNT: device_attribute; TENSOR_MAP_ACCESS_SUPPORTED: device_attribute; HANDLE_TYPE_FABRIC_SUPPORTED: device_attribute
+    UNIFIED_FUNCTION_POINTERS: device_attribute; NUMA_CONFIG: device_attribute; NUMA_ID: device_attribute; MULTICAST_SUPPORTED: device_attribute
+    MPS_ENABLED: device_attribute; HOST_NUMA_ID: device_attribute; D3D12_CIG_SUPPORTED: device_attribute; MEM_DECOMPRESS_ALGORITHM_MASK: device_attribute
+    MEM_DECOMPRESS_MAXIMUM_LENGTH: device_attribute; VULKAN_CIG_SUPPORTED: device_attribute; GPU_PCI_DEVICE_ID: device_attribute
+    GPU_PCI_SUBSYSTEM_ID: device_attribute; HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: device_attribute; HOST_NUMA_MEMORY_POOLS_SUPPORTED: device_attribute
+    HOST_NUMA_MULTINODE_IPC_SUPPORTED: device_attribute; HOST_MEMORY_POOLS_SUPPORTED: device_attribute
+    HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: device_attribute; HOST_ALLOC_DMA_BUF_SUPPORTED: device_attribute
+    ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED: device_attribute; SHARED_MEMORY_PER_BLOCK: device_attribute; REGISTERS_PER_BLOCK: device_attribute
+    MAXIMUM_TEXTURE2D_ARRAY_WIDTH: device_attribute; MAXIMUM_TEXTURE2D_ARRAY_HEIGHT: device_attribute; MAXIMUM_TEXTURE2D_ARRAY_NUMSLICES: device_attribute
     VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED: device_attribute
 
 class function_attribute(pycuda._enum.DriverEnum):
-    MAX_THREADS_PER_BLOCK: function_attribute
-    SHARED_SIZE_BYTES: function_attribute
-    CONST_SIZE_BYTES: function_attribute
-    LOCAL_SIZE_BYTES: function_attribute
-    NUM_REGS: function_attribute
-    PTX_VERSION: function_attribute
-    BINARY_VERSION: function_attribute
-    CACHE_MODE_CA: function_attribute
-    MAX_DYNAMIC_SHARED_SIZE_BYTES: function_attribute
-    PREFERRED_SHARED_MEMORY_CARVEOUT: function_attribute
-    CLUSTER_SIZE_MUST_BE_SET: function_attribute
-    REQUIRED_CLUSTER_WIDTH: function_attribute
-    REQUIRED_CLUSTER_HEIGHT: function_attribute
-    REQUIRED_CLUSTER_DEPTH: function_attribute
-    NON_PORTABLE_CLUSTER_SIZE_ALLOWED: function_attribute
-    CLUSTER_SCHEDULING_POLICY_PREFERENCE: function_attribute
-    MAX: function_attribute
+    MAX_THREADS_PER_BLOCK: function_attribute; SHARED_SIZE_BYTES: function_attribute; CONST_SIZE_BYTES: function_attribute; LOCAL_SIZE_BYTES: function_attribute
+    NUM_REGS: function_attribute; PTX_VERSION: function_attribute; BINARY_VERSION: function_attribute; CACHE_MODE_CA: function_attribute
+    MAX_DYNAMIC_SHARED_SIZE_BYTES: function_attribute; PREFERRED_SHARED_MEMORY_CARVEOUT: function_attribute; CLUSTER_SIZE_MUST_BE_SET: function_attribute
+    REQUIRED_CLUSTER_WIDTH: function_attribute; REQUIRED_CLUSTER_HEIGHT: function_attribute; REQUIRED_CLUSTER_DEPTH: function_attribute
+    NON_PORTABLE_CLUSTER_SIZE_ALLOWED: function_attribute; CLUSTER_SCHEDULING_POLICY_PREFERENCE: function_attribute; MAX: function_attribute
 
 class ctx_flags(pycuda._enum.DriverEnum):
-    SCHED_AUTO: ctx_flags
-    SCHED_SPIN: ctx_flags
-    SCHED_YIELD: ctx_flags
-    SCHED_MASK: ctx_flags
-    SCHED_BLOCKING_SYNC: ctx_flags
-    BLOCKING_SYNC: ctx_flags
-    MAP_HOST: ctx_flags
-    LMEM_RESIZE_TO_MAX: ctx_flags
-    FLAGS_MASK: ctx_flags
+    SCHED_AUTO: ctx_flags; SCHED_SPIN: ctx_flags; SCHED_YIELD: ctx_flags; SCHED_MASK: ctx_flags; SCHED_BLOCKING_SYNC: ctx_flags; BLOCKING_SYNC: ctx_flags
+    MAP_HOST: ctx_flags; LMEM_RESIZE_TO_MAX: ctx_flags; FLAGS_MASK: ctx_flags
 
 class stream_flags(pycuda._enum.DriverEnum):
-    DEFAULT: stream_flags
-    NON_BLOCKING: stream_flags
+    DEFAULT: stream_flags; NON_BLOCKING: stream_flags
 
 class event_flags(pycuda._enum.DriverEnum):
-    DEFAULT: event_flags
-    BLOCKING_SYNC: event_flags
-    DISABLE_TIMING: event_flags
-    INTERPROCESS: event_flags
+    DEFAULT: event_flags; BLOCKING_SYNC: event_flags; DISABLE_TIMING: event_flags; INTERPROCESS: event_flags
 
 class ipc_mem_flags(pycuda._enum.DriverEnum):
     LAZY_ENABLE_PEER_ACCESS: ipc_mem_flags
 
 class mem_attach_flags(pycuda._enum.DriverEnum):
-    GLOBAL: mem_attach_flags
-    HOST: mem_attach_flags
-    SINGLE: mem_attach_flags
+    GLOBAL: mem_attach_flags; HOST: mem_attach_flags; SINGLE: mem_attach_flags
 
 class memory_type(pycuda._enum.DriverEnum):
-    HOST: memory_type
-    DEVICE: memory_type
-    ARRAY: memory_type
-    UNIFIED: memory_type
+    HOST: memory_type; DEVICE: memory_type; ARRAY: memory_type; UNIFIED: memory_type
 
 class pointer_attribute(pycuda._enum.DriverEnum):
-    CONTEXT: pointer_attribute
-    MEMORY_TYPE: pointer_attribute
-    DEVICE_POINTER: pointer_attribute
-    HOST_POINTER: pointer_attribute
+    CONTEXT: pointer_attribute; MEMORY_TYPE: pointer_attribute; DEVICE_POINTER: pointer_attribute; HOST_POINTER: pointer_attribute
 
 class compute_mode(pycuda._enum.DriverEnum):
-    DEFAULT: compute_mode
-    PROHIBITED: compute_mode
-    EXCLUSIVE_PROCESS: compute_mode
+    DEFAULT: compute_mode; PROHIBITED: compute_mode; EXCLUSIVE_PROCESS: compute_mode
 
 class func_cache(pycuda._enum.DriverEnum):
-    PREFER_NONE: func_cache
-    PREFER_SHARED: func_cache
-    PREFER_L1: func_cache
-    PREFER_EQUAL: func_cache
+    PREFER_NONE: func_cache; PREFER_SHARED: func_cache; PREFER_L1: func_cache; PREFER_EQUAL: func_cache
 
 class shared_config(pycuda._enum.DriverEnum):
-    DEFAULT_BANK_SIZE: shared_config
-    FOUR_BYTE_BANK_SIZE: shared_config
-    EIGHT_BYTE_BANK_SIZE: shared_config
+    DEFAULT_BANK_SIZE: shared_config; FOUR_BYTE_BANK_SIZE: shared_config; EIGHT_BYTE_BANK_SIZE: shared_config
 
 class limit(pycuda._enum.DriverEnum):
-    STACK_SIZE: limit
-    PRINTF_FIFO_SIZE: limit
-    MALLOC_HEAP_SIZE: limit
-    DEV_RUNTIME_SYNC_DEPTH: limit
-    DEV_RUNTIME_PENDING_LAUNCH_COUNT: limit
+    STACK_SIZE: limit; PRINTF_FIFO_SIZE: limit; MALLOC_HEAP_SIZE: limit; DEV_RUNTIME_SYNC_DEPTH: limit; DEV_RUNTIME_PENDING_LAUNCH_COUNT: limit
 
 class array_format(pycuda._enum.DriverEnum):
-    UNSIGNED_INT8: array_format
-    UNSIGNED_INT16: array_format
-    UNSIGNED_INT32: array_format
-    SIGNED_INT8: array_format
-    SIGNED_INT16: array_format
-    SIGNED_INT32: array_format
-    HALF: array_format
-    FLOAT: array_format
+    UNSIGNED_INT8: array_format; UNSIGNED_INT16: array_format; UNSIGNED_INT32: array_format; SIGNED_INT8: array_format; SIGNED_INT16: array_format
+    SIGNED_INT32: array_format; HALF: array_format; FLOAT: array_format
 
 class array_cubemap_face(pycuda._enum.DriverEnum):
-    POSITIVE_X: array_cubemap_face
-    NEGATIVE_X: array_cubemap_face
-    POSITIVE_Y: array_cubemap_face
-    NEGATIVE_Y: array_cubemap_face
-    POSITIVE_Z: array_cubemap_face
-    NEGATIVE_Z: array_cubemap_face
+    POSITIVE_X: array_cubemap_face; NEGATIVE_X: array_cubemap_face; POSITIVE_Y: array_cubemap_face; NEGATIVE_Y: array_cubemap_face
+    POSITIVE_Z: array_cubemap_face; NEGATIVE_Z: array_cubemap_face
 
 class address_mode(pycuda._enum.DriverEnum):
-    WRAP: address_mode
-    CLAMP: address_mode
-    MIRROR: address_mode
-    BORDER: address_mode
+    WRAP: address_mode; CLAMP: address_mode; MIRROR: address_mode; BORDER: address_mode
 
 class filter_mode(pycuda._enum.DriverEnum):
-    POINT: filter_mode
-    LINEAR: filter_mode
+    POINT: filter_mode; LINEAR: filter_mode
 
 class profiler_output_mode(pycuda._enum.DriverEnum):
-    KEY_VALUE_PAIR: profiler_output_mode
-    CSV: profiler_output_mode
+    KEY_VALUE_PAIR: profiler_output_mode; CSV: profiler_output_mode
 
 class jit_option(pycuda._enum.DriverEnum):
-    MAX_REGISTERS: jit_option
-    THREADS_PER_BLOCK: jit_option
-    WALL_TIME: jit_option
-    INFO_LOG_BUFFER: jit_option
-    INFO_LOG_BUFFER_SIZE_BYTES: jit_option
-    ERROR_LOG_BUFFER: jit_option
-    ERROR_LOG_BUFFER_SIZE_BYTES: jit_option
-    OPTIMIZATION_LEVEL: jit_option
-    TARGET_FROM_CUCONTEXT: jit_option
-    TARGET: jit_option
-    FALLBACK_STRATEGY: jit_option
-    GENERATE_DEBUG_INFO: jit_option
-    LOG_VERBOSE: jit_option
-    GENERATE_LINE_INFO: jit_option
-    CACHE_MODE: jit_option
+    MAX_REGISTERS: jit_option; THREADS_PER_BLOCK: jit_option; WALL_TIME: jit_option; INFO_LOG_BUFFER: jit_option; INFO_LOG_BUFFER_SIZE_BYTES: jit_option
+    ERROR_LOG_BUFFER: jit_option; ERROR_LOG_BUFFER_SIZE_BYTES: jit_option; OPTIMIZATION_LEVEL: jit_option; TARGET_FROM_CUCONTEXT: jit_option; TARGET: jit_option
+    FALLBACK_STRATEGY: jit_option; GENERATE_DEBUG_INFO: jit_option; LOG_VERBOSE: jit_option; GENERATE_LINE_INFO: jit_option; CACHE_MODE: jit_option
 
 class jit_target(pycuda._enum.DriverEnum):
-    COMPUTE_30: jit_target
-    COMPUTE_32: jit_target
-    COMPUTE_35: jit_target
-    COMPUTE_37: jit_target
-    COMPUTE_50: jit_target
-    COMPUTE_52: jit_target
-    COMPUTE_53: jit_target
-    COMPUTE_60: jit_target
-    COMPUTE_61: jit_target
-    COMPUTE_62: jit_target
-    COMPUTE_70: jit_target
-    COMPUTE_72: jit_target
-    COMPUTE_75: jit_target
-    COMPUTE_80: jit_target
-    COMPUTE_86: jit_target
-    COMPUTE_87: jit_target
-    COMPUTE_89: jit_target
-    COMPUTE_90: jit_target
-    COMPUTE_90A: jit_target
-    COMPUTE_100: jit_target
-    COMPUTE_103: jit_target
-    COMPUTE_110: jit_target
-    COMPUTE_120: jit_target
-    COMPUTE_121: jit_target
+    COMPUTE_30: jit_target; COMPUTE_32: jit_target; COMPUTE_35: jit_target; COMPUTE_37: jit_target; COMPUTE_50: jit_target; COMPUTE_52: jit_target
+    COMPUTE_53: jit_target; COMPUTE_60: jit_target; COMPUTE_61: jit_target; COMPUTE_62: jit_target; COMPUTE_70: jit_target; COMPUTE_72: jit_target
+    COMPUTE_75: jit_target; COMPUTE_80: jit_target; COMPUTE_86: jit_target; COMPUTE_87: jit_target; COMPUTE_89: jit_target; COMPUTE_90: jit_target
+    COMPUTE_90A: jit_target; COMPUTE_100: jit_target; COMPUTE_103: jit_target; COMPUTE_110: jit_target; COMPUTE_120: jit_target; COMPUTE_121: jit_target
 
 class jit_fallback(pycuda._enum.DriverEnum):
-    PREFER_PTX: jit_fallback
-    PREFER_BINARY: jit_fallback
+    PREFER_PTX: jit_fallback; PREFER_BINARY: jit_fallback
 
 class jit_input_type(pycuda._enum.DriverEnum):
-    CUBIN: jit_input_type
-    PTX: jit_input_type
-    FATBINARY: jit_input_type
-    OBJECT: jit_input_type
-    LIBRARY: jit_input_type
-    LTOIR: jit_input_type
+    CUBIN: jit_input_type; PTX: jit_input_type; FATBINARY: jit_input_type; OBJECT: jit_input_type; LIBRARY: jit_input_type; LTOIR: jit_input_type
 
 class mem_access(pycuda._enum.DriverEnum):
-    NONE: mem_access
-    READ: mem_access
-    READ_WRITE: mem_access
+    NONE: mem_access; READ: mem_access; READ_WRITE: mem_access
 
 class graphics_register_flags(pycuda._enum.DriverEnum):
-    NONE: graphics_register_flags
-    READ_ONLY: graphics_register_flags
-    WRITE_DISCARD: graphics_register_flags
-    SURFACE_LDST: graphics_register_flags
+    NONE: graphics_register_flags; READ_ONLY: graphics_register_flags; WRITE_DISCARD: graphics_register_flags; SURFACE_LDST: graphics_register_flags
     TEXTURE_GATHER: graphics_register_flags
 
 class capture_mode(pycuda._enum.DriverEnum):
-    GLOBAL: capture_mode
-    THREAD_LOCAL: capture_mode
-    RELAXED: capture_mode
+    GLOBAL: capture_mode; THREAD_LOCAL: capture_mode; RELAXED: capture_mode
 
 class mem_advice(pycuda._enum.DriverEnum):
-    SET_READ_MOSTLY: mem_advice
-    UNSET_READ_MOSTLY: mem_advice
-    SET_PREFERRED_LOCATION: mem_advice
-    UNSET_PREFERRED_LOCATION: mem_advice
-    SET_ACCESSED_BY: mem_advice
-    UNSET_ACCESSED_BY: mem_advice
+    SET_READ_MOSTLY: mem_advice; UNSET_READ_MOSTLY: mem_advice; SET_PREFERRED_LOCATION: mem_advice; UNSET_PREFERRED_LOCATION: mem_advice
+    SET_ACCESSED_BY: mem_advice; UNSET_ACCESSED_BY: mem_advice
 
 class direction_vector_set(pycuda._enum.DriverEnum):
-    VECTOR_32: direction_vector_set
-    SCRAMBLED_VECTOR_32: direction_vector_set
-    VECTOR_64: direction_vector_set
-    SCRAMBLED_VECTOR_64: direction_vector_set
+    VECTOR_32: direction_vector_set; SCRAMBLED_VECTOR_32: direction_vector_set; VECTOR_64: direction_vector_set; SCRAMBLED_VECTOR_64: direction_vector_set
 
 class graphics_map_flags(pycuda._enum.DriverEnum):
-    NONE: graphics_map_flags
-    READ_ONLY: graphics_map_flags
-    WRITE_DISCARD: graphics_map_flags
+    NONE: graphics_map_flags; READ_ONLY: graphics_map_flags; WRITE_DISCARD: graphics_map_flags
 
 class host_alloc_flags:
     PORTABLE: int
@@ -414,9 +202,7 @@ def init(flags: int = 0) -> None: ...
 def get_version() -> tuple[int, int, int]: ...
 def get_driver_version() -> int: ...
 def get_driver_path() -> str: ...
-def initialize_profiler(
-    config_file: str, output_file: str, output_mode: int
-) -> None: ...
+def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None: ...
 def start_profiler() -> None: ...
 def stop_profiler() -> None: ...
 
@@ -566,9 +352,7 @@ class IPCMemoryHandle:
     def __index__(self) -> int: ...
 
 def mem_alloc(bytes: int) -> DeviceAllocation: ...
-def mem_alloc_pitch(
-    width: int, height: int, access_size: int
-) -> tuple[DeviceAllocation, int]: ...
+def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]: ...
 def mem_get_address_range(devptr: object) -> tuple[int, int]: ...
 def mem_get_ipc_handle(devptr: object) -> bytearray: ...
 
@@ -645,124 +429,44 @@ class DeviceMemoryPool:
 def bitlog2(n: int) -> int: ...
 def memcpy_htod(dest: object, src: object) -> None: ...
 def memcpy_dtoh(dest: object, src: object) -> None: ...
-def memcpy_htod_async(
-    dest: object, src: object, stream: object | None = None
-) -> None: ...
-def memcpy_dtoh_async(
-    dest: object, src: object, stream: object | None = None
-) -> None: ...
+def memcpy_htod_async(dest: object, src: object, stream: object | None = None) -> None: ...
+def memcpy_dtoh_async(dest: object, src: object, stream: object | None = None) -> None: ...
 def memcpy_dtod(dest: object, src: object, size: int) -> None: ...
-def memcpy_dtod_async(
-    dest: object, src: object, size: int, stream: object | None = None
-) -> None: ...
-def memcpy_peer(
-    dest: object,
-    src: object,
-    size: int,
-    dest_context: object | None = None,
-    src_context: object | None = None,
-) -> None: ...
+def memcpy_dtod_async(dest: object, src: object, size: int, stream: object | None = None) -> None: ...
+def memcpy_peer(dest: object, src: object, size: int, dest_context: object | None = None, src_context: object | None = None) -> None: ...
 def memcpy_peer_async(
-    dest: object,
-    src: object,
-    size: int,
-    dest_context: object | None = None,
-    src_context: object | None = None,
-    stream: object | None = None,
+    dest: object, src: object, size: int, dest_context: object | None = None, src_context: object | None = None, stream: object | None = None
 ) -> None: ...
 def memset_d8(dest: object, data: int, size: int) -> None: ...
-def memset_d8_async(
-    dest: object, data: int, size: int, stream: object | None = None
-) -> None: ...
+def memset_d8_async(dest: object, data: int, size: int, stream: object | None = None) -> None: ...
 def memset_d16(dest: object, data: int, size: int) -> None: ...
-def memset_d16_async(
-    dest: object, data: int, size: int, stream: object | None = None
-) -> None: ...
+def memset_d16_async(dest: object, data: int, size: int, stream: object | None = None) -> None: ...
 def memset_d32(dest: object, data: int, size: int) -> None: ...
-def memset_d32_async(
-    dest: object, data: int, size: int, stream: object | None = None
-) -> None: ...
-def memset_d2d8(
-    dest: object, pitch: int, data: int, width: int, height: int
-) -> None: ...
-def memset_d2d8_async(
-    dest: object,
-    pitch: int,
-    data: int,
-    width: int,
-    height: int,
-    stream: object | None = None,
-) -> None: ...
-def memset_d2d16(
-    dest: object, pitch: int, data: int, width: int, height: int
-) -> None: ...
-def memset_d2d16_async(
-    dest: object,
-    pitch: int,
-    data: int,
-    width: int,
-    height: int,
-    stream: object | None = None,
-) -> None: ...
-def memset_d2d32(
-    dest: object, pitch: int, data: int, width: int, height: int
-) -> None: ...
-def memset_d2d32_async(
-    dest: object,
-    pitch: int,
-    data: int,
-    width: int,
-    height: int,
-    stream: object | None = None,
-) -> None: ...
+def memset_d32_async(dest: object, data: int, size: int, stream: object | None = None) -> None: ...
+def memset_d2d8(dest: object, pitch: int, data: int, width: int, height: int) -> None: ...
+def memset_d2d8_async(dest: object, pitch: int, data: int, width: int, height: int, stream: object | None = None) -> None: ...
+def memset_d2d16(dest: object, pitch: int, data: int, width: int, height: int) -> None: ...
+def memset_d2d16_async(dest: object, pitch: int, data: int, width: int, height: int, stream: object | None = None) -> None: ...
+def memset_d2d32(dest: object, pitch: int, data: int, width: int, height: int) -> None: ...
+def memset_d2d32_async(dest: object, pitch: int, data: int, width: int, height: int, stream: object | None = None) -> None: ...
 
 class ArrayDescriptor:
     def __init__(self) -> None: ...
     def __repr__(self) -> str: ...
-    @property
-    def width(self) -> int: ...
-    @width.setter
-    def width(self, arg: int, /) -> None: ...
-    @property
-    def height(self) -> int: ...
-    @height.setter
-    def height(self, arg: int, /) -> None: ...
-    @property
-    def format(self) -> object: ...
-    @format.setter
-    def format(self, arg: int, /) -> None: ...
-    @property
-    def num_channels(self) -> int: ...
-    @num_channels.setter
-    def num_channels(self, arg: int, /) -> None: ...
+    width: int
+    height: int
+    format: object
+    num_channels: int
 
 class ArrayDescriptor3D:
     def __init__(self) -> None: ...
     def __repr__(self) -> str: ...
-    @property
-    def width(self) -> int: ...
-    @width.setter
-    def width(self, arg: int, /) -> None: ...
-    @property
-    def height(self) -> int: ...
-    @height.setter
-    def height(self, arg: int, /) -> None: ...
-    @property
-    def format(self) -> object: ...
-    @format.setter
-    def format(self, arg: int, /) -> None: ...
-    @property
-    def num_channels(self) -> int: ...
-    @num_channels.setter
-    def num_channels(self, arg: int, /) -> None: ...
-    @property
-    def depth(self) -> int: ...
-    @depth.setter
-    def depth(self, arg: int, /) -> None: ...
-    @property
-    def flags(self) -> int: ...
-    @flags.setter
-    def flags(self, arg: int, /) -> None: ...
+    width: int
+    height: int
+    format: object
+    num_channels: int
+    depth: int
+    flags: int
 
 class Array:
     def __init__(self, descr: object) -> None: ...
@@ -789,9 +493,7 @@ class MipmappedArray:
 
 def memcpy_dtoa(ary: object, index: int, src: object, len: int) -> None: ...
 def memcpy_atod(dest: object, ary: object, index: int, len: int) -> None: ...
-def memcpy_atoa(
-    dest: object, dest_index: int, src: object, src_index: int, len: int
-) -> None: ...
+def memcpy_atoa(dest: object, dest_index: int, src: object, src_index: int, len: int) -> None: ...
 def memcpy_htoa(ary: object, index: int, src: object) -> None: ...
 def py_memcpy_htoa(ary: object, index: int, src: object) -> None: ...
 def memcpy_atoh(dest: object, ary: object, index: int) -> None: ...
@@ -799,54 +501,18 @@ def py_memcpy_atoh(dest: object, ary: object, index: int) -> None: ...
 
 class Memcpy2D:
     def __init__(self) -> None: ...
-    @property
-    def src_x_in_bytes(self) -> int: ...
-    @src_x_in_bytes.setter
-    def src_x_in_bytes(self, arg: int, /) -> None: ...
-    @property
-    def src_y(self) -> int: ...
-    @src_y.setter
-    def src_y(self, arg: int, /) -> None: ...
-    @property
-    def src_memory_type(self) -> object: ...
-    @src_memory_type.setter
-    def src_memory_type(self, arg: int, /) -> None: ...
-    @property
-    def src_device(self) -> int: ...
-    @src_device.setter
-    def src_device(self, arg: int, /) -> None: ...
-    @property
-    def src_pitch(self) -> int: ...
-    @src_pitch.setter
-    def src_pitch(self, arg: int, /) -> None: ...
-    @property
-    def dst_x_in_bytes(self) -> int: ...
-    @dst_x_in_bytes.setter
-    def dst_x_in_bytes(self, arg: int, /) -> None: ...
-    @property
-    def dst_y(self) -> int: ...
-    @dst_y.setter
-    def dst_y(self, arg: int, /) -> None: ...
-    @property
-    def dst_memory_type(self) -> object: ...
-    @dst_memory_type.setter
-    def dst_memory_type(self, arg: int, /) -> None: ...
-    @property
-    def dst_device(self) -> int: ...
-    @dst_device.setter
-    def dst_device(self, arg: int, /) -> None: ...
-    @property
-    def dst_pitch(self) -> int: ...
-    @dst_pitch.setter
-    def dst_pitch(self, arg: int, /) -> None: ...
-    @property
-    def width_in_bytes(self) -> int: ...
-    @width_in_bytes.setter
-    def width_in_bytes(self, arg: int, /) -> None: ...
-    @property
-    def height(self) -> int: ...
-    @height.setter
-    def height(self, arg: int, /) -> None: ...
+    src_x_in_bytes: int
+    src_y: int
+    src_memory_type: object
+    src_device: int
+    src_pitch: int
+    dst_x_in_bytes: int
+    dst_y: int
+    dst_memory_type: object
+    dst_device: int
+    dst_pitch: int
+    width_in_bytes: int
+    height: int
     def set_src_host(self, buf: object) -> None: ...
     def set_src_array(self, array: object) -> None: ...
     def set_src_device(self, devptr: object) -> None: ...
@@ -855,88 +521,29 @@ class Memcpy2D:
     def set_dst_array(self, array: object) -> None: ...
     def set_dst_device(self, devptr: object) -> None: ...
     def set_dst_unified(self, buf: object) -> None: ...
-    def __call__(
-        self, aligned: object = False, stream: object | None = None
-    ) -> None: ...
+    def __call__(self, aligned: object = False, stream: object | None = None) -> None: ...
 
 class Memcpy3D:
     def __init__(self) -> None: ...
-    @property
-    def src_x_in_bytes(self) -> int: ...
-    @src_x_in_bytes.setter
-    def src_x_in_bytes(self, arg: int, /) -> None: ...
-    @property
-    def src_y(self) -> int: ...
-    @src_y.setter
-    def src_y(self, arg: int, /) -> None: ...
-    @property
-    def src_memory_type(self) -> object: ...
-    @src_memory_type.setter
-    def src_memory_type(self, arg: int, /) -> None: ...
-    @property
-    def src_device(self) -> int: ...
-    @src_device.setter
-    def src_device(self, arg: int, /) -> None: ...
-    @property
-    def src_pitch(self) -> int: ...
-    @src_pitch.setter
-    def src_pitch(self, arg: int, /) -> None: ...
-    @property
-    def dst_x_in_bytes(self) -> int: ...
-    @dst_x_in_bytes.setter
-    def dst_x_in_bytes(self, arg: int, /) -> None: ...
-    @property
-    def dst_y(self) -> int: ...
-    @dst_y.setter
-    def dst_y(self, arg: int, /) -> None: ...
-    @property
-    def dst_memory_type(self) -> object: ...
-    @dst_memory_type.setter
-    def dst_memory_type(self, arg: int, /) -> None: ...
-    @property
-    def dst_device(self) -> int: ...
-    @dst_device.setter
-    def dst_device(self, arg: int, /) -> None: ...
-    @property
-    def dst_pitch(self) -> int: ...
-    @dst_pitch.setter
-    def dst_pitch(self, arg: int, /) -> None: ...
-    @property
-    def width_in_bytes(self) -> int: ...
-    @width_in_bytes.setter
-    def width_in_bytes(self, arg: int, /) -> None: ...
-    @property
-    def height(self) -> int: ...
-    @height.setter
-    def height(self, arg: int, /) -> None: ...
-    @property
-    def src_z(self) -> int: ...
-    @src_z.setter
-    def src_z(self, arg: int, /) -> None: ...
-    @property
-    def src_lod(self) -> int: ...
-    @src_lod.setter
-    def src_lod(self, arg: int, /) -> None: ...
-    @property
-    def src_height(self) -> int: ...
-    @src_height.setter
-    def src_height(self, arg: int, /) -> None: ...
-    @property
-    def dst_z(self) -> int: ...
-    @dst_z.setter
-    def dst_z(self, arg: int, /) -> None: ...
-    @property
-    def dst_lod(self) -> int: ...
-    @dst_lod.setter
-    def dst_lod(self, arg: int, /) -> None: ...
-    @property
-    def dst_height(self) -> int: ...
-    @dst_height.setter
-    def dst_height(self, arg: int, /) -> None: ...
-    @property
-    def depth(self) -> int: ...
-    @depth.setter
-    def depth(self, arg: int, /) -> None: ...
+    src_x_in_bytes: int
+    src_y: int
+    src_memory_type: object
+    src_device: int
+    src_pitch: int
+    dst_x_in_bytes: int
+    dst_y: int
+    dst_memory_type: object
+    dst_device: int
+    dst_pitch: int
+    width_in_bytes: int
+    height: int
+    src_z: int
+    src_lod: int
+    src_height: int
+    dst_z: int
+    dst_lod: int
+    dst_height: int
+    depth: int
     def set_src_host(self, buf: object) -> None: ...
     def set_src_array(self, array: object) -> None: ...
     def set_src_device(self, devptr: object) -> None: ...
@@ -949,82 +556,25 @@ class Memcpy3D:
 
 class Memcpy3DPeer:
     def __init__(self) -> None: ...
-    @property
-    def src_x_in_bytes(self) -> int: ...
-    @src_x_in_bytes.setter
-    def src_x_in_bytes(self, arg: int, /) -> None: ...
-    @property
-    def src_y(self) -> int: ...
-    @src_y.setter
-    def src_y(self, arg: int, /) -> None: ...
-    @property
-    def src_memory_type(self) -> object: ...
-    @src_memory_type.setter
-    def src_memory_type(self, arg: int, /) -> None: ...
-    @property
-    def src_device(self) -> int: ...
-    @src_device.setter
-    def src_device(self, arg: int, /) -> None: ...
-    @property
-    def src_pitch(self) -> int: ...
-    @src_pitch.setter
-    def src_pitch(self, arg: int, /) -> None: ...
-    @property
-    def dst_x_in_bytes(self) -> int: ...
-    @dst_x_in_bytes.setter
-    def dst_x_in_bytes(self, arg: int, /) -> None: ...
-    @property
-    def dst_y(self) -> int: ...
-    @dst_y.setter
-    def dst_y(self, arg: int, /) -> None: ...
-    @property
-    def dst_memory_type(self) -> object: ...
-    @dst_memory_type.setter
-    def dst_memory_type(self, arg: int, /) -> None: ...
-    @property
-    def dst_device(self) -> int: ...
-    @dst_device.setter
-    def dst_device(self, arg: int, /) -> None: ...
-    @property
-    def dst_pitch(self) -> int: ...
-    @dst_pitch.setter
-    def dst_pitch(self, arg: int, /) -> None: ...
-    @property
-    def width_in_bytes(self) -> int: ...
-    @width_in_bytes.setter
-    def width_in_bytes(self, arg: int, /) -> None: ...
-    @property
-    def height(self) -> int: ...
-    @height.setter
-    def height(self, arg: int, /) -> None: ...
-    @property
-    def src_z(self) -> int: ...
-    @src_z.setter
-    def src_z(self, arg: int, /) -> None: ...
-    @property
-    def src_lod(self) -> int: ...
-    @src_lod.setter
-    def src_lod(self, arg: int, /) -> None: ...
-    @property
-    def src_height(self) -> int: ...
-    @src_height.setter
-    def src_height(self, arg: int, /) -> None: ...
-    @property
-    def dst_z(self) -> int: ...
-    @dst_z.setter
-    def dst_z(self, arg: int, /) -> None: ...
-    @property
-    def dst_lod(self) -> int: ...
-    @dst_lod.setter
-    def dst_lod(self, arg: int, /) -> None: ...
-    @property
-    def dst_height(self) -> int: ...
-    @dst_height.setter
-    def dst_height(self, arg: int, /) -> None: ...
-    @property
-    def depth(self) -> int: ...
-    @depth.setter
-    def depth(self, arg: int, /) -> None: ...
+    src_x_in_bytes: int
+    src_y: int
+    src_memory_type: object
+    src_device: int
+    src_pitch: int
+    dst_x_in_bytes: int
+    dst_y: int
+    dst_memory_type: object
+    dst_device: int
+    dst_pitch: int
+    width_in_bytes: int
+    height: int
+    src_z: int
+    src_lod: int
+    src_height: int
+    dst_z: int
+    dst_lod: int
+    dst_height: int
+    depth: int
     def set_src_host(self, buf: object) -> None: ...
     def set_src_array(self, array: object) -> None: ...
     def set_src_device(self, devptr: object) -> None: ...
@@ -1049,11 +599,7 @@ class Module:
     def __exit__(self, *args) -> None: ...
 
 def module_from_file(filename: object) -> Module: ...
-def module_from_buffer(
-    buffer: object,
-    options: Sequence[tuple[int, int]] = (),
-    message_handler: object | None = None,
-) -> Module: ...
+def module_from_buffer(buffer: object, options: Sequence[tuple[int, int]] = (), message_handler: object | None = None) -> Module: ...
 
 class Function:
     def __repr__(self, /): ...
@@ -1072,13 +618,7 @@ class Function:
         programmatic: bool = False,
     ) -> float | None: ...
     def prepare(self, arg_types: object, texrefs: list = []) -> Function: ...
-    def prepared_call(
-        self,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
-        *args: object,
-        shared_size: int = 0,
-    ) -> None: ...
+    def prepared_call(self, grid: tuple[int, ...], block: tuple[int, ...], *args: object, shared_size: int = 0) -> None: ...
     def prepared_async_call(
         self,
         grid: tuple[int, ...],
@@ -1087,13 +627,7 @@ class Function:
         *args: object,
         shared_size: int = 0,
     ) -> None: ...
-    def prepared_timed_call(
-        self,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
-        *args: object,
-        shared_size: int = 0,
-    ) -> Callable[[], float]: ...
+    def prepared_timed_call(self, grid: tuple[int, ...], block: tuple[int, ...], *args: object, shared_size: int = 0) -> Callable[[], float]: ...
     def bind(
         self,
         *args: object,
@@ -1107,9 +641,7 @@ class Function:
     def set_cache_config(self, cache_config: int, /) -> None: ...
     def set_shared_config(self, shared_config: int, /) -> None: ...
     def max_active_blocks(self, threads: int, shared: int = 0) -> int: ...
-    def suggest_block_size(
-        self, shared: int = 0, most_threads: int = 0
-    ) -> tuple[int, int]: ...
+    def suggest_block_size(self, shared: int = 0, most_threads: int = 0) -> tuple[int, int]: ...
     param_set_texref: types.MethodDescriptorType = ...
     set_block_shape: types.MethodDescriptorType = ...
     set_shared_size: types.MethodDescriptorType = ...
@@ -1167,12 +699,8 @@ class BoundLaunch:
     stream: Stream | None
 
 class JitLinker:
-    def __init__(
-        self, options: Sequence[str] = [], message_handler: object | None = None
-    ) -> None: ...
-    def add_data(
-        self, data: object, input_type: int, name: str = "unknown"
-    ) -> None: ...
+    def __init__(self, options: Sequence[str] = [], message_handler: object | None = None) -> None: ...
+    def add_data(self, data: object, input_type: int, name: str = "unknown") -> None: ...
     def add_file(self, filename: str, input_type: int) -> None: ...
     def link(self) -> bytes: ...
     def link_module(self) -> Module: ...
@@ -1180,15 +708,8 @@ class JitLinker:
 def nvjitlink_version() -> str: ...
 
 class Linker:
-    def __init__(
-        self,
-        message_handler: object | None = None,
-        options: object | None = None,
-        log_verbose: bool | None = False,
-    ) -> None: ...
-    def add_data(
-        self, data: object, input_type: int, name: str = "unknown"
-    ) -> None: ...
+    def __init__(self, message_handler: object | None = None, options: object | None = None, log_verbose: bool | None = False) -> None: ...
+    def add_data(self, data: object, input_type: int, name: str = "unknown") -> None: ...
     def add_file(self, filename: str, input_type: int) -> None: ...
     def link_module(self) -> Module: ...
 
@@ -1200,24 +721,9 @@ class Graph:
     def clone(self) -> Graph: ...
     def __len__(self) -> int: ...
     def add_empty(self, dependencies: Sequence[GraphNode] = []) -> GraphNode: ...
-    def add_kernel(
-        self, launch: object, dependencies: Sequence[GraphNode] = []
-    ) -> GraphNode: ...
-    def add_copy(
-        self,
-        dest: object,
-        src: object,
-        size: int,
-        dependencies: Sequence[GraphNode] = [],
-    ) -> GraphNode: ...
-    def add_fill(
-        self,
-        dest: object,
-        value: int,
-        count: int,
-        element_size: int = 1,
-        dependencies: Sequence[GraphNode] = [],
-    ) -> GraphNode: ...
+    def add_kernel(self, launch: object, dependencies: Sequence[GraphNode] = []) -> GraphNode: ...
+    def add_copy(self, dest: object, src: object, size: int, dependencies: Sequence[GraphNode] = []) -> GraphNode: ...
+    def add_fill(self, dest: object, value: int, count: int, element_size: int = 1, dependencies: Sequence[GraphNode] = []) -> GraphNode: ...
     def write_dot(self, path: str) -> None: ...
     def close(self) -> None: ...
     def __repr__(self) -> str: ...
@@ -1240,20 +746,13 @@ def end_capture(stream: Stream) -> Graph: ...
 def is_capturing(stream: Stream) -> bool: ...
 def mem_alloc_async(bytes: int, stream: object | None = None) -> DeviceAllocation: ...
 def mem_free_async(memory: object, stream: object | None = None) -> None: ...
-def mem_prefetch(
-    devptr: object, bytes: int, device: object | None, stream: object | None = None
-) -> None: ...
-def mem_advise(
-    devptr: object, bytes: int, advice: int, device: object | None = None
-) -> None: ...
+def mem_prefetch(devptr: object, bytes: int, device: object | None, stream: object | None = None) -> None: ...
+def mem_advise(devptr: object, bytes: int, advice: int, device: object | None = None) -> None: ...
 
 class DriverMemoryPool:
     def __init__(self, device: Device) -> None: ...
     def __repr__(self) -> str: ...
-    @property
-    def release_threshold(self) -> int: ...
-    @release_threshold.setter
-    def release_threshold(self, arg: int, /) -> None: ...
+    release_threshold: int
     @property
     def reserved_bytes(self) -> int: ...
     @property
@@ -1265,9 +764,7 @@ class DriverMemoryPool:
 def launch_host_func(func: object, stream: object | None = None) -> None: ...
 
 class PhysicalMemory:
-    def __init__(
-        self, size: int, device: Device, shareable: bool | None = False
-    ) -> None: ...
+    def __init__(self, size: int, device: Device, shareable: bool | None = False) -> None: ...
     @staticmethod
     def import_fd(fd: int, size: int) -> PhysicalMemory: ...
     def export_fd(self) -> int: ...
@@ -1282,17 +779,13 @@ class PhysicalMemory:
     def __enter__(self) -> PhysicalMemory: ...
     def __exit__(self, *args) -> None: ...
 
-def mem_get_allocation_granularity(
-    device: Device, recommended: bool | None = False
-) -> int: ...
+def mem_get_allocation_granularity(device: Device, recommended: bool | None = False) -> int: ...
 
 class VirtualMemory:
     def __init__(self, size: int, alignment: int = 0, address: int = 0) -> None: ...
     def map(self, memory: PhysicalMemory, offset: int = 0) -> None: ...
     def unmap(self, offset: int = 0) -> None: ...
-    def set_access(
-        self, device: Device, access: int = 3, offset: int | None = None
-    ) -> None: ...
+    def set_access(self, device: Device, access: int = 3, offset: int | None = None) -> None: ...
     def get_access(self, device: Device, offset: int = 0) -> mem_access: ...
     def close(self) -> None: ...
     @property
@@ -1306,9 +799,7 @@ class VirtualMemory:
 class SmResource:
     @property
     def count(self) -> int: ...
-    def split(
-        self, least: int, groups: int = 0
-    ) -> tuple[list[SmResource], SmResource]: ...
+    def split(self, least: int, groups: int = 0) -> tuple[list[SmResource], SmResource]: ...
     def __repr__(self) -> str: ...
 
 def get_sm_resource(owner: object) -> SmResource: ...
@@ -1346,9 +837,7 @@ def have_gl_ext() -> bool: ...
 class TextureReference:
     def __init__(self) -> None: ...
     def set_array(self, array: object) -> None: ...
-    def set_address(
-        self, devptr: object, bytes: int, allow_offset: bool | None = False
-    ) -> int: ...
+    def set_address(self, devptr: object, bytes: int, allow_offset: bool | None = False) -> int: ...
     def set_address_2d(self, devptr: object, descr: object, pitch: int) -> None: ...
     def set_format(self, format: int, num_components: int) -> None: ...
     def set_address_mode(self, dim: int, am: int) -> None: ...
@@ -1445,13 +934,7 @@ class ElementwiseKernel:
         options: Sequence[str],
         keep: bool | None,
     ) -> None: ...
-    def __call__(
-        self,
-        *args: object,
-        range: slice | None = None,
-        slice: slice | None = None,
-        stream: Stream | None = None,
-    ) -> None: ...
+    def __call__(self, *args: object, range: slice | None = None, slice: slice | None = None, stream: Stream | None = None) -> None: ...
     def source(self) -> str: ...
 
 class ArrayBase:
@@ -1545,27 +1028,12 @@ class ReductionKernel:
         options: Sequence[str],
         keep: bool | None,
     ) -> None: ...
-    def __call__(
-        self,
-        *args: object,
-        stream: Stream | None = None,
-        out: object = None,
-        allocator: object = None,
-        kernel_wrapper: None = None,
-    ) -> ArrayBase: ...
+    def __call__(self, *args: object, stream: Stream | None = None, out: object = None, allocator: object = None, kernel_wrapper: None = None) -> ArrayBase: ...
     def source(self) -> str: ...
 
 class ScanKernel:
     def __init__(
-        self,
-        type: str,
-        size: int,
-        scan_expr: str,
-        neutral: str,
-        exclusive: bool | None,
-        name: str,
-        preamble: str,
-        options: Sequence[str],
+        self, type: str, size: int, scan_expr: str, neutral: str, exclusive: bool | None, name: str, preamble: str, options: Sequence[str]
     ) -> None: ...
     def source(self) -> str: ...
 

@@ -93,6 +93,14 @@ def functions_of_stub():
         elif isinstance(node, ast.ClassDef):
             owner = getattr(_driver, node.name, None)
             for method in node.body if owner is not None else ():
+                if isinstance(method, ast.AnnAssign):  # an attribute
+                    name = method.target.id
+                    if getattr(getattr(owner, name, None), "fset", None) is not None:
+                        kind = ast.unparse(method.annotation)
+                        yield Function(
+                            f"_driver.{node.name}.{name} =", setter(name), [("value", kind, False)], node.name
+                        )  # fmt: skip
+                    continue
                 if not isinstance(method, ast.FunctionDef):
                     continue
                 decorators = {ast.unparse(one) for one in method.decorator_list}

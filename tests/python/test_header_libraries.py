@@ -116,7 +116,7 @@ IN_PROCESS = {
         "#include <Eigen/Dense>",
         "Eigen::Vector2d x = Eigen::Map<Eigen::Matrix2d>(o).inverse() * Eigen::Vector2d(2, 2);"
         "Eigen::Quaterniond q(0, 0, 0, 1); o[0] = x.norm() + (q * Eigen::Vector3d(1, 0, 0)).x();",
-        0.0,
+        2**0.5 - 1,
     ),
     "Random123": (
         "#include <Random123/philox.h>",

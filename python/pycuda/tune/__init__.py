@@ -193,7 +193,11 @@ class _Request:
 
 
 def _no_variant(variants: Sequence[Variant]) -> str:
-    lines = [f"none of {len(variants)} variants can be used"]
+    lines = [
+        f"none of {len(variants)} variants can be used"
+        if len(variants) > 1
+        else "the only variant cannot be used"
+    ]
     for variant in variants[:5]:
         lines.append(f"  {variant.configuration}: {variant.status}, {variant.note}")
     if len(variants) > 5:

@@ -124,8 +124,9 @@ class Tuned:
     def summary(self) -> str:
         """The result in one or two sentences."""
         timed = [v for v in self.variants if v.status == "ok"]
-        text = f"best of {self.choices} variants: {self.best}, {readable_time(self.seconds)}"
-        text += f"; {len(timed)} were timed"
+        variants = "1 variant" if self.choices == 1 else f"{self.choices} variants"
+        text = f"best of {variants}: {self.best}, {readable_time(self.seconds)}"
+        text += f"; {len(timed)} {'was' if len(timed) == 1 else 'were'} timed"
         if counted := sum(v.status == "counted" for v in self.variants):
             text += f", {counted} counted"
         if self.is_from_cache:

@@ -79,8 +79,7 @@ PythonAllocatorScope::allocate(const std::shared_ptr<ArrayContext> &context, std
     } restore{mine};
     nb::object owner = allocator_(bytes);
     const CUdeviceptr address = device_address(owner, "the result of the allocator");
-    if (unsigned type = 0; driver().cuPointerGetAttribute.status(
-                               &type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS)
+    if (!device_of(address))
         throw_value_error("the allocator returned " + nb::cast<std::string>(nb::repr(owner)) +
                           ", which is not memory that the device can access");
     return ArrayMemory::borrow(context, address, bytes, keep_alive(std::move(owner)));

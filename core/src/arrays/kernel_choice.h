@@ -35,7 +35,7 @@ struct SortTile {
 struct KernelChoice {
     KernelForm form = KernelForm::Chosen;
     SortMethod sort = SortMethod::Chosen;
-    SortTile tile;
+    SortTile tile = {};
     bool own_product = false; ///< products of matrices without cuBLAS
 };
 

@@ -15,6 +15,26 @@ std::string text_of_mask(const char *before, std::uint32_t mask) {
     return before + std::string(text);
 }
 
+/// Whether each lane in `mask` is one of its members, all of which are present and name the same
+/// members, and names the lane that it reads: the usual case.
+bool is_right(std::uint32_t mask, std::uint32_t all, std::uint32_t present,
+              const std::uint32_t *members, const std::uint32_t *sources) {
+    for (std::uint32_t left = mask; left != 0;) {
+        const std::uint32_t named = members[std::countr_zero(left)];
+        const std::uint32_t group = named & mask;
+        if ((group & left & (~left + 1)) == 0 || (named & all & ~present) != 0)
+            return false;
+        for (std::uint32_t others = group; others != 0; others &= others - 1) {
+            const auto other = static_cast<std::uint32_t>(std::countr_zero(others));
+            if (members[other] != named ||
+                (sources && (named >> (sources[other] % rt::kWarpSize) & 1) == 0))
+                return false;
+        }
+        left &= ~group;
+    }
+    return true;
+}
+
 } // namespace
 
 void BlockChecks::meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
@@ -39,6 +59,8 @@ void BlockChecks::check_warp_sync(rt::WatchSite &site, std::uint32_t mask,
                                   const std::uint32_t *members, const std::uint32_t *sources) {
     const std::uint32_t number = number_of(site), all = lanes_of_warp();
     const std::uint32_t present = site.strong ? mask : live_;
+    if (!stranded_ && is_right(mask, all, present, members, sources))
+        return;
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const std::uint32_t named = members[lane] & all;

@@ -19,6 +19,8 @@ using rt::WatchSpace;
 
 namespace {
 
+constexpr std::uint64_t kAllLanes = 0xffffffff;
+
 bool is_checked(const WarpEmitter &w) { return w.kernel.plan.request.watch != 0; }
 /// Whether the kernel reports all of its accesses.
 bool tells_all(const WarpEmitter &w) { return w.kernel.plan.request.watch & rt::kWatchOrder; }
@@ -194,6 +196,7 @@ void watch_fence(WarpEmitter &w, const ir::Instruction &i) {
           w.mask_bits()});
 }
 
+// Usually an exchange is of all lanes of the warp, and all of them are here: nothing to report.
 void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
     if (!tells_all(w) || ir::takes_active_lanes(i))
         return;
@@ -202,20 +205,34 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
         named ? w.full(named)
               : llvm::Constant::getAllOnesValue(with_lanes(w.b.getInt32Ty(), kLanes));
     rt::WatchSite site = warp::site_of(i, WatchKind::Meeting);
-    site.acquire = i.is(Opcode::WarpBarrier);             // this barrier orders memory
+    site.acquire = i.is(Opcode::WarpBarrier); // this barrier orders memory
+    if (!site.acquire && (w.kernel.plan.request.watch & rt::kWatchMeetings) == 0)
+        return;
     site.strong = !w.kernel.plan.masks.independent_lanes; // together, all arriving lanes are here
     llvm::Value *array = w.kernel.frame.call_slot(llvm::ArrayType::get(members->getType(), 2));
+    const bool all = !named || (named->constant && named->bits == kAllLanes);
+    llvm::BasicBlock *right = nullptr;
+    if (all && site.strong && !site.acquire && w.kernel.plan.function.kernel) {
+        llvm::BasicBlock *wrong = w.new_block("absent");
+        right = w.new_block("together");
+        w.branch_rarely(w.b.CreateICmpNE(w.mask_bits(), w.bits_of(w.active)), wrong, right);
+        w.b.SetInsertPoint(wrong);
+    }
     w.b.CreateStore(members, array);
     llvm::Value *sources = llvm::ConstantPointerNull::get(w.b.getPtrTy());
     // In a sum with shuffle_down, the last lanes usually read beyond their group, which is
-    // harmless.
-    if (i.is(Opcode::Shuffle) && i.attributes.shuffle == ir::ShuffleMode::Index) {
+    // harmless. Each lane is one of all lanes.
+    if (!all && i.is(Opcode::Shuffle) && i.attributes.shuffle == ir::ShuffleMode::Index) {
         sources = w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), array, 4 * kLanes);
         w.b.CreateStore(shuffle_source(w, i), sources);
     }
     call(w, "scu_watch_meeting",
          {w.kernel.frame.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), array,
           sources});
+    if (!right)
+        return;
+    w.b.CreateBr(right);
+    w.b.SetInsertPoint(right);
 }
 
 void watch_barrier(WarpEmitter &w, const ir::Instruction &i) {

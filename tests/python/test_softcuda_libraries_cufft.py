@@ -316,3 +316,22 @@ def test_plans_are_freed(fft):
     before = resident()
     make(10000)
     assert resident() - before < 256  # pages: 1 MB
+
+
+def test_properties_of_plans(fft):
+    plan, value = ctypes.c_int(), ctypes.c_longlong()
+    assert fft.cufftCreate(ctypes.byref(plan)) == 0
+    patient, threads = 1, 2
+    for number, initial, new in ((patient, 0, 1), (threads, 1, 8)):
+        get = fft.cufftGetPlanPropertyInt64
+        assert get(plan, number, ctypes.byref(value)) == 0 and value.value == initial
+        set_to = lambda x, n=number: fft.cufftSetPlanPropertyInt64(  # noqa: E731
+            plan, n, ctypes.c_longlong(x)
+        )
+        assert set_to(new) == 0 and set_to(-1) == 4  # CUFFT_INVALID_VALUE
+        assert get(plan, number, ctypes.byref(value)) == 0 and value.value == new
+        assert fft.cufftResetPlanProperty(plan, number) == 0
+        assert get(plan, number, ctypes.byref(value)) == 0 and value.value == initial
+    assert fft.cufftResetPlanProperty(plan, 3) == 16  # CUFFT_NOT_SUPPORTED
+    assert fft.cufftDestroy(plan) == 0
+    assert fft.cufftResetPlanProperty(plan, patient) == 1  # CUFFT_INVALID_PLAN

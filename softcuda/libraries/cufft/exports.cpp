@@ -246,6 +246,33 @@ SOFTLIB_FUNCTION(cufftXtExec, (int plan, void *input, void *output, int directio
                  direction == 1 ? Direction::Inverse : Direction::Forward);
 })
 
+namespace {
+/// The place of a plan's property, by its number in cufftProperty, and its default.
+std::pair<long long &, long long> property_of(Plan &plan, int property) {
+    switch (property) {
+    case 1:
+        return {plan.patient_jit, 0};
+    case 2:
+        return {plan.most_host_threads, 1};
+    default:
+        throw Failure(softlib::statuses.not_supported, "this property is not supported");
+    }
+}
+} // namespace
+SOFTLIB_FUNCTION(cufftSetPlanPropertyInt64, (int plan, int property, long long value), {
+    long long &place = property_of(*find_plan(plan), property).first;
+    require(property == 1 ? value == 0 || value == 1 : value >= 1, "the property's value");
+    place = value;
+})
+SOFTLIB_FUNCTION(cufftGetPlanPropertyInt64, (int plan, int property, long long *value), {
+    require(value != nullptr, "the value's address");
+    *value = property_of(*find_plan(plan), property).first;
+})
+SOFTLIB_FUNCTION(cufftResetPlanProperty, (int plan, int property), {
+    const auto [place, initial] = property_of(*find_plan(plan), property);
+    place = initial;
+})
+
 SOFTLIB_FUNCTION(cufftGetVersion, (int *version), {
     require(version != nullptr, "version");
     *version = softlib::version;

@@ -38,6 +38,9 @@ struct Description {
 class Plan {
   public:
     softlib::Session session;
+    /// Hints of cufftSetPlanPropertyInt64(), of which no result depends: whether to compile for
+    /// long, and the number of threads of the host that may make the plan.
+    long long patient_jit = 0, most_host_threads = 1;
 
     /// Gives the plan its description, once.
     void make(Description description);

@@ -44,7 +44,7 @@ PLACE = re.compile(r"%\(\w+\)[sdrif]|\$\{\w+\}|\$\w+\b|%[sd](?=\W)")
 # Failures first.
 VERDICTS = {
     "only nvcc": "refused here with nvcc, but accepted by nvcc",
-    "only with nvcc": "refused here without nvcc, but accepted by nvcc",
+    "only with nvcc": "refused here without nvcc, but compiled with nvcc",
     "only here": "accepted here without nvcc, but refused by nvcc",
     "neither": "refused by both",
     "both": "accepted by both",

@@ -13,7 +13,11 @@
 
 #include <pycuda/copy.h>
 
+#include <nanobind/stl/vector.h>
+
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace pycuda::python {
 namespace {
@@ -73,6 +77,21 @@ void memcpy_dtod_async(nb::handle dest, nb::handle src, std::size_t size, nb::ha
 
 void memcpy_dtod(nb::handle dest, nb::handle src, std::size_t size) {
     memcpy_dtod_async(dest, src, size, nb::none());
+}
+
+void memcpy_batch_async(const std::vector<nb::object> &dests, const std::vector<nb::object> &srcs,
+                        const std::vector<std::size_t> &sizes, nb::handle stream) {
+    if (dests.size() != srcs.size() || dests.size() != sizes.size())
+        throw_value_error("dests, srcs and sizes must have the same length, not " +
+                          std::to_string(dests.size()) + ", " + std::to_string(srcs.size()) +
+                          " and " + std::to_string(sizes.size()));
+    if (dests.empty())
+        return;
+    PythonWork work({dests.front(), srcs.front()}, stream);
+    std::vector<DeviceCopy> copies;
+    for (std::size_t i = 0; i < dests.size(); ++i)
+        copies.push_back({work.write(dests[i], "dests"), work.read(srcs[i], "srcs"), sizes[i]});
+    copy_batch_async(copies, work.stream());
 }
 
 /// None means the current context.
@@ -151,6 +170,16 @@ void bind_copy(nb::module_ &module) {
                "dest, src: device memory.\n"
                "size: bytes.\n"
                "stream: a Stream.");
+    module.def("memcpy_batch_async", memcpy_batch_async, nb::arg("dests"), nb::arg("srcs"),
+               nb::arg("sizes"), nb::arg("stream") = nb::none(),
+               "Copy many pieces of device memory, as work of a stream.\n\n"
+               "dests, srcs: sequences of device memory.\n"
+               "sizes: the bytes of each copy.\n"
+               "stream: a Stream; by default the thread's current stream.\n\n"
+               "The copies may run at the same time and in any order, so no copy may write what "
+               "another one uses. With CUDA 13 this is one\n"
+               "call of the driver, unless the stream is the default one or records a graph.\n\n"
+               "Raises ValueError if the sequences have different lengths.");
     module.def("memcpy_peer", memcpy_peer, nb::arg("dest"), nb::arg("src"), nb::arg("size"),
                nb::arg("dest_context") = nb::none(), nb::arg("src_context") = nb::none(),
                "Copy memory between two contexts, also of two devices.\n\n"

@@ -9,8 +9,13 @@
 #include <pycuda/graph.h>
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 namespace pycuda::python {
@@ -42,30 +47,96 @@ Node add_kernel(nb::handle self, nb::handle launch, const std::vector<Node> &dep
     return node;
 }
 
-Node add_copy(nb::handle self, nb::handle dest, nb::handle src, std::size_t size,
-              const std::vector<Node> &dependencies) {
+CUDA_MEMCPY3D copy_of(nb::handle dest, nb::handle src, std::size_t size) {
     CUDA_MEMCPY3D what{};
     what.srcMemoryType = what.dstMemoryType = CU_MEMORYTYPE_DEVICE;
     what.dstDevice = device_address(dest, "dest");
     what.srcDevice = device_address(src, "src");
     what.WidthInBytes = size;
     what.Height = what.Depth = 1;
-    Node node{nb::cast<Graph &>(self).add_copy(handles_of(dependencies), what)};
+    return what;
+}
+
+Node add_copy(nb::handle self, nb::handle dest, nb::handle src, std::size_t size,
+              const std::vector<Node> &dependencies) {
+    Node node{nb::cast<Graph &>(self).add_copy(handles_of(dependencies), copy_of(dest, src, size))};
     keep(self, nb::make_tuple(nb::borrow(dest), nb::borrow(src)));
     return node;
 }
 
-Node add_fill(nb::handle self, nb::handle dest, unsigned value, std::size_t count,
-              unsigned element_size, const std::vector<Node> &dependencies) {
+CUDA_MEMSET_NODE_PARAMS fill_of(nb::handle dest, unsigned value, std::size_t count,
+                                unsigned element_size) {
     CUDA_MEMSET_NODE_PARAMS what{};
     what.dst = device_address(dest, "dest");
     what.value = value;
     what.elementSize = element_size;
     what.width = count;
     what.height = 1;
-    Node node{nb::cast<Graph &>(self).add_fill(handles_of(dependencies), what)};
+    return what;
+}
+
+Node add_fill(nb::handle self, nb::handle dest, unsigned value, std::size_t count,
+              unsigned element_size, const std::vector<Node> &dependencies) {
+    Node node{nb::cast<Graph &>(self).add_fill(handles_of(dependencies),
+                                               fill_of(dest, value, count, element_size))};
     keep(self, dest);
     return node;
+}
+
+/// A conditional node with the graphs that it runs.
+struct ConditionalNode : Node {
+    CUgraphConditionalHandle condition;
+    nb::tuple bodies;
+};
+
+struct ConditionalKind {
+    const char *name;
+    CUgraphConditionalNodeType type;
+    unsigned fewest_bodies, most_bodies;
+};
+constexpr ConditionalKind conditional_kinds[] = {{"if", CU_GRAPH_COND_TYPE_IF, 1, 2},
+                                                 {"while", CU_GRAPH_COND_TYPE_WHILE, 1, 1},
+                                                 {"switch", CU_GRAPH_COND_TYPE_SWITCH, 1, ~0U}};
+
+ConditionalNode add_conditional(nb::handle self, std::string_view kind, unsigned bodies,
+                                unsigned value, const std::vector<Node> &dependencies) {
+    const auto *found = std::ranges::find(conditional_kinds, kind, &ConditionalKind::name);
+    if (found == std::end(conditional_kinds))
+        throw_value_error("kind must be \"if\", \"while\" or \"switch\", not \"" +
+                          std::string(kind) + "\"");
+    if (bodies < found->fewest_bodies || bodies > found->most_bodies)
+        throw_value_error("a conditional node of kind \"" + std::string(kind) + "\" cannot have " +
+                          std::to_string(bodies) + " bodies");
+    Graph::Conditional added = nb::cast<Graph &>(self).add_conditional(handles_of(dependencies),
+                                                                       found->type, bodies, value);
+    nb::list graphs;
+    for (Graph &body : added.bodies) {
+        nb::object graph = nb::cast(std::move(body));
+        keep(graph, self);
+        graphs.append(graph);
+    }
+    return {{added.node}, added.handle, nb::tuple(graphs)};
+}
+
+/// A launch keeps no reference to its arguments, so the executable graph keeps them.
+void update_kernel(nb::handle self, const Node &node, nb::handle launch) {
+    const BoundCall call = bound_call_of(launch);
+    nb::cast<ExecutableGraph &>(self).update_kernel(node.handle, *call.function, *call.config,
+                                                    call.arguments, call.size);
+    keep(self, launch);
+}
+
+void update_copy(nb::handle self, const Node &node, nb::handle dest, nb::handle src,
+                 std::size_t size) {
+    nb::cast<ExecutableGraph &>(self).update_copy(node.handle, copy_of(dest, src, size));
+    keep(self, nb::make_tuple(nb::borrow(dest), nb::borrow(src)));
+}
+
+void update_fill(nb::handle self, const Node &node, nb::handle dest, unsigned value,
+                 std::size_t count, unsigned element_size) {
+    nb::cast<ExecutableGraph &>(self).update_fill(node.handle,
+                                                  fill_of(dest, value, count, element_size));
+    keep(self, dest);
 }
 
 std::string represent(const Graph &graph) {
@@ -91,6 +162,19 @@ void bind_graph(nb::module_ &module) {
         "A node of a Graph: one kernel launch, copy or fill. add_kernel() and its like of "
         "Graph return nodes and take them as\n"
         "dependencies. A node is valid as long as its graph.");
+    nb::class_<ConditionalNode, Node>(
+        module, "ConditionalNode",
+        "A node of Graph.add_conditional(), which runs graphs of its own.\n"
+        "\n"
+        "A kernel changes the node's value by ``cudaGraphSetConditional(handle, value)``. Pass the "
+        "kernel\n"
+        "``np.uint64(node.condition)`` as its ``cudaGraphConditionalHandle``.")
+        .def_prop_ro(
+            "condition", [](const ConditionalNode &node) { return std::uint64_t{node.condition}; },
+            "The cudaGraphConditionalHandle, as an int.")
+        .def_ro("bodies", &ConditionalNode::bodies,
+                "The node's graphs, which are empty at first. Add their nodes before "
+                "Graph.instantiate().");
     const std::vector<Node> none;
 
     bind_with_block(
@@ -156,6 +240,19 @@ void bind_graph(nb::module_ &module) {
                  "count: the number of elements.\n"
                  "element_size: bytes of an element: 1, 2 or 4.\n"
                  "dependencies: the nodes that must be done before.")
+            .def("add_conditional", add_conditional, nb::lock_self(), nb::arg("kind"),
+                 nb::arg("bodies") = 1U, nb::arg("value") = 0U, nb::arg("dependencies") = none,
+                 "Add a node that runs other graphs, as a value says. Returns its "
+                 "ConditionalNode.\n\n"
+                 "kind: ``\"if\"`` runs the first body if the value is not 0, else the second one, "
+                 "if there are two. ``\"while\"`` runs its\n"
+                 "  body as long as the value is not 0. ``\"switch\"`` runs the body whose number "
+                 "is the value.\n"
+                 "bodies: the number of graphs.\n"
+                 "value: the value at the begin of each launch.\n"
+                 "dependencies: the nodes that must be done before.\n"
+                 "\n"
+                 "Needs CUDA 12.4; a second body of \"if\" and \"switch\" need 12.8.")
             .def("write_dot", &Graph::write_dot, nb::lock_self(), nb::arg("path"),
                  "Write the graph as a .dot file, which Graphviz draws.\n\n"
                  "path: the file, which is replaced if it exists.")
@@ -171,7 +268,8 @@ void bind_graph(nb::module_ &module) {
         "close");
 
     bind_with_block(
-        nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::is_weak_referenceable(),
+        nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::dynamic_attr(),
+                                    nb::is_weak_referenceable(),
                                     "A graph that is ready to run. Graph.instantiate() makes it, "
                                     "and launch() runs it as often as needed.\n"
                                     "\n"
@@ -213,6 +311,22 @@ void bind_graph(nb::module_ &module) {
                  "Replace the arguments of the nodes by those of another graph.\n\n"
                  "graph: a Graph with the same nodes and dependencies. Raises LogicError for "
                  "another one.")
+            .def("update_kernel", update_kernel, nb::lock_self(), nb::arg("node"),
+                 nb::arg("launch"),
+                 "Replace the launch of one node, for later launches of the graph.\n\n"
+                 "node: a GraphNode of add_kernel(), of the graph that was instantiated.\n"
+                 "launch: a BoundLaunch of Function.bind().")
+            .def("update_copy", update_copy, nb::lock_self(), nb::arg("node"), nb::arg("dest"),
+                 nb::arg("src"), nb::arg("size"),
+                 "Replace the copy of one node, for later launches of the graph.\n\n"
+                 "node: a GraphNode of add_copy().\n"
+                 "dest, src: device memory.\n"
+                 "size: bytes.")
+            .def("update_fill", update_fill, nb::lock_self(), nb::arg("node"), nb::arg("dest"),
+                 nb::arg("value"), nb::arg("count"), nb::arg("element_size") = 1,
+                 "Replace the fill of one node, for later launches of the graph.\n\n"
+                 "node: a GraphNode of add_fill().\n"
+                 "dest, value, count, element_size: as in add_fill().")
             .def(
                 "close", &ExecutableGraph::close, nb::lock_self(),
                 "Destroy the executable graph now. A launch that has begun still runs to its end.\n"

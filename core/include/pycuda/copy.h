@@ -40,6 +40,14 @@ void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const Work &wor
 void copy_to_device_async(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream);
 void copy_to_host_async(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream);
 void copy_on_device_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, StreamRef stream);
+/// One copy of copy_batch_async().
+struct DeviceCopy {
+    CUdeviceptr to, from;
+    std::size_t bytes;
+};
+/// Copies that may run at the same time, in any order, as one piece of the stream's work. One call
+/// of the driver since CUDA 13, if the stream is neither the default one nor captured.
+void copy_batch_async(std::span<const DeviceCopy> copies, StreamRef stream);
 void copy_to_peer_async(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
                         const Context &from_context, std::size_t bytes, StreamRef stream);
 

@@ -50,6 +50,19 @@ class Graph {
     CUgraphNode add_fill(const std::vector<CUgraphNode> &dependencies,
                          const CUDA_MEMSET_NODE_PARAMS &what);
 
+    /// A node that runs bodies, graphs of its own: which ones, a value says when the node begins.
+    /// `value` is set at the begin of each launch, and a kernel changes it by
+    /// cudaGraphSetConditional(handle, value). If: a value other than 0 runs the first body, and 0
+    /// the second, if there are two. While: the body runs as long as the value is not 0. Switch:
+    /// the value is the number of the body.
+    struct Conditional {
+        CUgraphNode node;
+        CUgraphConditionalHandle handle;
+        std::vector<Graph> bodies; ///< empty graphs of the node, valid as long as this graph
+    };
+    Conditional add_conditional(const std::vector<CUgraphNode> &dependencies,
+                                CUgraphConditionalNodeType kind, unsigned bodies, unsigned value);
+
     /// Writes the graph as a file for Graphviz.
     void write_dot(const std::string &path) const;
 
@@ -84,6 +97,12 @@ class ExecutableGraph {
     /// Copies arguments and sizes from a graph with the same nodes. Throws Error if the nodes
     /// differ.
     void update(const Graph &graph);
+    /// These functions replace the arguments of one node for later launches. The node is one of the
+    /// graph that was instantiated.
+    void update_kernel(CUgraphNode node, const Function &function, const LaunchConfig &config,
+                       void *arguments, std::size_t size);
+    void update_copy(CUgraphNode node, const CUDA_MEMCPY3D &what);
+    void update_fill(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS &what);
 
     /// Destroys the executable graph now. A launch that has begun still completes.
     void close() noexcept { handle_.reset(); }

@@ -60,6 +60,10 @@ Table make_table() {
         {"quad_t", {"typedef long quad_t;", {}}},
         {"RAND_MAX", {"#define RAND_MAX 2147483647", {}}},
         {"strlen", {std::string(string_length), {}}},
+        {"cudaGraphSetConditional",
+         {"extern \"C\" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle, "
+          "unsigned);",
+          {}}},
     };
     add(table, "math.h",
         "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 "

@@ -8,6 +8,7 @@
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/pending_work.h>
 #include <pycuda/work.h>
 
@@ -137,6 +138,29 @@ void copy_to_host_async(void *to, CUdeviceptr from, std::size_t bytes, StreamRef
 void copy_on_device_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, StreamRef stream) {
     check_copy(driver().cuMemcpyDtoDAsync.status(to, from, bytes, stream.get()),
                "cuMemcpyDtoDAsync", to, from, bytes);
+}
+
+void copy_batch_async(std::span<const DeviceCopy> copies, StreamRef stream) {
+    const bool in_one_call = driver().cuMemcpyBatchAsync.available() && !stream.is_default() &&
+                             !is_capturing(stream.get());
+    std::vector<CUdeviceptr> to, from;
+    std::vector<std::size_t> bytes;
+    for (const DeviceCopy &copy : copies) {
+        if (!in_one_call) {
+            copy_on_device_async(copy.to, copy.from, copy.bytes, stream);
+        } else if (copy.bytes > 0) { // the driver refuses empty copies
+            to.push_back(copy.to);
+            from.push_back(copy.from);
+            bytes.push_back(copy.bytes);
+        }
+    }
+    if (to.empty())
+        return;
+    CUmemcpyAttributes attributes{};
+    attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    std::size_t first = 0; // the attributes are those of all copies
+    driver().cuMemcpyBatchAsync(to.data(), from.data(), bytes.data(), to.size(), &attributes,
+                                &first, 1, stream.get());
 }
 
 void copy_to_peer_async(CUdeviceptr to, const Context &to_context, CUdeviceptr from,

@@ -35,6 +35,34 @@ CUgraphExec instantiate(const Graph &graph) {
     return executable;
 }
 
+/// The parameters of a node that launches a kernel.
+class KernelNode {
+  public:
+    KernelNode(const Function &function, const LaunchConfig &config, void *arguments,
+               std::size_t size)
+        : size_(size), extra_{CU_LAUNCH_PARAM_BUFFER_POINTER, arguments,
+                              CU_LAUNCH_PARAM_BUFFER_SIZE, &size_, CU_LAUNCH_PARAM_END} {
+        what_.func = function.require();
+        what_.gridDimX = config.grid.x;
+        what_.gridDimY = config.grid.y;
+        what_.gridDimZ = config.grid.z;
+        what_.blockDimX = config.block.x;
+        what_.blockDimY = config.block.y;
+        what_.blockDimZ = config.block.z;
+        what_.sharedMemBytes = config.shared_bytes;
+        what_.extra = extra_;
+    }
+    KernelNode(const KernelNode &) = delete;
+    KernelNode &operator=(const KernelNode &) = delete;
+
+    const CUDA_KERNEL_NODE_PARAMS *get() const { return &what_; }
+
+  private:
+    std::size_t size_;
+    void *extra_[5];
+    CUDA_KERNEL_NODE_PARAMS what_{};
+};
+
 } // namespace
 
 Graph::Graph() : Graph(Owner::adopt(create_graph(), Context::require_current())) {}
@@ -70,21 +98,10 @@ CUgraphNode Graph::add_empty(const std::vector<CUgraphNode> &dependencies) {
 CUgraphNode Graph::add_kernel(const std::vector<CUgraphNode> &dependencies,
                               const Function &function, const LaunchConfig &config, void *arguments,
                               std::size_t size) {
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                     CU_LAUNCH_PARAM_END};
-    CUDA_KERNEL_NODE_PARAMS what{};
-    what.func = function.require();
-    what.gridDimX = config.grid.x;
-    what.gridDimY = config.grid.y;
-    what.gridDimZ = config.grid.z;
-    what.blockDimX = config.block.x;
-    what.blockDimY = config.block.y;
-    what.blockDimZ = config.block.z;
-    what.sharedMemBytes = config.shared_bytes;
-    what.extra = extra;
+    const KernelNode what(function, config, arguments, size);
     CUgraphNode node = nullptr;
     check(driver().cuGraphAddKernelNode.status(&node, get(), dependencies.data(),
-                                               dependencies.size(), &what),
+                                               dependencies.size(), what.get()),
           "cuGraphAddKernelNode", [&] { return "kernel '" + function.name() + "'"; });
     return node;
 }
@@ -103,6 +120,25 @@ CUgraphNode Graph::add_fill(const std::vector<CUgraphNode> &dependencies,
     driver().cuGraphAddMemsetNode(&node, get(), dependencies.data(), dependencies.size(), &what,
                                   context().get());
     return node;
+}
+
+Graph::Conditional Graph::add_conditional(const std::vector<CUgraphNode> &dependencies,
+                                          CUgraphConditionalNodeType kind, unsigned bodies,
+                                          unsigned value) {
+    Conditional added{};
+    driver().cuGraphConditionalHandleCreate(&added.handle, get(), context().get(), value,
+                                            CU_GRAPH_COND_ASSIGN_DEFAULT);
+    CUgraphNodeParams what{};
+    what.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    what.conditional.handle = added.handle;
+    what.conditional.type = kind;
+    what.conditional.size = bodies;
+    what.conditional.ctx = context().get();
+    driver().cuGraphAddNode(&added.node, get(), dependencies.data(), nullptr, dependencies.size(),
+                            &what);
+    for (unsigned body = 0; body < bodies; ++body)
+        added.bodies.push_back(Graph(Owner::borrow(what.conditional.phGraph_out[body], context())));
+    return added;
 }
 
 void Graph::write_dot(const std::string &path) const {
@@ -140,6 +176,21 @@ void ExecutableGraph::update(const Graph &graph) {
                std::to_string(static_cast<int>(info.result)) + ")";
     });
     checks_ = graph.checks_;
+}
+
+void ExecutableGraph::update_kernel(CUgraphNode node, const Function &function,
+                                    const LaunchConfig &config, void *arguments, std::size_t size) {
+    const KernelNode what(function, config, arguments, size);
+    check(driver().cuGraphExecKernelNodeSetParams.status(get(), node, what.get()),
+          "cuGraphExecKernelNodeSetParams", [&] { return "kernel '" + function.name() + "'"; });
+}
+
+void ExecutableGraph::update_copy(CUgraphNode node, const CUDA_MEMCPY3D &what) {
+    driver().cuGraphExecMemcpyNodeSetParams(get(), node, &what, context().get());
+}
+
+void ExecutableGraph::update_fill(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS &what) {
+    driver().cuGraphExecMemsetNodeSetParams(get(), node, &what, context().get());
 }
 
 void begin_capture(const Stream &stream, CUstreamCaptureMode mode) {

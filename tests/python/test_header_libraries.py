@@ -55,6 +55,12 @@ IN_PROCESS = {
         "curandState s; curand_init(1, 0, 0, &s); o[0] = curand_uniform(&s) <= 1;",
         1,
     ),
+    "cuRAND after the header of its host functions": (
+        "#include <curand.h>\n#include <curand_kernel.h>",
+        "curandStateSobol32_t s; curandDirectionVectors32_t v = {1u << 31};"
+        "curand_init(v, 1, &s); o[0] = curand(&s) >> 31;",
+        1,
+    ),
     "cooperative groups": (
         "#include <cooperative_groups.h>",
         "auto block = cooperative_groups::this_thread_block(); block.sync(); o[0] = block.size();",

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "architecture.h"
+#include "byte_order_mark.h"
 #include "source_wrap.h"
 
 namespace pycuda::compile_detail {
@@ -29,6 +30,7 @@ RequestedArchitecture requested_architecture(const CompileJob &job) {
 std::string prepare_source(const CompileJob &job, std::string_view source, bool all_outside,
                            Precompile precompile) {
     const CompileRequest &request = job.request;
+    source = without_byte_order_mark(source);
     const auto leading = [&](const IsOutside &is_outside) {
         return precompile == Precompile::Yes ? leading_directives(source, is_outside) : 0;
     };

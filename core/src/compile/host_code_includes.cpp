@@ -2,9 +2,11 @@
 #include "host_code_includes.h"
 
 #include "source_text.h"
+#include "standard_headers.h"
 
 #include <pycuda/caller_lock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -39,7 +41,7 @@ std::string key_of(const CompileJob &job) {
         key += directory.path + '\n';
     for (const std::string &option : job.options.nvrtc)
         key += option + '\n';
-    return key + "4\n" + job.source_directory + '\n' + job.compiler_identity;
+    return key + "5\n" + job.source_directory + '\n' + job.compiler_identity;
 }
 
 /// The file that says that a source with these includes has host code; empty if there is no store.
@@ -57,7 +59,39 @@ std::string_view file_of_error(std::string_view log) {
     return line.substr(0, line.rfind('('));
 }
 
+/// How many #if the text begins, without those that it ends.
+int conditions_begun(std::string_view blanked) {
+    int begun = 0;
+    while (!blanked.empty()) {
+        const std::size_t end = std::min(blanked.find('\n'), blanked.size() - 1) + 1;
+        std::string_view line = blanked.substr(0, end);
+        blanked.remove_prefix(end);
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+        if (!line.starts_with('#'))
+            continue;
+        line.remove_prefix(std::min(line.find_first_not_of("# \t"), line.size()));
+        begun += int{line.starts_with("if")} - int{line.starts_with("endif")};
+    }
+    return begun;
+}
+
 } // namespace
+
+std::vector<std::string> host_headers_of(std::string_view source) {
+    const std::string blanked = blank_comments_and_strings(source);
+    std::vector<std::string> names;
+    std::size_t position = 0;
+    int begun = 0;
+    for (const IncludeDirective &include : find_includes(source, blanked)) {
+        if (include.line_begin > position)
+            begun += conditions_begun(
+                std::string_view(blanked).substr(position, include.line_begin - position));
+        position = std::max(position, include.line_begin);
+        if (begun == 0 && !include.only_asks && is_host_header(include.name))
+            names.push_back(include.name);
+    }
+    return names;
+}
 
 void remember_host_code(const CompileJob &job, const CompileError &failure) {
     const std::string_view file = file_of_error(failure.standard_error());

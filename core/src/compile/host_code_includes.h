@@ -7,7 +7,14 @@
 
 #include "compile_job.h"
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace pycuda::compile_detail {
+
+/// The headers of the host that the source includes outside of #if: <vector>, <iostream>.
+[[nodiscard]] std::vector<std::string> host_headers_of(std::string_view source);
 
 /// Remembers the includes of the job's source if `failure` is an error in a header, not in the
 /// source. Call it after nvcc has compiled the source.

@@ -9,6 +9,7 @@
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
 #include "host_library_headers.h"
+#include "library_headers.h"
 #include "nvcc_names.h"
 #include "standard_headers.h"
 #include "struct_attributes.h"
@@ -97,8 +98,9 @@ class Scanner {
             try_file(folder.path + "/" + include.name, folder.owner, folder, include.name))
             return;
         const char *stand_in = standard_header(include.name);
+        const bool skips_cuda = stand_in && !is_readable_by_nvrtc(include.name);
         for (const IncludeDirectory &directory : path_)
-            if (!(stand_in && is_cuda(directory.owner)) &&
+            if (!(skips_cuda && is_cuda(directory.owner)) &&
                 try_file(directory.path + "/" + include.name, directory.owner, folder,
                          include.name))
                 return;

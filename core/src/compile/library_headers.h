@@ -14,4 +14,9 @@ namespace pycuda::compile_detail {
 
 [[nodiscard]] bool is_library_header(std::string_view name);
 
+/// Whether NVRTC reads the header itself: the replacement is for machines without the header.
+[[nodiscard]] constexpr bool is_readable_by_nvrtc(std::string_view name) {
+    return name == "curand.h"; // curand_kernel.h needs its types
+}
+
 } // namespace pycuda::compile_detail

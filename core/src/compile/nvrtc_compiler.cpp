@@ -15,9 +15,7 @@
 //   own overloads of pow and its like         leave ours out (nvcc_names.h)
 //   a header that asks for GCC                define its macros
 //
-// A source that includes Thrust, Eigen or Random123 is compiled with the remedies of
-// host_library_headers.h from the start.
-//
+// Thrust, Eigen and Random123 have the remedies of host_library_headers.h from the start.
 // If the source still fails for such a reason, NeedsNvcc is thrown.
 #include <algorithm>
 #include <cstdio>
@@ -29,6 +27,7 @@
 #include "compile_job.h"
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
+#include "host_code_includes.h"
 #include "host_functions.h"
 #include "host_library_headers.h"
 #include "implicit_names.h"
@@ -180,7 +179,9 @@ class NvrtcCompilation {
             scan_includes(job_, path,
                           {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced,
                            &host_code_, attempt_.with_host_library ? &host_variables_ : nullptr});
-
+        for (const std::string &name : host_headers_of(job_.request.source))
+            if (scan_.unresolved.contains(name)) // no folder of the user has one
+                attempt_.host_headers.insert(name);
         if (!scan_.host_libraries.empty())
             attempt_.with_host_library = attempt_.for_device_by_default = true;
 

@@ -49,6 +49,11 @@ CASES = {
     "unravel_index in F order": (1, 1, lambda np, a: np.unravel_index(a.r, (7, 13), "F")),
     "ravel_multi_index": (3, 1, lambda np, a: np.ravel_multi_index((abs(a.j), a.r), (91, 51))),
     "ravel_multi_index of a grid": (3, 1, lambda np, a: np.ravel_multi_index((a.r[:, None], abs(a.j[:5])), (51, 91), order="F")),
+    "product of vectors": (1, 0, lambda np, a: a.i @ a.j),
+    "inner": (1, 0, lambda np, a: np.inner(a.i, a.j)),
+    "vecdot": (1, 0, lambda np, a: np.vecdot(a.i.reshape(10, 100), a.j[:100])),
+    "product of a matrix and a vector": (1, 0, lambda np, a: a.i.reshape(10, 100) @ a.j[:100]),
+    "product of two types": (1, 1, lambda np, a: a.i.reshape(10, 100) @ a.r[:100]),
     "real and imaginary parts": (1, 0, lambda np, a: np.real(a.z) + np.imag(a.z)),
     "triu_indices_from": (1, 0, lambda np, a: np.triu_indices_from(a.p[:9].T, 3)),
 }  # fmt: skip

@@ -20,6 +20,7 @@
 #include <array>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace pycuda {
 namespace {
@@ -90,7 +91,7 @@ Product plan(const Array &a, const Array &b, const ProductOptions &options) {
 // The implementation with reductions.
 
 /// a as (..., rows, 1, inner), b as (..., 1, columns, inner): sums over the last axis.
-void multiply_by_reductions(const Product &product) {
+void multiply_by_reductions(Product &product) {
     Layout a = product.batch[0], b = product.batch[1];
     a.append(product.rows, last_stride(product.a, 2));
     a.append(product.columns, 0);
@@ -104,7 +105,12 @@ void multiply_by_reductions(const Product &product) {
     const ReduceOptions options{.axes = std::uint32_t{1} << (a.dimensions() - 1),
                                 .dtype = product.type,
                                 .stream = product.stream};
-    assign(product.out, reduce(Reduction::Dot, factors, options), Casting::Unsafe, product.stream);
+    Array sums = reduce(Reduction::Dot, factors, options);
+    if (sums.dtype() == product.out.dtype() && sums.is_c_contiguous() &&
+        std::ranges::equal(sums.shape(), product.out.shape()))
+        product.out = std::move(sums);
+    else
+        assign(product.out, sums, Casting::Unsafe, product.stream);
 }
 
 // The implementation with tiles.

@@ -24,6 +24,12 @@ extern "C" __global__ void blur(const unsigned char *in, unsigned char *out, int
                 sum += in[(y + j) * w + x + i];
     out[y * w + x] = sum;
 }
+template <class T> __device__ void some(const T *in, T *out, int start, int first, int end) {
+    int t = threadIdx.x;
+    out[t] = t >= first && t < end ? in[start + t] : (T)77;
+}
+extern "C" __global__ void some_bytes(const char *in, char *out, int s, int a, int z) { some(in, out, s, a, z); }
+extern "C" __global__ void some_shorts(const short *in, short *out, int s, int a, int z) { some(in, out, s, a, z); }
 // Lanes leave two loops at different times, and some come back: the inner loop starts again.
 extern "C" __global__ void leave(const int *x, int *out, int n, int limit) {
     int t = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
@@ -81,6 +87,20 @@ def test_borders_of_bytes(device, kernels, width, block):
         padded[j : j + height, i : i + width] for j in range(3) for i in range(3)
     )
     assert (out == wanted).all()
+
+
+@pytest.mark.parametrize("name, kind", [("bytes", np.int8), ("shorts", np.int16)])
+@pytest.mark.parametrize("first, end", [(0, 31), (1, 32), (5, 20), (31, 32), (9, 9)])
+def test_some_lanes_of_rows_across_pages(device, kernels, name, kind, first, end):
+    x = np.random.default_rng(4).integers(-100, 100, 3 * 4096).astype(kind)
+    on_device, out = cuda.to_device(x), np.zeros(32, kind)
+    lanes = np.arange(32)
+    for start in (0, 2030, 4060, 4064, 4065, 4080, 4095, x.size - 32):
+        kernels.get_function(f"some_{name}")(
+            on_device, cuda.Out(out), np.int32(start), np.int32(first), np.int32(end), block=(32, 1, 1)
+        )  # fmt: skip
+        inside = (lanes >= first) & (lanes < end)
+        assert (out == np.where(inside, x[start + lanes], 77)).all(), start
 
 
 def left(x, n, limit, t):

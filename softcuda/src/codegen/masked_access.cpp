@@ -6,12 +6,18 @@
 //
 //     all of them       one access
 //     some              the processor's masked store, or otherwise a loop over the active lanes,
-//                       through a copy of the row on the stack
+//                       through a copy of the row on the stack; a load takes the whole row if it
+//                       is in one page, because an active lane accesses that page, too
 #include "codegen/masked_access.h"
+
+#include "codegen/answer.h"
 
 namespace softcuda::codegen {
 
 namespace {
+
+/// Pages of all systems are multiples of it.
+constexpr std::uint64_t kLeastPage = 4096;
 
 bool is_masked_by_processor(const WarpEmitter &w, const Row &row) {
     const target::Masks masks = w.kernel.code.target.facts().masks;
@@ -50,6 +56,40 @@ void copy_active(WarpEmitter &w, const Row &row, llvm::Value *bits, llvm::Value 
     });
 }
 
+/// Whether some lane is active and the whole row is in one page.
+llvm::Value *is_in_active_page(WarpEmitter &w, const Row &row, llvm::Value *bits) {
+    const std::uint64_t last = std::uint64_t{row.bytes} * row.count * row.size - 1;
+    llvm::Value *first = w.b.CreatePtrToInt(row.pointer, w.b.getInt64Ty());
+    llvm::Value *place = w.b.CreateAnd(first, w.i64(kLeastPage - 1));
+    return w.b.CreateAnd(w.b.CreateICmpULE(place, w.i64(kLeastPage - 1 - last)),
+                         w.b.CreateICmpNE(bits, w.i32(0)));
+}
+
+/// In the page of an active lane, all lanes may load. An active lane loads first, so that a fault
+/// is at its address.
+llvm::Value *load_some(WarpEmitter &w, const Row &row, llvm::Value *bits) {
+    llvm::Constant *zeros = llvm::Constant::getNullValue(row.type());
+    const Values loaded = either(
+        w, is_in_active_page(w, row, bits),
+        [&] {
+            llvm::Value *lane =
+                w.b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, w.b.getTrue());
+            llvm::Type *lane_type = w.b.getIntNTy(row.bytes * row.count * 8);
+            llvm::Value *place = w.b.CreateZExt(lane, w.b.getInt64Ty());
+            w.b.CreateAlignedLoad(lane_type, w.b.CreateGEP(lane_type, row.pointer, place),
+                                  llvm::Align(1), /*isVolatile=*/true);
+            llvm::Value *all = w.b.CreateAlignedLoad(row.type(), row.pointer, llvm::Align(1));
+            return Values{w.b.CreateSelect(element_mask(w, row), all, zeros)};
+        },
+        [&] {
+            llvm::Value *copy = w.kernel.frame.call_slot(row.type());
+            w.b.CreateStore(zeros, copy);
+            copy_active(w, row, bits, row.pointer, copy);
+            return Values{w.b.CreateLoad(row.type(), copy)};
+        });
+    return loaded.front();
+}
+
 /// Branches to the block for rows with all lanes active, or to the other block.
 struct Ways {
     Ways(WarpEmitter &w, const Row &row)
@@ -68,20 +108,14 @@ llvm::Value *load_row(WarpEmitter &w, const Row &row) {
     if (is_masked_by_processor(w, row))
         return w.b.CreateMaskedLoad(row.type(), row.pointer, llvm::Align(1), element_mask(w, row),
                                     zeros);
-    const auto load_some = [&](llvm::Value *bits) {
-        llvm::Value *copy = w.kernel.frame.call_slot(row.type());
-        w.b.CreateStore(zeros, copy);
-        copy_active(w, row, bits, row.pointer, copy);
-        return w.b.CreateLoad(row.type(), copy);
-    };
     if (lacks_lanes(w, row))
-        return load_some(active_bits(w, row));
+        return load_some(w, row, active_bits(w, row));
     const Ways ways(w, row);
     w.b.SetInsertPoint(ways.whole);
     llvm::Value *all = w.b.CreateAlignedLoad(row.type(), row.pointer, llvm::Align(1));
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.some);
-    llvm::Value *loaded = load_some(ways.bits);
+    llvm::Value *loaded = load_some(w, row, ways.bits);
     llvm::BasicBlock *some_end = w.b.GetInsertBlock();
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.after);

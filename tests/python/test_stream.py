@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
+from pycuda import gpuarray
+from pycuda.compiler import SourceModule
 
 
 def test_stream(device):
@@ -106,3 +108,19 @@ def test_the_context_waits_for_the_work_of_a_stream_that_ended(device, flags, en
     del stream
     cuda.Context.synchronize()
     assert done
+
+
+def test_events_that_are_not_over(device):
+    kernel = SourceModule("""
+        __global__ void turn(volatile int *x, long long n) { for (long long i = 0; i < n; ++i) *x = i; }
+    """).get_function("turn")
+    begin, end = cuda.Event(), cuda.Event()
+    begin.record()
+    kernel(gpuarray.zeros(1, np.int32), np.int64(100_000_000), block=(1, 1, 1))
+    end.record()
+    with pytest.raises(
+        cuda.RuntimeError,
+        match=r"not done; call synchronize\(\) of the later event first",
+    ):
+        begin.time_till(end)
+    assert end.synchronize().time_since(begin) > 0

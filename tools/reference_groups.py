@@ -49,7 +49,7 @@ PATTERNS = {
         r"|clear_memory_cache|\w*Linker|nvjitlink_version|CUDA_DEBUGGING|set_debugging",
         "Modules, kernels and arguments": r"Module|module_from_\w+|Function|BoundLaunch|ArgumentHandler|In|Out|InOut",
         "Copies and fills": r"memcpy_\w+|memset_\w+|py_memcpy_\w+|Memcpy\w+|to_device|from_device\w*",
-        "Streams, events and graphs": r"Stream|Event|Graph\w*|ExecutableGraph|begin_capture|end_capture"
+        "Streams, events and graphs": r"Stream|Event|Graph\w*|ExecutableGraph|ConditionalNode|begin_capture|end_capture"
         r"|is_capturing|capture|launch_host_func",
         "Memory of the host": r"pagelocked_\w+|aligned_\w+|register_host_memory|HostPointer|\w*HostAllocation"
         r"|RegisteredHostMemory|PageLocked\w+",

@@ -184,12 +184,13 @@ EXPORT CUresult cuMemFreeHost(void *data) {
 EXPORT CUresult cuPointerGetAttribute(void *, CUpointer_attribute, CUdeviceptr) {
     return CUDA_ERROR_INVALID_VALUE; // memory of the host that no call has registered
 }
-EXPORT CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr address) {
-    auto found = allocations.find(address);
-    if (found == allocations.end())
-        return CUDA_ERROR_NOT_FOUND;
-    *base = found->first;
-    *size = found->second;
+/// The begin and the size of an allocation, the two attributes that core asks for together.
+EXPORT CUresult cuPointerGetAttributes(unsigned, CUpointer_attribute *, void **results,
+                                       CUdeviceptr address) {
+    const auto found = allocations.find(address);
+    const bool known = found != allocations.end();
+    *static_cast<CUdeviceptr *>(results[0]) = known ? found->first : 0;
+    *static_cast<size_t *>(results[1]) = known ? found->second : 0;
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, size_t bytes) {

@@ -9,6 +9,6 @@ namespace pycuda::detail {
 
 /// The allocation that contains an address, or nothing. cuMemGetAddressRange() knows the memory of
 /// the current context alone.
-[[nodiscard]] std::optional<AddressRange> find_address_range(CUdeviceptr address) noexcept;
+[[nodiscard]] std::optional<AddressRange> find_address_range(CUdeviceptr address);
 
 } // namespace pycuda::detail

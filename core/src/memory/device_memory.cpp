@@ -155,7 +155,7 @@ PitchedMemory allocate_pitched(std::size_t width, std::size_t height, unsigned a
 
 namespace detail {
 
-std::optional<AddressRange> find_address_range(CUdeviceptr address) noexcept {
+std::optional<AddressRange> find_address_range(CUdeviceptr address) {
     AddressRange range;
     CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                                         CU_POINTER_ATTRIBUTE_RANGE_SIZE};

@@ -6,15 +6,18 @@
 #include "pending_buffers.h"
 #include "work_scope.h"
 
+#include <pycuda/driver_calls.h>
 #include <pycuda/error.h>
 #include <pycuda/event.h>
 #include <pycuda/stream.h>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 namespace pycuda::python {
@@ -86,14 +89,15 @@ std::string represent(const Stream &stream) {
 
 void bind_stream(nb::module_ &module) {
     module.def(
-        "_stream_number", in_work_scope(+[](nb::handle) {
+        "_stream_number", in_work_scope(+[](nb::handle) -> std::optional<std::uintptr_t> {
             const StreamRef stream = current_stream();
-            return stream.is_default() ? std::uintptr_t{1}
-                                       : reinterpret_cast<std::uintptr_t>(stream.get());
+            if (!stream.is_default())
+                return reinterpret_cast<std::uintptr_t>(stream.get());
+            return default_stream_is_idle() ? std::nullopt : std::optional<std::uintptr_t>(1);
         }),
         nb::arg("array").none() = nb::none(),
-        "The number by which DLPack and __cuda_array_interface__ name the stream of work on an "
-        "array; 1 is the default stream.");
+        "The number by which __cuda_array_interface__ names the stream of work on an array; 1 is "
+        "the default stream, and None says that there is no work to wait for.");
     nb::class_<Stream>(module, "Stream", nb::dynamic_attr(), nb::is_weak_referenceable(),
                        "A queue of work on the device of the current context. The work runs in the "
                        "order of the calls.\n\n"

@@ -435,8 +435,9 @@ def test_an_allocator_of_the_user_is_safe_across_streams(stream):
 
 def test_interface_names_the_stream(stream):
     x = gpuarray.zeros(4, np.float32)
-    assert (
-        x.__cuda_array_interface__["stream"] == 1
-    )  # None would mean that no wait is needed
+    delay(None)
+    assert x.__cuda_array_interface__["stream"] == 1
+    cuda.Context.synchronize()
+    assert x.__cuda_array_interface__["stream"] is None  # no wait is needed
     with stream:
         assert x.__cuda_array_interface__["stream"] == stream.handle

@@ -33,6 +33,10 @@ void settle_current_context() noexcept;
 /// True if the work of the stream is being recorded. Throws Error if the stream is invalid.
 [[nodiscard]] bool is_capturing(CUstream stream);
 
+/// True if the default stream of the current context has no work. False if a capture forbids the
+/// question.
+[[nodiscard]] bool default_stream_is_idle();
+
 /// The context of a stream; null if the driver does not report it.
 [[nodiscard]] CUcontext context_of(CUstream stream);
 

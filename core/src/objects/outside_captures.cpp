@@ -1,7 +1,8 @@
-// outside_captures.cpp -- exchanges the thread's capture mode.
+// outside_captures.cpp -- exchanges the thread's capture mode, for a question about a stream, too.
 #include "objects/outside_captures.h"
 
 #include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 
 namespace pycuda::detail {
 
@@ -13,3 +14,15 @@ void OutsideCaptures::exchange() noexcept {
 }
 
 } // namespace pycuda::detail
+
+namespace pycuda {
+
+bool default_stream_is_idle() {
+    const detail::OutsideCaptures outside;
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver().cuStreamIsCapturing.status(nullptr, &capture) == CUDA_SUCCESS &&
+           capture == CU_STREAM_CAPTURE_STATUS_NONE &&
+           driver().cuStreamQuery.status(nullptr) == CUDA_SUCCESS;
+}
+
+} // namespace pycuda

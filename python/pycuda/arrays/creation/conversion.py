@@ -364,7 +364,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
         return to_gpu(np.from_dlpack(x))
     with _driver._Work(context=_context_of_device(kind, number)):
         check_device(device)
-        stream = _driver._stream_number()
+        stream = _driver._stream_number() or 1
         try:
             capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
         except TypeError:  # made before DLPack 1.0

@@ -2,9 +2,9 @@
 #include "check/block_checks.h"
 
 #include "support/bulk_copy.h"
+#include "support/fence.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -57,7 +57,7 @@ void BlockChecks::synchronize(const WarpAccess &access) {
 void BlockChecks::acquire_reads(std::uint32_t warp) {
     StrongRead &read = strong_reads_[warp];
     // The release of a value that the kernel has seen must be visible.
-    std::atomic_thread_fence(std::memory_order_acquire);
+    acquire_fence();
     for (std::uint32_t left = order_.may_acquire() ? read.mask : 0; left != 0;) {
         const std::uint64_t address = read.addresses[std::countr_zero(left)];
         const std::uint32_t lanes = lanes_at(read.addresses.data(), left, address);

@@ -1,8 +1,9 @@
 // thread_order.cpp -- vector clocks, joined at synchronisations.
 #include "check/thread_order.h"
 
+#include "support/fence.h"
+
 #include <algorithm>
-#include <atomic>
 #include <bit>
 
 namespace softcuda::check {
@@ -152,7 +153,7 @@ void BlockOrder::release(std::uint32_t warp, std::uint64_t address) {
         return;
     places_.get(address).release(block_, warps_[warp]);
     // Who sees the value that the kernel stores next must find the release.
-    std::atomic_thread_fence(std::memory_order_release);
+    release_fence();
 }
 
 void BlockOrder::meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t all) {

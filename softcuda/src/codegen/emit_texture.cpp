@@ -19,27 +19,27 @@ llvm::Value *array_of_pointers(WarpEmitter &w, const std::vector<llvm::Value *> 
     return array;
 }
 
-enum class Often : std::uint8_t { No, Yes };
+enum class Frequent : std::uint8_t { No, Yes };
 
 void call(WarpEmitter &w, const ir::Instruction &i, const std::vector<llvm::Value *> &results,
-          Often often) {
+          Frequent frequent) {
     std::vector<llvm::Value *> operands;
     for (std::size_t n = 1; n < i.operands.size(); n++)
         operands.push_back(w.spill(w.full(i.operand(n))));
     llvm::Value *const arguments[] = {w.i32(i.attributes.immediate), w.mask_bits(),
                                       w.spill(w.full(i.operand(0))), array_of_pointers(w, operands),
                                       array_of_pointers(w, results)};
-    if (often == Often::Yes)
+    if (frequent == Frequent::Yes)
         call_often(w, "scu_texture", arguments);
     else
         call_rarely(w, "scu_texture", arguments);
 }
 
-Values read_by_call(WarpEmitter &w, const ir::Instruction &i, Often often) {
+Values read_by_call(WarpEmitter &w, const ir::Instruction &i, Frequent frequent) {
     std::vector<llvm::Value *> results;
     for (const ir::Value *result : i.results)
         results.push_back(w.spill(llvm::Constant::getNullValue(w.type(result->type, kLanes))));
-    call(w, i, results, often);
+    call(w, i, results, frequent);
     Values values;
     for (std::size_t n = 0; n < results.size(); n++)
         values.push_back(w.b.CreateLoad(w.type(i.result(n)->type, kLanes), results[n]));
@@ -52,8 +52,8 @@ void emit_texture_read(WarpEmitter &w, const ir::Instruction &i) {
     const unsigned groups = warp::surface_groups(w.kernel.plan, i);
     const Values values =
         groups == 0
-            ? read_by_call(w, i, Often::Yes)
-            : emit_surface_rows(w, i, groups, [&] { return read_by_call(w, i, Often::No); });
+            ? read_by_call(w, i, Frequent::Yes)
+            : emit_surface_rows(w, i, groups, [&] { return read_by_call(w, i, Frequent::No); });
     for (std::size_t n = 0; n < values.size(); n++)
         w.define_full(i.result(n), values[n]);
 }
@@ -61,11 +61,11 @@ void emit_texture_read(WarpEmitter &w, const ir::Instruction &i) {
 void emit_surface_write(WarpEmitter &w, const ir::Instruction &i) {
     if (const unsigned groups = warp::surface_groups(w.kernel.plan, i); groups != 0)
         emit_surface_rows(w, i, groups, [&] {
-            call(w, i, {}, Often::No);
+            call(w, i, {}, Frequent::No);
             return Values{};
         });
     else
-        call(w, i, {}, Often::Yes);
+        call(w, i, {}, Frequent::Yes);
 }
 
 } // namespace softcuda::codegen

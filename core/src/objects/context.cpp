@@ -457,7 +457,9 @@ static void wait_for_context(const Context &context, detail::ContextOwner &owner
         // The event does not wait for copies between devices (driver 580 on two H200: 1 of 300
         // copies was read before it was done).
         static const bool has_peers = Device::count() > 1;
-        return has_peers ? check(wait(), function) : void();
+        if (has_peers)
+            check(wait(), function);
+        return;
     }
     // First the streams that the default stream waits for, then the streams that it does not wait
     // for. Only streams of other libraries remain for the driver's own wait, which cannot be

@@ -3,6 +3,7 @@
 
 #include "objects/graph_checks.h"
 #include "objects/graph_objects.h"
+#include "objects/launch_shape.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/pending_work.h>
@@ -43,13 +44,7 @@ class KernelNode {
         : size_(size), extra_{CU_LAUNCH_PARAM_BUFFER_POINTER, arguments,
                               CU_LAUNCH_PARAM_BUFFER_SIZE, &size_, CU_LAUNCH_PARAM_END} {
         what_.func = function.require();
-        what_.gridDimX = config.grid.x;
-        what_.gridDimY = config.grid.y;
-        what_.gridDimZ = config.grid.z;
-        what_.blockDimX = config.block.x;
-        what_.blockDimY = config.block.y;
-        what_.blockDimZ = config.block.z;
-        what_.sharedMemBytes = config.shared_bytes;
+        detail::set_launch_shape(what_, config);
         what_.extra = extra_;
     }
     KernelNode(const KernelNode &) = delete;

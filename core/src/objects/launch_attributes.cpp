@@ -3,6 +3,7 @@
 #include <pycuda/launch_attributes.h>
 
 #include "launch_errors.h"
+#include "objects/launch_shape.h"
 
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
@@ -64,13 +65,7 @@ void launch_packed(const Function &function, const LaunchConfig &config,
                    const LaunchAttributes &attributes, void *arguments, std::size_t size) {
     AttributeList list(attributes);
     CUlaunchConfig launch{};
-    launch.gridDimX = config.grid.x;
-    launch.gridDimY = config.grid.y;
-    launch.gridDimZ = config.grid.z;
-    launch.blockDimX = config.block.x;
-    launch.blockDimY = config.block.y;
-    launch.blockDimZ = config.block.z;
-    launch.sharedMemBytes = config.shared_bytes;
+    detail::set_launch_shape(launch, config);
     launch.hStream = config.stream.get();
     launch.attrs = list.data();
     launch.numAttrs = list.count();

@@ -146,9 +146,11 @@ install_packages() {
     fi
     say "installing system packages with apt-get: $*"
     printf '\n$ apt-get install %s\n' "$*" >>"$log"
-    local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends)
+    # A new machine's own updates hold the lock for some minutes.
+    local wait=(-o DPkg::Lock::Timeout=600)
+    local install=(env DEBIAN_FRONTEND=noninteractive apt-get "${wait[@]}" install -y --no-install-recommends)
     { "${as_root[@]}" "${install[@]}" "$@" || {
-        "${as_root[@]}" apt-get update && "${as_root[@]}" "${install[@]}" "$@"
+        "${as_root[@]}" apt-get "${wait[@]}" update && "${as_root[@]}" "${install[@]}" "$@"
     }; } >>"$log" 2>&1 </dev/null
 }
 

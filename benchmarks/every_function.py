@@ -1,27 +1,37 @@
 """Every public function of arrays beside the function of the same name in CuPy and torch, or in NumPy on the CPU.
 
-    ./run benchmarks/every_function.py [--quick] [--seconds N] [--worst N] [names]
+    ./run benchmarks/every_function.py [--sizes 1Ki,1Mi] [--kinds f4,f8] [--only GROUP] [--minutes M] [--rows FILE] [names]
 
 The rows come from the registry of array functions (function_calls.py), so a new function has a row. Each row is
 measured for 1 Ki and 1 Mi elements, and for 64 Mi on a GPU or 4 Mi on the CPU; contiguous and with every second
-element; float32 and float64. ``--quick`` measures contiguous float32 arrays of 1 Ki and 1 Mi elements only; ``--sizes`` and ``--kinds`` name others.
-``--seconds`` ends the measurement after this time: rows not reached are counted in the last line. Each row is printed on
-stderr as soon as it is measured.
+element; float32 and float64. ``--sizes`` and ``--kinds`` choose among them; ``--quick`` is contiguous float32 arrays of
+1 Ki and 1 Mi elements; ``--only`` is a group of functions (``--groups`` prints the groups).
+
+A row is printed on stderr as soon as it is measured. The table at the end has the smallest ratios first. It is printed
+as well when the time of ``--minutes`` is over, at SIGTERM and at Ctrl-C. ``--rows`` is a file that keeps the rows: a run
+with the same file measures the other rows only, and its table has all of them.
+
+Most of the time of a first run is that of compilers. So with many processors, other processes make each call of up to
+1 Mi elements once before the measurement begins, which fills the caches on disk (``--processes``).
 
 A time is that of a call that waits for the device, the least of several; results are allocated. The ratio is the
-quickest peer's time divided by ours. The rows with the smallest ratios come first. Values of 1 Ki elements are
-compared with NumPy's; rows with other values are marked.
+quickest peer's time divided by ours. Values of 1 Ki elements are compared with NumPy's; rows with other values are marked.
 """
 
 import argparse
+import contextlib
 import importlib
 import math
+import os
+import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
-from function_calls import MORE, Operands, arguments, function_calls
+from function_calls import MORE, Operands, arguments, function_calls, function_groups
+from measured_rows import Row, Rows, Stopped, stopped_by_signals
 
 import pycuda.autoinit  # noqa: F401
 import pycuda.driver as cuda
@@ -29,7 +39,13 @@ from pycuda import gpuarray, special
 
 ON_CPU = "softcuda" in cuda.get_driver_path()
 SIZES = ["1 Ki", "1 Mi", "4 Mi" if ON_CPU else "64 Mi"]
-LONGEST = 1.0  # a call that takes more seconds is not measured for larger arrays
+LONGEST = (
+    1.0  # seconds; a call that takes a 64th of this is not measured for larger arrays
+)
+COMPILED = 1 << 20  # calls on more elements are not made before the measurement
+
+NAMES = ["pycuda", "NumPy"] if ON_CPU else ["pycuda", "CuPy", "torch"]
+KINDS = ["f4", "f4 strided", "f8"]
 
 #: NumPy's functions that do not call other libraries' functions for their arrays.
 NOT_DISPATCHED = {"ascontiguousarray", "asfortranarray"}
@@ -50,9 +66,8 @@ TORCH_NAMES = {
 
 
 def count_of(size: str) -> int:
-    """The number of elements that a size such as "64 Mi" means."""
-    number, unit = size.split()
-    return int(number) << {"Ki": 10, "Mi": 20}[unit]
+    """The number of elements that a size such as "64 Mi" or "64Mi" means."""
+    return int(size[:-2]) << {"Ki": 10, "Mi": 20}[size[-2:]]
 
 
 def _special_of(module: str):
@@ -151,7 +166,7 @@ class _Pycuda:
         )
 
 
-def libraries() -> list[Library]:
+def libraries(with_torch: bool = True) -> list[Library]:
     ours = Library("pycuda", _Pycuda(), gpuarray.to_gpu, cuda.Context.synchronize)
     if ON_CPU:
         return [ours, Library("NumPy", np, np.array, lambda: None)]
@@ -164,6 +179,8 @@ def libraries() -> list[Library]:
         )
     except ImportError as error:
         print(f"without CuPy: {error}")
+    if not with_torch:
+        return found
     try:
         import torch
 
@@ -228,107 +245,162 @@ def try_best(library: Library, name: str, text: str) -> float:
         return math.nan
 
 
-def main() -> None:
+class Plan:
+    """What is measured, by the options: names with the texts of their arguments, types with layouts, sizes."""
+
+    def __init__(self, options) -> None:
+        calls = {**dict.fromkeys(MORE, ""), **function_calls()}
+        groups = function_groups()
+        names = options.names or [
+            one for one in calls if options.only in ("", groups[one])
+        ]
+        if not names:
+            raise SystemExit(
+                f"no group {options.only!r}; the groups are {', '.join(sorted(set(groups.values())))}"
+            )
+        self.calls = {one: calls[one] for one in names}
+        sizes = options.sizes.split(",") if options.sizes else SIZES
+        self.sizes = [f"{one[:-2].strip()} {one[-2:]}" for one in sizes]
+        kinds = options.kinds.split(",") if options.kinds else KINDS
+        if options.quick:
+            self.sizes, kinds = SIZES[:2], KINDS[:1]
+        self.kinds = [(one[:2], one.endswith(" strided")) for one in kinds]
+
+    def steps(self, all_libraries):
+        """The types, layouts and sizes, each with new operands in ``all_libraries``."""
+        for dtype, strided in self.kinds:
+            for size in self.sizes:
+                host: dict = {}
+                for one in all_libraries:
+                    one.data = Operands(one.array, count_of(size), dtype, strided, host)
+                yield dtype, strided, size
+
+
+def compile_part(plan: Plan, part: int, parts: int) -> None:
+    """Make every call once in each library, for its compilers' caches on disk."""
+    all_libraries = libraries(with_torch=False)
+    plan.sizes = [one for one in plan.sizes if count_of(one) <= COMPILED]
+    names = list(plan.calls)[part::parts]
+    for _ in plan.steps(all_libraries):
+        for name in names:
+            for library in all_libraries:
+                # A call that fails is reported when it is measured.
+                with contextlib.suppress(Exception):
+                    library.call(name, plan.calls[name])()
+                    library.wait()
+
+
+def compile_all(processes: int, seconds: float) -> None:
+    """Run compile_part() in processes, for ``seconds`` at most."""
+    command = [sys.executable, *sys.argv]
+    running = [
+        subprocess.Popen(
+            [*command, "--part", f"{part}/{processes}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for part in range(processes)
+    ]
+    end = time.monotonic() + seconds
+    try:
+        for one in running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                one.wait(
+                    max(end - time.monotonic(), 0.0) if seconds < math.inf else None
+                )
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+
+
+def measured(ours: Library, peers, name: str, text: str, kind: str, first: bool) -> Row:
+    """The row of one call. first: compare the values with NumPy's."""
+    row = Row(name, kind)
+    try:
+        row.other_values = first and values_differ(ours, name, text)
+        row.times[ours.name] = ours.best(ours.call(name, text))
+    except Exception as error:  # noqa: BLE001 -- a row that says so
+        row.error = f"{type(error).__name__}: {str(error)[:100]}"
+        return row
+    for peer in peers:
+        microseconds = try_best(peer, name, text)
+        if microseconds == microseconds:
+            row.times[peer.name] = microseconds
+    return row
+
+
+def measure(plan: Plan, rows: Rows, all_libraries) -> None:
+    """Measure the rows that are not yet in ``rows``."""
+    ours, *peers = all_libraries
+    for dtype, strided, size in plan.steps(all_libraries):
+        layout = f"{'strided ' if strided else ''}{dtype}"
+        shorter = [f"{one} {layout}" for one in plan.sizes[: plan.sizes.index(size)]]
+        for name, text in plan.calls.items():
+            kind = f"{size} {layout}"
+            if (name, kind) in rows or is_slow(rows, name, shorter):
+                continue
+            first = size == plan.sizes[0]
+            rows.add(measured(ours, peers, name, text, kind, first))
+
+
+def is_slow(rows: Rows, name: str, kinds) -> bool:
+    """Whether a call on fewer elements has failed or taken long."""
+    earlier = [rows.get(name, one) for one in kinds]
+    return any(
+        one and (one.error or one.times["pycuda"] > 1e6 * LONGEST / 64)
+        for one in earlier
+    )
+
+
+def options_of_program() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--seconds", type=float, default=math.inf)
-    parser.add_argument(
-        "--worst", type=int, default=0, help="print this many rows only"
-    )
-    parser.add_argument("--sizes", default="", help="for example '1 Ki,64 Mi'")
+    parser.add_argument("--sizes", default="", help="for example 1Ki,64Mi")
     parser.add_argument(
         "--kinds",
         default="",
         help="for example 'f4,f4 strided,f8,i4': types and layouts",
     )
+    parser.add_argument("--only", default="", help="a group of functions")
+    parser.add_argument("--groups", action="store_true", help="print the groups")
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--rows", type=Path, help="the file that keeps the rows")
+    parser.add_argument("--worst", type=int, default=0, help="print so many rows only")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=min((os.cpu_count() or 1) - 2, 12),
+        help="how many processes compile before the measurement; 0: none",
+    )
+    parser.add_argument("--part", default="", help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = options_of_program()
+    if options.groups:
+        groups = function_groups()
+        for group in sorted(set(groups.values())):
+            print(
+                f"{group}: {', '.join(one for one in groups if groups[one] == group)}"
+            )
+        return
     warnings.simplefilter("ignore")
-    all_libraries = libraries()
-    ours, *peers = all_libraries
-    calls = {**dict.fromkeys(MORE, ""), **function_calls()}
-    names = options.names or list(calls)
-    end = time.perf_counter() + options.seconds
-    sizes = (
-        options.sizes.split(",")
-        if options.sizes
-        else SIZES[: 2 if options.quick else 3]
-    )
-    kinds = [("f4", False)]
-    if options.kinds:
-        kinds = [
-            (one[:2], one.endswith(" strided")) for one in options.kinds.split(",")
-        ]
-    elif not options.quick:
-        kinds += [("f4", True), ("f8", False)]
-    rows, left, too_long, wrong = [], 0, set(), set()
-    for dtype, strided in kinds:
-        for size in sizes:
-            host: dict = {}
-            for library in all_libraries:
-                library.data = Operands(
-                    library.array, count_of(size), dtype, strided, host
-                )
-            for name in names:
-                if time.perf_counter() > end:
-                    left += 1
-                    continue
-                if (name, dtype, strided) in too_long:
-                    continue
-                try:
-                    if (
-                        name not in wrong
-                        and size == sizes[0]
-                        and values_differ(ours, name, calls[name])
-                    ):
-                        wrong.add(name)
-                    own = ours.best(ours.call(name, calls[name]))
-                except Exception as error:  # noqa: BLE001 -- a row that says so
-                    print(f"{name}: {type(error).__name__}: {str(error)[:100]}")
-                    too_long.add((name, dtype, strided))
-                    continue
-                if own > 1e6 * LONGEST / 64:
-                    too_long.add((name, dtype, strided))
-                times = [try_best(peer, name, calls[name]) for peer in peers]
-                known = [one for one in times if one == one]
-                ratio = min(known) / own if known else math.nan
-                kind = f"{size} {'strided ' if strided else ''}{dtype}"
-                rows.append((ratio, name, kind, own, times))
-                print(line(rows[-1]), file=sys.stderr, flush=True)
-    report(rows, all_libraries, wrong, options.worst)
-    if left:
-        print(f"{left} rows were not measured in {options.seconds:.0f} s")
-
-
-def line(row, mark: str = "") -> str:
-    """A row of the table."""
-    ratio, name, kind, own, times = row
-    texts = [f"{one:.4g}" if one == one else "" for one in (own, *times)]
-    return f"| {name}{mark} | {kind} | {' | '.join(texts)} | {ratio:.2f} |"
-
-
-def report(rows, all_libraries, wrong, worst: int) -> None:
-    heads = [one.name for one in all_libraries]
-    print(
-        f"| function | elements | {' | '.join(f'{one}, µs' for one in heads)} | ratio |"
-    )
-    print("|---" * (len(heads) + 3) + "|")
-    compared = sorted(row for row in rows if row[0] == row[0])
-    for row in compared[: worst or None]:
-        print(line(row, " (other values)" if row[1] in wrong else ""))
-    by_kind: dict[str, list[float]] = {}
-    for ratio, _, kind, *_ in compared:
-        by_kind.setdefault(kind, []).append(ratio)
-    for kind, ratios in by_kind.items():
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        below = sum(one < 0.9 for one in ratios)
-        print(
-            f"{kind}: {len(ratios)} rows, geometric mean {mean:.2f}, {below} below 0.9"
-        )
-    alone = sorted({row[1] for row in rows} - {row[1] for row in compared})
-    print(f"without a peer: {', '.join(alone)}")
-    if wrong:
-        print(f"other values than NumPy's: {', '.join(sorted(wrong))}")
+    plan = Plan(options)
+    if options.part:
+        compile_part(plan, *map(int, options.part.split("/")))
+        return
+    rows = Rows(options.rows, NAMES)
+    try:
+        with stopped_by_signals(60 * options.minutes):
+            if options.processes > 1:
+                compile_all(options.processes, 30 * options.minutes)
+            measure(plan, rows, libraries())
+    except Stopped as signal:
+        print(f"stopped by {signal}: rows are missing")
+    rows.report(options.worst)
 
 
 if __name__ == "__main__":

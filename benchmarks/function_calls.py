@@ -437,3 +437,19 @@ def function_calls() -> dict[str, str]:
         if name not in LEFT_OUT and (entry.module or entry.numpy):
             calls.setdefault(name, ARGUMENTS.get(name) or guessed(entry))
     return dict(sorted(calls.items()))
+
+
+def group_of(entry) -> str:
+    """The group of a function: its namespace, or the folder of its definition."""
+    if isinstance(entry.function, UniversalFunction) and not entry.namespace:
+        return "ufuncs"
+    folders = entry.function.__module__.removeprefix("pycuda.arrays.").split(".")
+    return entry.namespace or folders[0]
+
+
+def function_groups() -> dict[str, str]:
+    """The groups of all functions that are measured, by the functions' names."""
+    groups = dict.fromkeys(MORE, "operators")
+    for entry in registry.ENTRIES:
+        groups.setdefault(name_of(entry), group_of(entry))
+    return {one: groups[one] for one in (*MORE, *function_calls())}

@@ -87,16 +87,15 @@ nb::object array_partition(nb::handle self, int axis, std::int64_t rank, bool pl
                       Py_TYPE(self.ptr()));
 }
 
-/// With `check`, None if `sorted` does not rise.
 nb::object array_search(nb::handle sorted, nb::handle values, bool right, nb::handle stream,
-                        bool check) {
+                        bool edges) {
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{values}));
     const Array &from = require_array(sorted, "the sorted array");
     const Array &wanted = require_array(values, "the values");
     const SearchSide side = right ? SearchSide::Right : SearchSide::Left;
-    std::optional<Array> found = check ? search_rising(from, wanted, side, stream_ref(stream))
-                                       : search_sorted(from, wanted, side, stream_ref(stream));
-    return found ? wrap_array(std::move(*found), Py_TYPE(values.ptr())) : nb::none();
+    return wrap_array(
+        (edges ? search_edges : search_sorted)(from, wanted, side, stream_ref(stream)),
+        Py_TYPE(values.ptr()));
 }
 
 nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handle stream) {
@@ -436,7 +435,7 @@ void bind_array_algorithms(nb::module_ &module) {
     module.def("_array_product", in_work_scope(array_product), nb::arg("a"), nb::arg("b"),
                nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none());
     module.def("_array_search", in_work_scope(array_search), nb::arg("sorted"), nb::arg("values"),
-               nb::arg("right") = false, nb::arg("stream") = nb::none(), nb::arg("check") = false);
+               nb::arg("right") = false, nb::arg("stream") = nb::none(), nb::arg("edges") = false);
 }
 
 } // namespace pycuda::python

@@ -150,6 +150,21 @@ def test_medians(call, x):
     check(call, x, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_medians_of_complex_numbers(dtype):
+    x = RNG.integers(-3, 4, (6, 5, 4, 2)).astype("f4").view("c8")[..., 0].astype(dtype)
+    holes = x.copy()
+    holes[1, 2, 3], holes[4, 0, 0], holes[:, 3, 3] = np.nan, 1j * np.nan, np.nan
+    for one in (x, x[::2, ::-1], holes):
+        check(lambda x: np.median(x), one)
+        check(lambda x: np.median(x, -1), one)
+        check(lambda x: np.median(x.T, (0, 2), keepdims=True), one)
+        check(lambda x: np.median(x[:, :, :1], axis=2), one)
+        check(lambda x: np.nanmedian(x, 1), one)
+    check(lambda x: np.median(x[0, 0, 0]), x)
+    check(lambda x: np.median(x[:0], axis=1), x)
+
+
 @pytest.mark.parametrize(
     "call",
     [

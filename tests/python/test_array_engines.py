@@ -102,6 +102,15 @@ def test_digitize():
     same("digitize", x, np.sort(np.random.default_rng(1).random(20_000)))
     same("digitize", (x * 9).astype("i4")[::2], np.arange(9, dtype="f4"))
     same("digitize", x[:0], np.arange(3.0))
+    edges = np.array([5, 3, 3, 1])
+    for kind in ("f2", "i4", "u1", "?"):
+        for right in (False, True):
+            same("digitize", np.arange(8).astype(kind), edges.astype(kind), right)
+    same("digitize", x[::3].reshape(10, 10).T, np.linspace(1, 0, 7)[::2])
+    same("digitize", np.float64(0.3), np.linspace(1, 0, 7))
+    same("digitize", np.tile(x, 300), np.linspace(1, 0, 5000))  # with pivots
+    with pytest.raises(ValueError, match="monotonically"):  # also without values
+        gpuarray.digitize(on_device(x[:0]), on_device(np.array([0.0, 2.0, 1.0])))
     for bins in ([0.0, 2.0, 1.0], [0.0, np.nan, 1.0], np.concatenate([np.arange(20_000.0), [3.0]])):  # fmt: skip
         with pytest.raises(ValueError, match="monotonically"):
             gpuarray.digitize(on_device(x), on_device(np.asarray(bins)))

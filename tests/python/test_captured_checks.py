@@ -120,6 +120,23 @@ def test_values_for_the_places_of_a_mask(any_stream):
             x[mask] = gpuarray.zeros(0, np.float32)
 
 
+def test_edges_of_bins(any_stream):
+    """Each launch finds out whether the edges rise or fall."""
+    x, edges = gpuarray.to_gpu(HOST), gpuarray.to_gpu(np.array([-1, 0, 1], np.float32))
+    places = gpuarray.zeros(N, np.int64)
+    cuda.Context.synchronize()
+    graph = captured(lambda: places.__setitem__(..., np.digitize(x, edges)), any_stream)
+    for bins in ([-1, 0, 1], [1, 0, -1], [2, 2, 2]):
+        set_now(edges, bins)
+        graph.launch(any_stream)
+        any_stream.synchronize()
+        assert np.array_equal(places.get(), np.digitize(HOST, bins))
+    set_now(edges, [0, 2, 1])
+    graph.launch(any_stream)
+    with pytest.raises(ValueError, match=r"digitize\(\): the edges must be monotonic"):
+        any_stream.synchronize()
+
+
 def test_errors_of_values(any_stream):
     """Means whose weights have the sum 0, and rows without a number."""
     x, w, y = (gpuarray.to_gpu(HOST) for _ in range(3))

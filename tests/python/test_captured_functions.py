@@ -44,7 +44,6 @@ NOT_CAPTURED = {
         ["histogram", "histogram, weights", "histogram2d", "histogramdd", "histogram_bin_edges"],
         "the host computes the edges of the bins from the range of the values",
     ),
-    "digitize": "raises ValueError for edges that neither rise nor fall, and depends on which they do",
     **dict.fromkeys(["linalg.lstsq", "polyfit"], "the rank is a number of the host"),
 }  # fmt: skip
 

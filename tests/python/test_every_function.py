@@ -1,7 +1,11 @@
 """benchmarks/every_function.py has a row for each public function, with NumPy's values."""
 
 import importlib
+import os
+import signal
+import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -63,6 +67,44 @@ def test_values_that_differ_are_found(every_function):
     assert every_function.differs(np.ones(3), np.ones(3) + 1)
     assert every_function.differs([np.ones(3)], [np.ones(4)])
     assert every_function.differs(np.ones(3, int), np.ones(3))
+
+
+def measure(path, *options):
+    command = [sys.executable, BENCHMARKS / "every_function.py", "--rows", path]
+    return subprocess.run(
+        [*command, "--sizes", "1Ki", "--kinds", "f4", *options],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_rows_are_kept_and_measured_once(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    first = measure(path, "--processes", "2", "squeeze", "exp")
+    kept = path.read_text()
+    assert kept.count("\n") == 2
+    assert "| exp | 1 Ki f4 |" in first.stderr and "2 rows, geometric" in first.stdout
+    second = measure(path, "squeeze", "exp", "x[i]")
+    assert path.read_text().startswith(kept)
+    assert "| exp |" not in second.stderr and "| x[i] |" in second.stderr
+    assert "3 rows, geometric" in second.stdout
+    third = measure(path, "--minutes", "0", "--worst", "1", "sin")
+    assert "stopped by SIGALRM" in third.stdout and third.stdout.count("| 1 Ki") == 1
+
+
+def test_a_signal_ends_the_measurement(every_function):
+    with pytest.raises(every_function.Stopped, match="SIGTERM"):
+        with every_function.stopped_by_signals(60):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(60)
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_every_function_has_a_group(every_function):
+    groups = every_function.function_groups()
+    assert set(groups) == {*every_function.MORE, *every_function.function_calls()}
+    assert groups["squeeze"] == "shapes" and groups["linalg.qr"] == "linalg"
 
 
 @pytest.mark.skipif(not is_softcuda(), reason="the software device counts launches")

@@ -7,7 +7,6 @@
 #include <pycuda/stream.h>
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 namespace pycuda {
@@ -54,9 +53,10 @@ enum class SearchSide : std::uint8_t { Left, Right };
 /// the same type.
 Array search_sorted(const Array &sorted, const Array &values, SearchSide side, StreamRef stream);
 
-/// As above for a vector that may not be sorted; empty if an element is less than the one before
-/// it, or NaN. Waits for the device. Throws std::invalid_argument for no values.
-std::optional<Array> search_rising(const Array &sorted, const Array &values, SearchSide side,
-                                   StreamRef stream);
+/// For edges of bins, which rise or fall: the number of the bin of each value. Of falling edges,
+/// counts those that are greater (Right) or not less (Left). Waits for the device, and throws
+/// std::invalid_argument for edges that neither rise nor fall, or have a NaN; a launch of recorded
+/// work throws FailedCheck.
+Array search_edges(const Array &edges, const Array &values, SearchSide side, StreamRef stream);
 
 } // namespace pycuda

@@ -1,5 +1,5 @@
 // array_search.cpp -- finds positions in a sorted array: each thread searches a few values by
-// bisection. If the caller does not know whether the array is sorted, the threads compare its
+// bisection. Edges of bins rise or fall, as their first and last element say; the threads compare
 // neighbours in the same launch.
 #include "arrays/define.h"
 #include "kernels/compact.h"
@@ -10,6 +10,7 @@
 
 #include <pycuda/array_operation.h>
 #include <pycuda/array_sort.h>
+#include <pycuda/called_function.h>
 
 #include <algorithm>
 #include <array>
@@ -31,16 +32,26 @@ constexpr int most_pivots = 16384 / sizeof(A);
 
 extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *sorted, const A *values,
                                                       long long *out, int *unsorted, Geometry g) {
+#if EDGES
+    const bool falls = g.length > 0 && array_convert<T>(sorted[0]) >
+                                           array_convert<T>(sorted[g.length - 1]);
+#define GOES_RIGHT(x, value) (goes_right(x, value) != falls)
+#else
+#define GOES_RIGHT(x, value) goes_right(x, value)
+#endif
     __shared__ T pivots[most_pivots];
     const int pivot_count = (1 << g.levels) - 1;
     for (int i = threadIdx.x; i < pivot_count; i += 256)
         pivots[i] = array_convert<T>(sorted[(i + 1) * g.length >> g.levels]);
     __syncthreads();
     const long long stride = 256ll * gridDim.x;
-    if (unsorted != nullptr)
-        for (long long i = 256ll * blockIdx.x + threadIdx.x; i + 1 < g.length; i += stride)
-            if (!(array_convert<T>(sorted[i]) <= array_convert<T>(sorted[i + 1])))
-                *unsorted = 1;
+#if EDGES
+    for (long long i = 256ll * blockIdx.x + threadIdx.x; i + 1 < g.length; i += stride) {
+        const T one = array_convert<T>(sorted[i]), next = array_convert<T>(sorted[i + 1]);
+        if (!(falls ? one >= next : one <= next))
+            *unsorted = 1;
+    }
+#endif
     for (long long i = 256ll * blockIdx.x + threadIdx.x; i < g.count; i += AHEAD * stride) {
         T value[AHEAD];
         int before[AHEAD];
@@ -55,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *sorted, const 
         for (int half = (pivot_count + 1) / 2; half > 0; half /= 2)
 #pragma unroll
             for (int k = 0; k < AHEAD; ++k)
-                if (goes_right(pivots[before[k] + half - 1], value[k]))
+                if (GOES_RIGHT(pivots[before[k] + half - 1], value[k]))
                     before[k] += half;
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k)
@@ -65,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *sorted, const 
 #pragma unroll
             for (int k = 0; k < AHEAD; ++k) {
                 const Place at = low[k] + half - 1;
-                if (at < g.length && goes_right(array_convert<T>(sorted[at]), value[k]))
+                if (at < g.length && GOES_RIGHT(array_convert<T>(sorted[at]), value[k]))
                     low[k] += half;
             }
 #pragma unroll
@@ -76,16 +87,25 @@ extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *sorted, const 
 }
 )__";
 
-std::string search_source(ScalarType type, SearchSide side, bool wide) {
+/// A variant of the kernel.
+struct Variant {
+    ScalarType type;
+    SearchSide side;
+    bool wide;  ///< places have 64 bits
+    bool edges; ///< the array may fall, and is checked
+};
+
+std::string search_source(const Variant &variant) {
+    const auto [type, side, wide, edges] = variant;
     const std::array types = {type};
-    const std::string code = type_alias("A", cuda_name(type)) +
-                             type_alias("T", compute_name(type)) +
-                             type_alias("Place", wide ? "long long" : "int") +
-                             "__device__ __forceinline__ bool before(T a, T b) {\n"
-                             "    return array_nan(b) ? !array_nan(a) : a < b;\n}\n"
-                             "__device__ __forceinline__ bool goes_right(T x, T value) { return " +
-                             (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") +
-                             "; }\n" + define("AHEAD", runs_on_host() ? 1 : 4) + search_kernel;
+    const std::string code =
+        type_alias("A", cuda_name(type)) + type_alias("T", compute_name(type)) +
+        type_alias("Place", wide ? "long long" : "int") +
+        "__device__ __forceinline__ bool before(T a, T b) {\n"
+        "    return array_nan(b) ? !array_nan(a) : a < b;\n}\n"
+        "__device__ __forceinline__ bool goes_right(T x, T value) { return " +
+        (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") + "; }\n" +
+        define("AHEAD", runs_on_host() ? 1 : 4) + define("EDGES", edges) + search_kernel;
     return device_prelude(types, code) + code;
 }
 
@@ -124,7 +144,7 @@ Array result_for(const Array &values, StreamRef stream) {
     return Array::empty(context, values.shape(), ScalarType::Int64, Order::C, stream);
 }
 
-/// `unsorted`: a flag for an array that does not rise, or 0.
+/// `unsorted`: a flag for an array that neither rises nor falls, or 0 if it is known to rise.
 void search(const Array &out, const Array &sorted, const Array &values, SearchSide side,
             CUdeviceptr unsorted, Work &use) {
     const Array from = compact(sorted, use.stream());
@@ -136,17 +156,22 @@ void search(const Array &out, const Array &sorted, const Array &values, SearchSi
     arguments.add_library_address(unsorted);
     const Geometry geometry = geometry_of(from, wanted);
     arguments.add(geometry);
-    const ScalarType type = sorted.scalar_type();
-    const bool wide = geometry.length >= std::int64_t{1} << 30;
-    const KernelKey key = KernelKey(KernelFamily::Search).add(type, 4).add(side, 1).add(wide, 1);
+    const Variant variant{sorted.scalar_type(), side, geometry.length >= std::int64_t{1} << 30,
+                          unsorted != 0};
+    const KernelKey key = KernelKey(KernelFamily::Search)
+                              .add(variant.type, 4)
+                              .add(side, 1)
+                              .add(variant.wide, 1)
+                              .add(variant.edges, 1);
     const std::shared_ptr<ArrayContext> &context = out.context();
-    const Function &kernel = context->kernels().find(
-        key, "searchsorted", [&] { return search_source(type, side, wide); });
+    const Function &kernel =
+        context->kernels().find(key, "searchsorted", [&] { return search_source(variant); });
     const std::int64_t blocks = divide_up(geometry.count, threads);
     const std::int64_t resident = std::int64_t{8} * context->traits().processors;
     LaunchConfig config;
     config.block = {threads};
-    config.grid = {sort_grid(geometry.levels == 0 ? blocks : std::min(blocks, resident))};
+    config.grid = {sort_grid(geometry.levels == 0 ? std::max<std::int64_t>(blocks, 1)
+                                                  : std::min(blocks, resident))};
     arguments.launch(kernel, config);
 }
 
@@ -162,19 +187,19 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
     return out;
 }
 
-std::optional<Array> search_rising(const Array &sorted, const Array &values, SearchSide side,
-                                   StreamRef stream) {
-    check_arguments(sorted, values);
-    if (values.size() == 0)
-        throw std::invalid_argument("a search of no values checks nothing");
+Array search_edges(const Array &edges, const Array &values, SearchSide side, StreamRef stream) {
+    check_arguments(edges, values);
     const Array out = result_for(values, stream);
+    constexpr const char *failure = "the edges must be monotonically increasing or decreasing";
     Work use(stream);
-    use.require_running("a search of edges that are checked"); // falling ones need another search
-    ErrorFlags::Call unsorted(out.context()->error_flags(), use,
-                              [] { return std::array<FailedCheck, 0>{}; });
-    search(out, sorted, values, side, unsorted.address(), use);
+    ErrorFlags::Call unsorted(out.context()->error_flags(), use, [] {
+        return std::array{FailedCheck(FailedCheck::Kind::Value,
+                                      called_function("digitize()") + ": " + failure +
+                                          ", in a launch of the graph that recorded the call")};
+    });
+    search(out, edges, values, side, unsorted.address(), use);
     if (unsorted.wait(1) >= 0)
-        return {};
+        throw std::invalid_argument(failure);
     return out;
 }
 

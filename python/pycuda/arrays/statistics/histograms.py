@@ -31,7 +31,6 @@ from pycuda.arrays.statistics.small_histograms import count_at_once, given_range
 from pycuda.tools import context_dependent_memoize
 
 _MOST_SHARED = 4096
-_MOST_CHECKED = 16384  # edges that are read back to be checked
 
 
 @context_dependent_memoize
@@ -168,25 +167,18 @@ def digitize(x, bins, right: bool = False):
     if bins.ndim != 1:
         raise ValueError(f"bins must be a vector, not of {bins.ndim} axes")
     x = as_array(x)
-    if x.dtype.kind == "c":
-        raise TypeError("x may not be complex")
-    side = "left" if right else "right"
-    if isinstance(bins, ArrayBase) and x.size:
+    if "c" in (x.dtype.kind, bins.dtype.kind):
+        raise TypeError("x may not be complex, nor the bins")
+    if isinstance(bins, ArrayBase):  # the search finds out whether they rise or fall
         kind = np.result_type(bins.dtype, x.dtype)
-        if kind.kind in "biuf":  # rising edges are checked while they are searched
-            found = _driver._array_search(
-                bins.astype(kind, copy=False), x.astype(kind, copy=False), not right, check=True
-            )  # fmt: skip
-            if found is not None:
-                return found
-    # Few edges are checked on the host: one copy takes less time than several kernels.
-    on_host = not isinstance(bins, ArrayBase) or bins.size <= _MOST_CHECKED
-    checked = bins.get() if on_host and isinstance(bins, ArrayBase) else bins
-    early, late = checked[:-1], checked[1:]
+        bins, x = (one.astype(kind, copy=False) for one in (bins, x))
+        return _driver._array_search(bins, x, not right, edges=True)
+    side = "left" if right else "right"
+    early, late = bins[:-1], bins[1:]
     if bool((late >= early).all()):
         return searchsorted(as_array(bins), x, side=side)
     if not bool((late <= early).all()):
-        raise ValueError("bins must be monotonically increasing or decreasing")
+        raise ValueError("the edges must be monotonically increasing or decreasing")
     return bins.size - searchsorted(as_array(bins[::-1].copy()), x, side=side)
 
 

@@ -121,7 +121,7 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
     if a.size == 0 and by_row:  # as in NumPy for every method
         shape = (*q.shape, *(wide if keepdims else rows.shape[:-1]))
         return put_into(
-            out, full(shape, np.nan, a.dtype if a.dtype.kind == "f" else float)
+            out, full(shape, np.nan, a.dtype if a.dtype.kind in "fc" else float)
         )
     if n == 0:
         raise ValueError("a quantile of an empty array is not defined")
@@ -282,7 +282,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """Compute the median: the middle element in sorted order, or the mean of the two middle ones.
 
     Returns float64 for integers, else the dtype of ``a``. Parameters are those of :func:`quantile`. NaN if an
-    element is NaN.
+    element is NaN. Complex numbers are ordered by their real parts, then by their imaginary ones.
 
     >>> gpuarray.median(gpuarray.array([3, 9, 4, 1]))
     array(3.5)
@@ -291,12 +291,10 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     rows, wide = _flattened(a, axis)
     n = rows.shape[-1]
     if n == 0:
-        kind = np.result_type(a.dtype, np.float16) if a.dtype.kind == "f" else float
+        kind = a.dtype if a.dtype.kind in "fc" else float
         result = full(rows.shape[:-1], np.nan, kind)
     else:
-        middle = _driver._array_select(
-            rows, rows.ndim - 1, [(n - 1) // 2, n // 2, n - 1]
-        )
+        middle = _ranked(rows, [(n - 1) // 2, n // 2, n - 1])
         if a.dtype.kind == "V":  # bfloat16
             result = middle[..., 0].astype(a.dtype) if n % 2 else middle[..., :2].mean(-1)  # fmt: skip
         else:
@@ -307,22 +305,29 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     return put_into(out, result)
 
 
+def _ranked(rows, ranks):
+    """The elements of these ranks of each row."""
+    if rows.dtype.kind != "c":
+        return _driver._array_select(rows, rows.ndim - 1, ranks)
+    return take_along_axis(_sort(rows, rows.ndim - 1), np.reshape(ranks, (1,) * (rows.ndim - 1) + (-1,)), -1)  # fmt: skip
+
+
 # For an odd number of elements, the middle one: a sum of two elements may overflow.
 @fuse
 def _middle(element, last):
-    if element.dtype.kind != "f":
+    if element.dtype.kind not in "fc":
         return element.astype(np.float64)
-    return where(np.isnan(last), element.dtype.type(np.nan), element)
+    return where(np.isnan(last), last, element)
 
 
 @fuse
 def _mean_of_two(low, high, last):
-    kind = low.dtype if low.dtype.kind == "f" else np.dtype(np.float64)
+    kind = low.dtype if low.dtype.kind in "fc" else np.dtype(np.float64)
     wide = np.dtype(np.float32) if kind == np.float16 else kind
     mean = ((low.astype(wide) + high.astype(wide)) / 2).astype(kind)
-    if low.dtype.kind != "f":
+    if low.dtype.kind not in "fc":
         return mean
-    return where(np.isnan(last), kind.type(np.nan), mean)
+    return where(np.isnan(last), last, mean)
 
 
 @fuse
@@ -375,7 +380,7 @@ def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="line
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """Compute :func:`median` of the elements that are not NaN. NaN if all are NaN.
 
-    a: an array of real numbers.
+    a: an array of numbers.
     axis: an int, several, or None for all axes.
     out: an array for the result.
     overwrite_input: accepted as NumPy does; ``a`` is not changed.
@@ -387,7 +392,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     array(2.)
     """
     a = as_array(a)
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return median(a, axis, out, keepdims=keepdims)
     if a.size == 0:
         half = (np.asarray(0.5), a.dtype)

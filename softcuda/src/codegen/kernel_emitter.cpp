@@ -14,7 +14,7 @@ namespace softcuda::codegen {
 KernelEmitter::KernelEmitter(CodeModule &module_code, const KernelPlan &plan_to_emit)
     : code(module_code), plan(plan_to_emit), tier(code_of(plan.tier.tier)), builder(code.context),
       scopes(code.context), frame(code, builder, scopes, plan), scratch(builder, frame, plan),
-      block_values(builder, frame), privatized_tables(*this),
+      block_values(builder, frame), privatized_tables(*this), called_operations(*this),
       counts(plan.request.counts ? std::make_unique<Counts>(*this) : nullptr) {}
 
 KernelEmitter::~KernelEmitter() = default;
@@ -25,18 +25,23 @@ llvm::Function *KernelEmitter::new_function(const std::string &name,
     parameters.append(rest.begin(), rest.end());
     auto *type = llvm::FunctionType::get(builder.getVoidTy(), parameters, false);
     auto *made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, code.module);
-    made->addFnAttr(llvm::Attribute::NoUnwind);
-    made->addFnAttr(llvm::Attribute::NoRedZone); // inline assembly calls the runtime
     made->addParamAttr(0, llvm::Attribute::NoAlias);
-    code.target.apply(*made);
-    if (plan.function.debug)
-        made->addFnAttr("frame-pointer", "all");
-    if (tier.own_stacks) // a large frame must not reach past the guard page below the stack
-        made->addFnAttr("probe-stack", "inline-asm");
+    give_attributes(*made);
     return made;
 }
 
+void KernelEmitter::give_attributes(llvm::Function &function) const {
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.addFnAttr(llvm::Attribute::NoRedZone); // inline assembly calls the runtime
+    code.target.apply(function);
+    if (plan.function.debug)
+        function.addFnAttr("frame-pointer", "all");
+    if (tier.own_stacks) // a large frame must not reach past the guard page below the stack
+        function.addFnAttr("probe-stack", "inline-asm");
+}
+
 void KernelEmitter::read_frame() {
+    called_operations.choose();
     frame.read();
     if (counts)
         counts->begin();

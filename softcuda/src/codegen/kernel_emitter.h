@@ -9,6 +9,7 @@
 //     scratch            memory for values of each warp across barriers
 //     block_values       values that all warps of a block share
 //     privatized_tables  tables that replace a variable in which a region counts
+//     called_operations  operations that are functions in a large kernel
 //     counts             counters of profiled kernels
 //     debug_frame        data for a debugger
 //     tier               how warps and lanes wait
@@ -16,6 +17,7 @@
 
 #include "codegen/alias_scopes.h"
 #include "codegen/block_values.h"
+#include "codegen/called_operations.h"
 #include "codegen/code_module.h"
 #include "codegen/function_frame.h"
 #include "codegen/privatized_tables.h"
@@ -54,6 +56,7 @@ class KernelEmitter {
     ScratchMemory scratch;
     BlockValues block_values;
     PrivatizedTables privatized_tables;
+    CalledOperations called_operations;
     const std::unique_ptr<Counts> counts; ///< null if nothing is counted
     analysis::PatternTable patterns;
     unsigned next_site = 0; ///< for the next access whose range is checked (rt/known_ranges.h)
@@ -66,6 +69,8 @@ class KernelEmitter {
     // For the code that emits a whole function:
     /// A function of (frame, worker, rest...).
     llvm::Function *new_function(const std::string &name, llvm::ArrayRef<llvm::Type *> rest);
+    /// The attributes that all functions of the kernel have.
+    void give_attributes(llvm::Function &function) const;
     /// Emits the common beginning of all functions.
     void read_frame();
     void begin_debug_frame(llvm::Value *warp);

@@ -147,16 +147,9 @@ void WarpEmitter::dispatch(const ir::Instruction &i) {
 
 std::vector<llvm::Value *> WarpEmitter::compute(const ir::Instruction &i,
                                                 llvm::ArrayRef<llvm::Value *> operands) {
-    const analysis::FloatBits &bits = kernel.plan.float_bits;
-    vector_math::OperandFacts facts;
-    for (std::size_t k = 0; k < i.operands.size(); ++k) {
-        facts.never_denormal |= std::uint32_t{bits.never_denormal(*i.operand(k))} << k;
-        facts.new_nan |= std::uint32_t{bits.may_be_new_nan(*i.operand(k))} << k;
-    }
-    std::vector<llvm::Value *> results;
-    vector_math::emit_elementwise(b, kernel.code.target, i, operands, facts, results);
+    std::vector<llvm::Value *> results = kernel.called_operations.emit(i, operands);
     for (std::size_t k = 0; k < results.size(); ++k)
-        if (bits.is_made_canonical(*i.result(k)))
+        if (kernel.plan.float_bits.is_made_canonical(*i.result(k)))
             results[k] = vector_math::canonicalize_nan(b, results[k]);
     return results;
 }

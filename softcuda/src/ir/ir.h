@@ -105,6 +105,7 @@ struct Attributes {
     std::int64_t offset = 0;     ///< bytes, added to the address; parameter offset of LoadParam
     std::uint32_t symbol = 0;    ///< variable (by space) or function index
     std::uint32_t immediate = 0; ///< lop3's table, envreg's number, a MatrixForm, alignment
+    bool operator==(const Attributes &) const = default;
 };
 
 struct Instruction {

@@ -25,6 +25,7 @@ namespace softcuda::vector_math {
 struct OperandFacts {
     std::uint32_t never_denormal = 0; ///< an f32 that `.ftz` need not flush
     std::uint32_t new_nan = 0;        ///< may be a NaN from an operation: canonicalize_nan()
+    bool operator==(const OperandFacts &) const = default;
 };
 
 /// Emits `instruction` at the builder's position. `operands` are LLVM values of the operands'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 
 import numpy as np
@@ -105,7 +106,12 @@ def kaiser(M, beta):
     >>> gpuarray.kaiser(3, 0)
     array([1., 1., 1.])
     """
-    return _window(_kaiser, M, beta, 1 / np.i0(float(beta)))
+    return _window(_kaiser, M, beta, _kaiser_scale(float(beta)))
+
+
+@functools.lru_cache(256)
+def _kaiser_scale(beta: float) -> float:  # NumPy's function takes 0.1 ms
+    return 1 / np.i0(beta)
 
 
 @by_index

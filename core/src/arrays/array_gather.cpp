@@ -1,7 +1,7 @@
 // array_gather.cpp -- gathers and scatters elements of any size.
 #include <pycuda/array_gather.h>
 
-#include "arrays/indexed_offsets.h"
+#include "arrays/array_axes.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
@@ -82,10 +82,7 @@ void move(Direction direction, const Array &dense, const Array &base, const Arra
         return;
     std::array<Layout, 3> layouts = {dense.layout(), base.layout().broadcast_to(dense.shape()),
                                      offsets.layout().broadcast_to(dense.shape())};
-    coalesce(layouts);
-    if (layouts[0].dimensions() == 0)
-        for (Layout &layout : layouts)
-            layout.append(1, 0);
+    coalesce_to_axes(layouts);
     Movement movement{direction, word_of(dense, base), 1, layouts[0].dimensions()};
     movement.words = dense.item_size() / movement.word;
 
@@ -93,10 +90,7 @@ void move(Direction direction, const Array &dense, const Array &base, const Arra
         movement.key(), movement.direction == Direction::Gather ? "gather" : "scatter",
         [&] { return source_of(movement); });
     Work use(stream);
-    KernelArguments arguments(use);
-    for (const Array *array : {&dense, &base, &offsets})
-        arguments.add(array);
-    arguments.add(static_cast<std::int64_t>(dense.size()));
+    KernelArguments arguments(use, dense, base, offsets, static_cast<std::int64_t>(dense.size()));
     arguments.add_axes(layouts);
     arguments.launch_for(kernel, dense.size(), block);
 }

@@ -228,8 +228,7 @@ std::string operation_source(Operation operation, ScalarType type, const std::st
     TypedOperation typed{operation, {}, loop_types(operation, operands), type};
     typed.stored.fill(type);
     const std::string code = operation_struct(typed, name);
-    const std::array types = {type, typed.loop.in[0], typed.loop.out};
-    return device_prelude(types, code) + code;
+    return with_prelude(code);
 }
 
 namespace {

@@ -1,12 +1,12 @@
 // array_reduction.cpp -- reduces arrays along axes, with one or two launches.
 #include <pycuda/array_reduction.h>
 
+#include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/expression_launch.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/reduction_source.h"
-#include "arrays/smallest_step.h"
 
 #include <pycuda/launch.h>
 
@@ -79,18 +79,6 @@ bool has_identity(Reduction reduction) {
 
 // Axes
 
-bool is_reduced(const ReduceOptions &options, int axis) { return options.axes >> axis & 1; }
-
-/// The shape to which inputs and mask are broadcast.
-Layout common_shape(std::span<const Array *const> inputs, const ReduceOptions &options) {
-    Layout shape = inputs[0]->layout();
-    for (std::size_t i = 1; i < inputs.size(); ++i)
-        shape = broadcast_shapes(shape, inputs[i]->layout());
-    if (options.where != nullptr)
-        static_cast<void>(options.where->layout().broadcast_to(shape.shape()));
-    return shape;
-}
-
 void split_axes(Reducing &work, std::span<const Array *const> inputs, const Layout &shape,
                 const ReduceOptions &options) {
     for (const Array *input : inputs)
@@ -99,30 +87,10 @@ void split_axes(Reducing &work, std::span<const Array *const> inputs, const Layo
         work.arrays[work.walkers++] = options.where;
     for (std::size_t k = 0; k < work.walkers; ++k) {
         const Layout layout = work.arrays[k]->layout().broadcast_to(shape.shape());
-        for (int axis = 0; axis < layout.dimensions(); ++axis)
-            (is_reduced(options, axis) ? work.reduced : work.kept)[k].append(layout.extent(axis),
-                                                                             layout.stride(axis));
+        split_axes(layout, options.axes, work.kept[k], work.reduced[k]);
     }
     work.outputs = work.kept[0].size();
     work.length = work.reduced[0].size();
-}
-
-/// The layout of the result: its axes have the memory order that the kept axes have in the first
-/// input.
-Layout result_layout(const Reducing &work, const Layout &shape, const ReduceOptions &options,
-                     std::size_t item_size) {
-    const Layout dense = work.kept[0].dense(item_size);
-    Layout result;
-    int kept = 0;
-    for (int axis = 0; axis < shape.dimensions(); ++axis) {
-        if (!is_reduced(options, axis)) {
-            result.append(dense.extent(kept), dense.stride(kept));
-            ++kept;
-        } else if (options.keep_axes) {
-            result.append(1, static_cast<std::int64_t>(item_size));
-        }
-    }
-    return result;
 }
 
 void merge_axes(Reducing &work) {
@@ -139,10 +107,7 @@ void merge_axes(Reducing &work) {
     // any order.
     if (reduction_row(work.variant.reduction).rule != ReductionRule::Index)
         sort_axes(reduced, offsets);
-    coalesce(reduced);
-    if (reduced[0].dimensions() == 0)
-        for (Layout &layout : reduced)
-            layout.append(1, 0);
+    coalesce_to_axes(reduced);
     work.variant.kept = kept[0].dimensions();
     work.variant.reduced = reduced[0].dimensions();
 }
@@ -223,8 +188,6 @@ bool needs_wide_index(const Reducing &work) {
 
 // How the work is divided. The division depends on the shape only, so that all devices give equal
 // results. Exceptions are words and pieces, whose results do not depend on the order.
-
-std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 /// Whether a thread computes an output alone. Threads whose outputs are not neighbours read short
 /// pieces of memory, so these must be shorter.
@@ -385,8 +348,7 @@ void launch_reduction(const Reducing &work, const Array &out, Work &use) {
             : out.context()->kernels().find(work.variant.key(),
                                             reduction_row(work.variant.reduction).numpy_name,
                                             [&] { return reduction_source(work.variant); });
-    KernelArguments arguments(use);
-    arguments.add(out);
+    KernelArguments arguments(use, out);
     for (std::size_t k = 0; k < work.walkers; ++k)
         arguments.add(*work.arrays[k], work.offsets[k]);
     if (work.variant.expression != nullptr)
@@ -398,11 +360,9 @@ void launch_reduction(const Reducing &work, const Array &out, Work &use) {
     else
         add_geometry<std::int32_t>(arguments, work);
     const auto per_block = static_cast<std::size_t>(work.variant.outputs_per_block());
-    LaunchConfig config;
-    config.block = {static_cast<unsigned>(work.variant.threads())};
-    config.grid = {static_cast<unsigned>(divide_up(work.outputs, per_block)),
-                   static_cast<unsigned>(work.chunks)};
-    arguments.launch(kernel, config);
+    arguments.launch(kernel, {.grid = {static_cast<unsigned>(divide_up(work.outputs, per_block)),
+                                       static_cast<unsigned>(work.chunks)},
+                              .block = {static_cast<unsigned>(work.variant.threads())}});
 }
 
 /// Whether the second launch can use the kernel of the first launch, so that only one is compiled.
@@ -513,12 +473,15 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     work.variant.rolled = is_rolled();
     choose_types(work.variant, inputs, options);
     choose_finish(work, options);
-    const Layout shape = common_shape(inputs, options);
+    const Layout shape = common_shape(inputs);
+    if (options.where != nullptr)
+        static_cast<void>(options.where->layout().broadcast_to(shape.shape()));
     split_axes(work, inputs, shape, options);
-    const std::shared_ptr<ArrayContext> &context =
-        inputs[0]->memory() ? inputs[0]->context() : ArrayContext::current();
+    const std::shared_ptr<ArrayContext> &context = context_or_current(*inputs[0]);
     const Array result =
-        Array::with_layout(context, result_layout(work, shape, options, item_size(work.finished)),
+        Array::with_layout(context,
+                           layout_of_results(work.kept[0], options.axes, shape.dimensions(),
+                                             options.keep_axes, item_size(work.finished)),
                            work.finished, options.stream);
     if (work.outputs == 0)
         return result;

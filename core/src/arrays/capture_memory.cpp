@@ -5,7 +5,6 @@
 
 #include <pycuda/driver.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace pycuda::detail {

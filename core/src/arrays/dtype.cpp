@@ -1,7 +1,6 @@
 // dtype.cpp -- the table of types, and NumPy's type promotion.
 #include <pycuda/dtype.h>
 
-#include <algorithm>
 #include <array>
 
 namespace pycuda {
@@ -162,17 +161,8 @@ bool can_cast(ScalarType from, ScalarType to, Casting casting) noexcept {
 }
 
 std::string_view casting_name(Casting casting) noexcept {
-    switch (casting) {
-    case Casting::No:
-        return "no";
-    case Casting::Safe:
-        return "safe";
-    case Casting::SameKind:
-        return "same_kind";
-    case Casting::Unsafe:
-        break;
-    }
-    return "unsafe";
+    constexpr std::string_view names[] = {"no", "safe", "same_kind", "unsafe"};
+    return names[static_cast<std::size_t>(casting)];
 }
 
 std::string DType::name() const {

@@ -2,9 +2,9 @@
 // and checks the indices.
 #include <pycuda/array_gather.h>
 
-#include "arrays/define.h"
+#include "arrays/array_axes.h"
+#include "arrays/device_code.h"
 #include "arrays/error_flags.h"
-#include "arrays/indexed_offsets.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
@@ -94,19 +94,12 @@ void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &en
     for (const IndexedAxis &axis : axes)
         layouts.push_back(axis.indices->layout());
     const std::size_t count = axes[0].indices->size();
-    coalesce(layouts);
-    if (layouts[0].dimensions() == 0)
-        for (Layout &layout : layouts)
-            layout.append(1, 0);
+    coalesce_to_axes(layouts);
     indexing.arrays = axes.size();
     indexing.dimensions = layouts[0].dimensions();
     const Function &kernel = axes[0].indices->context()->kernels().find(
         indexing.key(), name_of(indexing.task), [&] { return source_of(indexing); });
-    KernelArguments arguments(use);
-    arguments.add(ends.dense);
-    arguments.add(ends.step);
-    arguments.add_library_address(outside);
-    arguments.add(ends.base);
+    KernelArguments arguments(use, ends.dense, ends.step, LibraryAddress{outside}, ends.base);
     for (const IndexedAxis &axis : axes)
         arguments.add(axis.indices);
     for (const IndexedAxis &axis : axes)
@@ -184,8 +177,7 @@ int scatter_by_copied_indices(const Array &base, const Array &in, std::span<cons
 ElementOffsets element_offsets(std::span<const IndexedAxis> axes, StreamRef stream) {
     check(axes);
     const Array &first = *axes[0].indices;
-    const std::shared_ptr<ArrayContext> &context =
-        first.memory() ? first.context() : ArrayContext::current();
+    const std::shared_ptr<ArrayContext> &context = context_or_current(first);
     ElementOffsets result{
         Array::empty(context, first.shape(), ScalarType::Int64, Order::C, stream)};
     result.outside = run(axes, {.task = Task::Offsets}, {.dense = &result.offsets}, stream);

@@ -132,9 +132,6 @@ bool is_long(const TypedOperation &operation) noexcept;
 /// result has the members out0, out1 ...; and the types type_p0, type_p1 ... of the operands.
 std::string expression_functions(const Expression &expression);
 
-/// All types of an expression, for device_prelude().
-std::vector<ScalarType> expression_types(const Expression &expression);
-
 /// The source of one kernel, KERNEL (kernel_table.h). Its parameters are: the results, the mask if
 /// any, the operands (addresses or numbers), then
 ///   contiguous:  unsigned long long n

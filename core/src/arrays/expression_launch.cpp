@@ -4,6 +4,7 @@
 // Otherwise, the axes are sorted in the memory order of the first result and merged if possible,
 // and the kernel gets strides.
 #include "arrays/expression_launch.h"
+#include "arrays/array_axes.h"
 
 #include "arrays/kernel_arguments.h"
 
@@ -18,8 +19,6 @@ namespace {
 
 /// The maximum number of extents and strides that fit into a kernel's parameters.
 constexpr std::size_t most_geometry_numbers = 400;
-
-unsigned divide_up(std::size_t a, std::size_t b) { return static_cast<unsigned>((a + b - 1) / b); }
 
 bool is_single(const Array &array, std::size_t size) noexcept {
     return array.size() == 1 && size != 1;
@@ -125,10 +124,7 @@ void ElementPlan::choose_strided(const WalkOptions &options) {
     add_walkers();
     if (options.order == IndexOrder::Any)
         sort_axes(layouts_.get(), offsets_.get());
-    coalesce(layouts_.get());
-    if (layouts_[0].dimensions() == 0) // all arrays have one element
-        for (Layout &layout : layouts_.get())
-            layout.append(1, 0);
+    coalesce_to_axes(layouts_.get());
     const int axes = layouts_[0].dimensions();
     walk_.axes = static_cast<std::uint8_t>(axes);
     if (options.rolled && options.order == IndexOrder::Any &&
@@ -292,7 +288,7 @@ LaunchConfig ElementPlan::config() const noexcept {
     }
     if (walk_.walk != Walk::Rows) {
         config.block = {elementwise_block};
-        config.grid = {divide_up(size_, tile_size(walk_))};
+        config.grid = {static_cast<unsigned>(divide_up(size_, tile_size(walk_)))};
         return config;
     }
     const auto inner = static_cast<std::size_t>(layouts_[0].extent(walk_.axes - 1));
@@ -303,11 +299,12 @@ LaunchConfig ElementPlan::config() const noexcept {
     while (width < block && width * per_thread < inner && block / width > shared_rows)
         width *= 2;
     config.block = {static_cast<unsigned>(width), static_cast<unsigned>(block / width)};
-    const unsigned columns = divide_up(inner, width * per_thread);
+    const std::size_t columns = divide_up(inner, width * per_thread);
     std::size_t rows = divide_up(size_ / inner, block / width);
     if (!walk_.rolled)
         rows = divide_up(rows, rows_per_thread(columns * rows));
-    config.grid = {columns, static_cast<unsigned>(std::min<std::size_t>(rows, 65535))};
+    config.grid = {static_cast<unsigned>(columns),
+                   static_cast<unsigned>(std::min<std::size_t>(rows, 65535))};
     return config;
 }
 

@@ -7,7 +7,6 @@
 // names. A walked array is a pycuda_element, which is the same element for every index. Our headers
 // come before the user's texts, and the walk after them in a namespace, where the user's macros are
 // undefined. So our names are free for the user's macros and functions.
-#include "arrays/define.h"
 #include "arrays/expression.h"
 
 #include "arrays/device_code.h"
@@ -346,20 +345,6 @@ std::size_t tile_size(const ElementWalk &walk) noexcept {
     return static_cast<std::size_t>(elementwise_block) * static_cast<std::size_t>(per_thread);
 }
 
-std::vector<ScalarType> expression_types(const Expression &expression) {
-    std::vector<ScalarType> types;
-    for (const Expression::Operand &operand : expression.operands)
-        types.push_back(operand.type);
-    for (const ExpressionStep &step : expression.steps) {
-        const TypedOperation &operation = step.operation;
-        types.insert(types.end(), operation.loop.in.begin(),
-                     operation.loop.in.begin() + operation.operands());
-        types.push_back(operation.loop.out);
-        types.push_back(operation.out);
-    }
-    return types;
-}
-
 std::string expression_functions(const Expression &expression) {
     std::string code;
     for (std::size_t k = 0; k < expression.steps.size(); ++k)
@@ -371,7 +356,7 @@ std::string expression_source(const Expression &expression, const ElementWalk &w
     const std::string code = expression_functions(expression) + names_code(expression, walk) +
                              strided_lists(expression, walk) +
                              walk_code(walk, traits_of(expression, walk));
-    return device_prelude(expression_types(expression), code) + code;
+    return with_prelude(code);
 }
 
 std::string expression_source(const InPlaceExpression &expression, const ElementWalk &walk) {

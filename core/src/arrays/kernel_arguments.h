@@ -12,17 +12,41 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 namespace pycuda {
+
+template <class Integer> constexpr Integer divide_up(Integer a, std::type_identity_t<Integer> b) {
+    return (a + b - 1) / b;
+}
+
+/// The number of blocks of a grid. Throws std::invalid_argument, which says `what` needs them, if a
+/// grid cannot have this number.
+inline unsigned grid_extent(std::int64_t blocks, const char *what) {
+    if (blocks > 0x7fffffff)
+        throw std::invalid_argument(std::string(what) + " needs " + std::to_string(blocks) +
+                                    " blocks; a grid has at most 2147483647");
+    return static_cast<unsigned>(blocks);
+}
+
+/// An address in memory of the library that stays valid until the launch is complete, or null.
+struct LibraryAddress {
+    CUdeviceptr address = 0;
+};
 
 /// Stored on the stack; add the arguments in the order of the kernel's parameters. Arrays are added
 /// as Array objects, so that the launch records its use of their memory.
 class KernelArguments {
   public:
-    /// For launches in the stream of `use`.
-    explicit KernelArguments(Work &use) noexcept : use_(use) {}
+    /// For launches in the stream of `use`. Adds the first arguments.
+    template <class... Arguments>
+    explicit KernelArguments(Work &use, const Arguments &...arguments) : use_(use) {
+        (add(arguments), ...);
+    }
 
     void add(const void *value, std::size_t size, std::size_t alignment) noexcept {
         std::memcpy(reserve(size, alignment), value, size);
@@ -40,9 +64,7 @@ class KernelArguments {
     }
     /// The array's address, or a null pointer if there is no array.
     void add(const Array *array) { add_address(array == nullptr ? 0 : use_.read(*array)); }
-    void add_null() noexcept { add_address(0); }
-    /// An address in memory of the library that stays valid until the launch is complete.
-    void add_library_address(CUdeviceptr address) noexcept { add_address(address); }
+    void add(const std::optional<Array> &array) { add(array ? &*array : nullptr); }
     /// The extents of layouts of one shape, then for each axis the strides of all layouts.
     void add_axes(std::span<const Layout> layouts) noexcept {
         for (std::int64_t extent : layouts[0].shape())

@@ -1,6 +1,6 @@
 // kernel_table.cpp -- compiles and stores the kernels of array operations.
 #include "arrays/kernel_table.h"
-#include "arrays/define.h"
+#include "arrays/device_code.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/compiler.h>

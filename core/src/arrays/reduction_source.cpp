@@ -17,7 +17,6 @@
 // In a long reduction, several blocks each reduce one chunk and write their states. A second launch
 // reduces these states.
 #include "arrays/reduction_source.h"
-#include "arrays/define.h"
 
 #include "arrays/device_code.h"
 #include "arrays/expression.h"
@@ -299,16 +298,6 @@ std::string names_code(const ReductionVariant &variant) {
            (variant.words ? words_names(variant) : "");
 }
 
-std::vector<ScalarType> types_of(const ReductionVariant &variant) {
-    std::vector<ScalarType> types = {variant.type, variant.out, variant.unfinished(),
-                                     variant.stored[0],
-                                     variant.stored[variant.inputs() == 2 ? 1 : 0]};
-    if (variant.expression != nullptr)
-        for (ScalarType type : expression_types(*variant.expression))
-            types.push_back(type);
-    return types;
-}
-
 } // namespace
 
 const ReductionRow &reduction_row(Reduction reduction) noexcept {
@@ -512,7 +501,7 @@ std::string reduction_source(const ReductionVariant &variant) {
                              reduction_functions(variant) + names_code(variant) +
                              std::string(device_code::axes_cuh) +
                              std::string(device_code::reduction_cuh);
-    return device_prelude(types_of(variant), code) + code;
+    return with_prelude(code);
 }
 
 } // namespace pycuda

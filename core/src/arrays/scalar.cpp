@@ -38,16 +38,6 @@ float bfloat16_value(std::uint16_t bits) noexcept {
     return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 
-template <class T> bool in_range(std::int64_t value, bool large) noexcept {
-    if (large)
-        return std::is_same_v<T, std::uint64_t>;
-    if constexpr (std::is_same_v<T, std::uint64_t>)
-        return value >= 0;
-    else
-        return value >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
-               value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
-}
-
 } // namespace
 
 Scalar Scalar::integer(std::int64_t value, bool weak, ScalarType type) noexcept {
@@ -88,25 +78,17 @@ Scalar Scalar::complex(double re, double im, bool weak, ScalarType type) noexcep
 }
 
 Scalar Scalar::from_bytes(ScalarType type, const void *bytes) noexcept {
+    if (is_integer(type)) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, bytes, item_size(type));
+        if (type_class(type) == TypeClass::Unsigned)
+            return large(bits, false, type);
+        const std::size_t unused = 64 - 8 * item_size(type);
+        return integer(static_cast<std::int64_t>(bits << unused) >> unused, false, type);
+    }
     switch (type) {
     case ScalarType::Bool:
         return of_bool(load<unsigned char>(bytes) != 0);
-    case ScalarType::Int8:
-        return integer(load<std::int8_t>(bytes), false, type);
-    case ScalarType::UInt8:
-        return integer(load<std::uint8_t>(bytes), false, type);
-    case ScalarType::Int16:
-        return integer(load<std::int16_t>(bytes), false, type);
-    case ScalarType::UInt16:
-        return integer(load<std::uint16_t>(bytes), false, type);
-    case ScalarType::Int32:
-        return integer(load<std::int32_t>(bytes), false, type);
-    case ScalarType::UInt32:
-        return integer(load<std::uint32_t>(bytes), false, type);
-    case ScalarType::Int64:
-        return integer(load<std::int64_t>(bytes), false, type);
-    case ScalarType::UInt64:
-        return large(load<std::uint64_t>(bytes), false, type);
     case ScalarType::Float16:
         return real(half_value(load<std::uint16_t>(bytes)), false, type);
     case ScalarType::BFloat16:
@@ -123,10 +105,9 @@ Scalar Scalar::from_bytes(ScalarType type, const void *bytes) noexcept {
         const auto parts = load<std::array<double, 2>>(bytes);
         return complex(parts[0], parts[1], false, type);
     }
-    case ScalarType::Opaque:
-        break;
+    default:
+        return {};
     }
-    return {};
 }
 
 double Scalar::as_double() const noexcept {
@@ -140,29 +121,16 @@ double Scalar::as_double() const noexcept {
 bool Scalar::fits(ScalarType type) const noexcept {
     if (kind_ == Kind::Real || kind_ == Kind::Complex)
         return true;
-    if (kind_ == Kind::HugeInteger)
-        return !is_integer(type);
-    const bool large = kind_ == Kind::LargeInteger;
-    switch (type) {
-    case ScalarType::Int8:
-        return in_range<std::int8_t>(integer_, large);
-    case ScalarType::UInt8:
-        return in_range<std::uint8_t>(integer_, large);
-    case ScalarType::Int16:
-        return in_range<std::int16_t>(integer_, large);
-    case ScalarType::UInt16:
-        return in_range<std::uint16_t>(integer_, large);
-    case ScalarType::Int32:
-        return in_range<std::int32_t>(integer_, large);
-    case ScalarType::UInt32:
-        return in_range<std::uint32_t>(integer_, large);
-    case ScalarType::Int64:
-        return in_range<std::int64_t>(integer_, large);
-    case ScalarType::UInt64:
-        return in_range<std::uint64_t>(integer_, large);
-    default:
+    if (!is_integer(type))
         return true;
-    }
+    const bool is_signed = type_class(type) == TypeClass::Signed;
+    const std::size_t bits = 8 * item_size(type);
+    if (kind_ != Kind::Integer)
+        return kind_ == Kind::LargeInteger && !is_signed && bits == 64;
+    const std::int64_t beyond = integer_ >> (is_signed ? bits - 1 : bits % 64);
+    if (is_signed) // the bits beyond the type are copies of the sign
+        return beyond == 0 || beyond == -1;
+    return integer_ >= 0 && (bits == 64 || beyond == 0);
 }
 
 void Scalar::check_assignable(ScalarType type) const {

@@ -1,8 +1,11 @@
 // word.h -- the word type for moving elements of any size.
 #pragma once
 
+#include "arrays/device_code.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace pycuda {
 
@@ -20,6 +23,13 @@ inline const char *word_name(std::size_t bytes) noexcept {
            : bytes == 4 ? "unsigned"
            : bytes == 2 ? "unsigned short"
                         : "unsigned char";
+}
+
+/// A line that defines NO_ELEMENT, for kernels that compute or use offsets of elements. A launch of
+/// a graph finds an index out of bounds after later kernels were recorded, and they skip this
+/// offset.
+inline std::string define_no_element() {
+    return define("NO_ELEMENT", "(-0x7fffffffffffffffLL - 1)");
 }
 
 } // namespace pycuda

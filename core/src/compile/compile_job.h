@@ -59,6 +59,14 @@ class UnknownType : public NeedsNvcc {
     using NeedsNvcc::NeedsNvcc;
 };
 
+/// A failure with another message.
+[[nodiscard]] inline CompileError with_message(const CompileError &error, std::string message) {
+    CompileError changed(std::move(message), error.command_line(), error.standard_output(),
+                         error.standard_error());
+    changed.kept_in = error.kept_in;
+    return changed;
+}
+
 /// Both throw CompileError; the first NeedsNvcc and RefusedText too.
 [[nodiscard]] CompileOutcome compile_with_nvrtc(const CompileJob &job);
 [[nodiscard]] CompileOutcome compile_with_nvcc(const CompileJob &job, const std::string &nvcc);

@@ -2,9 +2,10 @@
 // compiler.
 #include "pycuda/compiler.h"
 
-#include <algorithm>
 #include <filesystem>
+#include <list>
 #include <mutex>
+#include <unordered_map>
 
 #include <pwd.h>
 #include <unistd.h>
@@ -16,10 +17,8 @@
 #include "gnu_extensions.h"
 #include "host_code_includes.h"
 #include "kernel_pack.h"
-#include "memory_cache.h"
+#include "nvrtc_messages.h"
 #include "progress_line.h"
-#include "refused_text.h"
-#include "struct_attributes.h"
 #include "texture_shim.h"
 
 #include <pycuda/caller_lock.h>
@@ -29,6 +28,79 @@ namespace fs = std::filesystem;
 namespace pycuda {
 namespace compile_detail {
 namespace {
+
+/// Keeps the most recently used images up to a number of bytes. Any thread may call.
+class MemoryCache {
+  public:
+    explicit MemoryCache(std::size_t capacity_bytes) : capacity_(capacity_bytes) {}
+
+    /// The result stored under `key`, unless one of its headers has changed.
+    [[nodiscard]] std::optional<CompileResult> find(const std::string &key);
+    void store(const std::string &key, const CompileResult &result,
+               const DependencyList &dependencies);
+    void clear();
+
+  private:
+    struct Entry {
+        std::string key;
+        CompileResult result;
+        DependencyList dependencies;
+        [[nodiscard]] std::size_t size() const;
+    };
+    using Entries = std::list<Entry>; // most recently used first
+
+    void erase(Entries::iterator entry);
+
+    const std::size_t capacity_;
+    CallerMutex mutex_;
+    Entries entries_;
+    std::unordered_map<std::string_view, Entries::iterator> by_key_; // keys lie in the entries
+    std::size_t size_ = 0;
+};
+
+std::size_t MemoryCache::Entry::size() const {
+    return key.size() + result.image.size() + result.log.size() + sizeof(Entry);
+}
+
+std::optional<CompileResult> MemoryCache::find(const std::string &key) {
+    std::scoped_lock lock(mutex_);
+    auto found = by_key_.find(key);
+    if (found == by_key_.end())
+        return std::nullopt;
+    Entries::iterator entry = found->second;
+    if (!entry->dependencies.is_current()) {
+        erase(entry);
+        return std::nullopt;
+    }
+    entries_.splice(entries_.begin(), entries_, entry);
+    return entry->result;
+}
+
+void MemoryCache::store(const std::string &key, const CompileResult &result,
+                        const DependencyList &dependencies) {
+    std::scoped_lock lock(mutex_);
+    if (auto found = by_key_.find(key); found != by_key_.end())
+        erase(found->second);
+    entries_.push_front({key, result, dependencies});
+    entries_.front().result.origin = ImageOrigin::MemoryCache;
+    by_key_.emplace(entries_.front().key, entries_.begin());
+    size_ += entries_.front().size();
+    while (size_ > capacity_ && entries_.size() > 1)
+        erase(std::prev(entries_.end()));
+}
+
+void MemoryCache::clear() {
+    std::scoped_lock lock(mutex_);
+    by_key_.clear();
+    entries_.clear();
+    size_ = 0;
+}
+
+void MemoryCache::erase(Entries::iterator entry) {
+    size_ -= entry->size();
+    by_key_.erase(entry->key);
+    entries_.erase(entry);
+}
 
 constexpr std::size_t memory_cache_bytes = std::size_t{256} << 20;
 
@@ -238,14 +310,6 @@ CompileOutcome compile_with_nvcc_instead(const CompileJob &job, const std::strin
     return outcome;
 }
 
-/// nvcc's failure, with the reason why NVRTC failed before.
-[[noreturn]] void throw_both(const CompileError &second, const CompileError &first) {
-    CompileError both(second.message() + " (before, " + first.message() + ")",
-                      second.command_line(), second.standard_output(), second.standard_error());
-    both.kept_in = second.kept_in;
-    throw both;
-}
-
 /// Compiles with nvcc a source that NVRTC refuses. If nvcc refuses the source too, throws NVRTC's
 /// error: its messages name the source's own file and lines.
 CompileOutcome compile_refused_text(const CompileJob &job, const std::optional<std::string> &nvcc,
@@ -253,13 +317,10 @@ CompileOutcome compile_refused_text(const CompileJob &job, const std::optional<s
     const CompileRequest &request = job.request;
     if (!request.name_expressions.empty() || !nvcc_may_accept(failure.standard_error()))
         throw RefusedText(failure);
-    if (!nvcc) {
-        RefusedText advised(
-            failure.message() + advice_to_get_nvcc(request.source, failure.standard_error()),
-            failure.command_line(), failure.standard_output(), failure.standard_error());
-        advised.kept_in = failure.kept_in;
-        throw advised;
-    }
+    if (!nvcc)
+        throw with_message(failure,
+                           failure.message() +
+                               advice_to_get_nvcc(request.source, failure.standard_error()));
     try {
         CompileOutcome outcome = compile_with_nvcc_instead(job, *nvcc);
         trace_nvcc(request.name, *nvcc, failure.standard_error());
@@ -292,7 +353,7 @@ CompileOutcome compile_in_process(CompileJob job) {
         } catch (const CompileError &second) {
             if (const auto *unknown = dynamic_cast<const UnknownType *>(&failure))
                 throw UnknownType(*unknown); // nvcc has not found it either, and says it less well
-            throw_both(second, failure);
+            throw with_message(second, second.message() + " (before, " + failure.message() + ")");
         }
     }
 }
@@ -362,12 +423,7 @@ CompileResult compile(const CompileRequest &asked) {
     using namespace compile_detail;
     CompileRequest request = asked;
     adapt_texture_references(request);
-    if (std::optional<std::string> moved = move_struct_attributes(request.source))
-        request.source = std::move(*moved);
-    if (std::optional<std::string> included = replace_imports(request.source))
-        request.source = std::move(*included);
-    if (std::optional<std::string> escaped = replace_escapes(request.source))
-        request.source = std::move(*escaped);
+    write_for_nvrtc(request.source);
     if (!caches_are_on(request) || request.keep) {
         const PreparedJob prepared = prepare(request);
         return compile_afresh(prepared.job, prepared.nvcc).result;

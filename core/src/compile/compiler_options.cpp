@@ -1,13 +1,11 @@
 // compiler_options.cpp -- translates nvcc's options to NVRTC's options.
 #include "compiler_options.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include "pycuda/compile_error.h"
+#include "source_text.h"
 
 namespace pycuda::compile_detail {
 namespace {
@@ -48,155 +46,67 @@ struct Rule {
     Use use;
 };
 
-constexpr Rule rules[] = {
-    {"include-path", "I", Form::Joined, Use::Include},
-    {"system-include", "isystem", Form::Value, Use::Include},
-    {"define-macro", "D", Form::Joined, Use::Define},
-    {"undefine-macro", "U", Form::Joined, Use::Undefine},
-    {"pre-include", "include", Form::Value, Use::PreInclude},
-    {"gpu-architecture", "arch", Form::Value, Use::Arch},
-    {"gpu-code", "code", Form::Value, Use::Code},
-    {"generate-code", "gencode", Form::Value, Use::Gencode},
-    {"ptxas-options", "Xptxas", Form::Value, Use::Ptxas},
-    {"resource-usage", "res-usage", Form::Flag, Use::ResourceUsage},
-    {"expt-relaxed-constexpr", "expt-relaxed-constexpr", Form::Flag, Use::RelaxedConstexpr},
-    {"Xcudafe", "Xcudafe", Form::Value, Use::Frontend},
-    {"Wno-deprecated-declarations", "Wno-deprecated-declarations", Form::Flag, Use::Deprecated},
-    {"keep", "keep", Form::Flag, Use::Keep},
-    {"save-temps", "save-temps", Form::Flag, Use::Keep},
-    {"pch", "pch", Form::Flag, Use::PrecompiledHeaders},
-
-    {"std", "std", Form::Value, Use::Pass},
-    {"use_fast_math", "use_fast_math", Form::Flag, Use::Pass},
-    {"ftz", "ftz", Form::Value, Use::Pass},
-    {"prec-div", "prec-div", Form::Value, Use::Pass},
-    {"prec-sqrt", "prec-sqrt", Form::Value, Use::Pass},
-    {"fmad", "fmad", Form::Value, Use::Pass},
-    {"maxrregcount", "maxrregcount", Form::Value, Use::Pass},
-    {"device-debug", "G", Form::Flag, Use::Pass},
-    {"generate-line-info", "lineinfo", Form::Flag, Use::Pass},
-    {"dopt", "dopt", Form::Value, Use::Pass},
-    {"Ofast-compile", "Ofc", Form::Value, Use::Pass},
-    {"optimization-info", "opt-info", Form::Value, Use::Pass},
-    {"disable-warnings", "w", Form::Flag, Use::Pass},
-    {"warning-as-error", "Werror", Form::Value, Use::Pass},
-    {"restrict", "restrict", Form::Flag, Use::Pass},
-    {"extra-device-vectorization", "extra-device-vectorization", Form::Flag, Use::Pass},
-    {"relocatable-device-code", "rdc", Form::Value, Use::Pass},
-    {"device-c", "dc", Form::Flag, Use::Pass},
-    {"device-w", "dw", Form::Flag, Use::Pass},
-    {"extensible-whole-program", "ewp", Form::Flag, Use::Pass},
-    {"dlink-time-opt", "dlto", Form::Flag, Use::Pass},
-    {"gen-opt-lto", "gen-opt-lto", Form::Flag, Use::Pass},
-    {"display-error-number", "err-no", Form::Flag, Use::Pass},
-    {"no-display-error-number", "no-err-no", Form::Flag, Use::Pass},
-    {"diag-error", "diag-error", Form::Value, Use::Pass},
-    {"diag-suppress", "diag-suppress", Form::Value, Use::Pass},
-    {"diag-warn", "diag-warn", Form::Value, Use::Pass},
-    {"brief-diagnostics", "brief-diag", Form::Value, Use::Pass},
-    {"jump-table-density", "jtd", Form::Value, Use::Pass},
-    {"device-stack-protector", "device-stack-protector", Form::Value, Use::Pass},
-    {"frandom-seed", "frandom-seed", Form::Value, Use::Pass},
-    {"split-compile", "split-compile", Form::Value, Use::Pass},
-    {"time", "time", Form::Value, Use::Pass},
-    {"fdevice-time-trace", "fdevice-time-trace", Form::Value, Use::Pass},
-    {"device-as-default-execution-space", "default-device", Form::Flag, Use::Pass},
-
-    {"optimize", "O", Form::Joined, Use::Drop}, // for host code; ptxas has its own option
-    {"debug", "g", Form::Flag, Use::Drop},
-    {"profile", "pg", Form::Flag, Use::Drop},
-    {"m64", "m64", Form::Flag, Use::Drop},
-    {"machine", "m", Form::Value, Use::Drop},
-    {"compiler-options", "Xcompiler", Form::Value, Use::Drop},
-    {"linker-options", "Xlinker", Form::Value, Use::Drop},
-    {"archive-options", "Xarchive", Form::Value, Use::Drop},
-    {"nvlink-options", "Xnvlink", Form::Value, Use::Drop},
-    {"compiler-bindir", "ccbin", Form::Value, Use::Drop},
-    {"allow-unsupported-compiler", "allow-unsupported-compiler", Form::Flag, Use::Drop},
-    {"archiver-binary", "arbin", Form::Value, Use::Drop},
-    {"library", "l", Form::Joined, Use::Drop},
-    {"library-path", "L", Form::Joined, Use::Drop},
-    {"cudart", "cudart", Form::Value, Use::Drop},
-    {"cudadevrt", "cudadevrt", Form::Value, Use::Drop},
-    {"libdevice-directory", "ldir", Form::Value, Use::Drop},
-    {"target-directory", "target-dir", Form::Value, Use::Drop},
-    {"x", "x", Form::Value, Use::Drop},
-    {"no-exceptions", "noeh", Form::Flag, Use::Drop},
-    {"ftemplate-depth", "ftemplate-depth", Form::Value, Use::Drop},
-    {"ftemplate-backtrace-limit", "ftemplate-backtrace-limit", Form::Value, Use::Drop},
-    {"extended-lambda", "extended-lambda", Form::Flag, Use::Drop},
-    {"expt-extended-lambda", "expt-extended-lambda", Form::Flag, Use::Drop},
-    {"default-stream", "default-stream", Form::Value, Use::Drop},
-    {"entries", "e", Form::Value, Use::Drop}, // the image then also contains the other kernels
-    {"threads", "t", Form::Value, Use::Drop},
-    {"jobserver", "jobserver", Form::Flag, Use::Drop},
-    {"verbose", "v", Form::Flag, Use::Drop},
-    {"keep-dir", "keep-dir", Form::Value, Use::Drop},
-    {"objdir-as-tempdir", "objtemp", Form::Flag, Use::Drop},
-    {"clean-targets", "clean", Form::Flag, Use::Drop},
-    {"no-compress", "no-compress", Form::Flag, Use::Drop},
-    {"compress-mode", "compress-mode", Form::Value, Use::Drop},
-    {"forward-unknown-to-host-compiler", "forward-unknown-to-host-compiler", Form::Flag, Use::Drop},
-    {"forward-unknown-to-host-linker", "forward-unknown-to-host-linker", Form::Flag, Use::Drop},
-    {"forward-unknown-opts", "forward-unknown-opts", Form::Flag, Use::Drop},
-    {"use-local-env", "use-local-env", Form::Flag, Use::Drop},
-    {"Wno-deprecated-gpu-targets", "Wno-deprecated-gpu-targets", Form::Flag, Use::Drop},
-    {"Wreorder", "Wreorder", Form::Flag, Use::Drop},
-    {"Wdefault-stream-launch", "Wdefault-stream-launch", Form::Flag, Use::Drop},
-    {"Wmissing-launch-bounds", "Wmissing-launch-bounds", Form::Flag, Use::Drop},
-    {"Wext-lambda-captures-this", "Wext-lambda-captures-this", Form::Flag, Use::Drop},
-
-    {"source-in-ptx", "src-in-ptx", Form::Flag, Use::Nvcc},
-    {"keep-device-functions", "keep-device-functions", Form::Flag, Use::Nvcc},
-    {"options-file", "optf", Form::Value, Use::Nvcc},
-    {"sanitize", "sanitize", Form::Value, Use::Nvcc},
-    {"compile-as-tools-patch", "astoolspatch", Form::Flag, Use::Nvcc},
-    {"relocatable-ptx", "reloc-ptx", Form::Flag, Use::Nvcc},
-
-    {"output-file", "o", Form::Value, Use::Refuse},
-    {"output-directory", "odir", Form::Value, Use::Refuse},
-    {"compile", "c", Form::Flag, Use::Refuse},
-    {"cubin", "cubin", Form::Flag, Use::Refuse},
-    {"ptx", "ptx", Form::Flag, Use::Refuse},
-    {"fatbin", "fatbin", Form::Flag, Use::Refuse},
-    {"cuda", "cuda", Form::Flag, Use::Refuse},
-    {"optix-ir", "optix-ir", Form::Flag, Use::Refuse},
-    {"ltoir", "ltoir", Form::Flag, Use::Refuse},
-    {"preprocess", "E", Form::Flag, Use::Refuse},
-    {"generate-dependencies", "M", Form::Flag, Use::Refuse},
-    {"generate-nonsystem-dependencies", "MM", Form::Flag, Use::Refuse},
-    {"generate-dependencies-with-compile", "MD", Form::Flag, Use::Refuse},
-    {"dependency-output", "MF", Form::Value, Use::Refuse},
-    {"device-link", "dlink", Form::Flag, Use::Refuse},
-    {"link", "link", Form::Flag, Use::Refuse},
-    {"lib", "lib", Form::Flag, Use::Refuse},
-    {"shared", "shared", Form::Flag, Use::Refuse},
-    {"run", "run", Form::Flag, Use::Refuse},
-    {"dryrun", "dryrun", Form::Flag, Use::Refuse},
+/// Options of one form and use: their long names, and the short names if these differ.
+struct Group {
+    Use use;
+    Form form;
+    std::string_view names;
 };
 
-std::string_view trim(std::string_view text) {
-    std::size_t begin = text.find_first_not_of(" \t\n");
-    if (begin == std::string_view::npos)
-        return {};
-    return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
-}
-
-/// Calls `visit` for each part of `text` between separators.
-template <class Visit>
-void for_each_piece(std::string_view text, std::string_view separators, Visit visit) {
-    while (!text.empty()) {
-        std::size_t end = std::min(text.find_first_of(separators), text.size());
-        if (end > 0)
-            visit(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-}
+constexpr Group groups[] = {
+    {Use::Include, Form::Joined, "include-path/I"},
+    {Use::Include, Form::Value, "system-include/isystem"},
+    {Use::Define, Form::Joined, "define-macro/D"},
+    {Use::Undefine, Form::Joined, "undefine-macro/U"},
+    {Use::PreInclude, Form::Value, "pre-include/include"},
+    {Use::Arch, Form::Value, "gpu-architecture/arch"},
+    {Use::Code, Form::Value, "gpu-code/code"},
+    {Use::Gencode, Form::Value, "generate-code/gencode"},
+    {Use::Ptxas, Form::Value, "ptxas-options/Xptxas"},
+    {Use::ResourceUsage, Form::Flag, "resource-usage/res-usage"},
+    {Use::RelaxedConstexpr, Form::Flag, "expt-relaxed-constexpr"},
+    {Use::Frontend, Form::Value, "Xcudafe"},
+    {Use::Deprecated, Form::Flag, "Wno-deprecated-declarations"},
+    {Use::Keep, Form::Flag, "keep save-temps"},
+    {Use::PrecompiledHeaders, Form::Flag, "pch"},
+    {Use::Pass, Form::Value,
+     "std ftz prec-div prec-sqrt fmad maxrregcount dopt Ofast-compile/Ofc "
+     "optimization-info/opt-info warning-as-error/Werror relocatable-device-code/rdc diag-error "
+     "diag-suppress diag-warn brief-diagnostics/brief-diag jump-table-density/jtd "
+     "device-stack-protector frandom-seed split-compile time fdevice-time-trace"},
+    {Use::Pass, Form::Flag,
+     "use_fast_math device-debug/G generate-line-info/lineinfo disable-warnings/w restrict "
+     "extra-device-vectorization device-c/dc device-w/dw extensible-whole-program/ewp "
+     "dlink-time-opt/dlto gen-opt-lto display-error-number/err-no "
+     "no-display-error-number/no-err-no device-as-default-execution-space/default-device"},
+    // -O is for host code: ptxas has its own option. With -e, the image also has the other kernels.
+    {Use::Drop, Form::Joined, "optimize/O library/l library-path/L"},
+    {Use::Drop, Form::Flag,
+     "debug/g profile/pg m64 allow-unsupported-compiler no-exceptions/noeh extended-lambda "
+     "expt-extended-lambda jobserver verbose/v objdir-as-tempdir/objtemp clean-targets/clean "
+     "no-compress forward-unknown-to-host-compiler forward-unknown-to-host-linker "
+     "forward-unknown-opts use-local-env Wno-deprecated-gpu-targets Wreorder "
+     "Wdefault-stream-launch Wmissing-launch-bounds Wext-lambda-captures-this"},
+    {Use::Drop, Form::Value,
+     "machine/m compiler-options/Xcompiler linker-options/Xlinker archive-options/Xarchive "
+     "nvlink-options/Xnvlink compiler-bindir/ccbin archiver-binary/arbin cudart cudadevrt "
+     "libdevice-directory/ldir target-directory/target-dir x ftemplate-depth "
+     "ftemplate-backtrace-limit default-stream entries/e threads/t keep-dir compress-mode"},
+    {Use::Nvcc, Form::Flag,
+     "source-in-ptx/src-in-ptx keep-device-functions compile-as-tools-patch/astoolspatch "
+     "relocatable-ptx/reloc-ptx"},
+    {Use::Nvcc, Form::Value, "options-file/optf sanitize"},
+    {Use::Refuse, Form::Value, "output-file/o output-directory/odir dependency-output/MF"},
+    {Use::Refuse, Form::Flag,
+     "compile/c cubin ptx fatbin cuda optix-ir ltoir preprocess/E generate-dependencies/M "
+     "generate-nonsystem-dependencies/MM generate-dependencies-with-compile/MD device-link/dlink "
+     "link lib shared run dryrun"},
+};
 
 /// An option that matches a rule, with its value if both are in one word.
 struct Match {
-    const Rule *rule = nullptr;
-    std::optional<std::string> value;
+    Rule rule;
+    std::optional<std::string> value = {};
 };
 
 /// Whether the word is the option of `rule`. nvcc requires two dashes before a long name and one
@@ -210,23 +120,30 @@ std::optional<Match> match_rule(const Rule &rule, std::string_view word) {
             continue;
         std::string_view rest = body.substr(name.size());
         if (rest.empty())
-            return Match{&rule, std::nullopt};
+            return Match{rule};
         if (rule.form != Form::Flag && (rest[0] == '=' || rest[0] == ' '))
-            return Match{&rule, std::string(trim(rest.substr(1)))};
+            return Match{rule, std::string(trimmed(rest.substr(1)))};
         if (rule.form == Form::Joined && name == rule.short_name && one_dash)
-            return Match{&rule, std::string(rest)};
+            return Match{rule, std::string(rest)};
     }
     return std::nullopt;
 }
 
-Match find_rule(std::string_view word) {
+std::optional<Match> find_rule(std::string_view word) {
+    std::optional<Match> match;
     // Whole names first: the joined option -l would match -lineinfo.
     for (bool joined : {false, true})
-        for (const Rule &rule : rules)
-            if ((rule.form == Form::Joined) == joined)
-                if (std::optional<Match> match = match_rule(rule, word))
-                    return *match;
-    return {};
+        for (const Group &group : groups)
+            if ((group.form == Form::Joined) == joined)
+                for_each_piece(group.names, " ", [&](std::string_view names) {
+                    const std::size_t slash = names.find('/');
+                    const std::string_view own = names.substr(0, slash);
+                    if (!match)
+                        match = match_rule({own, slash == none ? own : names.substr(slash + 1),
+                                            group.form, group.use},
+                                           word);
+                });
+    return match;
 }
 
 class Translator {
@@ -235,7 +152,7 @@ class Translator {
 
     CompilerOptions run() {
         for (; at_ < words_.size(); ++at_)
-            translate_word(std::string(trim(words_[at_])));
+            translate_word(std::string(trimmed(words_[at_])));
         choose_generated_code();
         return std::move(options_);
     }
@@ -244,17 +161,19 @@ class Translator {
     void translate_word(const std::string &word) {
         if (word.empty())
             return;
-        Match match = word[0] == '-' && word != "-" ? find_rule(word) : Match{};
-        if (!match.rule) {
+        std::optional<Match> match;
+        if (word[0] == '-' && word != "-")
+            match = find_rule(word);
+        if (!match) {
             options_.nvrtc.push_back(word);
             return;
         }
-        if (!match.value && match.rule->form != Form::Flag) {
+        if (!match->value && match->rule.form != Form::Flag) {
             if (++at_ == words_.size())
                 throw CompileError("compiler option '" + word + "' needs a value");
-            match.value = trim(words_[at_]);
+            match->value = trimmed(words_[at_]);
         }
-        apply(*match.rule, word, match.value.value_or(""));
+        apply(match->rule, word, match->value.value_or(""));
     }
 
     void apply(const Rule &rule, const std::string &word, const std::string &value) {

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
-#include <string_view>
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -35,6 +35,14 @@ class NvrtcNotFound : public CompileError {
 /// NVRTC, then by the system's loader. Empty if none is found.
 [[nodiscard]] std::optional<std::string> find_toolkit_library(std::span<const char *const> names);
 
+/// The address of a symbol, which initialises a pointer to its function; null if it is missing.
+struct SymbolAddress {
+    void *address;
+    template <class Function> operator Function *() const {
+        return reinterpret_cast<Function *>(address);
+    }
+};
+
 /// Throws NvrtcNotFound; the message lists the searched places and names the package to install.
 [[noreturn]] void throw_nvrtc_not_found(const std::vector<std::string> &roots);
 

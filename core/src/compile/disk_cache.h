@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
 
 #include "dependency.h"
 #include "pycuda/compiler.h"

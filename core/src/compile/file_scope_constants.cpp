@@ -1,22 +1,13 @@
 // file_scope_constants.cpp -- `const` variables at file scope, whose values nvcc folds.
 #include "file_scope_constants.h"
 
-#include <algorithm>
-#include <array>
-#include <cctype>
 #include <charconv>
-#include <optional>
-#include <utility>
 
 #include "namespace_scope.h"
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
 namespace {
-
-constexpr std::size_t none = std::string_view::npos;
-
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
 
 /// Words with which a declaration is not that of a host's constant.
 constexpr std::string_view other_words[] = {
@@ -27,11 +18,9 @@ constexpr std::string_view other_words[] = {
 
 /// Whether a parenthesis after the declared name begins an initialiser, not parameters.
 bool begins_value(std::string_view text, std::size_t open) {
-    std::size_t at = open + 1;
-    while (at < text.size() && is_space(text[at]))
-        ++at;
-    return at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) ||
-                                text[at] == '.' || text[at] == '-' || text[at] == '(');
+    const std::size_t at = skip_space(text, open + 1);
+    return at < text.size() &&
+           (is_digit(text[at]) || text[at] == '.' || text[at] == '-' || text[at] == '(');
 }
 
 /// The positions of the commas between the declarators of a list, in [begin, end).
@@ -72,7 +61,7 @@ std::optional<Declaration> read_declaration(std::string_view text, std::size_t b
         return std::nullopt;
     std::size_t found = none;
     for (const Word &word : read.words) {
-        if (std::ranges::find(other_words, word.text) != std::end(other_words))
+        if (has_any(other_words, word.text))
             return std::nullopt;
         if (word.text == "const" && found == none)
             found = word.begin;
@@ -90,15 +79,6 @@ struct Place {
     std::size_t line, column;
 };
 
-constexpr std::array<std::string_view, 4> not_constant = {
-    "dynamic initialization is not supported", "expression must have a constant value",
-    "is not a literal type", "is not of literal type"};
-
-bool says_not_constant(std::string_view message) {
-    return std::ranges::any_of(
-        not_constant, [&](std::string_view phrase) { return message.find(phrase) != none; });
-}
-
 /// The places at which the log reports initialisers that are not constant. The compiler prints
 ///     kernel.cu(3): error: expression must have a constant value
 ///       const float r = sqrtf(3.0f);
@@ -107,9 +87,7 @@ std::vector<Place> places_of_errors(std::string_view log, std::string_view name)
     std::vector<Place> places;
     std::size_t line = 0; // from 1; 0 if the error is another one
     while (!log.empty()) {
-        const std::size_t end = std::min(log.find('\n'), log.size());
-        std::string_view text = log.substr(0, end);
-        log.remove_prefix(std::min(end + 1, log.size()));
+        std::string_view text = take_line(log);
         const std::size_t caret = text.find_first_not_of(' ');
         if (line > 0 && caret != none && text[caret] == '^') {
             places.push_back({line - 1, caret < 2 ? 0 : caret - 2});
@@ -119,7 +97,7 @@ std::vector<Place> places_of_errors(std::string_view log, std::string_view name)
         if (error == none)
             continue;
         line = 0;
-        if (!text.starts_with(name) || text[name.size()] != '(' || !says_not_constant(text))
+        if (!text.starts_with(name) || text[name.size()] != '(' || !needs_constants(text))
             continue;
         text.remove_prefix(name.size() + 1);
         std::from_chars(text.data(), text.data() + text.size(), line); // 0 if this is no number
@@ -203,7 +181,12 @@ FoldedConstants fold_constants(std::string_view text, const std::set<std::size_t
     return Folder(text, removed).run();
 }
 
-bool needs_constants(std::string_view log) { return says_not_constant(log); }
+bool needs_constants(std::string_view log) {
+    constexpr std::string_view phrases[] = {"dynamic initialization is not supported",
+                                            "expression must have a constant value",
+                                            "is not a literal type", "is not of literal type"};
+    return says_any(log, phrases);
+}
 
 std::set<std::size_t> find_host_variables(const FoldedConstants &folded, std::string_view log,
                                           std::string_view name) {

@@ -1,62 +1,30 @@
 // gnu_extensions.cpp -- GCC's extensions of C++, which nvcc takes and NVRTC refuses.
 #include "gnu_extensions.h"
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <set>
-#include <vector>
 
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
 namespace {
 
-constexpr std::size_t none = std::string_view::npos;
 constexpr long most_cases = 1024; // of one range
 
 // A backslash is a space, too: extensions are most frequent in macros of several lines.
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) || c == '\\'; }
+bool is_gap(char c) { return is_space(c) || c == '\\'; }
 
-std::size_t skip_space(std::string_view text, std::size_t at) {
-    while (at < text.size() && is_space(text[at]))
+std::size_t skip_gap(std::string_view text, std::size_t at) {
+    while (at < text.size() && is_gap(text[at]))
         ++at;
     return at;
 }
 
 /// The position of the last character before `at` that is no space; `none` if there is none.
 std::size_t before(std::string_view text, std::size_t at) {
-    while (at > 0 && is_space(text[at - 1]))
+    while (at > 0 && is_gap(text[at - 1]))
         --at;
     return at == 0 ? none : at - 1;
-}
-
-std::string_view word_ending_at(std::string_view text, std::size_t last) {
-    std::size_t begin = last + 1;
-    while (begin > 0 && is_word(text[begin - 1]))
-        --begin;
-    return text.substr(begin, last + 1 - begin);
-}
-
-std::string_view word_at(std::string_view text, std::size_t at) {
-    std::size_t end = at;
-    while (end < text.size() && is_word(text[end]))
-        ++end;
-    return text.substr(at, end - at);
-}
-
-struct Edit {
-    std::size_t at, length;
-    std::string text;
-};
-
-template <class Visit> void for_each_word(std::string_view text, Visit visit) {
-    for (std::size_t at = 0; at < text.size();) {
-        const std::string_view word = word_at(text, at);
-        if (!word.empty())
-            visit(at, word);
-        at += std::max<std::size_t>(word.size(), 1);
-    }
 }
 
 /// Finds the extensions in a text without comments and strings.
@@ -80,7 +48,7 @@ class Finder {
 
   private:
     void open_parenthesis(std::size_t open) {
-        const std::size_t inside = skip_space(text_, open + 1);
+        const std::size_t inside = skip_gap(text_, open + 1);
         if (inside < text_.size() && text_[inside] == '{') {
             statement_expression(open, inside);
             return;
@@ -88,7 +56,7 @@ class Finder {
         const std::size_t close = closing_bracket(text_, open);
         if (close == none || inside == close)
             return;
-        const std::size_t brace = skip_space(text_, close + 1);
+        const std::size_t brace = skip_gap(text_, close + 1);
         if (brace < text_.size() && text_[brace] == '{' && follows_operator(open) &&
             names_type(text_.substr(open + 1, close - open - 1)) &&
             !is_body_of_specialization(open, brace))
@@ -103,7 +71,7 @@ class Finder {
         if (ends_macro_name(last, at))
             return true;
         if (is_word(text_[last])) {
-            const std::string_view word = word_ending_at(text_, last);
+            const std::string_view word = word_before(text_, last + 1);
             return word == "return" || word == "case";
         }
         constexpr std::string_view operators = "=(,?:[+-*/%&|^<>!~{";
@@ -112,7 +80,7 @@ class Finder {
         std::size_t earlier = last; // of `operator<<`
         while (earlier != none && operators.find(text_[earlier]) != none)
             earlier = before(text_, earlier);
-        return earlier == none || word_ending_at(text_, earlier) != "operator";
+        return earlier == none || word_before(text_, earlier + 1) != "operator";
     }
 
     /// Whether `(int) {` is the function of `f<2>(int) { ... }`, and `a > (int){1}` is none.
@@ -121,7 +89,7 @@ class Finder {
         if (text_[before(text_, open)] != '>' || end == none)
             return false;
         const std::string_view body = text_.substr(brace + 1, end - brace - 1);
-        return skip_space(body, 0) == body.size() || body.find(';') != none;
+        return skip_gap(body, 0) == body.size() || body.find(';') != none;
     }
 
     /// Whether `#define NAME` or `#define NAME(...)` ends at `last`, and its text begins at `at`.
@@ -136,9 +104,9 @@ class Finder {
         }
         if (!is_word(text_[last]))
             return false;
-        const std::size_t name = last + 1 - word_ending_at(text_, last).size();
+        const std::size_t name = last + 1 - word_before(text_, last + 1).size();
         const std::size_t define = before(text_, name);
-        return define != none && word_ending_at(text_, define) == "define";
+        return define != none && word_before(text_, define + 1) == "define";
     }
 
     /// Whether the text is a type, not the parameters of a function: `float *p` has a name.
@@ -154,11 +122,8 @@ class Finder {
             if (is_word(c)) {
                 const std::string_view word = word_at(text, at);
                 at += word.size() - 1;
-                const bool is_fundamental =
-                    std::ranges::find(fundamental, word) != std::end(fundamental);
-                const bool adds = depth == 0 && !std::isdigit(static_cast<unsigned char>(c)) &&
-                                  std::ranges::find(others, word) == std::end(others);
-                if (adds && !is_fundamental && has_type && !is_member)
+                const bool adds = depth == 0 && !is_digit(c) && !has_any(others, word);
+                if (adds && !has_any(fundamental, word) && has_type && !is_member)
                     return false;
                 has_type |= adds;
                 is_member = false;
@@ -170,7 +135,7 @@ class Finder {
                 if (depth-- == 0)
                     return false;
             } else if ((c == ',' && depth == 0) ||
-                       (!is_space(c) && std::string_view(",*&").find(c) == none)) {
+                       (!is_gap(c) && std::string_view(",*&").find(c) == none)) {
                 return false;
             }
         }
@@ -178,29 +143,27 @@ class Finder {
     }
 
     void compound_literal(std::size_t open, std::size_t close) {
-        edits_.push_back({open, 1, "pycuda_type<"});
-        edits_.push_back({close, 1, ">"});
+        edits_.push_back({open, open + 1, "pycuda_type<"});
+        edits_.push_back({close, close + 1, ">"});
     }
 
     void statement_expression(std::size_t open, std::size_t brace) {
         const std::size_t end = closing_bracket(text_, brace);
         const std::size_t close = closing_bracket(text_, open);
-        if (end == none || close == none || skip_space(text_, end + 1) != close ||
+        if (end == none || close == none || skip_gap(text_, end + 1) != close ||
             leaves(text_.substr(brace, end - brace)))
             return;
-        edits_.push_back({open, 1, "([&]"});
+        edits_.push_back({open, open + 1, "([&]"});
         if (const std::size_t value = last_expression(brace, end); value != none)
-            edits_.push_back({value, 0, "return "});
-        edits_.push_back({end, 1, "}()"});
+            edits_.push_back({value, value, "return "});
+        edits_.push_back({end, end + 1, "}()"});
     }
 
     /// Whether the statements can end the function or the loop around them.
     static bool leaves(std::string_view statements) {
-        bool found = false;
-        for_each_word(statements, [&](std::size_t, std::string_view word) {
-            found |= word == "return" || word == "goto" || word == "break" || word == "continue";
-        });
-        return found;
+        constexpr std::string_view ends[] = {"return", "goto", "break", "continue"};
+        return std::ranges::any_of(
+            ends, [&](std::string_view word) { return has_word(statements, word); });
     }
 
     /// The position of the last statement in braces if the statement is an expression.
@@ -212,7 +175,7 @@ class Finder {
             const bool is_block = text_[at] == '}';
             if (text_[at] != ';' && !is_block)
                 continue;
-            const std::size_t first = skip_space(text_, begin);
+            const std::size_t first = skip_gap(text_, begin);
             if (first < at)
                 last = is_block ? none : first;
             begin = at + 1;
@@ -220,14 +183,12 @@ class Finder {
         if (last == none)
             return none;
         constexpr std::string_view statements[] = {"if", "for", "while", "do", "switch", "asm"};
-        const bool is_statement =
-            std::ranges::find(statements, word_at(text_, last)) != std::end(statements);
-        return is_statement ? none : last;
+        return has_any(statements, word_at(text_, last)) ? none : last;
     }
 
     /// `a ?: b`, where `a` has no effect and so can be evaluated twice.
     void question(std::size_t at) {
-        const std::size_t colon = skip_space(text_, at + 1);
+        const std::size_t colon = skip_gap(text_, at + 1);
         if (colon >= text_.size() || text_[colon] != ':' ||
             (colon + 1 < text_.size() && text_[colon + 1] == ':'))
             return;
@@ -236,8 +197,8 @@ class Finder {
         if (begin == none || has_effect(operand))
             return;
         std::string copy(operand);
-        std::ranges::replace_if(copy, is_space, ' ');
-        edits_.push_back({colon, 0, " (" + copy + ") "});
+        std::ranges::replace_if(copy, is_gap, ' ');
+        edits_.push_back({colon, colon, " (" + copy + ") "});
     }
 
     /// The begin of the condition that ends before the '?' at `at`.
@@ -251,9 +212,9 @@ class Finder {
                 break;
             --begin;
         }
-        begin = skip_space(text_, begin);
+        begin = skip_gap(text_, begin);
         while (word_at(text_, begin) == "return")
-            begin = skip_space(text_, begin + std::string_view("return").size());
+            begin = skip_gap(text_, begin + std::string_view("return").size());
         return begin < at ? begin : none;
     }
 
@@ -281,46 +242,34 @@ class Finder {
 
     /// `case 1 ... 3:` with numbers.
     void case_label(std::size_t at) {
-        at = skip_space(text_, at);
+        at = skip_gap(text_, at);
         long first = 0, last = 0;
         const auto [end, failed] =
             std::from_chars(text_.data() + at, text_.data() + text_.size(), first);
-        const std::size_t dots = skip_space(text_, static_cast<std::size_t>(end - text_.data()));
+        const std::size_t dots = skip_gap(text_, static_cast<std::size_t>(end - text_.data()));
         if (failed != std::errc() || !text_.substr(dots).starts_with("..."))
             return;
-        const std::size_t second = skip_space(text_, dots + 3);
+        const std::size_t second = skip_gap(text_, dots + 3);
         const auto [stop, wrong] =
             std::from_chars(text_.data() + second, text_.data() + text_.size(), last);
         const std::size_t after = static_cast<std::size_t>(stop - text_.data());
-        const std::size_t colon = skip_space(text_, after);
+        const std::size_t colon = skip_gap(text_, after);
         if (wrong != std::errc() || colon >= text_.size() || text_[colon] != ':' || last < first ||
             last - first >= most_cases)
             return;
         std::string labels = std::to_string(first);
         for (long value = first + 1; value <= last; ++value)
             labels += ": case " + std::to_string(value);
-        edits_.push_back({at, after - at, labels});
+        edits_.push_back({at, after, labels});
     }
 
     std::string_view text_;
     std::vector<Edit> edits_;
 };
 
-std::string apply(std::string_view text, std::vector<Edit> edits) {
-    std::ranges::stable_sort(edits, {}, &Edit::at);
-    std::string result;
-    std::size_t done = 0;
-    for (const Edit &edit : edits) {
-        result += text.substr(done, edit.at - done);
-        result += edit.text;
-        done = edit.at + edit.length;
-    }
-    return result + std::string(text.substr(done));
-}
-
 // typeof has the type without a reference, as GCC's; it takes an expression here, and GCC's takes a
 // type too.
-constexpr const char *header = R"(#ifndef PYCUDA_GNU_EXTENSIONS
+constexpr std::string_view header = R"(#ifndef PYCUDA_GNU_EXTENSIONS
 #define PYCUDA_GNU_EXTENSIONS
 extern "C++" {
 template <class T> struct pycuda_plain { typedef T type; };
@@ -355,72 +304,36 @@ template <class T> using pycuda_type = typename pycuda_plain<T>::type;
 #define __volatile__ volatile
 #define __builtin_abs(x) abs((int)(x))
 #define __builtin_labs(x) labs((long)(x))
-#define __builtin_fabs(x) fabs((double)(x))
-#define __builtin_fabsf(x) fabsf(x)
-#define __builtin_sqrt(x) sqrt((double)(x))
-#define __builtin_sqrtf(x) sqrtf(x)
-#define __builtin_sin(x) sin((double)(x))
-#define __builtin_sinf(x) sinf(x)
-#define __builtin_cos(x) cos((double)(x))
-#define __builtin_cosf(x) cosf(x)
-#define __builtin_tan(x) tan((double)(x))
-#define __builtin_tanf(x) tanf(x)
-#define __builtin_asin(x) asin((double)(x))
-#define __builtin_asinf(x) asinf(x)
-#define __builtin_acos(x) acos((double)(x))
-#define __builtin_acosf(x) acosf(x)
-#define __builtin_atan(x) atan((double)(x))
-#define __builtin_atanf(x) atanf(x)
-#define __builtin_sinh(x) sinh((double)(x))
-#define __builtin_sinhf(x) sinhf(x)
-#define __builtin_cosh(x) cosh((double)(x))
-#define __builtin_coshf(x) coshf(x)
-#define __builtin_tanh(x) tanh((double)(x))
-#define __builtin_tanhf(x) tanhf(x)
-#define __builtin_exp(x) exp((double)(x))
-#define __builtin_expf(x) expf(x)
-#define __builtin_exp2(x) exp2((double)(x))
-#define __builtin_exp2f(x) exp2f(x)
-#define __builtin_log(x) log((double)(x))
-#define __builtin_logf(x) logf(x)
-#define __builtin_log2(x) log2((double)(x))
-#define __builtin_log2f(x) log2f(x)
-#define __builtin_log10(x) log10((double)(x))
-#define __builtin_log10f(x) log10f(x)
-#define __builtin_floor(x) floor((double)(x))
-#define __builtin_floorf(x) floorf(x)
-#define __builtin_ceil(x) ceil((double)(x))
-#define __builtin_ceilf(x) ceilf(x)
-#define __builtin_round(x) round((double)(x))
-#define __builtin_roundf(x) roundf(x)
-#define __builtin_trunc(x) trunc((double)(x))
-#define __builtin_truncf(x) truncf(x)
-#define __builtin_rint(x) rint((double)(x))
-#define __builtin_rintf(x) rintf(x)
-#define __builtin_cbrt(x) cbrt((double)(x))
-#define __builtin_cbrtf(x) cbrtf(x)
-#define __builtin_pow(x, y) pow((double)(x), (double)(y))
-#define __builtin_powf(x, y) powf(x, y)
-#define __builtin_fmin(x, y) fmin((double)(x), (double)(y))
-#define __builtin_fminf(x, y) fminf(x, y)
-#define __builtin_fmax(x, y) fmax((double)(x), (double)(y))
-#define __builtin_fmaxf(x, y) fmaxf(x, y)
-#define __builtin_fmod(x, y) fmod((double)(x), (double)(y))
-#define __builtin_fmodf(x, y) fmodf(x, y)
-#define __builtin_atan2(x, y) atan2((double)(x), (double)(y))
-#define __builtin_atan2f(x, y) atan2f(x, y)
-#define __builtin_hypot(x, y) hypot((double)(x), (double)(y))
-#define __builtin_hypotf(x, y) hypotf(x, y)
-#define __builtin_copysign(x, y) copysign((double)(x), (double)(y))
-#define __builtin_copysignf(x, y) copysignf(x, y)
-#define __builtin_fma(x, y, z) fma((double)(x), (double)(y), (double)(z))
-#define __builtin_fmaf(x, y, z) fmaf(x, y, z)
 #define __builtin_memcpy(x, y, n) memcpy(x, y, n)
 #define __builtin_memset(x, y, n) memset(x, y, n)
 #define __builtin_nan(x) nan(x)
 #define __builtin_nanf(x) nanf(x)
-#endif
 )";
+
+/// Functions of C of doubles, which have an `f` behind their names for floats.
+struct MathFunctions {
+    std::string_view parameters, doubles, names;
+};
+constexpr MathFunctions math_functions[] = {
+    {"(x)", "((double)(x))",
+     "fabs sqrt sin cos tan asin acos atan sinh cosh tanh exp exp2 log log2 log10 floor ceil round "
+     "trunc rint cbrt"},
+    {"(x, y)", "((double)(x), (double)(y))", "pow fmin fmax fmod atan2 hypot copysign"},
+    {"(x, y, z)", "((double)(x), (double)(y), (double)(z))", "fma"}};
+
+std::string make_header() {
+    std::string text(header);
+    for (const MathFunctions &functions : math_functions)
+        for_each_word(functions.names, [&](std::size_t, std::string_view name) {
+            std::string lines = "#define __builtin_NAMEPARAMETERS NAMEDOUBLES\n"
+                                "#define __builtin_NAMEfPARAMETERS NAMEfPARAMETERS\n";
+            replace_all(lines, "PARAMETERS", functions.parameters);
+            replace_all(lines, "DOUBLES", functions.doubles);
+            replace_all(lines, "NAME", name);
+            text += lines;
+        });
+    return text + "#endif\n";
+}
 
 } // namespace
 
@@ -434,14 +347,13 @@ std::optional<std::string> replace_imports(std::string_view text) {
     for (const IncludeDirective &include : find_includes(text, blanked)) {
         if (!include.only_once)
             continue;
+        const std::size_t at = blanked.find(word, include.line_begin);
         if (seen.insert(include.name).second)
-            edits.push_back({blanked.find(word, include.line_begin), word.size(), "include"});
+            edits.push_back({at, at + word.size(), "include"});
         else
-            edits.push_back({include.line_begin, include.line_end - include.line_begin, ""});
+            edits.push_back({include.line_begin, include.line_end, ""});
     }
-    if (edits.empty())
-        return std::nullopt;
-    return apply(text, std::move(edits));
+    return edited(text, std::move(edits));
 }
 
 std::optional<std::string> replace_escapes(std::string_view text) {
@@ -453,22 +365,20 @@ std::optional<std::string> replace_escapes(std::string_view text) {
         if (text[at] != '\\' || blanked[at] != ' ')
             continue; // outside of a literal
         if (text[at + 1] == 'e')
-            edits.push_back({at, 2, "\\033"});
+            edits.push_back({at, at + 2, "\\033"});
         ++at; // the escaped character
     }
-    if (edits.empty())
-        return std::nullopt;
-    return apply(text, std::move(edits));
+    return edited(text, std::move(edits));
 }
 
 std::optional<std::string> replace_gnu_extensions(std::string_view text) {
-    std::vector<Edit> edits = Finder(blank_comments_and_strings(text)).run();
-    if (edits.empty())
-        return std::nullopt;
-    return apply(text, std::move(edits));
+    return edited(text, Finder(blank_comments_and_strings(text)).run());
 }
 
-const char *text_of_gnu_extension_header() { return header; }
+const char *text_of_gnu_extension_header() {
+    static const auto *text = new std::string(make_header());
+    return text->c_str();
+}
 
 bool may_be_gnu_extension(std::string_view log) {
     constexpr std::string_view phrases[] = {"error: expected an expression",
@@ -478,8 +388,7 @@ bool may_be_gnu_extension(std::string_view log) {
                                             "identifier \"__builtin_",
                                             "identifier \"__extension__",
                                             "identifier \"__asm"};
-    return std::ranges::any_of(phrases,
-                               [&](std::string_view phrase) { return log.find(phrase) != none; });
+    return says_any(log, phrases);
 }
 
 bool has_designators(std::string_view text) {
@@ -488,14 +397,102 @@ bool has_designators(std::string_view text) {
         const std::size_t last = before(blanked, at);
         const std::size_t name = at + 1;
         if (last == none || (blanked[last] != '{' && blanked[last] != ',') ||
-            name >= blanked.size() || !is_word(blanked[name]) ||
-            std::isdigit(static_cast<unsigned char>(blanked[name])))
+            name >= blanked.size() || !is_word(blanked[name]) || is_digit(blanked[name]))
             continue;
-        const std::size_t after = skip_space(blanked, name + word_at(blanked, name).size());
+        const std::size_t after = skip_gap(blanked, name + word_at(blanked, name).size());
         if (after < blanked.size() && blanked[after] == '=')
             return true;
     }
     return false;
+}
+
+namespace {
+
+/// The position of the '{' that matches the '}' at `close`, or `none`.
+std::size_t opening_brace(std::string_view text, std::size_t close) {
+    int depth = 0;
+    for (std::size_t at = close + 1; at-- > 0;) {
+        depth += (text[at] == '}') - (text[at] == '{');
+        if (depth == 0)
+            return at;
+    }
+    return none;
+}
+
+/// The position for an attribute of the struct whose body opens at `open`: after the keyword.
+/// `none` if the body is not that of a struct.
+std::size_t place_for_attribute(std::string_view text, std::size_t open) {
+    for (int words = 0; words < 2; ++words) {
+        const std::string_view word = word_before(text, open);
+        open = static_cast<std::size_t>(word.data() - text.data());
+        if (word == "struct" || word == "union")
+            return open + word.size();
+    }
+    return none;
+}
+
+struct Range {
+    std::size_t begin, end;
+};
+
+/// An attribute with its argument, after a closing brace. An unknown name is a macro if a declared
+/// name follows it.
+std::optional<Range> attribute_behind(std::string_view text, std::size_t close) {
+    const std::size_t begin = skip_space(text, close + 1);
+    const std::string_view name = word_at(text, begin);
+    const std::size_t open = skip_space(text, begin + name.size());
+    if (name.empty() || open >= text.size() || text[open] != '(')
+        return {};
+    const std::size_t last = closing_bracket(text, open);
+    if (last == none)
+        return {};
+    const bool is_known = name == "__align__" || name == "__attribute__";
+    if (!is_known && word_at(text, skip_space(text, last + 1)).empty())
+        return {};
+    return Range{begin, last + 1};
+}
+
+std::string blanks_for(std::string_view text) {
+    std::string blanks(text);
+    for (char &c : blanks)
+        c = c == '\n' ? '\n' : ' ';
+    return blanks;
+}
+
+std::string on_one_line(std::string_view text) {
+    std::string line = " " + std::string(text);
+    std::ranges::replace(line, '\n', ' ');
+    return line;
+}
+
+} // namespace
+
+std::optional<std::string> move_struct_attributes(std::string_view text) {
+    if (text.find("struct") == none && text.find("union") == none)
+        return std::nullopt;
+    const std::string blanked = blank_comments_and_strings(text);
+    std::vector<Edit> edits;
+    for (std::size_t close = blanked.find('}'); close != none;
+         close = blanked.find('}', close + 1)) {
+        const std::optional<Range> attribute = attribute_behind(blanked, close);
+        if (!attribute)
+            continue;
+        const std::size_t open = opening_brace(blanked, close);
+        const std::size_t place = open == none ? none : place_for_attribute(blanked, open);
+        if (place == none)
+            continue;
+        const std::string_view moved(blanked.data() + attribute->begin,
+                                     attribute->end - attribute->begin);
+        edits.push_back({place, place, on_one_line(moved)});
+        edits.push_back({attribute->begin, attribute->end, blanks_for(moved)});
+    }
+    return edited(text, std::move(edits));
+}
+
+void write_for_nvrtc(std::string &text) {
+    for (auto *change : {move_struct_attributes, replace_imports, replace_escapes})
+        if (std::optional<std::string> changed = change(text))
+            text = std::move(*changed);
 }
 
 } // namespace pycuda::compile_detail

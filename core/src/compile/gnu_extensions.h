@@ -37,4 +37,16 @@ inline constexpr const char *gnu_extension_header = "pycuda-gnu-extensions.h";
 /// Whether the text has designated initialisers, `{.x = 1}`, which C++ has since C++20.
 [[nodiscard]] bool has_designators(std::string_view text);
 
+/// nvcc applies an attribute after the closing brace to the struct. NVRTC applies it to the typedef
+/// or the variable that follows, which changes sizeof without a warning. Moves the attribute to the
+/// begin of the struct, where both compilers agree; also a macro in place of the attribute. Line
+/// numbers do not change. Empty if there is no such attribute.
+///
+///     typedef struct S { int a; } __align__(32) T;
+///     typedef struct __align__(32) S { int a; }               T;
+[[nodiscard]] std::optional<std::string> move_struct_attributes(std::string_view text);
+
+/// The three changes that every text needs: those of imports, escapes and struct attributes.
+void write_for_nvrtc(std::string &text);
+
 } // namespace pycuda::compile_detail

@@ -1,22 +1,20 @@
 // host_classes.cpp -- classes with members of the host in a source with kernels.
 #include "host_classes.h"
 
-#include <algorithm>
-
 #include "namespace_scope.h"
-#include "source_text.h"
 
 namespace pycuda::compile_detail {
 namespace {
 
-constexpr std::size_t none = std::string_view::npos;
 constexpr std::string_view spaces = " \t\r\n\f\v";
 
 constexpr std::string_view class_keys[] = {"struct", "class", "union"};
 constexpr std::string_view access[] = {"public", "private", "protected"};
 
-bool has_any(const auto &words, std::string_view word) {
-    return std::ranges::find(words, word) != std::end(words);
+/// Whether one of the words is `struct` or the like.
+bool has_class_key(const Specifiers &read) {
+    return std::ranges::any_of(read.words,
+                               [](const Word &word) { return has_any(class_keys, word.text); });
 }
 
 /// A declaration in a class.
@@ -68,12 +66,9 @@ class MemberReader {
         has_value_ = false;
         for (;;) {
             at_ = std::min(text_.find_first_not_of(spaces, at_), close_);
-            std::size_t end = at_;
-            while (end < close_ && is_word(text_[end]))
-                ++end;
-            const std::size_t colon = text_.find_first_not_of(spaces, end);
-            if (!has_any(access, text_.substr(at_, end - at_)) || colon >= close_ ||
-                text_[colon] != ':')
+            const std::string_view word = word_at(text_, at_);
+            const std::size_t colon = skip_space(text_, at_ + word.size());
+            if (!has_any(access, word) || colon >= close_ || text_[colon] != ':')
                 break;
             at_ = colon + 1;
         }
@@ -111,11 +106,7 @@ class MemberReader {
         return close == none || close >= close_ ? close_ : close + 1;
     }
 
-    bool is_class_here() const {
-        const Specifiers read = read_specifiers(text_, member_.begin, at_);
-        return std::ranges::any_of(read.words,
-                                   [](const Word &word) { return has_any(class_keys, word.text); });
-    }
+    bool is_class_here() const { return has_class_key(read_specifiers(text_, member_.begin, at_)); }
 
     void open_brace() {
         const char last = last_sign();
@@ -173,9 +164,7 @@ class HostMemberRemoval {
         if (close == none || close >= end)
             return;
         const Specifiers head = read_specifiers(text_, begin, open);
-        const bool is_class = std::ranges::any_of(
-            head.words, [](const Word &word) { return has_any(class_keys, word.text); });
-        if (!is_class || removal_of_(begin, end) == Removal::None)
+        if (!has_class_key(head) || removal_of_(begin, end) == Removal::None)
             return;
         const std::size_t first_edit = edits_.size();
         bool is_needed = false; // by the device
@@ -267,30 +256,18 @@ class HostMemberRemoval {
     /// The last word of the head of a class, without `final`.
     Word name_before(std::size_t position, std::size_t begin) const {
         Word name{begin, {}};
-        for (std::size_t at = begin; at < position;) {
-            const std::size_t word = at;
-            while (at < position && is_word(text_[at]))
-                ++at;
-            const std::string_view found = text_.substr(word, at - word);
-            if (found.empty())
-                ++at;
-            else if (found != "final")
-                name = {word, found};
-        }
+        for_each_word(text_.substr(0, position).substr(begin),
+                      [&](std::size_t at, std::string_view word) {
+                          if (word != "final")
+                              name = {begin + at, word};
+                      });
         return name;
     }
 
     std::set<std::string> words_of(std::size_t begin, std::size_t end) const {
         std::set<std::string> found;
-        for (std::size_t at = begin; at < end;) {
-            const std::size_t word = at;
-            while (at < end && is_word(text_[at]))
-                ++at;
-            if (at > word)
-                found.emplace(text_.substr(word, at - word));
-            else
-                ++at;
-        }
+        for_each_word(text_.substr(0, end).substr(begin),
+                      [&](std::size_t, std::string_view word) { found.emplace(word); });
         return found;
     }
 

@@ -20,15 +20,10 @@
 #include <string_view>
 #include <vector>
 
-#include "specifier_macros.h"
+#include "namespace_scope.h"
+#include "source_text.h"
 
 namespace pycuda::compile_detail {
-
-/// Replaces a part of a text by another on the part's first line.
-struct Edit {
-    std::size_t begin, end;
-    std::string text;
-};
 
 /// How much of a part of a class with an error is removed.
 enum class Removal { None, Body, Member, Class };
@@ -40,8 +35,8 @@ struct TextRange {
     std::size_t begin, end;
 };
 
-/// Adds the edits that remove the host's members of the class that a statement of a blanked text
-/// defines. Adds the names of what is no longer declared.
+/// Adds the edits, each on the first line of its part, that remove the host's members of the class
+/// that a statement of a blanked text defines. Adds the names of what is no longer declared.
 void remove_host_members(std::string_view blanked, TextRange statement,
                          const SpecifierMacros &macros, const RemovalOf &removal_of,
                          std::vector<Edit> &edits, std::set<std::string> &names);

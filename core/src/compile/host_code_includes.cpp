@@ -6,12 +6,10 @@
 
 #include <pycuda/caller_lock.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <set>
-#include <string_view>
 
 namespace pycuda::compile_detail {
 namespace {
@@ -63,10 +61,7 @@ std::string_view file_of_error(std::string_view log) {
 int conditions_begun(std::string_view blanked) {
     int begun = 0;
     while (!blanked.empty()) {
-        const std::size_t end = std::min(blanked.find('\n'), blanked.size() - 1) + 1;
-        std::string_view line = blanked.substr(0, end);
-        blanked.remove_prefix(end);
-        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+        std::string_view line = trimmed(take_line(blanked));
         if (!line.starts_with('#'))
             continue;
         line.remove_prefix(std::min(line.find_first_not_of("# \t"), line.size()));

@@ -1,19 +1,14 @@
 // host_functions.cpp -- functions and variables of the host in a source with kernels.
 #include "host_functions.h"
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <vector>
 
 #include "host_classes.h"
 #include "namespace_scope.h"
-#include "source_text.h"
 
 namespace pycuda::compile_detail {
 namespace {
-
-constexpr std::size_t none = std::string_view::npos;
 
 /// More words of declarations that a kernel may need.
 constexpr std::string_view kept_words[] = {"static_assert", "constexpr", "consteval"};
@@ -25,10 +20,6 @@ constexpr std::string_view fundamental_types[] = {
 constexpr std::string_view other_keywords[] = {
     "static", "inline",   "extern", "const", "volatile", "template",   "__host__", "struct",
     "class",  "noexcept", "enum",   "union", "typename", "__inline__", "operator"};
-
-bool has_any(const auto &words, std::string_view word) {
-    return std::ranges::find(words, word) != std::end(words);
-}
 
 constexpr std::string_view keys_of_types[] = {"struct", "class", "union", "enum", "typename"};
 
@@ -180,9 +171,7 @@ std::string shortened(std::string_view file) {
 bool ReportedLines::add(std::string_view log, std::string_view phrase) {
     bool is_new = false;
     while (!log.empty()) {
-        const std::size_t end = std::min(log.find('\n'), log.size());
-        const std::string_view text = log.substr(0, end);
-        log.remove_prefix(std::min(end + 1, log.size()));
+        const std::string_view text = take_line(log);
         const std::size_t close = text.find("): error");
         const std::size_t open = close == none ? none : text.rfind('(', close);
         if (open == none || text.find(phrase) == none)

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "specifier_macros.h"
+#include "namespace_scope.h"
 
 namespace pycuda::compile_detail {
 

@@ -9,10 +9,8 @@
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
 #include "host_library_headers.h"
-#include "library_headers.h"
 #include "nvcc_names.h"
 #include "standard_headers.h"
-#include "struct_attributes.h"
 #include "texture_shim.h"
 
 namespace pycuda::compile_detail {
@@ -160,12 +158,7 @@ class Scanner {
             header.text = std::move(*textures);
             header.has_textures = true;
         }
-        if (std::optional<std::string> moved = move_struct_attributes(header.text))
-            header.text = std::move(*moved);
-        if (std::optional<std::string> included = replace_imports(header.text))
-            header.text = std::move(*included);
-        if (std::optional<std::string> escaped = replace_escapes(header.text))
-            header.text = std::move(*escaped);
+        write_for_nvrtc(header.text);
         if (changes_.replace_gnu_extensions)
             if (std::optional<std::string> standard = replace_gnu_extensions(header.text))
                 header.text = std::move(*standard);

@@ -53,7 +53,7 @@ struct IncludeScan {
     /// The names under which the user's files are included.
     std::set<std::string, std::less<>> included;
     /// Headers that declare textures (texture_shim.h), have attributes behind structs
-    /// (struct_attributes.h), or are changed by HeaderChanges, by each name that they are included
+    /// (gnu_extensions.h), or are changed by HeaderChanges, by each name that they are included
     /// with. A name that stands for two of them is left out.
     std::vector<AdaptedHeader> adapted;
     /// The words of the source and of the user's headers that nvcc_names.h has a part for.

@@ -2,16 +2,138 @@
 #include "pycuda/jit_linker.h"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
-#include "nvjitlink_library.h"
+#include <dlfcn.h>
+
+#include "compiler_search.h"
 
 #include "driver/library_call.h"
 
-namespace pycuda {
+#include <pycuda/caller_lock.h>
 
-using compile_detail::describe_nvjitlink;
-using compile_detail::NvJitLinkLibrary;
+namespace pycuda {
+namespace {
+
+constexpr const char *library_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
+                                         "libnvJitLink.so"};
+
+/// The library's functions. Their names contain the library's version: __nvJitLinkCreate_13_5.
+class Symbols {
+  public:
+    explicit Symbols(void *library) : library_(library) {
+        unsigned major = 12,
+                 minor = 0; // the first version has no function that returns the version
+        using Version = int (*)(unsigned *, unsigned *);
+        if (auto ask = reinterpret_cast<Version>(::dlsym(library, "nvJitLinkVersion")))
+            ask(&major, &minor);
+        version_ = std::to_string(major) + "." + std::to_string(minor);
+        suffix_ = "_" + std::to_string(major) + "_" + std::to_string(minor);
+    }
+
+    compile_detail::SymbolAddress find(const char *name) const {
+        const std::string full = std::string("__nvJitLink") + name + suffix_;
+        void *address = ::dlsym(library_, full.c_str());
+        if (!address)
+            throw JitLinkerNotFound("nvJitLink " + version_ + " has no function " + full);
+        return {address};
+    }
+
+    const std::string &version() const noexcept { return version_; }
+
+  private:
+    void *library_;
+    std::string version_;
+    std::string suffix_;
+};
+
+void *open_library(const std::string &path) {
+    void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        throw JitLinkerNotFound("cannot open nvJitLink, NVIDIA's linker of device code: " +
+                                std::string(::dlerror()));
+    return library;
+}
+
+/// An opened libnvJitLink and its functions.
+class NvJitLinkLibrary {
+  public:
+    using Handle = struct nvJitLink *;
+    using Result = int;
+    static constexpr Result success = 0;
+
+    /// Opens the library, once for the process. Throws JitLinkerNotFound.
+    static const NvJitLinkLibrary &open();
+
+    /// "nvJitLink 13.5"
+    std::string name() const { return "nvJitLink " + symbols_.version(); }
+
+  private:
+    explicit NvJitLinkLibrary(const std::string &path) : symbols_(open_library(path)) {}
+    Symbols symbols_;
+
+  public:
+    Result (*const create)(Handle *, std::uint32_t, const char **) = symbols_.find("Create");
+    Result (*const destroy)(Handle *) = symbols_.find("Destroy");
+    Result (*const add_data)(Handle, int, const void *, std::size_t,
+                             const char *) = symbols_.find("AddData");
+    Result (*const add_file)(Handle, int, const char *) = symbols_.find("AddFile");
+    Result (*const complete)(Handle) = symbols_.find("Complete");
+    Result (*const cubin_size)(Handle, std::size_t *) = symbols_.find("GetLinkedCubinSize");
+    Result (*const cubin)(Handle, void *) = symbols_.find("GetLinkedCubin");
+    Result (*const ptx_size)(Handle, std::size_t *) = symbols_.find("GetLinkedPtxSize");
+    Result (*const ptx)(Handle, char *) = symbols_.find("GetLinkedPtx");
+    Result (*const error_log_size)(Handle, std::size_t *) = symbols_.find("GetErrorLogSize");
+    Result (*const error_log)(Handle, char *) = symbols_.find("GetErrorLog");
+    Result (*const info_log_size)(Handle, std::size_t *) = symbols_.find("GetInfoLogSize");
+    Result (*const info_log)(Handle, char *) = symbols_.find("GetInfoLog");
+};
+
+const NvJitLinkLibrary &NvJitLinkLibrary::open() {
+    static CallerMutex mutex;
+    static std::unique_ptr<NvJitLinkLibrary> &library = *new std::unique_ptr<NvJitLinkLibrary>;
+    std::scoped_lock lock(mutex);
+    if (library)
+        return *library;
+    const std::optional<std::string> path = compile_detail::find_toolkit_library(library_names);
+    if (!path)
+        throw JitLinkerNotFound(
+            "no nvJitLink, NVIDIA's linker of device code, was found; install "
+            "it with 'pip install nvidia-nvjitlink', or set CUDA_HOME to a CUDA "
+            "toolkit; looked for libnvJitLink.so.13 and libnvJitLink.so.12");
+    library.reset(new NvJitLinkLibrary(*path));
+    return *library;
+}
+
+/// The text for a result.
+const char *describe_nvjitlink(NvJitLinkLibrary::Result result) noexcept {
+    static constexpr const char *words[] = {"success",
+                                            "unknown option",
+                                            "no -arch option",
+                                            "invalid input",
+                                            "PTX does not compile",
+                                            "LTO IR does not compile",
+                                            "internal error",
+                                            "no threads",
+                                            "input of an unknown kind",
+                                            "the linker failed",
+                                            "null input",
+                                            "options that exclude each other",
+                                            "the input is not of the given type",
+                                            "input for another architecture",
+                                            "input that is newer than this nvJitLink",
+                                            "no fatbin in the input",
+                                            "architecture of unknown form",
+                                            "unknown architecture",
+                                            "LTO IR without the option -lto"};
+    const auto index = static_cast<unsigned>(result);
+    return index < std::size(words) ? words[index] : "unknown error";
+}
+
+} // namespace
 
 namespace detail {
 

@@ -4,8 +4,6 @@
 //         .param .u64 .ptr .align 1 scale_param_0,      8 bytes, a pointer
 //         .param .align 16 .b8 scale_param_1[32]        32 bytes at a multiple of 16
 //     )
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "pycuda/kernel_signature.h"
@@ -14,7 +12,7 @@
 namespace pycuda {
 namespace {
 
-bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+using namespace compile_detail;
 
 /// The words of a PTX text: sequences without blanks; each of ( ) [ ] , ; { } is a word.
 class PtxWords {
@@ -23,26 +21,23 @@ class PtxWords {
 
     /// The next word; empty at the end.
     std::string_view next() {
-        while (at_ < text_.size() && is_blank(text_[at_]))
-            ++at_;
-        std::size_t begin = at_;
+        at_ = skip_space(text_, at_);
+        const std::size_t begin = at_;
         if (at_ < text_.size() && is_mark(text_[at_]))
             return text_.substr(at_++, 1);
-        while (at_ < text_.size() && !is_blank(text_[at_]) && !is_mark(text_[at_]))
+        while (at_ < text_.size() && !is_space(text_[at_]) && !is_mark(text_[at_]))
             ++at_;
         return text_.substr(begin, at_ - begin);
     }
 
     bool skip_to(std::string_view what) {
         std::size_t found = text_.find(what, at_);
-        at_ = found == std::string_view::npos ? text_.size() : found + what.size();
-        return found != std::string_view::npos;
+        at_ = found == none ? text_.size() : found + what.size();
+        return found != none;
     }
 
   private:
-    static bool is_mark(char c) {
-        return std::string_view("()[],;{}").find(c) != std::string_view::npos;
-    }
+    static bool is_mark(char c) { return std::string_view("()[],;{}").find(c) != none; }
 
     std::string_view text_;
     std::size_t at_ = 0;
@@ -56,8 +51,7 @@ std::uint32_t to_number(std::string_view digits) {
 
 /// 8 for ".u64" and ".b64", 0 for other words.
 std::uint32_t type_size(std::string_view word) {
-    if (word.size() < 3 || word[0] != '.' ||
-        std::string_view("busf").find(word[1]) == std::string_view::npos)
+    if (word.size() < 3 || word[0] != '.' || std::string_view("busf").find(word[1]) == none)
         return 0;
     return to_number(word.substr(2)) / 8;
 }
@@ -118,7 +112,7 @@ std::string_view read_source_name(std::string_view &mangled) {
 } // namespace
 
 std::vector<PtxEntry> read_ptx_entries(std::string_view ptx) {
-    const std::string text = compile_detail::blank_comments_and_strings(ptx);
+    const std::string text = blank_comments_and_strings(ptx);
     PtxWords words(text);
     std::vector<PtxEntry> entries;
     while (words.skip_to(".entry")) {
@@ -141,7 +135,7 @@ std::string plain_name(std::string_view linker_name) {
     if (rest.starts_with("L"))
         rest.remove_prefix(1);
     std::string_view last;
-    while (!rest.empty() && std::isdigit(static_cast<unsigned char>(rest[0]))) {
+    while (!rest.empty() && is_digit(rest[0])) {
         std::string_view name = read_source_name(rest);
         if (name.empty())
             break;

@@ -6,12 +6,9 @@
 // declarations of one name (in two branches of an #if, for example) becomes unknown.
 #include <cxxabi.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 
 #include "pycuda/kernel_signature.h"
@@ -20,29 +17,24 @@
 namespace pycuda {
 namespace {
 
-using compile_detail::is_word;
+using namespace compile_detail;
 using Words = std::vector<std::string>;
 
 /// Identifiers and single punctuation characters; "::" is one word.
 Words split_words(std::string_view text) {
     Words words;
     for (std::size_t at = 0; at < text.size();) {
-        std::size_t begin = at;
-        if (is_word(text[at]))
-            while (at < text.size() && is_word(text[at]))
-                ++at;
-        else
-            at += text.substr(at, 2) == "::" ? 2 : 1;
-        std::string_view word = text.substr(begin, at - begin);
-        if (!std::isspace(static_cast<unsigned char>(word[0])))
+        std::string_view word = word_at(text, at);
+        if (word.empty())
+            word = text.substr(at, text.substr(at, 2) == "::" ? 2 : 1);
+        if (!is_space(word[0]))
             words.emplace_back(word);
+        at += word.size();
     }
     return words;
 }
 
-bool is_identifier(const std::string &word) {
-    return is_word(word[0]) && !std::isdigit(static_cast<unsigned char>(word[0]));
-}
+bool is_identifier(const std::string &word) { return is_word(word[0]) && !is_digit(word[0]); }
 
 // ---- types ----------------------------------------------------------------------------------
 
@@ -52,8 +44,6 @@ struct ValueType {
     std::uint32_t alignment = 0;
     bool operator==(const ValueType &) const = default;
 };
-
-constexpr ValueType scalar(ValueKind kind, std::uint32_t size) { return {kind, size, size}; }
 
 using TypeTable = std::map<std::string, ValueType, std::less<>>;
 
@@ -66,31 +56,32 @@ void add_vectors(TypeTable &table, const std::string &base, std::uint32_t size) 
 }
 
 TypeTable make_type_table() {
+    struct Numbers {
+        ValueKind kind;
+        std::uint32_t size;
+        std::string_view names;
+    };
     constexpr ValueKind s = ValueKind::Signed, u = ValueKind::Unsigned, f = ValueKind::Float;
+    constexpr Numbers numbers[] = {
+        {s, 1, "char,signed char,int8_t"},
+        {u, 1, "unsigned char,uchar,uint8_t,bool"},
+        {s, 2, "short,int16_t"},
+        {u, 2, "unsigned short,ushort,uint16_t"},
+        {s, 4, "int,int32_t,wchar_t"},
+        {u, 4, "unsigned,uint,uint32_t"},
+        {s, 8, "long,long long,int64_t,intptr_t,ptrdiff_t,ssize_t,intmax_t,clock_t"},
+        {u, 8,
+         "unsigned long,unsigned long long,ulong,uint64_t,size_t,uintptr_t,uintmax_t,"
+         "cudaTextureObject_t,cudaSurfaceObject_t,CUdeviceptr"},
+        {f, 2, "half,__half"},
+        {f, 4, "float"},
+        {f, 8, "double"},
+        {ValueKind::BFloat16, 2, "__nv_bfloat16,nv_bfloat16"}};
     TypeTable table;
-    for (const char *name : {"char", "signed char", "int8_t"})
-        table[name] = scalar(s, 1);
-    for (const char *name : {"unsigned char", "uchar", "uint8_t", "bool"})
-        table[name] = scalar(u, 1);
-    for (const char *name : {"short", "int16_t"})
-        table[name] = scalar(s, 2);
-    for (const char *name : {"unsigned short", "ushort", "uint16_t"})
-        table[name] = scalar(u, 2);
-    for (const char *name : {"int", "int32_t", "wchar_t"})
-        table[name] = scalar(s, 4);
-    for (const char *name : {"unsigned", "uint", "uint32_t"})
-        table[name] = scalar(u, 4);
-    for (const char *name : {"long", "long long", "int64_t", "intptr_t", "ptrdiff_t", "ssize_t",
-                             "intmax_t", "clock_t"})
-        table[name] = scalar(s, 8);
-    for (const char *name :
-         {"unsigned long", "unsigned long long", "ulong", "uint64_t", "size_t", "uintptr_t",
-          "uintmax_t", "cudaTextureObject_t", "cudaSurfaceObject_t", "CUdeviceptr"})
-        table[name] = scalar(u, 8);
-    table["float"] = scalar(f, 4);
-    table["double"] = scalar(f, 8);
-    table["half"] = table["__half"] = scalar(f, 2);
-    table["__nv_bfloat16"] = table["nv_bfloat16"] = scalar(ValueKind::BFloat16, 2);
+    for (const auto &[kind, size, names] : numbers)
+        for_each_piece(names, ",", [&](std::string_view name) {
+            table[std::string(name)] = {kind, size, size};
+        });
     table["half2"] = table["__half2"] = table["__nv_bfloat162"] = {ValueKind::Bytes, 4, 4};
     table["dim3"] = {ValueKind::Bytes, 12, 4};
     table["cuComplex"] = table["cuFloatComplex"] = {ValueKind::Bytes, 8, 8};
@@ -181,21 +172,9 @@ std::string_view rest_until(std::string_view text, std::size_t at, std::size_t k
     return text.substr(begin, std::min(text.find(end_mark, begin), text.size()) - begin);
 }
 
-/// Calls `visit(position)` for each place where `word` is a whole word of the text.
-template <class Visit>
-void for_each_word(std::string_view text, std::string_view word, Visit visit) {
-    for (std::size_t at = text.find(word); at != std::string_view::npos;
-         at = text.find(word, at + word.size())) {
-        const bool begins = at == 0 || !is_word(text[at - 1]);
-        const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
-        if (begins && ends)
-            visit(at);
-    }
-}
-
 Aliases find_aliases(std::string_view text) {
     Aliases aliases;
-    for_each_word(text, "typedef", [&](std::size_t at) {
+    for_each_place(text, "typedef", [&](std::size_t at) {
         Words words = split_words(rest_until(text, at, 7, ';'));
         if (words.size() < 2 || !is_type_text(words) || !is_identifier(words.back()))
             return;
@@ -203,13 +182,13 @@ Aliases find_aliases(std::string_view text) {
         words.pop_back();
         add_alias(aliases, name, std::move(words));
     });
-    for_each_word(text, "using", [&](std::size_t at) {
+    for_each_place(text, "using", [&](std::size_t at) {
         Words words = split_words(rest_until(text, at, 5, ';'));
         if (words.size() < 3 || words[1] != "=")
             return;
         add_alias(aliases, words[0], Words(words.begin() + 2, words.end()));
     });
-    for_each_word(text, "enum", [&](std::size_t at) {
+    for_each_place(text, "enum", [&](std::size_t at) {
         Words words = split_words(rest_until(text, at, 4, '{'));
         if (!words.empty() && (words[0] == "class" || words[0] == "struct"))
             words.erase(words.begin());
@@ -222,7 +201,7 @@ Aliases find_aliases(std::string_view text) {
         else if (colon == 1 && is_type_text(stored))
             add_alias(aliases, words[0], stored);
     });
-    for_each_word(text, "define", [&](std::size_t at) {
+    for_each_place(text, "define", [&](std::size_t at) {
         Words words = split_words(rest_until(text, at, 6, '\n'));
         if (words.size() >= 2 && is_type_text(words))
             add_alias(aliases, words[0], Words(words.begin() + 1, words.end()));
@@ -258,18 +237,6 @@ Declarator read_declarator(const Words &words, const Aliases &aliases, int depth
 }
 
 // ---- declarations -----------------------------------------------------------------------------
-
-/// The position after the bracket that closes the bracket at `open`; npos if it is not closed.
-std::size_t after_closing(std::string_view text, std::size_t open, char opening, char closing) {
-    int depth = 0;
-    for (std::size_t at = open; at < text.size(); ++at) {
-        depth += text[at] == opening;
-        depth -= text[at] == closing;
-        if (depth == 0)
-            return at + 1;
-    }
-    return std::string_view::npos;
-}
 
 std::vector<std::string_view> split_at_commas(std::string_view list) {
     std::vector<std::string_view> pieces;
@@ -363,10 +330,8 @@ std::vector<ParameterDescription> describe_list(std::string_view list, const Ali
 /// Whether the declaration that contains `at` begins with `template`.
 bool is_in_template(std::string_view text, std::size_t at) {
     std::size_t begin = text.find_last_of(";{}", at);
-    begin = begin == std::string_view::npos ? 0 : begin;
-    bool found = false;
-    for_each_word(text.substr(begin, at - begin), "template", [&](std::size_t) { found = true; });
-    return found;
+    begin = begin == none ? 0 : begin;
+    return has_word(text.substr(begin, at - begin), "template");
 }
 
 /// The type parameters of a template: "T" and "U" of `template <class T, typename U>`.
@@ -386,22 +351,19 @@ std::optional<DeclaredKernel> read_kernel(std::string_view text, std::size_t at,
     while (at < text.size()) {
         const char c = text[at];
         if (is_word(c)) {
-            std::size_t end = at;
-            while (end < text.size() && is_word(text[end]))
-                ++end;
-            name = text.substr(at, end - at);
-            at = end;
+            name = word_at(text, at);
+            at += name.size();
         } else if (c == '(') {
-            std::size_t after = after_closing(text, at, '(', ')');
-            if (after == std::string_view::npos || name.empty() || !is_identifier(name))
+            const std::size_t close = closing_bracket(text, at);
+            if (close == none || name.empty() || !is_identifier(name))
                 return std::nullopt;
             if (!name.starts_with("__")) {
                 DeclaredKernel kernel{name, false, {}};
-                kernel.parameters = describe_list(text.substr(at + 1, after - at - 2), aliases);
+                kernel.parameters = describe_list(text.substr(at + 1, close - at - 1), aliases);
                 return kernel;
             }
-            at = after; // __launch_bounds__(256)
-        } else if (std::isspace(static_cast<unsigned char>(c)) || c == '[' || c == ']' || c == ':')
+            at = close + 1; // __launch_bounds__(256)
+        } else if (is_space(c) || c == '[' || c == ']' || c == ':')
             ++at;
         else
             return std::nullopt;
@@ -491,11 +453,11 @@ std::vector<ParameterDescription> read_linker_name(const std::string &linker_nam
 }
 
 std::vector<DeclaredKernel> read_declared_kernels(std::string_view source) {
-    const std::string blanked = compile_detail::blank_comments_and_strings(source);
+    const std::string blanked = blank_comments_and_strings(source);
     const std::string_view text = blanked;
     const Aliases aliases = find_aliases(text);
     KernelList list;
-    for_each_word(text, "__global__", [&](std::size_t at) {
+    for_each_place(text, "__global__", [&](std::size_t at) {
         const bool is_template = is_in_template(text, at);
         std::optional<DeclaredKernel> kernel = read_kernel(
             text, at + 10, is_template ? with_template_parameters(text, at, aliases) : aliases);

@@ -1,15 +1,10 @@
 // namespace_scope.cpp -- the statements of a source that are outside functions and classes.
 #include "namespace_scope.h"
 
-#include <algorithm>
-#include <array>
-
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
 namespace {
-
-constexpr std::size_t none = std::string_view::npos;
 
 /// Blanks the lines of directives, with their continuations.
 void blank_directives(std::string &text) {
@@ -26,24 +21,18 @@ void blank_directives(std::string &text) {
     }
 }
 
-constexpr std::array<std::string_view, 4> class_keys = {"struct", "class", "union", "enum"};
-constexpr std::array<std::string_view, 4> attributes = {"__align__", "__attribute__", "alignas",
-                                                        "__declspec"};
-
-template <std::size_t count>
-bool is_one_of(std::string_view word, const std::array<std::string_view, count> &words) {
-    return std::ranges::find(words, word) != words.end();
-}
+constexpr std::string_view class_keys[] = {"struct", "class", "union", "enum"};
+constexpr std::string_view attributes[] = {"__align__", "__attribute__", "alignas", "__declspec"};
 
 /// Whether the words before a brace begin a class, and not a function that returns one.
 bool is_class(const Specifiers &read) {
     const bool has_key = std::ranges::any_of(
-        read.words, [](const Word &word) { return is_one_of(word.text, class_keys); });
+        read.words, [](const Word &word) { return has_any(class_keys, word.text); });
     if (!has_key || read.stop != '(')
         return has_key;
     // struct __align__(8) pair {         struct pair *make(int first) {
     const std::size_t last = read.words.size() - 1;
-    return is_one_of(read.words[last].text, attributes) || last < 2;
+    return has_any(attributes, read.words[last].text) || last < 2;
 }
 
 class Walker {
@@ -131,11 +120,10 @@ Specifiers read_specifiers(std::string_view text, std::size_t begin, std::size_t
     int angles = 0;
     for (std::size_t at = begin; at < end;) {
         if (is_word(text[at])) {
-            const std::size_t word = at;
-            while (at < end && is_word(text[at]))
-                ++at;
+            const std::string_view word = word_at(text.substr(0, end), at);
             if (angles == 0)
-                read.words.push_back({word, text.substr(word, at - word)});
+                read.words.push_back({at, word});
+            at += word.size();
             continue;
         }
         const char c = text[at];
@@ -160,6 +148,64 @@ std::string blank_all_but_code(std::string_view text) {
 
 std::vector<ScopeStatement> statements_at_namespace_scope(std::string_view blanked) {
     return Walker(blanked).run();
+}
+
+namespace {
+
+constexpr std::string_view words_of_the_device[] = {"__global__", "__device__", "__constant__",
+                                                    "__shared__", "__managed__"};
+constexpr std::string_view words_of_the_host[] = {
+    "__host__", "inline",       "static",        "extern",         "__inline__",
+    "__inline", "__noinline__", "__attribute__", "noinline",       "always_inline",
+    "unused",   "noexcept",     "__forceinline", "__forceinline__"};
+
+/// Cuts the first word from a text; empty at its end.
+std::string_view next_word(std::string_view &text) {
+    std::size_t begin = 0;
+    while (begin < text.size() && !is_word(text[begin]))
+        ++begin;
+    const std::string_view word = word_at(text, begin);
+    text.remove_prefix(begin + word.size());
+    return word;
+}
+
+} // namespace
+
+void SpecifierMacros::add(std::string_view blanked) {
+    for (std::size_t at = blanked.find("define"); at != none; at = blanked.find("define", at + 1)) {
+        const std::size_t begin = blanked.rfind('\n', at) + 1; // 0 in the first line
+        const std::size_t first = blanked.find_first_not_of(" \t", begin);
+        std::size_t end = std::min(blanked.find('\n', at), blanked.size());
+        while (end > at && end < blanked.size() && blanked[end - 1] == '\\')
+            end = std::min(blanked.find('\n', end + 1), blanked.size());
+        if (blanked[first] == '#')
+            add_line(blanked.substr(first + 1, end - first - 1));
+    }
+}
+
+void SpecifierMacros::add_line(std::string_view line) {
+    if (next_word(line) != "define")
+        return;
+    const std::string_view name = next_word(line);
+    const bool has_parameters = line.starts_with('(');
+    bool is_host = !has_parameters && !name.empty();
+    for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
+        if (is_for_device(word)) {
+            device_.emplace(name);
+            return;
+        }
+        is_host &= has_any(words_of_the_host, word) || is_for_host(word);
+    }
+    if (is_host)
+        host_.emplace(name);
+}
+
+bool SpecifierMacros::is_for_device(std::string_view word) const {
+    return has_any(words_of_the_device, word) || device_.contains(word);
+}
+
+bool SpecifierMacros::is_for_host(std::string_view word) const {
+    return host_.contains(word) && !device_.contains(word);
 }
 
 } // namespace pycuda::compile_detail

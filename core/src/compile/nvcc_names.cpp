@@ -2,8 +2,6 @@
 #include "nvcc_names.h"
 #include "source_text.h"
 
-#include <algorithm>
-#include <iterator>
 #include <map>
 
 namespace pycuda::compile_detail {
@@ -17,25 +15,20 @@ constexpr std::string_view renamed_pow = "pycuda_pow";
 constexpr std::string_view types = R"(
 namespace pycuda_math {
 template <class T> struct integer {};
-template <> struct integer<bool> { typedef double type; };
-template <> struct integer<char> { typedef double type; };
-template <> struct integer<signed char> { typedef double type; };
-template <> struct integer<unsigned char> { typedef double type; };
-template <> struct integer<wchar_t> { typedef double type; };
-template <> struct integer<char16_t> { typedef double type; };
-template <> struct integer<char32_t> { typedef double type; };
-template <> struct integer<short> { typedef double type; };
-template <> struct integer<unsigned short> { typedef double type; };
-template <> struct integer<int> { typedef double type; };
-template <> struct integer<unsigned> { typedef double type; };
-template <> struct integer<long> { typedef double type; };
-template <> struct integer<unsigned long> { typedef double type; };
-template <> struct integer<long long> { typedef double type; };
-template <> struct integer<unsigned long long> { typedef double type; };
+#define PYCUDA_DOUBLE(T) template <> struct integer<T> { typedef double type; };
+PYCUDA_DOUBLE(bool) PYCUDA_DOUBLE(char) PYCUDA_DOUBLE(signed char) PYCUDA_DOUBLE(unsigned char)
+PYCUDA_DOUBLE(wchar_t) PYCUDA_DOUBLE(char16_t) PYCUDA_DOUBLE(char32_t) PYCUDA_DOUBLE(short)
+PYCUDA_DOUBLE(unsigned short) PYCUDA_DOUBLE(int) PYCUDA_DOUBLE(unsigned) PYCUDA_DOUBLE(long)
+PYCUDA_DOUBLE(unsigned long) PYCUDA_DOUBLE(long long) PYCUDA_DOUBLE(unsigned long long)
+#undef PYCUDA_DOUBLE
 template <class T> struct promoted : integer<T> {};
 template <> struct promoted<float> { typedef float type; };
 template <> struct promoted<double> { typedef double type; };
 template <> struct promoted<long double> { typedef double type; };
+template <class A, class B>
+using of_two = decltype(typename promoted<A>::type() + typename promoted<B>::type());
+template <class A, class B, class C>
+using of_three = decltype(of_two<A, B>() + typename promoted<C>::type());
 }
 )";
 
@@ -52,19 +45,12 @@ std::string_view text_of(Shape shape) {
                "typename pycuda_math::integer<A>::type() == 0) %s(A a) "
                "{ return %s(double(a)) != 0; }\n";
     case Shape::Binary:
-        return "template <class A, class B> __host__ __device__ inline decltype("
-               "typename pycuda_math::promoted<A>::type() + "
-               "typename pycuda_math::promoted<B>::type()) %s(A a, B b) { typedef decltype("
-               "typename pycuda_math::promoted<A>::type() + "
-               "typename pycuda_math::promoted<B>::type()) T; return %s(T(a), T(b)); }\n";
+        return "template <class A, class B> __host__ __device__ inline pycuda_math::of_two<A, B> "
+               "%s(A a, B b) { typedef pycuda_math::of_two<A, B> T; return %s(T(a), T(b)); }\n";
     case Shape::Ternary:
-        return "template <class A, class B, class C> __host__ __device__ inline decltype("
-               "typename pycuda_math::promoted<A>::type() + "
-               "typename pycuda_math::promoted<B>::type() + "
-               "typename pycuda_math::promoted<C>::type()) %s(A a, B b, C c) { typedef decltype("
-               "typename pycuda_math::promoted<A>::type() + "
-               "typename pycuda_math::promoted<B>::type() + "
-               "typename pycuda_math::promoted<C>::type()) T; return %s(T(a), T(b), T(c)); }\n";
+        return "template <class A, class B, class C> __host__ __device__ inline "
+               "pycuda_math::of_three<A, B, C> %s(A a, B b, C c) { "
+               "typedef pycuda_math::of_three<A, B, C> T; return %s(T(a), T(b), T(c)); }\n";
     case Shape::Exponent:
         return "template <class A> __host__ __device__ inline "
                "typename pycuda_math::integer<A>::type %s(A a, int n) "
@@ -74,21 +60,17 @@ std::string_view text_of(Shape shape) {
                "typename pycuda_math::integer<A>::type %s(A a, int *n) "
                "{ return %s(double(a), n); }\n";
     case Shape::Quotient:
-        return "template <class A, class B> __host__ __device__ inline decltype("
-               "typename pycuda_math::promoted<A>::type() + "
-               "typename pycuda_math::promoted<B>::type()) %s(A a, B b, int *n) { typedef decltype("
-               "typename pycuda_math::promoted<A>::type() + "
-               "typename pycuda_math::promoted<B>::type()) T; return %s(T(a), T(b), n); }\n";
+        return "template <class A, class B> __host__ __device__ inline pycuda_math::of_two<A, B> "
+               "%s(A a, B b, int *n) { typedef pycuda_math::of_two<A, B> T; "
+               "return %s(T(a), T(b), n); }\n";
     case Shape::Pow:
         return "__host__ __device__ inline float pycuda_pow(float a, float b) "
                "{ return pow(a, b); }\n"
                "__host__ __device__ inline double pycuda_pow(double a, double b) "
                "{ return pow(a, b); }\n"
-               "template <class A, class B> __host__ __device__ inline decltype("
-               "typename pycuda_math::promoted<A>::type() + "
-               "typename pycuda_math::promoted<B>::type()) pycuda_pow(A a, B b) "
-               "{ typedef decltype(typename pycuda_math::promoted<A>::type() + "
-               "typename pycuda_math::promoted<B>::type()) T; return pow(T(a), T(b)); }\n"
+               "template <class A, class B> __host__ __device__ inline pycuda_math::of_two<A, B> "
+               "pycuda_pow(A a, B b) { typedef pycuda_math::of_two<A, B> T; "
+               "return pow(T(a), T(b)); }\n"
                "#define pow(...) pycuda_pow(__VA_ARGS__)\n";
     }
     return {};
@@ -114,21 +96,10 @@ constexpr Group groups[] = {
 
 using Table = std::map<std::string, std::string, std::less<>>; // the text of a name
 
-template <class Visit> void for_each_word(std::string_view text, Visit visit) {
-    for (std::size_t at = 0; at < text.size();) {
-        std::size_t end = at;
-        while (end < text.size() && is_word(text[end]))
-            ++end;
-        if (end > at)
-            visit(text.substr(at, end - at));
-        at = std::max(end, at + 1);
-    }
-}
-
 Table make_functions() {
     Table functions;
     for (const Group &group : groups)
-        for_each_word(group.names, [&](std::string_view name) {
+        for_each_word(group.names, [&](std::size_t, std::string_view name) {
             std::string text(text_of(group.shape));
             replace_all(text, "%s", name);
             functions.emplace(name, std::move(text));
@@ -155,24 +126,16 @@ constexpr PredefinedMacro spellings[] = {{"__const", "const"},
                                          {"__signed__", "signed"},
                                          {"__volatile", "volatile"}};
 
-constexpr PredefinedMacro predefined[] = {
-    {"__linux__", "1"},
-    {"__linux", "1"},
-    {"__gnu_linux__", "1"},
-    {"linux", "1"},
-    {"unix", "1"},
-    {"__SIZEOF_INT128__", "16"},
-    {"__unix__", "1"},
-    {"__unix", "1"},
-    {"__ELF__", "1"},
-#define PYCUDA_PROCESSOR_MACRO(name) {name, "1"},
+/// Macros whose value is 1.
+constexpr std::string_view flags =
+    "__linux__ __linux __gnu_linux__ linux unix __unix__ __unix __ELF__ _LP64 __LP64__ _GNU_SOURCE "
+    "__EXCEPTIONS __GXX_RTTI __STDC_HOSTED__ "
+#define PYCUDA_PROCESSOR_MACRO(name) name " "
 #include "target/processor_macros.def"
-    {"_LP64", "1"},
-    {"__LP64__", "1"},
-    {"_GNU_SOURCE", "1"},
-    {"__EXCEPTIONS", "1"},
-    {"__GXX_RTTI", "1"},
-    {"__STDC_HOSTED__", "1"},
+    ;
+
+constexpr PredefinedMacro predefined[] = {
+    {"__SIZEOF_INT128__", "16"},
     {"__CHAR_BIT__", "8"},
     {"__SCHAR_MAX__", "0x7f"},
     {"__SHRT_MAX__", "0x7fff"},
@@ -219,6 +182,7 @@ Table make_macros() {
     };
     std::ranges::for_each(predefined, add);
     std::ranges::for_each(spellings, add);
+    for_each_word(flags, [&](std::size_t, std::string_view name) { add({name, "1"}); });
     macros.emplace("__NVCC__", "#define __NVCC__ 1\n");
     for (const char *name : {gcc_macro, "__GNUC_MINOR__", "__GNUC_PATCHLEVEL__", "__GNUG__"})
         macros.emplace(name, version_of_gcc);
@@ -238,7 +202,7 @@ const Table &macros() {
 
 void find_nvcc_names(std::string_view blanked, TextRole role,
                      std::set<std::string, std::less<>> &names) {
-    for_each_word(blanked, [&](std::string_view word) {
+    for_each_word(blanked, [&](std::size_t, std::string_view word) {
         const bool is_macro = macros().contains(word);
         const bool is_for_headers = word == "__NVCC__" || is_spelling(word);
         const bool is_left_out = is_macro && role == TextRole::Header && !is_for_headers;
@@ -268,14 +232,13 @@ std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names) 
 
 bool conflicts_with_nvcc_names(std::string_view log) {
     // `using cuda::std::pow;`: all calls are renamed, and so are the functions of headers.
-    if (log.find("has no member \"pow\"") != std::string_view::npos)
+    if (log.find("has no member \"pow\"") != none)
         return true;
     constexpr std::string_view phrase = "more than one instance of overloaded function \"";
-    for (std::size_t at = log.find(phrase); at != std::string_view::npos;
-         at = log.find(phrase, at + 1)) {
+    for (std::size_t at = log.find(phrase); at != none; at = log.find(phrase, at + 1)) {
         std::string_view name = log.substr(at + phrase.size());
         name = name.substr(0, name.find('"'));
-        if (const std::size_t scope = name.rfind("::"); scope != std::string_view::npos)
+        if (const std::size_t scope = name.rfind("::"); scope != none)
             name.remove_prefix(scope + 2);
         if (functions().contains(name))
             return true;
@@ -284,5 +247,163 @@ bool conflicts_with_nvcc_names(std::string_view log) {
 }
 
 void restore_names(std::string &log) { replace_all(log, renamed_pow, "pow"); }
+
+namespace {
+
+/// The declaration of a name, or the replacement header that contains the declaration.
+struct Row {
+    std::string declaration;
+    std::string_view header;
+};
+
+using ImplicitNames = std::map<std::string_view, Row>;
+
+constexpr std::string_view string_length = R"(
+__device__ inline size_t strlen(const char *text) {
+    size_t length = 0;
+    while (text[length]) ++length;
+    return length;
+}
+)";
+
+/// Adds a row for each name in a list such as "M_PI M_E"; all rows have this header.
+void add(ImplicitNames &table, std::string_view header, std::string_view names) {
+    for_each_piece(names, " ", [&](std::string_view name) { table[name] = {{}, header}; });
+}
+
+/// Adds a typedef for each name in a list.
+void add_types(ImplicitNames &table, const std::string &type, std::string_view names) {
+    for_each_piece(names, " ", [&](std::string_view name) {
+        table[name] = {"typedef " + type + " " + std::string(name) + ";", {}};
+    });
+}
+
+ImplicitNames make_implicit_names() {
+    ImplicitNames table = {
+        {"RAND_MAX", {"#define RAND_MAX 2147483647", {}}},
+        {"strlen", {std::string(string_length), {}}},
+        {"cudaGraphSetConditional",
+         {"extern \"C\" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle, "
+          "unsigned);",
+          {}}},
+    };
+    add_types(table, "signed char", "int8_t");
+    add_types(table, "short", "int16_t");
+    add_types(table, "int", "int32_t");
+    add_types(table, "long", "ssize_t time_t off_t quad_t");
+    add_types(table, "long long", "int64_t");
+    add_types(table, "unsigned char", "u_char u_int8_t uint8_t");
+    add_types(table, "unsigned short", "ushort u_short u_int16_t uint16_t");
+    add_types(table, "unsigned int", "uint u_int u_int32_t uint32_t");
+    add_types(table, "unsigned long", "ulong u_long");
+    add_types(table, "unsigned long long", "u_int64_t uint64_t");
+    add(table, "math.h",
+        "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 "
+        "M_SQRT1_2 INFINITY NAN HUGE_VAL HUGE_VALF");
+    add(table, "limits.h",
+        "CHAR_BIT SCHAR_MIN SCHAR_MAX UCHAR_MAX CHAR_MIN CHAR_MAX SHRT_MIN SHRT_MAX USHRT_MAX "
+        "INT_MIN INT_MAX UINT_MAX LONG_MIN LONG_MAX ULONG_MAX LLONG_MIN LLONG_MAX ULLONG_MAX");
+    add(table, "stdlib.h", "EXIT_SUCCESS EXIT_FAILURE");
+    add(table, "stddef.h", "offsetof __builtin_offsetof"); // NVRTC's macro uses the latter name
+    add(table, "cmath",
+        "std::abs std::acos std::acosh std::asin std::asinh std::atan std::atan2 std::atanh "
+        "std::cbrt std::ceil std::copysign std::cos std::cosh std::erf std::erfc std::exp "
+        "std::exp2 std::expm1 std::fabs std::fdim std::floor std::fma std::fmax std::fmin "
+        "std::fmod std::frexp std::hypot std::ilogb std::isfinite std::isinf std::isnan "
+        "std::ldexp std::lgamma std::log std::log10 std::log1p std::log2 std::lrint std::lround "
+        "std::modf std::nearbyint std::nextafter std::pow std::remainder std::rint std::round "
+        "std::signbit std::sin std::sinh std::sqrt std::tan std::tanh std::tgamma std::trunc");
+    add(table, "cstddef", "std::size_t std::ptrdiff_t std::nullptr_t");
+    add(table, "type_traits",
+        "std::is_same std::is_same_v std::enable_if std::enable_if_t std::conditional "
+        "std::conditional_t std::is_integral std::is_floating_point std::is_arithmetic "
+        "std::is_pointer std::remove_reference std::remove_reference_t std::remove_cv_t "
+        "std::decay_t std::make_unsigned_t std::make_signed_t std::true_type std::false_type "
+        "std::integral_constant std::common_type std::common_type_t std::is_signed "
+        "std::is_unsigned "
+        "std::is_signed_v std::is_unsigned_v std::is_same_v std::is_integral_v "
+        "std::is_floating_point_v std::is_arithmetic_v std::is_pointer_v std::is_convertible "
+        "std::is_convertible_v std::is_base_of std::is_base_of_v std::is_trivially_copyable "
+        "std::is_trivially_copyable_v std::remove_cv std::remove_const std::remove_const_t "
+        "std::remove_pointer std::remove_pointer_t std::add_const std::add_pointer std::decay "
+        "std::make_signed std::make_unsigned std::underlying_type std::underlying_type_t "
+        "std::is_enum std::is_class std::is_void std::is_array std::is_const std::void_t "
+        "std::invoke_result std::invoke_result_t std::bool_constant std::conjunction "
+        "std::disjunction std::negation");
+    add(table, "utility", "std::pair std::make_pair std::move std::forward std::declval");
+    add(table, "limits", "std::numeric_limits");
+    add(table, "cstring", "std::memcpy std::memset");
+    add(table, "cstdio", "std::printf");
+    return table;
+}
+
+/// Whether the row is that of macros, which a directive can ask for.
+bool is_macro(const Row &row) {
+    return row.header == "math.h" || row.header == "limits.h" || row.header == "stdlib.h" ||
+           row.declaration.starts_with("#define");
+}
+
+const ImplicitNames &known_names() {
+    static const auto *table = new ImplicitNames(make_implicit_names());
+    return *table;
+}
+
+/// The text of NVRTC's message before a missing name, after the name, and for its namespace.
+struct MissingName {
+    std::string_view before;
+    std::string_view after;
+    std::string_view scope;
+};
+constexpr MissingName missing_names[] = {
+    {"identifier \"", "\" is undefined", ""},
+    {"namespace \"std\" has no member \"", "\"", "std::"},
+};
+
+} // namespace
+
+std::set<std::string> implicit_macros_asked_for(std::string_view blanked) {
+    std::set<std::string> names;
+    while (!blanked.empty()) {
+        std::string_view line = trimmed(take_line(blanked));
+        if (!line.starts_with('#'))
+            continue;
+        line = trimmed(line.substr(1));
+        if (!line.starts_with("if") && !line.starts_with("elif"))
+            continue;
+        for_each_word(line, [&](std::size_t, std::string_view word) {
+            const auto known = known_names().find(word);
+            if (known != known_names().end() && is_macro(known->second))
+                names.emplace(word);
+        });
+    }
+    return names;
+}
+
+std::set<std::string> missing_implicit_names(std::string_view log) {
+    std::set<std::string> names;
+    for (const MissingName &missing : missing_names) {
+        for (std::size_t at = log.find(missing.before); at != std::string_view::npos;
+             at = log.find(missing.before, at + 1)) {
+            const std::string_view rest = log.substr(at + missing.before.size());
+            const std::string_view name = rest.substr(0, rest.find('"'));
+            const std::string full = std::string(missing.scope) + std::string(name);
+            if (rest.substr(name.size()).starts_with(missing.after) && known_names().contains(full))
+                names.insert(full);
+        }
+    }
+    return names;
+}
+
+ImplicitDeclarations declare_implicit_names(const std::set<std::string> &names) {
+    ImplicitDeclarations result;
+    for (const std::string &name : names) {
+        const Row &row = known_names().at(name);
+        if (row.header.empty())
+            result.text += std::string(row.declaration) + "\n";
+        else if (result.headers.emplace(row.header).second)
+            result.text += "#include <" + std::string(row.header) + ">\n";
+    }
+    return result;
+}
 
 } // namespace pycuda::compile_detail

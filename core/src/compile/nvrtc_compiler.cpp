@@ -7,7 +7,7 @@
 //   templates in the user's own headers       move all headers outside the extern "C" wrap
 //   functions without __device__              compile them for the device
 //   main() and other functions of the host    remove those that fail (host_functions.h)
-//   names that nvcc declares by itself         declare them (implicit_names.h)
+//   names that nvcc declares by itself         declare them (nvcc_names.h)
 //   a header of the host                      replace it by an empty header
 //   `register`                                remove the word, as C++17 does
 //   extensions of GCC                         write them in standard C++ (gnu_extensions.h)
@@ -18,7 +18,6 @@
 // Thrust, Eigen and Random123 have the remedies of host_library_headers.h from the start.
 // If the source still fails for such a reason, NeedsNvcc is thrown.
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -30,19 +29,14 @@
 #include "host_code_includes.h"
 #include "host_functions.h"
 #include "host_library_headers.h"
-#include "implicit_names.h"
-#include "library_headers.h"
-#include "mistake_hints.h"
 #include "nvcc_names.h"
 #include "nvrtc_library.h"
 #include "nvrtc_messages.h"
 #include "precompiled_headers.h"
-#include "refused_text.h"
 #include "source_text.h"
 #include "standard_headers.h"
 #include "subprocess.h"
 #include "texture_shim.h"
-#include "thrust_headers.h"
 
 namespace fs = std::filesystem;
 
@@ -70,6 +64,12 @@ std::string folder_of_this_process() {
     static const auto *folder = new TemporaryDirectory;
     static const int registered = std::atexit([] { delete folder; });
     return registered == 0 ? folder->path() : "";
+}
+
+/// Adds a header before the source.
+void include_before(NvrtcJob &nvrtc, const std::string &name, const char *text) {
+    nvrtc.headers.emplace(name, text);
+    nvrtc.options.push_back("--pre-include=" + name);
 }
 
 void add_once(std::vector<std::string> &options, const char *option) {
@@ -288,16 +288,14 @@ class NvrtcCompilation {
                 const char *text = standard_header(name);
                 nvrtc.headers.emplace(name, text ? text : "");
             }
-        nvrtc.headers.emplace(host_library_header, text_of_host_library_header());
-        nvrtc.options.push_back(std::string("--pre-include=") + host_library_header);
+        include_before(nvrtc, host_library_header, text_of_host_library_header());
         nvrtc.options.push_back(messages_of_host_libraries);
         if (scan_.host_libraries.contains("Random123")) // reads the headers that it has for GCC
             add_macros_of_gcc(scan_.nvcc_names);
         if (!scan_.host_libraries.contains("Thrust"))
             return;
-        nvrtc.headers.emplace(thrust_header, text_of_thrust_header());
         nvrtc.headers.emplace(thrust_bad_alloc_header, text_of_thrust_bad_alloc_header());
-        nvrtc.options.push_back(std::string("--pre-include=") + thrust_header);
+        include_before(nvrtc, thrust_header, text_of_thrust_header());
     }
 
     /// Adds a header before the source, with what nvcc has for words of the source.
@@ -309,18 +307,13 @@ class NvrtcCompilation {
         if (attempt_.without_gcc_macros)
             scan_.nvcc_names.erase(gcc_macro);
         nvcc_names_ = declare_nvcc_names(scan_.nvcc_names);
-        if (nvcc_names_.empty())
-            return;
-        constexpr const char *name = "pycuda-nvcc-names.h";
-        nvrtc.headers.emplace(name, nvcc_names_.c_str());
-        nvrtc.options.push_back(std::string("--pre-include=") + name);
+        if (!nvcc_names_.empty())
+            include_before(nvrtc, "pycuda-nvcc-names.h", nvcc_names_.c_str());
     }
 
     void add_gnu_extensions(NvrtcJob &nvrtc) const {
-        if (!attempt_.with_gnu_extensions_replaced)
-            return;
-        nvrtc.headers.emplace(gnu_extension_header, text_of_gnu_extension_header());
-        nvrtc.options.push_back(std::string("--pre-include=") + gnu_extension_header);
+        if (attempt_.with_gnu_extensions_replaced)
+            include_before(nvrtc, gnu_extension_header, text_of_gnu_extension_header());
     }
 
     /// Adds a header before the source. It declares the names that the last attempt missed.
@@ -328,9 +321,7 @@ class NvrtcCompilation {
         if (attempt_.implicit_names.empty())
             return;
         declared_ = declare_implicit_names(attempt_.implicit_names);
-        constexpr const char *name = "pycuda-implicit-names.h";
-        nvrtc.headers.emplace(name, declared_.text.c_str());
-        nvrtc.options.push_back(std::string("--pre-include=") + name);
+        include_before(nvrtc, "pycuda-implicit-names.h", declared_.text.c_str());
         for (const std::string &header : declared_.headers)
             if (!scan_.unresolved.contains(header))
                 nvrtc.headers.emplace(header, standard_header(header));

@@ -57,35 +57,18 @@ const NvrtcLibrary &NvrtcLibrary::open(const NvrtcLocation &location) {
     return *library;
 }
 
-template <class Function>
-void NvrtcLibrary::find(void *library, const char *symbol, Function *&function) {
-    function = reinterpret_cast<Function *>(::dlsym(library, symbol));
+/// Opens a library. Throws CompileError.
+static void *open_nvrtc(const std::string &path) {
+    if (void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
+        return library;
+    throw CompileError("cannot open NVRTC, the CUDA compiler library: " + std::string(::dlerror()));
 }
 
-NvrtcLibrary::NvrtcLibrary(const std::string &path) {
-    void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        throw CompileError("cannot open NVRTC, the CUDA compiler library: " +
-                           std::string(::dlerror()));
-    find(library, "nvrtcGetErrorString", get_error_string_);
-    find(library, "nvrtcVersion", version_);
-    find(library, "nvrtcGetNumSupportedArchs", num_supported_archs_);
-    find(library, "nvrtcGetSupportedArchs", supported_archs_);
-    find(library, "nvrtcCreateProgram", create_program_);
-    find(library, "nvrtcDestroyProgram", destroy_program_);
-    find(library, "nvrtcCompileProgram", compile_program_);
-    find(library, "nvrtcGetProgramLogSize", log_size_);
-    find(library, "nvrtcGetProgramLog", log_);
-    find(library, "nvrtcGetPTXSize", ptx_size_);
-    find(library, "nvrtcGetPTX", ptx_);
-    find(library, "nvrtcGetCUBINSize", cubin_size_);
-    find(library, "nvrtcGetCUBIN", cubin_);
-    find(library, "nvrtcAddNameExpression", add_name_expression_);
-    find(library, "nvrtcGetLoweredName", lowered_name_);
-    find(library, "nvrtcGetLTOIRSize", lto_ir_size_);
-    find(library, "nvrtcGetLTOIR", lto_ir_);
-    find(library, "nvrtcInstallBundledHeaders", install_headers_);
-    find(library, "nvrtcSetPCHHeapSize", set_pch_heap_size_);
+SymbolAddress NvrtcLibrary::find(const char *symbol) const noexcept {
+    return {::dlsym(library_, symbol)};
+}
+
+NvrtcLibrary::NvrtcLibrary(const std::string &path) : library_(open_nvrtc(path)) {
     // These functions exist in every NVRTC since 11.2, and in none before.
     if (!version_ || !supported_archs_ || !cubin_)
         throw CompileError("'" + path + "' is not NVRTC 11.2 or newer");

@@ -65,37 +65,41 @@ class NvrtcLibrary {
     class ProgramOwner;
 
     explicit NvrtcLibrary(const std::string &path);
-    template <class Function> void find(void *library, const char *symbol, Function *&function);
+    SymbolAddress find(const char *symbol) const noexcept;
     void read_architectures();
     void check(Result result, const char *function) const;
     template <class Size, class Get> std::string fetch(Program program, Size size, Get get) const;
     void fetch_images(Program program, const NvrtcJob &job, NvrtcOutcome &outcome) const;
 
+    void *library_;
     std::string name_;
     bool has_minimal_builtins_ = false;
     std::vector<int> architectures_;
 
-    const char *(*get_error_string_)(Result) = nullptr;
-    Result (*version_)(int *, int *) = nullptr;
-    Result (*num_supported_archs_)(int *) = nullptr;
-    Result (*supported_archs_)(int *) = nullptr;
-    Result (*create_program_)(Program *, const char *, const char *, int, const char *const *,
-                              const char *const *) = nullptr;
-    Result (*destroy_program_)(Program *) = nullptr;
-    Result (*compile_program_)(Program, int, const char *const *) = nullptr;
-    Result (*log_size_)(Program, std::size_t *) = nullptr;
-    Result (*log_)(Program, char *) = nullptr;
-    Result (*ptx_size_)(Program, std::size_t *) = nullptr;
-    Result (*ptx_)(Program, char *) = nullptr;
-    Result (*cubin_size_)(Program, std::size_t *) = nullptr;
-    Result (*cubin_)(Program, char *) = nullptr;
-    Result (*add_name_expression_)(Program, const char *) = nullptr;
-    Result (*lowered_name_)(Program, const char *, const char **) = nullptr;
+    const char *(*const get_error_string_)(Result) = find("nvrtcGetErrorString");
+    Result (*const version_)(int *, int *) = find("nvrtcVersion");
+    Result (*const num_supported_archs_)(int *) = find("nvrtcGetNumSupportedArchs");
+    Result (*const supported_archs_)(int *) = find("nvrtcGetSupportedArchs");
+    Result (*const create_program_)(Program *, const char *, const char *, int, const char *const *,
+                                    const char *const *) = find("nvrtcCreateProgram");
+    Result (*const destroy_program_)(Program *) = find("nvrtcDestroyProgram");
+    Result (*const compile_program_)(Program, int,
+                                     const char *const *) = find("nvrtcCompileProgram");
+    Result (*const log_size_)(Program, std::size_t *) = find("nvrtcGetProgramLogSize");
+    Result (*const log_)(Program, char *) = find("nvrtcGetProgramLog");
+    Result (*const ptx_size_)(Program, std::size_t *) = find("nvrtcGetPTXSize");
+    Result (*const ptx_)(Program, char *) = find("nvrtcGetPTX");
+    Result (*const cubin_size_)(Program, std::size_t *) = find("nvrtcGetCUBINSize");
+    Result (*const cubin_)(Program, char *) = find("nvrtcGetCUBIN");
+    Result (*const add_name_expression_)(Program, const char *) = find("nvrtcAddNameExpression");
+    Result (*const lowered_name_)(Program, const char *,
+                                  const char **) = find("nvrtcGetLoweredName");
     // Not in every version; null if missing.
-    Result (*lto_ir_size_)(Program, std::size_t *) = nullptr;
-    Result (*lto_ir_)(Program, char *) = nullptr;
-    Result (*install_headers_)(const char *, unsigned, const char **) = nullptr;
-    Result (*set_pch_heap_size_)(std::size_t) = nullptr;
+    Result (*const lto_ir_size_)(Program, std::size_t *) = find("nvrtcGetLTOIRSize");
+    Result (*const lto_ir_)(Program, char *) = find("nvrtcGetLTOIR");
+    Result (*const install_headers_)(const char *, unsigned,
+                                     const char **) = find("nvrtcInstallBundledHeaders");
+    Result (*const set_pch_heap_size_)(std::size_t) = find("nvrtcSetPCHHeapSize");
 };
 
 } // namespace pycuda::compile_detail

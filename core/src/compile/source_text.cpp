@@ -1,7 +1,6 @@
 // source_text.cpp -- reads C++ source without a compiler.
 #include "source_text.h"
 
-#include <algorithm>
 #include <cctype>
 
 namespace pycuda::compile_detail {
@@ -51,12 +50,8 @@ class Blanker {
     bool is_raw_string() const {
         if (at_ == 0 || source_[at_ - 1] != 'R')
             return false;
-        std::size_t i = at_ - 1; // a prefix is R, uR, UR, LR or u8R
-        while (i > 0 && is_word(source_[i - 1]))
-            --i;
-        std::string_view prefix = source_.substr(i, at_ - i);
-        return prefix == "R" || prefix == "uR" || prefix == "UR" || prefix == "LR" ||
-               prefix == "u8R";
+        constexpr std::string_view prefixes[] = {"R", "uR", "UR", "LR", "u8R"};
+        return has_any(prefixes, word_before(source_, at_));
     }
 
     void blank_line_comment() {
@@ -70,14 +65,14 @@ class Blanker {
 
     void blank_until(std::string_view end, std::size_t begin_size) {
         std::size_t found = source_.find(end, at_ + begin_size);
-        std::size_t stop = found == std::string_view::npos ? source_.size() : found + end.size();
+        std::size_t stop = found == none ? source_.size() : found + end.size();
         while (at_ < stop)
             blank();
     }
 
     void blank_raw_string() {
         std::size_t open = source_.find('(', at_);
-        if (open == std::string_view::npos || open - at_ > 17) {
+        if (open == none || open - at_ > 17) {
             ++at_;
             return;
         }
@@ -156,10 +151,7 @@ void add_directive(std::string_view source, std::string_view blanked, std::size_
     if (at >= end || blanked[at] != '#')
         return;
     at = skip_blanks(blanked, at + 1, end);
-    std::size_t word_end = at;
-    while (word_end < end && is_word(blanked[word_end]))
-        ++word_end;
-    std::string_view word = blanked.substr(at, word_end - at);
+    const std::string_view word = word_at(blanked, at);
     if (word == "if" || word == "elif") {
         add_has_includes(source, blanked, begin, end, includes);
         return;
@@ -167,7 +159,8 @@ void add_directive(std::string_view source, std::string_view blanked, std::size_
     if (word != "include" && word != "include_next" && word != "import")
         return;
     // Blanks the comments after the word and reads the operand from the original text.
-    IncludeDirective include = read_operand(source, skip_blanks(blanked, word_end, end), end);
+    IncludeDirective include =
+        read_operand(source, skip_blanks(blanked, at + word.size(), end), end);
     include.line_begin = begin;
     include.line_end = end;
     include.only_once = word == "import";
@@ -189,9 +182,63 @@ std::vector<IncludeDirective> find_includes(std::string_view source, std::string
     return includes;
 }
 
+std::size_t skip_space(std::string_view text, std::size_t at) noexcept {
+    while (at < text.size() && is_space(text[at]))
+        ++at;
+    return at;
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+    text.remove_prefix(skip_space(text, 0));
+    while (!text.empty() && is_space(text.back()))
+        text.remove_suffix(1);
+    return text;
+}
+
+std::string_view word_at(std::string_view text, std::size_t at) noexcept {
+    std::size_t end = at;
+    while (end < text.size() && is_word(text[end]))
+        ++end;
+    return text.substr(std::min(at, text.size()), end - at);
+}
+
+std::string_view word_before(std::string_view text, std::size_t end) noexcept {
+    while (end > 0 && is_space(text[end - 1]))
+        --end;
+    std::size_t begin = end;
+    while (begin > 0 && is_word(text[begin - 1]))
+        --begin;
+    return text.substr(begin, end - begin);
+}
+
+std::string_view take_line(std::string_view &text) noexcept {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    return line;
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+    bool found = false;
+    for_each_place(text, word, [&](std::size_t) { found = true; });
+    return found;
+}
+
+std::optional<std::string> edited(std::string_view text, std::vector<Edit> edits) {
+    if (edits.empty())
+        return std::nullopt;
+    std::ranges::stable_sort(edits, {}, &Edit::begin);
+    std::string result;
+    std::size_t done = 0;
+    for (const Edit &edit : edits) {
+        result += text.substr(done, edit.begin - done);
+        result += edit.text;
+        done = edit.end;
+    }
+    return result += text.substr(done);
+}
+
 void replace_all(std::string &text, std::string_view word, std::string_view by) {
-    for (std::size_t at = text.find(word); at != std::string::npos;
-         at = text.find(word, at + by.size()))
+    for (std::size_t at = text.find(word); at != none; at = text.find(word, at + by.size()))
         text.replace(at, word.size(), by);
 }
 
@@ -203,7 +250,7 @@ std::size_t closing_bracket(std::string_view blanked, std::size_t open) noexcept
         if (depth == 0)
             return at;
     }
-    return std::string_view::npos;
+    return none;
 }
 
 } // namespace pycuda::compile_detail

@@ -1,12 +1,17 @@
 // source_text.h -- reads C++ source without a compiler: comments, strings, directives.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pycuda::compile_detail {
+
+inline constexpr std::size_t none = std::string_view::npos;
 
 /// Whether a character can be in a name or a number. `$` can, as in GCC and nvcc.
 [[nodiscard]] constexpr bool is_word(char c) noexcept {
@@ -14,7 +19,73 @@ namespace pycuda::compile_detail {
            c == '$';
 }
 
+[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+[[nodiscard]] constexpr bool is_space(char c) noexcept {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/// The position of the first character from `at` on that is no space.
+[[nodiscard]] std::size_t skip_space(std::string_view text, std::size_t at) noexcept;
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+
+/// The word that begins at `at`, and the word before `end`, without the spaces after it. Empty if
+/// another character is there.
+[[nodiscard]] std::string_view word_at(std::string_view text, std::size_t at) noexcept;
+[[nodiscard]] std::string_view word_before(std::string_view text, std::size_t end) noexcept;
+
+/// Cuts the first line from a text. Returns the line without its end.
+std::string_view take_line(std::string_view &text) noexcept;
+
+/// Calls `visit(position, word)` for each word of a text.
+template <class Visit> void for_each_word(std::string_view text, Visit visit) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::string_view word = word_at(text, at);
+        if (!word.empty())
+            visit(at, word);
+        at += std::max<std::size_t>(word.size(), 1);
+    }
+}
+
+/// Calls `visit(position)` for each place where `word` is a whole word of a text.
+template <class Visit>
+void for_each_place(std::string_view text, std::string_view word, Visit visit) {
+    for (std::size_t at = text.find(word); at != none; at = text.find(word, at + word.size()))
+        if ((at == 0 || !is_word(text[at - 1])) && word_at(text, at).size() == word.size())
+            visit(at);
+}
+[[nodiscard]] bool has_word(std::string_view text, std::string_view word);
+
+/// Calls `visit` for each part of `text` between separators.
+template <class Visit>
+void for_each_piece(std::string_view text, std::string_view separators, Visit visit) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of(separators), text.size());
+        if (end > 0)
+            visit(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+[[nodiscard]] bool has_any(const auto &words, std::string_view word) {
+    return std::ranges::find(words, word) != std::end(words);
+}
+
+/// Whether a text has one of the phrases.
+[[nodiscard]] bool says_any(std::string_view text, const auto &phrases) {
+    return std::ranges::any_of(
+        phrases, [text](std::string_view phrase) { return text.find(phrase) != none; });
+}
+
 void replace_all(std::string &text, std::string_view word, std::string_view by);
+
+/// Replaces the part [begin, end) of a text by another.
+struct Edit {
+    std::size_t begin, end;
+    std::string text;
+};
+
+/// The text after edits that do not overlap; empty if there are none.
+[[nodiscard]] std::optional<std::string> edited(std::string_view text, std::vector<Edit> edits);
 
 /// The source with every comment, and the inside of every string and character literal,
 /// replaced by spaces. Same length, same line breaks, so that positions carry over:

@@ -3,30 +3,13 @@
 
 #include "compile/source_text.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 
 namespace pycuda {
 namespace {
 
-using compile_detail::is_word;
-
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && is_space(text.front()))
-        text.remove_prefix(1);
-    while (!text.empty() && is_space(text.back()))
-        text.remove_suffix(1);
-    return text;
-}
-
-std::string_view word_at_start(std::string_view text) {
-    const auto end = std::ranges::find_if_not(text, is_word);
-    return {text.data(), static_cast<std::size_t>(end - text.begin())};
-}
+using namespace compile_detail;
 
 /// Signs of several characters, longest first.
 constexpr std::array<std::string_view, 26> long_signs = {
@@ -35,9 +18,8 @@ constexpr std::array<std::string_view, 26> long_signs = {
 
 /// A text without comments and continued lines. Strings are blank.
 std::string plain(std::string_view text) {
-    std::string code = compile_detail::blank_comments_and_strings(text);
-    for (std::size_t at = code.find("\\\n"); at != std::string::npos; at = code.find("\\\n", at))
-        code.replace(at, 2, "  ");
+    std::string code = blank_comments_and_strings(text);
+    replace_all(code, "\\\n", "  ");
     return code;
 }
 
@@ -50,17 +32,15 @@ struct Lines {
 Lines lines_of(std::string_view text) {
     const std::string all = plain(text);
     Lines lines;
-    for (std::size_t begin = 0; begin < all.size();) {
-        const std::size_t end = std::min(all.find('\n', begin), all.size());
-        const std::string_view line = trimmed(std::string_view(all).substr(begin, end - begin));
+    for (std::string_view rest = all; !rest.empty();) {
+        const std::string_view line = trimmed(take_line(rest));
         if (line.starts_with('#')) {
             lines.directives.emplace_back(trimmed(line.substr(1)));
-            if (word_at_start(lines.directives.back()).starts_with("include"))
+            if (word_at(lines.directives.back(), 0).starts_with("include"))
                 lines.code += "#\n";
         } else {
             lines.code.append(line).append("\n");
         }
-        begin = end + 1;
     }
     return lines;
 }
@@ -85,7 +65,7 @@ Token next_token(std::string_view code) {
     if (is_digit(c) || (c == '.' && code.size() > 1 && is_digit(code[1])))
         return {Token::Kind::Number, std::string(code.substr(0, length_of_number(code)))};
     if (is_word(c))
-        return {Token::Kind::Name, std::string(word_at_start(code))};
+        return {Token::Kind::Name, std::string(word_at(code, 0))};
     if (c == '"' || c == '\'') {
         const std::size_t end = code.find(c, 1);
         return {Token::Kind::Literal,
@@ -115,7 +95,7 @@ bool is_reserved(std::string_view name) {
 /// "X 1" for -DX, "X value" for -DX=value, "F(a) value" for -DF(a)=value.
 std::string definition_of(std::string_view option) {
     const std::size_t equals = option.find('=');
-    if (equals == std::string_view::npos)
+    if (equals == none)
         return std::string(option) + " 1";
     return std::string(option.substr(0, equals)) + " " + std::string(option.substr(equals + 1));
 }
@@ -160,7 +140,7 @@ void UserMacros::take_from(std::vector<std::string> &options) {
         const Value &value = defined.found ? defined : undefined;
         const bool is_pair = value.found && value.is_next && k + 1 < options.size();
         const std::string_view text = is_pair ? std::string_view(options[k + 1]) : value.text;
-        const std::string name(word_at_start(text));
+        const std::string name(word_at(text, 0));
         if (value.found)
             std::erase_if(options_, [&](const Option &known) { return known.name == name; });
         if (defined.found && !name.empty() && !is_reserved(name)) {
@@ -178,15 +158,15 @@ void UserMacros::take_from(std::vector<std::string> &options) {
 
 void UserMacros::add(std::string_view text) {
     for (const std::string &directive : lines_of(text).directives)
-        if (word_at_start(directive) == "define") {
+        if (word_at(directive, 0) == "define") {
             const std::string_view definition = trimmed(std::string_view(directive).substr(6));
-            of_texts_.emplace(word_at_start(definition));
+            of_texts_.emplace(word_at(definition, 0));
             define(definition);
         }
 }
 
 void UserMacros::define(std::string_view definition) {
-    const std::string name(word_at_start(definition));
+    const std::string name(word_at(definition, 0));
     std::string_view body = definition.substr(name.size());
     if (body.starts_with('(')) {
         const std::size_t close = std::min(body.find(')'), body.size() - 1);
@@ -198,7 +178,7 @@ void UserMacros::define(std::string_view definition) {
     Tokens &known = bodies_[name];
     std::string code(body);
     std::ranges::replace(code, '#', ' '); // # makes a string; ## is looked for here
-    pastes_ |= body.find("##") != std::string_view::npos;
+    pastes_ |= body.find("##") != none;
     const Tokens tokens = tokens_of_code(code);
     known.insert(known.end(), tokens.begin(), tokens.end());
 }
@@ -208,15 +188,11 @@ void UserMacros::define(std::string_view definition) {
 std::set<std::string_view> UserMacros::options_in(std::string_view text) const {
     std::set<std::string_view> used;
     std::string all = plain(text);
-    const bool any = pastes_ || all.find("include") != std::string::npos;
+    const bool any = pastes_ || all.find("include") != none;
     for (std::size_t before = options_.size() + 1; used.size() != before;) {
         before = used.size();
         std::set<std::string_view> words;
-        for (std::string_view rest = all; !rest.empty(); rest.remove_prefix(1)) {
-            const std::string_view word = word_at_start(rest);
-            words.insert(word);
-            rest.remove_prefix(word.empty() ? 0 : word.size() - 1);
-        }
+        for_each_word(all, [&](std::size_t, std::string_view word) { words.insert(word); });
         std::string more;
         for (const Option &option : options_)
             if ((any || words.contains(option.name)) && used.insert(option.name).second)
@@ -283,13 +259,15 @@ bool UserMacros::rename(std::string_view name) const noexcept {
 
 std::string undefine_names(std::string_view own) {
     std::set<std::string> names;
-    for (const Token &token : tokens_of(own))
-        if (token.is_name() && !token.text.starts_with('_'))
-            names.insert(token.text);
-    for (const std::string &directive : lines_of(own).directives)
-        for (const Token &token : tokens_of_code(directive))
+    const auto add_names = [&](const Tokens &tokens) {
+        for (const Token &token : tokens)
             if (token.is_name() && !token.text.starts_with('_'))
                 names.insert(token.text);
+    };
+    const Lines lines = lines_of(own);
+    add_names(tokens_of_code(lines.code));
+    for (const std::string &directive : lines.directives)
+        add_names(tokens_of_code(directive));
     std::string text;
     for (const std::string &name : names)
         text += "#undef " + name + "\n";

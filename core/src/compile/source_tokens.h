@@ -4,7 +4,6 @@
 // comments, strings and parts of longer names do not count, and a macro hides nothing.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <set>
 #include <string>

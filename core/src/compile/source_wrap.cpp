@@ -1,8 +1,6 @@
 // source_wrap.cpp -- wraps a source in extern "C" without changing its line numbers.
 #include "source_wrap.h"
 
-#include <algorithm>
-
 namespace pycuda::compile_detail {
 namespace {
 
@@ -28,13 +26,10 @@ std::size_t count_lines(std::string_view text) {
 /// Whether a blanked text contains no code: only blanks, #define, #pragma and #undef.
 bool is_plain_space(std::string_view blanked) {
     while (!blanked.empty()) {
-        const std::size_t end = std::min(blanked.find('\n'), blanked.size());
-        std::string_view line = blanked.substr(0, end);
-        blanked.remove_prefix(std::min(end + 1, blanked.size()));
-        const std::size_t begin = line.find_first_not_of(" \t\r");
-        if (begin == std::string_view::npos)
+        std::string_view line = take_line(blanked);
+        line.remove_prefix(skip_space(line, 0));
+        if (line.empty())
             continue;
-        line.remove_prefix(begin);
         const bool is_setting = line.starts_with("#define ") || line.starts_with("#undef ") ||
                                 line.starts_with("#pragma ");
         if (!is_setting || line.ends_with('\\'))

@@ -4,13 +4,9 @@
 // include both.
 #include "standard_headers.h"
 
-#include <algorithm>
-#include <iterator>
 #include <map>
-#include <string>
-#include <vector>
 
-#include "library_headers.h"
+#include "source_text.h"
 
 namespace pycuda::compile_detail {
 namespace {
@@ -44,30 +40,13 @@ constexpr const char *limits_h = R"(
 
 constexpr const char *stdint_h = R"(
 #ifndef INT8_MAX
-using int8_t = signed char;
-using int16_t = signed short;
-using int32_t = signed int;
-using int64_t = signed long long;
-using uint8_t = unsigned char;
-using uint16_t = unsigned short;
-using uint32_t = unsigned int;
-using uint64_t = unsigned long long;
-using int_fast8_t = int8_t;
-using int_fast16_t = int16_t;
-using int_fast32_t = int32_t;
-using int_fast64_t = int64_t;
-using uint_fast8_t = uint8_t;
-using uint_fast16_t = uint16_t;
-using uint_fast32_t = uint32_t;
-using uint_fast64_t = uint64_t;
-using int_least8_t = int8_t;
-using int_least16_t = int16_t;
-using int_least32_t = int32_t;
-using int_least64_t = int64_t;
-using uint_least8_t = uint8_t;
-using uint_least16_t = uint16_t;
-using uint_least32_t = uint32_t;
-using uint_least64_t = uint64_t;
+#define PYCUDA_INTEGERS(bits, type) \
+    using int##bits##_t = signed type; using uint##bits##_t = unsigned type; \
+    using int_fast##bits##_t = signed type; using uint_fast##bits##_t = unsigned type; \
+    using int_least##bits##_t = signed type; using uint_least##bits##_t = unsigned type;
+PYCUDA_INTEGERS(8, char) PYCUDA_INTEGERS(16, short)
+PYCUDA_INTEGERS(32, int) PYCUDA_INTEGERS(64, long long)
+#undef PYCUDA_INTEGERS
 using intptr_t = int64_t;
 using uintptr_t = uint64_t;
 using intmax_t = int64_t;
@@ -229,17 +208,12 @@ struct Row {
 
 std::vector<Row> host_rows() {
     return {
-        {"stdio.h", {nothing}},
         {"cstdio", {std_io}},
         {"stdlib.h", {stdlib_h}},
         {"cstdlib", {stdlib_h, std_lib}},
-        {"string.h", {nothing}},
-        {"memory.h", {nothing}},
         {"cstring", {std_string}},
         {"math.h", {math_h}},
         {"cmath", {math_h, std_math}},
-        {"assert.h", {nothing}},
-        {"cassert", {nothing}},
         {"limits.h", {limits_h}},
         {"climits", {limits_h}},
         {"stdint.h", {limits_h, stdint_h, int_constants}},
@@ -250,11 +224,7 @@ std::vector<Row> host_rows() {
         {"cfloat", {float_h}},
         {"stddef.h", {stddef_h}},
         {"cstddef", {stddef_h, std_size}},
-        {"stdbool.h", {nothing}},
-        {"time.h", {nothing}},
         {"ctime", {std_time}},
-        {"initializer_list", {nothing}},
-        {"new", {nothing}},
         {"cuda.h", {cuda_h}},
         {"cuda_runtime.h", {runtime_h}},
         {"cuda_runtime_api.h", {runtime_h}},
@@ -262,47 +232,21 @@ std::vector<Row> host_rows() {
 }
 
 // Headers whose declarations are built into NVRTC.
-constexpr const char *built_in[] = {"device_launch_parameters.h",
-                                    "device_functions.h",
-                                    "math_functions.h",
-                                    "host_defines.h",
-                                    "host_config.h",
-                                    "common_functions.h",
-                                    "builtin_types.h",
-                                    "device_types.h",
-                                    "driver_types.h",
-                                    "vector_functions.h",
-                                    "vector_functions.hpp",
-                                    "vector_types.h",
-                                    "channel_descriptor.h",
-                                    "texture_types.h",
-                                    "texture_fetch_functions.h",
-                                    "texture_indirect_functions.h",
-                                    "surface_types.h",
-                                    "surface_functions.h",
-                                    "surface_indirect_functions.h",
-                                    "device_atomic_functions.h",
-                                    "device_double_functions.h",
-                                    "sm_20_atomic_functions.h",
-                                    "sm_20_intrinsics.h",
-                                    "sm_30_intrinsics.h",
-                                    "sm_32_atomic_functions.h",
-                                    "sm_32_intrinsics.h",
-                                    "sm_35_atomic_functions.h",
-                                    "sm_35_intrinsics.h",
-                                    "sm_60_atomic_functions.h",
-                                    "sm_61_intrinsics.h",
-                                    "crt/host_defines.h",
-                                    "crt/host_config.h",
-                                    "crt/device_functions.h",
-                                    "crt/math_functions.h",
-                                    "crt/common_functions.h",
-                                    "crt/device_double_functions.h"};
+constexpr std::string_view built_in = R"(
+stdio.h string.h memory.h assert.h cassert stdbool.h time.h initializer_list new
+device_launch_parameters.h device_functions.h math_functions.h host_defines.h host_config.h
+common_functions.h builtin_types.h device_types.h driver_types.h vector_functions.h
+vector_functions.hpp vector_types.h channel_descriptor.h texture_types.h texture_fetch_functions.h
+texture_indirect_functions.h surface_types.h surface_functions.h surface_indirect_functions.h
+device_atomic_functions.h device_double_functions.h sm_20_atomic_functions.h sm_20_intrinsics.h
+sm_30_intrinsics.h sm_32_atomic_functions.h sm_32_intrinsics.h sm_35_atomic_functions.h
+sm_35_intrinsics.h sm_60_atomic_functions.h sm_61_intrinsics.h crt/host_defines.h crt/host_config.h
+crt/device_functions.h crt/math_functions.h crt/common_functions.h crt/device_double_functions.h
+)";
 
 // Headers of the C++ library that CUDA provides as <cuda/std/...>.
-constexpr const char *from_cuda[] = {"algorithm",  "array",    "atomic",      "complex",
-                                     "functional", "iterator", "limits",      "numeric",
-                                     "ratio",      "tuple",    "type_traits", "utility"};
+constexpr std::string_view from_cuda = "algorithm array atomic complex functional iterator limits "
+                                       "numeric ratio tuple type_traits utility";
 
 using Table = std::map<std::string, std::string, std::less<>>;
 
@@ -311,11 +255,13 @@ Table make_table() {
     for (const Row &row : host_rows())
         for (const char *text : row.texts)
             table[row.name] += text;
-    for (const char *name : built_in)
-        table[name] = nothing;
-    for (std::string name : from_cuda)
+    for_each_piece(built_in, "\n ",
+                   [&](std::string_view name) { table[std::string(name)] = nothing; });
+    for_each_piece(from_cuda, " ", [&](std::string_view piece) {
+        const std::string name(piece);
         table[name] = "#pragma once\n#include <cuda/std/" + name +
                       ">\nnamespace std { using namespace cuda::std; }\n";
+    });
     return table;
 }
 
@@ -324,169 +270,128 @@ const Table &table_of_headers() {
     return *table;
 }
 
-constexpr std::string_view host_headers[] = {
-    "GL/freeglut.h",
-    "GL/gl.h",
-    "GL/glew.h",
-    "GL/glext.h",
-    "GL/glu.h",
-    "GL/glut.h",
-    "GLFW/glfw3.h",
-    "alloca.h",
-    "any",
-    "argp.h",
-    "arpa/inet.h",
-    "barrier",
-    "bit",
-    "bitset",
-    "byteswap.h",
-    "ccomplex",
-    "cctype",
-    "cerrno",
-    "cfenv",
-    "charconv",
-    "chrono",
-    "clocale",
-    "codecvt",
-    "compare",
-    "complex.h",
-    "concepts",
-    "condition_variable",
-    "coroutine",
-    "csetjmp",
-    "csignal",
-    "cstdalign",
-    "cstdarg",
-    "cstdbool",
-    "ctgmath",
-    "ctype.h",
-    "cuchar",
-    "cwchar",
-    "cwctype",
-    "deque",
-    "dirent.h",
-    "dlfcn.h",
-    "endian.h",
-    "err.h",
-    "errno.h",
-    "error.h",
-    "exception",
-    "execinfo.h",
-    "execution",
-    "fcntl.h",
-    "features.h",
-    "fenv.h",
-    "filesystem",
-    "forward_list",
-    "fstream",
-    "ftw.h",
-    "future",
-    "getopt.h",
-    "glob.h",
-    "iconv.h",
-    "iomanip",
-    "ios",
-    "iosfwd",
-    "iostream",
-    "istream",
-    "langinfo.h",
-    "latch",
-    "libgen.h",
-    "list",
-    "locale",
-    "locale.h",
-    "malloc.h",
-    "map",
-    "memory",
-    "memory_resource",
-    "mpi.h",
-    "mutex",
-    "netdb.h",
-    "netinet/in.h",
-    "numbers",
-    "omp.h",
-    "optional",
-    "ostream",
-    "poll.h",
-    "pthread.h",
-    "pwd.h",
-    "queue",
-    "random",
-    "ranges",
-    "regex",
-    "sched.h",
-    "scoped_allocator",
-    "semaphore",
-    "semaphore.h",
-    "set",
-    "setjmp.h",
-    "shared_mutex",
-    "signal.h",
-    "source_location",
-    "span",
-    "sstream",
-    "stack",
-    "stdalign.h",
-    "stdarg.h",
-    "stdexcept",
-    "stdnoreturn.h",
-    "stop_token",
-    "streambuf",
-    "string",
-    "string_view",
-    "strings.h",
-    "syncstream",
-    "sys/file.h",
-    "sys/ioctl.h",
-    "sys/mman.h",
-    "sys/param.h",
-    "sys/resource.h",
-    "sys/socket.h",
-    "sys/stat.h",
-    "sys/sysinfo.h",
-    "sys/time.h",
-    "sys/timeb.h",
-    "sys/times.h",
-    "sys/types.h",
-    "sys/utsname.h",
-    "sys/wait.h",
-    "sysexits.h",
-    "syslog.h",
-    "system_error",
-    "tgmath.h",
-    "thread",
-    "typeindex",
-    "typeinfo",
-    "uchar.h",
-    "ucontext.h",
-    "unistd.h",
-    "unordered_map",
-    "unordered_set",
-    "valarray",
-    "values.h",
-    "variant",
-    "vector",
-    "version",
-    "wchar.h",
+// Headers that only host code uses.
+constexpr std::string_view host_headers = R"(
+GL/freeglut.h GL/gl.h GL/glew.h GL/glext.h GL/glu.h GL/glut.h GLFW/glfw3.h alloca.h any argp.h
+arpa/inet.h barrier bit bitset byteswap.h ccomplex cctype cerrno cfenv charconv chrono clocale
+codecvt compare complex.h concepts condition_variable coroutine csetjmp csignal cstdalign cstdarg
+cstdbool ctgmath ctype.h cuchar cwchar cwctype deque dirent.h dlfcn.h endian.h err.h errno.h error.h
+exception execinfo.h execution fcntl.h features.h fenv.h filesystem forward_list fstream ftw.h
+future getopt.h glob.h iconv.h iomanip ios iosfwd iostream istream langinfo.h latch libgen.h list
+locale locale.h malloc.h map memory memory_resource mpi.h mutex netdb.h netinet/in.h numbers omp.h
+optional ostream poll.h pthread.h pwd.h queue random ranges regex sched.h scoped_allocator semaphore
+semaphore.h set setjmp.h shared_mutex signal.h source_location span sstream stack stdalign.h
+stdarg.h stdexcept stdnoreturn.h stop_token streambuf string string_view strings.h syncstream
+sys/file.h sys/ioctl.h sys/mman.h sys/param.h sys/resource.h sys/socket.h sys/stat.h sys/sysinfo.h
+sys/time.h sys/timeb.h sys/times.h sys/types.h sys/utsname.h sys/wait.h sysexits.h syslog.h
+system_error tgmath.h thread typeindex typeinfo uchar.h ucontext.h unistd.h unordered_map
+unordered_set valarray values.h variant vector version wchar.h
+)";
+
+constexpr const char *pragma_once = "#pragma once\n";
+constexpr const char *number_types = R"(#pragma once
+#include <cuComplex.h>
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+)";
+constexpr const char *cufft_h = R"(
+#ifndef CUFFT_FORWARD
+#include <cuComplex.h>
+#define CUFFT_FORWARD -1
+#define CUFFT_INVERSE 1
+typedef float cufftReal;
+typedef double cufftDoubleReal;
+typedef cuComplex cufftComplex;
+typedef cuDoubleComplex cufftDoubleComplex;
+#endif
+)";
+
+/// A replacement, and the headers that it replaces.
+struct Replacement {
+    const char *text;
+    std::string_view headers;
 };
+constexpr Replacement replacements[] = {
+    {number_types,
+     "cublas.h cublasLt.h cublasXt.h cublas_api.h cublas_v2.h cusolverDn.h cusolverMg.h "
+     "cusolverRf.h cusolverSp.h cusparse.h cusparse_v2.h nccl.h"},
+    {cufft_h, "cufft.h cufftXt.h cufftw.h"},
+    {pragma_once,
+     "cudaGL.h cudaProfiler.h cuda_gl_interop.h cuda_profiler_api.h cudnn.h curand.h nvJitLink.h "
+     "nvToolsExt.h nvToolsExtCuda.h nvml.h nvrtc.h nvtx3/nvToolsExt.h nvtx3/nvToolsExtCuda.h "
+     "nvtx3/nvtx3.hpp"},
+};
+
+// The parts of <cub/cub.cuh> for kernels; the other parts launch kernels of the host.
+constexpr std::string_view parts_of_cub = R"(
+block/block_adjacent_difference block/block_discontinuity block/block_exchange block/block_histogram
+block/block_load block/block_merge_sort block/block_radix_rank block/block_radix_sort
+block/block_reduce block/block_run_length_decode block/block_scan block/block_shuffle
+block/block_store grid/grid_even_share grid/grid_mapping grid/grid_queue
+iterator/arg_index_input_iterator iterator/cache_modified_input_iterator
+iterator/cache_modified_output_iterator iterator/tex_obj_input_iterator thread/thread_load
+thread/thread_operators thread/thread_reduce thread/thread_scan thread/thread_search
+thread/thread_sort thread/thread_store util_ptx util_type warp/warp_exchange warp/warp_load
+warp/warp_merge_sort warp/warp_reduce warp/warp_scan warp/warp_store
+)";
+constexpr std::string_view host_parts_of_cub = R"(
+cub device/device_adjacent_difference device/device_copy device/device_for device/device_histogram
+device/device_memcpy device/device_merge device/device_merge_sort device/device_partition
+device/device_radix_sort device/device_reduce device/device_run_length_encode device/device_scan
+device/device_segmented_radix_sort device/device_segmented_reduce device/device_segmented_sort
+device/device_select device/device_spmv device/device_transform util_allocator
+)";
+
+std::string header_of_cub(std::string_view part) { return "cub/" + std::string(part) + ".cuh"; }
+
+/// The versions of CUB differ in their parts.
+std::string text_for_cub() {
+    std::string text = "#pragma once\n#include <cub/config.cuh>\n";
+    for_each_piece(parts_of_cub, "\n ", [&](std::string_view part) {
+        const std::string header = "<" + header_of_cub(part) + ">";
+        text += "#if __has_include(" + header + ")\n#include " + header + "\n#endif\n";
+    });
+    return text;
+}
+
+Table make_library_table() {
+    Table table;
+    for (const Replacement &replacement : replacements)
+        for_each_piece(replacement.headers, " ",
+                       [&](std::string_view name) { table[std::string(name)] = replacement.text; });
+    for_each_piece(host_parts_of_cub, "\n ",
+                   [&](std::string_view part) { table[header_of_cub(part)] = text_for_cub(); });
+    return table;
+}
+
+const Table &library_table() {
+    static const Table *table = new Table(make_library_table());
+    return *table;
+}
 
 } // namespace
 
 const char *standard_header(std::string_view name) {
-    const Table &table = table_of_headers();
-    auto found = table.find(name);
-    return found == table.end() ? library_header(name) : found->second.c_str();
+    for (const Table *table : {&table_of_headers(), &library_table()})
+        if (const auto found = table->find(name); found != table->end())
+            return found->second.c_str();
+    return nullptr;
 }
 
 std::vector<std::string> names_of_host_headers() {
-    std::vector<std::string> names(std::begin(host_headers), std::end(host_headers));
+    std::vector<std::string> names;
+    for_each_piece(host_headers, "\n ", [&](std::string_view name) { names.emplace_back(name); });
     for (const auto &[name, text] : table_of_headers())
         names.push_back(name);
     return names;
 }
 
 bool is_host_header(std::string_view name) {
-    return std::ranges::find(host_headers, name) != std::end(host_headers);
+    bool found = false;
+    for_each_piece(host_headers, "\n ", [&](std::string_view known) { found |= known == name; });
+    return found;
 }
+
+bool is_library_header(std::string_view name) { return library_table().contains(name); }
 
 } // namespace pycuda::compile_detail

@@ -12,7 +12,7 @@
 
 namespace pycuda::compile_detail {
 
-/// The replacement for a header, of library_headers.h too; null if there is none.
+/// The replacement for a header, of a library of CUDA too; null if there is none.
 [[nodiscard]] const char *standard_header(std::string_view name);
 
 /// The names of all headers that have a replacement, and of those that only host code uses.
@@ -21,5 +21,15 @@ namespace pycuda::compile_detail {
 /// Whether only host code uses the header: <iostream>, <vector>, <unistd.h>. Kernels in a source
 /// with such an include compile without the header.
 [[nodiscard]] bool is_host_header(std::string_view name);
+
+/// Whether a header is one of CUDA's libraries with functions of the host: <cublas_v2.h>,
+/// <cufft.h>, <cub/cub.cuh>. The replacements have what kernels use: the types of numbers, and the
+/// parts of CUB for threads, warps and blocks.
+[[nodiscard]] bool is_library_header(std::string_view name);
+
+/// Whether NVRTC reads the header itself: the replacement is for machines without the header.
+[[nodiscard]] constexpr bool is_readable_by_nvrtc(std::string_view name) {
+    return name == "curand.h"; // curand_kernel.h needs its types
+}
 
 } // namespace pycuda::compile_detail

@@ -2,31 +2,10 @@
 // CUDA 12.
 #include "texture_shim.h"
 
-#include <cctype>
-#include <optional>
-#include <string_view>
-#include <utility>
-
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
 namespace {
-
-std::size_t skip_space(std::string_view text, std::size_t at) {
-    while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
-        ++at;
-    return at;
-}
-
-/// The word that ends before `end`, without spaces; empty if another character is there.
-std::string_view word_before(std::string_view text, std::size_t end) {
-    while (end > 0 && std::isspace(static_cast<unsigned char>(text[end - 1])))
-        --end;
-    std::size_t begin = end;
-    while (begin > 0 && is_word(text[begin - 1]))
-        --begin;
-    return text.substr(begin, end - begin);
-}
 
 /// The position after the '>' that closes the '<' at `open`; empty if it is not closed.
 std::optional<std::size_t> after_arguments(std::string_view text, std::size_t open) {
@@ -45,12 +24,10 @@ std::optional<std::size_t> after_arguments(std::string_view text, std::size_t op
 /// Whether the name of a variable, not of a parameter, and the end of its declarator follow.
 bool declares_variable(std::string_view text, std::size_t at) {
     at = skip_space(text, at);
-    const std::size_t name = at;
-    while (at < text.size() && is_word(text[at]))
-        ++at;
-    if (at == name)
+    const std::string_view name = word_at(text, at);
+    if (name.empty())
         return false;
-    at = skip_space(text, at);
+    at = skip_space(text, at + name.size());
     return at < text.size() && (text[at] == ';' || text[at] == '=' || text[at] == '(' ||
                                 text[at] == '{' || text[at] == ',');
 }
@@ -67,7 +44,7 @@ bool begins_declaration(std::string_view text, std::size_t at, std::string_view 
         return false;
     const std::size_t start = text.find_last_not_of(" \t\r\n", at == 0 ? 0 : at - 1);
     const bool in_list =
-        at > 0 && before.empty() && start != std::string_view::npos &&
+        at > 0 && before.empty() && start != none &&
         (text[start] == '(' || text[start] == ',' || text[start] == '<' || text[start] == '=');
     if (in_list)
         return false;
@@ -85,20 +62,18 @@ void blank_static(std::string &source, std::string_view blanked, std::size_t at)
 
 /// Whether the source defines its own class with this name.
 bool defines_class(std::string_view blanked, std::string_view word) {
-    for (std::size_t at = blanked.find(word); at != std::string_view::npos;
-         at = blanked.find(word, at + 1)) {
+    bool found = false;
+    for_each_place(blanked, word, [&](std::size_t at) {
         const std::string_view before = word_before(blanked, at);
-        if (before == "class" || before == "struct")
-            return true;
-    }
-    return false;
+        found |= before == "class" || before == "struct";
+    });
+    return found;
 }
 
 } // namespace
 
 std::optional<std::string> adapt_texture_declarations(std::string_view text) {
-    const bool may_have = text.find("texture") != std::string_view::npos ||
-                          text.find("surface") != std::string_view::npos;
+    const bool may_have = text.find("texture") != none || text.find("surface") != none;
     if (!may_have)
         return std::nullopt;
     const std::string blanked = blank_comments_and_strings(text);

@@ -10,7 +10,6 @@
 // If the driver loads PTX, a thread is a CPU's core or a lane: it combines a column of the rows in
 // order, so results equal NumPy's. Long sums into few elements are divided into parts with a table
 // each. The number of parts depends on the shapes only.
-#include "arrays/define.h"
 #include "kernels/rows.h"
 
 #include "arrays/device_code.h"
@@ -119,16 +118,10 @@ void launch(const Call &call, const Array &base, CUdeviceptr failed, Work &use) 
     const Function &kernel = call.base.context()->kernels().find(
         call.combining.key(), std::string(operation_name(call.combining.operation)) + "_at",
         [&] { return source_of(call.combining); });
-    KernelArguments arguments(use);
-    arguments.add(base);
-    arguments.add(call.places);
-    arguments.add(call.values);
-    arguments.add_library_address(failed);
-    arguments.add(call.geometry);
+    KernelArguments arguments(use, base, call.places, call.values, LibraryAddress{failed},
+                              call.geometry);
     arguments.launch(kernel, call.config);
 }
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// How many copies of the base fit a table in shared memory; 0 if that is not the way.
 std::int64_t copies_in_table(const Combining &combining, const Geometry &geometry) {
@@ -207,11 +200,7 @@ void check_arguments(Operation operation, const Array &base, const Array &places
         throw UnsupportedTypes(std::string(operation_name(operation)) + "() of rows of " +
                                base.dtype().name() + " and " + in.dtype().name() +
                                " is not supported");
-    const bool is_index =
-        places.dtype() == DType(ScalarType::Int64) || places.dtype() == DType(ScalarType::Int32);
-    if (!is_index)
-        throw std::invalid_argument("indices of rows must have dtype int32 or int64, not " +
-                                    places.dtype().name());
+    check_index_type(places);
 }
 
 } // namespace

@@ -2,11 +2,11 @@
 #include <pycuda/array_fusion.h>
 #include <pycuda/caller_lock.h>
 
+#include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/expression_launch.h"
 #include "arrays/kernel_table.h"
 #include "arrays/reduction_source.h"
-#include "kernels/common_shape.h"
 #include "kernels/user_variants.h"
 
 #include <algorithm>
@@ -19,12 +19,6 @@ namespace pycuda {
 namespace {
 
 constexpr int max_inputs = 48;
-
-VariantCache &kernels() {
-    static auto *cache =
-        new VariantCache; // never destroyed: arrays may exist until the process ends
-    return *cache;
-}
 
 KernelSource fused_source(const std::string &text) {
     return {named_source("fused", text), {own_kernel_name("fused")}};
@@ -39,21 +33,16 @@ struct Fusion::Typed {
     std::vector<Operand> constants; ///< one for each use
     bool is_long = false;
 
-    /// Kernels that have been used.
-    struct Found {
-        CUcontext context;
-        ElementWalk walk;
-        Function kernel;
-    };
-    mutable std::vector<Found> found = {};
+    mutable UsedKernels<ElementWalk> used = {};
+    mutable UsedKernels<KernelKey> used_reductions = {};
 
-    /// Kernels of reductions that have been used.
-    struct FoundReduction {
-        CUcontext context;
-        KernelKey variant;
-        Function kernel;
-    };
-    mutable std::vector<FoundReduction> found_reductions = {};
+    /// The part of a kernel's key that the types determine.
+    std::string types_key() const {
+        std::string key;
+        for (ScalarType type : types)
+            key += "," + std::to_string(static_cast<int>(type));
+        return key;
+    }
 };
 
 /// The typed programs, for the types of earlier calls.
@@ -175,8 +164,7 @@ std::vector<Array> Fusion::allocate(const Typed &program, std::span<const Array 
         std::ranges::find_if(inputs, [&](const Array *a) { return a->layout().same_shape(shape); });
     const bool all_c =
         std::ranges::all_of(inputs, [](const Array *a) { return a->is_c_contiguous(); });
-    const std::shared_ptr<ArrayContext> &context =
-        inputs[0]->memory() ? inputs[0]->context() : ArrayContext::current();
+    const std::shared_ptr<ArrayContext> &context = context_or_current(*inputs[0]);
     std::vector<Array> results;
     for (int result : program.expression.results) {
         const ScalarType type = program.expression.type_of(result);
@@ -218,48 +206,18 @@ TypedExpression Fusion::expression(std::span<const ScalarType> inputs) const {
 }
 
 Function Fusion::kernel(const Typed &program, const ElementWalk &walk) const {
-    const CUcontext context = require_context_handle();
-    {
-        std::lock_guard lock(known_->mutex);
-        for (const Typed::Found &found : program.found)
-            if (found.context == context && found.walk == walk && found.kernel.context().usable())
-                return found.kernel;
-    }
-    std::string key = text_ + "|" + walk_key(walk);
-    for (ScalarType type : program.types)
-        key += "," + std::to_string(static_cast<int>(type));
-    const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};
-    const VariantCache::Variant made = kernels().get(
-        key, build, [&]() { return fused_source(expression_source(program.expression, walk)); });
-    std::lock_guard lock(known_->mutex);
-    std::erase_if(program.found,
-                  [](const Typed::Found &found) { return !found.kernel.context().usable(); });
-    program.found.push_back({context, walk, made->functions.front()});
-    return made->functions.front();
+    return program.used.get(known_->mutex, walk, [&](std::string &key) {
+        key = text_ + "|" + walk_key(walk) + program.types_key();
+        return [&] { return fused_source(expression_source(program.expression, walk)); };
+    });
 }
 
 Function Fusion::kernel(const Typed &program, const ReductionVariant &variant) const {
-    const CUcontext context = require_context_handle();
     const KernelKey number = variant.key();
-    {
-        std::lock_guard lock(known_->mutex);
-        for (const Typed::FoundReduction &found : program.found_reductions)
-            if (found.context == context && found.variant == number &&
-                found.kernel.context().usable())
-                return found.kernel;
-    }
-    std::string key = text_ + "|reduce" + std::to_string(number.fields());
-    for (ScalarType type : program.types)
-        key += "," + std::to_string(static_cast<int>(type));
-    const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};
-    const VariantCache::Variant made =
-        kernels().get(key, build, [&]() { return fused_source(reduction_source(variant)); });
-    std::lock_guard lock(known_->mutex);
-    std::erase_if(program.found_reductions, [](const Typed::FoundReduction &found) {
-        return !found.kernel.context().usable();
+    return program.used_reductions.get(known_->mutex, number, [&](std::string &key) {
+        key = text_ + "|reduce" + std::to_string(number.fields()) + program.types_key();
+        return [&] { return fused_source(reduction_source(variant)); };
     });
-    program.found_reductions.push_back({context, number, made->functions.front()});
-    return made->functions.front();
 }
 
 Array Fusion::reduce(Reduction reduction, std::span<const Array *const> inputs,

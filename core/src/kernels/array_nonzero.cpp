@@ -12,12 +12,11 @@
 // writes a tile, and need not count it.
 #include <pycuda/array_nonzero.h>
 
-#include "arrays/define.h"
+#include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
-#include "kernels/compact.h"
 
 #include "kernels/device/nonzero.cuh.h"
 
@@ -77,7 +76,6 @@ std::string_view name_of(Step step) {
 }
 
 std::string source_of(const Finding &finding, bool rolled) {
-    const std::array types = {finding.type};
     const std::string code =
         "typedef " + std::string(cuda_name(finding.type)) + " A;\ntypedef " +
         compute_name(finding.type) + " C;\ntypedef " + word_name(finding.word) + " Word;\n" +
@@ -85,7 +83,7 @@ std::string source_of(const Finding &finding, bool rolled) {
         define("AXES", finding.axes) + define("COUNT", finding.step == Step::Count) +
         define("PLACES", finding.step == Step::WritePlaces) + define("PACKED", finding.packed) +
         define("ROLLED", rolled) + std::string(device_code::nonzero_cuh);
-    return device_prelude(types, code) + code;
+    return with_prelude(code);
 }
 
 void launch_step(Finding finding, const Array &in, KernelArguments &arguments) {
@@ -94,21 +92,18 @@ void launch_step(Finding finding, const Array &in, KernelArguments &arguments) {
     finding.packed = !one_warp && in.item_size() == 1 && in.misalignment() % 16 == 0;
     const Function &kernel = in.context()->kernels().find(
         finding.key(), name_of(finding.step), [&] { return source_of(finding, rolled); });
-    LaunchConfig config;
-    config.block = {one_warp ? 32u : 256u};
-    config.grid = {static_cast<unsigned>((static_cast<std::int64_t>(in.size()) + tile - 1) / tile)};
-    arguments.launch(kernel, config);
+    arguments.launch(
+        kernel,
+        {.grid = {static_cast<unsigned>(divide_up(static_cast<std::int64_t>(in.size()), tile))},
+         .block = {one_warp ? 32u : 256u}});
 }
 
 /// For each tile, the number of found elements up to its end.
 Array count_tiles(const Array &in, Work &use) {
-    const std::int64_t tiles[] = {(static_cast<std::int64_t>(in.size()) + tile - 1) / tile};
+    const std::int64_t tiles[] = {divide_up(static_cast<std::int64_t>(in.size()), tile)};
     const AllocatorScope pools(nullptr); // memory that is not a result comes from the default pools
     const Array counts = Array::scratch(in.context(), tiles, ScalarType::Int64, use.stream());
-    KernelArguments arguments(use);
-    arguments.add(in);
-    arguments.add(counts);
-    arguments.add(static_cast<std::int64_t>(in.size()));
+    KernelArguments arguments(use, in, counts, static_cast<std::int64_t>(in.size()));
     launch_step({Step::Count, in.scalar_type()}, in, arguments);
     if (counts.size() == 1)
         return counts;
@@ -140,8 +135,7 @@ Array nonzero(const Array &array, StreamRef stream) {
     if (array.dimensions() == 0)
         throw std::invalid_argument("nonzero() is not defined for an array without axes");
     refuse_opaque(array, "nonzero");
-    const std::shared_ptr<ArrayContext> &context =
-        array.memory() ? array.context() : ArrayContext::current();
+    const std::shared_ptr<ArrayContext> &context = context_or_current(array);
     std::array<std::int64_t, 2> shape = {array.dimensions(), 0};
     if (array.size() == 0)
         return Array::empty(context, shape, ScalarType::Int64, Order::C, stream);
@@ -170,8 +164,7 @@ Array compress(const Array &values, const Array &where, StreamRef stream) {
         throw std::invalid_argument("values and mask of compress() must have the same shape");
     refuse_opaque(where, "compress");
     std::array<std::int64_t, 1> shape = {0};
-    const std::shared_ptr<ArrayContext> &context =
-        values.memory() ? values.context() : ArrayContext::current();
+    const std::shared_ptr<ArrayContext> &context = context_or_current(values);
     if (values.size() == 0)
         return Array::empty(context, shape, values.dtype(), Order::C, stream);
     const Array in = compact(where, stream), from = compact(values, stream);

@@ -5,7 +5,6 @@
 // moved as words of bytes, so one kernel serves all types. Long copies are as fast alone.
 #include <pycuda/array_parts.h>
 
-#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
@@ -17,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,8 +103,8 @@ void launch(std::span<BytesCopy> copies, StreamRef stream) {
     KernelArguments arguments(use);
     for (const BytesCopy &copy : copies) {
         const int missing = form.axes - copy.layouts[0].dimensions();
-        arguments.add_library_address(use.write(copy.part->to, "the array to assign to"));
-        arguments.add_library_address(use.read(copy.part->from));
+        arguments.add(LibraryAddress{use.write(copy.part->to, "the array to assign to")});
+        arguments.add(LibraryAddress{use.read(copy.part->from)});
         arguments.add(static_cast<std::uint64_t>(copy.layouts[0].size()));
         auto add = [&](auto number_of) {
             for (int axis = 0; axis < form.axes; ++axis)

@@ -2,7 +2,7 @@
 // products.
 #include <pycuda/array_product.h>
 
-#include "arrays/define.h"
+#include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_choice.h"
@@ -116,37 +116,23 @@ void multiply_by_reductions(Product &product) {
 // The implementation with tiles.
 
 std::string tile_source(ScalarType a, ScalarType b, ScalarType type, int axes) {
-    const std::array types = {a, b, type};
-    const std::string code =
-        type_alias("A", cuda_name(a)) + type_alias("B", cuda_name(b)) +
-        type_alias("L", cuda_name(type)) + type_alias("O", cuda_name(type)) +
-        type_alias("T", compute_name(type)) + define("PRODUCT_AXES", axes) +
-        define("PRODUCT_ROLLED", runs_on_host()) + std::string(device_code::axes_cuh) +
-        std::string(device_code::product_cuh) +
-        "extern \"C\" __global__ void __launch_bounds__(256) KERNEL(const A *a, const B *b, O "
-        "*out,\n"
-        "        pycuda::ProductGeometry g) {\n    pycuda::matrix_product(a, b, out, g);\n}\n";
-    return device_prelude(types, code) + code;
+    const std::string code = type_alias("A", cuda_name(a)) + type_alias("B", cuda_name(b)) +
+                             type_alias("L", cuda_name(type)) + type_alias("O", cuda_name(type)) +
+                             type_alias("T", compute_name(type)) + define("PRODUCT_AXES", axes) +
+                             define("PRODUCT_ROLLED", runs_on_host()) +
+                             std::string(device_code::axes_cuh) +
+                             std::string(device_code::product_cuh);
+    return with_prelude(code);
 }
-
-std::int64_t tiles_of(std::int64_t extent) { return (extent + tile - 1) / tile; }
 
 void multiply_by_tiles(const Product &product) {
     std::array<Layout, 2> batch = product.batch;
-    coalesce(batch);
-    if (batch[0].dimensions() == 0)
-        for (Layout &layout : batch)
-            layout.append(1, 0);
+    coalesce_to_axes(batch);
     const int axes = batch[0].dimensions();
-    const std::int64_t blocks = tiles_of(product.rows) * tiles_of(product.columns) *
+    const std::int64_t blocks = divide_up(product.rows, tile) * divide_up(product.columns, tile) *
                                 static_cast<std::int64_t>(batch[0].size());
-    if (blocks > 0x7fffffff)
-        throw std::invalid_argument("a product of matrices needs " + std::to_string(blocks) +
-                                    " blocks; a grid has at most 2147483647");
     Work use(product.stream);
-    KernelArguments arguments(use);
-    for (const Array *array : {&product.a, &product.b, &product.out})
-        arguments.add(array);
+    KernelArguments arguments(use, product.a, product.b, product.out);
     for (std::int64_t value :
          {product.rows, product.columns, product.inner, last_stride(product.a, 2),
           last_stride(product.a, 1), last_stride(product.b, 2), last_stride(product.b, 1)})
@@ -161,10 +147,8 @@ void multiply_by_tiles(const Product &product) {
         KernelKey(KernelFamily::Product).add(a, 4).add(b, 4).add(product.type, 4).add(axes, 7);
     const Function &kernel = product.out.context()->kernels().find(
         key, "matmul", [&] { return tile_source(a, b, product.type, axes); });
-    LaunchConfig config;
-    config.block = {256};
-    config.grid = {static_cast<unsigned>(blocks)};
-    arguments.launch(kernel, config);
+    arguments.launch(kernel,
+                     {.grid = {grid_extent(blocks, "a product of matrices")}, .block = {256}});
 }
 
 // The implementation with cuBLAS.

@@ -1,10 +1,10 @@
 // array_rows.cpp -- copies rows that indices select, and checks the indices.
 #include "kernels/rows.h"
 
-#include "arrays/define.h"
+#include "arrays/array_axes.h"
+#include "arrays/device_code.h"
 #include "arrays/error_flags.h"
 #include "arrays/word.h"
-#include "kernels/compact.h"
 
 #include "kernels/device/rows.cuh.h"
 
@@ -68,12 +68,7 @@ void launch(const Copying &copying, const Array *dense, CUdeviceptr outside, con
             const Array &places, const Geometry &geometry, Work &use) {
     const Function &kernel = places.context()->kernels().find(copying.key(), name_of(copying.task),
                                                               [&] { return source_of(copying); });
-    KernelArguments arguments(use);
-    arguments.add(dense);
-    arguments.add_library_address(outside);
-    arguments.add(base);
-    arguments.add(places);
-    arguments.add(geometry);
+    KernelArguments arguments(use, dense, LibraryAddress{outside}, base, places, geometry);
     arguments.launch_for(kernel, copying.is_small ? 1 : static_cast<std::size_t>(geometry.n),
                          block);
 }
@@ -95,11 +90,7 @@ std::vector<std::int64_t> selected_shape(const Array &base, const Array &places)
 void check_arguments(const Array &base, const Array &places, const Array &dense) {
     if (!has_rows(base))
         throw std::invalid_argument("the elements of a row must be contiguous");
-    const bool is_index =
-        places.dtype() == DType(ScalarType::Int64) || places.dtype() == DType(ScalarType::Int32);
-    if (!is_index)
-        throw std::invalid_argument("indices of rows must have dtype int32 or int64, not " +
-                                    places.dtype().name());
+    check_index_type(places);
     if (dense.dtype() != base.dtype())
         throw std::invalid_argument("elements of " + dense.dtype().name() + " do not fit rows of " +
                                     base.dtype().name());
@@ -118,6 +109,14 @@ Array row_indices(const Array &places, StreamRef stream) { return compact(places
 
 Array row_indices(const Array &places, const Array &target, StreamRef stream) {
     return row_indices(separate(places, target, stream), stream);
+}
+
+void check_index_type(const Array &places) {
+    const bool is_index =
+        places.dtype() == DType(ScalarType::Int64) || places.dtype() == DType(ScalarType::Int32);
+    if (!is_index)
+        throw std::invalid_argument("indices of rows must have dtype int32 or int64, not " +
+                                    places.dtype().name());
 }
 
 Array separate(const Array &values, const Array &target, StreamRef stream) {

@@ -1,13 +1,12 @@
 // array_scan.cpp -- scans an array along an axis, with one of four kernels.
 #include <pycuda/array_scan.h>
 
-#include "arrays/define.h"
+#include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_choice.h"
 #include "arrays/kernel_table.h"
 #include "arrays/operation_types.h"
-#include "kernels/scan_nodes.h"
 #include "kernels/scan_pipeline.h"
 
 #include "arrays/device/axes.cuh.h"
@@ -35,8 +34,6 @@ constexpr std::int64_t many_columns = 2048;
 /// Up to this length, one warp computes a scan, if there are many scans.
 constexpr std::int64_t warp_length = 1024;
 constexpr std::int64_t many_rows = 64;
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 enum class ScanMethod : std::uint8_t { Columns, Warps, Tiles, Pipeline };
 
@@ -100,44 +97,26 @@ ScalarType result_type(Scan kind, ScalarType type) {
 }
 
 std::string source_of(const Scanning &work) {
-    const std::array types = {work.stored, work.type};
-    std::string code = define("SCAN_ROLLED", work.rolled) + std::string(device_code::shuffle_cuh) +
-                       std::string(device_code::scan_cuh) +
-                       std::string(work.rolled ? device_code::scan_rolled_cuh : "");
-    code += type_alias("A", cuda_name(work.stored)) + type_alias("L", cuda_name(work.type)) +
-            type_alias("O", "L") + type_alias("T", compute_name(work.type)) +
-            define("ARRAY_SCAN_AXES", work.axes) +
-            define("ARRAY_SCAN_TILE", work.rolled ? "scan_tile_rolled" : "scan_tile") +
-            std::string(device_code::axes_cuh) + std::string(device_code::array_scan_cuh);
-    if (work.method == ScanMethod::Pipeline)
-        code += device_code::scan_pipeline_cuh;
-    code += "struct Join {\n    __device__ T operator()(T a, T b) const { return T(" +
-            std::string(operation_expression(scans[static_cast<int>(work.kind)].join)) +
-            "); }\n};\nextern \"C\" __global__ void __launch_bounds__(" +
-            (work.method == ScanMethod::Pipeline ? std::to_string(ScanPipeline::threads) + ", 1"
-                                                 : std::to_string(block)) +
-            ") KERNEL(const A *in, O *out,\n"
-            "        unsigned long long *nodes, pycuda::ArrayScanGeometry g) {\n    pycuda::";
-    switch (work.method) {
-    case ScanMethod::Columns:
-        code += "scan_columns(in, out, g, Join());\n}\n";
-        break;
-    case ScanMethod::Warps:
-        code += "scan_warps(in, out, g, Join());\n}\n";
-        break;
-    case ScanMethod::Tiles:
-        code += "scan_tiles<" + std::to_string(work.tile_rows()) + ", " +
-                std::to_string(work.neighbours()) + ", " + (work.vectors ? "true" : "false") +
-                ">(in, out, g, nodes, Join());\n}\n";
-        break;
-    case ScanMethod::Pipeline:
-        code += "scan_pipeline<T, " + std::to_string(work.tile_rows()) + ", " +
-                std::to_string(work.neighbours()) + ", " + std::to_string(work.pipeline.stages) +
-                ", false>(\n        pycuda::ArrayScans{in, out, g, nodes + 1}, nodes, T(0), "
-                "Join());\n}\n";
-        break;
-    }
-    return device_prelude(types, code) + code;
+    constexpr std::string_view methods[] = {"columns", "warps", "tiles", "pipeline"};
+    const bool pipeline = work.method == ScanMethod::Pipeline;
+    const std::string code =
+        define("SCAN_ROLLED", work.rolled) + std::string(device_code::shuffle_cuh) +
+        std::string(device_code::scan_cuh) +
+        std::string(work.rolled ? device_code::scan_rolled_cuh : "") +
+        std::string(pipeline ? device_code::scan_pipeline_cuh : "") +
+        type_alias("A", cuda_name(work.stored)) + type_alias("L", cuda_name(work.type)) +
+        type_alias("O", "L") + type_alias("T", compute_name(work.type)) +
+        define("ARRAY_SCAN_AXES", work.axes) +
+        define("ARRAY_SCAN_TILE", work.rolled ? "scan_tile_rolled" : "scan_tile") +
+        define("METHOD_" + std::string(methods[static_cast<int>(work.method)]), true) +
+        define("SCAN_JOIN", operation_expression(scans[static_cast<int>(work.kind)].join)) +
+        define("SCAN_BOUNDS",
+               pipeline ? std::to_string(ScanPipeline::threads) + ", 1" : std::to_string(block)) +
+        define("SCAN_ROWS", work.tile_rows()) + define("SCAN_NEIGHBOURS", work.neighbours()) +
+        define("SCAN_VECTORS", work.vectors ? "true" : "false") +
+        define("SCAN_STAGES", work.pipeline.stages) + std::string(device_code::axes_cuh) +
+        std::string(device_code::array_scan_cuh);
+    return with_prelude(code);
 }
 
 /// True if the scans of array `k` are contiguous, and each begins at a multiple of `bytes`.
@@ -182,10 +161,7 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis) {
         layout = Layout(layout).transposed(
             std::span(order.data(), static_cast<std::size_t>(layout.dimensions())));
     work.rows = static_cast<std::int64_t>(work.kept[0].size());
-    coalesce(work.kept);
-    if (work.kept[0].dimensions() == 0)
-        for (Layout &layout : work.kept)
-            layout.append(1, 0);
+    coalesce_to_axes(work.kept);
     work.axes = work.kept[0].dimensions();
     const std::int64_t neighbour = work.kept[1].stride(work.axes - 1);
     if (work.rows >= many_columns &&
@@ -234,13 +210,6 @@ bool can_write(const Array &in, ScalarType type, const Array &out) {
     return is_same || !in.may_share_bytes(out);
 }
 
-unsigned grid_extent(std::int64_t blocks) {
-    if (blocks > 0x7fffffff)
-        throw std::invalid_argument("a scan of this size needs " + std::to_string(blocks) +
-                                    " blocks; a grid has at most 2147483647");
-    return static_cast<unsigned>(blocks);
-}
-
 void run(const Scanning &work, const Array &in, const Array &out, StreamRef stream) {
     const bool tiled = work.method == ScanMethod::Tiles || work.method == ScanMethod::Pipeline;
     const std::int64_t tiles = tiled ? work.tiles() : 1;
@@ -254,10 +223,7 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     Work use(stream);
     if (words[0] != 0)
         fill_32_async(use.write(nodes), 0, 2 * nodes.size(), use.stream());
-    KernelArguments arguments(use);
-    arguments.add(in);
-    arguments.add(out);
-    arguments.add(nodes);
+    KernelArguments arguments(use, in, out, nodes);
     for (std::int64_t value :
          {work.rows, work.length, tiles, row_nodes, work.in_step, work.out_step})
         arguments.add(value);
@@ -265,7 +231,8 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     if (work.method == ScanMethod::Pipeline)
         arguments.launch(kernel, work.pipeline.configure(kernel, stream));
     else
-        arguments.launch(kernel, {.grid = {grid_extent(work.blocks())}, .block = {block}});
+        arguments.launch(kernel, {.grid = {grid_extent(work.blocks(), "a scan of this size")},
+                                  .block = {block}});
 }
 
 } // namespace
@@ -290,8 +257,7 @@ Array scan(Scan kind, const Array &in, int axis, const ScanOptions &options) {
     const ScalarType type = compute_type(kind, in, options);
     if (options.out != nullptr)
         check_out(in, type, *options.out);
-    const std::shared_ptr<ArrayContext> &context =
-        in.memory() ? in.context() : ArrayContext::current();
+    const std::shared_ptr<ArrayContext> &context = context_or_current(in);
     const bool direct = options.out != nullptr && can_write(in, type, *options.out);
     const Array out = direct ? *options.out
                              : Array::with_layout(context, in.layout().dense(item_size(type)), type,

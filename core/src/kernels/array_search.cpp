@@ -1,12 +1,13 @@
 // array_search.cpp -- finds positions in a sorted array: each thread searches a few values by
 // bisection. Edges of bins rise or fall, as their first and last element say; the threads compare
 // neighbours in the same launch.
-#include "arrays/define.h"
-#include "kernels/compact.h"
 #include "kernels/sorting.h"
 
+#include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/error_flags.h"
+
+#include "kernels/device/search.cuh.h"
 
 #include <pycuda/array_operation.h>
 #include <pycuda/array_sort.h>
@@ -22,71 +23,6 @@ namespace {
 constexpr unsigned threads = 256;
 constexpr std::int64_t many = 1 << 16; ///< values for which pivots are worth their cost
 
-// The first steps of a long search use pivots in shared memory. There are 2^levels - 1 pivots;
-// pivot p is element p * length / 2^levels, rounded down. If c pivots precede a value, the value's
-// position is between pivots c and c + 1. After its values, a block continues with values behind
-// those of all blocks.
-constexpr const char *search_kernel = R"__(
-struct Geometry { long long length, count; int levels, reach; };
-constexpr int most_pivots = 16384 / sizeof(A);
-
-extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *sorted, const A *values,
-                                                      long long *out, int *unsorted, Geometry g) {
-#if EDGES
-    const bool falls = g.length > 0 && array_convert<T>(sorted[0]) >
-                                           array_convert<T>(sorted[g.length - 1]);
-#define GOES_RIGHT(x, value) (goes_right(x, value) != falls)
-#else
-#define GOES_RIGHT(x, value) goes_right(x, value)
-#endif
-    __shared__ T pivots[most_pivots];
-    const int pivot_count = (1 << g.levels) - 1;
-    for (int i = threadIdx.x; i < pivot_count; i += 256)
-        pivots[i] = array_convert<T>(sorted[(i + 1) * g.length >> g.levels]);
-    __syncthreads();
-    const long long stride = 256ll * gridDim.x;
-#if EDGES
-    for (long long i = 256ll * blockIdx.x + threadIdx.x; i + 1 < g.length; i += stride) {
-        const T one = array_convert<T>(sorted[i]), next = array_convert<T>(sorted[i + 1]);
-        if (!(falls ? one >= next : one <= next))
-            *unsorted = 1;
-    }
-#endif
-    for (long long i = 256ll * blockIdx.x + threadIdx.x; i < g.count; i += AHEAD * stride) {
-        T value[AHEAD];
-        int before[AHEAD];
-        Place low[AHEAD];
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            const long long at = i + k * stride;
-            value[k] = array_convert<T>(values[at < g.count ? at : i]);
-            before[k] = 0;
-        }
-#pragma unroll 1
-        for (int half = (pivot_count + 1) / 2; half > 0; half /= 2)
-#pragma unroll
-            for (int k = 0; k < AHEAD; ++k)
-                if (GOES_RIGHT(pivots[before[k] + half - 1], value[k]))
-                    before[k] += half;
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k)
-            low[k] = Place(before[k] * g.length >> g.levels);
-#pragma unroll 1
-        for (Place half = Place(1) << g.reach; half > 0; half /= 2)
-#pragma unroll
-            for (int k = 0; k < AHEAD; ++k) {
-                const Place at = low[k] + half - 1;
-                if (at < g.length && GOES_RIGHT(array_convert<T>(sorted[at]), value[k]))
-                    low[k] += half;
-            }
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k)
-            if (i + k * stride < g.count)
-                out[i + k * stride] = low[k];
-    }
-}
-)__";
-
 /// A variant of the kernel.
 struct Variant {
     ScalarType type;
@@ -97,16 +33,12 @@ struct Variant {
 
 std::string search_source(const Variant &variant) {
     const auto [type, side, wide, edges] = variant;
-    const std::array types = {type};
     const std::string code =
         type_alias("A", cuda_name(type)) + type_alias("T", compute_name(type)) +
-        type_alias("Place", wide ? "long long" : "int") +
-        "__device__ __forceinline__ bool before(T a, T b) {\n"
-        "    return array_nan(b) ? !array_nan(a) : a < b;\n}\n"
-        "__device__ __forceinline__ bool goes_right(T x, T value) { return " +
-        (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") + "; }\n" +
-        define("AHEAD", runs_on_host() ? 1 : 4) + define("EDGES", edges) + search_kernel;
-    return device_prelude(types, code) + code;
+        type_alias("Place", wide ? "long long" : "int") + define("LEFT", side == SearchSide::Left) +
+        define("AHEAD", runs_on_host() ? 1 : 4) + define("EDGES", edges) +
+        std::string(device_code::search_cuh);
+    return with_prelude(code);
 }
 
 /// Equals the kernel's struct. `reach`: the power of two that is the highest bit of a number
@@ -139,8 +71,7 @@ void check_arguments(const Array &sorted, const Array &values) {
 }
 
 Array result_for(const Array &values, StreamRef stream) {
-    const std::shared_ptr<ArrayContext> &context =
-        values.memory() ? values.context() : ArrayContext::current();
+    const std::shared_ptr<ArrayContext> &context = context_or_current(values);
     return Array::empty(context, values.shape(), ScalarType::Int64, Order::C, stream);
 }
 
@@ -149,11 +80,7 @@ void search(const Array &out, const Array &sorted, const Array &values, SearchSi
             CUdeviceptr unsorted, Work &use) {
     const Array from = compact(sorted, use.stream());
     const Array wanted = compact(values, use.stream());
-    KernelArguments arguments(use);
-    arguments.add(from);
-    arguments.add(wanted);
-    arguments.add(out);
-    arguments.add_library_address(unsorted);
+    KernelArguments arguments(use, from, wanted, out, LibraryAddress{unsorted});
     const Geometry geometry = geometry_of(from, wanted);
     arguments.add(geometry);
     const Variant variant{sorted.scalar_type(), side, geometry.length >= std::int64_t{1} << 30,
@@ -173,6 +100,9 @@ void search(const Array &out, const Array &sorted, const Array &values, SearchSi
     config.grid = {sort_grid(geometry.levels == 0 ? std::max<std::int64_t>(blocks, 1)
                                                   : std::min(blocks, resident))};
     arguments.launch(kernel, config);
+    arguments.launch(
+        kernel, {.grid = {sort_grid(geometry.levels == 0 ? blocks : std::min(blocks, resident))},
+                 .block = {threads}});
 }
 
 } // namespace

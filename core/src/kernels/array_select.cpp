@@ -69,10 +69,7 @@ struct Selecting {
 
 void select_in_rows(const Selecting &selecting) {
     Sorting &work = selecting.work;
-    KernelArguments arguments(work.use);
-    arguments.add(work.keys);
-    arguments.add(selecting.sought);
-    arguments.add(selecting.out);
+    KernelArguments arguments(work.use, work.keys, selecting.sought, selecting.out);
     add_geometry(arguments, work, selecting.ranks);
     selecting.launch(SortStage::SelectRow, {sort_grid(work.rows)}, arguments);
 }
@@ -89,18 +86,13 @@ void select_in_parts(const Selecting &selecting) {
         std::clamp<std::int64_t>(divide_up(blocks, work.rows), 1, divide_up(work.length, 2 * tile));
     const auto chunk = static_cast<std::int32_t>(divide_up(work.length, parts));
     for (std::int32_t pass = 0; pass < passes; ++pass) {
-        KernelArguments counting(work.use), choosing(work.use);
-        counting.add(work.keys);
-        counting.add(selecting.sought);
-        counting.add(counts);
+        KernelArguments counting(work.use, work.keys, selecting.sought, counts);
         add_geometry(counting, work, selecting.ranks, pass, chunk);
         selecting.launch(SortStage::SelectCount,
                          {static_cast<unsigned>(divide_up(work.length, chunk)),
                           static_cast<unsigned>(work.rows)},
                          counting);
-        choosing.add(counts);
-        choosing.add(selecting.sought);
-        choosing.add(selecting.out);
+        KernelArguments choosing(work.use, counts, selecting.sought, selecting.out);
         add_geometry(choosing, work, selecting.ranks, pass, chunk);
         selecting.launch(SortStage::SelectChoose,
                          {static_cast<unsigned>(ranks), static_cast<unsigned>(work.rows)},
@@ -123,14 +115,9 @@ void select_held(Sorting &work, std::span<const std::int64_t> ranks) {
                               of_block,    {logarithm, block, {}}, static_cast<unsigned>(group)};
     std::array<std::int64_t, most_ranks> wanted{};
     std::ranges::copy(ranks, wanted.begin());
-    KernelArguments arguments(work.use); // as HeldGeometry of select_held.cuh
-    arguments.add(work.keys);
-    arguments.add(work.result);
-    arguments.add(work.length);
-    arguments.add(work.rows);
-    arguments.add(work.flip);
-    arguments.add(wanted);
-    arguments.add(static_cast<std::int64_t>(ranks.size()));
+    KernelArguments arguments(
+        work.use, work.keys, work.result, work.length, work.rows, work.flip, wanted,
+        static_cast<std::int64_t>(ranks.size())); // as HeldGeometry of select_held.cuh
     work.launch(work.kernel(variant), {sort_grid(divide_up(work.rows * group, block))}, block,
                 arguments);
 }

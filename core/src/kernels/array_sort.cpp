@@ -2,7 +2,8 @@
 // for each digit.
 #include <pycuda/array_sort.h>
 
-#include "kernels/compact.h"
+#include "arrays/array_axes.h"
+
 #include "kernels/sorting.h"
 
 #include <pycuda/array_operation.h>
@@ -76,12 +77,8 @@ SortTile tile_of(const Sorting &work, bool wide) {
 
 void sort_small_rows(Sorting &work) {
     const unsigned items = work.length <= 256 ? 1 : work.length <= 1024 ? 4 : 8;
-    KernelArguments arguments(work.use);
-    arguments.add(work.keys);
-    arguments.add(work.pairs ? nullptr : &work.result);
-    arguments.add(work.order ? &*work.order : nullptr);
-    arguments.add(work.pairs ? &work.result : nullptr);
-    arguments.add(geometry_of(work));
+    KernelArguments arguments(work.use, work.keys, work.pairs ? nullptr : &work.result, work.order,
+                              work.pairs ? &work.result : nullptr, geometry_of(work));
     work.launch(work.kernel({work.type(), SortStage::Small, work.pairs, false, {items}}),
                 {sort_grid(work.rows)}, threads, arguments);
 }
@@ -100,15 +97,10 @@ void sort_short_rows(Sorting &work) {
     unsigned logarithm = 0; // of the keys of a lane
     while (group << logarithm < work.length)
         ++logarithm;
-    KernelArguments arguments(work.use);
-    arguments.add(work.keys);
-    arguments.add(work.pairs ? nullptr : &work.result);
-    arguments.add(work.order ? &*work.order : nullptr);
-    arguments.add(work.pairs ? &work.result : nullptr);
-    arguments.add(work.rows);
-    arguments.add(work.flip);
-    arguments.add(static_cast<std::int32_t>(work.length));
-    arguments.add(std::int32_t{work.order.has_value()});
+    KernelArguments arguments(work.use, work.keys, work.pairs ? nullptr : &work.result, work.order,
+                              work.pairs ? &work.result : nullptr, work.rows, work.flip,
+                              static_cast<std::int32_t>(work.length),
+                              std::int32_t{work.order.has_value()});
     const SortVariant variant{work.type(), SortStage::SortShort, work.pairs,
                               false,       {logarithm, 0, {}},   static_cast<unsigned>(group)};
     work.launch(work.kernel(variant), {sort_grid(divide_up(work.rows * group, threads))}, threads,
@@ -169,21 +161,13 @@ void sort_by_passes(Sorting &work) {
     }
     Geometry geometry = geometry_of(work);
     geometry.tiles = tiles;
-    KernelArguments planning(work.use);
-    planning.add(counts);
-    planning.add(plans);
-    planning.add(geometry);
+    KernelArguments planning(work.use, counts, plans, geometry);
     work.launch(work.kernel(planning_kernel), {sort_grid(work.rows)}, threads, planning);
     const Function &kernel = work.kernel(pass_kernel);
     for (std::int32_t pass = 0; pass < passes; ++pass) {
         geometry.pass = pass;
         fill_32_async(work.address(states), 0, states.size() / 4, work.use.stream());
-        KernelArguments arguments(work.use);
-        arguments.add(memory);
-        arguments.add(counts);
-        arguments.add(plans);
-        arguments.add(states);
-        arguments.add(geometry);
+        KernelArguments arguments(work.use, memory, counts, plans, states, geometry);
         work.launch(kernel, {sort_grid(work.rows * tiles)}, tile.threads, arguments);
     }
 }
@@ -241,8 +225,7 @@ void check_sorting(const Array &in, int axis, const SortOptions &options) {
 
 Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &options,
                    std::int64_t kept) {
-    const std::shared_ptr<ArrayContext> &context =
-        in.memory() ? in.context() : ArrayContext::current();
+    const std::shared_ptr<ArrayContext> &context = context_or_current(in);
     const DType type = pairs ? DType(ScalarType::Int64) : in.dtype();
     const Array rows = with_last_axis(in, axis);
     const std::int64_t length = in.layout().extent(axis);
@@ -269,13 +252,6 @@ bool is_serial() {
 }
 
 Array finish(const Sorting &work, int axis) { return with_last_axis(work.result, axis, true); }
-
-unsigned sort_grid(std::int64_t blocks) {
-    if (blocks > 0x7fffffff)
-        throw std::invalid_argument("sorting these rows needs " + std::to_string(blocks) +
-                                    " blocks; a grid has at most 2147483647");
-    return static_cast<unsigned>(blocks);
-}
 
 Array sort(const Array &in, int axis, const SortOptions &options) {
     return sort_rows(in, axis, false, options);

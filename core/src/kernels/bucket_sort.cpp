@@ -92,8 +92,8 @@ void sort_rows_as_buckets(Sorting &work) {
     for (const Array *array :
          std::initializer_list<const Array *>{&work.keys, &work.result, &space})
         arguments.add(array);
-    arguments.add_null();
-    arguments.add_null();
+    arguments.add(LibraryAddress());
+    arguments.add(LibraryAddress());
     arguments.add(geometry);
     LaunchConfig config{.grid = {sort_grid(work.rows)}, .block = {1}};
     arguments.launch(sorting_kernel(work, config), config);

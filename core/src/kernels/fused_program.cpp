@@ -1,7 +1,7 @@
 // fused_program.cpp -- runs elementwise operations and reductions stage by stage.
 #include <pycuda/fused_program.h>
 
-#include "kernels/common_shape.h"
+#include "arrays/array_axes.h"
 #include "kernels/fused_rows.h"
 
 #include <algorithm>

@@ -1,25 +1,16 @@
 // fused_rows.cpp -- decides whether a fused program can be one kernel, and launches it.
 #include "kernels/fused_rows.h"
 
+#include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
-#include "arrays/smallest_step.h"
-#include "kernels/common_shape.h"
-#include "kernels/user_variants.h"
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <limits>
 
 namespace pycuda {
 namespace {
-
-VariantCache &kernels() {
-    static auto *cache =
-        new VariantCache; // never destroyed: arrays may exist until the process ends
-    return *cache;
-}
 
 /// One call: the layouts of the results and the arrays, and what the kernel depends on.
 struct Call {
@@ -40,12 +31,6 @@ std::uint32_t axes_of(const FusedStage &stage, int dimensions) {
 
 bool is_of_shape(const Array &array, const Layout &shape) {
     return array.layout().same_shape(shape);
-}
-
-void split_axes(Call &call, std::size_t walker, const Layout &layout) {
-    for (int axis = 0; axis < layout.dimensions(); ++axis)
-        (call.axes >> axis & 1 ? call.reduced : call.kept)[walker].append(layout.extent(axis),
-                                                                          layout.stride(axis));
 }
 
 /// Chooses the team by the shape. False if the rows are better computed stage by stage: they do not
@@ -87,11 +72,8 @@ void merge_axes(Call &call, bool any_order) {
     coalesce(kept);
     if (any_order)
         sort_axes(reduced, offsets);
-    coalesce(reduced);
+    coalesce_to_axes(reduced);
     swap_lead();
-    if (reduced[0].dimensions() == 0)
-        for (Layout &layout : reduced)
-            layout.append(1, 0);
     RowVariant &variant = call.variant;
     variant.kept = kept[0].dimensions();
     variant.reduced = reduced[0].dimensions();
@@ -125,26 +107,6 @@ template <class Index> void add_geometry(KernelArguments &arguments, const Call 
     for (int axis = 0; axis < variant.reduced; ++axis)
         for (std::size_t k = 0; k < variant.walkers; ++k)
             add(call.reduced[k].stride(axis));
-}
-
-/// The shape of values of rows: without the reduced axes, or with extent 1.
-Layout row_layout(const Call &call, const Layout &like, bool keep_axes, std::size_t size) {
-    Layout kept;
-    for (int axis = 0; axis < like.dimensions(); ++axis)
-        if (!(call.axes >> axis & 1))
-            kept.append(like.extent(axis), like.stride(axis));
-    const Layout dense = kept.dense(size);
-    Layout layout;
-    int next = 0;
-    for (int axis = 0; axis < like.dimensions(); ++axis) {
-        if (!(call.axes >> axis & 1)) {
-            layout.append(dense.extent(next), dense.stride(next));
-            ++next;
-        } else if (keep_axes) {
-            layout.append(1, static_cast<std::int64_t>(size));
-        }
-    }
-    return layout;
 }
 
 /// The layout of a value of rows for the whole shape: all elements of a row are one.
@@ -240,32 +202,18 @@ const TypedRows &FusedRows::typed(std::span<const Array *const> arrays) {
 }
 
 Function FusedRows::kernel(const TypedRows &types, const RowVariant &variant) {
-    const CUcontext context = require_context_handle();
-    {
-        const std::lock_guard lock(mutex_);
-        for (const TypedRows::Found &found : types.found)
-            if (found.context == context && found.variant == variant &&
-                found.kernel.context().usable())
-                return found.kernel;
-    }
-    std::string key =
-        text_ + "|" + std::to_string(variant.team) + "," +
-        std::to_string(variant.columns | variant.rolled << 1 | variant.wide_index << 2) + "," +
-        std::to_string(variant.kept) + "," + std::to_string(variant.reduced);
-    for (std::size_t k = 0; k < variant.walkers; ++k)
-        key += "," + std::to_string(3 * static_cast<int>(variant.row_step[k]) +
-                                    static_cast<int>(variant.element_step[k]));
-    for (int k = 0; k < program_.arrays; ++k)
-        key += ";" + std::to_string(static_cast<int>(types.values[static_cast<std::size_t>(k)]));
-    const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};
-    const VariantCache::Variant made = kernels().get(key, build, [&]() {
-        return KernelSource{fused_rows_source(program_, types, variant), {"run"}};
+    return types.used.get(mutex_, variant, [&](std::string &key) {
+        key = text_ + "|" + std::to_string(variant.team) + "," +
+              std::to_string(variant.columns | variant.rolled << 1 | variant.wide_index << 2) +
+              "," + std::to_string(variant.kept) + "," + std::to_string(variant.reduced);
+        for (std::size_t k = 0; k < variant.walkers; ++k)
+            key += "," + std::to_string(3 * static_cast<int>(variant.row_step[k]) +
+                                        static_cast<int>(variant.element_step[k]));
+        for (int k = 0; k < program_.arrays; ++k)
+            key +=
+                ";" + std::to_string(static_cast<int>(types.values[static_cast<std::size_t>(k)]));
+        return [&] { return KernelSource{fused_rows_source(program_, types, variant), {"run"}}; };
     });
-    const std::lock_guard lock(mutex_);
-    std::erase_if(types.found,
-                  [](const TypedRows::Found &found) { return !found.kernel.context().usable(); });
-    types.found.push_back({context, variant, made->functions.front()});
-    return made->functions.front();
 }
 
 namespace {
@@ -356,9 +304,12 @@ std::vector<Array> allocate(const RowStages &program, const TypedRows &types, co
         const std::size_t size = item_size(type);
         const Layout whole =
             like == nullptr ? Layout::contiguous(call.shape.shape(), size) : like->layout();
+        Layout kept, reduced;
+        split_axes(whole, call.axes, kept, reduced);
         const Layout layout = shapes.is_element(value)
                                   ? whole.dense(size)
-                                  : row_layout(call, whole, shapes.keeps_axes(value), size);
+                                  : layout_of_results(kept, call.axes, whole.dimensions(),
+                                                      shapes.keeps_axes(value), size);
         results.push_back(Array::with_layout(context, layout, type, stream));
     }
     return results;
@@ -425,7 +376,8 @@ const char *prepare(const RowStages &program, std::span<const Array *const> arra
         return "no array has the shape to which all broadcast";
     call.lead = first + static_cast<std::size_t>(like - used.begin());
     for (std::size_t k = 0; k < count; ++k)
-        split_axes(call, first + k, used[k]->layout().broadcast_to(call.shape.shape()));
+        split_axes(used[k]->layout().broadcast_to(call.shape.shape()), call.axes,
+                   call.kept[first + k], call.reduced[first + k]);
     if (!choose_team(call, call.kept[call.lead], call.reduced[call.lead]))
         return "the rows are too long, or too few for all processors";
     return nullptr;
@@ -467,9 +419,9 @@ std::optional<std::vector<Array>> FusedRows::run(std::span<const Array *const> a
             any_order = false;
     for (std::size_t k = 0; k < first; ++k) {
         call.arrays[k] = &results[k];
-        split_axes(call, k,
-                   shapes.is_element(program_.results[k]) ? results[k].layout()
-                                                          : spread(call, results[k].layout()));
+        split_axes(shapes.is_element(program_.results[k]) ? results[k].layout()
+                                                          : spread(call, results[k].layout()),
+                   call.axes, call.kept[k], call.reduced[k]);
     }
     merge_axes(call, any_order);
     launch(call, program_, types, kernel(types, call.variant), stream);

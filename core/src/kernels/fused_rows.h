@@ -12,8 +12,8 @@
 
 #include "arrays/expression_launch.h"
 #include "arrays/reduction_source.h"
+#include "kernels/user_variants.h"
 
-#include <pycuda/caller_lock.h>
 #include <pycuda/fused_program.h>
 
 #include <array>
@@ -58,13 +58,7 @@ struct TypedRows {
     std::vector<ScalarType> values;
     std::vector<TypedExpression> expressions; ///< of the stages
     std::vector<ReductionVariant> reductions; ///< of the stages; unused for elementwise ones
-
-    struct Found {
-        CUcontext context;
-        RowVariant variant;
-        Function kernel;
-    };
-    mutable std::vector<Found> found = {};
+    mutable UsedKernels<RowVariant> used = {};
 };
 
 /// Which stages a program has, and which of its values are stored.

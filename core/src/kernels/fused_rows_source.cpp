@@ -1,7 +1,6 @@
 // fused_rows_source.cpp -- generates the kernel of a fused program whose threads compute rows.
 #include "kernels/fused_rows.h"
 
-#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "arrays/expression.h"
 
@@ -27,7 +26,7 @@ class Writer {
         for (std::size_t k = 0; k < program_.stages.size(); ++k)
             code += stage_functions(k);
         code += kernel();
-        return device_prelude(all_types(), code) + code;
+        return with_prelude(code);
     }
 
   private:
@@ -202,19 +201,6 @@ class Writer {
         for (std::size_t k = 0; k < program_.stages.size(); ++k)
             code += program_.stages[k].reduction ? reduction_text(k) : elementwise_text(k);
         return code + "}\n";
-    }
-
-    std::vector<ScalarType> all_types() const {
-        std::vector<ScalarType> types = types_.values;
-        for (std::size_t k = 0; k < program_.stages.size(); ++k) {
-            for (ScalarType type : expression_types(types_.expressions[k].expression))
-                types.push_back(type);
-            if (program_.stages[k].reduction)
-                for (ScalarType type :
-                     {types_.reductions[k].type, types_.reductions[k].unfinished()})
-                    types.push_back(type);
-        }
-        return types;
     }
 
     const RowStages &program_;

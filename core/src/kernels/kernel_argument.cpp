@@ -1,21 +1,14 @@
 // kernel_argument.cpp -- parses declarations of arguments.
 #include <pycuda/kernel_argument.h>
 
-#include <cctype>
+#include "compile/source_text.h"
+
 #include <stdexcept>
 
 namespace pycuda {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-std::string_view trim(std::string_view text) {
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-        text.remove_prefix(1);
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-        text.remove_suffix(1);
-    return text;
-}
+using namespace compile_detail;
 
 [[noreturn]] void refuse(std::string_view declaration, const char *why) {
     throw std::invalid_argument("cannot read the argument \"" + std::string(declaration) +
@@ -24,17 +17,9 @@ std::string_view trim(std::string_view text) {
 
 /// Removes the last word, which is the name, and returns it.
 std::string_view take_name(std::string_view &text) {
-    std::size_t begin = text.size();
-    while (begin > 0 && is_word(text[begin - 1]))
-        --begin;
-    std::string_view name = text.substr(begin);
-    text = trim(text.substr(0, begin));
+    const std::string_view name = word_before(text, text.size());
+    text = trimmed(text.substr(0, text.size() - name.size()));
     return name;
-}
-
-bool ends_with_word(std::string_view text, std::string_view word) {
-    return text.ends_with(word) &&
-           (text.size() == word.size() || !is_word(text[text.size() - word.size() - 1]));
 }
 
 /// Removes "* const __restrict__" and similar text; returns the number of stars.
@@ -44,12 +29,12 @@ int take_stars(std::string_view &text) {
         found = false;
         for (std::string_view word :
              {"const", "volatile", "__restrict__", "__restrict", "restrict"})
-            if (ends_with_word(text, word) && text.find('*') != std::string_view::npos) {
-                text = trim(text.substr(0, text.size() - word.size()));
+            if (word_before(text, text.size()) == word && text.find('*') != none) {
+                text = trimmed(text.substr(0, text.size() - word.size()));
                 found = true;
             }
         if (text.ends_with('*')) {
-            text = trim(text.substr(0, text.size() - 1));
+            text = trimmed(text.substr(0, text.size() - 1));
             found = true;
             ++stars;
         }
@@ -58,18 +43,18 @@ int take_stars(std::string_view &text) {
 }
 
 KernelArgument parse_one(std::string_view declaration) {
-    std::string_view text = trim(declaration);
+    std::string_view text = trimmed(declaration);
     int depth = 0;
     while (text.ends_with(']')) { // float x[]
-        text = trim(text.substr(0, text.rfind('[')));
+        text = trimmed(text.substr(0, text.rfind('[')));
         ++depth;
     }
     const std::string_view name = take_name(text);
     depth += take_stars(text);
     if (name.empty() || text.empty())
-        refuse(trim(declaration), "expected a type and a name");
+        refuse(trimmed(declaration), "expected a type and a name");
     if (depth > 1)
-        refuse(trim(declaration), "expected an array of numbers or structs, not of pointers");
+        refuse(trimmed(declaration), "expected an array of numbers or structs, not of pointers");
     return {depth ? KernelArgument::Kind::Vector : KernelArgument::Kind::Scalar, std::string(text),
             std::string(name), 0};
 }
@@ -87,7 +72,7 @@ std::vector<KernelArgument> parse_kernel_arguments(std::string_view declarations
             continue;
         std::string_view one = declarations.substr(begin, at - begin);
         begin = at + 1;
-        if (!(trim(one).empty() && at == declarations.size() && arguments.empty()))
+        if (!(trimmed(one).empty() && at == declarations.size() && arguments.empty()))
             arguments.push_back(parse_one(one));
     }
     return arguments;

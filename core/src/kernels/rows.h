@@ -17,6 +17,9 @@ namespace pycuda {
 Array row_indices(const Array &places, StreamRef stream);
 Array row_indices(const Array &places, const Array &target, StreamRef stream);
 
+/// Throws std::invalid_argument if the indices are no int32 or int64.
+void check_index_type(const Array &places);
+
 /// `values`, or a copy if they may lie in the memory of `target`, or are not aligned.
 Array separate(const Array &values, const Array &target, StreamRef stream);
 

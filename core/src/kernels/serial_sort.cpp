@@ -26,14 +26,9 @@ void sort_row_by_row(Sorting &work, bool wide) {
     const Array value_space = work.scratch(work.pairs ? 2 * count * (wide ? 8 : 4) : 0);
     Geometry geometry{work.length, work.length, 1, work.flip};
     geometry.ordered = work.order.has_value();
-    KernelArguments arguments(work.use);
-    arguments.add(work.keys);
-    arguments.add(work.pairs ? nullptr : &work.result);
-    arguments.add(work.order ? &*work.order : nullptr);
-    arguments.add(work.pairs ? &work.result : nullptr);
-    arguments.add(key_space);
-    arguments.add(value_space);
-    arguments.add(geometry);
+    KernelArguments arguments(work.use, work.keys, work.pairs ? nullptr : &work.result, work.order,
+                              work.pairs ? &work.result : nullptr, key_space, value_space,
+                              geometry);
     const SortVariant variant{work.type(), SortStage::SerialRow, work.pairs, wide, {}};
     work.launch(work.kernel(variant), {sort_grid(work.rows)}, 1, arguments);
 }
@@ -81,21 +76,12 @@ void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {
     for (int pass = 0; pass < passes; ++pass) {
         const auto to = static_cast<std::size_t>((passes - 1 - pass) % 2);
         geometry.shift = pass * bits;
-        KernelArguments count(work.use), sum(work.use), move(work.use);
-        count.add(keys);
-        count.add(values);
-        count.add(counts);
-        count.add(geometry);
+        KernelArguments count(work.use, keys, values, counts, geometry);
         work.launch(kernel(SortStage::SerialCount), grid, 1, count);
-        sum.add(counts);
-        sum.add(geometry);
+        KernelArguments sum(work.use, counts, geometry);
         work.launch(kernel(SortStage::SerialSum), {grid.y}, 1, sum);
-        move.add(keys);
-        move.add(buffers.keys[to]);
-        move.add(values);
-        move.add(buffers.values[to]);
-        move.add(counts);
-        move.add(geometry);
+        KernelArguments move(work.use, keys, buffers.keys[to], values, buffers.values[to], counts,
+                             geometry);
         work.launch(kernel(SortStage::SerialMove), grid, 1, move);
         keys = buffers.keys[to];
         values = buffers.values[to];

@@ -1,7 +1,6 @@
 // small_matrices.cpp -- the kernels for small matrices, and their launches.
 #include <pycuda/array_small_matrices.h>
 
-#include "arrays/define.h"
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
@@ -11,12 +10,10 @@
 #include "kernels/device/small_matrices.cuh.h"
 #include "kernels/device/small_rotations.cuh.h"
 
-#include <pycuda/event.h>
 #include <pycuda/launch.h>
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -35,52 +32,22 @@ enum class Form : unsigned { Solve, Invert, Determine, Cholesky, Svd, SingularVa
 
 constexpr std::string_view names[] = {"solve", "inv", "det", "cholesky", "svd", "svdvals", "eigh"};
 
-/// Parameters and call of each kernel.
-constexpr std::string_view forms[] = {
-    "const T *a, const T *b, T *out, int *failed, int n, int columns, long long count) {\n"
-    "    pycuda::solve_small(a, b, out, failed, n, columns, count);\n}\n",
-    "const T *a, T *out, int *failed, int n, long long count) {\n"
-    "    pycuda::invert_small(a, out, failed, n, count);\n}\n",
-    "const T *a, T *out, R *logarithms, int n, long long count) {\n"
-    "    pycuda::determine_small(a, out, logarithms, n, count);\n}\n",
-    "const T *a, T *out, int *failed, int n, long long count, int upper) {\n"
-    "    pycuda::cholesky_small(a, out, failed, n, count, upper);\n}\n",
-    "const T *a, T *u, R *s, T *vh, int *failed, int m, int n, long long count) {\n"
-    "    pycuda::decompose_small<true>(a, u, s, vh, failed, m, n, count);\n}\n",
-    "const T *a, T *u, R *s, T *vh, int *failed, int m, int n, long long count) {\n"
-    "    pycuda::decompose_small<false>(a, u, s, vh, failed, m, n, count);\n}\n",
-    "const T *a, R *values, T *vectors, int *failed, int n, long long count, int upper) {\n"
-    "    pycuda::diagonalize_small(a, values, vectors, failed, n, count, upper);\n}\n"};
-
-/// The same for matrices with more rows than a warp has lanes.
-constexpr std::string_view invert_rows = "const T *a, T *out, int *failed, int n, long long) {\n"
-                                         "    pycuda::invert_rows(a, out, failed, n);\n}\n";
-constexpr std::string_view cholesky_rows =
-    "const T *a, T *out, int *failed, int n, long long, int upper) {\n"
-    "    pycuda::cholesky_rows(a, out, failed, n, upper);\n}\n";
-
-std::string_view form_of(Form form, std::int64_t side) {
-    if (side <= most_lanes)
-        return forms[static_cast<unsigned>(form)];
-    return form == Form::Invert ? invert_rows : cholesky_rows;
-}
-
 unsigned threads_of_block(std::int64_t side) {
     return side <= most_lanes ? threads : static_cast<unsigned>(side);
 }
 
 std::string source(Form form, ScalarType type, std::int64_t side) {
     const ScalarType real = real_type(type);
-    const std::array types = {type, real};
     const std::string code =
         type_alias("T", cuda_name(type)) + type_alias("R", cuda_name(real)) +
         define("SMALL_SIDE", side) + define("SMALL_COMPLEX", type != real) +
+        define("FORM_" + std::string(names[static_cast<unsigned>(form)]), true) +
+        define("SMALL_THREADS", threads_of_block(side)) +
+        define("SMALL_VECTORS", form == Form::Svd ? "true" : "false") +
         std::string(device_code::shuffle_cuh) + std::string(device_code::small_matrices_cuh) +
         std::string(form >= Form::Svd ? device_code::small_rotations_cuh : "") +
-        std::string(side > most_lanes ? device_code::shared_rows_cuh : "") +
-        "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_of_block(side)) +
-        ") KERNEL(" + std::string(form_of(form, side));
-    return device_prelude(types, code) + code;
+        std::string(side > most_lanes ? device_code::shared_rows_cuh : "");
+    return with_prelude(code);
 }
 
 /// The number and the extents of the matrices of a stack.
@@ -126,10 +93,7 @@ void launch(Form form, const Array &a, const Stack &stack, KernelArguments &argu
     if (blocks > 0x7fffffff)
         throw std::invalid_argument("a stack of " + std::to_string(stack.count) +
                                     " matrices needs more than 2147483647 blocks");
-    LaunchConfig config;
-    config.block = {block};
-    config.grid = {static_cast<unsigned>(blocks)};
-    arguments.launch(kernel, config);
+    arguments.launch(kernel, {.grid = {static_cast<unsigned>(blocks)}, .block = {block}});
 }
 
 } // namespace
@@ -161,12 +125,8 @@ Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef
     if (out.size() == 0)
         return out;
     Work use(stream);
-    KernelArguments arguments(use);
-    for (const Array *array : {&a, &b, &out, &failed})
-        arguments.add(array);
-    arguments.add(static_cast<int>(stack.n));
-    arguments.add(static_cast<int>(b.layout().extent(2)));
-    arguments.add(stack.count);
+    KernelArguments arguments(use, a, b, out, failed, static_cast<int>(stack.n),
+                              static_cast<int>(b.layout().extent(2)), stack.count);
     launch(Form::Solve, a, stack, arguments);
     return out;
 }
@@ -183,11 +143,7 @@ Array transformed(Form form, const Array &a, const Array &failed, StreamRef stre
     if (out.size() == 0)
         return out;
     Work use(stream);
-    KernelArguments arguments(use);
-    for (const Array *array : {&a, &out, &failed})
-        arguments.add(array);
-    arguments.add(static_cast<int>(stack.n));
-    arguments.add(stack.count);
+    KernelArguments arguments(use, a, out, failed, static_cast<int>(stack.n), stack.count);
     (arguments.add(more), ...);
     launch(form, a, stack, arguments);
     return out;
@@ -198,12 +154,7 @@ void determine(const Array &a, const Array &out, const Array *logarithms, Stream
     if (out.size() == 0)
         return;
     Work use(stream);
-    KernelArguments arguments(use);
-    arguments.add(a);
-    arguments.add(out);
-    arguments.add(logarithms);
-    arguments.add(static_cast<int>(stack.n));
-    arguments.add(stack.count);
+    KernelArguments arguments(use, a, out, logarithms, static_cast<int>(stack.n), stack.count);
     launch(Form::Determine, a, stack, arguments);
 }
 
@@ -245,15 +196,8 @@ SmallSvd svd_small(const Array &a, SmallVectors vectors, const Array &failed, St
     if (stack.count == 0)
         return result;
     Work use(stream);
-    KernelArguments arguments(use);
-    arguments.add(a);
-    arguments.add(result.u ? &*result.u : nullptr);
-    arguments.add(result.s);
-    arguments.add(result.vh ? &*result.vh : nullptr);
-    arguments.add(failed);
-    arguments.add(static_cast<int>(stack.m));
-    arguments.add(static_cast<int>(stack.n));
-    arguments.add(stack.count);
+    KernelArguments arguments(use, a, result.u, result.s, result.vh, failed,
+                              static_cast<int>(stack.m), static_cast<int>(stack.n), stack.count);
     launch(result.u ? Form::Svd : Form::SingularValues, a, stack, arguments);
     return result;
 }
@@ -270,14 +214,8 @@ SmallEigen eigh_small(const Array &a, bool upper, SmallVectors vectors, const Ar
     if (stack.count == 0)
         return result;
     Work use(stream);
-    KernelArguments arguments(use);
-    arguments.add(a);
-    arguments.add(result.values);
-    arguments.add(result.vectors ? &*result.vectors : nullptr);
-    arguments.add(failed);
-    arguments.add(static_cast<int>(stack.n));
-    arguments.add(stack.count);
-    arguments.add(static_cast<int>(upper));
+    KernelArguments arguments(use, a, result.values, result.vectors, failed,
+                              static_cast<int>(stack.n), stack.count, static_cast<int>(upper));
     launch(Form::Eigen, a, stack, arguments);
     return result;
 }

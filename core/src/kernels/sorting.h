@@ -10,12 +10,10 @@
 #include <pycuda/launch.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pycuda {
@@ -146,9 +144,7 @@ bool is_a_bucket_each(const Sorting &work);
 /// Sorts the keys of each row by one thread.
 void sort_rows_as_buckets(Sorting &work);
 
-/// The number of blocks. Throws std::invalid_argument if a grid cannot have this number.
-unsigned sort_grid(std::int64_t blocks);
-
-inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+/// As grid_extent().
+inline unsigned sort_grid(std::int64_t blocks) { return grid_extent(blocks, "sorting these rows"); }
 
 } // namespace pycuda

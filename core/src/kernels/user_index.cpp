@@ -13,45 +13,39 @@
 
 #include "compile/source_text.h"
 
-#include <algorithm>
-#include <array>
 #include <set>
-#include <span>
 
 namespace pycuda {
 namespace {
 
-template <std::size_t size>
-bool is_one_of(std::string_view text, const std::array<std::string_view, size> &list) {
-    return std::ranges::find(list, text) != list.end();
-}
+using namespace compile_detail;
 
-constexpr std::array<std::string_view, 20> built_in_types = {
+constexpr std::string_view built_in_types[] = {
     "bool",   "char",     "short",   "int",     "long",     "float",   "double",
     "signed", "unsigned", "size_t",  "auto",    "half",     "half2",   "__half",
     "int8_t", "uint8_t",  "int32_t", "int64_t", "uint32_t", "uint64_t"};
-constexpr std::array<std::string_view, 16> words_before_values = {
+constexpr std::string_view words_before_values[] = {
     "return", "else", "do",       "case",   "sizeof", "throw", "and",    "or",
     "not",    "xor",  "co_yield", "bitand", "bitor",  "compl", "and_eq", "alignof"};
-constexpr std::array<std::string_view, 18> words_before_brackets = {
+constexpr std::string_view words_before_brackets[] = {
     "if",         "for",  "while", "switch", "return", "sizeof",      "else",
     "do",         "case", "const", "auto",   "delete", "static_cast", "reinterpret_cast",
     "const_cast", "and",  "or",    "not"};
 /// Words of declarations that the proof does not read.
-constexpr std::array<std::string_view, 19> unread_words = {
+constexpr std::string_view unread_words[] = {
     "struct",   "class",    "union",    "enum",       "template",   "typename", "using",
     "typedef",  "decltype", "typeof",   "__typeof__", "__typeof",   "asm",      "goto",
     "operator", "mutable",  "requires", "namespace",  "__auto_type"};
-constexpr std::array<std::string_view, 13> assignments = {
+constexpr std::string_view assignments[] = {
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"};
 /// CUDA's functions that write a result through a pointer, and do not keep it.
-constexpr std::array<std::string_view, 13> writing_functions = {
+constexpr std::string_view writing_functions[] = {
     "sincos", "sincosf", "__sincosf", "sincospi", "sincospif", "frexp",    "frexpf",
     "modf",   "modff",   "remquo",    "remquof",  "lgamma_r",  "lgammaf_r"};
 /// Beginnings of the names of headers that define no macros with these names in their bodies.
-constexpr std::array<std::string_view, 12> plain_headers = {
-    "pycuda-", "cuda",   "curand", "cub/",  "thrust/", "math",
-    "std",     "float.", "limits", "cmath", "cstd",    "cuComplex"};
+constexpr std::string_view plain_headers[] = {"pycuda-", "cuda",  "curand", "cub/",
+                                              "thrust/", "math",  "std",    "float.",
+                                              "limits",  "cmath", "cstd",   "cuComplex"};
 
 class IndexProof {
   public:
@@ -67,7 +61,7 @@ class IndexProof {
         for (std::size_t at = 0; at < tokens_.size(); ++at) {
             const Token &token = tokens_[at];
             if (token.kind == Token::Kind::Include ||
-                (token.is_name() && is_one_of(token.text, unread_words)))
+                (token.is_name() && has_any(unread_words, token.text)))
                 return false;
             if (token.is_name() && token.is("i") && !is_read(at))
                 return false;
@@ -90,8 +84,6 @@ class IndexProof {
     }
 
   private:
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
-
     bool text(std::size_t at, std::string_view wanted) const {
         return at < tokens_.size() && tokens_[at].is(wanted);
     }
@@ -145,7 +137,7 @@ class IndexProof {
     std::string_view callee_of(std::size_t before) const {
         const std::size_t bracket = text(before, ",") ? open_[before] : before;
         if (bracket == none || !text(bracket, "(") || !is_name(bracket - 1) ||
-            is_one_of(text(bracket - 1), words_before_brackets))
+            has_any(words_before_brackets, text(bracket - 1)))
             return {};
         return text(bracket - 1);
     }
@@ -173,14 +165,14 @@ class IndexProof {
         if (has_references_ && (before == "=" || before == "(" || before == "{" || before == ","))
             return true;
         const std::string_view callee = callee_of(beside.before);
-        return has_reference_functions_ && !callee.empty() && !is_one_of(callee, built_in_types);
+        return has_reference_functions_ && !callee.empty() && !has_any(built_in_types, callee);
     }
 
     bool is_read(std::size_t at) const {
         if (is_member(at))
             return true; // another variable of this name
         const Beside around = beside(at, at);
-        if (is_one_of(text(around.after), assignments) || text(around.before, "++") ||
+        if (has_any(assignments, text(around.after)) || text(around.before, "++") ||
             text(around.before, "--") || may_be_bound(around))
             return false;
         return is_value_after(around);
@@ -192,7 +184,7 @@ class IndexProof {
         if (before >= tokens_.size()) // the text begins
             return true;
         if (is_name(before))
-            return is_one_of(text(before), words_before_values);
+            return has_any(words_before_values, text(before));
         if (is_number(before))
             return false;
         const std::string_view sign = text(before);
@@ -206,10 +198,10 @@ class IndexProof {
             return is_listed(before);
         if (sign == "[")
             return text(before - 1, "]") || text(before - 1, ")") ||
-                   (is_name(before - 1) && !is_one_of(text(before - 1), words_before_brackets));
+                   (is_name(before - 1) && !has_any(words_before_brackets, text(before - 1)));
         if (sign == "(") // T(i); may declare i
             return !text(around.after, ")") || !is_name(before - 1) ||
-                   is_one_of(text(before - 1), words_before_brackets) ||
+                   has_any(words_before_brackets, text(before - 1)) ||
                    !begins_statement(before - 2);
         return true;
     }
@@ -217,7 +209,7 @@ class IndexProof {
     /// `a * i` with an unknown name `a`: a product unless it may begin a declaration and end there.
     bool is_product(const Beside &around) const {
         const std::size_t name = around.before - 1;
-        if (!is_name(name) || is_one_of(text(name), built_in_types) || text(name, "const"))
+        if (!is_name(name) || has_any(built_in_types, text(name)) || text(name, "const"))
             return false;
         const bool may_begin = begins_statement(name - 1) || text(name - 1, "(") ||
                                text(name - 1, ",") || is_name(name - 1);
@@ -246,7 +238,7 @@ class IndexProof {
         if (text(before, "&"))
             return !is_operand_end(before - 1) &&
                    !((text(before - 1, "(") || text(before - 1, ",")) &&
-                     is_one_of(callee_of(before - 1), writing_functions));
+                     has_any(writing_functions, callee_of(before - 1)));
         const std::string_view callee = callee_of(before);
         return callee.ends_with("addressof") || (has_references_ && may_be_bound(around));
     }
@@ -262,16 +254,16 @@ class IndexProof {
 void add_declared(const Tokens &tokens, std::set<std::string, std::less<>> &names) {
     for (std::size_t at = 1; at < tokens.size(); ++at)
         if (tokens[at].is_name() && tokens[at - 1].is_name() &&
-            is_one_of(tokens[at - 1].text, built_in_types) &&
-            !is_one_of(tokens[at].text, built_in_types) && !tokens[at].is("const"))
+            has_any(built_in_types, tokens[at - 1].text) &&
+            !has_any(built_in_types, tokens[at].text) && !tokens[at].is("const"))
             names.insert(tokens[at].text);
 }
 
 /// The names of the headers that a text includes: `<math.h>`.
 bool includes_only_plain_headers(std::string_view text) {
-    const std::string blanked = compile_detail::blank_comments_and_strings(text);
-    for (const auto &include : compile_detail::find_includes(text, blanked)) {
-        const bool plain = include.form != compile_detail::IncludeDirective::Form::Computed &&
+    const std::string blanked = blank_comments_and_strings(text);
+    for (const auto &include : find_includes(text, blanked)) {
+        const bool plain = include.form != IncludeDirective::Form::Computed &&
                            std::ranges::any_of(plain_headers, [&](std::string_view begin) {
                                return include.name.starts_with(begin);
                            });
@@ -282,23 +274,21 @@ bool includes_only_plain_headers(std::string_view text) {
 }
 
 /// Words that show that a text depends on neighbouring threads.
-constexpr std::array<std::string_view, 10> thread_words = {
+constexpr std::string_view thread_words[] = {
     "threadIdx",     "blockIdx",   "blockDim",           "gridDim", "tid", "cta_start",
     "total_threads", "__shared__", "cooperative_groups", "warpSize"};
 /// Words of statements that end a loop early, or that are not the same for each element.
-constexpr std::array<std::string_view, 6> loop_words = {"break", "return",  "goto",
-                                                        "asm",   "__asm__", "static"};
-constexpr std::array<std::string_view, 10> skipping_words = {
-    "if", "for", "while", "switch", "break", "goto", "return", "?", "&&", "||"};
+constexpr std::string_view loop_words[] = {"break", "return", "goto", "asm", "__asm__", "static"};
+constexpr std::string_view skipping_words[] = {"if",   "for",    "while", "switch", "break",
+                                               "goto", "return", "?",     "&&",     "||"};
 
-bool has_any(const Tokens &tokens, std::span<const std::string_view> words) {
-    return std::ranges::any_of(tokens, [&](const Token &token) {
-        return std::ranges::find(words, token.text) != words.end();
-    });
+bool has_one_of(const Tokens &tokens, const auto &words) {
+    return std::ranges::any_of(tokens,
+                               [&](const Token &token) { return has_any(words, token.text); });
 }
 
 bool minds_threads(const Tokens &tokens) {
-    return has_any(tokens, thread_words) || has_name_from(tokens, "__sync") ||
+    return has_one_of(tokens, thread_words) || has_name_from(tokens, "__sync") ||
            has_name_from(tokens, "__shfl") || has_name_from(tokens, "atomic");
 }
 
@@ -334,9 +324,9 @@ IndexUse find_index_use(const UserText &text, const std::vector<KernelArgument> 
         at_i += static_cast<std::ptrdiff_t>(uses);
     }
     use.index_alone = std::ranges::count(statements, "i", &Token::text) != at_i;
-    use.may_skip = has_any(statements, skipping_words);
+    use.may_skip = has_one_of(statements, skipping_words);
     use.minds_threads =
-        minds_threads(statements) || minds_threads(preamble) || has_any(statements, loop_words);
+        minds_threads(statements) || minds_threads(preamble) || has_one_of(statements, loop_words);
     return use;
 }
 

@@ -1,6 +1,8 @@
 // user_operands.cpp -- distinguishes flat arrays from strided arrays, and merges axes.
 #include "kernels/user_operands.h"
 
+#include "arrays/array_axes.h"
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -109,10 +111,7 @@ OperandForms::OperandForms(std::span<const Array> arrays) {
         if (!arrays[array].is_c_contiguous())
             add_to_group(arrays, array);
     for (StridedGroup &group : groups_) {
-        coalesce(group.layouts);
-        if (group.layouts[0].dimensions() == 0) // arrays of one element
-            for (Layout &layout : group.layouts)
-                layout.append(1, 0);
+        coalesce_to_axes(group.layouts);
     }
 }
 

@@ -17,7 +17,6 @@
 #include <pycuda/work.h>
 
 #include <algorithm>
-#include <functional>
 #include <stdexcept>
 
 namespace pycuda {

@@ -1,8 +1,7 @@
 // user_scan.cpp -- scans written by users: their source, and their launches.
 #include <pycuda/scan_kernel.h>
 
-#include "arrays/define.h"
-#include "kernels/scan_nodes.h"
+#include "arrays/device_code.h"
 #include "kernels/scan_pipeline.h"
 #include "kernels/user_elementwise_source.h"
 #include "kernels/user_text.h"

@@ -1,13 +1,9 @@
 // user_text.cpp -- texts of users in generated sources, and the compiler's errors in these texts.
 #include "kernels/user_text.h"
 
-#include "compile/source_text.h"
+#include "compile/compile_job.h"
 
-#include <algorithm>
-#include <cctype>
-#include <optional>
 #include <stdexcept>
-#include <vector>
 
 namespace pycuda {
 namespace {
@@ -15,16 +11,16 @@ namespace {
 constexpr std::string_view file_begin = "\n#line 1 \"";
 constexpr std::string_view file_end = "\n#line 1 \"generated\"\n";
 
-bool is_blank(std::string_view text) {
-    return std::ranges::all_of(text, [](unsigned char c) { return std::isspace(c) != 0; });
-}
+using namespace compile_detail;
+
+bool is_blank(std::string_view text) { return trimmed(text).empty(); }
 
 /// `text`, then `end` on the same line, unless the line is or may be a comment or a directive.
 std::string ended(std::string_view text, std::string_view end) {
     const std::size_t begin = text.rfind('\n') + 1; // 0 if there is no line break
     const std::string_view line = text.substr(begin);
-    const bool takes_end = line.find("//") == std::string_view::npos &&
-                           line.find('#') == std::string_view::npos && !line.ends_with('\\');
+    const bool takes_end =
+        line.find("//") == none && line.find('#') == none && !line.ends_with('\\');
     return std::string(text) + (takes_end ? "" : "\n") + std::string(end);
 }
 
@@ -36,7 +32,7 @@ std::optional<std::string> find_lone_bracket(std::string_view text, std::string_
         char kind;
         std::size_t at;
     };
-    const std::string code = compile_detail::blank_comments_and_strings(text);
+    const std::string code = blank_comments_and_strings(text);
     const auto place = [&](std::size_t at) {
         const std::size_t line = 1 + static_cast<std::size_t>(std::ranges::count(
                                          std::string_view(code).substr(0, at), '\n'));
@@ -65,12 +61,8 @@ std::optional<std::string> find_lone_bracket(std::string_view text, std::string_
 } // namespace
 
 void check_kernel_name(const char *what, std::string_view name) {
-    const bool begins_with_digit =
-        !name.empty() && std::isdigit(static_cast<unsigned char>(name.front()));
     const bool is_name =
-        !name.empty() && !begins_with_digit && std::ranges::all_of(name, [](unsigned char c) {
-            return std::isalnum(c) || c == '_' || c == '$';
-        });
+        !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, is_word);
     if (!is_name)
         throw std::invalid_argument(std::string(what) + ": the name '" + std::string(name) +
                                     "' is not a name in C; use letters, digits and _");
@@ -92,7 +84,7 @@ std::string return_named(std::string_view text, const std::string &name) {
 
 std::string one_line(std::string text) {
     // In `code`, comments are blank, and so is all that is between quotes.
-    const std::string code = compile_detail::blank_comments_and_strings(text);
+    const std::string code = blank_comments_and_strings(text);
     bool quoted = false;
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (code[at] == '"' || code[at] == '\'')
@@ -106,14 +98,13 @@ std::string one_line(std::string text) {
 }
 
 CompileError explain_brackets(const CompileError &error, std::string_view source) {
-    for (std::size_t at = source.find(file_begin); at != std::string_view::npos;
+    for (std::size_t at = source.find(file_begin); at != none;
          at = source.find(file_begin, at + 1)) {
         const std::size_t name = at + file_begin.size();
         const std::size_t text = source.find("\"\n", name) + 2;
         const std::string_view named = source.substr(name, text - 2 - name);
         const std::size_t end = source.find(file_begin, text);
-        const bool is_users = end != std::string_view::npos &&
-                              source.substr(end).starts_with(file_end) &&
+        const bool is_users = end != none && source.substr(end).starts_with(file_end) &&
                               !named.ends_with(".cuh") && named != "generated";
         if (!is_users)
             continue;
@@ -122,12 +113,8 @@ CompileError explain_brackets(const CompileError &error, std::string_view source
         std::string_view body = source.substr(text, end - text);
         if (is_returned)
             body.remove_suffix(std::min<std::size_t>(2, body.size()));
-        if (std::optional<std::string> lone = find_lone_bracket(body, named)) {
-            CompileError explained(*lone + "; " + error.message(), error.command_line(),
-                                   error.standard_output(), error.standard_error());
-            explained.kept_in = error.kept_in;
-            return explained;
-        }
+        if (std::optional<std::string> lone = find_lone_bracket(body, named))
+            return with_message(error, *lone + "; " + error.message());
     }
     return error;
 }

@@ -105,6 +105,13 @@ VariantCache::Variant VariantCache::make(const Place &place, const KernelBuild &
     return made.get();
 }
 
+Function fused_kernel(std::string_view key, const std::function<KernelSource()> &write_source) {
+    static auto *cache =
+        new VariantCache; // never destroyed: arrays may exist until the process ends
+    const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};
+    return cache->get(key, build, write_source)->functions.front();
+}
+
 void VariantCache::keep(const Place &place, const Variant &variant) {
     std::vector<Variant> gone; // modules are unloaded after the lock is released
     std::lock_guard lock(mutex_);

@@ -58,4 +58,41 @@ class VariantCache {
     std::map<Place, std::shared_future<Variant>> making_;
 };
 
+/// The kernel of a fused function in the current context.
+Function fused_kernel(std::string_view key, const std::function<KernelSource()> &write_source);
+
+/// Kernels of one fused function that calls have used, by what their sources depend on besides the
+/// function.
+template <class Key> class UsedKernels {
+  public:
+    /// The kernel of the current context. If it has not been used, `write(text)` writes the key of
+    /// its source, which fused functions share, to `text` and returns how to write the source.
+    /// `mutex` guards this object.
+    template <class Write> Function get(CallerMutex &mutex, const Key &key, Write &&write) {
+        const CUcontext context = require_context_handle();
+        {
+            const std::lock_guard lock(mutex);
+            for (const Entry &entry : entries_)
+                if (entry.context == context && entry.key == key && entry.kernel.context().usable())
+                    return entry.kernel;
+        }
+        std::string text;
+        const std::function<KernelSource()> source = write(text);
+        const Function kernel = fused_kernel(text, source);
+        const std::lock_guard lock(mutex);
+        std::erase_if(entries_,
+                      [](const Entry &entry) { return !entry.kernel.context().usable(); });
+        entries_.push_back({context, key, kernel});
+        return kernel;
+    }
+
+  private:
+    struct Entry {
+        CUcontext context;
+        Key key;
+        Function kernel;
+    };
+    std::vector<Entry> entries_;
+};
+
 } // namespace pycuda

@@ -4,12 +4,8 @@
 #include "libraries/library_handles.h"
 #include "libraries/nvidia_library.h"
 #include "libraries/pointer_table.h"
-#include "objects/outside_captures.h"
 
 #include <pycuda/array_libraries.h>
-
-#include <stdexcept>
-#include <string>
 
 namespace pycuda {
 namespace {
@@ -25,86 +21,27 @@ constexpr LibraryStatus statuses[] = {
     {11, "CUBLAS_STATUS_MAPPING_ERROR"},  {13, "CUBLAS_STATUS_EXECUTION_FAILED"},
     {14, "CUBLAS_STATUS_INTERNAL_ERROR"}, {15, "CUBLAS_STATUS_NOT_SUPPORTED"},
     {16, "CUBLAS_STATUS_LICENSE_ERROR"}};
-constexpr LibraryDescription description{"cuBLAS", files, statuses};
 
-struct Cublas {
-    explicit Cublas(const NvidiaLibrary &opened) : library(opened) {}
-    bool complete() const noexcept;
-
-    const NvidiaLibrary &library;
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters)                                        \
-    LibraryFunction<int parameters> member{library, #symbol};
-#define PYCUDA_LIBRARY_TYPED(member, s, d, c, z, parameters)                                       \
-    TypedLibraryFunction<int parameters> member{library, #s, #d, #c, #z};
+struct Cublas : LibraryTable {
+    using LibraryTable::LibraryTable;
+    static constexpr LibraryDescription description{"cuBLAS", files, statuses};
 #include "libraries/cublas.def"
-#undef PYCUDA_LIBRARY_FUNCTION
-#undef PYCUDA_LIBRARY_TYPED
 };
-
-bool Cublas::complete() const noexcept {
-    return true
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters) &&member.available()
-#define PYCUDA_LIBRARY_TYPED(member, s, d, c, z, parameters) &&member.available()
-#include "libraries/cublas.def"
-#undef PYCUDA_LIBRARY_FUNCTION
-#undef PYCUDA_LIBRARY_TYPED
-        ;
-}
-
-const Cublas *cublas() {
-    static const Cublas *const opened = open_table<Cublas>(description);
-    return opened;
-}
+const Cublas *cublas() { return library_table<Cublas>(); }
 
 } // namespace
 
-struct BlasState {
-    BlasState() { cublas()->create(&handle); }
-    ~BlasState() { (void)cublas()->destroy.status(handle); }
-    BlasState(const BlasState &) = delete;
-    BlasState &operator=(const BlasState &) = delete;
-    LibraryHandle handle = nullptr;
-};
+struct BlasState : LibraryState<Cublas> {};
 
 namespace {
 
-/// The context's handle. In the scope of this object, its calls use one stream.
-class BlasCall {
-  public:
-    BlasCall(LibraryHandles &handles, StreamRef stream) : lock_(handles.blas_mutex) {
-        const detail::OutsideCaptures outside; // a new handle allocates
-        if (handles.blas == nullptr)
-            handles.blas = std::make_shared<BlasState>();
-        handle_ = handles.blas->handle;
-        cublas()->set_stream(handle_, stream.get());
-    }
-    LibraryHandle handle() const noexcept { return handle_; }
-
-  private:
-    std::unique_lock<CallerMutex> lock_;
-    LibraryHandle handle_;
+struct BlasCall : LibraryCall<Cublas> {
+    BlasCall(LibraryHandles &handles, StreamRef stream)
+        : LibraryCall(handles.blas_mutex, handles.blas, stream) {}
 };
 
 template <class T> T *address_of(const Array &array, Work &use) {
     return reinterpret_cast<T *>(use.read(array));
-}
-
-bool is_wide(ScalarType type) {
-    return type == ScalarType::Float64 || type == ScalarType::Complex128;
-}
-
-/// The number 0 or 1 as cuBLAS reads it for matrices of this type, real or complex.
-const void *constant(int number, ScalarType type) {
-    static constexpr float single[][2] = {{0, 0}, {1, 0}};
-    static constexpr double wide[][2] = {{0, 0}, {1, 0}};
-    return is_wide(type) ? static_cast<const void *>(wide[number]) : single[number];
-}
-
-int narrow(std::int64_t value, const char *what) {
-    if (value > 0x7fffffff)
-        throw std::invalid_argument(std::string(what) + " is " + std::to_string(value) +
-                                    "; at most 2147483647 can be handled at once");
-    return static_cast<int>(value);
 }
 
 } // namespace
@@ -119,16 +56,16 @@ void cublas_multiply(const BlasProduct &product, StreamRef stream) {
     // product, with b first.
     cublas()->gemm(call.handle(), product.b.in_columns ? op_t : op_n,
                    product.a.in_columns ? op_t : op_n, product.columns, product.rows, product.inner,
-                   constant(1, product.type), pointer(product.b.address), type, product.b.step,
-                   product.b.next, pointer(product.a.address), type, product.a.step, product.a.next,
-                   constant(0, product.type), pointer(product.out.address), type, product.out.step,
-                   product.out.next, product.count,
-                   is_wide(product.type) ? compute_64f : compute_32f, default_algorithm);
+                   library_constant(1, product.type), pointer(product.b.address), type,
+                   product.b.step, product.b.next, pointer(product.a.address), type, product.a.step,
+                   product.a.next, library_constant(0, product.type), pointer(product.out.address),
+                   type, product.out.step, product.out.next, product.count,
+                   is_wide_float(product.type) ? compute_64f : compute_32f, default_algorithm);
 }
 
 void solver_lu_stack(const Array &a, const Array &pivots, const Array &info, StreamRef stream) {
-    const int count = narrow(a.layout().extent(0), "the number of matrices");
-    const int n = narrow(a.layout().extent(2), "the extent of a matrix");
+    const int count = narrow_extent(a.layout().extent(0), "the number of matrices");
+    const int n = narrow_extent(a.layout().extent(2), "the extent of a matrix");
     Work use(stream);
     const PointerTable matrices(a, use);
     const BlasCall call(a.context()->libraries(), use.stream());
@@ -139,9 +76,9 @@ void solver_lu_stack(const Array &a, const Array &pivots, const Array &info, Str
 
 void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Array &b,
                            bool transposed, StreamRef stream) {
-    const int count = narrow(factors.layout().extent(0), "the number of matrices");
-    const int n = narrow(factors.layout().extent(2), "the extent of a matrix");
-    const int columns = narrow(b.layout().extent(1), "the number of right sides");
+    const int count = narrow_extent(factors.layout().extent(0), "the number of matrices");
+    const int n = narrow_extent(factors.layout().extent(2), "the extent of a matrix");
+    const int columns = narrow_extent(b.layout().extent(1), "the number of right sides");
     Work use(stream);
     const PointerTable matrices(factors, use), sides(b, use);
     int wrong_argument = 0; // of a host argument; a wrong argument also sets the status
@@ -153,8 +90,8 @@ void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Arra
 
 void solver_triangle(const Array &a, const Array &b, Triangle triangle, bool ones, bool transposed,
                      StreamRef stream) {
-    const int n = narrow(a.layout().extent(2), "the extent of a matrix");
-    const int columns = narrow(b.layout().extent(1), "the number of right sides");
+    const int n = narrow_extent(a.layout().extent(2), "the extent of a matrix");
+    const int columns = narrow_extent(b.layout().extent(1), "the number of right sides");
     const auto &solve = cublas()->trsm[a.scalar_type()];
     Work use(stream);
     const CUdeviceptr matrices = use.read(a), sides = use.read(b);
@@ -165,7 +102,7 @@ void solver_triangle(const Array &a, const Array &b, Triangle triangle, bool one
                                             static_cast<CUdeviceptr>(i * stack.layout().stride(0)));
         };
         solve(call.handle(), side_left, static_cast<int>(triangle), transposed ? op_t : op_n,
-              ones ? 1 : 0, n, columns, constant(1, a.scalar_type()), at(matrices, a), n,
+              ones ? 1 : 0, n, columns, library_constant(1, a.scalar_type()), at(matrices, a), n,
               at(sides, b), n);
     }
 }

@@ -34,31 +34,13 @@ constexpr LibraryStatus statuses[] = {
     {11, "CUFFT_INVALID_DEVICE"},   {13, "CUFFT_NO_WORKSPACE"},       {14, "CUFFT_NOT_IMPLEMENTED"},
     {16, "CUFFT_NOT_SUPPORTED"},    {17, "CUFFT_MISSING_DEPENDENCY"}, {18, "CUFFT_NVRTC_FAILURE"},
     {19, "CUFFT_NVJITLINK_FAILURE"}};
-constexpr LibraryDescription description{"cuFFT", files, statuses};
 
-struct Cufft {
-    explicit Cufft(const NvidiaLibrary &opened) : library(opened) {}
-    bool complete() const noexcept;
-
-    const NvidiaLibrary &library;
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters)                                        \
-    LibraryFunction<int parameters> member{library, #symbol};
+struct Cufft : LibraryTable {
+    using LibraryTable::LibraryTable;
+    static constexpr LibraryDescription description{"cuFFT", files, statuses};
 #include "libraries/cufft.def"
-#undef PYCUDA_LIBRARY_FUNCTION
 };
-
-bool Cufft::complete() const noexcept {
-    return true
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters) &&member.available()
-#include "libraries/cufft.def"
-#undef PYCUDA_LIBRARY_FUNCTION
-        ;
-}
-
-const Cufft *cufft() {
-    static const Cufft *const opened = open_table<Cufft>(description);
-    return opened;
-}
+const Cufft *cufft() { return library_table<Cufft>(); }
 
 constexpr std::size_t most_plans = 64; // per context; then the least recently used is removed
 

@@ -105,20 +105,10 @@ CuptiTimeline *CuptiTimeline::get() {
         if (!library)
             return nullptr;
         auto *made = new CuptiTimeline(*library.release());
-        const bool is_complete = made->register_callbacks_.available() &&
-                                 made->enable_.available() && made->disable_.available() &&
-                                 made->flush_.available() && made->next_record_.available() &&
-                                 made->timestamp_.available();
-        return is_complete ? made : nullptr;
+        return made->complete ? made : nullptr;
     }();
     return timeline;
 }
-
-CuptiTimeline::CuptiTimeline(const NvidiaLibrary &library)
-    : register_callbacks_(library, "cuptiActivityRegisterCallbacks"),
-      enable_(library, "cuptiActivityEnable"), disable_(library, "cuptiActivityDisable"),
-      flush_(library, "cuptiActivityFlushAll"), next_record_(library, "cuptiActivityGetNextRecord"),
-      timestamp_(library, "cuptiGetTimestamp") {}
 
 void CuptiTimeline::start() {
     if (!is_registered_)

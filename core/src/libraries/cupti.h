@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -51,7 +50,7 @@ static_assert(offsetof(CuptiCopy, bytes) == 8 && offsetof(CuptiCopy, stream) == 
 static_assert(offsetof(CuptiFill, bytes) == 8 && offsetof(CuptiFill, stream) == 40);
 
 /// The records of CUPTI in this process. Any thread may call.
-class CuptiTimeline {
+class CuptiTimeline : LibraryTable {
   public:
     using Time = std::chrono::steady_clock::time_point;
 
@@ -70,7 +69,7 @@ class CuptiTimeline {
     void forget();
 
   private:
-    explicit CuptiTimeline(const NvidiaLibrary &library);
+    using LibraryTable::LibraryTable;
 
     struct Event {
         const char *activity;
@@ -94,10 +93,13 @@ class CuptiTimeline {
     void add_event(Event &&event);
     [[nodiscard]] std::uint64_t clock_difference() const;
 
-    const LibraryFunction<int(void *, void *)> register_callbacks_;
-    const LibraryFunction<int(std::uint32_t)> enable_, disable_, flush_;
-    const LibraryFunction<int(std::uint8_t *, std::size_t, void **)> next_record_;
-    const LibraryFunction<int(std::uint64_t *)> timestamp_;
+    const LibraryFunction<int(void *, void *)> register_callbacks_{
+        *this, "cuptiActivityRegisterCallbacks"};
+    const LibraryFunction<int(std::uint32_t)> enable_{*this, "cuptiActivityEnable"},
+        disable_{*this, "cuptiActivityDisable"}, flush_{*this, "cuptiActivityFlushAll"};
+    const LibraryFunction<int(std::uint8_t *, std::size_t, void **)> next_record_{
+        *this, "cuptiActivityGetNextRecord"};
+    const LibraryFunction<int(std::uint64_t *)> timestamp_{*this, "cuptiGetTimestamp"};
 
     CallerMutex mutex_;
     bool is_registered_ = false;

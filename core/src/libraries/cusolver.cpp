@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
-#include <string>
+#include <tuple>
 #include <vector>
 
 namespace pycuda {
@@ -36,40 +36,13 @@ constexpr LibraryStatus statuses[] = {
     {7, "CUSOLVER_STATUS_INTERNAL_ERROR"},   {8, "CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED"},
     {9, "CUSOLVER_STATUS_NOT_SUPPORTED"},    {10, "CUSOLVER_STATUS_ZERO_PIVOT"},
     {11, "CUSOLVER_STATUS_INVALID_LICENSE"}, {31, "CUSOLVER_STATUS_INVALID_WORKSPACE"}};
-constexpr LibraryDescription description{"cuSOLVER", files, statuses};
 
-struct Cusolver {
-    explicit Cusolver(const NvidiaLibrary &opened) : library(opened) {}
-    bool complete() const noexcept;
-
-    const NvidiaLibrary &library;
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters)                                        \
-    LibraryFunction<int parameters> member{library, #symbol};
-#define PYCUDA_LIBRARY_OPTIONAL PYCUDA_LIBRARY_FUNCTION
-#define PYCUDA_LIBRARY_TYPED(member, s, d, c, z, parameters)                                       \
-    TypedLibraryFunction<int parameters> member{library, #s, #d, #c, #z};
+struct Cusolver : LibraryTable {
+    using LibraryTable::LibraryTable;
+    static constexpr LibraryDescription description{"cuSOLVER", files, statuses};
 #include "libraries/cusolver.def"
-#undef PYCUDA_LIBRARY_FUNCTION
-#undef PYCUDA_LIBRARY_OPTIONAL
-#undef PYCUDA_LIBRARY_TYPED
 };
-
-bool Cusolver::complete() const noexcept {
-    return true
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters) &&member.available()
-#define PYCUDA_LIBRARY_OPTIONAL(member, symbol, parameters)
-#define PYCUDA_LIBRARY_TYPED(member, s, d, c, z, parameters) &&member.available()
-#include "libraries/cusolver.def"
-#undef PYCUDA_LIBRARY_FUNCTION
-#undef PYCUDA_LIBRARY_OPTIONAL
-#undef PYCUDA_LIBRARY_TYPED
-        ;
-}
-
-const Cusolver *cusolver() {
-    static const Cusolver *const opened = open_table<Cusolver>(description);
-    return opened;
-}
+const Cusolver *cusolver() { return library_table<Cusolver>(); }
 
 } // namespace
 
@@ -128,6 +101,7 @@ class SolverCall {
     LibraryHandle handle() const noexcept { return state_->handle; }
     SolverParams params() const noexcept { return state_->params; }
     SolverParams jacobi() const noexcept { return state_->jacobi; }
+    StreamRef stream() const noexcept { return stream_; }
 
     /// Orders the call's accesses to arrays.
     Work &use() noexcept { return use_; }
@@ -163,17 +137,25 @@ class SolverCall {
     std::optional<Context> context_;
 };
 
-/// The workspaces of cuSOLVER's 64-bit functions, on the device and on the host. Both exist until
-/// the call is queued in the stream.
-class Workspaces {
-  public:
-    Workspaces(const Array &a, std::size_t device_bytes, std::size_t host_bytes, StreamRef stream)
-        : device(a.context(), device_bytes, stream), device_bytes(device_bytes), host(host_bytes) {}
-
-    Workspace device;
-    std::size_t device_bytes;
-    std::vector<std::byte> host;
-};
+/// Calls a pair of cuSOLVER's 64-bit functions for the matrices of a stack: `size` gives the bytes
+/// of the workspaces on the device and on the host, which `run` takes. They exist until the calls
+/// are queued in the stream. `arguments(i)` are those of matrix i, as a tuple, before the
+/// workspaces; `last` is behind the place in `info`.
+template <class Size, class Run, class Arguments, class... Last>
+void call_in_workspaces(SolverCall &call, const Array &a, const Array &info, const Size &size,
+                        const Run &run, const Arguments &arguments, Last... last) {
+    std::size_t on_device = 0, on_host = 0;
+    std::apply([&](auto... of_first) { size(of_first..., &on_device, &on_host); }, arguments(0));
+    const Workspace device(a.context(), on_device, call.stream());
+    std::vector<std::byte> host(on_host);
+    for (std::int64_t i = 0; i < a.layout().extent(0); ++i)
+        std::apply(
+            [&](auto... of_matrix) {
+                run(of_matrix..., device.get(), on_device, host.data(), host.size(),
+                    call.place<int>(info, i), last...);
+            },
+            arguments(i));
+}
 
 struct Extents {
     explicit Extents(const Array &stack)
@@ -183,13 +165,6 @@ struct Extents {
 };
 
 int data_type(const Array &array) { return *library_type(array.scalar_type()); }
-
-int narrow(std::int64_t value, const char *what) {
-    if (value > 0x7fffffff)
-        throw std::invalid_argument(std::string(what) + " is " + std::to_string(value) +
-                                    "; cuSOLVER takes at most 2147483647");
-    return static_cast<int>(value);
-}
 
 } // namespace
 
@@ -205,35 +180,32 @@ void solver_lu(const Array &a, const Array &pivots, const Array &info, StreamRef
     std::size_t on_device = 0, on_host = 0;
     cusolver()->getrf_size(call.handle(), call.params(), n, n, type, call.place<void>(a, 0), n,
                            type, &on_device, &on_host);
-    Workspaces work(a, on_device, on_host, stream);
+    const Workspace device(a.context(), on_device, stream);
+    std::vector<std::byte> host(on_host);
     for (std::int64_t i = 0; i < extents.count; ++i)
         cusolver()->getrf(call.handle(), call.params(), n, n, type, call.place<void>(a, i), n,
-                          call.place<std::int64_t>(pivots, i), type, work.device.get(),
-                          work.device_bytes, work.host.data(), work.host.size(),
-                          call.place<int>(info, i));
+                          call.place<std::int64_t>(pivots, i), type, device.get(), on_device,
+                          host.data(), host.size(), call.place<int>(info, i));
 }
 
 void solver_cholesky(const Array &a, Triangle triangle, const Array &info, StreamRef stream) {
     const Extents extents(a);
     const std::int64_t n = extents.rows;
     const int type = data_type(a), uplo = static_cast<int>(triangle);
+    SolverCall call(a, stream);
     if (extents.count > 1) {
-        SolverCall call(a, stream);
         const PointerTable matrices(a, call.use());
         cusolver()->potrf_batched[a.scalar_type()](
-            call.handle(), uplo, narrow(n, "the extent of a matrix"), matrices.get(),
+            call.handle(), uplo, narrow_extent(n, "the extent of a matrix"), matrices.get(),
             static_cast<int>(n), call.place<int>(info, 0),
-            narrow(extents.count, "the number of matrices"));
+            narrow_extent(extents.count, "the number of matrices"));
         return;
     }
-    SolverCall call(a, stream);
-    std::size_t on_device = 0, on_host = 0;
-    cusolver()->potrf_size(call.handle(), call.params(), uplo, n, type, call.place<void>(a, 0), n,
-                           type, &on_device, &on_host);
-    Workspaces work(a, on_device, on_host, stream);
-    cusolver()->potrf(call.handle(), call.params(), uplo, n, type, call.place<void>(a, 0), n, type,
-                      work.device.get(), work.device_bytes, work.host.data(), work.host.size(),
-                      call.place<int>(info, 0));
+    call_in_workspaces(call, a, info, cusolver()->potrf_size, cusolver()->potrf,
+                       [&](std::int64_t i) {
+                           return std::tuple(call.handle(), call.params(), uplo, n, type,
+                                             call.place<void>(a, i), n, type);
+                       });
 }
 
 void solver_qr(const Array &a, const Array &tau, const Array &info, StreamRef stream) {
@@ -241,31 +213,28 @@ void solver_qr(const Array &a, const Array &tau, const Array &info, StreamRef st
     const std::int64_t m = extents.rows, n = extents.columns;
     const int type = data_type(a);
     SolverCall call(a, stream);
-    std::size_t on_device = 0, on_host = 0;
-    cusolver()->geqrf_size(call.handle(), call.params(), m, n, type, call.place<void>(a, 0), m,
-                           type, call.place<void>(tau, 0), type, &on_device, &on_host);
-    Workspaces work(a, on_device, on_host, stream);
-    for (std::int64_t i = 0; i < extents.count; ++i)
-        cusolver()->geqrf(call.handle(), call.params(), m, n, type, call.place<void>(a, i), m, type,
-                          call.place<void>(tau, i), type, work.device.get(), work.device_bytes,
-                          work.host.data(), work.host.size(), call.place<int>(info, i));
+    call_in_workspaces(
+        call, a, info, cusolver()->geqrf_size, cusolver()->geqrf, [&](std::int64_t i) {
+            return std::tuple(call.handle(), call.params(), m, n, type, call.place<void>(a, i), m,
+                              type, call.place<void>(tau, i), type);
+        });
 }
 
 void solver_q(const Array &a, const Array &tau, const Array &info, StreamRef stream) {
     const Extents extents(a);
-    const int m = narrow(extents.rows, "the number of rows"),
-              columns = narrow(extents.columns, "the number of columns"),
-              reflections = narrow(tau.layout().extent(1), "the number of reflections");
+    const int m = narrow_extent(extents.rows, "the number of rows"),
+              columns = narrow_extent(extents.columns, "the number of columns"),
+              reflections = narrow_extent(tau.layout().extent(1), "the number of reflections");
     const auto &size = cusolver()->orgqr_size[a.scalar_type()];
     const auto &run = cusolver()->orgqr[a.scalar_type()];
     SolverCall call(a, stream);
     int elements = 0;
     size(call.handle(), m, columns, reflections, call.place<void>(a, 0), m,
          call.place<void>(tau, 0), &elements);
-    Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
+    const Workspace work(a.context(), static_cast<std::size_t>(elements) * a.item_size(), stream);
     for (std::int64_t i = 0; i < extents.count; ++i)
         run(call.handle(), m, columns, reflections, call.place<void>(a, i), m,
-            call.place<void>(tau, i), work.device.get(), elements, call.place<int>(info, i));
+            call.place<void>(tau, i), work.get(), elements, call.place<int>(info, i));
 }
 
 void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle triangle,
@@ -275,27 +244,23 @@ void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle tri
     const int type = data_type(a), real = data_type(values), uplo = static_cast<int>(triangle),
               job = vectors ? with_vectors : no_vectors;
     SolverCall call(a, stream);
+    const auto arguments = [&](std::int64_t i) {
+        return std::tuple(call.handle(), call.params(), job, uplo, n, type, call.place<void>(a, i),
+                          n, real, call.place<void>(values, i), type);
+    };
+    if (extents.count <= 1 || !cusolver()->syev_batched.available() ||
+        !cusolver()->syev_batched_size.available())
+        return call_in_workspaces(call, a, info, cusolver()->syevd_size, cusolver()->syevd,
+                                  arguments);
     std::size_t on_device = 0, on_host = 0;
-    if (extents.count > 1 && cusolver()->syev_batched.available() &&
-        cusolver()->syev_batched_size.available()) {
-        cusolver()->syev_batched_size(call.handle(), call.params(), job, uplo, n, type,
-                                      call.place<void>(a, 0), n, real, call.place<void>(values, 0),
-                                      type, &on_device, &on_host, extents.count);
-        Workspaces work(a, on_device, on_host, stream);
-        cusolver()->syev_batched(call.handle(), call.params(), job, uplo, n, type,
-                                 call.place<void>(a, 0), n, real, call.place<void>(values, 0), type,
-                                 work.device.get(), work.device_bytes, work.host.data(),
-                                 work.host.size(), call.place<int>(info, 0), extents.count);
-        return;
-    }
-    cusolver()->syevd_size(call.handle(), call.params(), job, uplo, n, type, call.place<void>(a, 0),
-                           n, real, call.place<void>(values, 0), type, &on_device, &on_host);
-    Workspaces work(a, on_device, on_host, stream);
-    for (std::int64_t i = 0; i < extents.count; ++i)
-        cusolver()->syevd(call.handle(), call.params(), job, uplo, n, type, call.place<void>(a, i),
-                          n, real, call.place<void>(values, i), type, work.device.get(),
-                          work.device_bytes, work.host.data(), work.host.size(),
-                          call.place<int>(info, i));
+    std::apply(cusolver()->syev_batched_size,
+               std::tuple_cat(arguments(0), std::tuple(&on_device, &on_host, extents.count)));
+    const Workspace device(a.context(), on_device, stream);
+    std::vector<std::byte> host(on_host);
+    std::apply(
+        cusolver()->syev_batched,
+        std::tuple_cat(arguments(0), std::tuple(device.get(), on_device, host.data(), host.size(),
+                                                call.place<int>(info, 0), extents.count)));
 }
 
 namespace {
@@ -307,26 +272,20 @@ void svd_by_qr(const Array &a, const Array &s, const Array *u, const Array *v, c
     const int type = data_type(a), real = data_type(s);
     const signed char job = u == nullptr ? 'N' : u->layout().extent(1) == n ? 'S' : 'A';
     SolverCall call(a, stream);
-    std::size_t on_device = 0, on_host = 0;
-    cusolver()->gesvd_size(call.handle(), call.params(), job, job, m, n, type,
-                           call.place<void>(a, 0), m, real, call.place<void>(s, 0), type,
-                           call.place_or_null(u, 0), m, type, call.place_or_null(v, 0), n, type,
-                           &on_device, &on_host);
-    Workspaces work(a, on_device, on_host, stream);
-    for (std::int64_t i = 0; i < extents.count; ++i)
-        cusolver()->gesvd(call.handle(), call.params(), job, job, m, n, type,
-                          call.place<void>(a, i), m, real, call.place<void>(s, i), type,
-                          call.place_or_null(u, i), m, type, call.place_or_null(v, i), n, type,
-                          work.device.get(), work.device_bytes, work.host.data(), work.host.size(),
-                          call.place<int>(info, i));
+    call_in_workspaces(
+        call, a, info, cusolver()->gesvd_size, cusolver()->gesvd, [&](std::int64_t i) {
+            return std::tuple(call.handle(), call.params(), job, job, m, n, type,
+                              call.place<void>(a, i), m, real, call.place<void>(s, i), type,
+                              call.place_or_null(u, i), m, type, call.place_or_null(v, i), n, type);
+        });
 }
 
 void svd_by_jacobi(const Array &a, const Array &s, const Array &u, const Array &v,
                    const Array &info, StreamRef stream) {
     const Extents extents(a);
-    const int m = narrow(extents.rows, "the number of rows"),
-              n = narrow(extents.columns, "the number of columns"),
-              count = narrow(extents.count, "the number of matrices");
+    const int m = narrow_extent(extents.rows, "the number of rows"),
+              n = narrow_extent(extents.columns, "the number of columns"),
+              count = narrow_extent(extents.count, "the number of matrices");
     const ScalarType type = a.scalar_type();
     const bool square = u.layout().extent(1) == m;
     SolverCall call(a, stream);
@@ -335,10 +294,11 @@ void svd_by_jacobi(const Array &a, const Array &s, const Array &u, const Array &
         cusolver()->gesvdj_batched_size[type](
             call.handle(), with_vectors, m, n, call.place<void>(a, 0), m, call.place<void>(s, 0),
             call.place<void>(u, 0), m, call.place<void>(v, 0), n, &elements, call.jacobi(), count);
-        Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
+        const Workspace work(a.context(), static_cast<std::size_t>(elements) * a.item_size(),
+                             stream);
         cusolver()->gesvdj_batched[type](call.handle(), with_vectors, m, n, call.place<void>(a, 0),
                                          m, call.place<void>(s, 0), call.place<void>(u, 0), m,
-                                         call.place<void>(v, 0), n, work.device.get(), elements,
+                                         call.place<void>(v, 0), n, work.get(), elements,
                                          call.place<int>(info, 0), call.jacobi(), count);
         return;
     }
@@ -346,11 +306,11 @@ void svd_by_jacobi(const Array &a, const Array &s, const Array &u, const Array &
     cusolver()->gesvdj_size[type](call.handle(), with_vectors, size, m, n, call.place<void>(a, 0),
                                   m, call.place<void>(s, 0), call.place<void>(u, 0), m,
                                   call.place<void>(v, 0), n, &elements, call.jacobi());
-    Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
+    const Workspace work(a.context(), static_cast<std::size_t>(elements) * a.item_size(), stream);
     for (std::int64_t i = 0; i < count; ++i)
         cusolver()->gesvdj[type](call.handle(), with_vectors, size, m, n, call.place<void>(a, i), m,
                                  call.place<void>(s, i), call.place<void>(u, i), m,
-                                 call.place<void>(v, i), n, work.device.get(), elements,
+                                 call.place<void>(v, i), n, work.get(), elements,
                                  call.place<int>(info, i), call.jacobi());
 }
 
@@ -360,20 +320,15 @@ void svd_by_polar(const Array &a, const Array &s, const Array &u, const Array &v
     const std::int64_t m = extents.rows, n = extents.columns;
     const int type = data_type(a), real = data_type(s);
     SolverCall call(a, stream);
-    std::size_t on_device = 0, on_host = 0;
-    cusolver()->gesvdp_size(call.handle(), call.params(), with_vectors, economy, m, n, type,
-                            call.place<void>(a, 0), m, real, call.place<void>(s, 0), type,
-                            call.place<void>(u, 0), m, type, call.place<void>(v, 0), n, type,
-                            &on_device, &on_host);
-    Workspaces work(a, on_device, on_host, stream);
-    for (std::int64_t i = 0; i < extents.count; ++i) {
-        double perturbation = 0; // the perturbation that makes a matrix non-singular
-        cusolver()->gesvdp(call.handle(), call.params(), with_vectors, economy, m, n, type,
-                           call.place<void>(a, i), m, real, call.place<void>(s, i), type,
-                           call.place<void>(u, i), m, type, call.place<void>(v, i), n, type,
-                           work.device.get(), work.device_bytes, work.host.data(), work.host.size(),
-                           call.place<int>(info, i), &perturbation);
-    }
+    double perturbation = 0; // the perturbation that makes a matrix non-singular
+    call_in_workspaces(
+        call, a, info, cusolver()->gesvdp_size, cusolver()->gesvdp,
+        [&](std::int64_t i) {
+            return std::tuple(call.handle(), call.params(), with_vectors, economy, m, n, type,
+                              call.place<void>(a, i), m, real, call.place<void>(s, i), type,
+                              call.place<void>(u, i), m, type, call.place<void>(v, i), n, type);
+        },
+        &perturbation);
 }
 
 } // namespace

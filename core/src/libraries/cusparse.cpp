@@ -6,15 +6,12 @@
 
 #include "libraries/library_handles.h"
 #include "libraries/nvidia_library.h"
-#include "objects/outside_captures.h"
 
 #include <pycuda/copy.h>
 #include <pycuda/error.h>
 #include <pycuda/work.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 namespace pycuda {
 namespace {
@@ -36,57 +33,26 @@ constexpr LibraryStatus statuses[] = {{1, "CUSPARSE_STATUS_NOT_INITIALIZED"},
                                       {9, "CUSPARSE_STATUS_ZERO_PIVOT"},
                                       {10, "CUSPARSE_STATUS_NOT_SUPPORTED"},
                                       {11, "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES"}};
-constexpr LibraryDescription description{"cuSPARSE", files, statuses};
 
-struct Cusparse {
-    explicit Cusparse(const NvidiaLibrary &opened) : library(opened) {}
-    bool complete() const noexcept;
-
-    const NvidiaLibrary &library;
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters)                                        \
-    LibraryFunction<int parameters> member{library, #symbol};
+struct Cusparse : LibraryTable {
+    using LibraryTable::LibraryTable;
+    static constexpr LibraryDescription description{"cuSPARSE", files, statuses};
 #include "libraries/cusparse.def"
-#undef PYCUDA_LIBRARY_FUNCTION
 };
-
-bool Cusparse::complete() const noexcept {
-    return true
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters) &&member.available()
-#include "libraries/cusparse.def"
-#undef PYCUDA_LIBRARY_FUNCTION
-        ;
-}
-
-const Cusparse *cusparse() {
-    static const Cusparse *const opened = open_table<Cusparse>(description);
-    return opened;
-}
+const Cusparse *cusparse() { return library_table<Cusparse>(); }
 
 } // namespace
 
-struct SparseState {
-    SparseState() { cusparse()->create(&handle); }
-    ~SparseState() { (void)cusparse()->destroy.status(handle); }
-    SparseState(const SparseState &) = delete;
-    SparseState &operator=(const SparseState &) = delete;
-    LibraryHandle handle = nullptr;
-};
+struct SparseState : LibraryState<Cusparse> {};
 
 namespace {
 
-/// The context's handle. In the scope of this object, its calls use one stream.
-class SparseCall {
+class SparseCall : public LibraryCall<Cusparse> {
   public:
     SparseCall(const Array &array, Work &use)
-        : use_(use), context_(array.context()), lock_(context_->libraries().sparse_mutex) {
-        LibraryHandles &handles = context_->libraries();
-        const detail::OutsideCaptures outside; // a new handle allocates
-        if (handles.sparse == nullptr)
-            handles.sparse = std::make_shared<SparseState>();
-        handle_ = handles.sparse->handle;
-        cusparse()->set_stream(handle_, use.stream().get());
-    }
-    LibraryHandle handle() const noexcept { return handle_; }
+        : LibraryCall(array.context()->libraries().sparse_mutex,
+                      array.context()->libraries().sparse, use.stream()),
+          use_(use), context_(array.context()) {}
 
     template <class T = void> T *address(const Array &array) {
         return reinterpret_cast<T *>(use_.read(array));
@@ -99,8 +65,6 @@ class SparseCall {
   private:
     Work &use_;
     const std::shared_ptr<ArrayContext> &context_;
-    std::unique_lock<CallerMutex> lock_;
-    LibraryHandle handle_;
 };
 
 /// An owned descriptor of the library: a matrix, a vector, a product.
@@ -147,21 +111,6 @@ struct ProductDescriptor : Descriptor {
     }
 };
 
-/// The number 0 or 1 as cuSPARSE reads it for numbers of this type, real or complex.
-const void *constant(int number, ScalarType type) {
-    static constexpr float single[][2] = {{0, 0}, {1, 0}};
-    static constexpr double wide[][2] = {{0, 0}, {1, 0}};
-    const bool is_wide = type == ScalarType::Float64 || type == ScalarType::Complex128;
-    return is_wide ? static_cast<const void *>(wide[number]) : single[number];
-}
-
-int narrow(std::int64_t value, const char *what) {
-    if (value > 0x7fffffff)
-        throw std::invalid_argument(std::string(what) + " is " + std::to_string(value) +
-                                    "; at most 2147483647 can be handled at once");
-    return static_cast<int>(value);
-}
-
 /// The steps of one product of two sparse matrices, which share their operands.
 class Multiplication {
   public:
@@ -192,8 +141,8 @@ class Multiplication {
 
   private:
     template <class Function, class... Rest> void run(const Function &function, Rest... rest) {
-        function(call_.handle(), op_n, op_n, constant(1, type_), a_.get(), b_.get(),
-                 constant(0, type_), c_.get(), *library_type(type_), default_product,
+        function(call_.handle(), op_n, op_n, library_constant(1, type_), a_.get(), b_.get(),
+                 library_constant(0, type_), c_.get(), *library_type(type_), default_product,
                  product_.get(), rest...);
     }
 
@@ -219,7 +168,7 @@ SparseProduct multiply(const SparseRows &a, const SparseRows &b, Work &use) {
     const Workspace second = call.workspace(bytes);
     product.compute(&bytes, second.get());
     const std::int64_t count = product.count();
-    narrow(count, "the number of elements of the product");
+    narrow_extent(count, "the number of elements of the product");
     SparseProduct made{starts, vector(count, ScalarType::Int32),
                        vector(count, a.values.scalar_type())};
     if (count == 0)
@@ -244,8 +193,8 @@ void sparse_times_vector(const SparseRows &a, SparseSide side, const Array &x, c
     const MatrixDescriptor matrix(a, call);
     const VectorDescriptor from(x, call), to(out, call);
     const int operation = side == SparseSide::Rows ? op_n : op_t;
-    const void *const one = constant(1, type);
-    const void *const keep = constant(result == SparseResult::Add ? 1 : 0, type);
+    const void *const one = library_constant(1, type);
+    const void *const keep = library_constant(result == SparseResult::Add ? 1 : 0, type);
     const auto run = [&](const auto &function, auto last) {
         function(call.handle(), operation, one, matrix.get(), from.get(), keep, to.get(),
                  *library_type(type), default_vector, last);
@@ -257,9 +206,10 @@ void sparse_times_vector(const SparseRows &a, SparseSide side, const Array &x, c
 }
 
 void sparse_transpose(const SparseRows &a, const SparseRows &out, StreamRef stream) {
-    const int rows = narrow(a.rows, "the number of rows");
-    const int width = narrow(a.width, "the number of columns");
-    const int count = narrow(static_cast<std::int64_t>(a.values.size()), "the number of elements");
+    const int rows = narrow_extent(a.rows, "the number of rows");
+    const int width = narrow_extent(a.width, "the number of columns");
+    const int count =
+        narrow_extent(static_cast<std::int64_t>(a.values.size()), "the number of elements");
     Work use(stream);
     for (const Array *array : {&out.starts, &out.columns, &out.values})
         (void)use.write(*array);

@@ -6,7 +6,6 @@
 #include <pycuda/driver_calls.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace pycuda {
 namespace {
@@ -17,33 +16,22 @@ struct NcclUniqueId {
 using NcclComm = void *;
 
 constexpr const char *files[] = {"libnccl.so.2"};
-constexpr LibraryDescription description{"NCCL", files, {}};
 
-struct Nccl {
+struct Nccl : LibraryTable {
     explicit Nccl(const NvidiaLibrary &opened)
-        : library(opened),
+        : LibraryTable(opened),
           error_string(reinterpret_cast<const char *(*)(int)>(opened.symbol("ncclGetErrorString"))),
           last_error(
-              reinterpret_cast<const char *(*)(NcclComm)>(opened.symbol("ncclGetLastError"))) {}
-    bool complete() const noexcept;
+              reinterpret_cast<const char *(*)(NcclComm)>(opened.symbol("ncclGetLastError"))) {
+        complete &= error_string != nullptr && last_error != nullptr;
+    }
     [[noreturn]] void fail(const char *function, int status, NcclComm comm) const;
 
-    const NvidiaLibrary &library;
+    static constexpr LibraryDescription description{"NCCL", files, {}};
     const char *(*error_string)(int);
     const char *(*last_error)(NcclComm);
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters)                                        \
-    LibraryFunction<int parameters> member{library, #symbol};
 #include "libraries/nccl.def"
-#undef PYCUDA_LIBRARY_FUNCTION
 };
-
-bool Nccl::complete() const noexcept {
-    return error_string != nullptr && last_error != nullptr
-#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters) &&member.available()
-#include "libraries/nccl.def"
-#undef PYCUDA_LIBRARY_FUNCTION
-        ;
-}
 
 void Nccl::fail(const char *function, int status, NcclComm comm) const {
     std::string text = std::string(function) + " failed: " + error_string(status);
@@ -54,7 +42,7 @@ void Nccl::fail(const char *function, int status, NcclComm comm) const {
 }
 
 const Nccl &nccl() {
-    static const Nccl *const opened = open_table<Nccl>(description);
+    const Nccl *const opened = library_table<Nccl>();
     if (opened == nullptr)
         throw NcclFailure("no libnccl.so.2 of NCCL 2.13 or newer was found: install NCCL, or the "
                           "wheel nvidia-nccl-cu13 or nvidia-nccl-cu12");

@@ -10,10 +10,8 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
-#include <string_view>
 
 namespace pycuda {
 namespace {
@@ -87,22 +85,26 @@ void NvidiaLibrary::fail(const char *function, int status) const {
 }
 
 std::optional<int> library_type(ScalarType type) noexcept {
-    switch (type) {
-    case ScalarType::Float16:
-        return 2;
-    case ScalarType::BFloat16:
-        return 14;
-    case ScalarType::Float32:
-        return 0;
-    case ScalarType::Float64:
-        return 1;
-    case ScalarType::Complex64:
-        return 4;
-    case ScalarType::Complex128:
-        return 5;
-    default:
-        return {};
-    }
+    constexpr std::pair<ScalarType, int> types[] = {
+        {ScalarType::Float32, 0},   {ScalarType::Float64, 1},    {ScalarType::Float16, 2},
+        {ScalarType::Complex64, 4}, {ScalarType::Complex128, 5}, {ScalarType::BFloat16, 14}};
+    for (const auto &[known, value] : types)
+        if (known == type)
+            return value;
+    return {};
+}
+
+const void *library_constant(int number, ScalarType type) noexcept {
+    static constexpr float single[][2] = {{0, 0}, {1, 0}};
+    static constexpr double wide[][2] = {{0, 0}, {1, 0}};
+    return is_wide_float(type) ? static_cast<const void *>(wide[number]) : single[number];
+}
+
+int narrow_extent(std::int64_t value, const char *what) {
+    if (value > 0x7fffffff)
+        throw std::invalid_argument(std::string(what) + " is " + std::to_string(value) +
+                                    "; at most 2147483647 can be handled at once");
+    return static_cast<int>(value);
 }
 
 bool host_has_arrays() {

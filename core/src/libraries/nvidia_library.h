@@ -5,17 +5,28 @@
 //     PYCUDA_LIBRARY_FUNCTION(gemm, cublasGemmStridedBatchedEx_64, (BlasHandle, int, ...))
 //
 // and each row becomes a member that is called like the function and throws if the function fails.
-// To add a library: a .def file, a struct of its rows, open_table().
+// To add a library: a .def file, and a struct of its rows, derived from LibraryTable:
+//
+//     struct Cublas : LibraryTable {
+//         using LibraryTable::LibraryTable;
+//         static constexpr LibraryDescription description{"cuBLAS", files, statuses};
+//     #include "libraries/cublas.def"
+//     };
+//     library_table<Cublas>()->gemm(...)
 #pragma once
+
+#include "objects/outside_captures.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/dtype.h>
+#include <pycuda/stream.h>
 
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace pycuda {
 
@@ -67,16 +78,28 @@ class NvidiaLibrary {
     void *handle_;
 };
 
+/// The base of a library's functions.
+struct LibraryTable {
+    explicit LibraryTable(const NvidiaLibrary &opened) : library(opened) {}
+    const NvidiaLibrary &library;
+    bool complete = true; ///< false if the library is too old and lacks a function
+};
+
 template <class Signature> class LibraryFunction;
+
+/// Functions that not every version of a library has are optional.
+enum class Presence { Required, Optional };
 
 /// A function that returns a status, of which 0 is success.
 template <class... Args> class LibraryFunction<int(Args...)> {
   public:
     using Pointer = int (*)(Args...);
 
-    LibraryFunction(const NvidiaLibrary &library, const char *symbol)
-        : library_(&library), symbol_(symbol),
-          pointer_(reinterpret_cast<Pointer>(library.symbol(symbol))) {}
+    LibraryFunction(LibraryTable &table, const char *symbol, Presence presence = Presence::Required)
+        : library_(&table.library), symbol_(symbol),
+          pointer_(reinterpret_cast<Pointer>(table.library.symbol(symbol))) {
+        table.complete &= pointer_ != nullptr || presence == Presence::Optional;
+    }
 
     /// Throws on any status but success.
     void operator()(Args... args) const {
@@ -99,24 +122,28 @@ template <class... Args> class LibraryFunction<int(Args...)> {
     Pointer pointer_;
 };
 
+// The rows of a .def file, as members of a LibraryTable.
+#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters)                                        \
+    LibraryFunction<int parameters> member{*this, #symbol};
+#define PYCUDA_LIBRARY_OPTIONAL(member, symbol, parameters)                                        \
+    LibraryFunction<int parameters> member{*this, #symbol, Presence::Optional};
+#define PYCUDA_LIBRARY_TYPED(member, s, d, c, z, parameters)                                       \
+    TypedLibraryFunction<int parameters> member{*this, #s, #d, #c, #z};
+
+/// float64 and complex128, of the four types of a TypedLibraryFunction.
+constexpr bool is_wide_float(ScalarType type) noexcept {
+    return type == ScalarType::Float64 || type == ScalarType::Complex128;
+}
+
 /// One function for each of float32, float64, complex64, complex128.
 template <class Signature> class TypedLibraryFunction {
   public:
-    TypedLibraryFunction(const NvidiaLibrary &library, const char *single, const char *wide,
+    TypedLibraryFunction(LibraryTable &table, const char *single, const char *wide,
                          const char *complex, const char *wide_complex)
-        : functions_{
-              {library, single}, {library, wide}, {library, complex}, {library, wide_complex}} {}
+        : functions_{{table, single}, {table, wide}, {table, complex}, {table, wide_complex}} {}
 
     const LibraryFunction<Signature> &operator[](ScalarType type) const {
-        const bool is_wide = type == ScalarType::Float64 || type == ScalarType::Complex128;
-        const bool is_complex = type == ScalarType::Complex64 || type == ScalarType::Complex128;
-        return functions_[(is_complex ? 2 : 0) + (is_wide ? 1 : 0)];
-    }
-    bool available() const noexcept {
-        for (const LibraryFunction<Signature> &function : functions_)
-            if (!function.available())
-                return false;
-        return true;
+        return functions_[(is_complex(type) ? 2 : 0) + (is_wide_float(type) ? 1 : 0)];
     }
 
   private:
@@ -129,14 +156,51 @@ std::optional<int> library_type(ScalarType type) noexcept;
 /// float32, float64, complex64, complex128.
 bool is_library_float(ScalarType type) noexcept;
 
-/// The library with its table, opened once. Null if the library is not found, or if it is too old
-/// and lacks a function (Table::complete()).
-template <class Table> const Table *open_table(const LibraryDescription &description) {
-    std::unique_ptr<NvidiaLibrary> library = NvidiaLibrary::open(description);
-    if (library == nullptr)
-        return nullptr;
-    const auto *table = new Table(*library.release());
-    return table->complete() ? table : nullptr;
+/// The address of the number 0 or 1 as the libraries read it for this type, real or complex.
+const void *library_constant(int number, ScalarType type) noexcept;
+
+/// An extent as the libraries' 32-bit functions take it. Throws std::invalid_argument.
+int narrow_extent(std::int64_t value, const char *what);
+
+/// The library with its table, opened once. Null if the library is not found, or is not complete.
+template <class Table> const Table *library_table() {
+    static const Table *const table = []() -> const Table * {
+        std::unique_ptr<NvidiaLibrary> library = NvidiaLibrary::open(Table::description);
+        if (library == nullptr)
+            return nullptr;
+        const auto *opened = new Table(*library.release());
+        return opened->complete ? opened : nullptr;
+    }();
+    return table;
 }
+
+/// The handle of a library in one context.
+template <class Table> struct LibraryState {
+    LibraryState() { library_table<Table>()->create(&handle); }
+    ~LibraryState() { (void)library_table<Table>()->destroy.status(handle); }
+    LibraryState(const LibraryState &) = delete;
+    LibraryState &operator=(const LibraryState &) = delete;
+    void *handle = nullptr;
+};
+
+/// The handle of a context, which is made at the first use. In the scope of this object, its calls
+/// use one stream.
+template <class Table> class LibraryCall {
+  public:
+    template <class State>
+    LibraryCall(CallerMutex &mutex, std::shared_ptr<State> &state, StreamRef stream)
+        : lock_(mutex) {
+        const detail::OutsideCaptures outside; // a new handle allocates
+        if (state == nullptr)
+            state = std::make_shared<State>();
+        handle_ = state->handle;
+        library_table<Table>()->set_stream(handle_, stream.get());
+    }
+    void *handle() const noexcept { return handle_; }
+
+  private:
+    std::unique_lock<CallerMutex> lock_;
+    void *handle_;
+};
 
 } // namespace pycuda

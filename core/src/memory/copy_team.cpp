@@ -10,8 +10,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <system_error>
 #include <thread>
 

@@ -9,7 +9,6 @@
 
 #include <bit>
 #include <cstdlib>
-#include <new>
 #include <utility>
 
 namespace pycuda {

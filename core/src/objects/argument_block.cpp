@@ -6,8 +6,6 @@
 #include <pycuda/kernel_signature.h>
 #include <pycuda/launch.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace pycuda {

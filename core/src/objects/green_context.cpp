@@ -6,7 +6,6 @@
 #include <pycuda/driver.h>
 
 #include <string>
-#include <utility>
 
 namespace pycuda {
 namespace {

@@ -2,9 +2,9 @@
 #include <pycuda/module.h>
 
 #include "driver/trace.h"
-#include "objects/module_state.h"
 #include "objects/outside_captures.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/kernel_signature.h>
 #include <pycuda/pending_work.h>
@@ -14,16 +14,31 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 namespace pycuda {
 
-CUresult detail::unload_module(CUmodule module) {
+namespace detail {
+
+CUresult unload_module(CUmodule module) {
     const detail::OutsideCaptures outside;
     return driver().cuModuleUnload.status(module);
 }
+
+/// The state that the copies of a Module share.
+struct ModuleState {
+    Handle<CUmodule, unload_module> handle;
+    CallerMutex mutex; // guards the members below
+    std::map<std::string, std::vector<ParameterDescription>> descriptions;
+    std::vector<std::string> variable_words; // words of the source that may name variables
+    std::map<std::string, ParameterLayout> ptx_layouts;        // if the driver has no layouts
+    std::vector<std::weak_ptr<const FunctionState>> functions; // all that may still be launched
+};
+
+} // namespace detail
 
 namespace {
 

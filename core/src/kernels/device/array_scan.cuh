@@ -6,8 +6,8 @@
 //   pipeline   the same on devices with bulk copies; see scan_pipeline.cuh
 //
 // The text before this file defines the types A (in memory), L (converted to), T (computed in), O
-// (in memory), the operation, and `axes`, the number of axes that are not scanned. ARRAY_SCAN_TILE
-// is scan_tile or scan_tile_rolled.
+// (in memory), SCAN_JOIN, which joins a and b, and ARRAY_SCAN_AXES, the number of axes that are not
+// scanned. ARRAY_SCAN_TILE is scan_tile or scan_tile_rolled. One METHOD_* is defined.
 #pragma once
 
 namespace pycuda {
@@ -148,3 +148,21 @@ struct ArrayScans {
 };
 
 } // namespace pycuda
+
+struct Join {
+    __device__ T operator()(T a, T b) const { return T(SCAN_JOIN); }
+};
+
+extern "C" __global__ void __launch_bounds__(SCAN_BOUNDS)
+    KERNEL(const A *in, O *out, unsigned long long *nodes, pycuda::ArrayScanGeometry g) {
+#if defined METHOD_columns
+    pycuda::scan_columns(in, out, g, Join());
+#elif defined METHOD_warps
+    pycuda::scan_warps(in, out, g, Join());
+#elif defined METHOD_tiles
+    pycuda::scan_tiles<SCAN_ROWS, SCAN_NEIGHBOURS, SCAN_VECTORS>(in, out, g, nodes, Join());
+#else
+    pycuda::scan_pipeline<T, SCAN_ROWS, SCAN_NEIGHBOURS, SCAN_STAGES, false>(
+        pycuda::ArrayScans{in, out, g, nodes + 1}, nodes, T(0), Join());
+#endif
+}

@@ -127,3 +127,8 @@ __device__ void matrix_product(const A *a, const B *b, O *out, const ProductGeom
 }
 
 } // namespace pycuda
+
+extern "C" __global__ void __launch_bounds__(256)
+    KERNEL(const A *a, const B *b, O *out, pycuda::ProductGeometry g) {
+    pycuda::matrix_product(a, b, out, g);
+}

@@ -264,3 +264,33 @@ __device__ void write_tile(const U *keys, const Sought *sought, const unsigned l
 }
 
 } // namespace pycuda
+
+#if defined STAGE_select_count
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(const U *keys, const pycuda::Sought *sought, unsigned *counts,
+           pycuda::SelectGeometry g) {
+    pycuda::count_part(keys, sought, counts, g);
+}
+#elif defined STAGE_select_choose
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(const unsigned *counts, pycuda::Sought *sought, U *out, pycuda::SelectGeometry g) {
+    pycuda::choose_part(counts, sought, out, g);
+}
+#elif defined STAGE_select_row
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(const U *keys, pycuda::Sought *sought, U *out, pycuda::SelectGeometry g) {
+    pycuda::select_row(keys, sought, out, g);
+}
+#elif defined STAGE_partition_count
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(const U *keys, const pycuda::Sought *sought, unsigned long long *counts,
+           pycuda::SelectGeometry g) {
+    pycuda::count_tiles(keys, sought, counts, g);
+}
+#else
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(const U *keys, const pycuda::Sought *sought, const unsigned long long *ends,
+           SELECT_OUT *out, pycuda::SelectGeometry g) {
+    pycuda::write_tile(keys, sought, ends, out, g);
+}
+#endif

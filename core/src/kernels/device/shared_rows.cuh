@@ -142,3 +142,15 @@ __device__ __forceinline__ void cholesky_rows(const T *a, T *out, int *broken, i
 }
 
 } // namespace pycuda
+
+#if defined FORM_inv
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+    KERNEL(const T *a, T *out, int *failed, int n, long long) {
+    pycuda::invert_rows(a, out, failed, n);
+}
+#else
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+    KERNEL(const T *a, T *out, int *failed, int n, long long, int upper) {
+    pycuda::cholesky_rows(a, out, failed, n, upper);
+}
+#endif

@@ -296,3 +296,26 @@ __device__ __forceinline__ void cholesky_small(const T *a, T *out, int *broken, 
 }
 
 } // namespace pycuda
+
+#if SMALL_SIDE > 32 // see shared_rows.cuh
+#elif defined FORM_solve
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+    KERNEL(const T *a, const T *b, T *out, int *failed, int n, int columns, long long count) {
+    pycuda::solve_small(a, b, out, failed, n, columns, count);
+}
+#elif defined FORM_inv
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+    KERNEL(const T *a, T *out, int *failed, int n, long long count) {
+    pycuda::invert_small(a, out, failed, n, count);
+}
+#elif defined FORM_det
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+    KERNEL(const T *a, T *out, R *logarithms, int n, long long count) {
+    pycuda::determine_small(a, out, logarithms, n, count);
+}
+#elif defined FORM_cholesky
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+    KERNEL(const T *a, T *out, int *failed, int n, long long count, int upper) {
+    pycuda::cholesky_small(a, out, failed, n, count, upper);
+}
+#endif

@@ -282,3 +282,15 @@ __device__ __forceinline__ void diagonalize_small(const T *a, R *values, T *vect
 }
 
 } // namespace pycuda
+
+#if defined FORM_eigh
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+    KERNEL(const T *a, R *values, T *vectors, int *failed, int n, long long count, int upper) {
+    pycuda::diagonalize_small(a, values, vectors, failed, n, count, upper);
+}
+#else
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+    KERNEL(const T *a, T *u, R *s, T *vh, int *failed, int m, int n, long long count) {
+    pycuda::decompose_small<SMALL_VECTORS>(a, u, s, vh, failed, m, n, count);
+}
+#endif

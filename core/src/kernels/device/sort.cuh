@@ -385,3 +385,28 @@ __device__ void sort_small(const A *keys_in, A *keys_out, const long long *order
 }
 
 } // namespace pycuda
+
+#if defined STAGE_sort_count
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(const A *keys, unsigned long long *counts, pycuda::SortGeometry g) {
+    pycuda::count_digits<SORT_PAIRS>(keys, counts, g);
+}
+#elif defined STAGE_sort_plan
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(const unsigned long long *counts, unsigned *plans, pycuda::SortGeometry g) {
+    pycuda::plan_passes(counts, plans, g);
+}
+#elif defined STAGE_sort_pass
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(pycuda::SortMemory memory, const unsigned long long *counts, const unsigned *plans,
+           unsigned long long *states, pycuda::SortGeometry g) {
+    pycuda::sort_tile<SORT_ITEMS, SORT_RANKING, SORT_PAIRS, W, W>(memory, counts, plans, states,
+                                                                  g);
+}
+#else
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(const A *keys_in, A *keys_out, const long long *order, long long *values_out,
+           pycuda::SortGeometry g) {
+    pycuda::sort_small<SORT_ITEMS, SORT_PAIRS>(keys_in, keys_out, order, values_out, g);
+}
+#endif

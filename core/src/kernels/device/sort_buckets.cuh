@@ -534,3 +534,23 @@ __device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space,
 }
 
 } // namespace pycuda
+
+#if defined STAGE_sort_find_bucket
+extern "C" __global__ void __launch_bounds__(256)
+    KERNEL(const U *keys, const pycuda::FoundPlan *plans, unsigned short *buckets,
+           pycuda::BucketGeometry g) {
+    pycuda::find_buckets(keys, plans, buckets, g);
+}
+#elif defined STAGE_sort_deal_buckets
+extern "C" __global__ void __launch_bounds__(1)
+    KERNEL(const U *keys, U *space, pycuda::FoundPlan *plans, const unsigned short *buckets,
+           unsigned *counts, pycuda::BucketGeometry g) {
+    pycuda::deal_keys(keys, space, plans, buckets, counts, g);
+}
+#else
+extern "C" __global__ void __launch_bounds__(1)
+    KERNEL(const U *keys, U *result, U *space, const pycuda::FoundPlan *plans,
+           const unsigned *counts, pycuda::BucketGeometry g) {
+    pycuda::sort_buckets(keys, result, space, plans, counts, g);
+}
+#endif

@@ -213,3 +213,26 @@ __device__ void serial_row(const U *keys_in, U *result, const long long *order, 
 }
 
 } // namespace pycuda
+
+#if defined STAGE_sort_serial_count
+extern "C" __global__ void __launch_bounds__(1)
+    KERNEL(const U *keys, const long long *order, W *counts, pycuda::SerialGeometry g) {
+    pycuda::serial_count<SORT_PAIRS, W>(keys, order, counts, g);
+}
+#elif defined STAGE_sort_serial_sum
+extern "C" __global__ void __launch_bounds__(1) KERNEL(W *counts, pycuda::SerialGeometry g) {
+    pycuda::serial_sum(counts, g);
+}
+#elif defined STAGE_sort_serial_move
+extern "C" __global__ void __launch_bounds__(1)
+    KERNEL(const U *keys, U *keys_out, const void *values, void *values_out, const W *counts,
+           pycuda::SerialGeometry g) {
+    pycuda::serial_move<SORT_PAIRS, W>(keys, keys_out, values, values_out, counts, g);
+}
+#else
+extern "C" __global__ void __launch_bounds__(1)
+    KERNEL(const U *keys, U *result, const long long *order, long long *places, U *key_space,
+           W *value_space, pycuda::SerialGeometry g) {
+    pycuda::serial_row<SORT_PAIRS, W>(keys, result, order, places, key_space, value_space, g);
+}
+#endif

@@ -107,3 +107,9 @@ __device__ void sort_short(const U *keys_in, U *keys_out, const long long *order
 }
 
 } // namespace pycuda
+
+extern "C" __global__ void __launch_bounds__(SORT_THREADS)
+    KERNEL(const U *keys_in, U *keys_out, const long long *order, long long *values_out,
+           long long rows, pycuda::ShortGeometry g) {
+    pycuda::sort_short<SORT_PAIRS>(keys_in, keys_out, order, values_out, rows, g);
+}

@@ -1,9 +1,68 @@
-// device_complex.cpp -- functions of complex numbers for generated kernels.
-#include "arrays/device_complex.h"
+// complex.cuh -- complex numbers and their functions. Each function begins with its name; a kernel
+// of complex numbers contains only those that it uses (device_code.cpp).
+#pragma once
 
-namespace pycuda {
-
-const char *const device_complex_functions = R"__(
+template <class T> struct array_complex {
+    T re, im;
+    array_complex() = default;
+    __device__ __forceinline__ array_complex(T r, T i = 0) : re(r), im(i) {}
+};
+#define COMPLEX(name) template <class T> __device__ __forceinline__ array_complex<T> name
+COMPLEX(operator+)(array_complex<T> a, array_complex<T> b) { return {a.re + b.re, a.im + b.im}; }
+COMPLEX(operator-)(array_complex<T> a, array_complex<T> b) { return {a.re - b.re, a.im - b.im}; }
+COMPLEX(operator-)(array_complex<T> a) { return {-a.re, -a.im}; }
+COMPLEX(operator*)(array_complex<T> a, array_complex<T> b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+COMPLEX(operator/)(array_complex<T> a, array_complex<T> b) {
+    if (fabs(b.re) >= fabs(b.im)) {
+        if (b.re == 0 && b.im == 0)
+            return {a.re / fabs(b.re), a.im / fabs(b.re)};
+        T ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
+        return {(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
+    }
+    T ratio = b.re / b.im, scale = 1 / (b.im + b.re * ratio);
+    return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
+}
+template <class T>
+__device__ __forceinline__ bool operator==(array_complex<T> a, array_complex<T> b) {
+    return a.re == b.re && a.im == b.im;
+}
+template <class T>
+__device__ __forceinline__ bool operator!=(array_complex<T> a, array_complex<T> b) {
+    return !(a == b);
+}
+template <class T>
+__device__ __forceinline__ bool operator<(array_complex<T> a, array_complex<T> b) {
+    return a.re == b.re ? a.im < b.im : a.re < b.re && a.im == a.im && b.im == b.im;
+}
+template <class T>
+__device__ __forceinline__ bool operator<=(array_complex<T> a, array_complex<T> b) {
+    return a.re == b.re ? a.im <= b.im : a.re < b.re && a.im == a.im && b.im == b.im;
+}
+template <class To, class From> struct array_conversion<To, array_complex<From>> {
+    static __device__ __forceinline__ To of(array_complex<From> x) {
+        return array_convert<To>(x.re);
+    }
+};
+template <class From> struct array_conversion<bool, array_complex<From>> {
+    static __device__ __forceinline__ bool of(array_complex<From> x) {
+        return x.re != 0 || x.im != 0;
+    }
+};
+template <class To, class From> struct array_conversion<array_complex<To>, From> {
+    static __device__ __forceinline__ array_complex<To> of(From x) {
+        return {array_convert<To>(x), To(0)};
+    }
+};
+template <class To, class From> struct array_conversion<array_complex<To>, array_complex<From>> {
+    static __device__ __forceinline__ array_complex<To> of(array_complex<From> x) {
+        return {To(x.re), To(x.im)};
+    }
+};
+template <class T> struct array_conversion<array_complex<T>, array_complex<T>> {
+    static __device__ __forceinline__ array_complex<T> of(array_complex<T> x) { return x; }
+};
 //: array_true
 template <class T> __device__ __forceinline__ bool array_true(array_complex<T> x) {
     return x.re != 0 || x.im != 0;
@@ -239,6 +298,3 @@ COMPLEX(atanh)(array_complex<T> x) {
 COMPLEX(atan)(array_complex<T> x) { return over_i(atanh(times_i(x))); }
 //: rint
 COMPLEX(rint)(array_complex<T> x) { return {rint(x.re), rint(x.im)}; }
-)__";
-
-} // namespace pycuda

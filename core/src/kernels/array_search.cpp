@@ -95,14 +95,9 @@ void search(const Array &out, const Array &sorted, const Array &values, SearchSi
         context->kernels().find(key, "searchsorted", [&] { return search_source(variant); });
     const std::int64_t blocks = divide_up(geometry.count, threads);
     const std::int64_t resident = std::int64_t{8} * context->traits().processors;
-    LaunchConfig config;
-    config.block = {threads};
-    config.grid = {sort_grid(geometry.levels == 0 ? std::max<std::int64_t>(blocks, 1)
-                                                  : std::min(blocks, resident))};
-    arguments.launch(kernel, config);
-    arguments.launch(
-        kernel, {.grid = {sort_grid(geometry.levels == 0 ? blocks : std::min(blocks, resident))},
-                 .block = {threads}});
+    const std::int64_t grid =
+        geometry.levels == 0 ? std::max<std::int64_t>(blocks, 1) : std::min(blocks, resident);
+    arguments.launch(kernel, {.grid = {sort_grid(grid)}, .block = {threads}});
 }
 
 } // namespace

@@ -338,11 +338,6 @@ def fftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
 def rfftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
     """Compute the frequencies of the elements of :func:`rfft`; parameters as of :func:`fftfreq`.
 
-    n: the number of real elements that were transformed.
-    d: the distance of two elements; the frequencies are in cycles of its unit.
-    dtype: the type of the result, float64 by default.
-    device: None, or the current device.
-
     Returns a vector of n // 2 + 1 frequencies, from 0 to 1 / (2 d).
 
     >>> fft.rfftfreq(4, 0.5)

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pycuda::python {
@@ -143,22 +144,15 @@ class Linker {
 
 /// nvJitLink's number of a jit_input_type.
 JitLinker::Input input_named(int type) {
-    switch (type) {
-    case CU_JIT_INPUT_CUBIN:
-        return JitLinker::Input::Cubin;
-    case CU_JIT_INPUT_PTX:
-        return JitLinker::Input::Ptx;
-    case CU_JIT_INPUT_FATBINARY:
-        return JitLinker::Input::Fatbin;
-    case CU_JIT_INPUT_OBJECT:
-        return JitLinker::Input::Object;
-    case CU_JIT_INPUT_LIBRARY:
-        return JitLinker::Input::Library;
-    case jit_input_ltoir:
-        return JitLinker::Input::LtoIr;
-    default:
-        throw_value_error("input_type must be one of jit_input_type, not " + std::to_string(type));
-    }
+    using enum JitLinker::Input;
+    constexpr std::pair<int, JitLinker::Input> inputs[] = {
+        {CU_JIT_INPUT_CUBIN, Cubin},      {CU_JIT_INPUT_PTX, Ptx},
+        {CU_JIT_INPUT_FATBINARY, Fatbin}, {CU_JIT_INPUT_OBJECT, Object},
+        {CU_JIT_INPUT_LIBRARY, Library},  {jit_input_ltoir, LtoIr}};
+    for (const auto &[number, input] : inputs)
+        if (number == type)
+            return input;
+    throw_value_error("input_type must be one of jit_input_type, not " + std::to_string(type));
 }
 
 /// nvJitLink with the interface of the driver's Linker, for the current context's device.

@@ -173,15 +173,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
     """Compute the standard deviation of the elements that are not NaN; parameters as of :func:`nanvar`.
 
-    axis: an int, several, or None for all axes.
-    dtype: the type of the result; float64 for integers by default.
-    out: an array for the result.
-    ddof, correction: what is subtracted from the number of elements in the divisor; one of the two.
-    keepdims: whether reduced axes stay, with extent 1.
-    where: an array of bool: elements where it is False are left out.
-    mean: the means, where they are known, with the reduced axes.
-
-    NaN where no number is left.
+    Returns an array. NaN where no number is left.
 
     >>> gpuarray.nanstd(gpuarray.array([3.0, np.nan, 1.0]))
     array(1.)

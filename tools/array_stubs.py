@@ -32,6 +32,8 @@ FUNCTIONS = {
     "array_api": registry.array_api_functions,
 }
 UNIVERSAL = "_UniversalFunction"
+# Names in parentheses or brackets, one a line.
+NAMES = re.compile(r"(?<=[(\[]\n)(?:    [\w .\"']+,\n)+", re.MULTILINE)
 
 
 class Bodiless(ast.NodeTransformer):
@@ -123,6 +125,7 @@ def stub(module: str) -> str:
         names = importlib.import_module(f"pycuda.{module}").__all__
         text += f"__all__ = {names}\n"
     text = re.sub(r"\n\n+", "\n", formatted(text, f"{module}.pyi"))
+    text = NAMES.sub(lambda m: several_in_a_line(m[0].splitlines(), " "), text)
     return HEAD + text + (several_in_a_line(ufuncs) if ufuncs else "")
 
 

@@ -23,8 +23,8 @@ HEAD = "# Made by tools/driver_stub.py; not to be edited.\n# ruff: noqa\n# fmt: 
 WIDTH = 160
 # A constant of an enum: ``    WARP_SIZE: device_attribute = ...``.
 CONSTANT = re.compile(r"^(    \w+: \w+) = .*$", re.MULTILINE)
-# The constants of an enum, one a line.
-CONSTANTS = re.compile(r"(?<=\(pycuda\._enum\.DriverEnum\):\n)(?:    \w+: \w+\n)+")
+# The attributes of a class that follow each other, one a line.
+ATTRIBUTES = re.compile(r"(?:^    \w+: [^#\n]*[^#,\n]\n){2,}", re.MULTILINE)
 # An attribute that can be read and set, as two functions.
 ATTRIBUTE = re.compile(
     r"^    @property\n    def (\w+)\(self\) -> (.*): \.\.\.\n"
@@ -56,13 +56,13 @@ def stub() -> str:
     text = ATTRIBUTE.sub(
         lambda m: f"    {m[1]}: {m[2]}" if m[2] in (m[3], "object") else m[0], text
     )
-    return HEAD + CONSTANTS.sub(lambda m: several_in_a_line(m[0].splitlines()), text)
+    return HEAD + ATTRIBUTES.sub(lambda m: several_in_a_line(m[0].splitlines()), text)
 
 
-def several_in_a_line(constants: list[str]) -> str:
-    lines = [constants[0]]
-    for one in constants[1:]:
-        longer = f"{lines[-1]}; {one.strip()}"
+def several_in_a_line(items: list[str], between: str = "; ") -> str:
+    lines = [items[0]]
+    for one in items[1:]:
+        longer = f"{lines[-1]}{between}{one.strip()}"
         lines = [*lines[:-1], longer] if len(longer) <= WIDTH else [*lines, one]
     return "\n".join(lines) + "\n"
 

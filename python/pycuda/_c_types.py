@@ -119,52 +119,25 @@ def dtype_to_ctype(dtype: np.dtype | type, with_fp_tex_hack: bool = False) -> st
 
 
 C_TYPES = {
-    np.bool_: ["bool"],
-    np.int8: ["signed char", "char", "int8_t"],
-    np.uint8: ["unsigned char", "uint8_t"],
-    np.int16: [
-        "short",
-        "short int",
-        "signed short",
-        "signed short int",
-        "short signed int",
-        "int16_t",
-    ],
-    np.uint16: [
-        "unsigned short",
-        "unsigned short int",
-        "short unsigned int",
-        "short unsigned",
-        "uint16_t",
-    ],
-    np.int32: ["int", "signed int", "signed", "int32_t"],
-    np.uint32: ["unsigned", "unsigned int", "uint32_t"],
-    np.int64: [
-        "long",
-        "long int",
-        "signed long",
-        "signed long int",
-        "long signed int",
-        "long long",
-        "long long int",
-        "signed long long",
-        "int64_t",
-        "ptrdiff_t",
-    ],
-    np.uint64: [
-        "unsigned long",
-        "unsigned long int",
-        "long unsigned int",
-        "unsigned long long",
-        "unsigned long long int",
-        "uint64_t",
-        "size_t",
-    ],
-    np.float16: ["half", "__half"],
-    np.float32: ["float"],
-    np.float64: ["double"],
-    np.complex64: ["pycuda::complex<float>"],
-    np.complex128: ["pycuda::complex<double>"],
+    dtype: names.split(", ")
+    for dtype, names in {
+        np.bool_: "bool",
+        np.int8: "signed char, char, int8_t",
+        np.uint8: "unsigned char, uint8_t",
+        np.int16: "short, short int, signed short, signed short int, short signed int, int16_t",
+        np.uint16: "unsigned short, unsigned short int, short unsigned int, short unsigned, uint16_t",
+        np.int32: "int, signed int, signed, int32_t",
+        np.uint32: "unsigned, unsigned int, uint32_t",
+        np.int64: "long, long int, signed long, signed long int, long signed int, long long, long long int, "
+        "signed long long, int64_t, ptrdiff_t",
+        np.uint64: "unsigned long, unsigned long int, long unsigned int, unsigned long long, unsigned long long int, "
+        "uint64_t, size_t",
+        np.float16: "half, __half",
+        np.float32: "float",
+        np.float64: "double",
+        np.complex64: "pycuda::complex<float>",
+        np.complex128: "pycuda::complex<double>",
+    }.items()
 }
 for _dtype, _names in C_TYPES.items():
     get_or_register_dtype(_names, _dtype)

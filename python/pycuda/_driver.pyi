@@ -9,17 +9,8 @@ from typing_extensions import Self
 import pycuda._enum
 
 class Error(Exception):
-    code: int | None
-    name: str | None
-    file: str | None
-    line: int | None
-    kernel: str | None
-    block: tuple[int, int, int] | None
-    thread: tuple[int, int, int] | None
-    address: int | None
-    access: str | None
-    allocation: pycuda._fault.Allocation | None
-    variable: str | None
+    code: int | None; name: str | None; file: str | None; line: int | None; kernel: str | None; block: tuple[int, int, int] | None
+    thread: tuple[int, int, int] | None; address: int | None; access: str | None; allocation: pycuda._fault.Allocation | None; variable: str | None
     parameter: int | None
 
 class MemoryError(Error): ...
@@ -177,21 +168,13 @@ class graphics_map_flags(pycuda._enum.DriverEnum):
     NONE: graphics_map_flags; READ_ONLY: graphics_map_flags; WRITE_DISCARD: graphics_map_flags
 
 class host_alloc_flags:
-    PORTABLE: int
-    DEVICEMAP: int
-    WRITECOMBINED: int
+    PORTABLE: int; DEVICEMAP: int; WRITECOMBINED: int
 
 class mem_host_register_flags:
-    PORTABLE: int
-    DEVICEMAP: int
+    PORTABLE: int; DEVICEMAP: int
 
 class array3d_flags:
-    ARRAY3D_2DARRAY: int
-    ARRAY3D_LAYERED: int
-    LAYERED: int
-    SURFACE_LDST: int
-    CUBEMAP: int
-    TEXTURE_GATHER: int
+    ARRAY3D_2DARRAY: int; ARRAY3D_LAYERED: int; LAYERED: int; SURFACE_LDST: int; CUBEMAP: int; TEXTURE_GATHER: int
 
 TRSA_OVERRIDE_FORMAT: int = 1
 TRSF_READ_AS_INTEGER: int = 1
@@ -454,20 +437,12 @@ def memset_d2d32_async(dest: object, pitch: int, data: int, width: int, height: 
 class ArrayDescriptor:
     def __init__(self) -> None: ...
     def __repr__(self) -> str: ...
-    width: int
-    height: int
-    format: object
-    num_channels: int
+    width: int; height: int; format: object; num_channels: int
 
 class ArrayDescriptor3D:
     def __init__(self) -> None: ...
     def __repr__(self) -> str: ...
-    width: int
-    height: int
-    format: object
-    num_channels: int
-    depth: int
-    flags: int
+    width: int; height: int; format: object; num_channels: int; depth: int; flags: int
 
 class Array:
     def __init__(self, descr: object) -> None: ...
@@ -502,18 +477,8 @@ def py_memcpy_atoh(dest: object, ary: object, index: int) -> None: ...
 
 class Memcpy2D:
     def __init__(self) -> None: ...
-    src_x_in_bytes: int
-    src_y: int
-    src_memory_type: object
-    src_device: int
-    src_pitch: int
-    dst_x_in_bytes: int
-    dst_y: int
-    dst_memory_type: object
-    dst_device: int
-    dst_pitch: int
-    width_in_bytes: int
-    height: int
+    src_x_in_bytes: int; src_y: int; src_memory_type: object; src_device: int; src_pitch: int; dst_x_in_bytes: int; dst_y: int; dst_memory_type: object
+    dst_device: int; dst_pitch: int; width_in_bytes: int; height: int
     def set_src_host(self, buf: object) -> None: ...
     def set_src_array(self, array: object) -> None: ...
     def set_src_device(self, devptr: object) -> None: ...
@@ -526,24 +491,8 @@ class Memcpy2D:
 
 class Memcpy3D:
     def __init__(self) -> None: ...
-    src_x_in_bytes: int
-    src_y: int
-    src_memory_type: object
-    src_device: int
-    src_pitch: int
-    dst_x_in_bytes: int
-    dst_y: int
-    dst_memory_type: object
-    dst_device: int
-    dst_pitch: int
-    width_in_bytes: int
-    height: int
-    src_z: int
-    src_lod: int
-    src_height: int
-    dst_z: int
-    dst_lod: int
-    dst_height: int
+    src_x_in_bytes: int; src_y: int; src_memory_type: object; src_device: int; src_pitch: int; dst_x_in_bytes: int; dst_y: int; dst_memory_type: object
+    dst_device: int; dst_pitch: int; width_in_bytes: int; height: int; src_z: int; src_lod: int; src_height: int; dst_z: int; dst_lod: int; dst_height: int
     depth: int
     def set_src_host(self, buf: object) -> None: ...
     def set_src_array(self, array: object) -> None: ...
@@ -557,24 +506,8 @@ class Memcpy3D:
 
 class Memcpy3DPeer:
     def __init__(self) -> None: ...
-    src_x_in_bytes: int
-    src_y: int
-    src_memory_type: object
-    src_device: int
-    src_pitch: int
-    dst_x_in_bytes: int
-    dst_y: int
-    dst_memory_type: object
-    dst_device: int
-    dst_pitch: int
-    width_in_bytes: int
-    height: int
-    src_z: int
-    src_lod: int
-    src_height: int
-    dst_z: int
-    dst_lod: int
-    dst_height: int
+    src_x_in_bytes: int; src_y: int; src_memory_type: object; src_device: int; src_pitch: int; dst_x_in_bytes: int; dst_y: int; dst_memory_type: object
+    dst_device: int; dst_pitch: int; width_in_bytes: int; height: int; src_z: int; src_lod: int; src_height: int; dst_z: int; dst_lod: int; dst_height: int
     depth: int
     def set_src_host(self, buf: object) -> None: ...
     def set_src_array(self, array: object) -> None: ...
@@ -643,67 +576,28 @@ class Function:
     def set_shared_config(self, shared_config: int, /) -> None: ...
     def max_active_blocks(self, threads: int, shared: int = 0) -> int: ...
     def suggest_block_size(self, shared: int = 0, most_threads: int = 0) -> tuple[int, int]: ...
-    param_set_texref: types.MethodDescriptorType = ...
-    set_block_shape: types.MethodDescriptorType = ...
-    set_shared_size: types.MethodDescriptorType = ...
-    param_set_size: types.MethodDescriptorType = ...
-    param_seti: types.MethodDescriptorType = ...
-    param_setf: types.MethodDescriptorType = ...
-    param_setv: types.MethodDescriptorType = ...
-    param_set: types.MethodDescriptorType = ...
-    launch: types.MethodDescriptorType = ...
-    launch_grid: types.MethodDescriptorType = ...
-    launch_grid_async: types.MethodDescriptorType = ...
-    name: str
-    handle: int
-    MAX_THREADS_PER_BLOCK: int
-    max_threads_per_block: int
-    SHARED_SIZE_BYTES: int
-    shared_size_bytes: int
-    CONST_SIZE_BYTES: int
-    const_size_bytes: int
-    LOCAL_SIZE_BYTES: int
-    local_size_bytes: int
-    NUM_REGS: int
-    num_regs: int
-    PTX_VERSION: int
-    ptx_version: int
-    BINARY_VERSION: int
-    binary_version: int
-    CACHE_MODE_CA: int
-    cache_mode_ca: int
-    MAX_DYNAMIC_SHARED_SIZE_BYTES: int
-    max_dynamic_shared_size_bytes: int
-    PREFERRED_SHARED_MEMORY_CARVEOUT: int
-    preferred_shared_memory_carveout: int
-    CLUSTER_SIZE_MUST_BE_SET: int
-    cluster_size_must_be_set: int
-    REQUIRED_CLUSTER_WIDTH: int
-    required_cluster_width: int
-    REQUIRED_CLUSTER_HEIGHT: int
-    required_cluster_height: int
-    REQUIRED_CLUSTER_DEPTH: int
-    required_cluster_depth: int
-    NON_PORTABLE_CLUSTER_SIZE_ALLOWED: int
-    non_portable_cluster_size_allowed: int
-    CLUSTER_SCHEDULING_POLICY_PREFERENCE: int
+    param_set_texref: types.MethodDescriptorType = ...; set_block_shape: types.MethodDescriptorType = ...; set_shared_size: types.MethodDescriptorType = ...
+    param_set_size: types.MethodDescriptorType = ...; param_seti: types.MethodDescriptorType = ...; param_setf: types.MethodDescriptorType = ...
+    param_setv: types.MethodDescriptorType = ...; param_set: types.MethodDescriptorType = ...; launch: types.MethodDescriptorType = ...
+    launch_grid: types.MethodDescriptorType = ...; launch_grid_async: types.MethodDescriptorType = ...; name: str; handle: int; MAX_THREADS_PER_BLOCK: int
+    max_threads_per_block: int; SHARED_SIZE_BYTES: int; shared_size_bytes: int; CONST_SIZE_BYTES: int; const_size_bytes: int; LOCAL_SIZE_BYTES: int
+    local_size_bytes: int; NUM_REGS: int; num_regs: int; PTX_VERSION: int; ptx_version: int; BINARY_VERSION: int; binary_version: int; CACHE_MODE_CA: int
+    cache_mode_ca: int; MAX_DYNAMIC_SHARED_SIZE_BYTES: int; max_dynamic_shared_size_bytes: int; PREFERRED_SHARED_MEMORY_CARVEOUT: int
+    preferred_shared_memory_carveout: int; CLUSTER_SIZE_MUST_BE_SET: int; cluster_size_must_be_set: int; REQUIRED_CLUSTER_WIDTH: int
+    required_cluster_width: int; REQUIRED_CLUSTER_HEIGHT: int; required_cluster_height: int; REQUIRED_CLUSTER_DEPTH: int; required_cluster_depth: int
+    NON_PORTABLE_CLUSTER_SIZE_ALLOWED: int; non_portable_cluster_size_allowed: int; CLUSTER_SCHEDULING_POLICY_PREFERENCE: int
     cluster_scheduling_policy_preference: int
 
 class BoundLaunch:
     def __repr__(self, /): ...
     def __call__(self, *, stream: Stream | None = None) -> None: ...
-    function: Function
-    arguments: tuple
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared: int
-    stream: Stream | None
+    function: Function; arguments: tuple; grid: tuple[int, int, int]; block: tuple[int, int, int]; shared: int; stream: Stream | None
 
 class JitLinker:
     def __init__(self, options: Sequence[str] = [], message_handler: object | None = None) -> None: ...
+    def link(self) -> bytes: ...
     def add_data(self, data: object, input_type: int, name: str = "unknown") -> None: ...
     def add_file(self, filename: str, input_type: int) -> None: ...
-    def link(self) -> bytes: ...
     def link_module(self) -> Module: ...
 
 def nvjitlink_version() -> str: ...
@@ -998,20 +892,8 @@ class ArrayBase:
     def __itruediv__(self, value: object, /) -> Self: ...
     def __getitem__(self, index: object, /) -> Self: ...
     def __setitem__(self, index: object, value: object, /) -> None: ...
-    __array_function__: types.MethodDescriptorType = ...
-    __array_ufunc__: types.MethodDescriptorType = ...
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: object
-    size: int
-    mem_size: int
-    nbytes: int
-    itemsize: int
-    ptr: int
-    ndim: int
-    base: object
-    allocator: object
-    gpudata: object
+    __array_function__: types.MethodDescriptorType = ...; __array_ufunc__: types.MethodDescriptorType = ...; shape: tuple[int, ...]; strides: tuple[int, ...]
+    dtype: object; size: int; mem_size: int; nbytes: int; itemsize: int; ptr: int; ndim: int; base: object; allocator: object; gpudata: object
 
 class ArrayMemory(DeviceAllocation):
     def free(self) -> None: ...

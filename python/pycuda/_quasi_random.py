@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda import _device_code, driver
+from pycuda import _device_code
 from pycuda import _sobol_directions as _directions
 from pycuda._random_filling import RandomFilling, checked_code
 from pycuda.arrays.creation.conversion import to_gpu
@@ -80,7 +80,6 @@ def _module(bits: int) -> SourceModule:
 class _SobolRandomNumberGenerator(RandomFilling):
     """Base class of the Sobol generators."""
 
-    generators_per_block = 256
     generator_bits: int
     has_box_muller = False
     state_type = "unsigned long long"
@@ -90,10 +89,7 @@ class _SobolRandomNumberGenerator(RandomFilling):
         self._prepare(dir_vector, None, offset)
 
     def _prepare(self, dir_vector, scramble_vector, offset: int) -> None:
-        self.block_count = driver.Context.get_device().get_attribute(
-            driver.device_attribute.MULTIPROCESSOR_COUNT
-        )
-        self.generators = self.block_count * self.generators_per_block
+        self._count_generators()
         if offset < 0:
             raise ValueError(f"offset must not be negative, but is {offset}")
         name = f"{'SCRAMBLED_' if self._scrambled else ''}VECTOR_{self.generator_bits}"
@@ -120,11 +116,6 @@ class _SobolRandomNumberGenerator(RandomFilling):
                 f"{what} must be GPUArray of integers of right length: {shape} of "
                 f"{self.generator_bits} bits"
             )
-
-    @property
-    def state(self) -> int:
-        """The device address of the generators' states, as an int."""
-        return self._states.ptr
 
     def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
         code = checked_code(kind, codes, data)

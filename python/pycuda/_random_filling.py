@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pycuda._driver import _array_context, _array_require_writable, _Work
+from pycuda.driver import Context
 from pycuda.gpuarray import GPUArray
 
 
@@ -30,6 +31,17 @@ class RandomFilling:
     _run: Callable
     _states: GPUArray
     _uniform_types = "fdiI"
+    generators_per_block = 256
+
+    def _count_generators(self) -> None:
+        """A block of generators for each multiprocessor of the current device."""
+        self.block_count = Context.get_device().multiprocessor_count
+        self.generators = self.block_count * self.generators_per_block
+
+    @property
+    def state(self) -> int:
+        """The device address of the generators' states, as an int."""
+        return self._states.ptr
 
     def _work(self, stream) -> _Work:
         return _Work(stream, context=_array_context(self._states))
@@ -61,30 +73,24 @@ class RandomFilling:
         else:
             self._run("poisson", "I", data, stream, lambda_value, 1)
 
-    def gen_uniform(self, shape, dtype, stream=None) -> GPUArray:
-        """Create an array and fill it with :meth:`fill_uniform`."""
+    def _gen(self, stream, shape, dtype, fill, *parameters) -> GPUArray:
         with self._work(stream):
             result = GPUArray(shape, dtype)
-            self.fill_uniform(result)
+            fill(result, *parameters)
         return result
+
+    def gen_uniform(self, shape, dtype, stream=None) -> GPUArray:
+        """Create an array and fill it with :meth:`fill_uniform`."""
+        return self._gen(stream, shape, dtype, self.fill_uniform)
 
     def gen_normal(self, shape, dtype, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_normal`."""
-        with self._work(stream):
-            result = GPUArray(shape, dtype)
-            self.fill_normal(result)
-        return result
+        return self._gen(stream, shape, dtype, self.fill_normal)
 
     def gen_log_normal(self, shape, dtype, mean, stddev, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_log_normal`."""
-        with self._work(stream):
-            result = GPUArray(shape, dtype)
-            self.fill_log_normal(result, mean, stddev)
-        return result
+        return self._gen(stream, shape, dtype, self.fill_log_normal, mean, stddev)
 
     def gen_poisson(self, shape, dtype, lambda_value, stream=None) -> GPUArray:
         """Create an array and fill it with :meth:`fill_poisson`."""
-        with self._work(stream):
-            result = GPUArray(shape, dtype)
-            self.fill_poisson(result, lambda_value)
-        return result
+        return self._gen(stream, shape, dtype, self.fill_poisson, lambda_value)

@@ -13,7 +13,6 @@ import numpy as np
 
 # XORWOW: states are rows d, v0, ..., v4 of 32 bits.
 
-XORWOW_SEQUENCE_LOG2 = 67
 _WEYL = 362437
 
 
@@ -75,10 +74,11 @@ def skip_xorwow(states: np.ndarray, steps: np.ndarray, shift: int = 0) -> np.nda
     return moved
 
 
+skip_xorwow_sequences = functools.partial(skip_xorwow, shift=67)
+
+
 # MRG32k3a: states are rows of 32-bit numbers, three modulo _M1 and three modulo _M2.
 
-MRG_SUBSEQUENCE_LOG2 = 76
-MRG_SEQUENCE_LOG2 = 127
 _M1, _M2 = 4294967087, 4294944443
 _STEPS = (
     ((0, 1, 0), (0, 0, 1), (-810728 % _M1, 1403580, 0)),
@@ -131,3 +131,7 @@ def skip_mrg32k3a(states: np.ndarray, steps: np.ndarray, shift: int = 0) -> np.n
                 new = (new + old[:, k, None] * matrix[None, :, k] % modulus) % modulus
             moved[chosen, 3 * half : 3 * half + 3] = new
     return moved.astype(np.uint32)
+
+
+skip_mrg32k3a_subsequences = functools.partial(skip_mrg32k3a, shift=76)
+skip_mrg32k3a_sequences = functools.partial(skip_mrg32k3a, shift=127)

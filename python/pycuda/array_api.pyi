@@ -30,14 +30,7 @@ class _Info:
 def __array_namespace_info__(): ...
 from pycuda.arrays.creation.conversion import asarray as asarray, from_dlpack as from_dlpack
 from pycuda.arrays.creation.filled import (
-    empty as empty,
-    empty_like as empty_like,
-    eye as eye,
-    full as full,
-    full_like as full_like,
-    ones as ones,
-    ones_like as ones_like,
-    zeros as zeros,
+    empty as empty, empty_like as empty_like, eye as eye, full as full, full_like as full_like, ones as ones, ones_like as ones_like, zeros as zeros,
     zeros_like as zeros_like,
 )
 from pycuda.arrays.creation.ranges import arange as arange, linspace as linspace
@@ -46,29 +39,12 @@ from pycuda.arrays.indexing.selecting import nonzero as nonzero, take_along_axis
 from pycuda.arrays.linalg.products import matmul as matmul, tensordot as tensordot, vecdot as vecdot
 from pycuda.arrays.numerics.differences import diff as diff
 from pycuda.arrays.protocols.array_api_functions import (
-    astype as astype,
-    broadcast_arrays as broadcast_arrays,
-    can_cast as can_cast,
-    clip as clip,
-    finfo as finfo,
-    iinfo as iinfo,
-    meshgrid as meshgrid,
-    result_type as result_type,
-    take as take,
-    tril as tril,
-    triu as triu,
+    astype as astype, broadcast_arrays as broadcast_arrays, can_cast as can_cast, clip as clip, finfo as finfo, iinfo as iinfo, meshgrid as meshgrid,
+    result_type as result_type, take as take, tril as tril, triu as triu,
 )
 from pycuda.arrays.reductions.means import mean as mean, std as std, var as var
 from pycuda.arrays.reductions.reductions import (
-    all as all,
-    any as any,
-    argmax as argmax,
-    argmin as argmin,
-    count_nonzero as count_nonzero,
-    max as max,
-    min as min,
-    prod as prod,
-    sum as sum,
+    all as all, any as any, argmax as argmax, argmin as argmin, count_nonzero as count_nonzero, max as max, min as min, prod as prod, sum as sum,
 )
 from pycuda.arrays.reductions.scans import cumulative_prod as cumulative_prod, cumulative_sum as cumulative_sum
 from pycuda.arrays.shapes.joining import stack as stack, concatenate as _concatenate
@@ -76,21 +52,12 @@ from pycuda.arrays.shapes.queries import imag as imag, real as real
 from pycuda.arrays.shapes.repeating import repeat as repeat, roll as roll, tile as tile
 from pycuda.arrays.shapes.splitting import unstack as unstack
 from pycuda.arrays.shapes.views import (
-    broadcast_to as broadcast_to,
-    expand_dims as expand_dims,
-    flip as flip,
-    matrix_transpose as matrix_transpose,
-    moveaxis as moveaxis,
-    permute_dims as permute_dims,
-    reshape as reshape,
-    squeeze as squeeze,
+    broadcast_to as broadcast_to, expand_dims as expand_dims, flip as flip, matrix_transpose as matrix_transpose, moveaxis as moveaxis,
+    permute_dims as permute_dims, reshape as reshape, squeeze as squeeze,
 )
 from pycuda.arrays.sorting.sorting import argsort as argsort, searchsorted as searchsorted, sort as sort
 from pycuda.arrays.sorting.unique import (
-    unique_all as unique_all,
-    unique_counts as unique_counts,
-    unique_inverse as unique_inverse,
-    unique_values as unique_values,
+    unique_all as unique_all, unique_counts as unique_counts, unique_inverse as unique_inverse, unique_values as unique_values,
 )
 from pycuda.arrays.ufuncs.universal_functions import UniversalFunction as _UniversalFunction
 concat = _concatenate

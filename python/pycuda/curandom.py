@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pycuda import _device_code, _driver, _skip_ahead, driver
+from pycuda import _device_code, _driver, _skip_ahead
 from pycuda import driver as drv  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda import random as _philox
 from pycuda._quasi_random import (
@@ -27,17 +27,13 @@ from pycuda._quasi_random import (
     ScrambledSobol64RandomNumberGenerator,
     Sobol32RandomNumberGenerator,
     Sobol64RandomNumberGenerator,
+    _get_direction_vectors,  # noqa: F401  (PyCUDA's module has this name and the next two)
+    _get_scramble_constants32,  # noqa: F401
+    _get_scramble_constants64,  # noqa: F401
     direction_vector_set,
     generate_direction_vectors,
     generate_scramble_constants32,
     generate_scramble_constants64,
-)
-from pycuda._quasi_random import _get_direction_vectors as _get_direction_vectors
-from pycuda._quasi_random import (
-    _get_scramble_constants32 as _get_scramble_constants32,
-)
-from pycuda._quasi_random import (
-    _get_scramble_constants64 as _get_scramble_constants64,
 )
 from pycuda._random_filling import RandomFilling, checked_code
 from pycuda.compiler import SourceModule
@@ -117,7 +113,6 @@ class _PseudoRandomNumberGenerator(RandomFilling):
     """The common base of the generators with seeds."""
 
     generator_bits = 32
-    generators_per_block = 256
     has_box_muller = True
     state_type: str
     _words: int
@@ -127,10 +122,7 @@ class _PseudoRandomNumberGenerator(RandomFilling):
         seed_getter: Callable[[int], GPUArray] | None = None,
         offset: int = 0,
     ) -> None:
-        self.block_count = driver.Context.get_device().get_attribute(
-            driver.device_attribute.MULTIPROCESSOR_COUNT
-        )
-        self.generators = self.block_count * self.generators_per_block
+        self._count_generators()
         seeds = self._seeds(seed_getter or seed_getter_uniform)
         states = self._seed(seeds)
         states = self._spread(states, np.arange(self.generators))
@@ -148,11 +140,6 @@ class _PseudoRandomNumberGenerator(RandomFilling):
         ):
             raise TypeError("seed must be GPUArray of integers of right length")
         return seed.get().astype(np.int64).view(np.uint64)
-
-    @property
-    def state(self) -> int:
-        """The device address of the states, as an int."""
-        return self._states.ptr
 
     _seed: Callable
     _skip: Callable
@@ -180,20 +167,17 @@ class _PseudoRandomNumberGenerator(RandomFilling):
 
     def _change(self, skip: Callable, counts, stream) -> None:
         with self._work(stream):
-            self._change_here(skip, counts)
-
-    def _change_here(self, skip: Callable, counts) -> None:
-        if isinstance(counts, GPUArray):
-            counts = counts.get()
-        counts = np.asarray(counts)
-        if counts.ndim and counts.shape != (self.generators,):
-            raise ValueError(
-                f"i must have {self.generators} elements, one for each generator, but has shape {counts.shape}"
+            counts = np.asarray(
+                counts.get() if isinstance(counts, GPUArray) else counts
             )
-        if (counts < 0).any():
-            raise ValueError("i must not be negative: generators cannot go back")
-        # In place: both copies wait for the kernels in the stream.
-        self._states.set(skip(self._states.get(), counts.astype(np.uint64)))
+            if counts.ndim and counts.shape != (self.generators,):
+                raise ValueError(
+                    f"i must have {self.generators} elements, one for each generator, but has shape {counts.shape}"
+                )
+            if (counts < 0).any():
+                raise ValueError("i must not be negative: generators cannot go back")
+            # In place: both copies wait for the kernels in the stream.
+            self._states.set(skip(self._states.get(), counts.astype(np.uint64)))
 
     def call_skip_ahead(self, i: int, stream=None) -> None:
         """Move each generator ``i`` numbers ahead.
@@ -237,21 +221,9 @@ class XORWOWRandomNumberGenerator(_PseudoRandomNumberGenerator):
 
     state_type = "Xorwow"
 
-    @staticmethod
-    def _seed(seeds: np.ndarray) -> np.ndarray:
-        return _skip_ahead.seed_xorwow(seeds)
-
-    @staticmethod
-    def _skip(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return _skip_ahead.skip_xorwow(states, counts)
-
-    @staticmethod
-    def _skip_sequences(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return _skip_ahead.skip_xorwow(
-            states, counts, shift=_skip_ahead.XORWOW_SEQUENCE_LOG2
-        )
-
-    _spread = _skip_sequences
+    _seed = staticmethod(_skip_ahead.seed_xorwow)
+    _skip = staticmethod(_skip_ahead.skip_xorwow)
+    _skip_sequences = _spread = staticmethod(_skip_ahead.skip_xorwow_sequences)
 
 
 class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
@@ -267,28 +239,10 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
 
     state_type = "Mrg32k3a"
 
-    @staticmethod
-    def _seed(seeds: np.ndarray) -> np.ndarray:
-        return _skip_ahead.seed_mrg32k3a(seeds)
-
-    @staticmethod
-    def _skip(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return _skip_ahead.skip_mrg32k3a(states, counts)
-
-    @staticmethod
-    def _skip_subsequences(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return _skip_ahead.skip_mrg32k3a(
-            states, counts, shift=_skip_ahead.MRG_SUBSEQUENCE_LOG2
-        )
-
-    @staticmethod
-    def _skip_sequences(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Skip sequences of 2**127 numbers."""
-        return _skip_ahead.skip_mrg32k3a(
-            states, counts, shift=_skip_ahead.MRG_SEQUENCE_LOG2
-        )
-
-    _spread = _skip_subsequences
+    _seed = staticmethod(_skip_ahead.seed_mrg32k3a)
+    _skip = staticmethod(_skip_ahead.skip_mrg32k3a)
+    _skip_subsequences = _spread = staticmethod(_skip_ahead.skip_mrg32k3a_subsequences)
+    _skip_sequences = staticmethod(_skip_ahead.skip_mrg32k3a_sequences)
 
     def call_skip_ahead_subsequence(self, i: int, stream=None) -> None:
         """Move each generator ``i`` subsequences of 2**76 numbers ahead.

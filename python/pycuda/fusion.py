@@ -8,8 +8,6 @@
 array([1., 9.])
 """
 
-from __future__ import annotations
-
 import pycuda.gpuarray  # noqa: F401 -- results are GPUArrays
 from pycuda.arrays.ufuncs.fusing import FusedFunction as FusedFunction
 from pycuda.arrays.ufuncs.fusing import fuse as fuse

@@ -24,6 +24,7 @@ from pycuda._driver import ArrayBase
 from pycuda._random_distributions import (
     Distributions,
     check_parameter,
+    extents_of,
     parameter_of,
     shape_of,
 )
@@ -75,12 +76,6 @@ def _elements_of_block(distribution: str, dtype: np.dtype) -> int:
     return _REAL[distribution][dtype.itemsize]
 
 
-def _shape_of(size: object) -> tuple[int, ...]:
-    if size is None:
-        return ()
-    return tuple(size) if isinstance(size, (tuple, list)) else (int(size),)
-
-
 def _are_numbers(*values) -> bool:
     return all(isinstance(value, (int, float, np.generic)) for value in values)
 
@@ -128,7 +123,6 @@ class Generator(Distributions):
     axes), or fills ``out``, which must be contiguous. The work is put into ``stream``. Use an object in only one
     thread at a time.
 
-    >>> from pycuda.random import Generator
     >>> same = Generator(7).random(3) == Generator(7).random(3)
     >>> same
     array([ True,  True,  True])
@@ -151,7 +145,6 @@ class Generator(Distributions):
     def state(self) -> dict[str, int]:
         """The seed and the position, in blocks of four words, as a dict. Assign a state to restore it.
 
-        >>> from pycuda.random import Generator
         >>> rng = Generator(7)
         >>> state = rng.state
         >>> first = rng.random(2)
@@ -168,7 +161,6 @@ class Generator(Distributions):
     def advance(self, blocks: int) -> None:
         """Skip ``blocks`` times four words of 32 bits; a negative number moves back.
 
-        >>> from pycuda.random import Generator
         >>> rng = Generator(7)
         >>> first = rng.random(4)
         >>> rng.advance(-1)
@@ -183,7 +175,6 @@ class Generator(Distributions):
         size, out, stream: as of :class:`Generator`.
         dtype: float16, float32 or float64; others raise TypeError.
 
-        >>> from pycuda.random import Generator
         >>> Generator(7).random(1000).max().item() < 1
         True
         """
@@ -196,7 +187,6 @@ class Generator(Distributions):
 
         low, high: numbers, or arrays that broadcast to ``size``. The other parameters are those of :meth:`random`.
 
-        >>> from pycuda.random import Generator
         >>> Generator(7).uniform(5, 6, 1000).min().item() >= 5
         True
         """
@@ -214,7 +204,6 @@ class Generator(Distributions):
 
         dtype: float32 or float64; others raise TypeError. The other parameters are those of :meth:`random`.
 
-        >>> from pycuda.random import Generator
         >>> abs(Generator(7).standard_normal(10_000).mean().item()) < 0.1
         True
         """
@@ -227,7 +216,6 @@ class Generator(Distributions):
 
         loc, scale: numbers, or arrays that broadcast to ``size``.
 
-        >>> from pycuda.random import Generator
         >>> abs(Generator(7).normal(5, 0.1, 10_000).mean().item() - 5) < 0.1
         True
         """
@@ -245,7 +233,6 @@ class Generator(Distributions):
 
         scale: a number, or an array that broadcasts to ``size``. The other parameters are those of :meth:`random`.
 
-        >>> from pycuda.random import Generator
         >>> Generator(7).exponential(2, 100).min().item() >= 0
         True
         """
@@ -274,7 +261,6 @@ class Generator(Distributions):
         Probabilities deviate from uniform by at most (high - low) / 2**64. Raises ValueError if the range is empty or
         does not fit dtype.
 
-        >>> from pycuda.random import Generator
         >>> Generator(7).integers([0, 10], [1, 11])
         array([ 0, 10])
         """
@@ -342,10 +328,10 @@ class Generator(Distributions):
 
     def _fill_here(self, distribution, dtype, size, out, a, b) -> GPUArray:
         if out is None:
-            out = GPUArray(_shape_of(size), dtype)
-        elif size is not None and _shape_of(size) != out.shape:
+            out = GPUArray(() if size is None else extents_of(size), dtype)
+        elif size is not None and extents_of(size) != out.shape:
             raise ValueError(
-                f"size is {_shape_of(size)}, but out has shape {out.shape}"
+                f"size is {extents_of(size)}, but out has shape {out.shape}"
             )
         if not out.flags.forc:
             raise ValueError("out must be contiguous")

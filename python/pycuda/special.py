@@ -9,8 +9,6 @@ SciPy's functions of these names take arrays of the device as well: ``scipy.spec
 may be used in ``@pycuda.fuse``. :func:`softmax`, :func:`log_softmax` and :func:`logsumexp` reduce axes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 import pycuda.gpuarray  # noqa: F401 -- results are GPUArrays

@@ -97,15 +97,8 @@ class Access:
 
 
 _ACCESS_COUNTS = (
-    "requests",
-    "lanes",
-    "sectors",
-    "ideal_sectors",
-    "wavefronts",
-    "ideal_wavefronts",
-    "same_address",
-    "regular",
-)
+    "requests", "lanes", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts", "same_address", "regular",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -172,14 +165,9 @@ class Kernel:
     @property
     def key(self) -> tuple:
         return (
-            self.name,
-            self.grid,
-            self.block,
-            self.registers,
-            self.static_shared_bytes,
-            self.dynamic_shared_bytes,
+            self.name, self.grid, self.block, self.registers, self.static_shared_bytes, self.dynamic_shared_bytes,
             self.device,
-        )
+        )  # fmt: skip
 
     @property
     def threads(self) -> int:
@@ -369,13 +357,17 @@ def since(record: Record, before: Record) -> Record:
     )
 
 
+def _difference(one, before, counts: Iterable[str]) -> dict[str, int]:
+    return {name: getattr(one, name) - getattr(before, name) for name in counts}
+
+
 def _kernel_since(kernel: Kernel, before: Kernel) -> Kernel:
     counts = ("launches", "failures", "nanoseconds")
     old_lines = {(line.file, line.line): line for line in before.lines}
     old_accesses = {access.key: access for access in before.accesses}
     return replace(
         kernel,
-        **{name: getattr(kernel, name) - getattr(before, name) for name in counts},
+        **_difference(kernel, before, counts),
         lines=tuple(
             _line_since(line, old_lines.get((line.file, line.line)))
             for line in kernel.lines
@@ -393,7 +385,7 @@ def _line_since(line: Line, before: Line | None) -> Line:
     counts = ("executions", "lanes", "instructions", "thread_instructions")
     return replace(
         line,
-        **{name: getattr(line, name) - getattr(before, name) for name in counts},
+        **_difference(line, before, counts),
         classes={
             name: count - before.classes.get(name, 0)
             for name, count in line.classes.items()
@@ -404,5 +396,4 @@ def _line_since(line: Line, before: Line | None) -> Line:
 def _access_since(access: Access, before: Access | None) -> Access:
     if before is None:
         return access
-    counts = {n: getattr(access, n) - getattr(before, n) for n in _ACCESS_COUNTS}
-    return replace(access, **counts)
+    return replace(access, **_difference(access, before, _ACCESS_COUNTS))

@@ -63,12 +63,10 @@ void bind_array_allocation(nb::module_ &module) {
     mem_alloc_function = nb::object(module.attr("mem_alloc")).release().ptr();
     nb::class_<ArrayAllocation, DeviceMemory>(
         module, "ArrayMemory",
-        "The memory of GPUArrays: a DeviceAllocation from the memory pool that arrays share.\n"
-        "\n"
+        "The memory of GPUArrays: a DeviceAllocation from the memory pool that arrays share.\n\n"
         "``GPUArray.gpudata`` returns the object. Views of an array share it.")
         .def("free", &ArrayAllocation::free, nb::lock_self(),
-             "Return the memory to the pool now. All arrays that use the memory become invalid.\n"
-             "\n"
+             "Return the memory to the pool now. All arrays that use the memory become invalid.\n\n"
              "Raises LogicError if the memory was freed before.")
         .def(
             "as_buffer",

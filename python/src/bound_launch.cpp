@@ -273,14 +273,12 @@ void bind_bound_launch(nb::module_ &module) {
     PyType_Slot slots[] = {
         {Py_tp_doc,
          const_cast<char *>(
-             "A launch with its arguments, made by Function.bind(). A call launches the kernel.\n"
-             "\n"
+             "A launch with its arguments, made by Function.bind(). A call launches the kernel.\n\n"
              "``launch(stream=None)`` uses the stream of bind(), or another one. The arguments are "
              "checked and packed once, so a call\n"
              "takes less than a microsecond of Python's time. ``arguments``, ``block``, ``grid``, "
              "``shared``, ``stream`` and\n"
-             "``function`` are what bind() was given.\n"
-             "\n"
+             "``function`` are what bind() was given.\n\n"
              ">>> module = compiler.SourceModule(\"__global__ void add(float *x) { x[threadIdx.x] "
              "+= 1; }\")\n"
              ">>> x = gpuarray.zeros(2, np.float32)\n"

@@ -102,8 +102,7 @@ void bind_compiler(nb::module_ &module) {
     nb::class_<CompileResult>(
         module, "CompileResult",
         "The result of compile_source(): device code, the compiler's messages, and the origin of "
-        "the code.\n"
-        "\n"
+        "the code.\n\n"
         "SourceModule and compile() are built on compile_source(). All attributes are read-only.")
         .def_prop_ro(
             "image", image_of,
@@ -138,16 +137,14 @@ void bind_compiler(nb::module_ &module) {
     module.def(
         "add_compiler_directory", [](const std::string &path) { add_search_directory(path); },
         nb::arg("path"),
-        "Add a folder in which NVRTC and the CUDA headers are searched.\n"
-        "\n"
+        "Add a folder in which NVRTC and the CUDA headers are searched.\n\n"
         "path: the folder, such as a CUDA toolkit or a ``site-packages/nvidia`` folder. Folders "
         "that were added are searched\n"
         "after CUDA_HOME and before the system's folders.");
     module.def(
         "set_kernel_header_directory",
         [](const std::string &path) { set_kernel_header_directory(path); }, nb::arg("path"),
-        "Set the folder of the CUDA C++ headers that pycuda provides to kernels.\n"
-        "\n"
+        "Set the folder of the CUDA C++ headers that pycuda provides to kernels.\n\n"
         "path: the folder. ``import pycuda`` sets the folder of the package.");
     module.def(
         "_hint_for_refused_ptx", [](const std::string &log) { return hint_for_refused_ptx(log); },
@@ -155,8 +152,7 @@ void bind_compiler(nb::module_ &module) {
         "What to change if the driver refuses PTX with this log, or an empty text.");
     module.def(
         "clear_memory_cache", clear_memory_cache,
-        "Forget the compiled images that this process keeps in memory. The cache on disk stays.\n"
-        "\n"
+        "Forget the compiled images that this process keeps in memory. The cache on disk stays.\n\n"
         "The next compilation of each source reads the disk, or compiles.");
 }
 

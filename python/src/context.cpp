@@ -4,6 +4,7 @@
 #include "interruptible.h"
 #include "pending_buffers.h"
 #include "pushed_contexts.h"
+#include "python_object.h"
 
 #include <pycuda/context.h>
 
@@ -11,7 +12,6 @@
 #include <nanobind/stl/string.h>
 
 #include <chrono>
-#include <cstdio>
 
 namespace pycuda::python {
 namespace {
@@ -83,14 +83,11 @@ void set_shared_config(const Context &context, int config) {
     context.set_shared_config(CUsharedconfig(config));
 }
 
-nb::object member_of(const char *name, int value) {
-    return nb::module_::import_("pycuda._driver").attr(name)(value);
-}
 nb::object get_cache_config(const Context &context) {
-    return member_of("func_cache", context.cache_config());
+    return enum_member("func_cache", context.cache_config());
 }
 nb::object get_shared_config(const Context &context) {
-    return member_of("shared_config", context.shared_config());
+    return enum_member("shared_config", context.shared_config());
 }
 
 void enable_peer_access(const Context &context, const Context &peer, unsigned flags) {
@@ -100,9 +97,6 @@ void disable_peer_access(const Context &context, const Context &peer) {
     context.disable_peer_access(peer);
 }
 
-std::uintptr_t handle_of(const Context &context) {
-    return reinterpret_cast<std::uintptr_t>(context.get());
-}
 Context from_handle(std::uintptr_t handle) {
     return Context::borrow(reinterpret_cast<CUcontext>(handle));
 }
@@ -113,17 +107,13 @@ nb::tuple memory_info() {
 }
 
 std::string represent(const Context &context) {
-    char text[64];
-    std::snprintf(text, sizeof text, "<pycuda.driver.Context %p>",
-                  static_cast<const void *>(context.get()));
-    return text;
+    return shown_with_handle("Context", context.get());
 }
 
 /// Methods of a context, or of the class for the current context.
 void bind_either_methods(nb::class_<Context> &type) {
     def_either(type, "get_device", get_device,
-               "Return the Device of the context.\n"
-               "\n"
+               "Return the Device of the context.\n\n"
                "Called on the class, the current context is meant. Raises LogicError if no context "
                "is current.");
     def_either(type, "synchronize", synchronize,
@@ -141,8 +131,7 @@ void bind_either_methods(nb::class_<Context> &type) {
                "value: the new value; bytes for limits of memory.");
     def_either(type, "get_cache_config", get_cache_config,
                "Return how the context divides on-chip memory between the L1 cache and shared "
-               "memory: a member of func_cache.\n"
-               "\n"
+               "memory: a member of func_cache.\n\n"
                "PREFER_NONE, the default, leaves the choice to the driver. Called on the class, "
                "the current context is meant.");
     def_either(
@@ -151,14 +140,11 @@ void bind_either_methods(nb::class_<Context> &type) {
         "cc: a func_cache. The driver may ignore this preference.");
     def_either(
         type, "get_shared_config", get_shared_config,
-        "Return the width of the banks of shared memory: a member of shared_config.\n"
-        "\n"
+        "Return the width of the banks of shared memory: a member of shared_config.\n\n"
         "Devices since compute capability 5.0 have banks of four bytes only: FOUR_BYTE_BANK_SIZE.");
     def_either(type, "set_shared_config", set_shared_config, nb::arg("sc"),
-               "Set the width of the banks of shared memory.\n"
-               "\n"
-               "sc: a member of shared_config.\n"
-               "\n"
+               "Set the width of the banks of shared memory.\n\n"
+               "sc: a member of shared_config.\n\n"
                "The call has an effect on devices of compute capability 3.x only. Newer devices "
                "have banks of four bytes, and ignore\n"
                "the setting.");
@@ -171,10 +157,8 @@ void bind_either_methods(nb::class_<Context> &type) {
                "already allowed.");
     def_either(type, "disable_peer_access", disable_peer_access, nb::arg("peer"),
                "Undo enable_peer_access(): kernels and copies of this context no longer access "
-               "memory of ``peer``.\n"
-               "\n"
-               "peer: the context whose memory was accessible.\n"
-               "\n"
+               "memory of ``peer``.\n\n"
+               "peer: the context whose memory was accessible.\n\n"
                "Raises LogicError if the access was not allowed. Work that uses the memory must be "
                "done before.");
 }
@@ -188,21 +172,18 @@ void bind_context(nb::module_ &module) {
     nb::class_<Context> type(
         module, "Context", nb::dynamic_attr(), nb::is_weak_referenceable(),
         "The owner of memory, modules, streams and events on one device. A process has one primary "
-        "context for each device.\n"
-        "\n"
+        "context for each device.\n\n"
         "Each thread has a stack of contexts, and the top of the stack is the current context: "
         "calls without a context as\n"
         "argument act on it. push() and pop() change the stack; ``with context:`` does both. A "
         "thread with an empty stack uses\n"
-        "the context of set_default().\n"
-        "\n"
+        "the context of set_default().\n\n"
         "The methods get_device(), synchronize(), get_limit() and set_limit(), the configurations "
         "and the functions of peer\n"
         "access are called on a context or on the class. On the class they act on the current "
         "context:\n"
         "``Context.synchronize()``. The stack, memory and objects of a context are usable until "
-        "detach().\n"
-        "\n"
+        "detach().\n\n"
         ">>> context = cuda.Device(0).retain_primary_context()\n"
         ">>> with context:\n"
         "...     print(cuda.Context.get_current() == context, cuda.Context.get_device().handle)\n"
@@ -220,8 +201,7 @@ void bind_context(nb::module_ &module) {
             "that was detached.")
         .def_static("get_default", &Context::get_default,
                     "Return the context that threads without a current context use, or None if "
-                    "there is none.\n"
-                    "\n"
+                    "there is none.\n\n"
                     "set_default() sets this context. pycuda.autoinit and pycuda.autoprimaryctx "
                     "call set_default() with their context.")
         .def_static("from_handle", from_handle, nb::arg("handle"),
@@ -236,26 +216,22 @@ void bind_context(nb::module_ &module) {
             },
             nb::arg("flags") = 0,
             "Push the current context on this thread's stack a second time, and return the "
-            "context.\n"
-            "\n"
-            "flags: ignored by the driver; exists for old programs.\n"
-            "\n"
+            "context.\n\n"
+            "flags: ignored by the driver; exists for old programs.\n\n"
             "Deprecated: use push(). Raises LogicError if no context is current.")
         .def_static(
             "pop", pop_and_let_go,
             "Remove the top of this thread's context stack, and return the removed context.\n\n"
             "Raises LogicError if the stack is empty. The context below becomes current.")
-        .def(
-            "push", push_and_keep,
-            "Push the context on this thread's stack: the context becomes current in this thread.\n"
-            "\n"
-            "Context.pop() undoes the push. ``with context:`` calls both. The stack keeps the "
-            "context alive. Raises LogicError if\n"
-            "the context was detached.")
+        .def("push", push_and_keep,
+             "Push the context on this thread's stack: the context becomes current in this "
+             "thread.\n\n"
+             "Context.pop() undoes the push. ``with context:`` calls both. The stack keeps the "
+             "context alive. Raises LogicError if\n"
+             "the context was detached.")
         .def("set_current", replace_and_keep,
              "Replace the top of this thread's stack by this context. The context is pushed if the "
-             "stack is empty.\n"
-             "\n"
+             "stack is empty.\n\n"
              "Unlike push(), the call does not keep the old current context for a later pop().")
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
@@ -264,12 +240,11 @@ void bind_context(nb::module_ &module) {
              "released.\n\n"
              "Raises LogicError if detach() was called before.")
         .def("get_api_version", &Context::api_version,
-             "Return the version of the driver API that the context was made for, as an int.\n"
-             "\n"
+             "Return the version of the driver API that the context was made for, as an int.\n\n"
              "The number describes the context's interface, not the driver: current drivers return "
              "3020 (CUDA 3.2).\n"
              "get_driver_version() returns the version of CUDA that the driver supports.")
-        .def_prop_ro("handle", handle_of,
+        .def_prop_ro("handle", handle_of<Context>,
                      "The CUcontext, as an int, for libraries that take a context's handle.")
         .def_prop_ro("is_attached", &Context::attached, "True until detach() is called.")
         .def_prop_ro("_serial", &Context::serial, "A number that no other context ever has.")

@@ -1,6 +1,7 @@
 // cuda_array.cpp -- pycuda.driver.Array, its descriptors, mipmaps, and copies to and from arrays.
 #include "cuda_array.h"
 
+#include "bind_field.h"
 #include "host_buffer.h"
 #include "python_object.h"
 #include "python_work.h"
@@ -12,11 +13,6 @@
 
 namespace pycuda::python {
 namespace {
-
-/// A member of a class of constants: member("array_format", 32).
-nb::object member_of(const char *enumeration, int value) {
-    return nb::module_::import_("pycuda._driver").attr(enumeration)(value);
-}
 
 struct Descriptor {
     CUDA_ARRAY_DESCRIPTOR value{.Width = 0, .Height = 0, .Format = {}, .NumChannels = 0};
@@ -33,7 +29,7 @@ std::string describe(std::initializer_list<std::size_t> extents, CUarray_format 
         if (text.empty() || extent != 0)
             text += (text.empty() ? "" : " x ") + std::to_string(extent);
     return text + ", " + std::to_string(channels) + " channels of " +
-           nb::cast<std::string>(nb::str(member_of("array_format", static_cast<int>(format))));
+           nb::cast<std::string>(nb::str(enum_member("array_format", static_cast<int>(format))));
 }
 
 std::string represent_descriptor(const Descriptor &d) {
@@ -49,25 +45,15 @@ std::string represent_descriptor(const Descriptor3D &d) {
 }
 
 template <class Bound> void bind_descriptor(nb::class_<Bound> &type) {
-    type.def(nb::init<>())
-        .def("__repr__", [](const Bound &descriptor) { return represent_descriptor(descriptor); })
-        .def_prop_rw(
-            "width", [](const Bound &d) { return d.value.Width; },
-            [](Bound &d, std::size_t width) { d.value.Width = width; }, "In elements.")
-        .def_prop_rw(
-            "height", [](const Bound &d) { return d.value.Height; },
-            [](Bound &d, std::size_t height) { d.value.Height = height; },
-            "In elements; 0 for one dimension.")
-        .def_prop_rw(
-            "format",
-            [](const Bound &d) {
-                return member_of("array_format", static_cast<int>(d.value.Format));
-            },
-            [](Bound &d, int format) { d.value.Format = CUarray_format(format); },
-            "Of one channel, a member of array_format.")
-        .def_prop_rw(
-            "num_channels", [](const Bound &d) { return d.value.NumChannels; },
-            [](Bound &d, unsigned channels) { d.value.NumChannels = channels; }, "1, 2 or 4.");
+    using Value = decltype(Bound::value);
+    type.def(nb::init<>()).def("__repr__", [](const Bound &descriptor) {
+        return represent_descriptor(descriptor);
+    });
+    bind_field(type, "width", &Bound::value, &Value::Width, "In elements.");
+    bind_field(type, "height", &Bound::value, &Value::Height, "In elements; 0 for one dimension.");
+    bind_enum_field(type, "format", &Bound::value, &Value::Format, "array_format",
+                    "Of one channel, a member of array_format.");
+    bind_field(type, "num_channels", &Bound::value, &Value::NumChannels, "1, 2 or 4.");
 }
 
 CudaArray make_array(nb::handle descriptor) {
@@ -195,14 +181,11 @@ void bind_cuda_array(nb::module_ &module) {
     nb::class_<Descriptor> flat(
         module, "ArrayDescriptor",
         "The extents and the format of an Array with one or two dimensions. All attributes start "
-        "as 0.\n"
-        "\n"
+        "as 0.\n\n"
         "width, height: elements; a height of 0 makes an array of one dimension.\n"
         "format: the type of one channel, a member of array_format.\n"
-        "num_channels: 1, 2 or 4 numbers for each element.\n"
-        "\n"
-        "dtype_to_array_format() finds the format of a NumPy type.\n"
-        "\n"
+        "num_channels: 1, 2 or 4 numbers for each element.\n\n"
+        "dtype_to_array_format() finds the format of a NumPy type.\n\n"
         ">>> descriptor = cuda.ArrayDescriptor()\n"
         ">>> descriptor.width, descriptor.height, descriptor.num_channels = 16, 8, 1\n"
         ">>> descriptor.format = cuda.array_format.FLOAT\n"
@@ -213,44 +196,35 @@ void bind_cuda_array(nb::module_ &module) {
     nb::class_<Descriptor3D> deep(
         module, "ArrayDescriptor3D",
         "The extents and the format of an Array of up to three dimensions, with flags. All "
-        "attributes start as 0.\n"
-        "\n"
+        "attributes start as 0.\n\n"
         "width, height, depth: elements; 0 for a dimension that the array does not have.\n"
         "format: the type of one channel, a member of array_format.\n"
         "num_channels: 1, 2 or 4 numbers for each element.\n"
         "flags: a sum of array3d_flags. SURFACE_LDST is needed by surfaces; with ARRAY3D_LAYERED, "
-        "depth counts layers.\n"
-        "\n"
+        "depth counts layers.\n\n"
         ">>> descriptor = cuda.ArrayDescriptor3D()\n"
         ">>> descriptor.width, descriptor.height, descriptor.depth = 8, 4, 2\n"
         ">>> descriptor.format, descriptor.num_channels = cuda.array_format.FLOAT, 1\n"
         ">>> cuda.Array(descriptor).get_descriptor_3d().depth\n"
         "2");
     bind_descriptor(deep);
-    deep.def_prop_rw(
-            "depth", [](const Descriptor3D &d) { return d.value.Depth; },
-            [](Descriptor3D &d, std::size_t depth) { d.value.Depth = depth; },
-            "The depth in elements, or the number of layers with ARRAY3D_LAYERED; 0 for fewer than "
-            "three dimensions.")
-        .def_prop_rw(
-            "flags", [](const Descriptor3D &d) { return d.value.Flags; },
-            [](Descriptor3D &d, unsigned flags) { d.value.Flags = flags; },
-            "A sum of array3d_flags; 0 is a plain array.");
+    bind_field(deep, "depth", &Descriptor3D::value, &CUDA_ARRAY3D_DESCRIPTOR::Depth,
+               "The depth in elements, or the number of layers with ARRAY3D_LAYERED; 0 for fewer "
+               "than three dimensions.");
+    bind_field(deep, "flags", &Descriptor3D::value, &CUDA_ARRAY3D_DESCRIPTOR::Flags,
+               "A sum of array3d_flags; 0 is a plain array.");
 
     bind_with_block(
         nb::class_<CudaArray>(module, "Array", nb::dynamic_attr(), nb::is_weak_referenceable(),
                               "Memory in the device's own layout for textures and surfaces. An "
-                              "Array has no address.\n"
-                              "\n"
-                              "descr: an ArrayDescriptor or an ArrayDescriptor3D.\n"
-                              "\n"
+                              "Array has no address.\n\n"
+                              "descr: an ArrayDescriptor or an ArrayDescriptor3D.\n\n"
                               "Memcpy2D, Memcpy3D and the functions np_to_array() and "
                               "matrix_to_array() copy to an Array; kernels read an Array as a\n"
                               "texture or surface. The last reference frees the memory, and ``with "
                               "array:`` frees the memory at the end of the block.\n"
                               "Raises LogicError for extents or a format that the device does not "
-                              "have, MemoryError if there is too little memory.\n"
-                              "\n"
+                              "have, MemoryError if there is too little memory.\n\n"
                               ">>> array = cuda.np_to_array(np.ones((4, 8), np.float32), \"C\")\n"
                               ">>> array.get_descriptor().width, array.get_descriptor().height\n"
                               "(8, 4)")
@@ -265,34 +239,28 @@ void bind_cuda_array(nb::module_ &module) {
             .def(
                 "get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; },
                 "Return the width, height, format and number of channels as a new "
-                "ArrayDescriptor.\n"
-                "\n"
+                "ArrayDescriptor.\n\n"
                 "Changes of the descriptor do not affect the array. Raises LogicError for a freed "
                 "array.")
             .def(
                 "get_descriptor_3d",
                 [](const CudaArray &a) { return Descriptor3D{a.description_3d()}; },
                 "Return the width, height, depth, format, number of channels and flags as a new "
-                "ArrayDescriptor3D.\n"
-                "\n"
+                "ArrayDescriptor3D.\n\n"
                 "Changes of the descriptor do not affect the array. Raises LogicError for a freed "
                 "array.")
-            .def_prop_ro(
-                "handle",
-                [](const CudaArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
-                "The CUarray, as an int. Raises LogicError for a freed array.")
+            .def_prop_ro("handle", handle_of<CudaArray>,
+                         "The CUarray, as an int. Raises LogicError for a freed array.")
             .def("__repr__", represent),
         "free");
 
     bind_with_block(
         nb::class_<MipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
                                    "An Array at several resolutions (mipmap levels), for textures "
-                                   "that are read at several scales.\n"
-                                   "\n"
+                                   "that are read at several scales.\n\n"
                                    "descriptor: an ArrayDescriptor3D, the extents of level 0.\n"
                                    "levels: the number of levels. The extents of each level are "
-                                   "half of those of the level before, at least 1.\n"
-                                   "\n"
+                                   "half of those of the level before, at least 1.\n\n"
                                    "The program fills each level itself; see get_level(). A kernel "
                                    "reads the array through a TextureObject.")
             .def(
@@ -309,18 +277,14 @@ void bind_cuda_array(nb::module_ &module) {
             .def_prop_ro("levels", &MipmappedArray::levels,
                          "The number of levels, including level 0.")
             .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),
-                 "Return the Array of one level.\n"
-                 "\n"
-                 "level: from 0, the largest level, to levels - 1. Others raise LogicError.\n"
-                 "\n"
+                 "Return the Array of one level.\n\n"
+                 "level: from 0, the largest level, to levels - 1. Others raise LogicError.\n\n"
                  "The Array keeps the memory of all levels alive, and copies can fill it.")
             .def("free", &MipmappedArray::free, nb::lock_self(),
                  "Free the array with all of its levels now. Raises LogicError if the array was "
                  "freed before.")
-            .def_prop_ro(
-                "handle",
-                [](const MipmappedArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
-                "The CUmipmappedArray, as an int. Raises LogicError for a freed array."),
+            .def_prop_ro("handle", handle_of<MipmappedArray>,
+                         "The CUmipmappedArray, as an int. Raises LogicError for a freed array."),
         "free");
     bind_copies(module);
 }

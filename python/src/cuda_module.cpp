@@ -80,13 +80,11 @@ Module module_from_file(nb::handle filename) {
 void bind_module(nb::module_ &module) {
     bind_with_block(
         nb::class_<Module>(module, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                           "Device code that is loaded into a context: kernels and variables.\n"
-                           "\n"
+                           "Device code that is loaded into a context: kernels and variables.\n\n"
                            "SourceModule compiles and loads a source. module_from_file() and "
                            "module_from_buffer() load PTX, a cubin or a fatbin. The\n"
                            "last reference to the module and its kernels unloads the code, and "
-                           "``with module:`` unloads it at the end of the block.\n"
-                           "\n"
+                           "``with module:`` unloads it at the end of the block.\n\n"
                            ">>> ptx = compiler.compile(\"__global__ void nop() {}\", "
                            "target=\"ptx\", arch=\"compute_75\")\n"
                            ">>> module = cuda.module_from_buffer(ptx)\n"
@@ -104,18 +102,15 @@ void bind_module(nb::module_ &module) {
             .def("get_texref", texture_reference_of, nb::arg("name"),
                  nb::sig("def get_texref(self, name: str) -> TextureReference"),
                  "Return a texture reference that the source declares as a variable: a "
-                 "TextureReference.\n"
-                 "\n"
-                 "name: the variable's name.\n"
-                 "\n"
+                 "TextureReference.\n\n"
+                 "name: the variable's name.\n\n"
                  "CUDA 12 removed texture references from CUDA C++; PTX can still declare them, "
                  "and so can sources for pycuda.compiler.\n"
                  "Raises LogicError for another name.")
             .def("get_surfref", surface_reference_of, nb::arg("name"),
                  nb::sig("def get_surfref(self, name: str) -> SurfaceReference"),
                  "Return a surface reference that the source declares as a variable: a "
-                 "SurfaceReference.\n"
-                 "\n"
+                 "SurfaceReference.\n\n"
                  "name: the variable's name. Raises LogicError for another name.")
             .def("close", &Module::close, nb::lock_self(),
                  "Unload the module now. The call waits for its kernels.\n\n"

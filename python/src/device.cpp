@@ -25,7 +25,7 @@ nb::object attribute_class() {
 /// COMPUTE_MODE is returned as a member of its enum, other attributes as an int.
 nb::object attribute_value(int attribute, int value) {
     if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)
-        return nb::module_::import_("pycuda._driver").attr("compute_mode")(value);
+        return enum_member("compute_mode", value);
     return nb::int_(value);
 }
 
@@ -111,51 +111,40 @@ void bind_device(nb::module_ &module) {
         .def(nb::init<int>(), nb::arg("ordinal"))
         .def(nb::init<const std::string &>(), nb::arg("pci_bus_id"))
         .def_static("count", &Device::count,
-                    "Return the number of devices.\n"
-                    "\n"
+                    "Return the number of devices.\n\n"
                     "CUDA_VISIBLE_DEVICES hides devices. SOFTCUDA_DEVICES sets the number of "
                     "softcuda's devices, 1 by default. Raises\n"
-                    "LogicError before init().\n"
-                    "\n"
+                    "LogicError before init().\n\n"
                     ">>> [cuda.Device(i).handle for i in range(cuda.Device.count())][0]\n"
                     "0")
         .def("name", &Device::name,
-             "Return the device's name, such as \"NVIDIA H200\".\n"
-             "\n"
+             "Return the device's name, such as \"NVIDIA H200\".\n\n"
              "A device of softcuda has the name of the CPU: \"softcuda (AMD EPYC)\".")
         .def("pci_bus_id", &Device::pci_bus_id,
              "Return the device's place on the PCI bus: \"domain:bus:device.function\", such as "
-             "\"0000:01:00.0\".\n"
-             "\n"
+             "\"0000:01:00.0\".\n\n"
              "Device() takes this text in the place of the ordinal. The place names the device in "
              "all processes of a machine; an\n"
-             "ordinal depends on CUDA_VISIBLE_DEVICES.\n"
-             "\n"
+             "ordinal depends on CUDA_VISIBLE_DEVICES.\n\n"
              ">>> device = cuda.Device(0)\n"
              ">>> cuda.Device(device.pci_bus_id()) == device\n"
              "True")
         .def("uuid", uuid,
-             "Return the 16 bytes that identify the device, as bytes.\n"
-             "\n"
+             "Return the 16 bytes that identify the device, as bytes.\n\n"
              "No two GPUs have the same bytes. CUDA_VISIBLE_DEVICES and nvidia-smi write them as "
-             "\"GPU-\" and hexadecimal digits.\n"
-             "\n"
+             "\"GPU-\" and hexadecimal digits.\n\n"
              ">>> len(cuda.Device(0).uuid())\n"
              "16")
         .def("compute_capability", compute_capability,
-             "Return the compute capability: (major, minor).\n"
-             "\n"
+             "Return the compute capability: (major, minor).\n\n"
              "The compiler makes code for ``sm_<major><minor>`` unless a program asks for another "
              "architecture. Tuples compare in\n"
-             "the order of the versions.\n"
-             "\n"
+             "the order of the versions.\n\n"
              ">>> cuda.Device(0).compute_capability() >= (7, 5)\n"
              "True")
         .def("total_memory", &Device::total_memory,
-             "Return the size of the device's memory in bytes.\n"
-             "\n"
-             "mem_get_info() returns the free bytes of the current context's device.\n"
-             "\n"
+             "Return the size of the device's memory in bytes.\n\n"
+             "mem_get_info() returns the free bytes of the current context's device.\n\n"
              ">>> 0 < cuda.mem_get_info()[0] <= cuda.Device(0).total_memory()\n"
              "True")
         .def("get_attribute", get_attribute, nb::arg("attr"),
@@ -167,13 +156,11 @@ void bind_device(nb::module_ &module) {
              "1024")
         .def("get_attributes", get_attributes,
              "Return all attributes that the driver knows: a dict with members of device_attribute "
-             "as keys.\n"
-             "\n"
+             "as keys.\n\n"
              "The values are ints, and the value of COMPUTE_MODE is a member of compute_mode. An "
              "attribute that is newer than the\n"
              "driver is missing. Each attribute is also an attribute of the Device, in lower case: "
-             "``device.warp_size``.\n"
-             "\n"
+             "``device.warp_size``.\n\n"
              ">>> attributes = cuda.Device(0).get_attributes()\n"
              ">>> attributes[cuda.device_attribute.WARP_SIZE] == cuda.Device(0).warp_size == 32\n"
              "True")
@@ -201,8 +188,7 @@ void bind_device(nb::module_ &module) {
              "Whether kernels of this device can access memory of ``dev``.\n\n"
              "Context.enable_peer_access() allows the access.")
         .def_prop_ro("handle", &Device::get,
-                     "The CUdevice, as an int: the driver's number of this device.\n"
-                     "\n"
+                     "The CUdevice, as an int: the driver's number of this device.\n\n"
                      "Devices are numbered from 0.")
         .def("__hash__", [](const Device &device) { return std::hash<Device>{}(device); })
         .def(

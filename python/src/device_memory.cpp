@@ -131,13 +131,11 @@ void bind_allocation(nb::module_ &module) {
     bind_with_block(
         nb::class_<DeviceMemory>(
             module, "DeviceAllocation", nb::dynamic_attr(), nb::is_weak_referenceable(),
-            "Memory on the device. mem_alloc() makes it, and the last reference frees it.\n"
-            "\n"
+            "Memory on the device. mem_alloc() makes it, and the last reference frees it.\n\n"
             "``int(memory)`` is the address, so ``int(memory) + n`` is the address n bytes "
             "further. A kernel takes both as a\n"
             "pointer; an address alone does not keep the memory alive. ``with memory:`` frees the "
-            "memory at the end of the block.\n"
-            "\n"
+            "memory at the end of the block.\n\n"
             ">>> memory = cuda.mem_alloc(16)\n"
             ">>> cuda.memset_d32(memory, 7, 4)\n"
             ">>> cuda.memset_d32(int(memory) + 8, 9, 2)\n"
@@ -167,17 +165,14 @@ void bind_allocation(nb::module_ &module) {
     nb::class_<ManagedAllocation, DeviceMemory>(
         module, "ManagedAllocation", buffer_export<ManagedAllocation>(),
         "Managed memory: one address for host and device. The driver moves the pages to where they "
-        "are used.\n"
-        "\n"
+        "are used.\n\n"
         "bytes: the size.\n"
-        "mem_flags: mem_attach_flags.GLOBAL, the default, or HOST.\n"
-        "\n"
+        "mem_flags: mem_attach_flags.GLOBAL, the default, or HOST.\n\n"
         "The object is a buffer of the host: ``np.frombuffer(memory, dtype)`` is an array in the "
         "memory. The host may use the\n"
         "memory while no kernel runs; synchronize first. managed_empty() makes such an array "
         "directly. Raises MemoryError if\n"
-        "the device has too little memory.\n"
-        "\n"
+        "the device has too little memory.\n\n"
         ">>> memory = cuda.ManagedAllocation(16)\n"
         ">>> host = np.frombuffer(memory, np.int32)\n"
         ">>> cuda.memset_d32(memory, 5, 4)\n"
@@ -221,11 +216,9 @@ void bind_device_memory(nb::module_ &module) {
     nb::class_<PointerHolder>(module, "PointerHolderBase", nb::dynamic_attr(),
                               nb::is_weak_referenceable(),
                               "Base of Python classes that are kernel arguments: a subclass "
-                              "defines get_pointer(), which returns an address.\n"
-                              "\n"
+                              "defines get_pointer(), which returns an address.\n\n"
                               "Kernels, copies and ``int()`` call get_pointer() each time. The "
-                              "object must keep its memory alive.\n"
-                              "\n"
+                              "object must keep its memory alive.\n\n"
                               ">>> class Tail(cuda.PointerHolderBase):\n"
                               "...     def __init__(self, memory, offset):\n"
                               "...         super().__init__()\n"
@@ -257,8 +250,7 @@ void bind_device_memory(nb::module_ &module) {
         .def(nb::init<nb::handle, unsigned>(), nb::arg("handle"),
              nb::arg("flags") = unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS})
         .def("close", &IpcMemory::close, nb::lock_self(),
-             "Unmap the memory in this process. The owning process keeps the memory.\n"
-             "\n"
+             "Unmap the memory in this process. The owning process keeps the memory.\n\n"
              "Work that uses the memory must be done. Raises LogicError if the handle was closed "
              "before.")
         .def("__int__", &IpcMemory::get)

@@ -117,8 +117,7 @@ class BoundElementwise {
 void bind_elementwise(nb::module_ &module) {
     nb::class_<BoundElementwise>(
         module, "ElementwiseKernel", nb::is_weak_referenceable(),
-        "A kernel that evaluates one operation for each element of its arrays.\n"
-        "\n"
+        "A kernel that evaluates one operation for each element of its arrays.\n\n"
         "The base class of pycuda.elementwise.ElementwiseKernel, which describes the parameters.")
         .def(
             "__init__",
@@ -142,8 +141,7 @@ void bind_elementwise(nb::module_ &module) {
              "shape.\n"
              "range, slice: restrict the elements, as in PyCUDA.")
         .def("source", &BoundElementwise::source,
-             "Return the kernel's CUDA C++ source for contiguous arrays, as a str.\n"
-             "\n"
+             "Return the kernel's CUDA C++ source for contiguous arrays, as a str.\n\n"
              "Strided arrays use another source, which is generated at their first call.");
 }
 

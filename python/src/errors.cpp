@@ -240,8 +240,7 @@ void bind_errors(nb::module_ &module) {
                             "a failure the context is unusable.");
     classes.runtime = define(module, "RuntimeError", base,
                              "Raised when the machine or an image is unsuitable: no device, no "
-                             "code for this device, no such file, or a defect of the device.\n"
-                             "\n"
+                             "code for this device, no such file, or a defect of the device.\n\n"
                              "pycuda.driver.RuntimeError is not Python's RuntimeError.");
     classes.logic = define(module, "LogicError", base,
                            "Raised when a call is invalid in the current state: a wrong argument, "

@@ -10,7 +10,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <cstdio>
 #include <cstring>
 
 namespace pycuda::python {
@@ -54,10 +53,7 @@ Event from_ipc_handle(nb::object bytes) {
 std::string represent(const Event &event) {
     if (event.get() == nullptr)
         return "<pycuda.driver.Event, closed>";
-    char text[64];
-    std::snprintf(text, sizeof text, "<pycuda.driver.Event %p>",
-                  static_cast<const void *>(event.get()));
-    return text;
+    return shown_with_handle("Event", event.get());
 }
 
 } // namespace
@@ -76,47 +72,37 @@ void bind_event(nb::module_ &module) {
         .def(nb::init<unsigned>(), nb::arg("flags") = 0)
         .def("record", record, nb::arg("stream") = nb::none(),
              "Record the event in a stream: the event is complete when all earlier work of the "
-             "stream is done. Returns the event.\n"
-             "\n"
-             "stream: a Stream; by default the thread's current stream.\n"
-             "\n"
+             "stream is done. Returns the event.\n\n"
+             "stream: a Stream; by default the thread's current stream.\n\n"
              "The call does not wait. A second record() replaces the first one. Raises LogicError "
              "if stream and event belong to\n"
-             "different contexts.\n"
-             "\n"
+             "different contexts.\n\n"
              ">>> event = cuda.Event().record()\n"
              ">>> event.synchronize().query()\n"
              "True")
         .def("synchronize", synchronize_event,
-             "Wait until the work before the last record() is done. Returns the event.\n"
-             "\n"
+             "Wait until the work before the last record() is done. Returns the event.\n\n"
              "Returns at once if the event was never recorded. Ctrl-C ends the wait. The thread "
              "sleeps if the event was made with\n"
              "event_flags.BLOCKING_SYNC, else it polls. Raises the error of a kernel that failed.")
         .def("query", &Event::query,
              "Return True if all work before the last record() is done, or if the event was never "
-             "recorded; else False.\n"
-             "\n"
+             "recorded; else False.\n\n"
              "Does not wait. Raises the error of a kernel that failed.")
         .def("time_since", time_since, nb::arg("start"),
-             "Return the time from another event to this event in milliseconds, as a float.\n"
-             "\n"
-             "start: the earlier event.\n"
-             "\n"
+             "Return the time from another event to this event in milliseconds, as a float.\n\n"
+             "start: the earlier event.\n\n"
              "The device takes the times, with a resolution of about half a microsecond on a GPU. "
              "Raises LogicError if one of the\n"
-             "two events was not recorded, is not complete, or was made with DISABLE_TIMING.\n"
-             "\n"
+             "two events was not recorded, is not complete, or was made with DISABLE_TIMING.\n\n"
              ">>> start = cuda.Event().record()\n"
              ">>> x = gpuarray.zeros(1000) + 1\n"
              ">>> end = cuda.Event().record().synchronize()\n"
              ">>> end.time_since(start) == start.time_till(end)\n"
              "True")
         .def("time_till", time_till, nb::arg("end"),
-             "Return the time from this event to another event in milliseconds, as a float.\n"
-             "\n"
-             "end: the later event.\n"
-             "\n"
+             "Return the time from this event to another event in milliseconds, as a float.\n\n"
+             "end: the later event.\n\n"
              "``start.time_till(end)`` is ``end.time_since(start)``, with its errors.")
         .def("ipc_handle", ipc_handle,
              "The 64 bytes with which Event.from_ipc_handle() opens this event in another "
@@ -127,8 +113,7 @@ void bind_event(nb::module_ &module) {
                     "handle: the 64 bytes of ipc_handle() in the other process.\n\n"
                     "Raises LogicError if the event does not exist any more.")
         .def("close", &Event::close, nb::lock_self(),
-             "Destroy the event now. A second call does nothing.\n"
-             "\n"
+             "Destroy the event now. A second call does nothing.\n\n"
              "Other functions raise LogicError for a closed event. Streams that wait for the event "
              "still wait. ``with event:``\n"
              "closes the event at the end of the block.")
@@ -136,10 +121,7 @@ void bind_event(nb::module_ &module) {
         .def(
             "__exit__", [](Event &event, nb::args) { event.close(); }, nb::lock_self())
         .def("__repr__", represent)
-        .def_prop_ro(
-            "handle",
-            [](const Event &event) { return reinterpret_cast<std::uintptr_t>(event.get()); },
-            "The CUevent, as an int.");
+        .def_prop_ro("handle", handle_of<Event>, "The CUevent, as an int.");
 }
 
 } // namespace pycuda::python

@@ -213,13 +213,10 @@ const PyMethodDef own_methods[] = {
      "not possible. The\n"
      "result keeps its arguments alive."},
     {"get_attribute", get_attribute, METH_O,
-     "get_attribute(function_attribute) -> int\n"
-     "\n"
-     "Return the value of an attribute of the kernel.\n"
-     "\n"
+     "get_attribute(function_attribute) -> int\n\n"
+     "Return the value of an attribute of the kernel.\n\n"
      "attribute: a member of function_attribute, such as NUM_REGS (registers of a thread) or "
-     "SHARED_SIZE_BYTES.\n"
-     "\n"
+     "SHARED_SIZE_BYTES.\n\n"
      "Each attribute is also an attribute of the Function, in lower case: ``kernel.num_regs``. "
      "Raises LogicError for a number\n"
      "that is not an attribute."},
@@ -235,10 +232,8 @@ const PyMethodDef own_methods[] = {
      "kernel: a func_cache.\n\n"
      "The driver may ignore this preference."},
     {"set_shared_config", set_shared_config, METH_O,
-     "set_shared_config(shared_config)\n"
-     "\n"
-     "Set the width of the banks of shared memory for this kernel: a shared_config.\n"
-     "\n"
+     "set_shared_config(shared_config)\n\n"
+     "Set the width of the banks of shared memory for this kernel: a shared_config.\n\n"
      "The call has an effect on devices of compute capability 3.x only."},
     {"max_active_blocks", method(active_blocks), METH_VARARGS | METH_KEYWORDS,
      "max_active_blocks(threads, shared=0) -> int\n\n"
@@ -253,8 +248,7 @@ const PyMethodDef own_methods[] = {
      "shared: bytes of dynamic shared memory of a block.\n"
      "most_threads: an upper limit of the threads; 0 is no limit."},
     {"param_set_texref", param_set_texref, METH_O,
-     "param_set_texref(texref)\n"
-     "\n"
+     "param_set_texref(texref)\n\n"
      "Does nothing. Deprecated: a TextureReference is in use as soon as memory is bound to it."},
 };
 
@@ -309,12 +303,10 @@ PyTypeObject *make_type() {
     PyType_Slot slots[] = {
         {Py_tp_doc,
          const_cast<char *>(
-             "A kernel. Module.get_function() finds it, and a call launches it.\n"
-             "\n"
+             "A kernel. Module.get_function() finds it, and a call launches it.\n\n"
              "``func(*args, block, grid=(1, 1), stream=None, shared=0, texrefs=[], "
              "time_kernel=False, cooperative=False,\n"
-             "cluster=None, priority=0, programmatic=False)``\n"
-             "\n"
+             "cluster=None, priority=0, programmatic=False)``\n\n"
              "args: one for each parameter: an array or allocation of the device, an address, a "
              "NumPy scalar, a Python number, bytes\n"
              "  of a struct, or a host array in In, Out or InOut. Number and sizes are checked "
@@ -329,13 +321,11 @@ PyTypeObject *make_type() {
              "cluster: blocks of a cluster, on devices of compute capability 9.0 and later.\n"
              "priority: of this launch; lower numbers are more urgent.\n"
              "programmatic: True lets the kernel start before the kernel before it in the stream "
-             "has ended.\n"
-             "\n"
+             "has ended.\n\n"
              "The call returns before the kernel is done, unless host arrays are copied back. "
              "Raises TypeError for an argument that\n"
              "does not fit its parameter, LogicError or LaunchError for a launch that the device "
-             "cannot do.\n"
-             "\n"
+             "cannot do.\n\n"
              ">>> module = compiler.SourceModule(\"__global__ void add(float *x, float y) { "
              "x[threadIdx.x] += y; }\")\n"
              ">>> add = module.get_function(\"add\")\n"

@@ -164,8 +164,7 @@ void bind_graph(nb::module_ &module) {
         "dependencies. A node is valid as long as its graph.");
     nb::class_<ConditionalNode, Node>(
         module, "ConditionalNode",
-        "A node of Graph.add_conditional(), which runs graphs of its own.\n"
-        "\n"
+        "A node of Graph.add_conditional(), which runs graphs of its own.\n\n"
         "A kernel changes the node's value by ``cudaGraphSetConditional(handle, value)``. Pass the "
         "kernel\n"
         "``np.uint64(node.condition)`` as its ``cudaGraphConditionalHandle``.")
@@ -181,12 +180,10 @@ void bind_graph(nb::module_ &module) {
         nb::class_<Graph>(
             module, "Graph", nb::dynamic_attr(), nb::is_weak_referenceable(),
             "A graph of work: kernels, copies and fills with dependencies. instantiate() prepares "
-            "a graph to run.\n"
-            "\n"
+            "a graph to run.\n\n"
             "capture() records a graph from a stream. add_kernel() and the other methods build a "
             "graph from nodes. ``len(graph)`` is\n"
-            "the number of nodes. Nodes without a path between them may run at the same time.\n"
-            "\n"
+            "the number of nodes. Nodes without a path between them may run at the same time.\n\n"
             ">>> memory = cuda.mem_alloc(8)\n"
             ">>> graph = cuda.Graph()\n"
             ">>> first = graph.add_fill(memory, 1, 2, element_size=4)\n"
@@ -198,14 +195,12 @@ void bind_graph(nb::module_ &module) {
             .def(
                 "instantiate", [](const Graph &graph) { return ExecutableGraph(graph); },
                 nb::lock_self(), nb::keep_alive<0, 1>(),
-                "Prepare the graph to run. Returns an ExecutableGraph of the present nodes.\n"
-                "\n"
+                "Prepare the graph to run. Returns an ExecutableGraph of the present nodes.\n\n"
                 "Later changes of the graph have no effect on the result. A launch of the result "
                 "costs less than the launches of its\n"
                 "nodes one by one. Raises LogicError if the dependencies form a cycle.")
             .def("clone", &Graph::clone, nb::lock_self(), nb::keep_alive<0, 1>(),
-                 "Return a copy of the graph with copies of all nodes.\n"
-                 "\n"
+                 "Return a copy of the graph with copies of all nodes.\n\n"
                  "Later changes of one graph do not affect the other graph. GraphNodes of the "
                  "original do not belong to the copy.")
             .def("__len__", &Graph::node_count, nb::lock_self())
@@ -215,10 +210,8 @@ void bind_graph(nb::module_ &module) {
                     return Node{graph.add_empty(handles_of(dependencies))};
                 },
                 nb::lock_self(), nb::arg("dependencies") = none,
-                "Add a node without work. Returns its GraphNode.\n"
-                "\n"
-                "dependencies: the nodes that must be done before.\n"
-                "\n"
+                "Add a node without work. Returns its GraphNode.\n\n"
+                "dependencies: the nodes that must be done before.\n\n"
                 "The node is done when all its dependencies are done: many nodes can depend on "
                 "many others by one empty node.")
             .def("add_kernel", add_kernel, nb::lock_self(), nb::arg("launch"),
@@ -250,32 +243,25 @@ void bind_graph(nb::module_ &module) {
                  "is the value.\n"
                  "bodies: the number of graphs.\n"
                  "value: the value at the begin of each launch.\n"
-                 "dependencies: the nodes that must be done before.\n"
-                 "\n"
+                 "dependencies: the nodes that must be done before.\n\n"
                  "Needs CUDA 12.4; a second body of \"if\" and \"switch\" need 12.8.")
             .def("write_dot", &Graph::write_dot, nb::lock_self(), nb::arg("path"),
                  "Write the graph as a .dot file, which Graphviz draws.\n\n"
                  "path: the file, which is replaced if it exists.")
             .def("close", &Graph::close, nb::lock_self(),
-                 "Destroy the graph now. A second call does nothing.\n"
-                 "\n"
+                 "Destroy the graph now. A second call does nothing.\n\n"
                  "Executable graphs that instantiate() made from the graph remain usable.")
             .def("__repr__", represent, nb::lock_self())
-            .def_prop_ro(
-                "handle",
-                [](const Graph &graph) { return reinterpret_cast<std::uintptr_t>(graph.get()); },
-                "The CUgraph, as an int."),
+            .def_prop_ro("handle", handle_of<Graph>, "The CUgraph, as an int."),
         "close");
 
     bind_with_block(
         nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::dynamic_attr(),
                                     nb::is_weak_referenceable(),
                                     "A graph that is ready to run. Graph.instantiate() makes it, "
-                                    "and launch() runs it as often as needed.\n"
-                                    "\n"
+                                    "and launch() runs it as often as needed.\n\n"
                                     "Two launches of the same object run one after the other. "
-                                    "``with executable:`` destroys the object at the end.\n"
-                                    "\n"
+                                    "``with executable:`` destroys the object at the end.\n\n"
                                     ">>> x = gpuarray.zeros(2, np.float32)\n"
                                     ">>> stream = cuda.Stream()\n"
                                     ">>> with cuda.capture(stream) as recorded:\n"
@@ -302,8 +288,7 @@ void bind_graph(nb::module_ &module) {
                 },
                 nb::lock_self(), nb::arg("stream") = nb::none(),
                 "Upload the graph to the device, so that the first launch takes no longer than "
-                "later ones.\n"
-                "\n"
+                "later ones.\n\n"
                 "stream: a Stream; by default the thread's current stream. A launch without an "
                 "upload uploads first.")
             .def("update", &ExecutableGraph::update, nb::lock_self(), nb::arg("graph"),
@@ -327,11 +312,10 @@ void bind_graph(nb::module_ &module) {
                  "Replace the fill of one node, for later launches of the graph.\n\n"
                  "node: a GraphNode of add_fill().\n"
                  "dest, value, count, element_size: as in add_fill().")
-            .def(
-                "close", &ExecutableGraph::close, nb::lock_self(),
-                "Destroy the executable graph now. A launch that has begun still runs to its end.\n"
-                "\n"
-                "A second call does nothing. launch() of a closed graph raises LogicError.")
+            .def("close", &ExecutableGraph::close, nb::lock_self(),
+                 "Destroy the executable graph now. A launch that has begun still runs to its "
+                 "end.\n\n"
+                 "A second call does nothing. launch() of a closed graph raises LogicError.")
             .def("__repr__", represent_executable, nb::lock_self()),
         "close");
 
@@ -343,18 +327,14 @@ void bind_graph(nb::module_ &module) {
                "mode: what other threads may call meanwhile, as in cuStreamBeginCapture.\n\n"
                "capture() does the same in a ``with`` block.");
     module.def("end_capture", end_capture, nb::arg("stream"),
-               "End the recording of begin_capture(). Returns the Graph.\n"
-               "\n"
-               "stream: the Stream of begin_capture().\n"
-               "\n"
+               "End the recording of begin_capture(). Returns the Graph.\n\n"
+               "stream: the Stream of begin_capture().\n\n"
                "Raises LogicError if the stream does not record, and if work was recorded that a "
                "graph cannot hold; the recording is\n"
                "lost then.");
     module.def("is_capturing", is_capturing, nb::arg("stream"),
-               "Return whether a stream records its work instead of running it.\n"
-               "\n"
-               "stream: a Stream.\n"
-               "\n"
+               "Return whether a stream records its work instead of running it.\n\n"
+               "stream: a Stream.\n\n"
                ">>> stream = cuda.Stream()\n"
                ">>> with cuda.capture(stream):\n"
                "...     print(cuda.is_capturing(stream))\n"

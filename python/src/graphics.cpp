@@ -155,23 +155,19 @@ std::shared_ptr<RegisteredImage> register_image(unsigned handle, unsigned target
 void bind_registered(nb::module_ &module) {
     nb::class_<RegisteredObject>(module, "RegisteredObject", nb::is_weak_referenceable(),
                                  "An OpenGL object that is registered with CUDA. Base class of "
-                                 "RegisteredBuffer and RegisteredImage.\n"
-                                 "\n"
+                                 "RegisteredBuffer and RegisteredImage.\n\n"
                                  "map() gives the object to CUDA, and unmap() of the mapping gives "
                                  "it back to OpenGL. The last reference ends the\n"
                                  "registration.")
         .def("gl_handle", &RegisteredObject::gl_handle,
              "Return OpenGL's name of the object, as an int.")
         .def("unregister", &RegisteredObject::close, nb::lock_self(),
-             "End the registration: only OpenGL can use the object afterwards.\n"
-             "\n"
+             "End the registration: only OpenGL can use the object afterwards.\n\n"
              "Raises LogicError if the object was unregistered before.")
         .def("set_map_flags", &RegisteredObject::set_map_flags, nb::lock_self(), nb::arg("flags"),
-             "Set how CUDA will access the object while it is mapped.\n"
-             "\n"
+             "Set how CUDA will access the object while it is mapped.\n\n"
              "flags: a member of graphics_map_flags: NONE, READ_ONLY or WRITE_DISCARD. Applies to "
-             "the next map().\n"
-             "\n"
+             "the next map().\n\n"
              "Raises LogicError for an unregistered object.")
         .def(
             "map",
@@ -179,21 +175,17 @@ void bind_registered(nb::module_ &module) {
                 return std::make_shared<RegisteredMapping>(std::move(self), stream_ref(stream));
             },
             nb::lock_self(), nb::arg("stream") = nb::none(),
-            "Map the object for CUDA. Returns a RegisteredMapping.\n"
-            "\n"
+            "Map the object for CUDA. Returns a RegisteredMapping.\n\n"
             "stream: a Stream; by default the thread's current stream. Work of the stream runs "
-            "after earlier work of OpenGL.\n"
-            "\n"
+            "after earlier work of OpenGL.\n\n"
             "OpenGL must not use the object until the mapping is unmapped. Raises LogicError for "
             "an unregistered object.");
 
     nb::class_<RegisteredBuffer, RegisteredObject>(
         module, "RegisteredBuffer",
-        "An OpenGL buffer object, registered with CUDA.\n"
-        "\n"
+        "An OpenGL buffer object, registered with CUDA.\n\n"
         "gl_handle: OpenGL's name of the buffer, in OpenGL's current context.\n"
-        "flags: a member of graphics_map_flags.\n"
-        "\n"
+        "flags: a member of graphics_map_flags.\n\n"
         "Raises LogicError if the driver does not support sharing with OpenGL, or if the buffer "
         "does not exist.")
         .def(nb::new_(&register_buffer), nb::arg("gl_handle"),
@@ -201,12 +193,10 @@ void bind_registered(nb::module_ &module) {
 
     nb::class_<RegisteredImage, RegisteredObject>(
         module, "RegisteredImage",
-        "An OpenGL texture or renderbuffer, registered with CUDA.\n"
-        "\n"
+        "An OpenGL texture or renderbuffer, registered with CUDA.\n\n"
         "gl_handle: OpenGL's name of the image, in OpenGL's current context.\n"
         "target: the kind of the image, OpenGL's constant, such as GL_TEXTURE_2D.\n"
-        "flags: a member of graphics_map_flags.\n"
-        "\n"
+        "flags: a member of graphics_map_flags.\n\n"
         "Raises LogicError if the driver does not support sharing with OpenGL, or if the image "
         "does not exist.")
         .def(nb::new_(&register_image), nb::arg("gl_handle"), nb::arg("target"),
@@ -220,8 +210,7 @@ void bind_graphics(nb::module_ &module) {
 
     nb::class_<RegisteredMapping>(module, "RegisteredMapping", nb::is_weak_referenceable(),
                                   "The mapping of an OpenGL object: CUDA may use the object until "
-                                  "unmap(), and OpenGL must not.\n"
-                                  "\n"
+                                  "unmap(), and OpenGL must not.\n\n"
                                   "RegisteredObject.map() makes the mapping.")
         .def(
             "unmap",
@@ -229,30 +218,24 @@ void bind_graphics(nb::module_ &module) {
                 self.unmap(stream.is_none() ? self.stream() : stream_ref(stream));
             },
             nb::lock_self(), nb::arg("stream") = nb::none(),
-            "End the mapping, so that OpenGL can use the object again.\n"
-            "\n"
+            "End the mapping, so that OpenGL can use the object again.\n\n"
             "stream: a Stream; by default the stream of map(). OpenGL's work runs after the "
-            "stream's earlier work.\n"
-            "\n"
+            "stream's earlier work.\n\n"
             "Raises LogicError if the object was unmapped before.")
         .def("device_ptr_and_size", &RegisteredMapping::device_pointer, nb::lock_self(),
              "Return the device address and the size in bytes of a mapped buffer, as a tuple of "
-             "ints.\n"
-             "\n"
+             "ints.\n\n"
              "The address is valid until unmap(). Raises LogicError for an image.")
         .def("array", &RegisteredMapping::array, nb::lock_self(), nb::arg("index"),
              nb::arg("level"),
-             "Return the Array of a mapped image.\n"
-             "\n"
+             "Return the Array of a mapped image.\n\n"
              "index: the face of a cube map, or the layer.\n"
-             "level: the mipmap level; 0 is the largest.\n"
-             "\n"
+             "level: the mipmap level; 0 is the largest.\n\n"
              "The Array is valid until unmap(). Raises LogicError for a buffer.");
 
     module.def(
         "have_gl_ext", have_opengl,
-        "Return whether the driver in use supports sharing of objects with OpenGL.\n"
-        "\n"
+        "Return whether the driver in use supports sharing of objects with OpenGL.\n\n"
         "False before the first use of the driver, and for softcuda. pycuda.gl has the functions.");
 }
 

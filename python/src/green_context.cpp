@@ -30,8 +30,7 @@ nb::tuple split(const SmResource &resource, unsigned least, unsigned groups) {
 
 void bind_green_context(nb::module_ &module) {
     nb::class_<SmResource>(module, "SmResource",
-                           "A set of multiprocessors of one device.\n"
-                           "\n"
+                           "A set of multiprocessors of one device.\n\n"
                            "get_sm_resource() returns all multiprocessors of a device, and split() "
                            "divides them into groups. A GreenContext runs\n"
                            "its kernels on one group.")
@@ -49,25 +48,20 @@ void bind_green_context(nb::module_ &module) {
         });
 
     module.def("get_sm_resource", resource_of, nb::arg("owner"),
-               "Return a set of multiprocessors, as an SmResource.\n"
-               "\n"
+               "Return a set of multiprocessors, as an SmResource.\n\n"
                "owner: a Device, for all of its multiprocessors, or a Context, for those that the "
-               "context may use.\n"
-               "\n"
+               "context may use.\n\n"
                "Raises TypeError for another owner. Needs a driver of CUDA 12.4 or newer.");
 
     nb::class_<GreenContext>(
         module, "GreenContext", nb::is_weak_referenceable(),
-        "A context that owns a part of a device's multiprocessors.\n"
-        "\n"
+        "A context that owns a part of a device's multiprocessors.\n\n"
         "device: the Device.\n"
-        "resource: the multiprocessors, an SmResource of the device.\n"
-        "\n"
+        "resource: the multiprocessors, an SmResource of the device.\n\n"
         "Kernels in the streams of this context run on its multiprocessors only. They do not "
         "compete for multiprocessors with\n"
         "kernels of other contexts. The context lives as long as a reference to it or to one of "
-        "its streams.\n"
-        "\n"
+        "its streams.\n\n"
         ">>> (group,), rest = cuda.get_sm_resource(device).split(16, 1)\n"
         ">>> green = cuda.GreenContext(device, group)\n"
         ">>> with green.context:\n"
@@ -83,16 +77,11 @@ void bind_green_context(nb::module_ &module) {
              })
         .def_prop_ro("resource", &GreenContext::resource,
                      "The multiprocessors of the context, as an SmResource.")
-        .def_prop_ro(
-            "handle",
-            [](const GreenContext &green) { return reinterpret_cast<std::uintptr_t>(green.get()); },
-            "The CUgreenCtx, as an int.")
+        .def_prop_ro("handle", handle_of<GreenContext>, "The CUgreenCtx, as an int.")
         .def("create_stream", &GreenContext::create_stream, nb::arg("priority") = 0,
              nb::keep_alive<0, 1>(),
-             "Create a Stream whose kernels run on the multiprocessors of this context.\n"
-             "\n"
-             "priority: lower numbers are more urgent; 0 is the default.\n"
-             "\n"
+             "Create a Stream whose kernels run on the multiprocessors of this context.\n\n"
+             "priority: lower numbers are more urgent; 0 is the default.\n\n"
              "The stream and the default stream do not wait for each other.");
 }
 

@@ -72,17 +72,14 @@ void bind_host_memory(nb::module_ &module) {
             module, "PagelockedHostAllocation", buffer_export<PinnedAllocation>(),
             nb::is_weak_referenceable(),
             "Page-locked host memory. The device copies from and to it directly, while other "
-            "work runs.\n"
-            "\n"
+            "work runs.\n\n"
             "bytes: the size.\n"
-            "mem_flags: a sum of host_alloc_flags.\n"
-            "\n"
+            "mem_flags: a sum of host_alloc_flags.\n\n"
             "The object is a buffer: ``np.frombuffer(memory, dtype)`` is an array in the memory. "
             "pagelocked_empty() makes such an\n"
             "array, whose ``base`` is the allocation. ``with memory:`` frees the memory at the end "
             "of the block. Raises MemoryError\n"
-            "if the system has too little memory.\n"
-            "\n"
+            "if the system has too little memory.\n\n"
             ">>> array = cuda.pagelocked_empty(4, np.float32)\n"
             ">>> isinstance(array.base, cuda.PagelockedHostAllocation)\n"
             "True")
@@ -95,8 +92,7 @@ void bind_host_memory(nb::module_ &module) {
                 nb::arg("bytes"), nb::arg("mem_flags") = 0)
             .def("free", &PinnedAllocation::free, nb::lock_self(),
                  "Free the memory now. NumPy arrays in this memory are invalid afterwards: an "
-                 "access may end the process.\n"
-                 "\n"
+                 "access may end the process.\n\n"
                  "Copies from or to the memory must be done. Raises LogicError if the memory was "
                  "freed before.")
             .def("__repr__", represent<PinnedAllocation>)
@@ -104,12 +100,10 @@ void bind_host_memory(nb::module_ &module) {
                  "Return the flags that the memory was made with: a sum of host_alloc_flags.")
             .def("get_device_pointer", &PinnedAllocation::device_pointer,
                  "Return the address of the memory for kernels, as an int. Kernels access host "
-                 "memory over the bus, without a copy.\n"
-                 "\n"
+                 "memory over the bus, without a copy.\n\n"
                  "Make the memory with host_alloc_flags.DEVICEMAP. Without the flag, a driver "
                  "without unified addresses raises\n"
-                 "LogicError.\n"
-                 "\n"
+                 "LogicError.\n\n"
                  ">>> memory = cuda.PagelockedHostAllocation(8, cuda.host_alloc_flags.DEVICEMAP)\n"
                  ">>> cuda.memset_d32(memory.get_device_pointer(), 6, 2)\n"
                  ">>> cuda.Context.synchronize()\n"
@@ -133,8 +127,7 @@ void bind_host_memory(nb::module_ &module) {
                         .def("__repr__", represent<AlignedAllocation>)
                         .def("free", &AlignedAllocation::free, nb::lock_self(),
                              "Free the memory now. NumPy arrays in this memory are invalid "
-                             "afterwards: an access may end the process.\n"
-                             "\n"
+                             "afterwards: an access may end the process.\n\n"
                              "Copies from or to the memory must be done. Raises LogicError if the "
                              "memory was freed before."),
                     "free");
@@ -142,15 +135,12 @@ void bind_host_memory(nb::module_ &module) {
     nb::class_<RegisteredMemory, HostPointer>(
         module, "RegisteredHostMemory", buffer_export<RegisteredMemory>(),
         nb::is_weak_referenceable(),
-        "Memory of a host array, page-locked while this object lives.\n"
-        "\n"
+        "Memory of a host array, page-locked while this object lives.\n\n"
         "ary: a NumPy array, or another contiguous buffer.\n"
-        "flags: a sum of mem_host_register_flags.\n"
-        "\n"
+        "flags: a sum of mem_host_register_flags.\n\n"
         "register_host_memory() makes the object and returns an array in the same memory. Raises "
         "LogicError if the memory is\n"
-        "registered already.\n"
-        "\n"
+        "registered already.\n\n"
         ">>> array = np.zeros(1024, np.float32)\n"
         ">>> memory = cuda.RegisteredHostMemory(array)\n"
         ">>> memory.base is array\n"
@@ -160,14 +150,12 @@ void bind_host_memory(nb::module_ &module) {
         .def("__repr__", represent<RegisteredMemory>)
         .def_prop_ro("base", &RegisteredMemory::base, "The array whose memory it is.")
         .def("unregister", &RegisteredMemory::unregister, nb::lock_self(),
-             "End the registration now: the memory is pageable again. The array remains usable.\n"
-             "\n"
+             "End the registration now: the memory is pageable again. The array remains usable.\n\n"
              "Copies from or to the memory must be done. Raises LogicError if the memory was "
              "unregistered before.")
         .def("get_device_pointer", &RegisteredMemory::device_pointer,
              "Return the address of the memory for kernels, as an int. Kernels access host memory "
-             "over the bus, without a copy.\n"
-             "\n"
+             "over the bus, without a copy.\n\n"
              "Register the memory with mem_host_register_flags.DEVICEMAP. Without the flag, a "
              "driver without unified addresses\n"
              "raises LogicError.");

@@ -82,20 +82,17 @@ void bind_init(nb::module_ &module) {
         "get_driver_version() is the version of the driver in use.");
     module.def(
         "get_driver_version", driver_version,
-        "Return the newest CUDA version that the driver supports, as an int: 13000 is CUDA 13.0.\n"
-        "\n"
+        "Return the newest CUDA version that the driver supports, as an int: 13000 is CUDA "
+        "13.0.\n\n"
         "The number is 1000 * major + 10 * minor. get_version() is the version that PyCUDA was "
-        "built for.\n"
-        "\n"
+        "built for.\n\n"
         ">>> cuda.get_driver_version() >= 11020\n"
         "True");
     module.def(
         "get_driver_path", [] { return driver_path(); },
         "Return the path of the driver library in use: NVIDIA's libcuda.so.1, or softcuda's "
-        "libsoftcuda.so.\n"
-        "\n"
-        "The first use of the driver chooses the library; see PYCUDA_DRIVER.\n"
-        "\n"
+        "libsoftcuda.so.\n\n"
+        "The first use of the driver chooses the library; see PYCUDA_DRIVER.\n\n"
         ">>> \"cuda.so\" in cuda.get_driver_path()\n"
         "True");
     module.def(
@@ -116,8 +113,7 @@ void bind_init(nb::module_ &module) {
         "Without a profiler the call does nothing. pycuda.profile() records a profile without "
         "another program.");
     module.def("stop_profiler", stop_profiler,
-               "Stop collecting profiles in a program that runs under NVIDIA's profilers.\n"
-               "\n"
+               "Stop collecting profiles in a program that runs under NVIDIA's profilers.\n\n"
                "start_profiler() begins to collect. Without a profiler the call does nothing.");
 
     find_softcuda();

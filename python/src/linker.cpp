@@ -14,6 +14,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pycuda::python {
@@ -143,22 +144,15 @@ class Linker {
 
 /// nvJitLink's number of a jit_input_type.
 JitLinker::Input input_named(int type) {
-    switch (type) {
-    case CU_JIT_INPUT_CUBIN:
-        return JitLinker::Input::Cubin;
-    case CU_JIT_INPUT_PTX:
-        return JitLinker::Input::Ptx;
-    case CU_JIT_INPUT_FATBINARY:
-        return JitLinker::Input::Fatbin;
-    case CU_JIT_INPUT_OBJECT:
-        return JitLinker::Input::Object;
-    case CU_JIT_INPUT_LIBRARY:
-        return JitLinker::Input::Library;
-    case jit_input_ltoir:
-        return JitLinker::Input::LtoIr;
-    default:
-        throw_value_error("input_type must be one of jit_input_type, not " + std::to_string(type));
-    }
+    using enum JitLinker::Input;
+    constexpr std::pair<int, JitLinker::Input> inputs[] = {
+        {CU_JIT_INPUT_CUBIN, Cubin},      {CU_JIT_INPUT_PTX, Ptx},
+        {CU_JIT_INPUT_FATBINARY, Fatbin}, {CU_JIT_INPUT_OBJECT, Object},
+        {CU_JIT_INPUT_LIBRARY, Library},  {jit_input_ltoir, LtoIr}};
+    for (const auto &[number, input] : inputs)
+        if (number == type)
+            return input;
+    throw_value_error("input_type must be one of jit_input_type, not " + std::to_string(type));
 }
 
 /// nvJitLink with the interface of the driver's Linker, for the current context's device.
@@ -212,106 +206,88 @@ class PythonJitLinker {
     JitLinker linker_;
 };
 
-void bind_jit_linker(nb::module_ &module) {
-    nb::class_<PythonJitLinker>(module, "JitLinker",
-                                "Links pieces of device code with NVIDIA's nvJitLink, which can "
-                                "optimise over all pieces (LTO).\n"
-                                "\n"
-                                "options: options of nvJitLink, such as \"-lto\", \"-O3\" or "
-                                "\"-maxrregcount=32\". The architecture of the current context's\n"
-                                "  device is added.\n"
-                                "message_handler: called as ``message_handler(success, info, "
-                                "error)`` with nvJitLink's messages; None ignores them.\n"
-                                "\n"
-                                "The first use opens the library. Raises CompileError if no "
-                                "nvJitLink is found, and for an unknown option.\n"
-                                "\n"
-                                ">>> linker = cuda.JitLinker([\"-lto\"])\n"
-                                ">>> linker.add_data(compiler.compile(source, target=\"ltoir\"), "
-                                "cuda.jit_input_type.LTOIR, \"a\")\n"
-                                ">>> module = linker.link_module()")
-        .def(nb::init<std::vector<std::string>, nb::object>(),
-             nb::arg("options") = std::vector<std::string>(),
-             nb::arg("message_handler") = nb::none(),
-             "Create the linker. The class describes the parameters.")
-        .def("add_data", &PythonJitLinker::add_data, nb::lock_self(), nb::arg("data"),
+/// The methods that both linkers have.
+template <class AnyLinker>
+void bind_steps(nb::class_<AnyLinker> &type, const std::string &refusal) {
+    type.def("add_data", &AnyLinker::add_data, nb::lock_self(), nb::arg("data"),
              nb::arg("input_type"), nb::arg("name") = "unknown",
-             "Add a piece of code.\n\n"
-             "data: bytes, or another buffer.\n"
-             "input_type: the kind of the code, a member of jit_input_type.\n"
-             "name: the name of the code in messages.\n\n"
-             "Raises CompileError if nvJitLink cannot read the code.")
-        .def("add_file", &PythonJitLinker::add_file, nb::lock_self(), nb::arg("filename"),
+             ("Add a piece of code.\n\n"
+              "data: bytes, or another buffer.\n"
+              "input_type: the kind of the code, a member of jit_input_type.\n"
+              "name: the name of the code in messages.\n\n" +
+              refusal)
+                 .c_str())
+        .def("add_file", &AnyLinker::add_file, nb::lock_self(), nb::arg("filename"),
              nb::arg("input_type"),
              "Add a file, such as a library of the toolkit.\n\n"
              "filename: the path.\n"
              "input_type: the kind of the file, a member of jit_input_type.")
-        .def("link", &PythonJitLinker::link, nb::lock_self(),
-             "Link all pieces, and return the image as bytes: a cubin, or PTX if the driver in use "
-             "loads PTX.\n"
-             "\n"
-             "Can be called once, and not after link_module(). Raises CompileError with the "
-             "messages of nvJitLink, such as the names\n"
-             "of undefined functions.")
-        .def("link_module", &PythonJitLinker::link_module, nb::lock_self(),
-             "Link all pieces, and load the result. Returns a Module.\n"
-             "\n"
+        .def("link_module", &AnyLinker::link_module, nb::lock_self(),
+             "Link all pieces, and load the result. Returns a Module.\n\n"
              "Can be called once. An error has the messages of the linker, such as the names of "
              "undefined functions.");
-    module.def(
-        "nvjitlink_version", &JitLinker::version,
-        "Return the name and version of the nvJitLink library in use, such as \"nvJitLink 13.5\".\n"
-        "\n"
-        "The first call opens the library. Raises CompileError if no nvJitLink is found.");
+}
+
+void bind_jit_linker(nb::module_ &module) {
+    nb::class_<PythonJitLinker> type(
+        module, "JitLinker",
+        "Links pieces of device code with NVIDIA's nvJitLink, which can optimise over all pieces "
+        "(LTO).\n\n"
+        "options: options of nvJitLink, such as \"-lto\", \"-O3\" or \"-maxrregcount=32\". The "
+        "architecture of the current context's\n"
+        "  device is added.\n"
+        "message_handler: called as ``message_handler(success, info, error)`` with nvJitLink's "
+        "messages; None ignores them.\n\n"
+        "The first use opens the library. Raises CompileError if no nvJitLink is found, and for an "
+        "unknown option.\n\n"
+        ">>> linker = cuda.JitLinker([\"-lto\"])\n"
+        ">>> linker.add_data(compiler.compile(source, target=\"ltoir\"), "
+        "cuda.jit_input_type.LTOIR, \"a\")\n"
+        ">>> module = linker.link_module()");
+    type.def(nb::init<std::vector<std::string>, nb::object>(),
+             nb::arg("options") = std::vector<std::string>(),
+             nb::arg("message_handler") = nb::none(),
+             "Create the linker. The class describes the parameters.")
+        .def("link", &PythonJitLinker::link, nb::lock_self(),
+             "Link all pieces, and return the image as bytes: a cubin, or PTX if the driver in use "
+             "loads PTX.\n\n"
+             "Can be called once, and not after link_module(). Raises CompileError with the "
+             "messages of nvJitLink, such as the names\n"
+             "of undefined functions.");
+    bind_steps(type, "Raises CompileError if nvJitLink cannot read the code.");
+    module.def("nvjitlink_version", &JitLinker::version,
+               "Return the name and version of the nvJitLink library in use, such as \"nvJitLink "
+               "13.5\".\n\n"
+               "The first call opens the library. Raises CompileError if no nvJitLink is found.");
 }
 
 } // namespace
 
 void bind_linker(nb::module_ &module) {
     bind_jit_linker(module);
-    nb::class_<Linker>(module, "Linker",
-                       "Links pieces of device code to one Module, by the driver.\n"
-                       "\n"
-                       "message_handler: called as ``message_handler(success, info, error)`` with "
-                       "the linker's messages; None prints nothing.\n"
-                       "options: pairs of a jit_option and an int.\n"
-                       "log_verbose: True asks the linker for more messages.\n"
-                       "\n"
-                       "A GPU's driver links cubins, PTX and libraries of the toolkit; softcuda's "
-                       "links PTX. JitLinker uses nvJitLink instead,\n"
-                       "and optimises over all pieces. link_module() may be called once.\n"
-                       "\n"
-                       ">>> ptx = compiler.compile(\"__global__ void nop() {}\", target=\"ptx\", "
-                       "arch=\"compute_75\")\n"
-                       ">>> linker = cuda.Linker()\n"
-                       ">>> linker.add_data(ptx, cuda.jit_input_type.PTX, \"nop.ptx\")\n"
-                       ">>> linker.link_module().function_names()\n"
-                       "['nop']")
-        .def(
-            "__init__",
-            [](Linker *self, nb::object message_handler, nb::handle options, BoolLike log_verbose) {
-                new (self) Linker(std::move(message_handler), options, log_verbose);
-            },
-            nb::arg("message_handler") = nb::none(), nb::arg("options") = nb::none(),
-            nb::arg("log_verbose") = false,
-            "Create the linker. The class describes the parameters.")
-        .def("add_data", &Linker::add_data, nb::lock_self(), nb::arg("data"), nb::arg("input_type"),
-             nb::arg("name") = "unknown",
-             "Add a piece of code.\n\n"
-             "data: bytes, or another buffer.\n"
-             "input_type: the kind of the code, a member of jit_input_type.\n"
-             "name: the name of the code in messages.\n\n"
-             "Raises LogicError if the driver cannot read the code.")
-        .def("add_file", &Linker::add_file, nb::lock_self(), nb::arg("filename"),
-             nb::arg("input_type"),
-             "Add a file, such as a library of the toolkit.\n\n"
-             "filename: the path.\n"
-             "input_type: the kind of the file, a member of jit_input_type.")
-        .def("link_module", &Linker::link_module, nb::lock_self(),
-             "Link all pieces, and load the result. Returns a Module.\n"
-             "\n"
-             "Can be called once. An error has the messages of the linker, such as the names of "
-             "undefined functions.");
+    nb::class_<Linker> type(module, "Linker",
+                            "Links pieces of device code to one Module, by the driver.\n\n"
+                            "message_handler: called as ``message_handler(success, info, error)`` "
+                            "with the linker's messages; None prints nothing.\n"
+                            "options: pairs of a jit_option and an int.\n"
+                            "log_verbose: True asks the linker for more messages.\n\n"
+                            "A GPU's driver links cubins, PTX and libraries of the toolkit; "
+                            "softcuda's links PTX. JitLinker uses nvJitLink instead,\n"
+                            "and optimises over all pieces. link_module() may be called once.\n\n"
+                            ">>> ptx = compiler.compile(\"__global__ void nop() {}\", "
+                            "target=\"ptx\", arch=\"compute_75\")\n"
+                            ">>> linker = cuda.Linker()\n"
+                            ">>> linker.add_data(ptx, cuda.jit_input_type.PTX, \"nop.ptx\")\n"
+                            ">>> linker.link_module().function_names()\n"
+                            "['nop']");
+    type.def(
+        "__init__",
+        [](Linker *self, nb::object message_handler, nb::handle options, BoolLike log_verbose) {
+            new (self) Linker(std::move(message_handler), options, log_verbose);
+        },
+        nb::arg("message_handler") = nb::none(), nb::arg("options") = nb::none(),
+        nb::arg("log_verbose") = false, "Create the linker. The class describes the parameters.");
+    bind_steps(type, "Raises LogicError if the driver cannot read the code.");
 }
 
 } // namespace pycuda::python

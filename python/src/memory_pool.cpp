@@ -68,36 +68,29 @@ template <class Pool> void bind_pool(nb::class_<Pool> &cls) {
             "The number of blocks in use.")
         .def_prop_ro(
             "managed_bytes", [](Pool &p) { return p.pool.statistics().managed_bytes; },
-            "Bytes that the pool has from the driver, both in use and free.\n"
-            "\n"
+            "Bytes that the pool has from the driver, both in use and free.\n\n"
             "The number is at least active_bytes, because blocks have the sizes of bins.")
         .def_prop_ro(
             "active_bytes", [](Pool &p) { return p.pool.statistics().active_bytes; },
             "Bytes in use: the sum of the requested sizes.")
         .def_static(
             "bin_number", &pool_bin_number, nb::arg("size"),
-            "Return the number of the bin that serves an allocation.\n"
-            "\n"
-            "size: bytes.\n"
-            "\n"
+            "Return the number of the bin that serves an allocation.\n\n"
+            "size: bytes.\n\n"
             "The bins are PyCUDA's: 16 for each power of two, so a block is larger than the "
-            "request by 1/16 at most.\n"
-            "\n"
+            "request by 1/16 at most.\n\n"
             ">>> cuda.DeviceMemoryPool.bin_number(1000) < cuda.DeviceMemoryPool.bin_number(1100)\n"
             "True")
         .def_static("alloc_size", &pool_block_size, nb::arg("bin"),
-                    "Return the size of the blocks in a bin, in bytes.\n"
-                    "\n"
-                    "bin: the number of a bin; see bin_number().\n"
-                    "\n"
+                    "Return the size of the blocks in a bin, in bytes.\n\n"
+                    "bin: the number of a bin; see bin_number().\n\n"
                     ">>> pool = cuda.DeviceMemoryPool\n"
                     ">>> pool.alloc_size(pool.bin_number(1000))\n"
                     "1023")
         .def(
             "free_held", [](Pool &p) { p.pool.free_held(); },
             "Return all free blocks to the driver. Blocks in use stay, and the pool remains "
-            "usable.\n"
-            "\n"
+            "usable.\n\n"
             ">>> pool = cuda.DeviceMemoryPool()\n"
             ">>> pool.allocate(1000).free()\n"
             ">>> pool.free_held()\n"
@@ -105,10 +98,10 @@ template <class Pool> void bind_pool(nb::class_<Pool> &cls) {
             "(0, 0)")
         .def(
             "stop_holding", [](Pool &p) { p.pool.stop_holding(); },
-            "Stop keeping freed blocks: from now on, the pool returns them to the driver at once.\n"
-            "\n"
-            "The free blocks that the pool holds are returned, too. The pool can still allocate.\n"
-            "\n"
+            "Stop keeping freed blocks: from now on, the pool returns them to the driver at "
+            "once.\n\n"
+            "The free blocks that the pool holds are returned, too. The pool can still "
+            "allocate.\n\n"
             ">>> pool = cuda.DeviceMemoryPool()\n"
             ">>> block = pool.allocate(1000)\n"
             ">>> pool.stop_holding()\n"
@@ -130,14 +123,12 @@ void bind_memory_pool(nb::module_ &module) {
         nb::class_<PooledMemory>(module, "PooledDeviceAllocation", nb::dynamic_attr(),
                                  nb::is_weak_referenceable(),
                                  "A block of memory of a DeviceMemoryPool. The last reference "
-                                 "returns the block to the pool.\n"
-                                 "\n"
+                                 "returns the block to the pool.\n\n"
                                  "``int(block)`` is the address. Kernels and copies take the block "
                                  "as a pointer, and ``with block:`` returns the block at\n"
                                  "the end. The pool gives a returned block to a later allocation "
                                  "without a wait. So work that uses the block must be\n"
-                                 "done, or be in the same stream as the later work.\n"
-                                 "\n"
+                                 "done, or be in the same stream as the later work.\n\n"
                                  ">>> pool = cuda.DeviceMemoryPool()\n"
                                  ">>> with pool.allocate(16) as block:\n"
                                  "...     cuda.memset_d8(block, 0, block.size)\n"
@@ -158,8 +149,7 @@ void bind_memory_pool(nb::module_ &module) {
     nb::class_<PooledHostMemory>(
         module, "PooledHostAllocation", buffer_export<PooledHostMemory>(),
         nb::is_weak_referenceable(),
-        "A block of page-locked memory of a PageLockedMemoryPool: a buffer of the host.\n"
-        "\n"
+        "A block of page-locked memory of a PageLockedMemoryPool: a buffer of the host.\n\n"
         "The last reference returns the block to the pool. ``PageLockedMemoryPool.allocate(shape, "
         "dtype)`` makes NumPy arrays in\n"
         "such blocks.")
@@ -177,10 +167,8 @@ void bind_memory_pool(nb::module_ &module) {
 
     nb::class_<PinnedAllocator>(
         module, "PageLockedAllocator",
-        "Where a PageLockedMemoryPool gets its memory.\n"
-        "\n"
-        "flags: a sum of host_alloc_flags for each block.\n"
-        "\n"
+        "Where a PageLockedMemoryPool gets its memory.\n\n"
+        "flags: a sum of host_alloc_flags for each block.\n\n"
         ">>> pool = "
         "tools.PageLockedMemoryPool(tools.PageLockedAllocator(cuda.host_alloc_flags.PORTABLE))\n"
         ">>> pool.allocate((2, 3), np.float32).shape\n"
@@ -211,10 +199,8 @@ void bind_memory_pool(nb::module_ &module) {
              "second attempt fails.")
         .def("__call__", allocate_on_device, nb::arg("size"),
              nb::sig("def __call__(self, size: int) -> PooledDeviceAllocation"),
-             "Call allocate(). So a pool can be the ``allocator=`` of functions of arrays.\n"
-             "\n"
-             "size: bytes.\n"
-             "\n"
+             "Call allocate(). So a pool can be the ``allocator=`` of functions of arrays.\n\n"
+             "size: bytes.\n\n"
              ">>> pool = cuda.DeviceMemoryPool()\n"
              ">>> x = gpuarray.zeros(4, np.float32, allocator=pool)\n"
              ">>> pool.active_bytes\n"
@@ -236,10 +222,8 @@ void bind_memory_pool(nb::module_ &module) {
     module.def(
         "bitlog2", [](std::size_t n) { return n == 0 ? 0 : std::bit_width(n) - 1; }, nb::arg("n"),
         "Return the position of the highest set bit, the logarithm to base 2 rounded down; 0 for "
-        "0.\n"
-        "\n"
-        "n: an int from 0 to 2**64 - 1.\n"
-        "\n"
+        "0.\n\n"
+        "n: an int from 0 to 2**64 - 1.\n\n"
         ">>> cuda.bitlog2(255), cuda.bitlog2(256)\n"
         "(7, 8)");
 }

@@ -80,8 +80,7 @@ void bind_group(nb::module_ &module) {
 
 void bind_nccl(nb::module_ &module) {
     nb::exception<NcclFailure>(module, "NcclError", PyExc_RuntimeError).attr("__doc__") =
-        "Raised when an NCCL function fails, and when no NCCL library is found.\n"
-        "\n"
+        "Raised when an NCCL function fails, and when no NCCL library is found.\n\n"
         "A subclass of Python's RuntimeError. The message has the function and NCCL's own message.";
     module.def("_nccl_version", nccl_version);
     module.def("_nccl_unique_id", [] {

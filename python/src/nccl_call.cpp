@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pycuda::python {
 namespace {
@@ -46,41 +47,20 @@ struct Elements {
     std::size_t each; ///< NCCL elements per element of the array
 };
 
-/// NCCL's number for a type; empty if there is none.
-std::optional<Elements> elements_of(ScalarType type) {
-    switch (type) {
-    case ScalarType::Int8:
-        return Elements{0, 1};
-    case ScalarType::UInt8:
-        return Elements{1, 1};
-    case ScalarType::Int32:
-        return Elements{2, 1};
-    case ScalarType::UInt32:
-        return Elements{3, 1};
-    case ScalarType::Int64:
-        return Elements{4, 1};
-    case ScalarType::UInt64:
-        return Elements{5, 1};
-    case ScalarType::Float16:
-        return Elements{6, 1};
-    case ScalarType::Float32:
-        return Elements{7, 1};
-    case ScalarType::Float64:
-        return Elements{8, 1};
-    case ScalarType::BFloat16:
-        return Elements{9, 1};
-    case ScalarType::Complex64:
-        return Elements{7, 2};
-    case ScalarType::Complex128:
-        return Elements{8, 2};
-    default:
-        return {};
-    }
-}
+/// NCCL's numbers for types.
+constexpr std::pair<ScalarType, Elements> nccl_types[] = {
+    {ScalarType::Int8, {0, 1}},      {ScalarType::UInt8, {1, 1}},
+    {ScalarType::Int32, {2, 1}},     {ScalarType::UInt32, {3, 1}},
+    {ScalarType::Int64, {4, 1}},     {ScalarType::UInt64, {5, 1}},
+    {ScalarType::Float16, {6, 1}},   {ScalarType::Float32, {7, 1}},
+    {ScalarType::Float64, {8, 1}},   {ScalarType::BFloat16, {9, 1}},
+    {ScalarType::Complex64, {7, 2}}, {ScalarType::Complex128, {8, 2}},
+};
 
 Elements elements_of(nb::handle object, const Array &array, const KindRules &rules) {
-    if (const std::optional<Elements> known = elements_of(array.scalar_type()))
-        return *known;
+    for (const auto &[type, elements] : nccl_types)
+        if (type == array.scalar_type())
+            return elements;
     if (rules.reduces)
         throw_type_error(std::string(rules.method) +
                          "() takes arrays of int8, uint8, int32, uint32, int64, uint64, float16, "

@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cstdio>
+
 namespace pycuda::python {
 
 std::string name_of_type(nb::handle object) {
@@ -16,6 +18,16 @@ std::string name_of_type(nb::handle object) {
 std::string unqualified_name_of_type(nb::handle object) {
     const std::string name = name_of_type(object);
     return name.substr(name.rfind('.') + 1);
+}
+
+std::string shown_with_handle(const char *type, const void *handle) {
+    char text[64];
+    std::snprintf(text, sizeof text, "<pycuda.driver.%s %p>", type, handle);
+    return text;
+}
+
+nb::object enum_member(const char *enumeration, int value) {
+    return nb::module_::import_("pycuda._driver").attr(enumeration)(value);
 }
 
 nb::object optional_attribute(nb::handle object, const char *name) {

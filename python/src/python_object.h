@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace pycuda::python {
@@ -13,6 +14,16 @@ namespace pycuda::python {
 std::string name_of_type(nb::handle object);
 /// The name of the type without its module.
 std::string unqualified_name_of_type(nb::handle object);
+/// The text of an object with the driver's handle: "<pycuda.driver.Event 0x55d0c0>".
+std::string shown_with_handle(const char *type, const void *handle);
+
+/// The driver's handle of an object, as an int.
+template <class Object> std::uintptr_t handle_of(const Object &object) {
+    return reinterpret_cast<std::uintptr_t>(object.get());
+}
+
+/// A member of a class of constants: enum_member("array_format", 32).
+nb::object enum_member(const char *enumeration, int value);
 
 /// The object that a function of CPython made. Throws Python's error if the function returned null.
 inline nb::object made(PyObject *result) {

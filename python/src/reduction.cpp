@@ -118,8 +118,7 @@ class BoundReduction {
 void bind_reduction(nb::module_ &module) {
     nb::class_<BoundReduction>(
         module, "ReductionKernel", nb::is_weak_referenceable(),
-        "A kernel that combines the elements of its arrays to one value.\n"
-        "\n"
+        "A kernel that combines the elements of its arrays to one value.\n\n"
         "The base class of pycuda.reduction.ReductionKernel, which describes the parameters.")
         .def(
             "__init__",
@@ -152,8 +151,7 @@ void bind_reduction(nb::module_ &module) {
              nb::sig("def _stages(self) -> tuple[Function, Function]"),
              "The two kernels for arrays whose elements lie one after the other.")
         .def("source", &BoundReduction::source,
-             "Return the kernel's CUDA C++ source for contiguous arrays, as a str.\n"
-             "\n"
+             "Return the kernel's CUDA C++ source for contiguous arrays, as a str.\n\n"
              "Strided arrays use another source, which is generated at their first call.");
 }
 

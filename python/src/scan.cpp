@@ -44,8 +44,7 @@ class BoundScan {
 void bind_scan(nb::module_ &module) {
     nb::class_<BoundScan>(
         module, "ScanKernel", nb::is_weak_referenceable(),
-        "A kernel that computes the running results of an operation over an array.\n"
-        "\n"
+        "A kernel that computes the running results of an operation over an array.\n\n"
         "The base class of the scans of pycuda.scan, which describe the parameters.")
         .def(
             "__init__",
@@ -66,8 +65,7 @@ void bind_scan(nb::module_ &module) {
         .def("_run", &BoundScan::run, nb::arg("out"), nb::arg("in_"),
              nb::arg("stream") = nb::none(), "Scans `in_` into `out`, which may be the same.")
         .def("source", &BoundScan::source,
-             "Return the kernel's CUDA C++ source for contiguous arrays, as a str.\n"
-             "\n"
+             "Return the kernel's CUDA C++ source for contiguous arrays, as a str.\n\n"
              "Strided arrays use another source, which is generated at their first call.");
 }
 

@@ -4,6 +4,7 @@
 #include "device_pointer.h"
 #include "interruptible.h"
 #include "pending_buffers.h"
+#include "python_object.h"
 #include "work_scope.h"
 
 #include <pycuda/driver_calls.h>
@@ -15,7 +16,6 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <optional>
 #include <vector>
@@ -28,7 +28,7 @@ void synchronize_stream(const Stream &stream) {
     PendingBuffers::instance().release_finished();
 }
 
-std::uintptr_t handle_of(const Stream &stream) {
+std::uintptr_t required_handle_of(const Stream &stream) {
     return reinterpret_cast<std::uintptr_t>(stream.require());
 }
 
@@ -79,10 +79,7 @@ Stream from_handle(std::uintptr_t handle) {
 std::string represent(const Stream &stream) {
     if (stream.closed())
         return "<pycuda.driver.Stream, closed>";
-    char text[64];
-    std::snprintf(text, sizeof text, "<pycuda.driver.Stream %p>",
-                  static_cast<const void *>(stream.get()));
-    return text;
+    return shown_with_handle("Stream", stream.get());
 }
 
 } // namespace
@@ -118,14 +115,13 @@ void bind_stream(nb::module_ &module) {
         .def("synchronize", synchronize_stream,
              "Wait for all work in the stream. Ctrl-C ends the wait.\n\n"
              "Raises the error of a kernel that failed, and LogicError if the stream was closed.")
-        .def("is_done", &Stream::query,
-             "Return True if all work in the stream is done, else False. Does not wait.\n"
-             "\n"
-             "Raises the error of a kernel that failed, and LogicError if the stream was closed.\n"
-             "\n"
-             ">>> stream = cuda.Stream()\n"
-             ">>> stream.is_done()\n"
-             "True")
+        .def(
+            "is_done", &Stream::query,
+            "Return True if all work in the stream is done, else False. Does not wait.\n\n"
+            "Raises the error of a kernel that failed, and LogicError if the stream was closed.\n\n"
+            ">>> stream = cuda.Stream()\n"
+            ">>> stream.is_done()\n"
+            "True")
         .def("wait_for_event", &Stream::wait, nb::arg("evt"),
              "Let later work of this stream wait for an event. The call itself does not wait.\n\n"
              "evt: an Event that was recorded in any stream, also of another device. An event that "
@@ -134,10 +130,9 @@ void bind_stream(nb::module_ &module) {
              ">>> first, second = cuda.Stream(), cuda.Stream()\n"
              ">>> done = cuda.Event().record(first)\n"
              ">>> second.wait_for_event(done)")
-        .def_prop_ro("handle", handle_of, "The CUstream, as an int.")
+        .def_prop_ro("handle", required_handle_of, "The CUstream, as an int.")
         .def_prop_ro("priority", &Stream::priority,
-                     "The priority: lower numbers are more urgent, and 0 is the default.\n"
-                     "\n"
+                     "The priority: lower numbers are more urgent, and 0 is the default.\n\n"
                      "The device starts blocks of waiting kernels in streams of higher urgency "
                      "first; it does not interrupt running blocks.\n"
                      "The number may differ from the constructor's argument, because the driver "
@@ -150,7 +145,7 @@ void bind_stream(nb::module_ &module) {
              "Destroy the stream now. Queued work still runs.\n\n"
              "A second call does nothing. Other functions raise LogicError for a closed stream.")
         .def("__cuda_stream__",
-             [](const Stream &stream) { return nb::make_tuple(0, handle_of(stream)); })
+             [](const Stream &stream) { return nb::make_tuple(0, required_handle_of(stream)); })
         .def("__repr__", represent);
 }
 

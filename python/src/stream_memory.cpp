@@ -115,14 +115,11 @@ void bind_stream_memory(nb::module_ &module) {
 
     nb::class_<DriverPool>(
         module, "DriverMemoryPool",
-        "The driver's own pool of a device, from which mem_alloc_async() takes memory.\n"
-        "\n"
-        "device: a Device.\n"
-        "\n"
+        "The driver's own pool of a device, from which mem_alloc_async() takes memory.\n\n"
+        "device: a Device.\n\n"
         "The pool is part of the driver: CuPy, torch and other libraries that allocate in streams "
         "use the same one. Memory that\n"
-        "is freed in a stream serves later allocations in the stream's order.\n"
-        "\n"
+        "is freed in a stream serves later allocations in the stream's order.\n\n"
         ">>> pool = cuda.DriverMemoryPool(cuda.Device(0))\n"
         ">>> pool.release_threshold = 1 << 20\n"
         ">>> pool.used_bytes <= pool.reserved_bytes\n"
@@ -142,8 +139,7 @@ void bind_stream_memory(nb::module_ &module) {
                 pool.set(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, bytes);
             },
             "Bytes that the pool keeps for reuse when a stream or the device is synchronized; 0 at "
-            "first. May be assigned.\n"
-            "\n"
+            "first. May be assigned.\n\n"
             "The pool returns unused memory above this number to the device.")
         .def_prop_ro("reserved_bytes", pool_attribute<CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT>,
                      "Bytes that the pool has from the device, both in use and free.")
@@ -152,8 +148,7 @@ void bind_stream_memory(nb::module_ &module) {
         .def_prop_ro("most_used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_HIGH>,
                      "The largest number of bytes that were in use at the same time.")
         .def("trim", &DriverPool::trim, nb::arg("keep") = 0,
-             "Return unused memory to the device now.\n"
-             "\n"
+             "Return unused memory to the device now.\n\n"
              "keep: the bytes that the pool keeps, memory in use included.");
 }
 

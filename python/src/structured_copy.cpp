@@ -5,6 +5,7 @@
 // uses them.
 #include "bindings.h"
 
+#include "bind_field.h"
 #include "cuda_array.h"
 #include "device_pointer.h"
 #include "host_buffer.h"
@@ -16,6 +17,8 @@
 #include <pycuda/error.h>
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace pycuda::python {
 namespace {
@@ -37,199 +40,157 @@ using CopyPeer = StructuredCopy<CUDA_MEMCPY3D_PEER>;
 
 // Attributes.
 
-template <class Copy, class Value>
-void bind_field(nb::class_<Copy> &type, const char *name, Value Copy::Described::*member,
-                const char *doc) {
-    type.def_prop_rw(
-        name, [member](const Copy &copy) { return copy.what.*member; },
-        [member](Copy &copy, Value value) { copy.what.*member = value; }, doc);
-}
-
-template <class Copy>
-void bind_memory_type(nb::class_<Copy> &type, const char *name,
-                      CUmemorytype Copy::Described::*member) {
-    type.def_prop_rw(
-        name,
-        [member](const Copy &copy) {
-            return nb::module_::import_("pycuda._driver")
-                .attr("memory_type")(static_cast<int>(copy.what.*member));
-        },
-        [member](Copy &copy, int value) { copy.what.*member = CUmemorytype(value); },
-        "Of memory_type; set_src_*() and set_dst_*() set it.");
-}
+constexpr const char *memory_type_doc = "Of memory_type; set_src_*() and set_dst_*() set it.";
 
 template <class Copy> void bind_fields(nb::class_<Copy> &type) {
     using What = typename Copy::Described;
-    bind_field(type, "src_x_in_bytes", &What::srcXInBytes,
+    bind_field(type, "src_x_in_bytes", &Copy::what, &What::srcXInBytes,
                "Where the copy begins in each source row, in bytes from the begin of the row.");
-    bind_field(type, "src_y", &What::srcY, "The first source row that is copied, counted from 0.");
-    bind_memory_type(type, "src_memory_type", &What::srcMemoryType);
-    bind_field(type, "src_device", &What::srcDevice,
+    bind_field(type, "src_y", &Copy::what, &What::srcY,
+               "The first source row that is copied, counted from 0.");
+    bind_enum_field(type, "src_memory_type", &Copy::what, &What::srcMemoryType, "memory_type",
+                    memory_type_doc);
+    bind_field(type, "src_device", &Copy::what, &What::srcDevice,
                "The source's device address; set_src_device() sets it.");
     bind_field(
-        type, "src_pitch", &What::srcPitch,
+        type, "src_pitch", &Copy::what, &What::srcPitch,
         "The source's pitch: the bytes from the begin of a row to the begin of the next row.");
     bind_field(
-        type, "dst_x_in_bytes", &What::dstXInBytes,
+        type, "dst_x_in_bytes", &Copy::what, &What::dstXInBytes,
         "Where the copy begins in each destination row, in bytes from the begin of the row.");
-    bind_field(type, "dst_y", &What::dstY,
+    bind_field(type, "dst_y", &Copy::what, &What::dstY,
                "The first destination row that is written, counted from 0.");
-    bind_memory_type(type, "dst_memory_type", &What::dstMemoryType);
-    bind_field(type, "dst_device", &What::dstDevice,
+    bind_enum_field(type, "dst_memory_type", &Copy::what, &What::dstMemoryType, "memory_type",
+                    memory_type_doc);
+    bind_field(type, "dst_device", &Copy::what, &What::dstDevice,
                "The destination's device address; set_dst_device() sets it.");
     bind_field(
-        type, "dst_pitch", &What::dstPitch,
+        type, "dst_pitch", &Copy::what, &What::dstPitch,
         "The destination's pitch: the bytes from the begin of a row to the begin of the next row.");
-    bind_field(type, "width_in_bytes", &What::WidthInBytes,
+    bind_field(type, "width_in_bytes", &Copy::what, &What::WidthInBytes,
                "The number of bytes to copy from each row.");
-    bind_field(type, "height", &What::Height, "The number of rows to copy from each slice.");
+    bind_field(type, "height", &Copy::what, &What::Height,
+               "The number of rows to copy from each slice.");
 }
 
 template <class Copy> void bind_fields_3d(nb::class_<Copy> &type) {
     using What = typename Copy::Described;
     bind_fields(type);
-    bind_field(type, "src_z", &What::srcZ,
+    bind_field(type, "src_z", &Copy::what, &What::srcZ,
                "The first source slice that is copied, counted from 0.");
-    bind_field(type, "src_lod", &What::srcLOD, "The mipmap level. CUDA requires 0.");
+    bind_field(type, "src_lod", &Copy::what, &What::srcLOD, "The mipmap level. CUDA requires 0.");
     bind_field(
-        type, "src_height", &What::srcHeight,
+        type, "src_height", &Copy::what, &What::srcHeight,
         "The number of rows from the begin of a source slice to the begin of the next slice.");
-    bind_field(type, "dst_z", &What::dstZ,
+    bind_field(type, "dst_z", &Copy::what, &What::dstZ,
                "The first destination slice that is written, counted from 0.");
-    bind_field(type, "dst_lod", &What::dstLOD, "The mipmap level. CUDA requires 0.");
+    bind_field(type, "dst_lod", &Copy::what, &What::dstLOD, "The mipmap level. CUDA requires 0.");
     bind_field(
-        type, "dst_height", &What::dstHeight,
+        type, "dst_height", &Copy::what, &What::dstHeight,
         "The number of rows from the begin of a destination slice to the begin of the next slice.");
-    bind_field(type, "depth", &What::Depth, "The number of slices to copy.");
+    bind_field(type, "depth", &Copy::what, &What::Depth, "The number of slices to copy.");
 }
 
 // Source and destination.
 
-/// The address of host or device memory, for CU_MEMORYTYPE_UNIFIED.
-CUdeviceptr unified_address(nb::handle object, Side &side,
-                            HostBuffer (*view)(nb::handle, const char *)) {
-    if (std::optional<CUdeviceptr> address = find_device_address(object))
-        return *address;
-    side.buffer = view(object, "a unified side of a copy");
-    return reinterpret_cast<CUdeviceptr>(side.buffer.data());
+/// The address of device memory that a copy reads, or writes.
+CUdeviceptr address_to_read(nb::handle memory) { return device_address(memory, "devptr"); }
+CUdeviceptr address_to_write(nb::handle memory) {
+    return PythonWork({nb::borrow(memory)}).write(memory, "devptr");
 }
 
-template <class Copy> void bind_source(nb::class_<Copy> &type) {
-    type.def(
-            "set_src_host",
-            [](Copy &copy, nb::object buffer) {
-                copy.source = {buffer, HostBuffer::strided_to_read(buffer, "buffer")};
-                copy.what.srcMemoryType = CU_MEMORYTYPE_HOST;
-                copy.what.srcHost = copy.source.buffer.data();
-            },
-            nb::lock_self(), nb::arg("buf"),
-            "Copy from host memory.\n"
-            "\n"
-            "buf: a NumPy array or another buffer; it may have gaps between its rows.\n"
-            "\n"
-            "Sets src_memory_type. The object keeps ``buf`` alive; src_pitch must be set to the "
-            "bytes from one row to the next.")
-        .def(
-            "set_src_array",
-            [](Copy &copy, nb::object array) {
-                copy.what.srcArray = cuda_array_of(array, "array");
-                copy.what.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-                copy.source = {array, {}};
-            },
-            nb::lock_self(), nb::arg("array"),
-            "Copy from an Array.\n"
-            "\n"
-            "array: an Array, also one level of a MipmappedArray.\n"
-            "\n"
-            "Sets src_memory_type. src_x_in_bytes counts bytes, not elements.")
-        .def(
-            "set_src_device",
-            [](Copy &copy, nb::object pointer) {
-                copy.what.srcDevice = device_address(pointer, "devptr");
-                copy.what.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-                copy.source = {pointer, {}};
-            },
-            nb::lock_self(), nb::arg("devptr"),
-            "Copy from device memory.\n"
-            "\n"
-            "devptr: an allocation or an address.\n"
-            "\n"
-            "Sets src_memory_type and src_device. src_pitch must be set to the bytes from one row "
-            "to the next.")
-        .def(
-            "set_src_unified",
-            [](Copy &copy, nb::object buffer) {
-                copy.source = {buffer, {}};
-                copy.what.srcDevice =
-                    unified_address(buffer, copy.source, HostBuffer::strided_to_read);
-                copy.what.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
-            },
-            nb::lock_self(), nb::arg("buf"),
-            "Copy from memory of the host or of the device: the driver finds out which of the two "
-            "the address belongs to.\n"
-            "\n"
-            "buf: an allocation, an address or a buffer.\n"
-            "\n"
-            "Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.");
+/// One side of a copy: its object, the members of the driver's struct, and words for docstrings.
+template <class Copy, class HostPointer> struct SideOf {
+    using What = typename Copy::Described;
+    const char *name, *from_or_to, *writable;
+    Side Copy::*side;
+    CUmemorytype What::*memory_type;
+    HostPointer What::*host;
+    CUarray What::*array;
+    CUdeviceptr What::*device;
+    HostBuffer (*view)(nb::handle, const char *);
+    CUdeviceptr (*address)(nb::handle);
+};
+
+/// The text with each `word` replaced.
+std::string with_word(std::string text, std::string_view word, std::string_view by) {
+    for (std::size_t at; (at = text.find(word)) != std::string::npos;)
+        text.replace(at, word.size(), by);
+    return text;
 }
 
-template <class Copy> void bind_destination(nb::class_<Copy> &type) {
-    type.def(
-            "set_dst_host",
-            [](Copy &copy, nb::object buffer) {
-                copy.destination = {buffer, HostBuffer::strided_to_write(buffer, "buffer")};
-                copy.what.dstMemoryType = CU_MEMORYTYPE_HOST;
-                copy.what.dstHost = copy.destination.buffer.data();
-            },
-            nb::lock_self(), nb::arg("buf"),
-            "Copy to host memory.\n"
-            "\n"
-            "buf: a writable NumPy array or another buffer; it may have gaps between its rows.\n"
-            "\n"
-            "Sets dst_memory_type. The object keeps ``buf`` alive; dst_pitch must be set to the "
-            "bytes from one row to the next.")
-        .def(
-            "set_dst_array",
-            [](Copy &copy, nb::object array) {
-                copy.what.dstArray = cuda_array_of(array, "array");
-                copy.what.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-                copy.destination = {array, {}};
-            },
-            nb::lock_self(), nb::arg("array"),
-            "Copy to an Array.\n"
-            "\n"
-            "array: an Array, also one level of a MipmappedArray.\n"
-            "\n"
-            "Sets dst_memory_type. dst_x_in_bytes counts bytes, not elements.")
-        .def(
-            "set_dst_device",
-            [](Copy &copy, nb::object pointer) {
-                copy.what.dstDevice = PythonWork({pointer}).write(pointer, "devptr");
-                copy.what.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-                copy.destination = {pointer, {}};
-            },
-            nb::lock_self(), nb::arg("devptr"),
-            "Copy to device memory.\n"
-            "\n"
-            "devptr: an allocation or an address.\n"
-            "\n"
-            "Sets dst_memory_type and dst_device. dst_pitch must be set to the bytes from one row "
-            "to the next.")
-        .def(
-            "set_dst_unified",
-            [](Copy &copy, nb::object buffer) {
-                copy.destination = {buffer, {}};
-                copy.what.dstDevice =
-                    unified_address(buffer, copy.destination, HostBuffer::strided_to_write);
-                copy.what.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-            },
-            nb::lock_self(), nb::arg("buf"),
-            "Copy to memory of the host or of the device: the driver finds out which of the two "
-            "the address belongs to.\n"
-            "\n"
-            "buf: an allocation, an address or a writable buffer.\n"
-            "\n"
-            "Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.");
+template <class Copy, class HostPointer>
+void bind_side(nb::class_<Copy> &type, const SideOf<Copy, HostPointer> &of) {
+    const auto def = [&](const char *kind, auto set, const char *argument, std::string doc) {
+        doc = with_word(with_word(doc, "{from}", of.from_or_to), "{writable}", of.writable);
+        const std::string name = "set_" + std::string(of.name) + kind;
+        type.def(name.c_str(), set, nb::lock_self(), nb::arg(argument),
+                 with_word(doc, "{src}", of.name).c_str());
+    };
+    def(
+        "_host",
+        [of](Copy &copy, nb::object buffer) {
+            copy.*of.side = {buffer, of.view(buffer, "buffer")};
+            copy.what.*of.memory_type = CU_MEMORYTYPE_HOST;
+            copy.what.*of.host = (copy.*of.side).buffer.data();
+        },
+        "buf",
+        "Copy {from} host memory.\n\n"
+        "buf: a {writable}NumPy array or another buffer; it may have gaps between its rows.\n\n"
+        "Sets {src}_memory_type. The object keeps ``buf`` alive; {src}_pitch must be set to the "
+        "bytes from one row to the next.");
+    def(
+        "_array",
+        [of](Copy &copy, nb::object array) {
+            copy.what.*of.array = cuda_array_of(array, "array");
+            copy.what.*of.memory_type = CU_MEMORYTYPE_ARRAY;
+            copy.*of.side = {array, {}};
+        },
+        "array",
+        "Copy {from} an Array.\n\n"
+        "array: an Array, also one level of a MipmappedArray.\n\n"
+        "Sets {src}_memory_type. {src}_x_in_bytes counts bytes, not elements.");
+    def(
+        "_device",
+        [of](Copy &copy, nb::object pointer) {
+            copy.what.*of.device = of.address(pointer);
+            copy.what.*of.memory_type = CU_MEMORYTYPE_DEVICE;
+            copy.*of.side = {pointer, {}};
+        },
+        "devptr",
+        "Copy {from} device memory.\n\n"
+        "devptr: an allocation or an address.\n\n"
+        "Sets {src}_memory_type and {src}_device. {src}_pitch must be set to the bytes from one "
+        "row to the next.");
+    def(
+        "_unified",
+        [of](Copy &copy, nb::object buffer) {
+            Side &side = copy.*of.side = {buffer, {}};
+            std::optional<CUdeviceptr> address = find_device_address(buffer);
+            if (!address) {
+                side.buffer = of.view(buffer, "a unified side of a copy");
+                address = reinterpret_cast<CUdeviceptr>(side.buffer.data());
+            }
+            copy.what.*of.device = *address;
+            copy.what.*of.memory_type = CU_MEMORYTYPE_UNIFIED;
+        },
+        "buf",
+        "Copy {from} memory of the host or of the device: the driver finds out which of the two "
+        "the address belongs to.\n\n"
+        "buf: an allocation, an address or a {writable}buffer.\n\n"
+        "Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.");
+}
+
+template <class Copy> void bind_sides(nb::class_<Copy> &type) {
+    using What = typename Copy::Described;
+    bind_side(type,
+              SideOf<Copy, const void *>{"src", "from", "", &Copy::source, &What::srcMemoryType,
+                                         &What::srcHost, &What::srcArray, &What::srcDevice,
+                                         HostBuffer::strided_to_read, address_to_read});
+    bind_side(type, SideOf<Copy, void *>{"dst", "to", "writable ", &Copy::destination,
+                                         &What::dstMemoryType, &What::dstHost, &What::dstArray,
+                                         &What::dstDevice, HostBuffer::strided_to_write,
+                                         address_to_write});
 }
 
 // The copy itself.
@@ -340,9 +301,7 @@ bool is_stream(nb::handle object) { return nb::isinstance<Stream>(object); }
 void call_2d(Copy2D &copy, nb::object aligned, nb::object stream) {
     if (is_stream(aligned)) // PyCUDA's second form: copy(stream)
         std::swap(aligned, stream);
-    const int is_aligned = PyObject_IsTrue(aligned.ptr());
-    if (is_aligned < 0)
-        throw nb::python_error();
+    const bool is_aligned = truth_of(aligned);
     run_copy(copy, stream, copy_2d_async, [&](const CUDA_MEMCPY2D &what) {
         copy_2d(what, is_aligned ? RowAlignment::Aligned : RowAlignment::Any);
     });
@@ -360,14 +319,12 @@ void bind_structured_copy(nb::module_ &module) {
     nb::class_<Copy2D> copy_2d(
         module, "Memcpy2D",
         "A copy of a rectangle: ``height`` rows of ``width_in_bytes`` "
-        "bytes, between host memory, device memory and Arrays.\n"
-        "\n"
+        "bytes, between host memory, device memory and Arrays.\n\n"
         "Set both sides with set_src_host(), set_dst_device() and their like, then the "
         "extents and pitches, then call the object. The pitch is\n"
         "the distance between the begins of two rows in bytes; an Array "
         "needs none. A copy object can be changed and called\n"
-        "again. An end past host memory raises LogicError.\n"
-        "\n"
+        "again. An end past host memory raises LogicError.\n\n"
         ">>> matrix = gpuarray.zeros((3, 4), np.float32)\n"
         ">>> copy = cuda.Memcpy2D()\n"
         ">>> copy.set_src_host(np.ones((2, 2), np.float32))\n"
@@ -382,28 +339,23 @@ void bind_structured_copy(nb::module_ &module) {
         "       [0., 1., 1., 0.]], dtype=float32)");
     copy_2d.def(nb::init<>());
     bind_fields(copy_2d);
-    bind_source(copy_2d);
-    bind_destination(copy_2d);
+    bind_sides(copy_2d);
     copy_2d.def("__call__", call_2d, nb::lock_self(), nb::arg("aligned") = false,
                 nb::arg("stream") = nb::none(),
-                "Run the copy.\n"
-                "\n"
+                "Run the copy.\n\n"
                 "aligned: True promises that device rows begin as mem_alloc_pitch() aligns them; "
                 "the driver need not check.\n"
                 "stream: a Stream; the call then returns before the copy is done. None waits for "
-                "the copy.\n"
-                "\n"
+                "the copy.\n\n"
                 "A Stream as the first argument is ``stream``. Raises LogicError if the copy "
                 "reaches past the end of host memory.");
 
     nb::class_<Copy3D> copy_3d(
         module, "Memcpy3D",
-        "A copy of a box: ``depth`` slices of ``height`` rows of ``width_in_bytes`` bytes.\n"
-        "\n"
+        "A copy of a box: ``depth`` slices of ``height`` rows of ``width_in_bytes`` bytes.\n\n"
         "As Memcpy2D, with a third dimension: src_height and dst_height are the rows from one "
         "slice to the next, src_z and dst_z\n"
-        "the first slices.\n"
-        "\n"
+        "the first slices.\n\n"
         ">>> volume = np.arange(8, dtype=np.float32).reshape(2, 2, 2)\n"
         ">>> target = gpuarray.zeros((2, 2, 2), np.float32)\n"
         ">>> copy = cuda.Memcpy3D()\n"
@@ -417,20 +369,16 @@ void bind_structured_copy(nb::module_ &module) {
         "True");
     copy_3d.def(nb::init<>());
     bind_fields_3d(copy_3d);
-    bind_source(copy_3d);
-    bind_destination(copy_3d);
+    bind_sides(copy_3d);
     copy_3d.def("__call__", call_3d, nb::lock_self(), nb::arg("stream") = nb::none(),
-                "Run the copy.\n"
-                "\n"
+                "Run the copy.\n\n"
                 "stream: a Stream; the call then returns before the copy is done. None waits for "
-                "the copy.\n"
-                "\n"
+                "the copy.\n\n"
                 "Raises LogicError if the copy reaches past the end of host memory.");
 
     nb::class_<CopyPeer> copy_peer(
         module, "Memcpy3DPeer",
-        "A copy of a box between two contexts, also of different devices.\n"
-        "\n"
+        "A copy of a box between two contexts, also of different devices.\n\n"
         "As Memcpy3D. set_src_context() and set_dst_context() name the contexts of the two sides; "
         "at first both are the current\n"
         "context. The devices need no peer access: the driver copies by way of the host then.");
@@ -440,29 +388,25 @@ void bind_structured_copy(nb::module_ &module) {
         self->what.srcContext = self->what.dstContext = current;
     });
     bind_fields_3d(copy_peer);
-    bind_source(copy_peer);
-    bind_destination(copy_peer);
+    bind_sides(copy_peer);
     copy_peer
         .def(
             "set_src_context",
             [](CopyPeer &copy, const Context &context) { copy.what.srcContext = context.get(); },
             nb::arg("context"), nb::keep_alive<1, 2>(),
-            "Set the context of the source memory. The constructor sets the current context.\n"
-            "\n"
+            "Set the context of the source memory. The constructor sets the current context.\n\n"
             "context: a Context; the copy object keeps it alive.")
         .def(
             "set_dst_context",
             [](CopyPeer &copy, const Context &context) { copy.what.dstContext = context.get(); },
             nb::arg("context"), nb::keep_alive<1, 2>(),
-            "Set the context of the destination memory. The constructor sets the current context.\n"
-            "\n"
+            "Set the context of the destination memory. The constructor sets the current "
+            "context.\n\n"
             "context: a Context; the copy object keeps it alive.")
         .def("__call__", call_peer, nb::lock_self(), nb::arg("stream") = nb::none(),
-             "Run the copy.\n"
-             "\n"
+             "Run the copy.\n\n"
              "stream: a Stream; the call then returns before the copy is done. None waits for the "
-             "copy.\n"
-             "\n"
+             "copy.\n\n"
              "Raises LogicError if the copy reaches past the end of host memory.");
 }
 

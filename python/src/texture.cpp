@@ -27,12 +27,27 @@
 namespace pycuda::python {
 namespace {
 
-nb::object member_of(const char *enumeration, int value) {
-    return nb::module_::import_("pycuda._driver").attr(enumeration)(value);
-}
-
 bool is_integer(CUarray_format format) {
     return format != CU_AD_FORMAT_FLOAT && format != CU_AD_FORMAT_HALF;
+}
+
+/// Throws unless a texture can have this dimension, for the method `what`.
+void check_dimension(int dimension, const char *what) {
+    if (dimension < 0 || dimension > 2)
+        throw Error(what, CUDA_ERROR_INVALID_VALUE,
+                    "the dimension is " + std::to_string(dimension) + ", expected 0, 1 or 2");
+}
+
+/// Stores the number of `made` in a variable of the module, instead of that of `bound`.
+template <class Object>
+void rebind(const Module &module, CUdeviceptr variable, std::unique_ptr<Binding<Object>> &bound,
+            std::unique_ptr<Binding<Object>> made) {
+    if (bound)
+        bound->wait();
+    const auto number = made->object().get();
+    static_cast<void>(module.get()); // throws if the module was unloaded
+    copy_to_device(variable, &number, sizeof number);
+    bound.swap(made);
 }
 
 // TextureReference.
@@ -55,9 +70,9 @@ class TextureReference {
     CUdeviceptr address() const;
     nb::object array() const { return is_array() ? bound_->memory() : nb::none(); }
     nb::object address_mode(int dimension) const;
-    nb::object filter_mode() const { return member_of("filter_mode", description_.filterMode); }
+    nb::object filter_mode() const { return enum_member("filter_mode", description_.filterMode); }
     nb::tuple format() const {
-        return nb::make_tuple(member_of("array_format", format_), channels_);
+        return nb::make_tuple(enum_member("array_format", format_), channels_);
     }
     unsigned flags() const { return description_.flags; }
     CUtexObject handle() const { return bound_ ? bound_->object().get() : 0; }
@@ -105,16 +120,11 @@ void TextureReference::bind(CUDA_RESOURCE_DESC resource, nb::object memory) {
     description.flags = effective_flags();
     TextureObject object(resource, description, require_memory_of(memory, "texture_reference"));
     auto made = std::make_unique<Binding<TextureObject>>(std::move(object), std::move(memory));
-    if (bound_)
-        bound_->wait();
-    if (variable_ != 0) {
-        const CUtexObject number = made->object().get();
-        if (module_)
-            static_cast<void>(module_->get()); // throws if the module was unloaded
-        copy_to_device(variable_, &number, sizeof number);
-    }
+    if (module_)
+        rebind(*module_, variable_, bound_, std::move(made));
+    else
+        bound_ = std::move(made);
     resource_ = resource;
-    bound_.swap(made);
 }
 
 void TextureReference::update() {
@@ -171,9 +181,7 @@ void TextureReference::set_format(int format, int channels) {
 }
 
 void TextureReference::set_address_mode(int dimension, int mode) {
-    if (dimension < 0 || dimension > 2)
-        throw Error("texture_reference::set_address_mode", CUDA_ERROR_INVALID_VALUE,
-                    "the dimension is " + std::to_string(dimension) + ", expected 0, 1 or 2");
+    check_dimension(dimension, "texture_reference::set_address_mode");
     description_.addressMode[dimension] = CUaddress_mode(mode);
     update();
 }
@@ -198,10 +206,8 @@ CUdeviceptr TextureReference::address() const {
 }
 
 nb::object TextureReference::address_mode(int dimension) const {
-    if (dimension < 0 || dimension > 2)
-        throw Error("texture_reference::get_address_mode", CUDA_ERROR_INVALID_VALUE,
-                    "the dimension is " + std::to_string(dimension) + ", expected 0, 1 or 2");
-    return member_of("address_mode", description_.addressMode[dimension]);
+    check_dimension(dimension, "texture_reference::get_address_mode");
+    return enum_member("address_mode", description_.addressMode[dimension]);
 }
 
 // SurfaceReference.
@@ -214,12 +220,7 @@ class SurfaceReference {
     void set_array(nb::object array, unsigned) {
         SurfaceObject object(cuda_array_of(array, "array"));
         auto made = std::make_unique<Binding<SurfaceObject>>(std::move(object), std::move(array));
-        if (bound_)
-            bound_->wait();
-        const CUsurfObject number = made->object().get();
-        static_cast<void>(module_.get()); // throws if the module was unloaded
-        copy_to_device(variable_, &number, sizeof number);
-        bound_.swap(made);
+        rebind(module_, variable_, bound_, std::move(made));
     }
     nb::object array() const { return bound_ ? bound_->memory() : nb::none(); }
 
@@ -348,8 +349,15 @@ template <class Object> void pack_object(const ArgumentType &, PyObject *value, 
     packing.staged.keep_until_done(value);
 }
 
-template <class Object> void register_as_argument() {
-    ArgumentTypes::add({reinterpret_cast<PyTypeObject *>(nb::type<Object>().ptr()),
+/// What TextureObject and SurfaceObject share.
+template <class Object> void bind_object(nb::class_<Object> &type, const char *handle) {
+    type.def_prop_ro("handle", &Object::get, handle)
+        .def("__index__", &Object::get)
+        .def("close", &Object::close, nb::lock_self(),
+             "Destroy the object now. Kernels that use the object must be done. A second call does "
+             "nothing.");
+    bind_with_block(type, "close");
+    ArgumentTypes::add({reinterpret_cast<PyTypeObject *>(type.ptr()),
                         pack_object<Object>,
                         {},
                         0,
@@ -359,20 +367,18 @@ template <class Object> void register_as_argument() {
 }
 
 void bind_references(nb::module_ &module) {
-    nb::class_<TextureReference>(
-        module, "TextureReference", nb::dynamic_attr(), nb::is_weak_referenceable(),
-        "A texture that a kernel's source declares as a variable. Module.get_texref() returns it.\n"
-        "\n"
-        "set_array() binds an Array, set_address() or set_address_2d() device memory. The kernel's "
-        "call lists the texture\n"
-        "reference in ``texrefs``, which keeps the bound memory alive. New sources take a "
-        "TextureObject as an argument.")
+    nb::class_<TextureReference>(module, "TextureReference", nb::dynamic_attr(),
+                                 nb::is_weak_referenceable(),
+                                 "A texture that a kernel's source declares as a variable. "
+                                 "Module.get_texref() returns it.\n\n"
+                                 "set_array() binds an Array, set_address() or set_address_2d() "
+                                 "device memory. The kernel's call lists the texture\n"
+                                 "reference in ``texrefs``, which keeps the bound memory alive. "
+                                 "New sources take a TextureObject as an argument.")
         .def(nb::init<>())
         .def("set_array", &TextureReference::set_array, nb::lock_self(), nb::arg("array"),
-             "Bind an Array, which the kernel then reads.\n"
-             "\n"
-             "array: the Array. Its format and number of channels become those of the texture.\n"
-             "\n"
+             "Bind an Array, which the kernel then reads.\n\n"
+             "array: the Array. Its format and number of channels become those of the texture.\n\n"
              "After Array.free(), the memory returns when other memory is bound, or when the "
              "module ends. A call that lists\n"
              "the reference in ``texrefs`` raises LogicError then.")
@@ -397,18 +403,15 @@ void bind_references(nb::module_ &module) {
              "num_components: channels of an element: 1, 2 or 4.")
         .def("set_address_mode", &TextureReference::set_address_mode, nb::lock_self(),
              nb::arg("dim"), nb::arg("am"),
-             "Set which element a read outside the texture returns, for one dimension.\n"
-             "\n"
+             "Set which element a read outside the texture returns, for one dimension.\n\n"
              "dim: the dimension, from 0 to 2.\n"
              "am: a member of address_mode.")
         .def("set_filter_mode", &TextureReference::set_filter_mode, nb::lock_self(), nb::arg("fm"),
-             "Set how a read between elements works.\n"
-             "\n"
+             "Set how a read between elements works.\n\n"
              "fm: filter_mode.POINT reads the nearest element; LINEAR mixes the 2, 4 or 8 nearest "
              "elements, with weights of 8 bits.")
         .def("set_flags", &TextureReference::set_flags, nb::lock_self(), nb::arg("flags"),
-             "Set how the texture is read.\n"
-             "\n"
+             "Set how the texture is read.\n\n"
              "flags: a sum of TRSF_NORMALIZED_COORDINATES (coordinates from 0 to 1 instead of "
              "indices) and TRSF_READ_AS_INTEGER\n"
              "  (integers as integers, not as floats from 0 to 1). The declared type of the "
@@ -418,16 +421,15 @@ void bind_references(nb::module_ &module) {
         .def("get_array", &TextureReference::array, nb::lock_self(),
              "Return the bound Array. Raises LogicError if no Array is bound.")
         .def("get_address_mode", &TextureReference::address_mode, nb::lock_self(), nb::arg("dim"),
-             "Return the address mode of one dimension: a member of address_mode.\n"
-             "\n"
+             "Return the address mode of one dimension: a member of address_mode.\n\n"
              "dim: the dimension, from 0 to 2. Others raise LogicError.")
-        .def("get_filter_mode", &TextureReference::filter_mode, nb::lock_self(),
-             "Return how a read between elements works: filter_mode.POINT or filter_mode.LINEAR.\n"
-             "\n"
-             "POINT reads the nearest element; see set_filter_mode().")
+        .def(
+            "get_filter_mode", &TextureReference::filter_mode, nb::lock_self(),
+            "Return how a read between elements works: filter_mode.POINT or filter_mode.LINEAR.\n\n"
+            "POINT reads the nearest element; see set_filter_mode().")
         .def("get_format", &TextureReference::format, nb::lock_self(),
-             "Return the format as a tuple: a member of array_format, and the number of channels.\n"
-             "\n"
+             "Return the format as a tuple: a member of array_format, and the number of "
+             "channels.\n\n"
              "Binding an Array sets both; set_format() sets both for device memory.")
         .def("get_flags", &TextureReference::flags, nb::lock_self(),
              "Return the flags, a sum of ``TRSF_`` constants; see set_flags().")
@@ -437,8 +439,7 @@ void bind_references(nb::module_ &module) {
     nb::class_<SurfaceReference>(module, "SurfaceReference", nb::dynamic_attr(),
                                  nb::is_weak_referenceable(),
                                  "A surface that a kernel's source declares as a variable: an "
-                                 "Array that kernels read and write.\n"
-                                 "\n"
+                                 "Array that kernels read and write.\n\n"
                                  "Module.get_surfref() returns the surface, and set_array() binds "
                                  "the Array. New sources take a SurfaceObject as an\n"
                                  "argument.")
@@ -487,86 +488,66 @@ void check_texture_references(nb::handle references) {
 void bind_texture(nb::module_ &module) {
     bind_references(module);
 
-    bind_with_block(
-        nb::class_<TextureObject>(
-            module, "TextureObject", nb::is_weak_referenceable(),
-            "A texture: describes how kernels read an Array, a MipmappedArray or device memory.\n"
-            "\n"
-            "A kernel takes the object as an argument of type cudaTextureObject_t, and reads with "
-            "tex1D(), tex2D() and their like.\n"
-            "The object keeps the memory alive. ``with texture:`` closes the object at the end of "
-            "the block.\n"
-            "\n"
-            "resource: an Array, a MipmappedArray or device memory.\n"
-            "address_mode: which element a read outside the texture returns: a member of "
-            "address_mode, or a sequence of three.\n"
-            "filter_mode: POINT reads the nearest element, LINEAR interpolates between elements.\n"
-            "normalized_coordinates: True for coordinates from 0 to 1 instead of indices.\n"
-            "normalized_float: True converts integer elements to floats from 0 to 1 (unsigned) or "
-            "from -1 to 1 (signed).\n"
-            "srgb: True converts elements from sRGB to linear values.\n"
-            "max_anisotropy: the largest ratio of anisotropic filtering.\n"
-            "size: bytes of device memory. Needed for device memory only.\n"
-            "format, num_channels: the element type of device memory: a member of array_format, "
-            "and 1, 2 or 4 channels.\n"
-            "\n"
-            "Raises ValueError for device memory without a size.\n"
-            "\n"
-            ">>> array = cuda.np_to_array(np.arange(8, dtype=np.float32).reshape(2, 4), \"C\")\n"
-            ">>> texture = cuda.TextureObject(array)\n"
-            ">>> read = compiler.SourceModule('''\n"
-            "... __global__ void read(cudaTextureObject_t t, float *out) { *out = tex2D<float>(t, "
-            "3.f, 1.f); }\n"
-            "... ''').get_function(\"read\")\n"
-            ">>> out = gpuarray.zeros(1, np.float32)\n"
-            ">>> read(texture, out, block=(1, 1, 1))\n"
-            ">>> out\n"
-            "array([7.], dtype=float32)")
-            .def("__init__", make_texture, nb::arg("resource"), nb::kw_only(),
-                 nb::arg("address_mode") = int{CU_TR_ADDRESS_MODE_CLAMP},
-                 nb::arg("filter_mode") = int{CU_TR_FILTER_MODE_POINT},
-                 nb::arg("normalized_coordinates") = false, nb::arg("normalized_float") = false,
-                 nb::arg("srgb") = false, nb::arg("max_anisotropy") = 0, nb::arg("size") = 0,
-                 nb::arg("format") = int{CU_AD_FORMAT_FLOAT}, nb::arg("num_channels") = 1,
-                 nb::keep_alive<1, 2>(), "Create the texture. The class describes the parameters.")
-            .def_prop_ro("handle", &TextureObject::get,
-                         "The CUtexObject, as an int: the value of a kernel argument of type "
-                         "cudaTextureObject_t.")
-            .def("__index__", &TextureObject::get)
-            .def("close", &TextureObject::close, nb::lock_self(),
-                 "Destroy the object now. Kernels that use the object must be done. A second call "
-                 "does nothing."),
-        "close");
+    nb::class_<TextureObject> texture(
+        module, "TextureObject", nb::is_weak_referenceable(),
+        "A texture: describes how kernels read an Array, a MipmappedArray or device memory.\n\n"
+        "A kernel takes the object as an argument of type cudaTextureObject_t, and reads with "
+        "tex1D(), tex2D() and their like.\n"
+        "The object keeps the memory alive. ``with texture:`` closes the object at the end of the "
+        "block.\n\n"
+        "resource: an Array, a MipmappedArray or device memory.\n"
+        "address_mode: which element a read outside the texture returns: a member of address_mode, "
+        "or a sequence of three.\n"
+        "filter_mode: POINT reads the nearest element, LINEAR interpolates between elements.\n"
+        "normalized_coordinates: True for coordinates from 0 to 1 instead of indices.\n"
+        "normalized_float: True converts integer elements to floats from 0 to 1 (unsigned) or from "
+        "-1 to 1 (signed).\n"
+        "srgb: True converts elements from sRGB to linear values.\n"
+        "max_anisotropy: the largest ratio of anisotropic filtering.\n"
+        "size: bytes of device memory. Needed for device memory only.\n"
+        "format, num_channels: the element type of device memory: a member of array_format, and 1, "
+        "2 or 4 channels.\n\n"
+        "Raises ValueError for device memory without a size.\n\n"
+        ">>> array = cuda.np_to_array(np.arange(8, dtype=np.float32).reshape(2, 4), \"C\")\n"
+        ">>> texture = cuda.TextureObject(array)\n"
+        ">>> read = compiler.SourceModule('''\n"
+        "... __global__ void read(cudaTextureObject_t t, float *out) { *out = tex2D<float>(t, 3.f, "
+        "1.f); }\n"
+        "... ''').get_function(\"read\")\n"
+        ">>> out = gpuarray.zeros(1, np.float32)\n"
+        ">>> read(texture, out, block=(1, 1, 1))\n"
+        ">>> out\n"
+        "array([7.], dtype=float32)");
+    texture.def("__init__", make_texture, nb::arg("resource"), nb::kw_only(),
+                nb::arg("address_mode") = int{CU_TR_ADDRESS_MODE_CLAMP},
+                nb::arg("filter_mode") = int{CU_TR_FILTER_MODE_POINT},
+                nb::arg("normalized_coordinates") = false, nb::arg("normalized_float") = false,
+                nb::arg("srgb") = false, nb::arg("max_anisotropy") = 0, nb::arg("size") = 0,
+                nb::arg("format") = int{CU_AD_FORMAT_FLOAT}, nb::arg("num_channels") = 1,
+                nb::keep_alive<1, 2>(), "Create the texture. The class describes the parameters.");
+    bind_object(
+        texture,
+        "The CUtexObject, as an int: the value of a kernel argument of type cudaTextureObject_t.");
 
-    bind_with_block(
-        nb::class_<SurfaceObject>(
-            module, "SurfaceObject", nb::is_weak_referenceable(),
-            "A surface: kernels read and write an Array through it, without filtering.\n"
-            "\n"
-            "array: an Array that was made with array3d_flags.SURFACE_LDST. The object keeps the "
-            "Array alive.\n"
-            "\n"
-            "A kernel takes the object as an argument of type cudaSurfaceObject_t, and uses "
-            "surf2Dread(), surf2Dwrite() and their\n"
-            "like, whose x coordinates are in bytes. ``with surface:`` closes the object at the "
-            "end of the block.")
-            .def(
-                "__init__",
-                [](SurfaceObject *self, nb::handle array) {
-                    new (self) SurfaceObject(cuda_array_of(array, "array"),
-                                             require_memory_of(array, "surface_object"));
-                },
-                nb::arg("array"), nb::keep_alive<1, 2>())
-            .def_prop_ro("handle", &SurfaceObject::get,
-                         "The CUsurfObject, as an int: the value of a kernel argument of type "
-                         "cudaSurfaceObject_t.")
-            .def("__index__", &SurfaceObject::get)
-            .def("close", &SurfaceObject::close, nb::lock_self(),
-                 "Destroy the object now. Kernels that use the object must be done. A second call "
-                 "does nothing."),
-        "close");
-    register_as_argument<TextureObject>();
-    register_as_argument<SurfaceObject>();
+    nb::class_<SurfaceObject> surface(
+        module, "SurfaceObject", nb::is_weak_referenceable(),
+        "A surface: kernels read and write an Array through it, without filtering.\n\n"
+        "array: an Array that was made with array3d_flags.SURFACE_LDST. The object keeps the Array "
+        "alive.\n\n"
+        "A kernel takes the object as an argument of type cudaSurfaceObject_t, and uses "
+        "surf2Dread(), surf2Dwrite() and their\n"
+        "like, whose x coordinates are in bytes. ``with surface:`` closes the object at the end of "
+        "the block.");
+    surface.def(
+        "__init__",
+        [](SurfaceObject *self, nb::handle array) {
+            new (self) SurfaceObject(cuda_array_of(array, "array"),
+                                     require_memory_of(array, "surface_object"));
+        },
+        nb::arg("array"), nb::keep_alive<1, 2>());
+    bind_object(
+        surface,
+        "The CUsurfObject, as an int: the value of a kernel argument of type cudaSurfaceObject_t.");
 }
 
 } // namespace pycuda::python

@@ -30,16 +30,14 @@ void bind_physical_memory(nb::module_ &module) {
     bind_with_block(
         nb::class_<PhysicalMemory>(
             module, "PhysicalMemory", nb::is_weak_referenceable(),
-            "Device memory without an address. VirtualMemory.map() maps the memory to addresses.\n"
-            "\n"
+            "Device memory without an address. VirtualMemory.map() maps the memory to "
+            "addresses.\n\n"
             "size: bytes, a multiple of mem_get_allocation_granularity(device). Others raise "
             "LogicError.\n"
             "device: the Device.\n"
-            "shareable: True allows export_fd(), which shares the memory with another process.\n"
-            "\n"
+            "shareable: True allows export_fd(), which shares the memory with another process.\n\n"
             "Raises MemoryError if the device has too little free memory. ``with memory:`` closes "
-            "the object at the end of the block.\n"
-            "\n"
+            "the object at the end of the block.\n\n"
             ">>> memory = cuda.PhysicalMemory(cuda.mem_get_allocation_granularity(device), device)")
             .def(
                 "__init__",
@@ -56,8 +54,7 @@ void bind_physical_memory(nb::module_ &module) {
                         "size: bytes, as the other process has made it.")
             .def("export_fd", &PhysicalMemory::export_descriptor,
                  "Return a new file descriptor of the memory, as an int. Another process opens it "
-                 "with import_fd().\n"
-                 "\n"
+                 "with import_fd().\n\n"
                  "The caller must close the descriptor with os.close(). Raises LogicError if the "
                  "memory was made without ``shareable``.")
             .def("__repr__",
@@ -66,8 +63,7 @@ void bind_physical_memory(nb::module_ &module) {
                             " bytes>";
                  })
             .def("close", &PhysicalMemory::close, nb::lock_self(),
-                 "Release the memory. The driver frees it when its last mapping ends.\n"
-                 "\n"
+                 "Release the memory. The driver frees it when its last mapping ends.\n\n"
                  "A second call does nothing.")
             .def_prop_ro("size", &PhysicalMemory::size, "The size in bytes; 0 after close().")
             .def_prop_ro("device", &PhysicalMemory::device, "The Device that has the memory.")
@@ -96,16 +92,13 @@ void bind_virtual_memory(nb::module_ &module) {
     nb::class_<VirtualMemory>(
         module, "VirtualMemory", nb::is_weak_referenceable(),
         "A reserved range of device addresses. PhysicalMemory can be mapped to any part of the "
-        "range.\n"
-        "\n"
+        "range.\n\n"
         "size: bytes, a multiple of mem_get_allocation_granularity().\n"
         "alignment: the alignment of the first address in bytes; 0 is the granularity.\n"
-        "address: the wanted first address; 0 lets the driver choose.\n"
-        "\n"
+        "address: the wanted first address; 0 lets the driver choose.\n\n"
         "The object is a kernel argument and an operand of copies, like other device memory. A "
         "part of the range can be accessed\n"
-        "after map() and set_access().\n"
-        "\n"
+        "after map() and set_access().\n\n"
         ">>> range = cuda.VirtualMemory(1 << 30)\n"
         ">>> range.map(memory)\n"
         ">>> range.set_access(device)")
@@ -118,10 +111,8 @@ void bind_virtual_memory(nb::module_ &module) {
              "offset: bytes from the begin of the range to the mapping.\n\n"
              "Raises LogicError if a part of the target is already mapped.")
         .def("unmap", &VirtualMemory::unmap, nb::lock_self(), nb::arg("offset") = 0,
-             "Unmap the memory at an offset.\n"
-             "\n"
-             "offset: bytes from the begin of the range, as in map().\n"
-             "\n"
+             "Unmap the memory at an offset.\n\n"
+             "offset: bytes from the begin of the range, as in map().\n\n"
              "The call does not wait: all work that uses the memory must be done. Raises "
              "LogicError if nothing is mapped there.")
         .def(
@@ -140,8 +131,7 @@ void bind_virtual_memory(nb::module_ &module) {
         .def(
             "get_access",
             [](const VirtualMemory &range, const Device &device, std::size_t offset) {
-                return nb::module_::import_("pycuda._driver")
-                    .attr("mem_access")(int{range.access(device, offset)});
+                return enum_member("mem_access", int{range.access(device, offset)});
             },
             nb::lock_self(), nb::arg("device"), nb::arg("offset") = 0,
             "The access of a device to mapped memory: a member of mem_access.\n\n"

@@ -7,53 +7,62 @@
 #include <cuda.h>
 
 #include <functional>
+#include <utility>
 
 namespace pycuda {
-
-namespace detail {
-CUresult destroy_texture_object(CUtexObject object);
-CUresult destroy_surface_object(CUsurfObject object);
-} // namespace detail
 
 /// Throws if the memory that a texture or a surface shows was freed: a kernel would read freed
 /// memory, which costs the context.
 using RequireMemory = std::function<void()>;
 
+namespace detail {
+CUresult destroy_texture_object(CUtexObject object);
+CUresult destroy_surface_object(CUsurfObject object);
+[[noreturn]] void throw_closed_object(const char *what);
+
+/// What textures and surfaces share: the number of the driver's object, whose memory must outlive
+/// it.
+template <CUresult (*destroy)(unsigned long long)> class ShownMemory {
+  public:
+    /// Throws after close(), and after the end of the memory.
+    unsigned long long get() const {
+        if (closed())
+            throw_closed_object(what_);
+        if (require_memory_)
+            require_memory_();
+        return handle_.live(what_);
+    }
+    const Context &context() const noexcept { return handle_.context(); }
+    void close() noexcept { handle_.reset(); }
+    bool closed() const noexcept { return handle_.get() == 0; }
+
+  protected:
+    using Owner = Handle<unsigned long long, destroy>;
+    ShownMemory(Owner handle, const char *what, RequireMemory require_memory)
+        : handle_(std::move(handle)), what_(what), require_memory_(std::move(require_memory)) {}
+
+  private:
+    Owner handle_;
+    const char *what_; ///< for messages: "texture"
+    RequireMemory require_memory_;
+};
+} // namespace detail
+
 /// A texture: describes how kernels read memory. A kernel gets the number of the object, a
 /// cudaTextureObject_t. The memory must outlive it.
-class TextureObject {
+class TextureObject : public detail::ShownMemory<detail::destroy_texture_object> {
   public:
     /// In the current context.
     TextureObject(const CUDA_RESOURCE_DESC &resource, const CUDA_TEXTURE_DESC &texture,
                   RequireMemory require_memory = {});
-
-    /// Throws after close(), and after the end of the memory.
-    CUtexObject get() const;
-    const Context &context() const noexcept { return handle_.context(); }
-    void close() noexcept { handle_.reset(); }
-    bool closed() const noexcept { return handle_.get() == 0; }
-
-  private:
-    Handle<CUtexObject, detail::destroy_texture_object> handle_;
-    RequireMemory require_memory_;
 };
 
 /// A surface: kernels read and write a CUDA array through it. The array must outlive it, and must
 /// be made with CUDA_ARRAY3D_SURFACE_LDST.
-class SurfaceObject {
+class SurfaceObject : public detail::ShownMemory<detail::destroy_surface_object> {
   public:
     /// In the current context.
     explicit SurfaceObject(CUarray array, RequireMemory require_memory = {});
-
-    /// Throws after close(), and after the end of the memory.
-    CUsurfObject get() const;
-    const Context &context() const noexcept { return handle_.context(); }
-    void close() noexcept { handle_.reset(); }
-    bool closed() const noexcept { return handle_.get() == 0; }
-
-  private:
-    Handle<CUsurfObject, detail::destroy_surface_object> handle_;
-    RequireMemory require_memory_;
 };
 
 /// How a texture that a kernel's source declares as a variable, `texture<float, 2> t;`, is stored

@@ -2,6 +2,7 @@
 #include "arrays/stream_pool.h"
 
 #include "objects/outside_captures.h"
+#include "objects/recording.h"
 
 #include <pycuda/driver.h>
 
@@ -17,14 +18,6 @@ MemoryPool pool_in(const Context &context) {
     return MemoryPool::device();
 }
 
-/// Whether work that runs now can be queued in the stream. It cannot if the stream, or a stream
-/// that waits for it, is being captured: the driver would refuse the work and end the capture.
-bool can_wait(const Driver &driver, CUstream stream) noexcept {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return driver.cuStreamIsCapturing.status(stream, &status) == CUDA_SUCCESS &&
-           status == CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 } // namespace
 
 void wait_for_uses(const Context &context, CUstream stream,
@@ -38,7 +31,8 @@ void wait_for_uses(const Context &context, CUstream stream,
         std::optional<ScopedContext> scope;
         if (stream == nullptr && !context.is_current()) // then null is another default stream
             scope.emplace(context);
-        if (can_wait(*driver, stream)) [[likely]] {
+        // During a capture the driver would refuse the wait and end the capture.
+        if (recording_of(stream) == Recording::No) [[likely]] {
             for (const std::shared_ptr<Event> &use : uses)
                 (void)driver->cuStreamWaitEvent.status(stream, use->get(), 0);
             return;
@@ -113,7 +107,7 @@ void StreamPool::end(MemoryPool &heir) noexcept {
         return;
     try {
         const ScopedContext scope(context_);
-        if (!can_wait(*driver, nullptr)) {
+        if (recording_of(nullptr) != Recording::No) { // the driver would refuse the wait below
             const OutsideCaptures outside;
             driver->cuStreamSynchronize(stream_);
             memory_.move_held_to(heir);

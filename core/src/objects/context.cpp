@@ -15,6 +15,7 @@
 #include "objects/context_owner.h"
 #include "objects/graph_checks.h"
 #include "objects/graph_objects.h"
+#include "objects/recording.h"
 #include "objects/stream_poll.h"
 #include "objects/wait_loop.h"
 
@@ -225,9 +226,7 @@ std::vector<Event> detail::StreamSet::mark_busy(const Context &context) const {
     std::lock_guard lock(mutex_);
     for (const Entry &entry : streams_) {
         const CUstream stream = entry.stream;
-        CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-        const CUresult asked = driver().cuStreamIsCapturing.status(stream, &capture);
-        if (asked == CUDA_SUCCESS && capture != CU_STREAM_CAPTURE_STATUS_NONE)
+        if (recording_of(stream) == Recording::Yes)
             continue; // a query would invalidate the capture
         const CUresult result = driver().cuStreamQuery.status(stream);
         if (result == CUDA_SUCCESS)

@@ -3,6 +3,7 @@
 
 #include "objects/graph_objects.h"
 #include "objects/outside_captures.h"
+#include "objects/recording.h"
 
 #include <pycuda/driver.h>
 
@@ -168,11 +169,7 @@ CUdeviceptr GraphChecks::add(std::span<const FailedCheck> failures) {
 }
 
 void GraphChecks::launched(StreamRef stream) {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    const bool is_recorded =
-        !stream.is_default() &&
-        (driver().cuStreamIsCapturing.status(stream.get(), &status) != CUDA_SUCCESS ||
-         status != CU_STREAM_CAPTURE_STATUS_NONE);
+    const bool is_recorded = !stream.is_default() && recording_of(stream.get()) != Recording::No;
     std::lock_guard lock(mutex_);
     if (is_recorded) // as a part of another graph, which any stream may launch
         is_part_ = true;

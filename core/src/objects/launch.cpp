@@ -1,6 +1,8 @@
 // launch.cpp -- explains why a launch failed. No code here runs for a successful launch.
 #include "launch_errors.h"
 
+#include "objects/recording.h"
+
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
 #include <pycuda/kernel_signature.h>
@@ -124,9 +126,7 @@ const bool detail::launch_blocking = [] {
 }();
 
 void detail::wait_after_launch(const Function &function, StreamRef stream) {
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (driver().cuStreamIsCapturing.status(stream.get(), &capture) == CUDA_SUCCESS &&
-        capture != CU_STREAM_CAPTURE_STATUS_NONE)
+    if (recording_of(stream.get()) == Recording::Yes)
         return; // the launch was captured, not executed
     check(driver().cuStreamSynchronize.status(stream.get()), "cuLaunchKernel",
           [&] { return "kernel '" + readable_name(function.name()) + "'"; });

@@ -1,8 +1,7 @@
-// outside_captures.cpp -- exchanges the thread's capture mode, for a question about a stream, too.
+// outside_captures.cpp -- exchanges the thread's capture mode.
 #include "objects/outside_captures.h"
 
 #include <pycuda/driver.h>
-#include <pycuda/driver_calls.h>
 
 namespace pycuda::detail {
 
@@ -14,15 +13,3 @@ void OutsideCaptures::exchange() noexcept {
 }
 
 } // namespace pycuda::detail
-
-namespace pycuda {
-
-bool default_stream_is_idle() {
-    const detail::OutsideCaptures outside;
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    return driver().cuStreamIsCapturing.status(nullptr, &capture) == CUDA_SUCCESS &&
-           capture == CU_STREAM_CAPTURE_STATUS_NONE &&
-           driver().cuStreamQuery.status(nullptr) == CUDA_SUCCESS;
-}
-
-} // namespace pycuda

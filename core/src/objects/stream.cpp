@@ -3,6 +3,7 @@
 
 #include "objects/context_owner.h"
 #include "objects/graph_checks.h"
+#include "objects/recording.h"
 #include "objects/stream_poll.h"
 #include "objects/wait_loop.h"
 
@@ -132,10 +133,7 @@ StreamRef stream_in_current_context(const CurrentStream &stream) {
 }
 
 bool is_recorded(StreamRef stream) {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return !stream.is_default() &&
-           driver().cuStreamIsCapturing.status(stream.get(), &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return !stream.is_default() && recording_of(stream.get()) == Recording::Yes;
 }
 
 } // namespace

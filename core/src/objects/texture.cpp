@@ -3,6 +3,7 @@
 
 #include <pycuda/driver.h>
 
+#include <string>
 #include <utility>
 
 namespace pycuda {
@@ -13,6 +14,11 @@ CUresult detail::destroy_texture_object(CUtexObject object) {
 
 CUresult detail::destroy_surface_object(CUsurfObject object) {
     return driver().cuSurfObjectDestroy.status(object);
+}
+
+void detail::throw_closed_object(const char *what) {
+    throw Error(std::string(what) + "_object", CUDA_ERROR_INVALID_HANDLE,
+                "the " + std::string(what) + " was closed before");
 }
 
 namespace {
@@ -36,29 +42,11 @@ CUsurfObject create(CUarray array) {
 
 TextureObject::TextureObject(const CUDA_RESOURCE_DESC &resource, const CUDA_TEXTURE_DESC &texture,
                              RequireMemory require_memory)
-    : handle_(Handle<CUtexObject, detail::destroy_texture_object>::adopt(
-          create(resource, texture), Context::require_current())),
-      require_memory_(std::move(require_memory)) {}
+    : ShownMemory(Owner::adopt(create(resource, texture), Context::require_current()), "texture",
+                  std::move(require_memory)) {}
 
 SurfaceObject::SurfaceObject(CUarray array, RequireMemory require_memory)
-    : handle_(Handle<CUsurfObject, detail::destroy_surface_object>::adopt(
-          create(array), Context::require_current())),
-      require_memory_(std::move(require_memory)) {}
-
-CUtexObject TextureObject::get() const {
-    if (handle_.get() == 0)
-        throw Error("texture_object", CUDA_ERROR_INVALID_HANDLE, "the texture was closed before");
-    if (require_memory_)
-        require_memory_();
-    return handle_.live("texture");
-}
-
-CUsurfObject SurfaceObject::get() const {
-    if (handle_.get() == 0)
-        throw Error("surface_object", CUDA_ERROR_INVALID_HANDLE, "the surface was closed before");
-    if (require_memory_)
-        require_memory_();
-    return handle_.live("surface");
-}
+    : ShownMemory(Owner::adopt(create(array), Context::require_current()), "surface",
+                  std::move(require_memory)) {}
 
 } // namespace pycuda

@@ -9,6 +9,7 @@ table docs/numpy_functions.md.
 from __future__ import annotations
 
 import inspect
+from collections import namedtuple
 
 import numpy as np
 
@@ -22,24 +23,14 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable)
 
 
-class Entry:
+class Entry(
+    namedtuple(
+        "_Entry", "function namespace name numpy module array_api aliases pycuda"
+    )
+):
     """One declaration: a function and the names under which programs find it."""
 
-    __slots__ = (
-        "function", "namespace", "name", "numpy", "module", "array_api", "aliases", "pycuda",
-    )  # fmt: skip
-
-    def __init__(
-        self, function, namespace, name, numpy, module, array_api, aliases, pycuda
-    ):
-        self.function = function
-        self.namespace = namespace
-        self.name = name
-        self.numpy = numpy
-        self.module = module
-        self.array_api = array_api
-        self.aliases = aliases
-        self.pycuda = pycuda
+    __slots__ = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -15,8 +15,6 @@ worker needs this import: :class:`LocalPyCUDACluster` starts workers with this i
 For other clusters, use ``dask worker --preload pycuda.dask.preload``.
 """
 
-from __future__ import annotations
-
 try:
     import dask.array as _dask_array  # noqa: F401
 except ModuleNotFoundError as missing:

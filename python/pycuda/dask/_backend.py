@@ -67,12 +67,20 @@ def _meta():
     return gpuarray.empty((0,), np.float64)
 
 
-def _made(name, *args, meta=None, **kwargs):
-    """Call Dask's function ``name`` for device chunks."""
-    with config.set({"array.backend": "numpy"}):
-        return getattr(da, name)(
-            *args, meta=_meta() if meta is None else meta, **kwargs
-        )
+def _creator(name: str, elements: str) -> staticmethod:
+    """Dask's function ``name`` for device chunks."""
+
+    def create(*args, meta=None, **kwargs):
+        meta = _meta() if meta is None else meta
+        with config.set({"array.backend": "numpy"}):
+            return getattr(da, name)(*args, meta=meta, **kwargs)
+
+    create.__name__ = create.__qualname__ = name
+    create.__doc__ = (
+        f"Create a Dask array of {elements} with device chunks; "
+        f"the parameters are those of ``dask.array.{name}``."
+    )
+    return staticmethod(create)
 
 
 class PyCUDABackendEntrypoint(ArrayBackendEntrypoint):
@@ -106,25 +114,10 @@ class PyCUDABackendEntrypoint(ArrayBackendEntrypoint):
         """The class :class:`Philox`, for ``dask.array.random.default_rng``."""
         return Philox
 
-    @staticmethod
-    def ones(*args, **kwargs):
-        """Create a Dask array of ones with device chunks; the parameters are those of ``dask.array.ones``."""
-        return _made("ones", *args, **kwargs)
-
-    @staticmethod
-    def zeros(*args, **kwargs):
-        """Create a Dask array of zeros with device chunks; the parameters are those of ``dask.array.zeros``."""
-        return _made("zeros", *args, **kwargs)
-
-    @staticmethod
-    def empty(*args, **kwargs):
-        """Create a Dask array of uninitialised elements with device chunks; the parameters are those of ``dask.array.empty``."""
-        return _made("empty", *args, **kwargs)
-
-    @staticmethod
-    def full(*args, **kwargs):
-        """Create a Dask array of one value with device chunks; the parameters are those of ``dask.array.full``."""
-        return _made("full", *args, **kwargs)
+    ones = _creator("ones", "ones")
+    zeros = _creator("zeros", "zeros")
+    empty = _creator("empty", "uninitialised elements")
+    full = _creator("full", "one value")
 
     @staticmethod
     def arange(*args, like=None, **kwargs):

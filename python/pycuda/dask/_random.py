@@ -1,11 +1,13 @@
 """Random chunks: Dask's bit generators and random states, with numbers generated on the device.
 
-:class:`pycuda.random.Generator` generates uniform and normal numbers and integers on the device. Formulas derive other
-distributions from them. NumPy generates the remaining distributions on the host, from the same seed, and they are
-copied to the device.
+:class:`pycuda.random.Generator` generates numbers of the distributions that :class:`Generator` lists. NumPy generates those
+of the remaining distributions on the host, from the same seed, and they are copied to the device.
 """
 
 from __future__ import annotations
+
+import functools
+import inspect
 
 import numpy as np
 
@@ -38,6 +40,28 @@ class Philox:
         return type(self).__name__, state.entropy, state.spawn_key, state.pool_size
 
 
+def _are_numbers(*values) -> bool:
+    return all(np.ndim(value) == 0 and not hasattr(value, "get") for value in values)
+
+
+def _drawn(name: str):
+    """A method that draws float64 on the device if the parameters are numbers, else on the host. NumPy checks them."""
+    draw_on_device = getattr(_random.Generator, name)
+    signature = inspect.signature(draw_on_device)
+
+    @functools.wraps(draw_on_device)
+    def draw(self, *args, **kwargs):
+        given = signature.bind(self, *args, **kwargs).arguments
+        del given["self"]
+        size = given.pop("size", None)
+        if not _are_numbers(*given.values()):
+            return self._from_host(name, size, **given)
+        getattr(np.random.Generator(np.random.Philox(0)), name)(**given, size=0)
+        return draw_on_device(self._device, **given, size=size, dtype=np.float64)
+
+    return draw
+
+
 class Generator:
     """A generator with the methods of ``numpy.random.Generator``. Results are device arrays of float64.
 
@@ -64,81 +88,23 @@ class Generator:
 
     def standard_exponential(self, size=None, dtype=np.float64):
         """Draw exponentially distributed numbers of mean 1."""
-        return -np.log1p(-self.random(size, dtype))
-
-    def uniform(self, low=0.0, high=1.0, size=None):
-        """Draw uniform numbers from ``low`` (included) to ``high`` (excluded)."""
-        return self._formula(
-            "uniform", size, (low, high), lambda u: low + (high - low) * u
-        )
-
-    def normal(self, loc=0.0, scale=1.0, size=None):
-        """Draw normally distributed numbers of mean ``loc`` and standard deviation ``scale``."""
-        if not _are_numbers(loc, scale) or scale < 0:
-            return self._from_host("normal", size, loc, scale)
-        return loc + scale * self.standard_normal(size)
-
-    def lognormal(self, mean=0.0, sigma=1.0, size=None):
-        """Draw log-normally distributed numbers: their logarithms have mean ``mean`` and standard deviation ``sigma``."""
-        if not _are_numbers(mean, sigma) or sigma < 0:
-            return self._from_host("lognormal", size, mean, sigma)
-        return np.exp(self.normal(mean, sigma, size))
-
-    def exponential(self, scale=1.0, size=None):
-        """Draw exponentially distributed numbers of mean ``scale``."""
-        return self._formula(
-            "exponential", size, (scale,), lambda u: -scale * np.log1p(-u)
-        )
-
-    def rayleigh(self, scale=1.0, size=None):
-        """Draw numbers of the Rayleigh distribution with mode ``scale``."""
-        return self._formula(
-            "rayleigh", size, (scale,), lambda u: scale * np.sqrt(-2 * np.log1p(-u))
-        )
-
-    def weibull(self, a, size=None):
-        """Draw numbers of the Weibull distribution with scale 1 and shape parameter ``a``."""
-        return self._formula(
-            "weibull", size, (a,), lambda u: (-np.log1p(-u)) ** (1 / a)
-        )
-
-    def pareto(self, a, size=None):
-        """Draw numbers of the Lomax distribution (Pareto II, the Pareto distribution minus 1) with shape parameter ``a``."""
-        return self._formula(
-            "pareto", size, (a,), lambda u: np.expm1(-np.log1p(-u) / a)
-        )
-
-    def power(self, a, size=None):
-        """Draw numbers from 0 to 1 with the density ``a * x ** (a - 1)``."""
-        return self._formula("power", size, (a,), lambda u: u ** (1 / a))
-
-    def logistic(self, loc=0.0, scale=1.0, size=None):
-        """Draw numbers of the logistic distribution with mean ``loc`` and scale ``scale``."""
-        return self._formula(
-            "logistic",
-            size,
-            (loc, scale),
-            lambda u: loc + scale * (np.log(u) - np.log1p(-u)),
-        )
-
-    def gumbel(self, loc=0.0, scale=1.0, size=None):
-        """Draw numbers of the Gumbel distribution with mode ``loc`` and scale ``scale``."""
-        return self._formula(
-            "gumbel", size, (loc, scale), lambda u: loc - scale * np.log(-np.log1p(-u))
-        )
-
-    def laplace(self, loc=0.0, scale=1.0, size=None):
-        """Draw numbers of the Laplace (double exponential) distribution with mean ``loc`` and scale ``scale``."""
-
-        def inverse(u):
-            side = u - 0.5
-            return loc - scale * np.sign(side) * np.log1p(-2 * np.abs(side))
-
-        return self._formula("laplace", size, (loc, scale), inverse)
+        return self._device.standard_exponential(size, dtype)
 
     def standard_cauchy(self, size=None):
         """Draw numbers of the Cauchy distribution with mode 0 and scale 1."""
-        return np.tan(np.pi * (self.random(size) - 0.5))
+        return self._device.standard_cauchy(size, np.float64)
+
+    uniform = _drawn("uniform")
+    normal = _drawn("normal")
+    lognormal = _drawn("lognormal")
+    exponential = _drawn("exponential")
+    rayleigh = _drawn("rayleigh")
+    weibull = _drawn("weibull")
+    pareto = _drawn("pareto")
+    power = _drawn("power")
+    logistic = _drawn("logistic")
+    gumbel = _drawn("gumbel")
+    laplace = _drawn("laplace")
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
         """Draw integers from ``low`` to below ``high``, or to ``high`` if ``endpoint`` is True.
@@ -146,8 +112,9 @@ class Generator:
         Without ``high``, the range is from 0 to ``low``.
         """
         if not _are_numbers(low) or not (high is None or _are_numbers(high)):
-            drawn = self._numpy().integers(low, high, size, dtype, endpoint)
-            return gpuarray.to_gpu(np.asarray(drawn))
+            return self._from_host(
+                "integers", size, low, high, dtype=dtype, endpoint=endpoint
+            )
         low, high = (0, low) if high is None else (low, high)
         return self._device.integers(low, high, size, dtype, endpoint=endpoint)
 
@@ -156,21 +123,13 @@ class Generator:
             raise AttributeError(f"a Generator has no attribute {name!r}")
 
         def draw(*args, **kwargs):
-            return gpuarray.to_gpu(
-                np.asarray(getattr(self._numpy(), name)(*args, **kwargs))
-            )
+            drawn = getattr(self._numpy(), name)(*args, **kwargs)
+            return gpuarray.to_gpu(np.asarray(drawn))
 
         return draw
 
-    def _formula(self, name: str, size, parameters, inverse):
-        """Apply the inverse of a distribution function to uniform numbers; NumPy checks the parameters."""
-        if not _are_numbers(*parameters):
-            return self._from_host(name, size, *parameters)
-        getattr(np.random.Generator(np.random.Philox(0)), name)(*parameters, size=0)
-        return inverse(self.random(size))
-
-    def _from_host(self, name: str, size, *parameters):
-        drawn = getattr(self._numpy(), name)(*parameters, size=size)
+    def _from_host(self, name: str, size, *parameters, **options):
+        drawn = getattr(self._numpy(), name)(*parameters, size=size, **options)
         return gpuarray.to_gpu(np.asarray(drawn))
 
     def _numpy(self) -> np.random.Generator:
@@ -202,10 +161,6 @@ class RandomState(Generator):
         """Draw integers from ``low`` to ``high`` (included); without ``high``, from 1 to ``low``."""
         low, high = (1, low) if high is None else (low, high)
         return self.integers(low, high, size, endpoint=True)
-
-
-def _are_numbers(*values) -> bool:
-    return all(np.ndim(value) == 0 and not hasattr(value, "get") for value in values)
 
 
 def default_rng(seed=None) -> Generator:

@@ -15,18 +15,10 @@ from __future__ import annotations
 import warnings
 
 from pycuda import _driver
-from pycuda._driver import (
-    RegisteredBuffer as RegisteredBuffer,
-)
-from pycuda._driver import (
-    RegisteredImage as RegisteredImage,
-)
-from pycuda._driver import (
-    RegisteredMapping as RegisteredMapping,
-)
-from pycuda._driver import (
-    graphics_map_flags as graphics_map_flags,
-)
+from pycuda._driver import RegisteredBuffer as RegisteredBuffer
+from pycuda._driver import RegisteredImage as RegisteredImage
+from pycuda._driver import RegisteredMapping as RegisteredMapping
+from pycuda._driver import graphics_map_flags as graphics_map_flags
 
 
 def _deprecated(what: str, instead: str) -> None:

@@ -76,8 +76,7 @@ class Arithmetic(Sparse):
         """The product of each element with a number, or with the element of another matrix or of a dense array."""
         return self._scaled(other) if is_number(other) else self.multiply(other)
 
-    def __rmul__(self, other):
-        return self._scaled(other) if is_number(other) else self.multiply(other)
+    __rmul__ = __mul__
 
     def multiply(self, other):
         """Multiply by the elements of a sparse matrix, of a dense array that broadcasts to this shape, or by a number.
@@ -114,7 +113,7 @@ class Arithmetic(Sparse):
         if is_number(other):
             if (other > 0) if name == "maximum" else (other < 0):
                 raise NotImplementedError(f"the {name} with {other} gives a dense matrix: use toarray()")  # fmt: skip
-            result = self._canonical_any()
+            result = self._canonical()
             result = result._with_data(getattr(np, name)(result.data, self.dtype.type(other)))  # fmt: skip
             result.eliminate_zeros()
             return result
@@ -150,14 +149,6 @@ class Arithmetic(Sparse):
                [-2.,  0.]])
         """
         return self._extreme("minimum", other)
-
-    def _canonical_any(self):
-        """This matrix without duplicates; the matrix itself if it has none."""
-        if self.has_canonical_format:
-            return self
-        result = self.copy()
-        result.sum_duplicates()
-        return result
 
     def _compared(self, name: str, other):
         other = as_sparse(other, type(self))

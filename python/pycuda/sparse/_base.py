@@ -25,6 +25,11 @@ def is_number(value) -> bool:
     return isinstance(value, (ArrayBase, np.ndarray)) and value.shape == ()
 
 
+def _check_not_number(operand) -> None:
+    if is_number(operand):
+        raise ValueError("@ expects a matrix or a vector; multiply by a number with *")
+
+
 def _elementwise(name: str):
     def method(self):
         return self._with_data(getattr(np, name)(self.data))
@@ -54,7 +59,7 @@ class Sparse:
     __array_priority__ = 11.0
     _is_matrix = False
     _shape: tuple[int, int]
-    data: GPUArray
+    _data: GPUArray
 
     # The interface that each format implements.
 
@@ -88,9 +93,25 @@ class Sparse:
         return self._shape
 
     @property
+    def data(self) -> GPUArray:
+        """The stored elements, a device vector of :attr:`nnz` numbers.
+
+        The vector may be changed in place. Another vector of the same length may be assigned; another shape raises ValueError.
+        """
+        return self._data
+
+    @data.setter
+    def data(self, values) -> None:
+        values = asarray(values)
+        if values.shape != (self.nnz,):
+            raise ValueError(f"data must have shape {(self.nnz,)}, not {values.shape}")
+        _products.check_number(values.dtype)
+        self._data = values
+
+    @property
     def dtype(self) -> np.dtype:
         """The type of the elements."""
-        return self.data.dtype
+        return self._data.dtype
 
     @property
     def nnz(self) -> int:
@@ -101,7 +122,7 @@ class Sparse:
         >>> sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])).nnz
         3
         """
-        return self.data.size
+        return self._data.size
 
     @property
     def size(self) -> int:
@@ -166,6 +187,14 @@ class Sparse:
 
     # Conversions.
 
+    def _canonical(self):
+        """This matrix without duplicates; the matrix itself if it has none."""
+        if self.has_canonical_format:
+            return self
+        result = self.copy()
+        result.sum_duplicates()
+        return result
+
     def _to_transpose(self, axes, copy: bool):
         """The matrix whose arrays a transpose shares: itself, or a copy. Raises ValueError for other axes."""
         if axes is not None and tuple(axes) != (1, 0):
@@ -209,10 +238,7 @@ class Sparse:
         dense = GPUArray(self.shape, self.dtype, order=order).fill(0)
         if self.nnz == 0:
             return dense
-        matrix = self.tocoo()
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
+        matrix = self.tocoo()._canonical()
         rows, columns = matrix.row.astype(np.int64), matrix.col
         if order == "C":
             dense._ravel()[rows * self.shape[1] + columns] = matrix.data
@@ -280,10 +306,8 @@ class Sparse:
             raise NotImplementedError(f"the power of a matrix must be a number, not {type(n).__name__}")  # fmt: skip
         if not n > 0:
             raise ValueError(f"n must be above 0, not {n}: the result would be dense")
-        return (self if dtype is None else self.astype(dtype))._with_power(n)
-
-    def _with_power(self, n):
-        return self._with_data(self.data**n)
+        matrix = self if dtype is None else self.astype(dtype)
+        return matrix._with_data(matrix.data**n)
 
     # Products.
 
@@ -305,10 +329,7 @@ class Sparse:
     def __matmul__(self, other):
         if isinstance(other, Sparse):
             return self._times_sparse(other)
-        if is_number(other):
-            raise ValueError(
-                "@ expects a matrix or a vector; multiply by a number with *"
-            )
+        _check_not_number(other)
         if isinstance(other, ArrayBase):
             return self._times_dense(other)
         other = of_device(other)
@@ -318,10 +339,7 @@ class Sparse:
         return NotImplemented if other is None else self._times_sparse(other)
 
     def __rmatmul__(self, other):
-        if is_number(other):
-            raise ValueError(
-                "@ expects a matrix or a vector; multiply by a number with *"
-            )
+        _check_not_number(other)
         if isinstance(other, (ArrayBase, np.ndarray, list, tuple)):
             other = asarray(other)
             return self.transpose()._times_dense(other.T).T
@@ -419,32 +437,15 @@ class Sparse:
         >>> a.nnz, a.count_nonzero()
         (3, 2)
         """
-        matrix = self
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
+        matrix = self._canonical()
         return int((matrix.data != 0).sum(dtype=np.int64).get()) if matrix.nnz else 0
 
-    # Functions of each element.
 
-    sqrt = _elementwise("sqrt")
-    sin = _elementwise("sin")
-    tan = _elementwise("tan")
-    arcsin = _elementwise("arcsin")
-    arctan = _elementwise("arctan")
-    sinh = _elementwise("sinh")
-    tanh = _elementwise("tanh")
-    arcsinh = _elementwise("arcsinh")
-    arctanh = _elementwise("arctanh")
-    expm1 = _elementwise("expm1")
-    log1p = _elementwise("log1p")
-    sign = _elementwise("sign")
-    floor = _elementwise("floor")
-    ceil = _elementwise("ceil")
-    trunc = _elementwise("trunc")
-    rint = _elementwise("rint")
-    deg2rad = _elementwise("deg2rad")
-    rad2deg = _elementwise("rad2deg")
+for _name in (
+    "sqrt", "sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "expm1", "log1p", "sign",
+    "floor", "ceil", "trunc", "rint", "deg2rad", "rad2deg",
+):  # fmt: skip
+    setattr(Sparse, _name, _elementwise(_name))
 
 
 class MatrixMeaning:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pycuda._driver import ArrayBase
 from pycuda.arrays.indexing.items import take_known
-from pycuda.gpuarray import GPUArray, arange, asarray, empty, flatnonzero
+from pycuda.gpuarray import GPUArray, arange, empty, flatnonzero
 from pycuda.sparse import _host, _library, _pairs, _products
 from pycuda.sparse._arithmetic import Arithmetic
 from pycuda.sparse._base import MatrixMeaning, Sparse, check_device
@@ -102,22 +102,6 @@ class Compressed(Indexing, Arithmetic):
 
     def _with_data(self, data: GPUArray):
         return self._of(self._structure, data)
-
-    @property
-    def data(self) -> GPUArray:
-        """The stored elements, a device vector of :attr:`nnz` numbers.
-
-        The vector may be changed in place. Another vector of the same length may be assigned; another shape raises ValueError.
-        """
-        return self._data
-
-    @data.setter
-    def data(self, values) -> None:
-        values = asarray(values)
-        if values.shape != (self._structure.count,):
-            raise ValueError(f"data must have shape {(self._structure.count,)}, not {values.shape}")  # fmt: skip
-        _products.check_number(values.dtype)
-        self._data = values
 
     @property
     def indices(self) -> GPUArray:
@@ -291,9 +275,6 @@ class Compressed(Indexing, Arithmetic):
         places = flatnonzero(self._data)
         if places.size < self.nnz:
             self._set(self._structure.chosen(places), take_known(self._data, places))
-
-    def _canonical(self):
-        return self._canonical_any()
 
     # Parts.
 

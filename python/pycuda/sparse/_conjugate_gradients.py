@@ -3,8 +3,6 @@
 A quotient with denominator 0 is 0: the solution is exact then, and further steps do not change it.
 """
 
-from __future__ import annotations
-
 from pycuda.fusion import fuse
 from pycuda.gpuarray import where
 

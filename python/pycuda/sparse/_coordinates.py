@@ -6,7 +6,7 @@ import numpy as np
 
 from pycuda._driver import ArrayBase
 from pycuda.arrays.indexing.items import take_known
-from pycuda.gpuarray import GPUArray, asarray, empty, flatnonzero
+from pycuda.gpuarray import GPUArray, empty, flatnonzero
 from pycuda.sparse import _host, _kernels, _products
 from pycuda.sparse._arithmetic import Arithmetic
 from pycuda.sparse._base import MatrixMeaning, Sparse, check_device
@@ -115,22 +115,6 @@ class Coordinates(Arithmetic):
         matrix = self._of(self._pair, data, self._shape, self._is_sorted, self._is_canonical)  # fmt: skip
         matrix._by_rows = self._by_rows
         return matrix
-
-    @property
-    def data(self) -> GPUArray:
-        """The stored elements, a device vector of :attr:`nnz` numbers.
-
-        The vector may be changed in place. Another vector of the same length may be assigned; another shape raises ValueError.
-        """
-        return self._data
-
-    @data.setter
-    def data(self, values) -> None:
-        values = asarray(values)
-        if values.shape != self._pair[0].shape:
-            raise ValueError(f"data must have shape {self._pair[0].shape}, not {values.shape}")  # fmt: skip
-        _products.check_number(values.dtype)
-        self._data = values
 
     @property
     def row(self) -> GPUArray:

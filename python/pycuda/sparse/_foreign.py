@@ -1,7 +1,5 @@
 """Device arrays of other packages."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pycuda._driver import ArrayBase

@@ -44,12 +44,14 @@ def _is_used() -> bool:
     )
 
 
+def _views(*arrays):
+    return host.views(*arrays) if _is_used() else None
+
+
 def multiply(structure: Structure, data, by_columns: bool, dense, out, add: bool, order) -> GPUArray | None:  # fmt: skip
     """``out (+)= A @ dense``, for contiguous arrays of one type; see times_dense() in _products.py."""
-    if not _is_used():
-        return None
     arrays = [structure.starts, structure.columns, data, dense, out]
-    lent = host.views(*arrays, *([] if order is None else [order]))
+    lent = _views(*arrays, *([] if order is None else [order]))
     if lent is None:
         return None
     starts, columns, values, operand, result, *order_view = lent
@@ -68,10 +70,8 @@ def multiply(structure: Structure, data, by_columns: bool, dense, out, add: bool
 
 def times_sparse(a: Structure, a_data, b: Structure, b_data):
     """(structure, data) of the product of two matrices by rows. Rows are not sorted."""
-    if not _is_used():
-        return None
     inputs = (a.starts, a.columns, a_data, b.starts, b.columns, b_data)
-    lent = host.views(*inputs)
+    lent = _views(*inputs)
     if lent is None:
         return None
     extents = (a.major, b.minor)

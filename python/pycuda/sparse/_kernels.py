@@ -100,11 +100,9 @@ def finish() -> None:
 
 def indices_of(array: ArrayBase) -> GPUArray:
     """Integers as contiguous int32; the array itself if it is contiguous int32."""
-    return array.astype(INDEX, copy=False).copy("C") if not _is_index(array) else array
-
-
-def _is_index(array: ArrayBase) -> bool:
-    return array.dtype == INDEX and array._c_contiguous
+    if array.dtype == INDEX and array._c_contiguous:
+        return array
+    return array.astype(INDEX, copy=False).copy("C")
 
 
 def new_indices(count: int) -> GPUArray:

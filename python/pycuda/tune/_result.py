@@ -222,7 +222,10 @@ class Tuned:
         figure = Figure(figsize=(4 * max(len(names), 1), 3.6), layout="constrained")
         panels = figure.subplots(1, max(len(names), 1), sharey=True, squeeze=False)[0]
         for panel, name in zip(panels, names or ["block"], strict=True):
-            values = sorted({v.configuration[name] for v in timed}, key=_value_order)
+            values = sorted(
+                {v.configuration[name] for v in timed},
+                key=lambda v: (isinstance(v, str), v),
+            )
             at = [values.index(v.configuration[name]) for v in timed]
             panel.plot(at, [v.seconds * 1e3 for v in timed], "o", alpha=0.6)
             panel.plot(
@@ -248,10 +251,6 @@ _BAD = {
 
 def _order(variant: Variant) -> tuple[bool, float]:
     return variant.status != "ok", variant.seconds
-
-
-def _value_order(value: object) -> tuple:
-    return (isinstance(value, str), value)
 
 
 def _readable(value: object) -> str:

@@ -76,10 +76,6 @@ class AlgorithmMethods:
     def partition(self, kth, axis: int = -1, kind="introselect", order=None) -> None:
         """Partition the elements in place; parameters as of :func:`pycuda.gpuarray.partition`.
 
-        kth: the places that get the element of a sorted array; smaller elements go before, larger ones after.
-        axis: the axis, by default the last one.
-        kind, order: as of NumPy; ``order`` must be None.
-
         Raises ValueError for a place outside of the axis, or a read-only array.
 
         >>> x = gpuarray.array([3, 1, 2])
@@ -101,10 +97,6 @@ class AlgorithmMethods:
 
     def compress(self, condition, axis=None, out=None):
         """Take the elements where a condition holds; parameters as of :func:`pycuda.gpuarray.compress`.
-
-        condition: a vector of bool for the elements along the axis; what is missing at its end is False.
-        axis: the axis, or None for all elements in C order.
-        out: an array for the result.
 
         Returns a new array. The call waits for the device, which counts the elements.
 
@@ -152,9 +144,6 @@ class AlgorithmMethods:
 
     def round(self, decimals: int = 0, out=None):
         """Round the elements to a number of decimal places; see :func:`pycuda.gpuarray.round`.
-
-        decimals: how many places; negative ones are in front of the point.
-        out: an array for the result.
 
         Halves are rounded to even. Integers stay integers. Raises TypeError for bool and decimals.
 

@@ -16,7 +16,7 @@ from pycuda.arrays.array_class.numbers import NumberMethods
 from pycuda.arrays.array_class.parts import PartMethods
 from pycuda.arrays.array_class.private import PrivateMethods
 from pycuda.arrays.creation.conversion import check_equal, from_foreign, to_gpu_async
-from pycuda.arrays.creation.filled import empty_as, splay
+from pycuda.arrays.creation.filled import empty_as, filled, splay
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.interop import textures as _textures
 from pycuda.arrays.interop.exchange import ExchangeMethods
@@ -353,14 +353,10 @@ class GPUArray(
         >>> gpuarray.empty(2, np.int32).fill(7)
         array([7, 7], dtype=int32)
         """
-        if stream is not None:
-            with _Work(stream):
-                self._assign(value)
-        elif type(value) in (int, float, bool) and self.dtype.kind != "V":
-            _driver._array_assign(self, value)
-        else:
-            self._assign(value)
-        return self
+        if stream is None:
+            return filled(self, value)
+        with _Work(stream):
+            return filled(self, value)
 
     def _assign(self, value) -> None:
         if not isinstance(value, ArrayBase):

@@ -1,7 +1,5 @@
 """PyCUDA's private methods of arrays, which scikit-cuda and others call."""
 
-from __future__ import annotations
-
 from pycuda._driver import _array_apply as apply
 from pycuda.arrays.creation.filled import empty_as
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS

@@ -83,15 +83,16 @@ def full(shape, fill_value, dtype=None, order: str = "C", *, device=None, alloca
         with _Work(stream):
             return full(shape, fill_value, dtype, order, device=device, allocator=allocator)  # fmt: skip
     result = empty(shape, dtype, order, device=device, allocator=allocator)
-    return _filled(result, _cast_value(fill_value, result.dtype))
+    return filled(result, _cast_value(fill_value, result.dtype))
 
 
-def _filled(array, value):
-    """Set all elements of a new array."""
+def filled(array, value):
+    """Set all elements of an array to a number or an array that is broadcast. Returns the array."""
     if type(value) in (int, float, bool) and array.dtype.kind != "V":
         _driver._array_assign(array, value)
-        return array
-    return array.fill(value)
+    else:
+        array._assign(value)
+    return array
 
 
 def _cast_value(value, dtype):
@@ -116,7 +117,7 @@ def zeros(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=N
         with _Work(stream):
             return zeros(shape, dtype, order, device=device, allocator=allocator)
     ary = empty(shape, dtype, order, device=device, allocator=allocator)
-    return _filled(ary, np.zeros((), ary.dtype) if ary.dtype.kind == "V" else 0)
+    return filled(ary, np.zeros((), ary.dtype) if ary.dtype.kind == "V" else 0)
 
 
 @public(array_api=True, pycuda="shape dtype allocator order stream")
@@ -131,7 +132,7 @@ def ones(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=No
     if stream is not None:
         with _Work(stream):
             return ones(shape, dtype, order, device=device, allocator=allocator)
-    return _filled(empty(shape, dtype, order, device=device, allocator=allocator), 1)
+    return filled(empty(shape, dtype, order, device=device, allocator=allocator), 1)
 
 
 @on_own_device
@@ -186,7 +187,7 @@ def _check_device_of(array, device) -> None:
 
 @public(array_api=True, pycuda="other_ary=prototype dtype order")
 def zeros_like(prototype, dtype=None, order: str = "K", subok: bool = True, shape=None, *, device=None) -> GPUArray:  # fmt: skip
-    """Make an array of zeros like another one; parameters as of :func:`empty_like`.
+    """Make an array of zeros like another one.
 
     All parameters are those of :func:`empty_like`; ``order`` "K" keeps the order of the axes in memory.
 
@@ -195,19 +196,19 @@ def zeros_like(prototype, dtype=None, order: str = "K", subok: bool = True, shap
     >>> gpuarray.zeros_like(gpuarray.array([1, 2]))
     array([0, 0])
     """
-    return _filled(empty_like(prototype, dtype, order, subok, shape, device=device), 0)
+    return filled(empty_like(prototype, dtype, order, subok, shape, device=device), 0)
 
 
 @public(array_api=True, pycuda="other_ary=prototype dtype order")
 def ones_like(prototype, dtype=None, order: str = "K", subok: bool = True, shape=None, *, device=None) -> GPUArray:  # fmt: skip
-    """Make an array of ones like another one; parameters as of :func:`empty_like`.
+    """Make an array of ones like another one.
 
     All parameters are those of :func:`empty_like`. A kernel in the current stream writes the ones.
 
     >>> gpuarray.ones_like(gpuarray.array([1.5, 2.5]))
     array([1., 1.])
     """
-    return _filled(empty_like(prototype, dtype, order, subok, shape, device=device), 1)
+    return filled(empty_like(prototype, dtype, order, subok, shape, device=device), 1)
 
 
 @public(array_api=True, pycuda="other_ary=a fill_value dtype order")
@@ -220,7 +221,7 @@ def full_like(a, fill_value, dtype=None, order: str = "K", subok: bool = True, s
     array([7, 7])
     """
     result = empty_like(a, dtype, order, subok, shape, device=device)
-    return _filled(result, _cast_value(fill_value, result.dtype))
+    return filled(result, _cast_value(fill_value, result.dtype))
 
 
 @public(array_api=True)

@@ -167,10 +167,8 @@ def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axi
     if isinstance(start, complex) or isinstance(stop, complex) or start * stop < 0:
         raise TypeError("geomspace() expects two real numbers of the same sign")
     sign = math.copysign(1.0, start)
-    ends = (
-        math.log10(abs(start)),
-        math.log10(abs(stop)),
-    )  # as NumPy: powers of ten stay whole
+    # As NumPy, with logarithms to base 10: powers of ten stay whole.
+    ends = (math.log10(abs(end)) for end in (start, stop))
     _, _, numbers = _spacing(*ends, num, endpoint)
     return _exponentials(
         empty(num, np.float64 if dtype is None else dtype),

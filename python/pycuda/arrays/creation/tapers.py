@@ -1,7 +1,5 @@
 """Windows for the ends of signals: bartlett(), blackman(), hamming(), hanning(), kaiser()."""
 
-from __future__ import annotations
-
 import functools
 import operator
 

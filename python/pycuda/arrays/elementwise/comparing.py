@@ -12,8 +12,6 @@ from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.arrays.ufuncs.tracing import Traced
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
-# Comparing
-
 
 @public()
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
@@ -67,7 +65,7 @@ def _are_close(a, b, rtol, atol, equal_nan):
 
 @public()
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> bool:
-    """Test whether all elements are close; parameters as of :func:`isclose`. Returns a bool of the host.
+    """Test whether all elements are close.
 
     a, b: arrays or numbers that are broadcast.
     rtol, atol: the tolerance of :func:`isclose`: ``atol + rtol * abs(b)``.
@@ -92,12 +90,12 @@ def array_equal(a1, a2, equal_nan: bool = False) -> bool:
     False
     """
     a, b = as_array(a1), as_array(a2)
-    return a.shape == b.shape and _all_equal(a, b, equal_nan)
+    return a.shape == b.shape and bool(_are_equal(a, b, bool(equal_nan)))
 
 
 @public()
 def array_equiv(a1, a2) -> bool:
-    """Test whether two arrays have equal elements once they are broadcast to one shape. Returns a bool of the host.
+    """Test whether two arrays have equal elements once they are broadcast to one shape.
 
     a1, a2: arrays or numbers.
 
@@ -112,11 +110,7 @@ def array_equiv(a1, a2) -> bool:
         np.broadcast_shapes(a.shape, b.shape)
     except ValueError:
         return False
-    return _all_equal(a, b, False)
-
-
-def _all_equal(a, b, equal_nan: bool) -> bool:
-    return bool(_are_equal(a, b, bool(equal_nan)))
+    return bool(_are_equal(a, b, False))
 
 
 @fuse
@@ -171,10 +165,15 @@ def isreal(x):
     >>> gpuarray.isreal(gpuarray.array([1 + 0j, 1 + 2j]))
     array([ True, False])
     """
+    return _test_imaginary(x, ones_like, _is_real)
+
+
+def _test_imaginary(x, of_reals, test):
+    """Test the imaginary parts; elements of a real type give the constant of ``of_reals``."""
     x = as_source(x)
     if isinstance(x, ArrayBase) and x.dtype.kind in "biuf":
-        return ones_like(x, np.bool_)
-    return _is_real(x)
+        return of_reals(x, np.bool_)
+    return test(x)
 
 
 @fuse
@@ -194,10 +193,7 @@ def iscomplex(x):
     >>> gpuarray.iscomplex(gpuarray.array([1 + 0j, 1 + 2j]))
     array([False,  True])
     """
-    x = as_source(x)
-    if isinstance(x, ArrayBase) and x.dtype.kind in "biuf":
-        return zeros_like(x, np.bool_)
-    return _is_complex(x)
+    return _test_imaginary(x, zeros_like, _is_complex)
 
 
 @fuse

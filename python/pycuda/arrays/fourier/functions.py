@@ -52,13 +52,7 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
 def ifft(a, n=None, axis=-1, norm=None, out=None):
     """Compute the inverse of :func:`fft`, with the same parameters, types and errors.
 
-    a: an array of numbers; real ones become complex.
-    n: the number of elements: the axis is cut, or filled up with zeros; by default its extent.
-    axis: the axis, by default the last one.
-    norm: "backward" (None) divides by n, "forward" does not, "ortho" divides by the root of n.
-    out: an array for the result.
-
-    Returns complex64 or complex128 as :func:`fft` does, and raises its errors.
+    Returns a new array, or ``out``. ``norm`` None or "backward" divides by n.
 
     >>> fft.ifft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).get().round(6)
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
@@ -193,11 +187,6 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
 def ifftn(a, s=None, axes=None, norm=None, out=None):
     """Compute the inverse of :func:`fftn`, with the same parameters.
 
-    s: the extents along ``axes``: each is cut, or filled up with zeros; by default those of ``a``.
-    axes: the axes, by default the last ``len(s)``, or all.
-    norm: "backward" (None) divides by the number of elements in all, "forward" does not, "ortho" by its root.
-    out: an array for the result.
-
     Returns complex numbers as :func:`fft` does. Raises ValueError if ``s`` and ``axes`` have different lengths.
 
     >>> fft.ifftn(gpuarray.ones((2, 2))).get().round(6)
@@ -233,8 +222,6 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
 
     s: the extents of the result along ``axes``; the last one is 2 (m - 1) by default, with m elements of ``a``.
     axes: the axes, by default the last ``len(s)``, or all. The last of them becomes real.
-    norm: "backward" (None) divides by the number of elements in all, "forward" does not, "ortho" by its root.
-    out: an array for the result.
 
     Returns float32 for complex64, else float64. Imaginary parts that a real signal does not have are ignored.
 
@@ -286,13 +273,9 @@ def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 
 @public("fft")
 def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """Compute :func:`rfftn` over two axes, by default the last ones.
+    """Compute :func:`rfftn` over two axes, by default the last ones; parameters as of :func:`fft2`.
 
-    a: an array of real numbers; TypeError for complex ones.
-    s: two extents: each axis is cut, or filled up with zeros; by default those of ``a``.
     axes: two axes; along the last one the result has n // 2 + 1 elements, as of :func:`rfft`.
-    norm: as of :func:`fft`, for the number of elements along both axes.
-    out: an array for the result.
 
     >>> fft.rfft2(gpuarray.ones((2, 4))).shape
     (2, 3)
@@ -337,11 +320,6 @@ def fftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
 @public("fft", numpy=False)
 def rfftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
     """Compute the frequencies of the elements of :func:`rfft`; parameters as of :func:`fftfreq`.
-
-    n: the number of real elements that were transformed.
-    d: the distance of two elements; the frequencies are in cycles of its unit.
-    dtype: the type of the result, float64 by default.
-    device: None, or the current device.
 
     Returns a vector of n // 2 + 1 frequencies, from 0 to 1 / (2 d).
 

@@ -66,9 +66,6 @@ def tril(m, k: int = 0):
 def triu(m, k: int = 0):
     """Copy matrices with zeros below a diagonal; parameters as of :func:`tril`.
 
-    m: an array of at least two axes: matrices (..., rows, columns). A vector is each row of a square matrix.
-    k: the diagonal: 0 is the main one, 1 the one above it, -1 the one below.
-
     Returns a new array of the dtype of ``m``.
 
     >>> gpuarray.triu(gpuarray.array([[1, 2], [3, 4]]))
@@ -196,10 +193,6 @@ def tril_indices(n: int, k: int = 0, m=None) -> tuple:
 @public()
 def triu_indices(n: int, k: int = 0, m=None) -> tuple:
     """Find the indices (rows, columns) of the elements at and above a diagonal; parameters as of :func:`tril_indices`.
-
-    n: the number of rows.
-    k: the diagonal: 0 is the main one, positive ones are above it.
-    m: the number of columns, by default ``n``.
 
     Returns two vectors of int64 of equal length, in C order.
 

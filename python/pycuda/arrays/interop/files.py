@@ -52,10 +52,6 @@ def savez(file, *args, **kwds) -> None:
 def savez_compressed(file, *args, **kwds) -> None:
     """Write several arrays to one compressed file; parameters as of :func:`savez`.
 
-    file: a path, to which ".npz" is added where it is missing, or an open file.
-    args: arrays, which are named arr_0, arr_1 ...
-    kwds: arrays by their names.
-
     The host compresses the copies of the arrays, which takes much longer than :func:`savez`.
 
     >>> file = io.BytesIO()

@@ -1,7 +1,5 @@
 """Norms of vectors and matrices, with numpy.linalg's names."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array

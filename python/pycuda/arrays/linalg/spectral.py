@@ -309,9 +309,6 @@ def eigh(a, UPLO: str = "L"):
 def eigvalsh(a, UPLO: str = "L"):
     """Compute the eigenvalues of Hermitian matrices (..., n, n): real, rising, of shape (..., n); see :func:`eigh`.
 
-    a: an array of numbers; integers are computed in float64.
-    UPLO: "L" or "U": the triangle that is read.
-
     Returns float32 or float64. Raises LinAlgError if an element is not finite or the matrices are not square.
 
     >>> linalg.eigvalsh(gpuarray.array([[2.0, 1.0], [1.0, 2.0]])).get().round(6)

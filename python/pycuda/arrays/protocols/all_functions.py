@@ -5,8 +5,6 @@ pycuda.gpuarray alone does not load this module: its import takes 2 ms less with
 
 # ruff: noqa: F401
 
-from __future__ import annotations
-
 from pycuda.arrays.fourier import functions
 from pycuda.arrays.linalg import eigen, factoring, norms, spectral, tensor_equations
 from pycuda.arrays.protocols import main_functions

@@ -157,9 +157,6 @@ def broadcast_arrays(*arrays) -> list:
 def meshgrid(*arrays, indexing: str = "xy") -> list:
     """Make grids of coordinates from vectors, as a list; see :func:`pycuda.gpuarray.meshgrid`.
 
-    arrays: vectors.
-    indexing: "xy" has the first vector along the second axis, as of a picture; "ij" has each along its own.
-
     Each grid has an axis for each vector. Raises ValueError for another ``indexing``.
 
     >>> x, y = array_api.meshgrid(gpuarray.array([1, 2]), gpuarray.array([5, 6]))

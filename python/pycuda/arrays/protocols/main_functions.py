@@ -5,8 +5,6 @@ all_functions.py, which is loaded at the first use, adds the functions of pycuda
 
 # ruff: noqa: F401
 
-from __future__ import annotations
-
 from pycuda.arrays.creation import conversion, filled, ranges, tapers
 from pycuda.arrays.elementwise import bits, comparing, elementwise
 from pycuda.arrays.indexing import assigning, choosing, grids, selecting, triangles

@@ -71,8 +71,6 @@ def reshape(a, *shape, order: str = "C", copy=None) -> GPUArray:
 
     a: an array.
     shape: the extents, as one tuple or as several ints; one of them may be -1, which is computed.
-    order: "C" or "F": how the elements are counted; "A" is "F" for an array in Fortran order.
-    copy: True copies always, False never (ValueError where a view is not possible), None where it is necessary.
 
     Raises ValueError if the number of elements differs.
 
@@ -292,9 +290,6 @@ def multi_put(
 
     arrays: the arrays to copy, each with as many elements as ``dest_indices``.
     dest_indices: an array of flat indices.
-    dest_shape: the shape of new results, where there is no ``out``.
-    out: a list of arrays for the results.
-    stream: the stream of the work, by default the current one.
 
     Returns the list of results. Elements at other indices of new results are not set.
 

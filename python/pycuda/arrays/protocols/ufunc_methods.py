@@ -148,18 +148,13 @@ def _fold_in_order(ufunc, array, axis: int, first, mask):
     before = (slice(None),) * axis
     start = first is None
     result = array[(*before, 0)] if start else full(reduced_shape(array.shape, [axis], False), first, array.dtype)  # fmt: skip
+    dtype = None if ufunc.__name__ == "ldexp" else array.dtype
     for i in range(start, array.shape[axis]):
-        joined = ufunc(
-            result, array[(*before, i)], dtype=_dtype_of_result(ufunc, array)
-        )
+        joined = ufunc(result, array[(*before, i)], dtype=dtype)
         if mask is not None:
             joined = _driver._array_apply("where", mask[(*before, i)], joined, result)
         result = joined
     return result.copy() if array.shape[axis] == 1 else result
-
-
-def _dtype_of_result(ufunc, array):
-    return None if ufunc.__name__ == "ldexp" else array.dtype
 
 
 def _fold(ufunc, array, axis: int):

@@ -52,19 +52,11 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
 @public(array_api=True)
 @traceable
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
-    """Multiply the elements over axes; parameters and types as of ``numpy.sum`` here.
+    """Multiply the elements over axes; parameters and types as of :meth:`GPUArray.sum`.
 
-    axis: an int, several, or None for all axes. Negative axes count from the end.
-    dtype: the type of the products. By default integers below 64 bits are multiplied in 64 bits, all other types
-        in their own.
-    out: an array for the result, which is cast to the array's dtype.
-    keepdims: whether reduced axes stay, with extent 1.
     initial: a number by which the product is multiplied.
-    where: an array of bool that broadcasts to ``a``; elements where it is False are left out.
-    stream: the stream of the work, by default the current one.
-    allocator: a function that returns the result's memory, by default the allocator of ``a``.
 
-    The order of the multiplications depends on the shape alone. A product of no elements is 1.
+    The order of the multiplications depends on the shape alone. The result of no elements is 1.
 
     >>> gpuarray.prod(gpuarray.array([[1, 2], [3, 4]]), axis=1)
     array([ 2, 12])
@@ -154,14 +146,7 @@ def any(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allo
 def all(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allocator=None):  # fmt: skip
     """Test whether all elements over axes are true; parameters as of :func:`any`.
 
-    axis: an int, several, or None for all axes.
-    out: an array for the result.
-    keepdims: whether reduced axes stay, with extent 1.
-    where: an array of bool: elements where it is False are left out.
-    stream: the stream of the work, by default the current one.
-    allocator: a function that returns the result's memory, by default the allocator of ``a``.
-
-    Elements are true if they are not zero; NaN is true. True for no elements.
+    Returns an array of bool. Elements are true if they are not zero; NaN is true. True for no elements.
 
     >>> gpuarray.all(gpuarray.array([[1, 0], [1, 3]]), axis=0)
     array([ True, False])
@@ -201,13 +186,7 @@ def argmin(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
 def argmax(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
     """Find the index of the first largest element; parameters and errors as of :func:`argmin`.
 
-    axis: an int, or None for the flat index, in C order, of the whole array.
-    out: an array of int64 for the result.
-    keepdims: whether the axis stays, with extent 1.
-    stream: the stream of the work, by default the current one.
-    allocator: a function that returns the result's memory, by default the allocator of ``a``.
-
-    NaN counts as the largest number. Raises ValueError for no elements.
+    Returns an array of int64. NaN counts as the largest number. Raises ValueError for no elements.
 
     >>> gpuarray.argmax(gpuarray.array([[3, 2], [1, 4]]), axis=1)
     array([0, 1])

@@ -49,11 +49,6 @@ def cumsum(a, axis=None, dtype=None, out=None, *, stream=None):
 def cumprod(a, axis=None, dtype=None, out=None, *, stream=None):
     """Multiply the elements up to each one, along an axis; parameters as of :func:`cumsum`.
 
-    axis: the axis, or None for all elements in C order.
-    dtype: the type of the products. Small integers are multiplied in 64 bits by default.
-    out: an array for the result, of its shape.
-    stream: the stream of the work, by default the current one.
-
     The order of operations depends on the shape alone: each run has the same result.
 
     >>> gpuarray.cumprod(gpuarray.array([1, 2, 3]))

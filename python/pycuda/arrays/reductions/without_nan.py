@@ -46,15 +46,9 @@ def _counted(a, axis, keepdims, where):
 
 @public()
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
-    """Add up the elements that are not NaN; parameters as of :meth:`GPUArray.sum`. A sum of no numbers is 0.
+    """Add up the elements that are not NaN; parameters as of :meth:`GPUArray.sum`.
 
-    axis: an int, several, or None for all axes.
-    dtype: the type of the sums; small integers are summed in 64 bits by default.
-    out: an array for the result.
-    keepdims: whether reduced axes stay, with extent 1.
-    initial: a number that is added to the sum.
-    where: an array of bool: elements where it is False are left out.
-    stream: the stream of the work, by default the current one.
+    Returns an array. A sum of no numbers is 0.
 
     >>> gpuarray.nansum(gpuarray.array([1.0, np.nan, 2.0]))
     array(3.)
@@ -121,13 +115,7 @@ def _joined(name, a, axis, dtype, out, keepdims, initial, where, stream):
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """Compute the mean of the elements that are not NaN; parameters as of :meth:`GPUArray.mean`. NaN if all are NaN.
 
-    axis: an int, several, or None for all axes.
-    dtype: the type of the mean; float64 for integers by default.
-    out: an array for the result.
-    keepdims: whether reduced axes stay, with extent 1.
-    where: an array of bool: elements where it is False are left out.
-
-    Sums are pairwise, as of ``numpy.sum`` here.
+    Returns an array. Sums are pairwise, as of ``numpy.sum`` here.
 
     >>> gpuarray.nanmean(gpuarray.array([3.0, np.nan, 2.0]))
     array(2.5)
@@ -185,15 +173,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
     """Compute the standard deviation of the elements that are not NaN; parameters as of :func:`nanvar`.
 
-    axis: an int, several, or None for all axes.
-    dtype: the type of the result; float64 for integers by default.
-    out: an array for the result.
-    ddof, correction: what is subtracted from the number of elements in the divisor; one of the two.
-    keepdims: whether reduced axes stay, with extent 1.
-    where: an array of bool: elements where it is False are left out.
-    mean: the means, where they are known, with the reduced axes.
-
-    NaN where no number is left.
+    Returns an array. NaN where no number is left.
 
     >>> gpuarray.nanstd(gpuarray.array([3.0, np.nan, 1.0]))
     array(1.)
@@ -224,11 +204,7 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanargmin(a, axis=None, out=None, *, keepdims=False):
     """Find the index of the first smallest number; parameters as of :func:`argmin`. ValueError if all are NaN.
 
-    axis: an int, or None for the flat index, in C order, of the whole array.
-    out: an array of int64 for the result.
-    keepdims: whether the axis stays, with extent 1.
-
-    The test for NaN waits for the device.
+    Returns an array of int64. The test for NaN waits for the device.
 
     >>> gpuarray.nanargmin(gpuarray.array([3.0, np.nan, 2.0]))
     array(2)
@@ -276,9 +252,7 @@ def _index_of_numbers(a, name, worst, axes, keepdims):
 def nancumsum(a, axis=None, dtype=None, out=None):
     """Add up the elements up to each one, with NaN as zero; parameters as of :func:`cumsum`.
 
-    axis: the axis, or None for all elements in C order.
-    dtype: the type of the sums; small integers are summed in 64 bits by default.
-    out: an array for the result, of its shape.
+    Returns an array of the shape of ``a``, a vector for ``axis=None``.
 
     >>> gpuarray.nancumsum(gpuarray.array([1.0, np.nan, 2.0]))
     array([1., 1., 3.])

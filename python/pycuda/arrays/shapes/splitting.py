@@ -38,7 +38,6 @@ def hsplit(ary, indices_or_sections) -> list:
     """Split an array along the second axis, a vector along its only axis; see :func:`split`.
 
     ary: an array of at least one axis; ValueError for none.
-    indices_or_sections: the number of equal parts, or the indices at which parts begin.
 
     Returns a list of views.
 
@@ -57,7 +56,6 @@ def vsplit(ary, indices_or_sections) -> list:
     """Split an array along the first axis; see :func:`split`. Raises ValueError for a vector.
 
     ary: an array of at least two axes.
-    indices_or_sections: the number of equal parts, or the indices at which parts begin.
 
     Returns a list of views.
 
@@ -74,7 +72,6 @@ def dsplit(ary, indices_or_sections) -> list:
     """Split an array along the third axis; see :func:`split`. Raises ValueError for fewer than three axes.
 
     ary: an array of at least three axes.
-    indices_or_sections: the number of equal parts, or the indices at which parts begin.
 
     Returns a list of views.
 

@@ -1,7 +1,5 @@
 """Windows that move over an array, as views."""
 
-from __future__ import annotations
-
 from pycuda import _driver
 from pycuda.arrays.registry import public
 

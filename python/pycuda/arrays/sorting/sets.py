@@ -1,7 +1,5 @@
 """Sets of elements: unions, intersections, differences, and which elements are in one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pycuda import _device_code, _driver

@@ -85,12 +85,6 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, st
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, stream=None):  # fmt: skip
     """Return the indices (int64) that sort an array; parameters as of :func:`sort`.
 
-    axis: the axis to sort along, by default the last one; None sorts all elements, in C order.
-    kind, order: as of NumPy; kinds are accepted by name, and all give the same result. ``order`` must be None.
-    stable: accepted as NumPy does; sorts are always stable.
-    descending: whether the largest element comes first; equal ones keep their order.
-    stream: the stream of the work, by default the current one.
-
     NaN comes last. Complex numbers are sorted by real part, then by imaginary part.
 
     >>> gpuarray.argsort(gpuarray.array([3, 1, 2]))

@@ -198,11 +198,6 @@ def _variables(m, rowvar, kind):
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     """Compute Pearson's correlation coefficients of variables; parameters as of :func:`cov`.
 
-    x: a vector, or a matrix of which each row is a variable.
-    y: further variables of as many observations.
-    rowvar: False if each column is a variable.
-    dtype: the type of the result, float64 by default.
-
     Returns a matrix with a row and a column for each variable; without axes for one variable. Values are cut to the
     range from -1 to 1. NaN where a variable is constant.
 

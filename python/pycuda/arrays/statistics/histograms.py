@@ -213,10 +213,6 @@ def _outer_edges(a, range, ends=None):
     return first, last
 
 
-def _scott(x, range):
-    return (24.0 * math.pi**0.5 / x.size) ** (1 / 3) * float(x.std().get())
-
-
 def _quartiles(x, range):
     low, high = percentile(x, [25, 75]).get().tolist()
     return 2 * (high - low) * x.size ** (-1 / 3)
@@ -241,10 +237,6 @@ def _square_root(x, range):
     return float(x.ptp().get()) / math.sqrt(x.size)
 
 
-def _rice(x, range):
-    return float(x.ptp().get()) / (2 * x.size ** (1 / 3))
-
-
 def _stone(x, range):
     """The width with the least estimated loss by leave-one-out cross-validation (Stone, 1984)."""
     count, extent = x.size, float(x.ptp().get())
@@ -258,14 +250,15 @@ def _stone(x, range):
     return extent / min(builtins.range(1, max(100, int(count**0.5)) + 1), key=loss)
 
 
-def _auto(x, range):
-    width = max(_quartiles(x, range), _square_root(x, range) / 2)
-    return min(width, _sturges(x, range))
-
-
 _WIDTHS = {
-    "auto": _auto, "fd": _quartiles, "scott": _scott, "sturges": _sturges, "doane": _doane,
-    "sqrt": _square_root, "rice": _rice, "stone": _stone,
+    "auto": lambda x, r: min(max(_quartiles(x, r), _square_root(x, r) / 2), _sturges(x, r)),
+    "fd": _quartiles,
+    "scott": lambda x, r: (24.0 * math.pi**0.5 / x.size) ** (1 / 3) * float(x.std().get()),
+    "sturges": _sturges,
+    "doane": _doane,
+    "sqrt": _square_root,
+    "rice": lambda x, r: float(x.ptp().get()) / (2 * x.size ** (1 / 3)),
+    "stone": _stone,
 }  # fmt: skip
 
 

@@ -381,10 +381,6 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """Compute :func:`median` of the elements that are not NaN. NaN if all are NaN.
 
     a: an array of numbers.
-    axis: an int, several, or None for all axes.
-    out: an array for the result.
-    overwrite_input: accepted as NumPy does; ``a`` is not changed.
-    keepdims: whether reduced axes stay, with extent 1.
 
     The mean of the two middle elements for an even count. Integers give float64.
 

@@ -269,18 +269,12 @@ class Traced:
 
     def sum(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):  # fmt: skip
         """Add up the elements over axes, as GPUArray.sum()."""
-        _refuse_out(out)
-        result = self._trace.reduce(
-            "sum", self._where(where, 0), axis, keepdims, _type_or_none(dtype)
-        )
+        result = self._folded("sum", axis, dtype, out, keepdims, where, 0)
         return result if initial is None else result + result._own_type(initial)
 
     def prod(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):  # fmt: skip
         """Multiply the elements over axes, as gpuarray.prod()."""
-        _refuse_out(out)
-        result = self._trace.reduce(
-            "prod", self._where(where, 1), axis, keepdims, _type_or_none(dtype)
-        )
+        result = self._folded("prod", axis, dtype, out, keepdims, where, 1)
         return result if initial is None else result * result._own_type(initial)
 
     def min(self, axis=None, out=None, keepdims=False, initial=None, where=True):
@@ -293,23 +287,24 @@ class Traced:
 
     def any(self, axis=None, out=None, keepdims=False, *, where=True):
         """Test whether any element over axes is true."""
-        _refuse_out(out)
-        return self._trace.reduce("any", self._where(where, False), axis, keepdims)
+        return self._folded("any", axis, None, out, keepdims, where, False)
 
     def all(self, axis=None, out=None, keepdims=False, *, where=True):
         """Test whether all elements over axes are true."""
-        _refuse_out(out)
-        return self._trace.reduce("all", self._where(where, True), axis, keepdims)
+        return self._folded("all", axis, None, out, keepdims, where, True)
 
     def argmin(self, axis=None, out=None, keepdims=False):
         """Find the index of the first smallest element."""
-        _refuse_out(out)
-        return self._trace.reduce("argmin", self, axis, keepdims)
+        return self._folded("argmin", axis, None, out, keepdims, True, None)
 
     def argmax(self, axis=None, out=None, keepdims=False):
         """Find the index of the first largest element."""
+        return self._folded("argmax", axis, None, out, keepdims, True, None)
+
+    def _folded(self, name, axis, dtype, out, keepdims, where, otherwise) -> Traced:
         _refuse_out(out)
-        return self._trace.reduce("argmax", self, axis, keepdims)
+        dtype = None if dtype is None else np.dtype(dtype)
+        return self._trace.reduce(name, self._where(where, otherwise), axis, keepdims, dtype)  # fmt: skip
 
     def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         """Compute the mean over axes, as GPUArray.mean()."""
@@ -376,10 +371,6 @@ class Traced:
 def _refuse_out(out) -> None:
     if out is not None:
         raise FusionError("a reduction in a fused function takes no out")
-
-
-def _type_or_none(dtype):
-    return None if dtype is None else np.dtype(dtype)
 
 
 def _types_of_mean(kind: np.dtype, dtype) -> tuple[np.dtype, np.dtype]:

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """pycuda.tune beside kernel_tuner: evaluations, and the best time that each finds.
 
-    benchmarks/tune.py [--size FACTOR] [--most N] [--json FILE] [NAME ...]
+    benchmarks/tune.py [--size FACTOR] [--most N] [--seconds S] [--record FOLDER] [--json FILE] [NAME ...]
 
 The kernels have the parameters of kernel_tuner's examples of the same names: vector_add, matmul, convolution (filter of
-17 x 17) and stencil. kernel_tuner searches all variants (its default strategy), through this package as its backend.
+17 x 17) and stencil. kernel_tuner searches all variants in a random order, through this package as its backend, and
+prints each 5 seconds how far it is. After --seconds it stops with the variants that it has. --record keeps the time of
+each variant in FOLDER/NAME.json: a later run continues there, and benchmarks/tune_replay.py searches these tables.
 pycuda.tune runs with its defaults and without its cache. Then the two best variants are timed in turn in this process, so
 that the comparison does not depend on how each tuner measures.
 
@@ -17,10 +19,12 @@ Without kernel_tuner (pip install kernel_tuner) only pycuda.tune's columns are f
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -200,6 +204,13 @@ def grid_of(example: Example, n: int, p: dict) -> tuple[int, ...]:
     )
 
 
+def valid_variants(example: Example) -> list[dict]:
+    """All variants that the rules and the size of a block permit."""
+    values = itertools.product(*example.parameters.values())
+    every = [dict(zip(example.parameters, chosen, strict=True)) for chosen in values]
+    return [p for p in every if is_valid(example, p)]
+
+
 def is_valid(example: Example, p: dict) -> bool:
     """Whether a variant obeys the rule and fits a block."""
     threads = p["block_size_x"] * p.get("block_size_y", 1)
@@ -246,8 +257,28 @@ def _as_input(argument: object) -> object:
     return cuda.In(argument) if isinstance(argument, np.ndarray) else argument
 
 
-def search_kernel_tuner(name: str, example: Example, n: int, most: int | None) -> dict:
-    """kernel_tuner's search of all variants, or of ``most`` random ones."""
+def progress_of(name: str, variants: int) -> object:
+    """An observer of kernel_tuner that prints each 5 seconds how many variants have been run."""
+    from kernel_tuner.observers import BenchmarkObserver
+
+    class Progress(BenchmarkObserver):
+        def __init__(self) -> None:
+            self._count, self._next = 0, time.perf_counter() + 5
+
+        def get_results(self) -> dict:
+            self._count += 1
+            if time.perf_counter() > self._next:
+                self._next = time.perf_counter() + 5
+                print(f"    {name}: {self._count} of {variants} variants", flush=True)
+            return {}
+
+    return Progress()
+
+
+def search_kernel_tuner(
+    name: str, example: Example, n: int, limits: argparse.Namespace
+) -> dict:
+    """kernel_tuner's search of all variants, or of a random part if ``limits`` has a number or a time."""
     import kernel_tuner
 
     arguments, constants = example.make(n)
@@ -258,9 +289,12 @@ def search_kernel_tuner(name: str, example: Example, n: int, most: int | None) -
         ]
         for s in sides
     }
-    how = {} if most is None else {"strategy": "random_sample"}
-    if most is not None:
-        how["strategy_options"] = {"max_fevals": most}
+    variants = len(valid_variants(example))
+    how: dict = {"fraction": 1.0, "time_limit": limits.seconds}
+    if limits.most is not None:
+        how["max_fevals"] = limits.most
+    if limits.record:
+        Path(limits.record).mkdir(parents=True, exist_ok=True)
     begin = time.perf_counter()
     results, _ = kernel_tuner.tune_kernel(
         name,
@@ -272,13 +306,18 @@ def search_kernel_tuner(name: str, example: Example, n: int, most: int | None) -
         cmem_args=constants or None,
         lang="PYCUDA",
         quiet=True,
+        strategy="random_sample",
+        strategy_options=how,
+        observers=[progress_of(name, variants)],
+        cache=limits.record and f"{limits.record}/{name}.json",
         **divisors,
-        **how,
     )
-    valid = [r for r in results if isinstance(r["time"], float)]
+    done = [r for r in results if r]
+    valid = [r for r in done if isinstance(r["time"], float)]
     best = min(valid, key=lambda r: r["time"])
     return {
-        "evaluations": len(results),
+        "evaluations": len(done),
+        "choices": variants,
         "seconds": time.perf_counter() - begin,
         "best": {p: best[p] for p in example.parameters},
     }
@@ -317,14 +356,15 @@ def times_in_turn(launchers: list[Launcher], rounds: int = 30) -> list[float]:
     return [min(column) for column in zip(*times, strict=True)]
 
 
-def compare(name: str, factor: float, most: int | None) -> dict:
+def compare(name: str, given: argparse.Namespace) -> dict:
     """One row of the table."""
     example = EXAMPLES[name]
-    n = max(512, int(example.size * factor) // 512 * 512)  # tiles fit
+    n = max(512, int(example.size * given.size) // 512 * 512)  # tiles fit
+    print(f"    {name}: pycuda.tune, then kernel_tuner", flush=True)
     row: dict = {"kernel": name, "size": n, "tune": search_here(name, example, n)}
     found = [row["tune"]]
     try:
-        row["kernel_tuner"] = search_kernel_tuner(name, example, n, most)
+        row["kernel_tuner"] = search_kernel_tuner(name, example, n, given)
         found.append(row["kernel_tuner"])
     except ImportError as missing:
         row["kernel_tuner"] = None
@@ -351,6 +391,10 @@ def show(row: dict) -> None:
     print(text, flush=True)
     print(f"    pycuda.tune:  {tune['best']}")
     print(f"    kernel_tuner: {other['best'] if other else row['missing']}", flush=True)
+    if other and other["evaluations"] < other["choices"]:
+        print(
+            f"    kernel_tuner has not run all {other['choices']} variants", flush=True
+        )
 
 
 def main() -> None:
@@ -361,6 +405,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help=f"of {', '.join(EXAMPLES)}")
     parser.add_argument("--size", type=float, default=1.0, help="of the data, 1 as in kernel_tuner's examples")  # fmt: skip
     parser.add_argument("--most", type=int, help="kernel_tuner runs so many random variants instead of all")  # fmt: skip
+    parser.add_argument("--seconds", type=float, default=100.0, help="of kernel_tuner's search of a kernel, 100 by default")  # fmt: skip
+    parser.add_argument("--record", help="a folder for the times of all variants")  # fmt: skip
     parser.add_argument("--json", help="a file for the rows")
     given = parser.parse_args()
     if unknown := set(given.names) - set(EXAMPLES):
@@ -372,7 +418,7 @@ def main() -> None:
     )
     rows = []
     for name in given.names or EXAMPLES:
-        rows.append(compare(name, given.size, given.most))
+        rows.append(compare(name, given))
         show(rows[-1])
         if given.json:
             with open(given.json, "w") as file:

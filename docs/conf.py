@@ -46,10 +46,11 @@ def source_link(name, rawtext, text, line, inliner, options=None, content=None):
 
 def pieces_of(word: str, in_table: bool) -> list[str]:
     """The parts of a word of code between which a line may break: behind _, - and other marks in a long word, also before
-    a capital in a very long one. An option, such as --shrink, breaks at its hyphens only if it is very long."""
+    a capital in a very long one. There is no break behind a mark at the start, nor inside a version such as .so.12. An
+    option, such as --shrink, breaks at its hyphens only if it is very long."""
     if len(word) <= (14 if in_table else 24):
         return [word]
-    marks = r"(?<=[_/.,(=])(?=\w)"
+    marks = r"(?<=\w[_/,(=])(?=\w)|(?<=\w\.)(?=[^\W\d])"
     if len(word) > 24 or not word.startswith("-"):
         marks += r"|(?<=\w-)(?=\w)"
     if len(word) > 24:

@@ -185,6 +185,8 @@ def _show_messages(error: driver.CompileError) -> list[str]:
         line for line in messages.splitlines() if "detected in the comp" not in line
     ]
     _, _, advice = error.msg.partition(" failed: ")
+    if " failed (before, " in error.msg:  # nvcc, after NVRTC
+        advice = advice.removesuffix(")")
     advice = advice.replace(_NO_EXTERN_C, "begin the cell with %%cuda no_extern_c=True")
     return [line.rstrip() for line in lines if line.strip()] + (
         [advice] if advice else []

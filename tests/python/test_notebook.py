@@ -56,6 +56,13 @@ def test_the_advice_of_an_error_is_an_option_of_the_magic(shell, capsys):
     ).success
 
 
+def test_an_option_that_no_compiler_has(shell, capsys):
+    assert not run(shell, "%%cuda --no-such-option\n__global__ void f() {}").success
+    shown = "".join(capsys.readouterr())
+    assert "unrecognized option --no-such-option" in shown
+    assert shown.count("(") == shown.count(")")
+
+
 def test_unknown_words(shell, capsys):
     assert not run(shell, "%%cuda banana=1\n__global__ void f() {}").success
     shown = "".join(capsys.readouterr())

@@ -1,9 +1,11 @@
 """pycuda.tune(): the fastest variant, and what happens to wrong, slow and failing ones."""
 
+import json
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import pycuda.driver as cuda
 from pycuda import compiler, gpuarray
 from pycuda.compiler import SourceModule
 from pycuda.tune._arguments import differences
-from pycuda.tune._search import Search, coordinates
+from pycuda.tune._search import Search, coordinates, first_rows
 from pycuda.tune._space import Configuration, kernels_in
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -283,6 +285,35 @@ def test_search_finds_a_good_variant_of_an_imagined_kernel():
             break
         row = rows[0]
     assert min(times[r] for r in search._logs) < 1.05 * min(times)
+
+
+def test_search_begins_in_the_middle():
+    points = coordinates([((x, y, 1),) for x in (1, 2, 4, 8, 16) for y in (1, 2, 4)])
+    middle, *others = first_rows(points, most=3)
+    assert middle == 7 and others[0] in (0, 2, 12, 14)  # (4, 2), and a corner
+    assert len(first_rows(points, most=6)) == 3
+    assert first_rows(np.zeros((1, 1)), most=1) == [0]
+
+
+def test_recorded_times_are_replayed(tmp_path):
+    widths, heights = {32: 3.0, 64: 1.5, 128: 1.0, 256: 1.2}, [1, 2, 4, 8, 16]
+    rows = {
+        f"{x},{y}": {"block_size_x": x, "block_size_y": y, "time": time + y / 1000}
+        for x, time in widths.items()
+        for y in heights
+    }
+    rows["256,16"]["time"] = "RuntimeFailedConfig"
+    parameters = {"block_size_x": list(widths), "block_size_y": heights}
+    table = {"problem_size": [4096, 4096], "tune_params": parameters, "cache": rows}
+    file = tmp_path / "table.json"
+    file.write_text(
+        json.dumps(table, indent="")[:-3] + ","
+    )  # a search that was stopped
+    program = Path(__file__).resolve().parents[2] / "benchmarks/tune_replay.py"
+    command = [sys.executable, program, "--rounds", "2", file]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].split()[:3] == ["table.json", "1", "100%"]
 
 
 def test_differences():

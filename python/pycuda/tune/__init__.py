@@ -33,10 +33,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pycuda import _profile_sources, compiler, driver
 from pycuda._source_text import text_of
 from pycuda.tune._arguments import SharedArguments
+from pycuda.tune._processes import Measurer
 from pycuda.tune._result import Tuned, Variant
 from pycuda.tune._space import Configuration, Launch, Space, kernels_in
 from pycuda.tune._store import Store, key_of
-from pycuda.tune._tuner import Settings, Tuner, compile_options, describe
+from pycuda.tune._tuner import Compiler, Settings, Tuner, compile_options, describe
 
 __all__ = ["Configuration", "Tuned", "TunedKernel", "Variant", "tune"]
 
@@ -135,7 +136,11 @@ class _Request:
             is_known = variants is not None
             if variants is None:
                 tuner = Tuner(
-                    space.configurations, launches, self._how, shared, self._settings
+                    space.configurations,
+                    launches,
+                    Compiler(self._how),
+                    Measurer(shared, self._settings.limit),
+                    self._settings,
                 )
                 variants = tuner.run()
         finally:
@@ -298,7 +303,8 @@ def tune(
     shared: bytes of dynamic shared memory of a block: an int, or a function of a configuration.
     constants: values of ``__constant__`` or ``__device__`` variables: numpy arrays by name.
     expected: the right results: an array for each argument that is compared, None for the others. By default each variant's
-        arrays are compared with those of the first variant that runs, in the order of ``block``, ``defines``, ``template``.
+        arrays are compared with those of the first variant that runs: the first of the lists if all are run, else one in
+        the middle.
     tolerance: the largest allowed difference of floats, relative to the element plus a hundredth of the largest one; None
         selects the square root of the type's precision. Integers and memory without a type must be equal.
     limit: seconds that a run may take. A variant that does not end is stopped then, and only the variant is lost: it runs

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pycuda import compiler, driver
-from pycuda.tune._arguments import ArraySpec, SharedArguments
+from pycuda.tune._arguments import ArraySpec
 from pycuda.tune._model import CountingModel, OccupancyModel
 from pycuda.tune._processes import Measurer, Outcome
 from pycuda.tune._result import Variant, readable_time
-from pycuda.tune._search import Search, coordinates
+from pycuda.tune._search import Search, coordinates, first_rows
 from pycuda.tune._space import Configuration, Launch
 from pycuda.tune._worker import Job
 
@@ -89,21 +89,20 @@ def compile_options(how: compiler._How, launch: Launch) -> compiler._How:
 class Tuner:
     """Measures variants until none promises to be better.
 
-    configurations, launches: the variants in the caller's order.
+    configurations, launches: the variants in the caller's order. compiler, measurer: closed after the search.
     """
 
     def __init__(
         self,
         configurations: Sequence[Configuration],
         launches: Sequence[Launch],
-        how: compiler._How,
-        arguments: SharedArguments,
+        compiler: Compiler,
+        measurer: Measurer,
         settings: Settings,
     ) -> None:
         self._configurations, self._launches = configurations, launches
         self._settings = settings
-        self._compiler = Compiler(how)
-        self._measurer = Measurer(arguments, settings.limit)
+        self._compiler, self._measurer = compiler, measurer
         self._points = coordinates([tuple(c.values()) for c in configurations])
         self._search = Search(self._points)
         self._best = math.inf
@@ -111,16 +110,18 @@ class Tuner:
 
     def run(self) -> list[Variant]:
         """Measure variants. Returns them in the order of the measurements."""
+        most = self._settings.most(len(self._launches))
+        is_full = most == len(self._launches)
+        first = range(most) if is_full else first_rows(self._points, most)
         try:
-            code = self._compiler.begin(self._launches[0]).exception()
-            kind = "" if code else self._compiler.begin(self._launches[0]).result().kind
-            most = self._settings.most(len(self._launches))
-            if most == len(self._launches):
-                for row in range(most):
+            code = self._compiler.begin(self._launches[first[0]])
+            kind = "" if code.exception() else code.result().kind
+            if is_full:
+                for row in first:
                     self._begin_ahead(range(row, row + 4), kind)
                     self._measure(row)
             else:
-                self._search_best(most, kind)
+                self._search_best(first, most, kind)
         finally:
             self._measurer.close()
             self._compiler.close()
@@ -133,25 +134,32 @@ class Tuner:
                 if row < len(self._launches):
                     self._compiler.begin(self._launches[row])
 
-    def _search_best(self, most: int, kind: str) -> None:
-        self._measure(0)
+    def _search_best(self, first: Sequence[int], most: int, kind: str) -> None:
+        """Measure at most ``most`` variants, beginning with ``first``."""
         if kind == "ptx":
+            self._measure(first[0])
             model = CountingModel(self._points)
             counted = max(1, min(most // 3, 8))
-            for row in model.candidates(0, counted)[1:]:
+            for row in model.candidates(first[0], counted)[1:]:
                 self._measure(row, counts_in=model)
         else:
             model = OccupancyModel(self._launches, self._points)
+            self._begin_ahead(first, kind)
+            for row in first[:most]:
+                self._learn(row, model)
         least = min(most, self._points.shape[1] + 3)
         while len(self.variants) < most:
             rows, may_end = self._search.ranked(model.costs(), 4)
             if not rows or (may_end and len(self.variants) >= least):
                 break
             self._begin_ahead(rows, kind)
-            row = self._first_ready(rows, kind)
-            outcome = self._measure(row)
-            if outcome.facts is not None:
-                model.add(row, outcome.facts)
+            self._learn(self._first_ready(rows, kind), model)
+
+    def _learn(self, row: int, model: CountingModel | OccupancyModel) -> None:
+        """Measure a variant, and tell the model what the driver knows about its code."""
+        outcome = self._measure(row)
+        if outcome.facts is not None:
+            model.add(row, outcome.facts)
 
     def _first_ready(self, rows: Sequence[int], kind: str) -> int:
         """The best variant whose code is ready, else the best one."""

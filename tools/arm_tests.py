@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/aarch64"
 SYSROOT = ROOT / "build/aarch64-sysroot"
 PACKAGES = ROOT / "build/aarch64-python"
+PYTHON = SYSROOT / "usr/bin/python3.11"
 RESULTS = BUILD / "results"
 LIBRARY = BUILD / "softcuda/libsoftcuda.so"
 HOST_LIBRARY = ROOT / "build/release/softcuda/libsoftcuda.so"
@@ -54,11 +55,15 @@ PYTHON_TESTS = (
     *("test_cumath", "test_scan_kernel", "test_elementwise_strides", "test_gallery"),
 )
 TUTORIALS = ("doublify", "multiply_them", "manual_context", "calculate_pi")
-#: What no test is for.
-LEFT_OUT = (
-    "the closed libraries, and programs that start other programs",
-    "ZLUDA's values: they need a checkout of ZLUDA (tools/clients)",
+ZLUDA = "tools/client_tests/test_zluda_ptx.py"
+#: ZLUDA's tests that fail on x86-64, too (docs/clients.md).
+ZLUDA_FAILS = (
+    *("vector8_extract", "vote_ballot_nosync"),
+    *("ldmatrix", "mma_m16n8k16_f32_bf16_bf16_f32_2x"),
 )
+#: What no test is for.
+LEFT_OUT = ("the closed libraries, and programs that start other programs",)
+NO_ZLUDA = "ZLUDA's values: CLIENT_CHECKOUT must name a checkout of vosen/ZLUDA"
 #: Seconds for one of the commands, and after which none starts.
 PATIENCE, LIMIT = 1200, 3300
 
@@ -83,7 +88,14 @@ def emulated(processor: str, program: Path, *arguments: str | Path) -> tuple[str
 
 
 def python(processor: str, *arguments: str | Path) -> tuple[str, ...]:
-    return emulated(processor, SYSROOT / "usr/bin/python3.11", *arguments)
+    """The command that runs Debian's Python for ARM, with its packages and the module."""
+    path = f"PYTHONPATH={BUILD / 'python'}:{PACKAGES}"
+    return "env", path, *emulated(processor, PYTHON, *arguments)
+
+
+def pytest(processor: str, *arguments: str | Path) -> tuple[str, ...]:
+    options = ("-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", "--timeout", "0")
+    return python(processor, *options, *arguments)
 
 
 def target_test(processor: str) -> Iterator[Case]:
@@ -152,9 +164,17 @@ def random_programs(processor: str) -> Iterator[Case]:
         )
 
 
+def zluda(processor: str) -> Iterator[Case]:
+    """ZLUDA's PTX tests with values, if the environment names a checkout."""
+    if "CLIENT_CHECKOUT" not in os.environ:
+        return
+    left_out = [f"--deselect={ZLUDA}::test_kernel[{name}]" for name in ZLUDA_FAILS]
+    settings = {"CLIENT_DRIVER": str(LIBRARY)}
+    yield Case("zluda", (pytest(processor, *left_out, ZLUDA),), settings)
+
+
 def with_python(processor: str) -> Iterator[Case]:
     settings = {
-        "PYTHONPATH": f"{BUILD / 'python'}:{PACKAGES}",
         "PYCUDA_CACHE_DIR": str(RESULTS / "cache"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
@@ -162,18 +182,8 @@ def with_python(processor: str) -> Iterator[Case]:
         command = python(processor, ROOT / f"examples/tutorials/{name}.py")
         yield Case(f"tutorial {name}", (command,), settings)
     for name in PYTHON_TESTS:
-        options = [
-            "-m",
-            "pytest",
-            "-q",
-            "-ra",
-            "-p",
-            "no:cacheprovider",
-            "--timeout",
-            "0",
-        ]
         file = ROOT / f"tests/python/{name}.py"
-        command = python(processor, *options, "-m", "not slow", file)
+        command = pytest(processor, "-m", "not slow", file)
         yield Case(f"pytest {name}", (command,), settings)
 
 
@@ -184,6 +194,7 @@ GROUPS: dict[str, Callable[[str], Iterator[Case]]] = {
     "kernels": kernels,
     "elementwise": elementwise,
     "python": with_python,
+    "zluda": zluda,
     "recordings": recordings,
     "programs": random_programs,
 }
@@ -253,7 +264,11 @@ def run_all(names: list[str], show: Callable[[str], None]) -> dict[str, int]:
             test, state, text = done.result()
             counts[state] += 1
             show(f"{state}: {test.name}: {text}\n")
-    for line in LEFT_OUT:
+    left_out = (
+        *LEFT_OUT,
+        *((NO_ZLUDA,) if "CLIENT_CHECKOUT" not in os.environ else ()),
+    )
+    for line in left_out:
         show(f"not run: {line}\n")
     return counts
 

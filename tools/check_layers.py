@@ -121,7 +121,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/compiler",
         "softcuda/src/device",
     },
-    "softcuda/nccl": {"abi"},
+    "softcuda/nccl": {"abi", "softcuda/src/target/half_type.h"},
     "softcuda/nvml": {"abi"},
     "softcuda/nvjitlink": {"abi"},
     "softcuda/cudart": {"abi"},

@@ -8,11 +8,11 @@
     ./test fix                  format all sources; tests nothing
 
 Parts: layers format types ctest pytest freethreaded asan tsan install wheel docs
+       cross, that softcuda compiles and links for 64-bit ARM; runs what depends on the processor in an emulator (on Debian);
        These run only if they are named:
        slow, the Python tests that are marked slow;
        coverage, the tests again, with the lines of C++ and of Python that they run;
        checked, the Python tests with softcuda's check modes: race, then mem and init;
-       cross, that softcuda compiles and links for 64-bit ARM; runs what depends on the processor in an emulator;
        arm, what runs on 64-bit ARM in an emulator (docs/arm.md);
        sdist, a build with pip from the source distribution: compiles everything again
 
@@ -473,6 +473,10 @@ def checked(part: Part) -> Outcome:
 
 def cross(part: Part) -> Outcome:
     """softcuda for 64-bit ARM compiles and links; the tests of what depends on the processor."""
+    system = platform.freedesktop_os_release()
+    if (system["ID"], system.get("VERSION_ID")) != ("debian", "12"):
+        part.show("tools/cross needs the packages of Debian 12\n")
+        return Outcome(skipped=1)
     targets = ("softcuda", "softcuda_target_test")
     outcome = part.check(ROOT / "tools/cross", "aarch64", *targets)
     if outcome.failed:
@@ -508,7 +512,7 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "cross": cross,
     "arm": arm,
 }
-ON_REQUEST = ("slow", "coverage", "checked", "cross", "arm", "sdist")
+ON_REQUEST = ("slow", "coverage", "checked", "arm", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
 #: Parts that keep one processor busy. Two of them run at the same time, after the others.
 ON_ONE_PROCESSOR = ("freethreaded", "docs", "wheel", "install", "tsan")

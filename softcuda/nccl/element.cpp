@@ -2,6 +2,7 @@
 #include "element.h"
 
 #include "failure.h"
+#include "target/half_type.h"
 
 #include <bit>
 #include <cstdint>
@@ -18,6 +19,7 @@ struct Type {
 constexpr Type types[] = {{"int8", 1},    {"uint8", 1},   {"int32", 4},   {"uint32", 4},
                           {"int64", 8},   {"uint64", 8},  {"float16", 2}, {"float32", 4},
                           {"float64", 8}, {"bfloat16", 2}};
+using softcuda::target::Half;
 constexpr const char *operations[] = {"sum", "prod", "max", "min", "avg"};
 
 /// A float32 of which the high half is kept, rounded to nearest even.
@@ -38,9 +40,9 @@ template <class T> struct Arithmetic {
     using Wide = T;
     static T narrow(Wide value) { return value; }
 };
-template <> struct Arithmetic<_Float16> {
+template <> struct Arithmetic<Half> {
     using Wide = float;
-    static _Float16 narrow(float value) { return static_cast<_Float16>(value); }
+    static Half narrow(float value) { return static_cast<Half>(value); }
 };
 template <> struct Arithmetic<Bfloat16> {
     using Wide = float;
@@ -117,7 +119,7 @@ template <class Use> void with_type(ncclDataType_t type, Use use) {
     case ncclUint64:
         return use(std::uint64_t{});
     case ncclFloat16:
-        return use(static_cast<_Float16>(0));
+        return use(static_cast<Half>(0));
     case ncclFloat32:
         return use(float{});
     case ncclFloat64:

@@ -5,6 +5,7 @@
 #include "jit/code.h"
 #include "jit/constant_table.h"
 #include "jit/frame_bytes.h"
+#include "jit/keep_signalling_nans.h"
 #include "jit/llvm.h"
 #include "jit/object_cache.h"
 #include "jit/optimize.h"
@@ -219,6 +220,28 @@ void test_halves_are_compared_as_floats() {
             ++(narrow ? of_halves : floats);
         }
     CHECK(floats == 1 && of_halves == 1);
+}
+
+// Where the processor's minimum changes signalling NaNs, it is not used (keep_signalling_nans.h).
+void test_choices_of_numbers_become_choices_of_bits() {
+    llvm::LLVMContext context;
+    llvm::Module module("test", context);
+    llvm::IRBuilder<> b(context);
+    auto *singles = llvm::FixedVectorType::get(b.getFloatTy(), 4);
+    auto *type = llvm::FunctionType::get(singles, {singles}, false);
+    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "f", module);
+    b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
+    llvm::Value *x = function->getArg(0), *one = llvm::ConstantFP::get(singles, 1);
+    llvm::Value *lower = b.CreateSelect(b.CreateFCmpOLT(x, one), x, one);
+    b.CreateRet(b.CreateSelect(b.CreateFCmpOGT(x, lower), x, lower)); // never a maximum
+    llvm::FunctionAnalysisManager none;
+    jit::KeepSignallingNansPass().run(*function, none);
+    jit::require_valid(module, "after the pass");
+    unsigned numbers = 0, bits = 0;
+    for (const llvm::Instruction &i : function->getEntryBlock())
+        if (llvm::isa<llvm::SelectInst>(i))
+            ++(i.getType() == singles ? numbers : bits);
+    CHECK(numbers == 1 && bits == 1);
 }
 
 /// Runs promote-slots alone over a function with one loop and a branch in it:
@@ -557,6 +580,7 @@ int main() {
     test_many_constants_are_loaded_from_a_table(jit::Target::from_environment());
     test_sizes_of_frames_are_known();
     test_halves_are_compared_as_floats();
+    test_choices_of_numbers_become_choices_of_bits();
     test_slots_become_values();
     test_constant_offsets_stay_with_their_gather();
     test_every_instruction_set();

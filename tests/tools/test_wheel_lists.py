@@ -54,6 +54,7 @@ def test_a_python_that_is_missing_is_found_before_the_build():
 
 def read_tool():
     """tools/wheel as a module."""
+    sys.path.insert(0, str(ROOT / "tools"))  # as for a program of that folder
     loader = SourceFileLoader("wheel_tool", str(ROOT / "tools/wheel"))
     spec = importlib.util.spec_from_loader("wheel_tool", loader)
     module = importlib.util.module_from_spec(spec)

@@ -98,10 +98,10 @@ def cases() -> list:
 
 
 class Driver:
-    """libcuda.so.1; every call must succeed."""
+    """libcuda.so.1, or the library CLIENT_DRIVER; every call must succeed."""
 
     def __init__(self) -> None:
-        self.library = ctypes.CDLL("libcuda.so.1")
+        self.library = ctypes.CDLL(os.environ.get("CLIENT_DRIVER", "libcuda.so.1"))
 
     def __getattr__(self, name: str):
         function = getattr(self.library, name)

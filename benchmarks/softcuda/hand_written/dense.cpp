@@ -6,7 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#ifdef __x86_64__
 #include <immintrin.h>
+#endif
 
 using namespace vectors;
 

@@ -4,7 +4,9 @@
 
 #include <vector>
 
+#ifdef __x86_64__
 #include <immintrin.h>
+#endif
 #include <omp.h>
 
 using namespace vectors;
@@ -41,7 +43,7 @@ template <int size, int stride> inline Words step_inside(Words keys, int down) {
         bool upwards = (lane & size) == 0 || size >= kWidth;
         takes_lower[lane] = ((lane & stride) == 0) == upwards ? -1 : 0;
     }
-    Words partner = __builtin_shuffle(keys, partner_of);
+    Words partner = shuffled(keys, keys, partner_of);
     Ints mask = size >= kWidth ? takes_lower ^ down : takes_lower;
     return mask ? lower(keys, partner) : higher(keys, partner);
 }
@@ -107,7 +109,7 @@ template <int distance> inline Ints shifted_up(Ints value) {
     Ints from;
     for (int lane = 0; lane < kWidth; ++lane)
         from[lane] = lane < distance ? kWidth : lane - distance;
-    return __builtin_shuffle(value, Ints{}, from);
+    return shuffled(value, Ints{}, from);
 }
 
 inline Ints inclusive_sums(Ints value) {

@@ -2,7 +2,9 @@
 #include "hand_written.h"
 #include "vectors.h"
 
+#ifdef __x86_64__
 #include <immintrin.h>
+#endif
 
 using namespace vectors;
 
@@ -30,7 +32,7 @@ void half_axpy(float a, const void *x, void *y, int pairs) {
         store(to, load<Halves>(to) + half * load<Halves>(static_cast<const unsigned *>(x) + i));
     }
 }
-#else
+#elif defined(__x86_64__)
 void half_axpy(float a, const void *x, void *y, int pairs) {
 #pragma omp parallel for schedule(dynamic, 4096)
     for (int i = 0; i < pairs; i += 4) {
@@ -40,6 +42,14 @@ void half_axpy(float a, const void *x, void *y, int pairs) {
                                      _mm256_cvtph_ps(_mm_loadu_si128(to)));
         _mm_storeu_si128(to, _mm256_cvtps_ph(sum, _MM_FROUND_TO_NEAREST_INT));
     }
+}
+#else
+void half_axpy(float a, const void *x, void *y, int pairs) {
+    auto *to = static_cast<_Float16 *>(y);
+    auto *from = static_cast<const _Float16 *>(x);
+#pragma omp parallel for simd schedule(dynamic, 4096)
+    for (int i = 0; i < 2 * pairs; ++i)
+        to[i] = static_cast<_Float16>(a * static_cast<float>(from[i]) + static_cast<float>(to[i]));
 }
 #endif
 
@@ -142,8 +152,8 @@ template <int step> inline void exchange(Floats *rows) {
         if (row & step)
             continue;
         Floats a = rows[row], b = rows[row + step];
-        rows[row] = __builtin_shuffle(a, b, first);
-        rows[row + step] = __builtin_shuffle(a, b, second);
+        rows[row] = shuffled(a, b, first);
+        rows[row + step] = shuffled(a, b, second);
     }
 }
 

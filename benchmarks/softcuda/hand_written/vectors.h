@@ -29,6 +29,21 @@ template <class Vector> inline auto sum_of_lanes(Vector value) {
     return sum;
 }
 
+/// Lane i is lane from[i] of the two vectors together.
+template <class Vector, class Indices>
+inline Vector shuffled(Vector first, Vector second, Indices from) {
+#ifdef __clang__ // has no __builtin_shuffle, and turns this loop into one
+    Vector result;
+    for (int lane = 0; lane < kWidth; ++lane) {
+        const auto index = static_cast<int>(from[lane]);
+        result[lane] = index < kWidth ? first[index] : second[index - kWidth];
+    }
+    return result;
+#else
+    return __builtin_shuffle(first, second, from);
+#endif
+}
+
 inline bool any_lane(Ints mask) {
     std::int64_t words[8];
     std::memcpy(words, &mask, sizeof words);

@@ -256,6 +256,8 @@ constexpr LlvmStep kLlvm[] = {
      "Copies the indices of a gather or scatter next to it, where instruction selection sees that they are narrow.", jit::add_keep_indices},
     {"widen-half-compares", Required, "jit/widen_half_compares.cpp",
      "Compares halves as floats: LLVM may swap the operands of a comparison of halves.", jit::add_widen_half_compares},
+    {"keep-signalling-nans", Required, "jit/keep_signalling_nans.cpp",
+     "Compares with constants without the processor's minimum, where it changes signalling NaNs.", jit::add_keep_signalling_nans},
     {"widen-masks", Optional, "jit/widen_masks.cpp",
      "Passes masks between basic blocks as bytes, on processors without masks.", jit::add_widen_masks},
     {"adce", Optional, "LLVM", "Drops dead code.", jit::add_dead_code},

@@ -11,6 +11,7 @@
 #include "jit/code_generator.h"
 #include "jit/find_min_max.h"
 #include "jit/flow_kept.h"
+#include "jit/keep_signalling_nans.h"
 #include "jit/large_code.h"
 #include "jit/llvm.h"
 #include "jit/promote_slots.h"
@@ -180,6 +181,10 @@ void add_sink_cold(PassList &list) { list.passes.addPass(SinkColdPass()); }
 void add_find_min_max(PassList &list) { list.passes.addPass(FindMinMaxPass()); }
 void add_keep_indices(PassList &list) { list.passes.addPass(KeepIndicesPass()); }
 void add_widen_half_compares(PassList &list) { list.passes.addPass(WidenHalfComparesPass()); }
+void add_keep_signalling_nans(PassList &list) {
+    if (list.target.facts().quiets_min_max)
+        list.passes.addPass(KeepSignallingNansPass());
+}
 void add_widen_masks(PassList &list) {
     if (list.target.facts().masks == target::Masks::None)
         list.passes.addPass(WidenMasksPass());

@@ -42,6 +42,7 @@ void add_sink_cold(PassList &list);
 void add_find_min_max(PassList &list);
 void add_keep_indices(PassList &list);
 void add_widen_half_compares(PassList &list);
+void add_keep_signalling_nans(PassList &list);
 void add_widen_masks(PassList &list);
 void add_promote_slots(PassList &list);
 

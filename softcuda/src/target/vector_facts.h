@@ -34,6 +34,7 @@ struct VectorFacts {
     bool converts_long = false;     ///< doubles to and from 64-bit integers, and multiplies these
     bool takes_sign = false;        ///< negate_by_sign()
     bool orders_memory = false;     ///< loads acquire and stores release
+    bool quiets_min_max = false;    ///< the minimum of a number and a signalling NaN is a NaN
     bool positive_nan = false;      ///< an invalid operation of doubles gives a NaN without sign
 
     [[nodiscard]] bool masks_all() const { return masks == Masks::All; }

@@ -14,6 +14,7 @@ VectorFacts facts_of(const std::function<bool(const char *)> &) {
     facts.converts_half = true;
     facts.saturates = true;
     facts.converts_unsigned = true;
+    facts.quiets_min_max = true; // fminnm
     facts.positive_nan = true;
     return facts;
 }

@@ -47,7 +47,7 @@ class DeviceAllocation:
 
 
 class Function:
-    """A kernel whose arguments are device memory."""
+    """A kernel whose arguments are device memory and numbers of NumPy."""
 
     def __init__(self, module, name):
         self._module = module  # keeps it loaded
@@ -60,10 +60,14 @@ class Function:
         )
 
     def __call__(self, *arguments, block, grid):
-        pointers = (ctypes.c_void_p * len(arguments))(
-            *(ctypes.addressof(memory.address) for memory in arguments)
-        )
-        extents = [*grid, *(1,) * (3 - len(grid)), *block]
+        values = [
+            argument.address
+            if isinstance(argument, DeviceAllocation)
+            else ctypes.create_string_buffer(argument.tobytes())
+            for argument in arguments
+        ]
+        pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
+        extents = [*grid, *(1,) * (3 - len(grid)), *block, *(1,) * (3 - len(block))]
         _call("cuLaunchKernel", self._handle, *extents, 0, None, pointers, None)
         _call("cuCtxSynchronize")
 

@@ -46,6 +46,8 @@ class Collection:
     options: tuple[str, ...] = ()  # for nvcc
     makes: bool = False  # built by its own makefile, not by one call of nvcc
     skipped_status: int | None = None  # means that the program needs another device
+    result: str = ""  # a file that a run writes
+    wanted: str = ""  # a file of the checkout that must have the same bytes
 
 
 COLLECTIONS = {
@@ -72,6 +74,16 @@ COLLECTIONS = {
         r"(.*)",
         r"\bFAIL(ED|URE)?\b|\b[Mm]ismatch|CUDA error(?! message)",
         options=("-DcudaThreadSynchronize=cudaDeviceSynchronize",),
+    ),
+    # Has the results of an NVIDIA GPU.
+    "rodinia-suite": Collection(
+        "rodinia-suite.toml",
+        "cuda/*/Makefile",
+        r"(.*)",
+        r"\bFAIL(ED|URE)?\b|CUDA error(?! message)",
+        options=("-DOUTPUT",),
+        result="result.txt",
+        wanted="nat_result.txt",
     ),
 }
 
@@ -177,7 +189,7 @@ def copy_to_build(program: Program, checkout: Path, build: Path) -> Path:
         for path in folder.rglob("*")
         if path.suffix in SOURCES or path.name in ("Makefile", "CMakeLists.txt")
     )
-    for name in set(re.findall(r"(?:\.\./)+[\w+-]+", text)):
+    for name in set(re.findall(r"(?:\.\./)+[\w+-]+", text + " ".join(program.runs))):
         original = Path(os.path.normpath(program.folder / name))
         link = Path(os.path.normpath(folder / name))
         if original.exists() and not link.exists() and build in link.parents:
@@ -320,6 +332,18 @@ def judge(
     return Outcome("passed")
 
 
+def difference(collection: Collection, folder: Path) -> str:
+    """How the file of the result differs from the wanted one; empty if it does not."""
+    if not collection.result:
+        return ""
+    result = folder / collection.result
+    if not result.exists():
+        return f"wrote no {collection.result}"
+    if result.read_bytes() == (folder / collection.wanted).read_bytes():
+        return ""
+    return f"{collection.result} differs from {collection.wanted}"
+
+
 def last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:160] if lines else "nothing printed"
@@ -349,6 +373,9 @@ def run_program(
         text = text.split("\n", 1)[1]  # without the command
         outcome = judge(collection, program, ended.status, text, limit)
         if outcome.result != "passed":
+            break
+        if why := difference(collection, folder):
+            outcome = Outcome("failed", why)
             break
     outcome.run_seconds = used
     return outcome

@@ -47,7 +47,7 @@ GROUPS = {
     "memory": Group(
         "Memory and copies",
         "Memory of the device and of the host, copies, and textures.",
-        "memory copy staging memory_pool virtual_memory cuda_array texture host_range known_address",
+        "memory copy staging memory_pool virtual_memory cuda_array texture tensor_map host_range known_address",
     ),
     "streams": Group(
         "Streams, events and graphs",

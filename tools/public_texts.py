@@ -5,7 +5,8 @@
 
 A FOLDER is a checkout. Its texts are the files .cu, and the strings of Python files and notebooks, that contain
 __global__. At most --of-each texts of a folder are drawn. Names in templates of Python (%(name)s, ${name}, {name})
-become 16. Names in capitals that nvcc finds undefined are defined as 16, because programs define them by -D.
+become 16. Names in capitals that nvcc finds undefined are defined as 16, because programs define them by -D. Headers
+are found beside the text, in FOLDER, and in FOLDER's include, inc and src. --each prints a row for each FOLDER.
 
 nvcc comes from PATH, or is the program --nvcc. This package compiles each text twice: without nvcc, and with nvcc.
 The verdicts are printed as the table of docs/packages.md, failures first. The verdict and the first error of each text
@@ -58,6 +59,12 @@ class Text:
     repository: str
     file: Path
     source: str
+    root: Path  # of the checkout
+
+    @property
+    def include_folders(self) -> list[Path]:
+        parts = (self.root / part for part in ("", "include", "inc", "src"))
+        return list(dict.fromkeys([self.file.parent, *filter(Path.is_dir, parts)]))
 
     @property
     def key(self) -> str:
@@ -114,12 +121,12 @@ def texts_of(folder: Path) -> Iterator[Text]:
         if "__global__" not in content:
             continue
         if file.suffix == ".cu":
-            yield Text(folder.name, file, content)
+            yield Text(folder.name, file, content, folder)
             continue
         code = notebook_code(content) if file.suffix == ".ipynb" else content
         for string in strings(code):
             if "__global__" in string and "{" in string:
-                yield Text(folder.name, file, filled(string))
+                yield Text(folder.name, file, filled(string), folder)
 
 
 def drawn(folders: list[Path], seed: int, number: int, of_each: int) -> list[Text]:
@@ -164,7 +171,7 @@ def ask_package(nvcc: str, source: str, text: Text, options: list[str]) -> str |
                 target="ptx",
                 no_extern_c=True,
                 cache_dir=False,
-                include_dirs=[str(text.file.parent)],
+                include_dirs=[str(folder) for folder in text.include_folders],
             )
     except cuda.CompileError as reason:
         return str(reason)
@@ -174,7 +181,8 @@ def ask_package(nvcc: str, source: str, text: Text, options: list[str]) -> str |
 def verdict(text: Text, nvcc: str, folder: Path) -> Verdict:
     file = folder / f"{text.repository}.{text.key}.cu"
     file.write_text(text.source)
-    options = [f"-I{text.file.parent}"]
+    includes = [f"-I{part}" for part in text.include_folders]
+    options = includes.copy()
     for _ in range(ROUNDS):
         refused = ask_nvcc(nvcc, file, options)
         names = re.findall(
@@ -183,7 +191,7 @@ def verdict(text: Text, nvcc: str, folder: Path) -> Verdict:
         if not names:
             break
         options += [f"-D{name}=16" for name in dict.fromkeys(names)]
-    definitions = options[1:]
+    definitions = options[len(includes) :]
     alone = ask_package("nvrtc", text.source, text, definitions)
     if alone is None:
         return (
@@ -203,12 +211,31 @@ def table(verdicts: list[Verdict]) -> str:
     return "\n".join(["| texts | number |", "|-|-:|", *rows])
 
 
+def table_of_each(texts: list[Text], verdicts: list[Verdict]) -> str:
+    """A row for each repository: its texts that nvcc accepts, and those of them that compile here."""
+    rows = [
+        "| repository | texts | nvcc | here with nvcc | without |",
+        "|-|-:|-:|-:|-:|",
+    ]
+    for name in dict.fromkeys(text.repository for text in texts):
+        kinds = Counter(
+            v.kind for t, v in zip(texts, verdicts, strict=True) if t.repository == name
+        )
+        alone, with_nvcc = kinds["both"], kinds["both"] + kinds["only with nvcc"]
+        accepted = with_nvcc + kinds["only nvcc"]
+        rows.append(
+            f"| {name} | {kinds.total()} | {accepted} | {with_nvcc} | {alone} |"
+        )
+    return "\n".join(rows)
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     options.add_argument("--seed", type=int, required=True)
     options.add_argument("--number", type=int, default=330)
     options.add_argument("--of-each", type=int, default=12)
+    options.add_argument("--each", action="store_true")
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--nvcc", default=shutil.which("nvcc"), metavar="PROGRAM")
     arguments = options.parse_args()
@@ -226,7 +253,7 @@ def main() -> int:
     lines = [f"{v.kind}\t{t.repository}.{t.key}\t{t.file}\t{v.error}" for t, v in rows]
     (RESULTS / f"{arguments.seed}.tsv").write_text("\n".join(sorted(lines)) + "\n")
     print(f"{len({text.repository for text in texts})} repositories", file=sys.stderr)
-    print(table(verdicts))
+    print(table_of_each(texts, verdicts) if arguments.each else table(verdicts))
     return 1 if any(verdict.kind == "only nvcc" for verdict in verdicts) else 0
 
 

@@ -47,7 +47,7 @@ PATTERNS = {
         "Devices and contexts": r"init|get_\w*version|get_driver_path|Device|Context|mem_get_info|\w+_profiler",
         "Compiling and linking": r"compile_source|CompileResult|add_compiler_directory|set_kernel_header_directory"
         r"|clear_memory_cache|\w*Linker|nvjitlink_version|CUDA_DEBUGGING|set_debugging",
-        "Modules, kernels and arguments": r"Module|module_from_\w+|Function|BoundLaunch|ArgumentHandler|In|Out|InOut",
+        "Modules, kernels and arguments": r"Module|TensorMap|module_from_\w+|Function|BoundLaunch|ArgumentHandler|In|Out|InOut",
         "Copies and fills": r"memcpy_\w+|memset_\w+|py_memcpy_\w+|Memcpy\w+|to_device|from_device\w*",
         "Streams, events and graphs": r"Stream|Event|Graph\w*|ExecutableGraph|ConditionalNode|begin_capture|end_capture"
         r"|is_capturing|capture|launch_host_func",

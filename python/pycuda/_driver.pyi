@@ -792,6 +792,20 @@ class SurfaceObject:
     def __enter__(self) -> SurfaceObject: ...
     def __exit__(self, *args) -> None: ...
 
+class TensorMap:
+    @staticmethod
+    def tiled(
+        tensor: object,
+        box: object,
+        *,
+        element_strides: object | None = None,
+        data_type: object | None = None,
+        swizzle: int = 0,
+        l2_promotion: int = 0,
+        fill_nan: bool | None = False,
+    ) -> TensorMap: ...
+    def __bytes__(self) -> bytes: ...
+
 class CompileResult:
     @property
     def image(self) -> bytes: ...
@@ -838,6 +852,7 @@ class ElementwiseKernel:
         after_loop: str,
         options: Sequence[str],
         keep: bool | None,
+        nvcc: str = "nvcc",
     ) -> None: ...
     def __call__(self, *args: object, range: slice | None = None, slice: slice | None = None, stream: Stream | None = None) -> None: ...
     def source(self) -> str: ...
@@ -920,13 +935,14 @@ class ReductionKernel:
         preamble: str,
         options: Sequence[str],
         keep: bool | None,
+        nvcc: str = "nvcc",
     ) -> None: ...
     def __call__(self, *args: object, stream: Stream | None = None, out: object = None, allocator: object = None, kernel_wrapper: None = None) -> ArrayBase: ...
     def source(self) -> str: ...
 
 class ScanKernel:
     def __init__(
-        self, type: str, size: int, scan_expr: str, neutral: str, exclusive: bool | None, name: str, preamble: str, options: Sequence[str]
+        self, type: str, size: int, scan_expr: str, neutral: str, exclusive: bool | None, name: str, preamble: str, options: Sequence[str], nvcc: str = "nvcc"
     ) -> None: ...
     def source(self) -> str: ...
 

@@ -39,6 +39,7 @@ class ElementwiseKernel(_driver.ElementwiseKernel):
     keep: leave the compiler's files in a folder, whose name is printed.
     options: for the compiler; None is :data:`pycuda.compiler.DEFAULT_NVCC_FLAGS`.
     preamble: CUDA C++ before the kernel.
+    nvcc: the compiler, as for :class:`pycuda.compiler.SourceModule`.
     loop_prep, after_loop: statements that each thread runs before its first and after its last
         element.
 
@@ -69,6 +70,7 @@ class ElementwiseKernel(_driver.ElementwiseKernel):
         preamble: str = "",
         loop_prep: str = "",
         after_loop: str = "",
+        nvcc: str = "nvcc",
     ) -> None:
         self.arguments = parse_arguments(arguments)
         if not any(isinstance(argument, VectorArg) for argument in self.arguments):
@@ -85,6 +87,7 @@ class ElementwiseKernel(_driver.ElementwiseKernel):
             str(after_loop),
             list(DEFAULT_NVCC_FLAGS if options is None else options),
             bool(keep),
+            nvcc,
         )
 
     def get_texref(self, name: str, use_range: bool = False) -> None:

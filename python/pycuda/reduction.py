@@ -30,7 +30,7 @@ class ReductionKernel(_driver.ReductionKernel):
     arguments: as for :class:`pycuda.elementwise.ElementwiseKernel`; None is an array ``in`` of
         dtype_out. The first array determines the number of elements.
     name: the kernels are called ``<name>_stage1`` and ``<name>_stage2``.
-    keep, options, preamble: as for :class:`pycuda.elementwise.ElementwiseKernel`. The texts may
+    keep, options, preamble, nvcc: as for :class:`pycuda.elementwise.ElementwiseKernel`. The texts may
         use ``n`` and the macros ``out_type``, ``BLOCK_SIZE``, ``READ_AND_MAP(i)`` and
         ``REDUCE(a, b)``.
 
@@ -59,6 +59,8 @@ class ReductionKernel(_driver.ReductionKernel):
         keep: bool = False,
         options: Sequence[str] | None = None,
         preamble: str = "",
+        *,
+        nvcc: str = "nvcc",
     ) -> None:
         self.dtype_out = np.dtype(dtype_out)
         out_type = dtype_to_ctype(self.dtype_out)
@@ -77,6 +79,7 @@ class ReductionKernel(_driver.ReductionKernel):
             str(preamble),
             list(DEFAULT_NVCC_FLAGS if options is None else options),
             bool(keep),
+            nvcc,
         )
 
     @property

@@ -41,6 +41,8 @@ class _ScanKernel(_driver.ScanKernel):
         options: Sequence[str] | None = None,
         preamble: str = "",
         devices: object = None,
+        *,
+        nvcc: str = "nvcc",
     ) -> None:
         self.dtype = np.dtype(dtype)
         self.neutral = neutral
@@ -53,6 +55,7 @@ class _ScanKernel(_driver.ScanKernel):
             name_prefix,
             str(preamble),
             list(DEFAULT_NVCC_FLAGS if options is None else options),
+            nvcc,
         )
 
     def __call__(
@@ -103,7 +106,7 @@ class InclusiveScanKernel(_ScanKernel):
     scan_expr: combines ``a``, the earlier value, and ``b``, such as ``"a + b"``; associative.
     neutral: not needed.
     name_prefix: the kernel's name.
-    options, preamble: as for :class:`pycuda.elementwise.ElementwiseKernel`. The texts may use the
+    options, preamble, nvcc: as for :class:`pycuda.elementwise.ElementwiseKernel`. The texts may use the
         macros ``scan_type`` and ``SCAN_EXPR(a, b)``.
     devices: ignored, as in PyCUDA.
 

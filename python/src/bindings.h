@@ -31,6 +31,7 @@ void bind_virtual_memory(nb::module_ &module);
 void bind_green_context(nb::module_ &module);
 void bind_graphics(nb::module_ &module);
 void bind_texture(nb::module_ &module);
+void bind_tensor_map(nb::module_ &module);
 void bind_module(nb::module_ &module);
 void bind_function(nb::module_ &module);
 void bind_array(nb::module_ &module);

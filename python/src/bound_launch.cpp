@@ -21,6 +21,7 @@
 
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
+#include <pycuda/tensor_map.h>
 #include <pycuda/work.h>
 
 #include <nanobind/stl/shared_ptr.h>
@@ -151,6 +152,8 @@ void watch_memory(BoundLaunch &launch, nb::handle argument) {
         launch.pooled.push_back(pooled);
     else if (is_array(argument) && array_of(argument).memory())
         launch.arrays.push_back(array_of(argument).memory());
+    else if (const TensorMap * map; nb::try_cast(argument, map) && map)
+        launch.arrays.push_back(map->tensor().memory());
     else if (nb::hasattr(argument, "__cuda_array_interface__"))
         launch.foreign.push_back(argument);
     else if (is_texture_or_surface(argument))

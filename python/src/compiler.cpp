@@ -35,14 +35,6 @@ const char *name_of(ImageOrigin origin) {
     return "";
 }
 
-/// "nvcc", PyCUDA's default, lets this library choose. Any other value selects that compiler.
-void choose_compiler(CompileRequest &request, const std::string &nvcc) {
-    if (nvcc == "nvcc")
-        return;
-    request.compiler = nvcc == "nvrtc" ? CompilerChoice::Nvrtc : CompilerChoice::Nvcc;
-    request.nvcc = nvcc;
-}
-
 /// None: the default folder. False: no cache. Otherwise a folder.
 void choose_cache(CompileRequest &request, nb::handle cache_dir) {
     if (cache_dir.is_none())

@@ -123,16 +123,19 @@ void bind_elementwise(nb::module_ &module) {
             "__init__",
             [](BoundElementwise *self, const std::vector<ArgumentTuple> &arguments,
                std::string operation, std::string name, std::string preamble, std::string loop_prep,
-               std::string after_loop, std::vector<std::string> options, BoolLike keep) {
-                new (self) BoundElementwise(arguments, {std::move(operation),
-                                                        std::move(name),
-                                                        std::move(preamble),
-                                                        std::move(loop_prep),
-                                                        std::move(after_loop),
-                                                        {std::move(options), keep}});
+               std::string after_loop, std::vector<std::string> options, BoolLike keep,
+               std::string nvcc) {
+                new (self) BoundElementwise(
+                    arguments, {std::move(operation),
+                                std::move(name),
+                                std::move(preamble),
+                                std::move(loop_prep),
+                                std::move(after_loop),
+                                {std::move(options), keep, Builtins::All, std::move(nvcc)}});
             },
             nb::arg("arguments"), nb::arg("operation"), nb::arg("name"), nb::arg("preamble"),
-            nb::arg("loop_prep"), nb::arg("after_loop"), nb::arg("options"), nb::arg("keep"))
+            nb::arg("loop_prep"), nb::arg("after_loop"), nb::arg("options"), nb::arg("keep"),
+            nb::arg("nvcc") = "nvcc")
         .def("__call__", &BoundElementwise::call,
              nb::sig("def __call__(self, *args: object, range: slice | None = None, "
                      "slice: slice | None = None, stream: Stream | None = None) -> None"),

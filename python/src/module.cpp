@@ -39,6 +39,7 @@ NB_MODULE(_main_interpreter_driver, module) {
     bind_green_context(module);
     bind_graphics(module);
     bind_texture(module);
+    bind_tensor_map(module);
     bind_compiler(module);
 
     bind_elementwise(module);

@@ -125,21 +125,22 @@ void bind_reduction(nb::module_ &module) {
             [](BoundReduction *self, const std::vector<ArgumentTuple> &arguments, nb::object dtype,
                std::string out_type, std::string neutral, std::string reduce_expr,
                std::string map_expr, std::string name, std::string preamble,
-               std::vector<std::string> options, BoolLike keep) {
+               std::vector<std::string> options, BoolLike keep, std::string nvcc) {
                 const std::size_t out_size = dtype_of(dtype).item_size();
-                new (self) BoundReduction(arguments, std::move(dtype),
-                                          {std::move(out_type),
-                                           out_size,
-                                           std::move(neutral),
-                                           std::move(reduce_expr),
-                                           std::move(map_expr),
-                                           std::move(name),
-                                           std::move(preamble),
-                                           {std::move(options), keep}});
+                new (self)
+                    BoundReduction(arguments, std::move(dtype),
+                                   {std::move(out_type),
+                                    out_size,
+                                    std::move(neutral),
+                                    std::move(reduce_expr),
+                                    std::move(map_expr),
+                                    std::move(name),
+                                    std::move(preamble),
+                                    {std::move(options), keep, Builtins::All, std::move(nvcc)}});
             },
             nb::arg("arguments"), nb::arg("dtype_out"), nb::arg("out_type"), nb::arg("neutral"),
             nb::arg("reduce_expr"), nb::arg("map_expr"), nb::arg("name"), nb::arg("preamble"),
-            nb::arg("options"), nb::arg("keep"))
+            nb::arg("options"), nb::arg("keep"), nb::arg("nvcc") = "nvcc")
         .def("__call__", &BoundReduction::call,
              nb::sig("def __call__(self, *args: object, stream: Stream | None = None, "
                      "out: object = None, allocator: object = None, "

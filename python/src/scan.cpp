@@ -50,7 +50,7 @@ void bind_scan(nb::module_ &module) {
             "__init__",
             [](BoundScan *self, std::string type, std::size_t size, std::string scan_expr,
                std::string neutral, BoolLike exclusive, std::string name, std::string preamble,
-               std::vector<std::string> options) {
+               std::vector<std::string> options, std::string nvcc) {
                 new (self) BoundScan({std::move(type),
                                       size,
                                       std::move(scan_expr),
@@ -58,10 +58,11 @@ void bind_scan(nb::module_ &module) {
                                       exclusive ? ScanKind::Exclusive : ScanKind::Inclusive,
                                       std::move(name),
                                       std::move(preamble),
-                                      {std::move(options), false}});
+                                      {std::move(options), false, Builtins::All, std::move(nvcc)}});
             },
             nb::arg("type"), nb::arg("size"), nb::arg("scan_expr"), nb::arg("neutral"),
-            nb::arg("exclusive"), nb::arg("name"), nb::arg("preamble"), nb::arg("options"))
+            nb::arg("exclusive"), nb::arg("name"), nb::arg("preamble"), nb::arg("options"),
+            nb::arg("nvcc") = "nvcc")
         .def("_run", &BoundScan::run, nb::arg("out"), nb::arg("in_"),
              nb::arg("stream") = nb::none(), "Scans `in_` into `out`, which may be the same.")
         .def("source", &BoundScan::source,

@@ -16,6 +16,7 @@ WITHOUT_INSTANCE = {
     "RegisteredImage": "needs OpenGL",
     "RegisteredMapping": "needs OpenGL",
     "RegisteredObject": "needs OpenGL",
+    "TensorMap": "needs compute capability 9.0; has tests of its own",
     "nccl.Communicator": "waits for the other ranks; has tests of its own",
     "tune.Tuned": "is made by a run of the tuner",
     "tune.TunedKernel": "is made by a run of the tuner",

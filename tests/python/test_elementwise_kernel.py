@@ -1,5 +1,7 @@
 """ElementwiseKernel: expressions over arrays of any layout, ranges, slices, and errors."""
 
+import shutil
+
 import numpy as np
 import pytest
 from foreign_array import ForeignArray
@@ -8,6 +10,7 @@ import pycuda.driver as cuda
 from pycuda import gpuarray
 from pycuda.elementwise import ElementwiseKernel, ScalarArg, VectorArg, parse_arguments
 from pycuda.reduction import ReductionKernel
+from pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
 from pycuda.tools import get_or_register_dtype
 
 AXPY = ElementwiseKernel(
@@ -344,3 +347,36 @@ def test_compiler_warnings_reach_the_user(device):
     kernel = ElementwiseKernel("int *x", 'int unused; x[i] = "abc" - "abc"')
     with pytest.warns(UserWarning, match="The CUDA compiler succeeded, but said"):
         kernel(zeros(2, np.int32))
+
+
+KINDS = {
+    "elementwise": lambda **how: ElementwiseKernel("int *x", "x[i] += 1", **how),
+    "reduction": lambda **how: ReductionKernel(np.int32, "0", "a + b", **how),
+    "inclusive": lambda **how: InclusiveScanKernel(np.int32, "a + b", **how),
+    "exclusive": lambda **how: ExclusiveScanKernel(np.int32, "a + b", 0, **how),
+}
+RESULTS = {
+    "elementwise": [2, 3, 4],
+    "reduction": 6,
+    "inclusive": [1, 3, 6],
+    "exclusive": [0, 1, 3],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_compiler_is_asked(device, tmp_path, kind):
+    nvcc = tmp_path / "own"
+    nvcc.write_text("#!/bin/sh\necho too tired >&2\nexit 1\n")
+    nvcc.chmod(0o755)
+    x = gpuarray.to_gpu(np.array([1, 2, 3], np.int32))
+    with pytest.raises(cuda.CompileError, match="too tired"):
+        KINDS[kind](nvcc=str(nvcc))(x)
+    assert (x.get() == [1, 2, 3]).all()
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on the path")
+@pytest.mark.parametrize("kind", KINDS)
+def test_nvcc_compiles_the_source(device, kind):
+    x = gpuarray.to_gpu(np.array([1, 2, 3], np.int32))
+    out = KINDS[kind](nvcc=shutil.which("nvcc"))(x)
+    assert ((x if out is None else out).get() == RESULTS[kind]).all()

@@ -95,15 +95,23 @@ def test_a_header_behind_a_link_is_a_dependency(device, tmp_path):
         assert out[0] == number
 
 
+@pytest.mark.parametrize("mark_of", ["source", "header"])
 @pytest.mark.parametrize("no_extern_c", [False, True])
-def test_the_byte_order_mark_of_a_source_is_ignored(device, tmp_path, no_extern_c):
+def test_a_byte_order_mark_is_ignored(device, tmp_path, no_extern_c, mark_of):
     """As by GCC and nvcc. Editors of Windows write them at the begin of a file."""
-    mark = "\ufeff"
-    (tmp_path / "three.h").write_text("#pragma once\n#define THREE 3\n")
-    source = f'{mark}#include "three.h"\nextern "C" __global__ void k(int *o) {{ o[0] = THREE; }}'
-    module = SourceModule(
-        source, no_extern_c=no_extern_c, include_dirs=[str(tmp_path)], nvcc="nvrtc"
+    source = (
+        '#include "three.h"\nextern "C" __global__ void k(int *o) { o[0] = THREE; }'
     )
-    out = np.zeros(1, np.int32)
-    module.get_function("k")(cuda.Out(out), block=(1, 1, 1))
-    assert out[0] == 3
+    mark_of_source, mark = ("\ufeff", "") if mark_of == "source" else ("", "\ufeff")
+    (tmp_path / "three.h").write_text(f'{mark}#include "four.h"\n', "utf-8")
+    for number in (3, 33):  # the cache knows the headers
+        (tmp_path / "four.h").write_text(f"{mark}#define THREE {number}\n", "utf-8")
+        module = SourceModule(
+            mark_of_source + source,
+            no_extern_c=no_extern_c,
+            include_dirs=[str(tmp_path)],
+            nvcc="nvrtc",
+        )
+        out = np.zeros(1, np.int32)
+        module.get_function("k")(cuda.Out(out), block=(1, 1, 1))
+        assert out[0] == number

@@ -94,6 +94,10 @@ struct CompileResult {
 /// and no GPU. Any thread may call. Throws CompileError.
 [[nodiscard]] CompileResult compile(const CompileRequest &request);
 
+/// Chooses the compiler as PyCUDA's parameter `nvcc` does: "nvcc", its default, lets this library
+/// choose, "nvrtc" is NVRTC, and any other value is the program.
+void choose_compiler(CompileRequest &request, const std::string &nvcc);
+
 /// Adds a folder in which NVRTC and the CUDA headers are searched, after $PYCUDA_NVRTC, $CUDA_HOME
 /// and $CUDA_PATH, and before the system's folders. It may be a Python site-packages folder (with
 /// nvidia/... in it), a toolkit's root, or a folder with the library. Takes effect with the next

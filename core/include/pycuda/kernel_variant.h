@@ -14,6 +14,7 @@ struct KernelBuild {
     std::vector<std::string> options = {}; ///< as for nvcc
     bool keep = false;                     ///< leave the compiler's files in a folder
     Builtins builtins = Builtins::All;
+    std::string nvcc = "nvcc"; ///< as for choose_compiler()
 };
 
 /// A compiled form: for the arrays' layout at hand, in one context.

@@ -67,6 +67,7 @@
 #include <pycuda/softcuda_library.h>
 #include <pycuda/staging.h>
 #include <pycuda/stream.h>
+#include <pycuda/tensor_map.h>
 #include <pycuda/texture.h>
 #include <pycuda/virtual_memory.h>
 #include <pycuda/wait.h>

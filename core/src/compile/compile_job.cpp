@@ -23,7 +23,8 @@ IncludeScan scan_includes(const CompileJob &job, const std::vector<IncludeDirect
     std::string text;
     for (const std::string &header : job.options.pre_includes)
         text += "#include \"" + header + "\"\n";
-    return scan_includes(text + job.request.source, job.source_directory, path, changes);
+    text += without_byte_order_mark(job.request.source);
+    return scan_includes(text, job.source_directory, path, changes);
 }
 
 RequestedArchitecture requested_architecture(const CompileJob &job) {

@@ -434,6 +434,13 @@ CompileResult compile(const CompileRequest &asked) {
     return compile_through_pack(request, key);
 }
 
+void choose_compiler(CompileRequest &request, const std::string &nvcc) {
+    if (nvcc == "nvcc")
+        return;
+    request.compiler = nvcc == "nvrtc" ? CompilerChoice::Nvrtc : CompilerChoice::Nvcc;
+    request.nvcc = nvcc;
+}
+
 void set_kernel_header_directory(const fs::path &directory) {
     compile_detail::KernelHeaders &headers = compile_detail::kernel_headers();
     std::scoped_lock lock(headers.mutex);

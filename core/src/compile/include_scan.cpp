@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "byte_order_mark.h"
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
 #include "host_library_headers.h"
@@ -60,6 +61,7 @@ class Scanner {
     };
 
     void scan_text(std::string_view text, const IncludeDirectory &folder, TextRole role) {
+        text = without_byte_order_mark(text);
         const bool is_user = folder.owner == Owner::User;
         const bool includes = text.find("include") != std::string_view::npos ||
                               text.find("import") != std::string_view::npos;
@@ -153,7 +155,7 @@ class Scanner {
     }
 
     void adapt(const std::string &path, const std::string &text) {
-        AdaptedHeader header{"", folder_of(path), text};
+        AdaptedHeader header{"", folder_of(path), std::string(without_byte_order_mark(text))};
         if (std::optional<std::string> textures = adapt_texture_declarations(header.text)) {
             header.text = std::move(*textures);
             header.has_textures = true;

@@ -192,6 +192,10 @@ constexpr const char *std_time =
 // The parts of <cuda.h> for device code; the other parts declare host functions.
 constexpr const char *cuda_h = R"(#pragma once
 typedef unsigned long long CUdeviceptr;
+#define CU_TENSOR_MAP_NUM_QWORDS 16
+typedef struct CUtensorMap_st {
+    alignas(128) unsigned long long opaque[CU_TENSOR_MAP_NUM_QWORDS];
+} CUtensorMap;
 #define CUDA_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)
 )";
 constexpr const char *runtime_h = R"(

@@ -25,7 +25,7 @@ CUcontext require_context_handle() {
 namespace {
 
 CompileResult compile_source(const std::string &source, const KernelBuild &build) {
-    const CompileRequest request = {
+    CompileRequest request = {
         .source = source,
         .options = build.options,
         .device = Context::require_current().device().compute_capability(),
@@ -34,6 +34,7 @@ CompileResult compile_source(const std::string &source, const KernelBuild &build
         .builtins = build.builtins,
         .keep = build.keep,
     };
+    choose_compiler(request, build.nvcc);
     try {
         return compile(request);
     } catch (const CompileError &error) {

@@ -1,4 +1,4 @@
-// array_scan.cpp -- scans an array along an axis, with one of four kernels.
+// array_scan.cpp -- scans an array along an axis, with one of five kernels.
 #include <pycuda/array_scan.h>
 
 #include "arrays/define.h"
@@ -38,7 +38,7 @@ constexpr std::int64_t many_rows = 64;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-enum class ScanMethod : std::uint8_t { Columns, Warps, Tiles, Pipeline };
+enum class ScanMethod : std::uint8_t { Columns, Warps, Blocks, Tiles, Pipeline };
 
 struct ScanRow {
     std::string_view name;
@@ -83,7 +83,7 @@ struct Scanning {
             .add(kind, 2)
             .add(stored, 4)
             .add(type, 4)
-            .add(method, 2)
+            .add(method, 3)
             .add(vectors, 1)
             .add(rolled, 1)
             .add(axes, 7)
@@ -125,10 +125,12 @@ std::string source_of(const Scanning &work) {
     case ScanMethod::Warps:
         code += "scan_warps(in, out, g, Join());\n}\n";
         break;
+    case ScanMethod::Blocks:
     case ScanMethod::Tiles:
-        code += "scan_tiles<" + std::to_string(work.tile_rows()) + ", " +
-                std::to_string(work.neighbours()) + ", " + (work.vectors ? "true" : "false") +
-                ">(in, out, g, nodes, Join());\n}\n";
+        code += (work.method == ScanMethod::Tiles ? "scan_tiles<" : "scan_blocks<") +
+                std::to_string(work.tile_rows()) + ", " + std::to_string(work.neighbours()) + ", " +
+                (work.vectors ? "true" : "false") + ">(in, out, g, " +
+                (work.method == ScanMethod::Tiles ? "nodes, " : "") + "Join());\n}\n";
         break;
     case ScanMethod::Pipeline:
         code += "scan_pipeline<T, " + std::to_string(work.tile_rows()) + ", " +
@@ -194,9 +196,10 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis) {
     else if (work.length <= warp_length && work.rows >= many_rows)
         work.method = ScanMethod::Warps;
     else
-        work.method = ScanMethod::Tiles;
-    work.vectors = work.method == ScanMethod::Tiles && can_use_vectors(work, in, out);
-    work.rolled = work.method == ScanMethod::Tiles && is_rolled();
+        work.method = work.tiles() == 1 ? ScanMethod::Blocks : ScanMethod::Tiles;
+    const bool by_blocks = work.method == ScanMethod::Blocks || work.method == ScanMethod::Tiles;
+    work.vectors = by_blocks && can_use_vectors(work, in, out);
+    work.rolled = by_blocks && is_rolled();
     if (kernel_choice.form == KernelForm::Chosen)
         choose_pipeline(work, in, out);
     return work;

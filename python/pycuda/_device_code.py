@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Not pathlib, whose import takes a tenth of the time of importing arrays.
 _FOLDER = os.path.join(os.path.dirname(__file__), "_device")
 _INCLUDE = r'(?m)^#include "(\w+\.cuh)"\n'
+_KERNEL = r'(?ms)^extern "C" __global__.*?^}\n'
 
 
 @functools.cache
@@ -49,11 +50,22 @@ def _definition(name: str, value) -> str:
     return f"#define {name} {value}\n"
 
 
-def load(name: str, *, before: str = "", **definitions) -> SourceModule:
+def _with_kernel(text: str, kernel: str) -> str:
+    """The text with one of its kernels, without the others."""
+
+    def kept(found) -> str:
+        declaration = found[0].partition("{")[0]
+        return found[0] if re.search(rf"\b{kernel}\(", declaration) else ""
+
+    return re.sub(_KERNEL, kept, text)
+
+
+def load(name: str, *, before: str = "", kernel: str = "", **definitions) -> SourceModule:  # fmt: skip
     """Compile ``_device/name.cuh`` for the current context.
 
     ``definitions`` are inserted before the text, with their names: a dtype becomes a type, bool and int become
-    constants, text becomes a macro. ``before`` is code that is inserted first.
+    constants, text becomes a macro. ``before`` is code that is inserted first. ``kernel`` is the only kernel that is
+    compiled, by default all are: each takes its time.
 
     A kernel that a macro declares accepts numbers of NumPy types, whose sizes are checked. The parameters
     of other kernels are read from the text.
@@ -69,6 +81,6 @@ def load(name: str, *, before: str = "", **definitions) -> SourceModule:
     if any(dtype == np.float16 for dtype in types):
         lines.append("#include <cuda_fp16.h>\n")
     lines += [_definition(key, value) for key, value in definitions.items()]
-    return SourceModule(
-        before + "".join(lines) + _text(f"{name}.cuh"), no_extern_c=True
-    )
+    text = _text(f"{name}.cuh")
+    text = _with_kernel(text, kernel) if kernel else text
+    return SourceModule(before + "".join(lines) + text, no_extern_c=True)

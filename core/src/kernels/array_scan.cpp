@@ -1,4 +1,4 @@
-// array_scan.cpp -- scans an array along an axis, with one of four kernels.
+// array_scan.cpp -- scans an array along an axis, with one of five kernels.
 #include <pycuda/array_scan.h>
 
 #include "arrays/array_axes.h"
@@ -35,7 +35,7 @@ constexpr std::int64_t many_columns = 2048;
 constexpr std::int64_t warp_length = 1024;
 constexpr std::int64_t many_rows = 64;
 
-enum class ScanMethod : std::uint8_t { Columns, Warps, Tiles, Pipeline };
+enum class ScanMethod : std::uint8_t { Columns, Warps, Blocks, Tiles, Pipeline };
 
 struct ScanRow {
     std::string_view name;
@@ -80,7 +80,7 @@ struct Scanning {
             .add(kind, 2)
             .add(stored, 4)
             .add(type, 4)
-            .add(method, 2)
+            .add(method, 3)
             .add(vectors, 1)
             .add(rolled, 1)
             .add(axes, 7)
@@ -97,7 +97,7 @@ ScalarType result_type(Scan kind, ScalarType type) {
 }
 
 std::string source_of(const Scanning &work) {
-    constexpr std::string_view methods[] = {"columns", "warps", "tiles", "pipeline"};
+    constexpr std::string_view methods[] = {"columns", "warps", "blocks", "tiles", "pipeline"};
     const bool pipeline = work.method == ScanMethod::Pipeline;
     const std::string code =
         define("SCAN_ROLLED", work.rolled) + std::string(device_code::shuffle_cuh) +
@@ -170,9 +170,10 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis) {
     else if (work.length <= warp_length && work.rows >= many_rows)
         work.method = ScanMethod::Warps;
     else
-        work.method = ScanMethod::Tiles;
-    work.vectors = work.method == ScanMethod::Tiles && can_use_vectors(work, in, out);
-    work.rolled = work.method == ScanMethod::Tiles && is_rolled();
+        work.method = work.tiles() == 1 ? ScanMethod::Blocks : ScanMethod::Tiles;
+    const bool by_blocks = work.method == ScanMethod::Blocks || work.method == ScanMethod::Tiles;
+    work.vectors = by_blocks && can_use_vectors(work, in, out);
+    work.rolled = by_blocks && is_rolled();
     if (kernel_choice.form == KernelForm::Chosen)
         choose_pipeline(work, in, out);
     return work;

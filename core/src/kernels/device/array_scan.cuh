@@ -1,7 +1,8 @@
-// array_scan.cuh -- running sums along one axis of arrays, by one of four methods.
+// array_scan.cuh -- running sums along one axis of arrays, by one of five methods.
 //
 //   columns    neighbours in memory belong to different scans: one thread for each scan
 //   warps      many short scans: one warp for each scan, 32 elements at a time
+//   blocks     scans of one tile: one block for each scan
 //   tiles      long scans: one block for each tile; see scan.cuh
 //   pipeline   the same on devices with bulk copies; see scan_pipeline.cuh
 //
@@ -119,12 +120,18 @@ __device__ void scan_warps(const A *in, O *out, const ArrayScanGeometry &g, cons
     }
 }
 
+template <int Rows, int Neighbours, bool Vectors, class Op>
+__device__ void scan_blocks(const A *in, O *out, const ArrayScanGeometry &g, const Op &op) {
+    const ArrayScanElements<Vectors> elements(in, out, g, blockIdx.x);
+    ARRAY_SCAN_TILE<T, Rows, Neighbours, 256, false>(elements, g.length, 0, nullptr, T(0), op);
+}
+
 /// `nodes`: the counter of claimed tiles, then row_nodes words for each row.
 template <int Rows, int Neighbours, bool Vectors, class Op>
 __device__ void scan_tiles(const A *in, O *out, const ArrayScanGeometry &g,
                            unsigned long long *nodes, const Op &op) {
     const long long claimed = static_cast<long long>(claim_tile(nodes));
-    const long long row = g.tiles == 1 ? claimed : claimed / g.tiles;
+    const long long row = claimed / g.tiles;
     const ArrayScanElements<Vectors> elements(in, out, g, row);
     ARRAY_SCAN_TILE<T, Rows, Neighbours, 256, false>(elements, g.length, claimed - row * g.tiles,
                                                      nodes + 1 + row * g.row_nodes, T(0), op);
@@ -159,6 +166,8 @@ extern "C" __global__ void __launch_bounds__(SCAN_BOUNDS)
     pycuda::scan_columns(in, out, g, Join());
 #elif defined METHOD_warps
     pycuda::scan_warps(in, out, g, Join());
+#elif defined METHOD_blocks
+    pycuda::scan_blocks<SCAN_ROWS, SCAN_NEIGHBOURS, SCAN_VECTORS>(in, out, g, Join());
 #elif defined METHOD_tiles
     pycuda::scan_tiles<SCAN_ROWS, SCAN_NEIGHBOURS, SCAN_VECTORS>(in, out, g, nodes, Join());
 #else

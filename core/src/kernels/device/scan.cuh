@@ -334,8 +334,8 @@ __device__ void store_rows(const Elements &elements, const ScanSpan &span,
 }
 
 /// The total before a warp of a block that scans `tile`; undefined for the first warp of tile 0.
-/// `warp_total`, needed in lane 0, is the total of the warp's elements. Publishes the tile's total.
-/// Called by the whole block.
+/// `warp_total`, needed in lane 0, is the total of the warp's elements. Publishes the tile's total
+/// unless it is the only tile, whose `nodes` are null. Called by the whole block.
 template <int Warps, class T, class Op>
 __device__ T find_before_warp(const T &warp_total, unsigned long long *nodes,
                               unsigned long long tile, unsigned long long tiles, int warp, int lane,
@@ -348,6 +348,8 @@ __device__ T find_before_warp(const T &warp_total, unsigned long long *nodes,
     T before_warp = totals.data()[0];
     for (int i = 1; i < warp; ++i)
         before_warp = op(before_warp, totals.data()[i]);
+    if (nodes == nullptr)
+        return before_warp;
     if (warp == 0) {
         T total = totals.data()[0];
 #pragma unroll scan_unrolled
@@ -365,7 +367,8 @@ __device__ T find_before_warp(const T &warp_total, unsigned long long *nodes,
     return before_warp;
 }
 
-/// Scans tile `tile` of `count` elements. `nodes` are those of this scan's tiles, initially zero.
+/// Scans tile `tile` of `count` elements. `nodes` are those of this scan's tiles, initially zero;
+/// null if there is one tile.
 template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op>
 __device__ void scan_tile(const Elements &elements, unsigned long long count,
                           unsigned long long tile, unsigned long long *nodes, const T &neutral,

@@ -10,6 +10,12 @@
 //
 // Rows and columns from n on are those of the identity matrix, and are never pivots.
 //
+// Registers have no index at run time, so a loop over the columns would be unrolled: seconds of
+// compile time for 32 columns. Instead, the steps of a chunk are one loop. Each step works on the
+// first register of the chunk, and writes register c to register c - 1 and its own column to the
+// end:
+//     before step 0    0 1 2 3          step 1    1 2 3 0          step 2    2 3 0 1
+//
 // The text before this file defines the type T, its real type R, SMALL_SIDE, and SMALL_COMPLEX,
 // which is 1 if T is complex.
 #pragma once
@@ -17,6 +23,7 @@
 namespace pycuda {
 
 constexpr int side = SMALL_SIDE;
+constexpr int chunk = side < 8 ? side : 8; ///< steps of one loop
 
 __device__ __forceinline__ float size_of(float x) { return fabs(x); }
 __device__ __forceinline__ double size_of(double x) { return fabs(x); }
@@ -109,31 +116,70 @@ struct Pivot {
     }
 };
 
-/// Loads the matrices and replaces each by L (its multipliers) and U. Returns the step of this
-/// lane's row; `sign` is that of the permutation of the rows. True if a pivot is 0.
-__device__ __forceinline__ bool factor(T (&x)[side], const T *a, const Lane &lane, int n,
-                                       long long count, int &step, R &sign) {
-    load_row(x, a, lane, n, count);
-    bool singular = false;
+/// Moves each register from First on to the one before it, and `last` to the end.
+template <int First> __device__ __forceinline__ void turn(T (&x)[side], const T &last) {
+#pragma unroll
+    for (int c = First + 1; c < side; ++c)
+        x[c - 1] = x[c];
+    x[side - 1] = last;
+}
+
+/// Moves the registers from First on to `distance` registers later; the last ones come first.
+template <int First> __device__ __forceinline__ void turn_back(T (&x)[side], int distance = chunk) {
+    T old[side];
+#pragma unroll
+    for (int c = First; c < side; ++c)
+        old[c] = x[c];
+#pragma unroll
+    for (int c = First; c < side; ++c)
+        x[c] = old[c - First < distance ? side - distance + (c - First) : c - distance];
+}
+
+/// What factor() knows about a lane's row and the matrix.
+struct Factoring {
+    int step = -1;
+    R sign = 1;
     unsigned unused = side == 32 ? ~0u : (1u << (side % 32)) - 1;
-    step = -1;
-    sign = 1;
+    bool singular = false;
+};
+
+/// Steps First and later of factor().
+template <int First>
+__device__ __forceinline__ void factor_from(T (&x)[side], const Lane &lane, int n, Factoring &f) {
+    if constexpr (First < side) {
+#pragma unroll 1
+        for (int k = First; k < First + chunk; ++k) {
+            if (k >= n) {
+                turn<First>(x, x[First]);
+                continue;
+            }
+            const Pivot pivot(lane, f.step, x[First], k, n, f.singular);
+            // The number of unused rows before the pivot is the number of swaps of neighbours.
+            f.sign = __popc(f.unused & ((1u << pivot.row) - 1)) % 2 ? -f.sign : f.sign;
+            f.unused &= ~(1u << pivot.row);
+            const T multiplier = f.step < 0 ? T(x[First] / pivot.element) : T(R(0));
+            const T mine = f.step < 0 ? multiplier : x[First];
+            const int done = side - (k - First); // from this register on, columns before k
 #pragma unroll
-    for (int k = 0; k < side; ++k) {
-        if (k >= n)
-            break;
-        const Pivot pivot(lane, step, x[k], k, n, singular);
-        // The number of unused rows before the pivot is the number of swaps of neighbours.
-        sign = __popc(unused & ((1u << pivot.row) - 1)) % 2 ? -sign : sign;
-        unused &= ~(1u << pivot.row);
-        const T multiplier = step < 0 ? T(x[k] / pivot.element) : T(R(0));
-        if (step < 0)
-            x[k] = multiplier;
-#pragma unroll
-        for (int c = k + 1; c < side; ++c)
-            x[c] = without(x[c], multiplier, lane.from(x[c], pivot.row));
+            for (int c = First + 1; c < side; ++c) {
+                const T changed = without(x[c], multiplier, lane.from(x[c], pivot.row));
+                x[c - 1] = c < done ? changed : x[c];
+            }
+            x[side - 1] = mine;
+        }
+        turn_back<First>(x);
+        factor_from<First + chunk>(x, lane, n, f);
     }
-    return singular;
+}
+
+/// Loads the matrices and replaces each by L (its multipliers) and U. Returns the step of this
+/// lane's row, the sign of the permutation of the rows, and whether a pivot is 0.
+__device__ __forceinline__ Factoring factor(T (&x)[side], const T *a, const Lane &lane, int n,
+                                            long long count) {
+    load_row(x, a, lane, n, count);
+    Factoring f;
+    factor_from<0>(x, lane, n, f);
+    return f;
 }
 
 /// Solves for b, of shape (matrices, n, columns), and writes the solutions to out. `singular` is
@@ -143,11 +189,10 @@ __device__ __forceinline__ void solve_small(const T *a, const T *b, T *out, int 
     constexpr int together = 4;
     const Lane lane;
     T x[side];
-    int step;
-    R sign;
-    const bool failed = factor(x, a, lane, n, count, step, sign);
+    const Factoring factoring = factor(x, a, lane, n, count);
+    const int step = factoring.step;
     const bool is_there = lane.matrix < count && lane.row < n;
-    if (failed && is_there)
+    if (factoring.singular && is_there)
         *singular = 1;
     b += (lane.matrix * n + lane.row) * columns;
     out += (lane.matrix * n + step) * columns;
@@ -156,27 +201,37 @@ __device__ __forceinline__ void solve_small(const T *a, const T *b, T *out, int 
 #pragma unroll
         for (int j = 0; j < together; ++j)
             y[j] = is_there && first + j < columns ? b[first + j] : T(R(0));
+#pragma unroll 1
+        for (int start = 0; start < side; start += chunk) {
 #pragma unroll
-        for (int k = 0; k < side; ++k) {
-            if (k >= n)
-                break;
-            const int pivot = lane.find(step == k);
-            const T multiplier = step > k ? x[k] : T(R(0));
+            for (int c = 0; c < chunk; ++c) {
+                const int k = start + c;
+                if (k >= n)
+                    break;
+                const int pivot = lane.find(step == k);
+                const T multiplier = step > k ? x[c] : T(R(0));
 #pragma unroll
-            for (int j = 0; j < together; ++j)
-                y[j] = without(y[j], multiplier, lane.from(y[j], pivot));
+                for (int j = 0; j < together; ++j)
+                    y[j] = without(y[j], multiplier, lane.from(y[j], pivot));
+            }
+            turn_back<0>(x, side - chunk);
         }
+#pragma unroll 1
+        for (int start = side - chunk; start >= 0; start -= chunk) {
+            turn_back<0>(x);
 #pragma unroll
-        for (int k = side - 1; k >= 0; --k) {
-            if (k >= n)
-                continue;
-            const int pivot = lane.find(step == k);
-            const T diagonal = lane.from(x[k], pivot);
-            const T multiplier = step >= 0 && step < k ? x[k] : T(R(0));
+            for (int c = chunk - 1; c >= 0; --c) {
+                const int k = start + c;
+                if (k >= n)
+                    continue;
+                const int pivot = lane.find(step == k);
+                const T diagonal = lane.from(x[c], pivot);
+                const T multiplier = step >= 0 && step < k ? x[c] : T(R(0));
 #pragma unroll
-            for (int j = 0; j < together; ++j) {
-                const T solution = T(lane.from(y[j], pivot) / diagonal);
-                y[j] = step == k ? solution : without(y[j], multiplier, solution);
+                for (int j = 0; j < together; ++j) {
+                    const T solution = T(lane.from(y[j], pivot) / diagonal);
+                    y[j] = step == k ? solution : without(y[j], multiplier, solution);
+                }
             }
         }
         if (is_there)
@@ -196,21 +251,21 @@ __device__ __forceinline__ void invert_small(const T *a, T *out, int *singular, 
     load_row(x, a, lane, n, count);
     int step = -1;
     bool failed = false;
-#pragma unroll
+#pragma unroll 1
     for (int k = 0; k < side; ++k) {
-        if (k >= n)
-            break;
-        const Pivot pivot(lane, step, x[k], k, n, failed);
-        const bool is_pivot = lane.row == pivot.row;
-        const T inverse = T(T(R(1)) / pivot.element), multiplier = x[k];
-#pragma unroll
-        for (int c = 0; c < side; ++c) {
-            if (c == k)
-                continue;
-            const T scaled = T(lane.from(x[c], pivot.row) * inverse);
-            x[c] = is_pivot ? scaled : without(x[c], multiplier, scaled);
+        if (k >= n) {
+            turn<0>(x, x[0]);
+            continue;
         }
-        x[k] = is_pivot ? inverse : without(T(R(0)), multiplier, inverse);
+        const Pivot pivot(lane, step, x[0], k, n, failed);
+        const bool is_pivot = lane.row == pivot.row;
+        const T inverse = T(T(R(1)) / pivot.element), multiplier = x[0];
+#pragma unroll
+        for (int c = 1; c < side; ++c) {
+            const T scaled = T(lane.from(x[c], pivot.row) * inverse);
+            x[c - 1] = is_pivot ? scaled : without(x[c], multiplier, scaled);
+        }
+        x[side - 1] = is_pivot ? inverse : without(T(R(0)), multiplier, inverse);
     }
     const bool is_there = lane.matrix < count && lane.row < n;
     if (failed && is_there)
@@ -230,16 +285,16 @@ __device__ __forceinline__ void determine_small(const T *a, T *out, R *logarithm
                                                 long long count) {
     const Lane lane;
     T x[side];
-    int step;
-    R sign;
-    const bool singular = factor(x, a, lane, n, count, step, sign);
-    T product = T(sign);
-    R logarithm = 0;
+    const Factoring f = factor(x, a, lane, n, count);
+    T mine = x[0]; // the diagonal element of this lane's row
 #pragma unroll
-    for (int k = 0; k < side; ++k) {
-        if (k >= n)
-            break;
-        T diagonal = lane.from(x[k], lane.find(step == k));
+    for (int c = 1; c < side; ++c)
+        mine = f.step == c ? x[c] : mine;
+    T product = T(f.sign);
+    R logarithm = 0;
+#pragma unroll 1
+    for (int k = 0; k < n; ++k) {
+        T diagonal = lane.from(mine, lane.find(f.step == k));
         if (logarithms) {
             const R size = absolute(diagonal);
             logarithm += log(size);
@@ -249,9 +304,38 @@ __device__ __forceinline__ void determine_small(const T *a, T *out, R *logarithm
     }
     if (lane.row != 0 || lane.matrix >= count)
         return;
-    out[lane.matrix] = singular ? T(R(0)) : product;
+    out[lane.matrix] = f.singular ? T(R(0)) : product;
     if (logarithms)
-        logarithms[lane.matrix] = singular ? -(R(1) / R(0)) : logarithm;
+        logarithms[lane.matrix] = f.singular ? -(R(1) / R(0)) : logarithm;
+}
+
+/// Columns First and later of cholesky_small(). Returns whether a pivot is not positive.
+template <int First>
+__device__ __forceinline__ bool cholesky_from(T (&x)[side], const Lane &lane, int n) {
+    bool failed = false;
+    if constexpr (First < side) {
+#pragma unroll 1
+        for (int k = First; k < First + chunk; ++k) {
+            if (k >= n) {
+                turn<First>(x, x[First]);
+                continue;
+            }
+            const R square = lane.from(real_part(x[First]), k);
+            failed = failed || !(square > R(0));
+            const R root = sqrt(square);
+            const T mine = lane.row == k ? T(root) : T(x[First] / T(root));
+#pragma unroll
+            for (int c = First + 1; c < side; ++c) {
+                const int column = c + (k - First); // past the end in registers that are done
+                const T other = conjugate(lane.from(mine, column % side));
+                x[c - 1] = lane.row >= column ? without(x[c], mine, other) : x[c];
+            }
+            x[side - 1] = mine;
+        }
+        turn_back<First>(x);
+        failed |= cholesky_from<First + chunk>(x, lane, n);
+    }
+    return failed;
 }
 
 /// Writes L of Hermitian matrices a to out, and reads their lower triangles; with `upper`, writes
@@ -269,22 +353,7 @@ __device__ __forceinline__ void cholesky_small(const T *a, T *out, int *broken, 
         const T element = is_there && c <= lane.row ? a[c * across] : T(R(c == lane.row ? 1 : 0));
         x[c] = upper ? conjugate(element) : element;
     }
-    bool failed = false;
-#pragma unroll
-    for (int k = 0; k < side; ++k) {
-        if (k >= n)
-            break;
-        const R square = lane.from(real_part(x[k]), k);
-        failed = failed || !(square > R(0));
-        const R root = sqrt(square);
-        x[k] = lane.row == k ? T(root) : T(x[k] / T(root));
-#pragma unroll
-        for (int c = k + 1; c < side; ++c) {
-            const T other = conjugate(lane.from(x[k], c));
-            if (lane.row >= c)
-                x[c] = without(x[c], x[k], other);
-        }
-    }
+    const bool failed = cholesky_from<0>(x, lane, n);
     if (failed && is_there)
         *broken = 1;
 #pragma unroll

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _INT64 = np.dtype(np.int64)
 
 
-def arange_of(count: int, dtype=np.int64) -> GPUArray:
-    """0, 1, 2 ... ``count`` - 1."""
-    return _fill_range(empty(count, np.dtype(dtype)), 0, 1)
+def arange_of(count: int, dtype=np.int64, step: int = 1) -> GPUArray:
+    """``count`` numbers: 0, step, 2 step ..."""
+    return _fill_range(empty(count, np.dtype(dtype)), 0, step)
 
 
 @public(array_api=True, module=False)

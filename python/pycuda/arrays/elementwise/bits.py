@@ -107,7 +107,8 @@ def _along(array, axis):
 
 @context_dependent_memoize
 def _kernel(kind: np.dtype, big: bool, name: str):
-    return _device_code.load("bits", T=kind, BIG=big).get_function(name)
+    module = _device_code.load("bits", kernel=name, T=kind, BIG=big)
+    return module.get_function(name)
 
 
 def _launch(kind, big, name, n, source, result, *extents) -> None:

@@ -95,7 +95,8 @@ _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 @context_dependent_memoize
 def _triangle_kernel(size: int, name: str):
-    return _device_code.load("triangle", T=np.dtype(_WORDS[size])).get_function(name)
+    word = np.dtype(_WORDS[size])
+    return _device_code.load("triangle", kernel=name, T=word).get_function(name)
 
 
 def _has_packs(array) -> bool:

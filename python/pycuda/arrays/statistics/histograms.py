@@ -34,13 +34,9 @@ _MOST_SHARED = 4096
 
 
 @context_dependent_memoize
-def _module(dtype: np.dtype, uniform: bool):
-    return _device_code.load("histogram", T=dtype, uniform=uniform)
-
-
-@context_dependent_memoize
 def _kernel(dtype: np.dtype, uniform: bool, name: str):
-    return _module(dtype, uniform).get_function(name)
+    module = _device_code.load("histogram", kernel=name, T=dtype, uniform=uniform)
+    return module.get_function(name)
 
 
 @context_dependent_memoize

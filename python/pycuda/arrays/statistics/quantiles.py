@@ -189,8 +189,7 @@ def _quantiles_of_numbers(rows, q, method: str, kind):
     """All quantiles of each row without NaN. The first axis is that of the shares ``q``."""
     rows = _sort(rows, rows.ndim - 1)
     rows = rows if rows._c_contiguous else rows.copy("C")
-    shape, n = rows.shape[:-1], rows.shape[-1]
-    starts = (arange_of(rows.size // n) * n)._reshape(*shape, 1)
+    shape, starts = rows.shape[:-1], _row_starts(rows)
     shares = as_array(q.reshape(-1, *[1] * rows.ndim))
     places = _places_of_shares(rows, starts, shares, method)
     flat, wanted = rows._reshape(rows.size), (q.size, *shape)
@@ -198,6 +197,12 @@ def _quantiles_of_numbers(rows, q, method: str, kind):
     if method in _DISCRETE:
         return low
     return _between_by_share(low, high, places[2]._reshape(wanted), kind)
+
+
+def _row_starts(rows):
+    """The place of the first element of each row, as a column; 0 if there is one row."""
+    count, n = rows.size // rows.shape[-1], rows.shape[-1]
+    return 0 if count == 1 else arange_of(count, step=n)._reshape(*rows.shape[:-1], 1)
 
 
 @fuse
@@ -396,8 +401,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     rows, wide = _flattened(a, axis)
     rows = _sort(rows, rows.ndim - 1)
     rows = rows if rows._c_contiguous else rows.copy("C")
-    shape, n = rows.shape[:-1], rows.shape[-1]
-    starts = (arange_of(rows.size // n) * n)._reshape(*shape, 1)
+    shape, starts = rows.shape[:-1], _row_starts(rows)
     places = _middle_places(rows, starts)
     flat = rows._reshape(rows.size)
     low, high = (take_known(flat, place._reshape(shape)) for place in places)

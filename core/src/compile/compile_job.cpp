@@ -4,19 +4,10 @@
 #include <filesystem>
 
 #include "architecture.h"
+#include "source_text.h"
 #include "source_wrap.h"
 
 namespace pycuda::compile_detail {
-namespace {
-
-/// GCC and nvcc ignore the three bytes with which some editors begin a file in UTF-8; NVRTC reports
-/// an unrecognized token.
-std::string_view without_byte_order_mark(std::string_view text) {
-    constexpr std::string_view mark = "\xEF\xBB\xBF";
-    return text.starts_with(mark) ? text.substr(mark.size()) : text;
-}
-
-} // namespace
 
 IncludeScan scan_includes(const CompileJob &job, const std::vector<IncludeDirectory> &path,
                           HeaderChanges changes) {

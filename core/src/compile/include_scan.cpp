@@ -6,11 +6,11 @@
 #include <set>
 #include <utility>
 
-#include "byte_order_mark.h"
 #include "file_scope_constants.h"
 #include "gnu_extensions.h"
 #include "host_library_headers.h"
 #include "nvcc_names.h"
+#include "source_text.h"
 #include "standard_headers.h"
 #include "texture_shim.h"
 

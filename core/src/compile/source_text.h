@@ -33,6 +33,13 @@ inline constexpr std::size_t none = std::string_view::npos;
 [[nodiscard]] std::string_view word_at(std::string_view text, std::size_t at) noexcept;
 [[nodiscard]] std::string_view word_before(std::string_view text, std::size_t end) noexcept;
 
+/// Without the three bytes with which some editors begin a file in UTF-8. GCC and nvcc ignore them,
+/// NVRTC reports an unrecognized token.
+[[nodiscard]] constexpr std::string_view without_byte_order_mark(std::string_view text) noexcept {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 /// Cuts the first line from a text. Returns the line without its end.
 std::string_view take_line(std::string_view &text) noexcept;
 

@@ -176,6 +176,8 @@ def zluda(processor: str) -> Iterator[Case]:
 def with_python(processor: str) -> Iterator[Case]:
     settings = {
         "PYCUDA_CACHE_DIR": str(RESULTS / "cache"),
+        # Not that of this machine, in /usr/local/cuda.
+        "PYCUDA_NVRTC": str(PACKAGES / "nvidia/cu13/lib/libnvrtc.so.13"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     for name in TUTORIALS:

@@ -313,7 +313,7 @@ def search_kernel_tuner(
         **divisors,
     )
     done = [r for r in results if r]
-    valid = [r for r in done if isinstance(r["time"], float)]
+    valid = [r for r in done if isinstance(r.get("time"), float)]
     best = min(valid, key=lambda r: r["time"])
     return {
         "evaluations": len(done),

@@ -57,7 +57,8 @@ def read(file: str) -> Table:
         {name: row.get(name, values[name][0]) for name in values}
         for row in content["cache"].values()
     ]
-    times = [row["time"] for row in content["cache"].values()]
+    # A variant that does not compile has no time.
+    times = [row.get("time") for row in content["cache"].values()]
     return Table(
         Path(file).name,
         tuple(size) if isinstance(size, (list, tuple)) else (size,),

@@ -21,6 +21,8 @@ WITHOUT_INSTANCE = {
     "tune.Tuned": "is made by a run of the tuner",
     "tune.TunedKernel": "is made by a run of the tuner",
     "tune.Tuner": "runs processes",
+    "tune.Compiler": "runs the compiler",
+    "tune.Measurer": "runs processes",
     "tune.SharedArguments": "is made for the tuner's processes",
     "linalg.EigResult": "a tuple",
     "linalg.EighResult": "a tuple",

@@ -50,7 +50,7 @@ def pieces_of(word: str, in_table: bool) -> list[str]:
     option, such as --shrink, breaks at its hyphens only if it is very long."""
     if len(word) <= (14 if in_table else 24):
         return [word]
-    marks = r"(?<=\w[_/,(=])(?=\w)|(?<=\w\.)(?=[^\W\d])"
+    marks = r"(?<=.[_/,(=])(?=\w)|(?<=.\.)(?=[^\W\d])"
     if len(word) > 24 or not word.startswith("-"):
         marks += r"|(?<=\w-)(?=\w)"
     if len(word) > 24:

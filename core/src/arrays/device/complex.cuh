@@ -288,11 +288,10 @@ COMPLEX(atanh)(array_complex<T> x) {
         return {x.re / a / (1 + b * b) / a, copysign(T(1.57079632679489662), x.im)};
     }
     const T size = fabs(x.re), y2 = x.im * x.im, below = 1 - size; // as if it were positive: exact
-    const T twice = size == 1 && y2 < T(1e-20) // 4 / y2 may overflow
+    const T twice = size == 1 && y2 < T(1e-20)                     // 4 / y2 may overflow
                         ? T(0.693147180559945309) - log(fabs(x.im))
                         : T(0.5) * log1p(4 * size / (below * below + y2));
-    return {copysign(T(0.5) * twice, x.re),
-            T(0.5) * atan2(2 * x.im, below * (1 + size) - y2)};
+    return {copysign(T(0.5) * twice, x.re), T(0.5) * atan2(2 * x.im, below * (1 + size) - y2)};
 }
 //: atan
 COMPLEX(atan)(array_complex<T> x) { return over_i(atanh(times_i(x))); }

@@ -2,7 +2,9 @@
 // the others begin with their names, and only kernels that use them contain them (device_code.cpp).
 #pragma once
 
-template <class T, int N> struct alignas(sizeof(T) * N) Pack { T v[N]; };
+template <class T, int N> struct alignas(sizeof(T) * N) Pack {
+    T v[N];
+};
 template <class To, class From> struct array_conversion {
     static __device__ __forceinline__ To of(From x) { return static_cast<To>(x); }
 };

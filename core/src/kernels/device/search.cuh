@@ -15,14 +15,17 @@ __device__ __forceinline__ bool goes_right(T x, T value) {
     return LEFT ? before(x, value) : !before(value, x);
 }
 
-struct Geometry { long long length, count; int levels, reach; };
+struct Geometry {
+    long long length, count;
+    int levels, reach;
+};
 constexpr int most_pivots = 16384 / sizeof(A);
 
-extern "C" __global__ void __launch_bounds__(256) KERNEL(const A *sorted, const A *values,
-                                                      long long *out, int *unsorted, Geometry g) {
+extern "C" __global__ void __launch_bounds__(256)
+    KERNEL(const A *sorted, const A *values, long long *out, int *unsorted, Geometry g) {
 #if EDGES
-    const bool falls = g.length > 0 && array_convert<T>(sorted[0]) >
-                                           array_convert<T>(sorted[g.length - 1]);
+    const bool falls =
+        g.length > 0 && array_convert<T>(sorted[0]) > array_convert<T>(sorted[g.length - 1]);
 #define GOES_RIGHT(x, value) (goes_right(x, value) != falls)
 #else
 #define GOES_RIGHT(x, value) goes_right(x, value)

@@ -400,8 +400,7 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS)
 extern "C" __global__ void __launch_bounds__(SORT_THREADS)
     KERNEL(pycuda::SortMemory memory, const unsigned long long *counts, const unsigned *plans,
            unsigned long long *states, pycuda::SortGeometry g) {
-    pycuda::sort_tile<SORT_ITEMS, SORT_RANKING, SORT_PAIRS, W, W>(memory, counts, plans, states,
-                                                                  g);
+    pycuda::sort_tile<SORT_ITEMS, SORT_RANKING, SORT_PAIRS, W, W>(memory, counts, plans, states, g);
 }
 #else
 extern "C" __global__ void __launch_bounds__(SORT_THREADS)

@@ -1,16 +1,19 @@
 // functions.cuh -- functions of elements. Each part begins with its name; a kernel contains only
 // the parts that it uses (device_code.cpp).
+//
+// It would join the lists of macros with the names of parts:
+// clang-format off
 #pragma once
 
 #define FUNCTION template <class T> __device__ __forceinline__
-#define REAL_OF_ONE(name, expression)                                                              \
-    __device__ __forceinline__ float name(float x) { return expression; }                          \
+#define REAL_OF_ONE(name, expression)                                       \
+    __device__ __forceinline__ float name(float x) { return expression; }   \
     __device__ __forceinline__ double name(double x) { return expression; }
-#define REAL_OF_TWO(name, expression)                                                              \
-    __device__ __forceinline__ float name(float a, float b) { return expression; }                 \
+#define REAL_OF_TWO(name, expression)                                                \
+    __device__ __forceinline__ float name(float a, float b) { return expression; }   \
     __device__ __forceinline__ double name(double a, double b) { return expression; }
-#define MIXED_SIGNS(name, of_signed, of_unsigned)                                                  \
-    __device__ __forceinline__ bool name(long long a, unsigned long long b) { return of_signed; }  \
+#define MIXED_SIGNS(name, of_signed, of_unsigned)                                             \
+    __device__ __forceinline__ bool name(long long a, unsigned long long b) { return of_signed; } \
     __device__ __forceinline__ bool name(unsigned long long a, long long b) { return of_unsigned; }
 //: array_true
 FUNCTION bool array_true(T x) { return x != T(0); }
@@ -53,18 +56,12 @@ FUNCTION T array_maximum(T a, T b) { return a < b || array_nan(b) ? b : a; }
 //: array_minimum
 FUNCTION T array_minimum(T a, T b) { return b < a || array_nan(b) ? b : a; }
 //: array_is_integer
-template <class T> struct array_is_integer {
-    static const bool value = false;
-};
-#define INTEGER(T)                                                                                 \
-    template <> struct array_is_integer<T> {                                                       \
-        static const bool value = true;                                                            \
-    };
-INTEGER(bool)
-INTEGER(signed char) INTEGER(unsigned char) INTEGER(short) INTEGER(unsigned short) INTEGER(int)
-    INTEGER(unsigned) INTEGER(long long) INTEGER(unsigned long long)
-    //: array_reciprocal
-    FUNCTION T array_reciprocal(T x) {
+template <class T> struct array_is_integer { static const bool value = false; };
+#define INTEGER(T) template <> struct array_is_integer<T> { static const bool value = true; };
+INTEGER(bool) INTEGER(signed char) INTEGER(unsigned char) INTEGER(short) INTEGER(unsigned short)
+INTEGER(int) INTEGER(unsigned) INTEGER(long long) INTEGER(unsigned long long)
+//: array_reciprocal
+FUNCTION T array_reciprocal(T x) {
     return array_is_integer<T>::value && x == T(0) ? T(T(1) << (8 * sizeof(T) - 1)) : T(1) / x;
 }
 __device__ __forceinline__ float array_reciprocal(float x) { return 1.0f / x; }
@@ -86,9 +83,7 @@ FUNCTION T array_floor_divide(T a, T b) {
     return T(q * b) != a && (a < T(0)) != (b < T(0)) ? T(q - 1) : q;
 }
 //: array_fmod
-FUNCTION T array_fmod(T a, T b) {
-    return b == T(0) || (T(-1) < T(0) && b == T(-1)) ? T(0) : T(a % b);
-}
+FUNCTION T array_fmod(T a, T b) { return b == T(0) || (T(-1) < T(0) && b == T(-1)) ? T(0) : T(a % b); }
 //: array_real_fmod
 FUNCTION T array_real_fmod(T a, T b) {
     const T all_integers = sizeof(T) == 4 ? T(8388608.0) : T(4503599627370496.0);
@@ -182,12 +177,8 @@ FUNCTION T array_power(T a, T b) {
     return result;
 }
 //: array_magnitude
-template <int bytes> struct array_unsigned {
-    typedef unsigned type;
-};
-template <> struct array_unsigned<8> {
-    typedef unsigned long long type;
-};
+template <int bytes> struct array_unsigned { typedef unsigned type; };
+template <> struct array_unsigned<8> { typedef unsigned long long type; };
 FUNCTION typename array_unsigned<sizeof(T)>::type array_magnitude(T x) {
     const auto u = static_cast<typename array_unsigned<sizeof(T)>::type>(x);
     return x < T(0) ? 0 - u : u; // T cannot represent the magnitude of its least value
@@ -219,26 +210,19 @@ FUNCTION T array_right_shift(T a, T b) {
 }
 //: array_logaddexp
 FUNCTION T array_logaddexp(T a, T b) {
-    return a == b             ? a + T(0.693147180559945309417232121458)
-           : array_nan(a - b) ? a - b
-           : b < a            ? a + log1p(exp(b - a))
-                              : b + log1p(exp(a - b));
+    return a == b ? a + T(0.693147180559945309417232121458) : array_nan(a - b) ? a - b
+           : b < a ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
 }
 //: array_logaddexp2
 FUNCTION T array_logaddexp2(T a, T b) {
     const T e = T(1.442695040888963407359924681002);
-    return a == b             ? a + 1
-           : array_nan(a - b) ? a - b
-           : b < a            ? a + e * log1p(exp2(b - a))
-                              : b + e * log1p(exp2(a - b));
+    return a == b ? a + 1 : array_nan(a - b) ? a - b
+           : b < a ? a + e * log1p(exp2(b - a)) : b + e * log1p(exp2(a - b));
 }
 //: array_exponent
 FUNCTION int array_exponent(T n) { return n < T(-9999) ? -9999 : n > T(9999) ? 9999 : int(n); }
 //: array_frexp_mantissa
-FUNCTION T array_frexp_mantissa(T x) {
-    int e;
-    return isinf(x) || array_nan(x) ? x : frexp(x, &e);
-}
+FUNCTION T array_frexp_mantissa(T x) { int e; return isinf(x) || array_nan(x) ? x : frexp(x, &e); }
 //: array_frexp_exponent
 FUNCTION int array_frexp_exponent(T x) {
     int e = 0;
@@ -288,10 +272,10 @@ FUNCTION T array_psi(T x) {
         sum -= 1 / x;
     const T y = 1 / (x * x);
     const T series =
-        y *
-        (T(1.0 / 12) -
-         y * (T(1.0 / 120) -
-              y * (T(1.0 / 252) - y * (T(1.0 / 240) - y * (T(1.0 / 132) - y * T(691.0 / 32760))))));
+        y * (T(1.0 / 12) -
+             y * (T(1.0 / 120) -
+                  y * (T(1.0 / 252) -
+                       y * (T(1.0 / 240) - y * (T(1.0 / 132) - y * T(691.0 / 32760))))));
     return sum + log(x) - T(0.5) / x - series;
 }
 //: array_entr

@@ -228,8 +228,15 @@ def _total(events: Iterable[Event], activity: str) -> tuple[int, int, int]:
 
 def _timeline(record: Record, paint) -> list[str]:
     lines = [paint(_BOLD, "timeline")]
+    by_numpy = [event for event in record.events if event.name.startswith("numpy.")]
+    for name in dict.fromkeys(event.name for event in by_numpy):
+        taken = [event.end - event.begin for event in by_numpy if event.name == name]
+        lines.append(
+            f"  {times(len(taken), 'call')} of {name} on arrays, {duration(sum(taken))}"
+        )
+    others = [event for event in record.events if event not in by_numpy]
     for activity in ("kernel", "copy", "fill", "host function", "host wait"):
-        count, time, moved = _total(record.events, activity)
+        count, time, moved = _total(others, activity)
         if count:
             what = f", {size(moved)}" if moved else ""
             lines.append(f"  {times(count, activity)}, {duration(time)}{what}")

@@ -5,6 +5,8 @@
 #include "bindings.h"
 #include "python_object.h"
 
+#include <pycuda/array_libraries.h>
+
 #include <nanobind/stl/string.h>
 
 #include <array>
@@ -59,6 +61,8 @@ void bind_kernel_choice(nb::module_ &module) {
              nb::arg("own_product") = false)
         .def("__enter__", &PythonChoice::enter)
         .def("__exit__", [](PythonChoice &self, nb::args) { self.exit(); });
+    module.def("_array_host_multiplies",
+               [] { return !kernel_choice.own_product && host_has_arrays(); });
 }
 
 } // namespace pycuda::python

@@ -13,6 +13,8 @@ void bind_profile(nb::module_ &module) {
     module.def("_set_profile_modes", set_profile_modes, nb::arg("modes"),
                "Turn these modes of the profile on, and the others off.");
     module.def("_profile_report", profile_report, "What was recorded so far, as JSON text.");
+    module.def("_note_host_work", note_host_work, nb::arg("name"), nb::arg("begin"), nb::arg("end"),
+               "Add work of this thread to the timeline: monotonic nanoseconds.");
     module.def("_forget_profile", forget_profile, "Forget what was recorded.");
 }
 

@@ -1,6 +1,7 @@
 // profile.h -- the profile: counters of kernels, and a timeline of streams.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace pycuda {
@@ -19,6 +20,11 @@ inline constexpr unsigned all = timeline | counters;
 /// only, with CUPTI. Throws Error (not supported) if the driver lacks a mode, and
 /// std::runtime_error if CUPTI reports an error.
 void set_profile_modes(unsigned modes);
+
+/// Adds work of the calling thread to the timeline, such as a function of NumPy on the memory of
+/// arrays. begin, end: nanoseconds of the system's monotonic clock. Does nothing if the timeline is
+/// off or if the device is a GPU.
+void note_host_work(const char *name, std::uint64_t begin, std::uint64_t end) noexcept;
 
 /// The record so far, as JSON text. Throws as set_profile_modes().
 [[nodiscard]] std::string profile_report();

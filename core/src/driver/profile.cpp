@@ -79,4 +79,9 @@ void detail::note_wait(const char *function, std::chrono::steady_clock::time_poi
         CuptiTimeline::get()->note_wait(function, begin, end);
 }
 
+void note_host_work(const char *name, std::uint64_t begin, std::uint64_t end) noexcept {
+    if (const auto note = driver().extensions().scuNoteWait)
+        note(name, begin, end);
+}
+
 } // namespace pycuda

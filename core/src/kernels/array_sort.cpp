@@ -192,10 +192,10 @@ Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &option
     check_sorting(in, axis, options);
     Sorting work = sorting_of(in, axis, pairs, options, in.layout().extent(axis));
     if (in.size() != 0) {
-        if (is_serial())
+        if (kernel_choice.sort != SortMethod::Serial && are_short(work))
+            sort_short_rows(work); // on a CPU as well: its vectors are lanes
+        else if (is_serial())
             sort_serially(work);
-        else if (are_short(work))
-            sort_short_rows(work);
         else if (work.length <= std::int64_t{8} * threads)
             sort_small_rows(work);
         else

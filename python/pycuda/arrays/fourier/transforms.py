@@ -192,7 +192,7 @@ def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
         for n, axis in zip(lengths, axes, strict=True)
         if axis != axes[-1] or name in ("fft", "ifft")
     )
-    with np.errstate(all="ignore"):
+    with _host.computing(f"numpy.{function.__name__}"):
         if _WRITES_TO_OUT and (fits or not several):
             function(source, *extents, norm=norm, out=target)
         else:

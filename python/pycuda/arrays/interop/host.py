@@ -11,6 +11,8 @@ implementations differ only in speed.
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from pycuda import _driver
@@ -63,13 +65,32 @@ def _mark_written(address: int, view: np.ndarray) -> None:
     _driver._mark_written(address + before, behind - before)
 
 
+class computing:
+    """``with computing("numpy.sort"):`` around a function of NumPy: without warnings, as kernels give none, and with an
+    entry of that name in the profile's timeline."""
+
+    __slots__ = ("_begin", "_name", "_warnings")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._warnings = np.errstate(all="ignore")
+
+    def __enter__(self) -> None:
+        self._warnings.__enter__()
+        self._begin = time.monotonic_ns()
+
+    def __exit__(self, *error) -> None:
+        _driver._note_host_work(self._name, self._begin, time.monotonic_ns())
+        self._warnings.__exit__(*error)
+
+
 def call(function, *arrays: ArrayBase, **options):
     """``function`` of NumPy's views of arrays; the results as arrays of the device. None where the host may
     not use the arrays."""
     lent = views(*arrays)
     if lent is None:
         return None
-    with np.errstate(all="ignore"):  # as kernels, which give no warnings
+    with computing(f"numpy.{function.__name__.strip('_')}"):
         result = function(*lent, **options)
     if isinstance(result, tuple):
         return tuple(as_array(np.asarray(one)) for one in result)

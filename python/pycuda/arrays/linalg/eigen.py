@@ -111,11 +111,11 @@ def _joined(real, imaginary, kind):
     return result
 
 
-def _eigvals_on_host(a):
+def _eigvals(a):
     return _real_if_all_are(a, np.linalg.eigvals(a))[0]
 
 
-def _eig_on_host(a):
+def _eig(a):
     return _real_if_all_are(a, *np.linalg.eig(a))
 
 
@@ -138,7 +138,7 @@ def eigvals(a):
     array([1., 3.])
     """
     a, _ = square_matrices(a)
-    result = _host.call(_eigvals_on_host, a)
+    result = _host.call(_eigvals, a)
     if result is not None:
         return result
     form, _, scale = _schur(a, vectors=False)
@@ -161,7 +161,7 @@ def eig(a):
     array([2., 3.])
     """
     a, _ = square_matrices(a)
-    result = _host.call(_eig_on_host, a)
+    result = _host.call(_eig, a)
     if result is not None:
         return EigResult(*result)
     form, basis, scale = _schur(a, vectors=True)

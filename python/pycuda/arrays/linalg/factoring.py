@@ -297,7 +297,7 @@ def cholesky(a, /, *, upper: bool = False):
     a, kind = square_matrices(a)
     if _small.takes_in_block(a, kind):
         return _small.cholesky(a, kind, upper)._reshape(a.shape)
-    result = _host.call(_numpy_cholesky, a, upper=upper)
+    result = _host.call(_cholesky, a, upper=upper)
     if result is not None:
         return result
     way = _lapack.cholesky if _lapack.takes(kind) else _own_cholesky
@@ -306,7 +306,7 @@ def cholesky(a, /, *, upper: bool = False):
     return result._reshape(a.shape)
 
 
-def _numpy_cholesky(a, upper: bool):
+def _cholesky(a, upper: bool):
     # NumPy has the parameter ``upper`` since version 2.0.
     if not upper:
         return np.linalg.cholesky(a)

@@ -35,30 +35,35 @@ def _product(a, b, dtype=None, stream=None):
             raise TypeError(
                 f"a factor of {factor.dtype} cannot be cast to {np.dtype(dtype)}"
             )
-    return _driver._array_product(
-        a, b, None if dtype is None else np.dtype(dtype), stream
-    )
+    dtype = None if dtype is None else np.dtype(dtype)
+    result = _by_host(a, b, dtype, stream)
+    if result is not None:
+        return result
+    return _driver._array_product(a, b, dtype, stream)
 
 
-#: The elements of a matrix from which NumPy's BLAS multiplies it with a vector, if the device is the CPU.
-_LEAST_BY_HOST = 1 << 14
+#: The elements of the largest matrix from which NumPy's BLAS multiplies, if the device is the CPU. For smaller ones the
+#: wait and the call of NumPy take longer than a kernel. Of a stack, a kernel computes a tile for each small matrix.
+_LEAST_BY_HOST = 1 << 11
 
 
-def _by_host(a, b):
-    """A matrix and a vector, multiplied by NumPy. None for small ones, for other types, and where the host may not use
-    the arrays."""
-    if max(a.size, b.size) < _LEAST_BY_HOST:
+def _by_host(a, b, dtype, stream):
+    """Matrices or stacks of them, multiplied by NumPy. None for small ones, for other types, and where the host may not
+    use the arrays."""
+    if a.dtype != b.dtype or a.dtype.char not in "fdFD" or dtype not in (None, a.dtype):
         return None
-    if a.dtype != b.dtype or a.dtype.char not in "fdFD":
+    shape = (a.shape[-2], b.shape[-1])
+    if a.ndim + b.ndim > 4:
+        shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *shape)
+    elif max(a.size, b.size, math.prod(shape)) < _LEAST_BY_HOST:
         return None
-    if not _driver._array_host_has_arrays():
+    if min(a.size, b.size) == 0 or not _driver._array_host_multiplies():
         return None
-    shape = a.shape[0] if a.ndim == 2 else b.shape[1]
     result = _driver._array_empty(shape, a.dtype, a._own_allocator, "C", type(a))
-    lent = _host.views(a, b, result)
+    lent = _host.views(a, b, result, stream=stream)
     if lent is None:
         return None
-    with np.errstate(all="ignore"):  # as kernels, which give no warnings
+    with _host.computing("numpy.matmul"):
         np.matmul(lent[0], lent[1], out=lent[2])
     return result
 
@@ -74,8 +79,8 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
     stream: the stream of the work, by default the current one.
 
     Returns an array (..., n, m). 16-bit floats are added in float32. By cuBLAS for floats on a GPU if the library
-    is found; by NumPy's BLAS for a large matrix and a vector on a CPU; else by tiles in shared memory. Raises ValueError for shapes that do not fit and for numbers,
-    TypeError for arrays of the host.
+    is found; by NumPy's BLAS for large float32, float64, complex64 and complex128 matrices on a CPU; else by tiles in
+    shared memory. Raises ValueError for shapes that do not fit and for numbers, TypeError for arrays of the host.
 
     >>> gpuarray.matmul(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))
     array([3, 7])
@@ -98,10 +103,6 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
             f"{a.shape[-1]} columns in the first, {rows} rows in the second"
         )
     left, right = a.ndim == 1, b.ndim == 1
-    if a.ndim + b.ndim == 3 and out is dtype is stream is None:
-        result = _by_host(a, b)
-        if result is not None:
-            return result
     a = a[None, :] if left else a
     b = b[:, None] if right else b
     result = _product(a, b, dtype, stream)

@@ -8,6 +8,7 @@ from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import empty, zeros
+from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.reductions.means import average
 from pycuda.arrays.registry import public
@@ -38,8 +39,13 @@ def _correlation(a, v, mode: str, what: str):
     m = v.size
     before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
     after = {"full": m - 1, "same": m - 1 - m // 2, "valid": 0}[mode]
-    if m <= _most_taps(kind) and not _driver._array_threads_are_cores():
-        return _correlated(a, v, before, a.size + before + after - m + 1)
+    if not _driver._array_threads_are_cores():
+        if m <= _most_taps(kind):
+            return _correlated(a, v, before, a.size + before + after - m + 1)
+    elif kind.char in "fdFD" and _driver._array_host_has_arrays():
+        result = _host.call(np.correlate, a, v.conj(), mode=mode)
+        if result is not None:
+            return result
     padded = zeros(a.size + before + after, kind)
     padded[before : before + a.size] = a
     return matmul(_windows(padded, m), v.copy())

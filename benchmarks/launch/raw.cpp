@@ -12,6 +12,7 @@
 namespace {
 
 constexpr int kBatches = 15, kCalls = 2000;
+constexpr int kShortBatches = 100, kShortCalls = 300; // less than a stream holds
 
 void measure(const char *name, const std::function<void()> &call,
              const std::function<void()> &finish) {
@@ -27,6 +28,22 @@ void measure(const char *name, const std::function<void()> &call,
     }
     std::ranges::sort(times);
     std::printf("%s %.3f\n", name, times[kBatches / 2]);
+}
+
+/// The time until a call returns, without the device's time: the least of many short batches.
+void measure_call(const char *name, const std::function<void()> &call,
+                  const std::function<void()> &finish) {
+    double least = 1e9;
+    for (int batch = 0; batch < kShortBatches; ++batch) {
+        finish();
+        auto start = std::chrono::steady_clock::now();
+        for (int i = 0; i < kShortCalls; ++i)
+            call();
+        std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
+        least = std::min(least, spent.count() / kShortCalls);
+    }
+    finish();
+    std::printf("%s %.3f\n", name, least);
 }
 
 int run() {
@@ -47,20 +64,19 @@ int run() {
     int n = 32;
     void *parameters[] = {&pa, &pb, &n};
     auto finish = [&] { context.synchronize(); };
-    measure(
-        "launch",
-        [&] {
-            pycuda::check(pycuda::driver().cuLaunchKernel.status(add.get(), 1, 1, 1, 32, 1, 1, 0,
-                                                                 nullptr, parameters, nullptr),
-                          "cuLaunchKernel");
-        },
-        finish);
+    const std::function<void()> launch = [&] {
+        pycuda::check(pycuda::driver().cuLaunchKernel.status(add.get(), 1, 1, 1, 32, 1, 1, 0,
+                                                             nullptr, parameters, nullptr),
+                      "cuLaunchKernel");
+    };
+    for (int i = 0; i < 20 * kCalls; ++i) // the processor's clock rises under load
+        launch();
+    measure("launch", launch, finish);
+    measure_call("launch,-the-call-alone", launch, finish);
     measure(
         "launch+synchronize",
         [&] {
-            pycuda::check(pycuda::driver().cuLaunchKernel.status(add.get(), 1, 1, 1, 32, 1, 1, 0,
-                                                                 nullptr, parameters, nullptr),
-                          "cuLaunchKernel");
+            launch();
             pycuda::check(pycuda::driver().cuCtxSynchronize.status(), "cuCtxSynchronize");
         },
         finish);

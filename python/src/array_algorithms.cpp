@@ -298,7 +298,8 @@ nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle strea
     return FusedCalls::wrap_arrays(std::move(results), type);
 }
 
-void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arrays) {
+void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arrays,
+                     nb::handle constants) {
     std::vector<Array> to;
     std::vector<const Array *> inputs;
     std::vector<nb::object> objects;
@@ -312,7 +313,10 @@ void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arra
     }
     const std::vector<nb::handle> handles(objects.begin(), objects.end());
     const WorkScope device{std::span<const nb::handle>(handles)};
-    self.run_into(to, inputs, current_stream());
+    if (!constants.is_none())
+        self.run_into(to, inputs, scalars_of(nb::cast<nb::list>(constants)), current_stream());
+    else
+        self.run_into(to, inputs, current_stream());
 }
 
 /// The arrays without their last axis, one for each of its elements.
@@ -403,7 +407,8 @@ void bind_array_algorithms(nb::module_ &module) {
         .def("__init__", fusion_init, nb::arg("inputs"), nb::arg("steps"), nb::arg("results"),
              nb::arg("constants"))
         .def("run", fusion_run<Fusion>, nb::arg("arrays"), nb::arg("stream").none() = nb::none())
-        .def("run_into", fusion_run_into, nb::arg("results"), nb::arg("arrays"))
+        .def("run_into", fusion_run_into, nb::arg("results"), nb::arg("arrays"),
+             nb::arg("constants").none() = nb::none())
         .def("run_into_parts", fusion_run_into_parts, nb::arg("result"), nb::arg("arrays"))
         .def("result_types", fusion_types, nb::arg("dtypes"));
     nb::class_<FusedProgram>(module, "_FusedProgram",

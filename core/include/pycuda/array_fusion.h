@@ -55,6 +55,9 @@ class Fusion {
     /// memory with the inputs and have the same order of axes in memory.
     void run_into(std::span<const Array> results, std::span<const Array *const> inputs,
                   StreamRef stream) const;
+    /// As above, with other values of the constants.
+    void run_into(std::span<const Array> results, std::span<const Array *const> inputs,
+                  std::span<const Scalar> constants, StreamRef stream) const;
 
     int result_count() const noexcept { return static_cast<int>(results_.size()); }
 
@@ -81,7 +84,7 @@ class Fusion {
     Typed typed(std::span<const ScalarType> inputs) const;
     const Typed &known_types(std::span<const ScalarType> types) const;
     std::vector<Array> run(std::span<const Array> given, std::span<const Array *const> inputs,
-                           StreamRef stream) const;
+                           std::span<const Scalar> constants, StreamRef stream) const;
     Function kernel(const Typed &program, const ElementWalk &walk) const;
     Function kernel(const Typed &program, const ReductionVariant &variant) const;
 

@@ -29,8 +29,9 @@ KernelSource fused_source(const std::string &text) {
 /// The program, with all types known.
 struct Fusion::Typed {
     Expression expression; ///< operands: the inputs, then a number for each use of a constant
-    std::vector<ScalarType> types;  ///< of the operands
-    std::vector<Operand> constants; ///< one for each use
+    std::vector<ScalarType> types;   ///< of the operands
+    std::vector<Operand> constants;  ///< one for each use
+    std::vector<std::size_t> places; ///< of these among the fusion's constants
     bool is_long = false;
 
     mutable UsedKernels<ElementWalk> used = {};
@@ -131,6 +132,7 @@ Fusion::Typed Fusion::typed(std::span<const ScalarType> inputs) const {
             if (!is_value) {
                 program.types.push_back(operation.loop.in[i]);
                 program.constants.push_back(operands[i]);
+                program.places.push_back(static_cast<std::size_t>(~step.operands[i]));
             }
         }
         typed.operation.out = step.cast ? *step.cast : operation.loop.out;
@@ -242,15 +244,32 @@ Array Fusion::reduce(Reduction reduction, std::span<const Array *const> inputs,
 }
 
 std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef stream) const {
-    return run({}, arrays, stream);
+    return run({}, arrays, constants_, stream);
 }
 
 void Fusion::run_into(std::span<const Array> results, std::span<const Array *const> inputs,
                       StreamRef stream) const {
+    run_into(results, inputs, constants_, stream);
+}
+
+/// Whether a program has the same types with these constants.
+static bool have_equal_types(std::span<const Scalar> a, std::span<const Scalar> b) {
+    return std::ranges::equal(a, b, [](const Scalar &x, const Scalar &y) {
+        return x.type() == y.type() && x.is_weak() == y.is_weak() &&
+               x.is_beyond_64_bits() == y.is_beyond_64_bits();
+    });
+}
+
+void Fusion::run_into(std::span<const Array> results, std::span<const Array *const> inputs,
+                      std::span<const Scalar> constants, StreamRef stream) const {
     if (results.size() != results_.size())
         throw std::invalid_argument("this fusion has " + std::to_string(results_.size()) +
                                     " results, not " + std::to_string(results.size()));
-    static_cast<void>(run(results, inputs, stream));
+    if (have_equal_types(constants, constants_))
+        static_cast<void>(run(results, inputs, constants, stream));
+    else
+        Fusion(inputs_, steps_, results_, {constants.begin(), constants.end()})
+            .run_into(results, inputs, stream);
 }
 
 /// The given arrays as the results, after a check.
@@ -269,7 +288,7 @@ static std::vector<Array> checked_results(std::span<const Array> given, const La
 }
 
 std::vector<Array> Fusion::run(std::span<const Array> given, std::span<const Array *const> arrays,
-                               StreamRef stream) const {
+                               std::span<const Scalar> constants, StreamRef stream) const {
     if (static_cast<int>(arrays.size()) != inputs_)
         throw std::invalid_argument("this fusion takes " + std::to_string(inputs_) +
                                     " arrays, not " + std::to_string(arrays.size()));
@@ -297,7 +316,8 @@ std::vector<Array> Fusion::run(std::span<const Array> given, std::span<const Arr
     operands.reserve(program.types.size());
     for (const Array *input : inputs)
         operands.emplace_back(*input);
-    operands.insert(operands.end(), program.constants.begin(), program.constants.end());
+    for (std::size_t place : program.places)
+        operands.emplace_back(constants[place]);
     const ElementOperands call{results, operands, program.types};
     const ElementPlan plan(call, {.rolled = is_rolled(), .is_long = program.is_long});
     plan.launch(kernel(program, plan.walk()), stream);

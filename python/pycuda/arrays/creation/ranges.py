@@ -70,7 +70,7 @@ def _fill_range(result, start, step):
 
 def _check_numbers(name: str, axis: int, *values) -> list:
     """Convert the ends of a range to Python's numbers."""
-    if not all(np.ndim(one) == 0 for one in values):
+    if not all(type(one) in (int, float) or np.ndim(one) == 0 for one in values):
         raise TypeError(f"{name}() on the device expects numbers, not arrays")
     if axis not in (0, -1):
         raise ValueError(f"axis must be 0 for numbers, not {axis}")

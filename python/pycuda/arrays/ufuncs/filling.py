@@ -69,16 +69,15 @@ class _Plan:
         )
         if result.dtype != dtype:
             result = result.astype(dtype)
-        self._steps, self._results = trace.steps, [result._number]
         self._constants, self._numbers = trace.constants, trace.numbers
+        # The array is an operand as well, because it says the shape; no element is read.
+        self._program = _driver._Fusion(1, trace.steps, [result._number], trace.constants)  # fmt: skip
 
     def run(self, array, numbers) -> None:
         constants = list(self._constants)
         for place, number in self._numbers:
             constants[place] = numbers[number]
-        # The array is an operand as well, because it says the shape; no element is read.
-        program = _driver._Fusion(1, self._steps, self._results, constants)
-        program.run_into((array,), [array])
+        self._program.run_into((array,), [array], constants)
 
 
 def by_index(function: Callable) -> Callable:

@@ -11,7 +11,6 @@ from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.registry import public
 from pycuda.arrays.sorting.sorting import searchsorted
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
-from pycuda.tools import context_dependent_memoize
 
 
 @public()
@@ -64,17 +63,13 @@ def _has_kernel(*arrays) -> bool:
     return all(one.dtype.kind in "biuf" for one in arrays)
 
 
-@context_dependent_memoize
-def _interp_kernel(x: np.dtype, xp: np.dtype, fp: np.dtype):
-    return _device_code.load("interp", X=x, P=xp, V=fp).get_function("interp")
-
-
 def _interpolate(x, xp, fp, left, right):
     """:func:`interp` of real values, in one kernel. The arrays are converted there."""
     x, xp, fp = (one if one._c_contiguous else one.copy("C") for one in (x, xp, fp))
     result = empty(x.shape, np.float64)
     if x.size:
-        _interp_kernel(x.dtype, xp.dtype, fp.dtype)(
+        types = (x.dtype, xp.dtype, fp.dtype)
+        _device_code.kernel("interp", "interp", "X P V", *types)(
             x, x.size, xp, fp, xp.size, result, 0.0 if left is None else float(left),
             0.0 if right is None else float(right), left is not None, right is not None,
             block=(256, 1, 1), grid=(-(-x.size // 256), 1),

@@ -23,9 +23,9 @@ from pycuda.arrays.reductions import reductions as _reductions
 from pycuda.arrays.reductions.determinism import can_combine_rows
 from pycuda.arrays.reductions.segments import join_segments, segments_of_equal
 from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.sorting.sorting import searchsorted
-from pycuda.arrays.statistics.interpolation import joined
 from pycuda.arrays.statistics.quantiles import percentile
 from pycuda.arrays.statistics.small_histograms import count_at_once, given_range
 from pycuda.tools import context_dependent_memoize
@@ -467,7 +467,7 @@ def _columns(sample) -> list:
     else:
         columns = [as_array(one) for one in sample]
         if all(one.ndim == 0 for one in columns):
-            columns = [joined([one._reshape([1]) for one in columns])]
+            columns = [concatenate([one._reshape([1]) for one in columns])]
     shapes = {one.shape for one in columns}
     if len(shapes) > 1 or len(next(iter(shapes), (0,))) != 1:
         raise ValueError(

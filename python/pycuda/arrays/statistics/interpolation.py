@@ -6,9 +6,10 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda.arrays.creation.conversion import as_array, wide_integers
-from pycuda.arrays.creation.filled import empty, zeros
+from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.joining import concatenate
 
 
 @public()
@@ -44,7 +45,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         order = _driver._array_argsort(xp, 0)
         xp, fp = xp[order], fp[order]
         ends = [xp[-1:] - period, xp, xp[:1] + period]
-        xp, fp = joined(ends), joined([fp[-1:], fp, fp[:1]])
+        xp, fp = concatenate(ends), concatenate([fp[-1:], fp, fp[:1]])
     if fp.dtype.kind != "c":
         return _interpolate(x, xp, fp, left, right)
     parts = []
@@ -78,15 +79,4 @@ def _interpolate(x, xp, fp, left, right, is_part=False):
             0.0 if right is None else float(right), left is not None, right is not None,
             block=(256, 1, 1), grid=(-(-x.size // 256), 1),
         )  # fmt: skip
-    return result
-
-
-def joined(parts):
-    """Concatenated vectors, of their common type."""
-    kind = np.result_type(*(part.dtype for part in parts))
-    result = zeros(sum(part.size for part in parts), kind)
-    at = 0
-    for part in parts:
-        result[at : at + part.size] = part
-        at += part.size
     return result

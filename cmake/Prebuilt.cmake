@@ -1,4 +1,4 @@
-# Prebuilt.cmake -- libpycuda, softcuda and the kernels from a build folder, for tools/wheel.
+# Prebuilt.cmake -- libpycuda, softcuda, the kernels and the type stubs from a build folder, for tools/wheel.
 #
 # They do not depend on Python: one build is enough for the wheels of all versions. The folder is
 # PYCUDA_PREBUILT, with the target wheel_libraries built. SoftcudaPackage.cmake takes softcuda from there.
@@ -12,4 +12,6 @@ target_compile_features(pycuda_core INTERFACE cxx_std_20)
 target_link_libraries(pycuda_core INTERFACE
   ${PYCUDA_PREBUILT}/core/libpycuda.a pycuda_abi Threads::Threads ${CMAKE_DL_LIBS})
 
-install(FILES ${PYCUDA_PREBUILT}/python/pycuda/kernels.pack DESTINATION pycuda COMPONENT python)
+foreach(_name IN ITEMS kernels.pack _driver.pyi gpuarray.pyi linalg.pyi fft.pyi array_api.pyi)
+  install(FILES ${PYCUDA_PREBUILT}/python/pycuda/${_name} DESTINATION pycuda COMPONENT python)
+endforeach()

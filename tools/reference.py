@@ -4,7 +4,7 @@
     ./run tools/reference.py FOLDER    write the pages, in reStructuredText; ./test docs does it
     ./run tools/reference.py --check   exit with 1 if a name has no docstring
 
-Signatures are read from the sources: the modules of python/pycuda, and the stub of the compiled module. A
+Signatures are read from the sources: the modules of python/pycuda, and the type stubs that the build writes. A
 name that a module imports from another one (``from x import y as y``) is described where programs find
 it. Functions that a module creates when it is imported (``gpuarray.exp``) and the docstrings of the compiled module are
 read at run time.
@@ -26,6 +26,7 @@ from pathlib import Path
 
 import reference_groups
 
+import pycuda
 from pycuda.arrays.ufuncs.universal_functions import UniversalFunction
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,21 +54,21 @@ class Name:
 
 
 class Sources:
-    """The package's files, each parsed once."""
+    """The package's files, each parsed once. ``stubs``: the folder of the type stubs, by default the built package."""
 
-    def __init__(self, root: Path):
-        self.package = root / PACKAGE
+    def __init__(self, root: Path, stubs: Path = Path(pycuda.__file__).parent):
+        self.package, self.stubs = root / PACKAGE, stubs
         self.trees: dict[str, ast.Module] = {}
         self.found: dict[str, dict[str, list[Definition]]] = {}
 
     def tree(self, module: str) -> ast.Module | None:
         """The parsed module, by its name below pycuda; None if it is not part of the package."""
         if module not in self.trees:
-            stem = self.package / module.replace(".", "/")
+            name = module.replace(".", "/")
             for path in (
-                stem.with_suffix(".pyi"),
-                stem.with_suffix(".py"),
-                stem / "__init__.py",
+                self.stubs / f"{name}.pyi",
+                self.package / f"{name}.py",
+                self.package / name / "__init__.py",
             ):
                 if path.exists():
                     tree = self.trees[module] = ast.parse(path.read_text())

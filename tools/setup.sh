@@ -203,8 +203,8 @@ ensure_python() {
     local list
     if [[ -n ${PYCUDA_VENV:-} ]]; then
         [[ -x $python ]] || fail "PYCUDA_VENV=$PYCUDA_VENV names no Python: '$python' is not there"
-        "$python" -c 'import numpy, nanobind' 2>>"$log" ||
-            fail "$python must have numpy and nanobind (PYCUDA_VENV is set, so nothing is installed)"
+        "$python" -c 'import numpy, nanobind.stubgen' 2>>"$log" ||
+            fail "$python must have numpy, nanobind and, before 3.11, typing_extensions (PYCUDA_VENV is set, so nothing is installed)"
         return
     fi
     if [[ -x $python ]] && ! "$python" -c 'import pip' 2>/dev/null; then

@@ -13,9 +13,11 @@ import re
 import numpy as np
 
 from pycuda._c_types import dtype_to_ctype
+from pycuda.tools import context_dependent_memoize
 
 TYPE_CHECKING = False  # type checkers take it as True
 if TYPE_CHECKING:
+    from pycuda._driver import Function
     from pycuda.compiler import SourceModule
 
 # Not pathlib, whose import takes a tenth of the time of importing arrays.
@@ -84,3 +86,13 @@ def load(name: str, *, before: str = "", kernel: str = "", **definitions) -> Sou
     text = _text(f"{name}.cuh")
     text = _with_kernel(text, kernel) if kernel else text
     return SourceModule(before + "".join(lines) + text, no_extern_c=True)
+
+
+@context_dependent_memoize
+def kernel(file: str, name: str, definitions: str = "", *values) -> Function:
+    """The kernel ``name`` of ``_device/file.cuh``, compiled without the file's other kernels, once for each context.
+
+    definitions: the names that :func:`load` defines, in the order of their ``values``.
+    """
+    defined = dict(zip(definitions.split(), values, strict=True))
+    return load(file, kernel=name, **defined).get_function(name)

@@ -152,15 +152,6 @@ def _vectors(**dtypes: object) -> list[Argument]:
     return [VectorArg(np.dtype(dtype), name) for name, dtype in dtypes.items()]
 
 
-def _scalar(name: str, dtype: object) -> Argument:
-    return ScalarArg(np.dtype(dtype), name)
-
-
-def _element(name: str, is_scalar: bool) -> str:
-    """The text of an operand: an element, or the only element of an array without dimensions."""
-    return f"{name}[0]" if is_scalar else f"{name}[i]"
-
-
 @context_dependent_memoize
 def get_put_kernel(dtype, idx_dtype, vec_count=1):
     """(idx, dest0 ..., src0 ...): ``dest0[idx[i]] = src0[i]``, and so on for ``vec_count`` pairs"""
@@ -256,35 +247,6 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
     return function, references
 
 
-@context_dependent_memoize
-def get_axpbyz_kernel(dtype_x, dtype_y, dtype_z, x_is_scalar=False, y_is_scalar=False):
-    """(a, x, b, y, z): ``z[i] = a * x[i] + b * y[i]``"""
-    x, y, z = _vectors(x=dtype_x, y=dtype_y, z=dtype_z)
-    arguments = [_scalar("a", dtype_x), x, _scalar("b", dtype_y), y, z]
-    sum_of = f"a * {_element('x', x_is_scalar)} + b * {_element('y', y_is_scalar)}"
-    return get_elwise_kernel(arguments, f"z[i] = {sum_of}", "axpbyz")
-
-
-@context_dependent_memoize
-def get_binary_op_kernel(
-    dtype_x, dtype_y, dtype_z, operator, x_is_scalar=False, y_is_scalar=False
-):
-    """(x, y, z): ``z[i] = x[i] <operator> y[i]``"""
-    x, y = _element("x", x_is_scalar), _element("y", y_is_scalar)
-    arguments = _vectors(x=dtype_x, y=dtype_y, z=dtype_z)
-    return get_elwise_kernel(arguments, f"z[i] = {x} {operator} {y}", "binary_op")
-
-
-@context_dependent_memoize
-def get_binary_func_kernel(
-    func, dtype_x, dtype_y, dtype_z, x_is_scalar=False, y_is_scalar=False
-):
-    """(x, y, z): ``z[i] = func(x[i], y[i])``"""
-    x, y = _element("x", x_is_scalar), _element("y", y_is_scalar)
-    arguments = _vectors(x=dtype_x, y=dtype_y, z=dtype_z)
-    return get_elwise_kernel(arguments, f"z[i] = {func}({x}, {y})", f"{func}_kernel")
-
-
 def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, use_scalar):
     """(x, y, z), y a number with ``use_scalar``: ``func`` is "min" or "max"."""
     if func not in ("min", "max"):
@@ -321,11 +283,15 @@ def get_unary_func_kernel(func_name, in_dtype, out_dtype=None):
 
 
 # get_<name>_kernel(parameters): the kernel's arguments, "*" before vectors, each with its type or with the parameter that
-# is its type; the statement, with texts of parameters in braces; the kernel's name.
+# is its type; the statement, with texts of parameters in braces; the kernel's name. {x} is the index of x, which is 0 if x
+# is an array of one element.
 _KERNELS = (
     ("arange", "dtype", "*z:dtype start:dtype step:dtype", "z[i] = start + ({dtype})i * step", "arange"),
+    ("axpbyz", "dtype_x dtype_y dtype_z x_is_scalar=False y_is_scalar=False", "a:dtype_x *x:dtype_x b:dtype_y *y:dtype_y *z:dtype_z", "z[i] = a * x[{x}] + b * y[{y}]", "axpbyz"),
     ("axpbz", "dtype_x dtype_z", "a:dtype_z *x:dtype_x b:dtype_z *z:dtype_z", "z[i] = a * x[i] + b", "axpb"),
+    ("binary_func", "func dtype_x dtype_y dtype_z x_is_scalar=False y_is_scalar=False", "*x:dtype_x *y:dtype_y *z:dtype_z", "z[i] = {func}(x[{x}], y[{y}])", "{func}_kernel"),
     ("binary_func_scalar", "func dtype_x dtype_y dtype_z", "*x:dtype_x y:dtype_y *z:dtype_z", "z[i] = {func}(x[i], y)", "{func}_kernel"),
+    ("binary_op", "dtype_x dtype_y dtype_z operator x_is_scalar=False y_is_scalar=False", "*x:dtype_x *y:dtype_y *z:dtype_z", "z[i] = x[{x}] {operator} y[{y}]", "binary_op"),
     ("conj", "dtype conj_dtype", "*y:dtype *z:conj_dtype", "z[i] = pycuda::conj(y[i])", "conj"),
     ("copy", "dtype_dest dtype_src", "*dest:dtype_dest *src:dtype_src", "dest[i] = src[i]", "copy"),
     ("fill", "dtype", "a:dtype *z:dtype", "z[i] = a", "fill"),
@@ -347,10 +313,14 @@ _KERNELS = (
 
 def _maker(name, parameters, arguments, operation, kernel):
     """``get_<name>_kernel`` of a row of the table."""
-    words = parameters.split()
-    signature = inspect.Signature(
-        [inspect.Parameter(one, inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in words]
-    )  # fmt: skip
+    words = parameters.replace("=False", "").split()
+    defaults = [
+        False if "=" in one else inspect.Parameter.empty for one in parameters.split()
+    ]
+    signature = inspect.Signature([
+        inspect.Parameter(one, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+        for one, default in zip(words, defaults, strict=True)
+    ])  # fmt: skip
     declared = [one.partition(":")[::2] for one in arguments.split()]
 
     @context_dependent_memoize
@@ -359,6 +329,7 @@ def _maker(name, parameters, arguments, operation, kernel):
         types = {word: values[word] for word in words if "dtype" in word}
         texts = {**values, **{word: dtype_to_ctype(one) for word, one in types.items()}}
         texts["pow"] = _pow_of(*types.values())
+        texts |= {one: 0 if values.get(f"{one}_is_scalar") else "i" for one in "xy"}
         return get_elwise_kernel(
             [
                 (VectorArg if one.startswith("*") else ScalarArg)(np.dtype(types.get(kind, kind)), one.lstrip("*"))
@@ -369,12 +340,15 @@ def _maker(name, parameters, arguments, operation, kernel):
         )  # fmt: skip
 
     def function(*given, **keywords):
-        return make(*signature.bind(*given, **keywords).args)
+        bound = signature.bind(*given, **keywords)
+        bound.apply_defaults()
+        return make(*bound.args)
 
     function.__name__ = function.__qualname__ = f"get_{name}_kernel"
     function.__signature__ = signature
     names = ", ".join(one.lstrip("*") for one, _ in declared)
-    function.__doc__ = f"Make the kernel ``{operation}``; arguments: ``{names}``."
+    shown = operation.replace("{x}", "i").replace("{y}", "i")
+    function.__doc__ = f"Make the kernel ``{shown}``; arguments: ``{names}``."
     return function
 
 

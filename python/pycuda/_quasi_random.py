@@ -11,7 +11,7 @@ import numpy as np
 
 from pycuda import _device_code
 from pycuda import _sobol_directions as _directions
-from pycuda._random_filling import RandomFilling, checked_code
+from pycuda._random_filling import RandomFilling
 from pycuda.arrays.creation.conversion import to_gpu
 from pycuda.compiler import SourceModule
 from pycuda.driver import direction_vector_set
@@ -86,9 +86,9 @@ class _SobolRandomNumberGenerator(RandomFilling):
     _scrambled: bool
 
     def __init__(self, dir_vector=None, offset: int = 0) -> None:
-        self._prepare(dir_vector, None, offset)
+        self._prepare(dir_vector, offset)
 
-    def _prepare(self, dir_vector, scramble_vector, offset: int) -> None:
+    def _prepare(self, dir_vector, offset: int) -> None:
         self._count_generators()
         if offset < 0:
             raise ValueError(f"offset must not be negative, but is {offset}")
@@ -98,8 +98,7 @@ class _SobolRandomNumberGenerator(RandomFilling):
                 self.generators, getattr(direction_vector_set, name)
             )
         self._check(dir_vector, (self.generators, self.generator_bits), "dir_vector")
-        self._vectors = dir_vector
-        self._constants = scramble_vector
+        self._constants = dir_vector, np.uintp(0)
         self._states = to_gpu(np.full(self.generators, offset, np.uint64))
         self.module = _module(self.generator_bits)
 
@@ -117,42 +116,11 @@ class _SobolRandomNumberGenerator(RandomFilling):
                 f"{self.generator_bits} bits"
             )
 
-    def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
-        code = checked_code(kind, codes, data)
-        n = int(np.prod(data.shape))
-        if n == 0:
-            return
+    def _skip_ahead(self, i, stream) -> None:
         with self._work(stream):
-            self.module.get_function(f"{kind}_{code}")(
-                self._states, self._vectors,
-                np.uintp(0) if self._constants is None else self._constants,
-                data, np.uint64(n), np.uint32(self.generators), np.float64(a), np.float64(b),
-                block=(self.generators_per_block, 1, 1), grid=(self.block_count, 1),
-            )  # fmt: skip
-
-    def call_skip_ahead(self, i: int, stream=None) -> None:
-        """Move each generator ``i`` numbers ahead.
-
-        i: an int, at least 0. ValueError for a negative one.
-        """
-        if i < 0:
-            raise ValueError("i must not be negative: generators cannot go back")
-        with self._work(stream):
-            self._states += np.uint64(i)
-
-    def call_skip_ahead_array(self, i: GPUArray, stream=None) -> None:
-        """Move each generator ahead by its own count of numbers.
-
-        i: an integer GPUArray with one element for each generator. ValueError for negative elements.
-        """
-        if i.shape != (self.generators,):
-            raise ValueError(
-                f"i must have {self.generators} elements, one for each generator, but has shape {i.shape}"
-            )
-        with self._work(stream):
-            if i.dtype.kind == "i" and bool((i < 0).any()):
-                raise ValueError("i must not be negative: generators cannot go back")
-            self._states += i.astype(np.uint64)
+            i = i if isinstance(i, GPUArray) else np.asarray(i)
+            self._check_counts(i)
+            self._states += i.astype(np.uint64)[()]
 
 
 class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
@@ -182,13 +150,13 @@ class _ScrambledSobolRandomNumberGenerator(_SobolRandomNumberGenerator):
     _scrambled = True
 
     def __init__(self, dir_vector=None, scramble_vector=None, offset: int = 0) -> None:
-        self._prepare(dir_vector, None, offset)
+        self._prepare(dir_vector, offset)
         if scramble_vector is None:
             scramble_vector = to_gpu(
                 _directions.scramble_constants(self.generators, self.generator_bits)
             )
         self._check(scramble_vector, (self.generators,), "scramble_vector")
-        self._constants = scramble_vector
+        self._constants = self._constants[0], scramble_vector
 
 
 class ScrambledSobol32RandomNumberGenerator(_ScrambledSobolRandomNumberGenerator):

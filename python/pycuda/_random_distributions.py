@@ -14,14 +14,8 @@ from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.gpuarray import GPUArray
-from pycuda.tools import context_dependent_memoize
 
 _BLOCK = 128
-
-
-@context_dependent_memoize
-def _kernel(name: str, dtype: np.dtype) -> _driver.Function:
-    return _device_code.load("distributions", T=dtype, MAKE=name).get_function("draw")
 
 
 def extents_of(size) -> tuple[int, ...]:
@@ -250,7 +244,7 @@ class Distributions:
             if one.size > 1:
                 one = broadcast_to(one, shape).copy("C")
             parameters += [one, int(one.size > 1)]
-        _kernel(name, dtype)(
+        _device_code.kernel("distributions", "draw", "T MAKE", dtype, name)(
             result, result.size, self._position & 0xFFFFFFFFFFFFFFFF, self._position >> 64, self.seed,
             *parameters, block=(_BLOCK, 1, 1), grid=(-(-result.size // _BLOCK), 1),
         )  # fmt: skip

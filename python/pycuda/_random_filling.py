@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pycuda._driver import _array_context, _array_require_writable, _Work
+from pycuda.compiler import SourceModule
 from pycuda.driver import Context
 from pycuda.gpuarray import GPUArray
 
@@ -23,13 +24,15 @@ def checked_code(kind: str, codes: str, data: GPUArray) -> str:
 
 
 class RandomFilling:
-    """fill_*() and gen_*(), implemented with ``_run(kind, types, data, stream, a, b)``.
+    """fill_*() and gen_*() by the kernels of ``module``; their first arguments are ``_states`` and ``_constants``.
 
     A generator belongs to the device of ``_states``: its work runs there, whatever context is current.
     """
 
-    _run: Callable
+    module: SourceModule
     _states: GPUArray
+    _constants: tuple[object, ...] = ()
+    _skip_ahead: Callable
     _uniform_types = "fdiI"
     generators_per_block = 256
 
@@ -45,6 +48,41 @@ class RandomFilling:
 
     def _work(self, stream) -> _Work:
         return _Work(stream, context=_array_context(self._states))
+
+    def call_skip_ahead(self, i: int, stream=None) -> None:
+        """Move each generator ``i`` numbers ahead.
+
+        i: an int, at least 0. ValueError for a negative one.
+        """
+        self._skip_ahead(i, stream)
+
+    def call_skip_ahead_array(self, i: GPUArray, stream=None) -> None:
+        """Move each generator ahead by its own count of numbers.
+
+        i: an integer GPUArray with one element for each generator. ValueError for negative elements.
+        """
+        self._skip_ahead(i, stream)
+
+    def _check_counts(self, i) -> None:
+        """Raise ValueError unless ``i`` is one number or one for each generator, and none is negative."""
+        if i.ndim and i.shape != (self.generators,):
+            raise ValueError(
+                f"i must have {self.generators} elements, one for each generator, but has shape {i.shape}"
+            )
+        if i.dtype.kind != "u" and bool((i < 0).any()):
+            raise ValueError("i must not be negative: generators cannot go back")
+
+    def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
+        code = checked_code(kind, codes, data)
+        n = int(np.prod(data.shape))
+        if n == 0:
+            return
+        with self._work(stream):
+            self.module.get_function(f"{kind}_{code}")(
+                self._states, *self._constants, data, np.uint64(n), np.uint32(self.generators),
+                np.float64(a), np.float64(b),
+                block=(self.generators_per_block, 1, 1), grid=(self.block_count, 1),
+            )  # fmt: skip
 
     def fill_uniform(self, data: GPUArray, stream=None) -> None:
         """Fill float32 or float64 with numbers in (0, 1], or integers with all values of the generator's bits."""

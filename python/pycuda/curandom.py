@@ -35,7 +35,7 @@ from pycuda._quasi_random import (
     generate_scramble_constants32,
     generate_scramble_constants64,
 )
-from pycuda._random_filling import RandomFilling, checked_code
+from pycuda._random_filling import RandomFilling
 from pycuda.compiler import SourceModule
 from pycuda.driver import get_curand_version
 from pycuda.gpuarray import GPUArray, to_gpu
@@ -146,51 +146,17 @@ class _PseudoRandomNumberGenerator(RandomFilling):
     _skip_sequences: Callable
     _spread: Callable  # the distance between generators, as in curand_init()
 
-    def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
-        code = checked_code(kind, codes, data)
-        n = int(np.prod(data.shape))
-        if n == 0:
-            return
-        with self._work(stream):
-            self.module.get_function(f"{kind}_{code}")(
-                self._states,
-                data,
-                np.uint64(n),
-                np.uint32(self.generators),
-                np.float64(a),
-                np.float64(b),
-                block=(self.generators_per_block, 1, 1),
-                grid=(self.block_count, 1),
-            )
-
     # Skipping ahead, for all generators of all blocks.
 
     def _change(self, skip: Callable, counts, stream) -> None:
         with self._work(stream):
-            counts = np.asarray(
-                counts.get() if isinstance(counts, GPUArray) else counts
-            )
-            if counts.ndim and counts.shape != (self.generators,):
-                raise ValueError(
-                    f"i must have {self.generators} elements, one for each generator, but has shape {counts.shape}"
-                )
-            if (counts < 0).any():
-                raise ValueError("i must not be negative: generators cannot go back")
+            on_device = isinstance(counts, GPUArray)
+            counts = np.asarray(counts.get() if on_device else counts)
+            self._check_counts(counts)
             # In place: both copies wait for the kernels in the stream.
             self._states.set(skip(self._states.get(), counts.astype(np.uint64)))
 
-    def call_skip_ahead(self, i: int, stream=None) -> None:
-        """Move each generator ``i`` numbers ahead.
-
-        i: an int, at least 0. ValueError for a negative one.
-        """
-        self._change(self._skip, i, stream)
-
-    def call_skip_ahead_array(self, i: GPUArray, stream=None) -> None:
-        """Move each generator ahead by its own count of numbers.
-
-        i: an integer GPUArray with one element for each generator. ValueError for negative elements.
-        """
+    def _skip_ahead(self, i, stream) -> None:
         self._change(self._skip, i, stream)
 
     def call_skip_ahead_sequence(self, i: int, stream=None) -> None:

@@ -128,6 +128,20 @@ def test_methods_of_quantiles(method):
     check(lambda x: np.nanquantile(x, q, axis=1, method=method), HOLES)
 
 
+@pytest.mark.filterwarnings("ignore:All-NaN")
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+@pytest.mark.parametrize("method", METHODS)
+def test_quantiles_of_bfloat16(name, method):
+    bfloat16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
+    host = RNG.normal(size=(4, 9)).astype(bfloat16)
+    host[1, 3] = host[2] = np.nan
+    expected = getattr(np, name)(host.astype(np.float32), 0.3, axis=1, method=method)
+    got = getattr(gpuarray, name)(gpuarray.to_gpu(host), 0.3, axis=1, method=method)
+    assert got.dtype == bfloat16
+    expected = expected.astype(bfloat16).astype(np.float32)
+    np.testing.assert_array_equal(got.get().astype(np.float32), expected)
+
+
 @pytest.mark.parametrize(
     "call",
     [

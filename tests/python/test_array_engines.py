@@ -84,8 +84,19 @@ def test_interp():
         np.array([0.0, np.inf, 2.0, np.nan]),
     )
     same("interp", x[:500], xp, fp, period=0.3, exact=False)
-    same("interp", x[:500], xp, fp + 1j, exact=False)
     same("interp", 0.5, xp, fp)
+
+
+def test_interp_of_complex_values():
+    """Each part has NumPy's result, also beside a part that is not finite."""
+    rng = np.random.default_rng(0)
+    xp, fp = np.sort(rng.random(50)), rng.random(50) + 1j * rng.random(50)
+    fp[7], fp[20] = complex(1, np.nan), complex(np.inf, 2)
+    x = np.concatenate([rng.random(500) * 1.4 - 0.2, xp, [np.nan, np.inf, -np.inf]])
+    same("interp", x, xp, fp)
+    same("interp", x, xp, fp.astype("c8"), left=0j, right=3 + 4j)
+    same("interp", x, xp[:1], fp[:1])
+    same("interp", x[:500], xp, fp[::-1], period=0.3, exact=False)
 
 
 def test_digitize():

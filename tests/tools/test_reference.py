@@ -48,7 +48,9 @@ def package(tmp_path):
 
 
 def test_a_page_of_a_small_package(package):
-    page = reference.page(reference.Sources(package), "driver")
+    page = reference.page(
+        reference.Sources(package, package / reference.PACKAGE), "driver"
+    )
     start = "pycuda.driver\n=============\n\n.. py:module:: pycuda.driver\n\nAbout.\n\n>>> f(1)\n"
     assert page.startswith(start)
     assert ".. py:class:: flags\n\n   Constants: ``FAST``\n" in page

@@ -1,9 +1,11 @@
 // interp.cuh -- evaluates the piecewise linear function through points, as numpy.interp.
 //
 // Defined before this file: using X, the type of the coordinates where it is evaluated; using P,
-// the type of the points' coordinates; using V, the type of their values.
+// the type of the points' coordinates; using V, the type of their values; is_part, whether these
+// are the real or the imaginary parts of complex numbers.
 //
-// All is computed in double. The operations are rounded one by one, so that results are NumPy's.
+// All is computed in double. The operations are rounded one by one, so that results are NumPy's,
+// which divides complex numbers by a multiplication.
 #pragma once
 
 __device__ __forceinline__ double line(double slope, double step, double start) {
@@ -47,7 +49,8 @@ extern "C" __global__ void __launch_bounds__(256)
         } else {
             const double x1 = static_cast<double>(points[low + 1]);
             const double y1 = static_cast<double>(values[low + 1]);
-            const double slope = __ddiv_rn(__dsub_rn(y1, y0), __dsub_rn(x1, x0));
+            const double rise = __dsub_rn(y1, y0), run = __dsub_rn(x1, x0);
+            const double slope = is_part ? __dmul_rn(rise, 1 / run) : __ddiv_rn(rise, run);
             result = line(slope, __dsub_rn(at, x0), y0);
             if (result != result) {
                 result = line(slope, __dsub_rn(at, x1), y1);

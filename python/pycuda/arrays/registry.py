@@ -2,7 +2,7 @@
 
 The declaration says under which names programs find the function. All of these are made from the registry:
 the functions of :mod:`pycuda.gpuarray`, :mod:`pycuda.linalg`, :mod:`pycuda.fft` and :mod:`pycuda.array_api`,
-NumPy's dispatch (``__array_function__``, ``__array_ufunc__``), the type stubs (tools/array_stubs.py) and the
+NumPy's dispatch (``__array_function__``, ``__array_ufunc__``), the type stubs (tools/type_stubs.py) and the
 table docs/numpy_functions.md.
 """
 

@@ -11,7 +11,6 @@ from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
-from pycuda.tools import context_dependent_memoize
 
 
 @public()
@@ -105,13 +104,7 @@ def _along(array, axis):
     return array if array._c_contiguous else array.copy("C"), axis
 
 
-@context_dependent_memoize
-def _kernel(kind: np.dtype, big: bool, name: str):
-    module = _device_code.load("bits", kernel=name, T=kind, BIG=big)
-    return module.get_function(name)
-
-
 def _launch(kind, big, name, n, source, result, *extents) -> None:
-    _kernel(kind, big, name)(
+    _device_code.kernel("bits", name, "T BIG", kind, big)(
         source, result, n, *extents, block=(256, 1, 1), grid=(-(-n // 256), 1)
     )

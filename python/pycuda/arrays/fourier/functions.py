@@ -25,6 +25,22 @@ def _axis_of(a, axis):
     return a, _indexing.normalize_axis(axis, a.ndim)
 
 
+def _over_axis(name: str, a, n, axis, norm, out):
+    """fft(), ifft() or rfft()."""
+    result = direct(name, a, n, (axis,), norm, out)
+    if result is not None:
+        return result
+    a, axis = _axis_of(a, axis)
+    return _transform(name, a, [length_of(n, a.shape[axis])], [axis], norm, out)
+
+
+def _transform(name: str, a, lengths, axes, norm, out):
+    if name != "rfft":
+        return complex_transform(a, lengths, axes, norm, name == "ifft", out)
+    _need_axis(axes)
+    return transform_of_real(a, lengths, axes, norm, out)
+
+
 @public("fft")
 def fft(a, n=None, axis=-1, norm=None, out=None):
     """Compute the discrete Fourier transform along an axis: sums over m of ``a[m] exp(-2 pi i m k / n)``.
@@ -41,11 +57,7 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.fft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
     array([4.+0.j, 0.+0.j, 0.+0.j, 0.+0.j])
     """
-    result = direct("fft", a, n, (axis,), norm, out)
-    if result is not None:
-        return result
-    a, axis = _axis_of(a, axis)
-    return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, False, out)
+    return _over_axis("fft", a, n, axis, norm, out)
 
 
 @public("fft")
@@ -57,11 +69,7 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.ifft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).get().round(6)
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
-    result = direct("ifft", a, n, (axis,), norm, out)
-    if result is not None:
-        return result
-    a, axis = _axis_of(a, axis)
-    return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, True, out)
+    return _over_axis("ifft", a, n, axis, norm, out)
 
 
 @public("fft")
@@ -74,11 +82,7 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.rfft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
     array([4.+0.j, 0.+0.j, 0.+0.j])
     """
-    result = direct("rfft", a, n, (axis,), norm, out)
-    if result is not None:
-        return result
-    a, axis = _axis_of(a, axis)
-    return transform_of_real(a, [length_of(n, a.shape[axis])], [axis], norm, out)
+    return _over_axis("rfft", a, n, axis, norm, out)
 
 
 @public("fft")
@@ -155,14 +159,14 @@ def _shape_and_axes(a, s, axes, inverse_real: bool = False):
     return [length_of(n, 0) for n in lengths], axes
 
 
-def _over_axes(a, s, axes, norm, out, inverse: bool):
+def _over_axes(name: str, a, s, axes, norm, out):
+    """fftn(), ifftn() or rfftn()."""
     if s is None:
-        result = direct("ifft" if inverse else "fft", a, None, axes, norm, out)
+        result = direct(name, a, None, axes, norm, out)
         if result is not None:
             return result
     a = as_array(a)
-    lengths, axes = _shape_and_axes(a, s, axes)
-    return complex_transform(a, lengths, axes, norm, inverse, out)
+    return _transform(name, a, *_shape_and_axes(a, s, axes), norm, out)
 
 
 @public("fft")
@@ -180,7 +184,7 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
     array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
     """
-    return _over_axes(a, s, axes, norm, out, inverse=False)
+    return _over_axes("fft", a, s, axes, norm, out)
 
 
 @public("fft")
@@ -193,7 +197,7 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
     array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
     """
-    return _over_axes(a, s, axes, norm, out, inverse=True)
+    return _over_axes("ifft", a, s, axes, norm, out)
 
 
 @public("fft")
@@ -206,14 +210,7 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
     >>> fft.rfftn(gpuarray.ones((2, 4))).shape
     (2, 3)
     """
-    if s is None:
-        result = direct("rfft", a, None, axes, norm, out)
-        if result is not None:
-            return result
-    a = as_array(a)
-    lengths, axes = _shape_and_axes(a, s, axes)
-    _need_axis(axes)
-    return transform_of_real(a, lengths, axes, norm, out)
+    return _over_axes("rfft", a, s, axes, norm, out)
 
 
 @public("fft")

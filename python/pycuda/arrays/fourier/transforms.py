@@ -22,13 +22,6 @@ from pycuda.tools import context_dependent_memoize
 
 
 @context_dependent_memoize
-def _pass(radix: int, single: bool, inverse: bool) -> _driver.Function:
-    real = np.dtype(np.float32 if single else np.float64)
-    module = _device_code.load("fourier", R=real, radix=radix, inverse=inverse)
-    return module.get_function("pass")
-
-
-@context_dependent_memoize
 def _roots(n: int, single: bool, inverse: bool):
     """exp(-2 pi i k / n) for k < n (exp(+2 pi i k / n) for the inverse). Each value is rounded once."""
     angles = np.arange(n) * (2 * math.pi / n)
@@ -69,11 +62,14 @@ def _transform(rows, inverse: bool, scale: float):
         if len(radices) > 1
         else None
     )
-    done = 1
+    done, real = 1, real_type(rows.dtype)
     for turn, radix in enumerate(radices):
         last = turn == len(radices) - 1
         out = spare[turn % 2]
-        _pass(radix, single, inverse)(
+        kernel = _device_code.kernel(
+            "fourier", "pass", "R radix inverse", real, radix, inverse
+        )
+        kernel(
             rows, out, roots, n, done, count, scale if last else 1.0,
             block=(256, 1, 1), grid=(-(-count * (n // radix) // 256), 1),
         )  # fmt: skip

@@ -16,7 +16,6 @@ from pycuda.arrays.indexing.selecting import nonzero, where
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.ufuncs.filling import by_index
-from pycuda.tools import context_dependent_memoize
 
 # Matrices
 
@@ -93,12 +92,6 @@ def _triangle(m, k: int, keep_below: bool):
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-@context_dependent_memoize
-def _triangle_kernel(size: int, name: str):
-    word = np.dtype(_WORDS[size])
-    return _device_code.load("triangle", kernel=name, T=word).get_function(name)
-
-
 def _has_packs(array) -> bool:
     """Whether a thread of a GPU can copy 16 bytes of a row. Threads that are lanes of a CPU copy neighbouring elements."""
     return (
@@ -119,14 +112,15 @@ def _copied_triangle(array, k: int, keep_below: bool):
         row, column = array.strides[-2:]
         limit = max(-rows, min(k, columns))  # further diagonals have the same result
         size = array.dtype.itemsize
+        word = np.dtype(_WORDS[size])
         if _has_packs(array):
             packs = array.nbytes // 16
-            _triangle_kernel(size, "triangle_packs")(
+            _device_code.kernel("triangle", "triangle_packs", "T", word)(
                 array, result, packs, rows, columns * size // 16, limit, keep_below,
                 block=(256, 1, 1), grid=(-(-packs // 256), 1),
             )  # fmt: skip
             return result
-        _triangle_kernel(size, "triangle")(
+        _device_code.kernel("triangle", "triangle", "T", word)(
             array, result, array.size, rows, columns, rows * columns * array.dtype.itemsize,
             row, column, limit, keep_below, block=(256, 1, 1), grid=(-(-array.size // 256), 1),
         )  # fmt: skip
@@ -143,7 +137,7 @@ def _triangle_places(rows: int, columns, k: int, below: bool) -> tuple:
     total = left if below else rows * columns - left
     both = empty(total, np.int64), empty(total, np.int64)
     if total:
-        _places_kernel()(
+        _device_code.kernel("triangle_places", "triangle_places")(
             *both, total, rows, columns, k, below, block=(256, 1, 1), grid=(-(-total // 256), 1)
         )  # fmt: skip
     return both
@@ -154,11 +148,6 @@ def _sum_below(end: int, most: int) -> int:
     if end <= 0:
         return 0
     return end * (end - 1) // 2 if end <= most else most * (most - 1) // 2 + (end - most) * most  # fmt: skip
-
-
-@context_dependent_memoize
-def _places_kernel():
-    return _device_code.load("triangle_places").get_function("triangle_places")
 
 
 @public()

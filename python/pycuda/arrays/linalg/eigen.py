@@ -59,10 +59,22 @@ def _module(dtype: np.dtype):
     return _device_code.load("schur", T=dtype, R=real_type(dtype))
 
 
-def _launch(name: str, kind, count: int, wide: int, *arguments) -> None:
-    """Launch for ``count`` matrices: ``wide`` blocks along y for each matrix, or one block along x."""
-    grid = (wide, count) if wide else (count, 1)
-    _module(kind).get_function(name)(*arguments, block=(_THREADS, 1, 1), grid=grid)
+def _launch(name: str, form, *arguments) -> None:
+    """Launch one block for each matrix of ``form``."""
+    _module(form.dtype).get_function(name)(
+        form, *arguments, block=(_THREADS, 1, 1), grid=(form.shape[0], 1)
+    )
+
+
+def _launch_columns(name: str, form, arrays, *arguments) -> None:
+    """Launch a thread for each column of ``form``; ``arrays`` have an element for each matrix."""
+    count, n = form.shape[:2] if form.size else (0, 0)
+    for start in range(0, count, 65535):  # the grid's second extent
+        some = slice(start, start + 65535)
+        _module(form.dtype).get_function(name)(
+            form[some], *(one[some] for one in arrays), n, *arguments,
+            block=(_THREADS, 1, 1), grid=(-(-n // _THREADS), min(count - start, 65535)),
+        )  # fmt: skip
 
 
 def _schur(a, vectors: bool):
@@ -80,8 +92,8 @@ def _schur(a, vectors: bool):
         basis = broadcast_to(eye(n, dtype=kind), (count, n, n)).copy("C")
     failed = zeros(count, np.int32)
     _launch(
-        "schur", kind, count, 0, work, 0 if basis is None else basis,
-        empty((count, n), kind), failed, n, float(np.finfo(kind).eps),
+        "schur", work, 0 if basis is None else basis, empty((count, n), kind), failed, n,
+        float(np.finfo(kind).eps),
     )  # fmt: skip
     raise_if(failed, "Eigenvalues did not converge")
     return work, basis, scale[:, 0]
@@ -89,15 +101,8 @@ def _schur(a, vectors: bool):
 
 def _values(form, scale):
     """The real and imaginary parts of the eigenvalues, of shape (matrices, n)."""
-    count, n = form.shape[:2]
-    parts = [empty((count, n), real_type(form.dtype)) for _ in range(2)]
-    if form.size:
-        for start in range(0, count, 65535):  # the grid's second extent
-            some = slice(start, start + 65535)
-            _launch(
-                "values", form.dtype, form[some].shape[0], -(-n // _THREADS),
-                form[some], parts[0][some], parts[1][some], n,
-            )  # fmt: skip
+    parts = [empty(form.shape[:2], real_type(form.dtype)) for _ in range(2)]
+    _launch_columns("values", form, parts)
     return [part * scale for part in parts]
 
 
@@ -166,24 +171,18 @@ def eig(a):
         return EigResult(*result)
     form, basis, scale = _schur(a, vectors=True)
     values, imaginary = _values(form, scale)
-    count, n = form.shape[:2]
     real = form.dtype.kind != "c"
     pairs = real and bool((imaginary != 0).any())
     if pairs:
         kind = _complex(form.dtype)
         form, basis = form.astype(kind), basis.astype(kind)
-        _launch("split_pairs", form.dtype, count, 0, form, basis, n)
+        _launch("split_pairs", form, basis, form.shape[1])
     if not real or pairs:
         values = _joined(values, imaginary, form.dtype)
     vectors = zeros(form.shape, form.dtype)
     least = float(np.finfo(form.dtype).eps)
+    _launch_columns("back_substitute", form, [vectors], least)
     if form.size:
-        for start in range(0, count, 65535):
-            some = slice(start, start + 65535)
-            _launch(
-                "back_substitute", form.dtype, form[some].shape[0], -(-n // _THREADS),
-                form[some], vectors[some], n, least,
-            )  # fmt: skip
         vectors = _normalized(matmul(basis, vectors))
     if pairs:  # make pairs exactly conjugate, and real eigenvalues exactly real
         vectors.imag = where(imaginary[:, None, :] == 0, 0, vectors.imag)

@@ -48,17 +48,9 @@ from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.sorting.sorting import argsort
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
-from pycuda.tools import context_dependent_memoize
 
 _MOST_ROUNDS = 60  # some 6 to 12 are needed
 _WARPS = 16  # of the block that processes a matrix
-
-
-@context_dependent_memoize
-def _kernel(dtype: np.dtype):
-    return _device_code.load("rotate", T=dtype, R=real_type(dtype)).get_function(
-        "rotate"
-    )
 
 
 def _least(dtype) -> float:
@@ -70,7 +62,9 @@ def _least(dtype) -> float:
 def _turn_once(w, v, moved, tolerance: float) -> None:
     """Rotate all pairs of rows once."""
     count, n, m = w.shape
-    kernel, pairs = _kernel(w.dtype), (n + 1) // 2
+    types = (w.dtype, real_type(w.dtype))
+    kernel = _device_code.kernel("rotate", "rotate", "T R", *types)
+    pairs = (n + 1) // 2
     together = pairs <= _WARPS
     rounds = 2 * pairs - 1
     for start in range(0, count, 65535):  # the grid's second extent

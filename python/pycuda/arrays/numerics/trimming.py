@@ -10,7 +10,6 @@ from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.reductions.reductions import any as any_of
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.axes import normalize_axes
-from pycuda.tools import context_dependent_memoize
 
 
 @public()
@@ -41,11 +40,6 @@ def trim_zeros(filt, trim: str = "fb", axis=None):
     return array[tuple(parts)]
 
 
-@context_dependent_memoize
-def _kernel(dtype):
-    return _device_code.load("filled_part", T=dtype).get_function("filled_part")
-
-
 def _filled_parts(array, axes) -> list[tuple[int, int]]:
     """For each axis, the place of the first part that is not zero, and the place behind the last one: (0, 0) if
     there is none. The device is read once."""
@@ -60,7 +54,7 @@ def _filled_parts(array, axes) -> list[tuple[int, int]]:
             return [(0, 0)] * len(axes)
         line = line if line._c_contiguous else line.copy()
         blocks = 8 * _driver.Context.get_device().multiprocessor_count
-        _kernel(line.dtype)(
+        _device_code.kernel("filled_part", "filled_part", "T", line.dtype)(
             line, line.size, ends[k], block=(256, 1, 1), grid=(min(-(-line.size // 1024), blocks), 1)
         )  # fmt: skip
     found = ends.get().tolist() if axes else []

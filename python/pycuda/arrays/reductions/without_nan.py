@@ -134,16 +134,6 @@ def _mean_of_numbers(a, axis, dtype, keepdims):
     return a.mean(axis, dtype, None, keepdims, where=a == a)
 
 
-@fuse
-def _variance_of_numbers(a, axis, dtype, ddof, keepdims):
-    return a.var(axis, dtype, None, ddof, keepdims, where=a == a)
-
-
-@fuse
-def _deviation_of_numbers(a, axis, dtype, ddof, keepdims):
-    return a.std(axis, dtype, None, ddof, keepdims, where=a == a)
-
-
 @public()
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
     """Compute the variance of the elements that are not NaN; parameters as of :meth:`GPUArray.var`.
@@ -153,19 +143,8 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     >>> gpuarray.nanvar(gpuarray.array([3.0, np.nan, 1.0]))
     array(1.)
     """
-    a, ddof = as_array(a), delta_of(ddof, correction)
-    keepdims = bool(given(keepdims, False))
-    if where is None and mean is None and ddof in (0, 1) and a.dtype.kind in "fc":
-        result = _variance_of_numbers(
-            a, fused_axes(axis, a.ndim), dtype, ddof, keepdims
-        )
-        return put_into(out, result)
-    result = var(
-        a, axis, dtype, None, ddof, keepdims, where=_numbers(a, where), mean=mean
-    )
-    count = _counted(a, axis, keepdims, where)
-    if count is not None and ddof:
-        result = where_(count <= ddof, result.dtype.type(np.nan), result)
+    ddof = delta_of(ddof, correction)
+    result = _spread(a, axis, dtype, ddof, keepdims, where, mean, root=False)
     return put_into(out, result)
 
 
@@ -178,26 +157,30 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     >>> gpuarray.nanstd(gpuarray.array([3.0, np.nan, 1.0]))
     array(1.)
     """
-    a = as_array(a)
-    if where is None and mean is None and a.dtype.kind in "fc":
-        less = delta_of(ddof, correction)
-        if less in (0, 1):
-            result = _deviation_of_numbers(
-                a, fused_axes(axis, a.ndim), dtype, less, bool(given(keepdims, False))
-            )
-            return put_into(out, result, "same_kind")
-    variance = nanvar(
-        a,
-        axis,
-        dtype,
-        None,
-        ddof,
-        keepdims,
-        where=where,
-        mean=mean,
-        correction=correction,
+    ddof = delta_of(ddof, correction)
+    result = _spread(a, axis, dtype, ddof, keepdims, where, mean, root=True)
+    return put_into(out, result, "same_kind")
+
+
+def _spread(a, axis, dtype, ddof, keepdims, where, mean, root):
+    """The variance of the numbers, or its square root."""
+    a, keepdims = as_array(a), bool(given(keepdims, False))
+    if where is None and mean is None and ddof in (0, 1) and a.dtype.kind in "fc":
+        axes = fused_axes(axis, a.ndim)
+        return _spread_of_numbers(a, axes, dtype, ddof, keepdims, root)
+    result = var(
+        a, axis, dtype, None, ddof, keepdims, where=_numbers(a, where), mean=mean
     )
-    return put_into(out, UFUNCS["sqrt"](variance), "same_kind")
+    count = _counted(a, axis, keepdims, where)
+    if count is not None and ddof:
+        result = where_(count <= ddof, result.dtype.type(np.nan), result)
+    return UFUNCS["sqrt"](result) if root else result
+
+
+@fuse
+def _spread_of_numbers(a, axis, dtype, ddof, keepdims, root):
+    function = a.std if root else a.var
+    return function(axis, dtype, None, ddof, keepdims, where=a == a)
 
 
 @public()

@@ -15,7 +15,6 @@ from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.joining import _along
 from pycuda.arrays.shapes.views import broadcast_to
-from pycuda.tools import context_dependent_memoize
 
 
 @public(array_api=True)
@@ -83,12 +82,6 @@ _TILE = 2048  # results of a thread block
 _MOST_AT_ONCE = 16384  # counts that one thread block adds up
 
 
-@context_dependent_memoize
-def _repeat_kernel(size: int, name: str):
-    module = _device_code.load("repeat", T=np.dtype(_WORDS[size]))
-    return module.get_function(name)
-
-
 def _repeat_each(array, counts, axis: int):
     """Repeat the parts along an axis by a vector of counts."""
     extent = array.shape[axis]
@@ -103,17 +96,12 @@ def _repeat_each(array, counts, axis: int):
     else:
         name, block = "repeat" if direct else "owners", 256
         blocks = -(-total // _TILE)
-    _repeat_kernel(array.dtype.itemsize if direct else 8, name)(
+    word = np.dtype(_WORDS[array.dtype.itemsize if direct else 8])
+    _device_code.kernel("repeat", name, "T", word)(
         *([array] if direct else []), ends, extent, total, result,
         block=(block, 1, 1), grid=(blocks, 1),
     )  # fmt: skip
     return result if direct else array[_along(axis, result)]
-
-
-@context_dependent_memoize
-def _ends_kernel(dtype, threads: int):
-    module = _device_code.load("count_ends", T=dtype, threads=threads)
-    return module.get_function("count_ends")
 
 
 def _ends_at_once(counts):
@@ -121,7 +109,7 @@ def _ends_at_once(counts):
     counts = counts if counts._c_contiguous else counts.copy()
     ends, total = empty(counts.size, np.int64), empty((), np.int64)
     threads = 32 if _driver._array_threads_are_cores() else 1024
-    _ends_kernel(counts.dtype, threads)(
+    _device_code.kernel("count_ends", "count_ends", "T threads", counts.dtype, threads)(
         counts, counts.size, ends, total, block=(threads, 1, 1), grid=(1, 1)
     )
     number = int(total.get())

@@ -168,6 +168,8 @@ def broadcast_to(array, shape, subok: bool = False):
 def broadcast_arrays(*args, subok: bool = False) -> tuple:
     """View all arrays with their common shape. Returns a tuple. ValueError if there is no common shape.
 
+    subok: accepted for NumPy's signature; a view has the class of its array.
+
     Arrays that have the common shape are returned as they are. Views of all others are read-only.
 
     >>> x, y = gpuarray.broadcast_arrays(gpuarray.array([1, 2]), gpuarray.array([[3], [4]]))

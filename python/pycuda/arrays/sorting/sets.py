@@ -13,7 +13,6 @@ from pycuda.arrays.sorting.small_sets import choose, is_small
 from pycuda.arrays.sorting.sorting import _argsort, _sort, searchsorted
 from pycuda.arrays.sorting.unique import unique
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
-from pycuda.tools import context_dependent_memoize
 
 
 @public()
@@ -69,19 +68,13 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
 _MOST_MEMBERS = 2048
 
 
-@context_dependent_memoize
-def _members_kernel(dtype):
-    module = _device_code.load("members", T=dtype, most=_MOST_MEMBERS)
-    return module.get_function("members")
-
-
 def _members(element, test, invert):
     """:func:`isin` of a sorted set that fits shared memory."""
     element = element if element._c_contiguous else element.copy("C")
     found = empty(element.shape, np.bool_)
     if element.size:
         most = 32 * _driver.Context.get_device().multiprocessor_count
-        _members_kernel(test.dtype)(
+        _device_code.kernel("members", "members", "T most", test.dtype, _MOST_MEMBERS)(
             element, element.size, test, test.size, found, bool(invert),
             block=(256, 1, 1), grid=(min(-(-element.size // 256), most), 1),
         )  # fmt: skip

@@ -10,7 +10,6 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda.arrays.creation.filled import empty
-from pycuda.tools import context_dependent_memoize
 
 _MOST = 8192
 _MODES = ("distinct", "both", "either", "first_only")
@@ -21,14 +20,6 @@ def is_small(dtype, size: int) -> bool:
     if not 0 < size <= _MOST or dtype.kind not in "biuf" or dtype == np.float16:
         return False
     return not _driver._is_captured()  # the general way names the function in its error
-
-
-@context_dependent_memoize
-def _kernel(dtype, mode: str, equal_nan: bool, threads: int):
-    module = _device_code.load(
-        "sets", T=dtype, mode=_MODES.index(mode), equal_nan=equal_nan, threads=threads
-    )
-    return module.get_function("choose")
 
 
 def choose(flat, mode: str, first_size: int = 0, *, index=False, inverse=False, counts=False, equal_nan=True):  # fmt: skip
@@ -52,7 +43,11 @@ def choose(flat, mode: str, first_size: int = 0, *, index=False, inverse=False, 
     extra = [empty(size, np.int64) if one else None for one in (index, inverse, counts)]
     threads = 32 if _driver._array_threads_are_cores() else 1024
     equal_nan = equal_nan and flat.dtype.kind == "f"
-    _kernel(flat.dtype, mode, equal_nan, threads)(
+    kernel = _device_code.kernel(
+        "sets", "choose", "T mode equal_nan threads",
+        flat.dtype, _MODES.index(mode), equal_nan, threads,
+    )  # fmt: skip
+    kernel(
         elements, 0 if order is None else order, size, first_size, ordered, values,
         *(0 if one is None else one for one in extra), total,
         block=(threads, 1, 1), grid=(1, 1),

@@ -38,20 +38,22 @@ def _sorted_axis(a, axis, kind, order):
     return a, _axes.normalize_axis(axis, a.ndim)
 
 
-def _complex_order(a, axis, descending):
-    """Sort complex numbers in four groups: numbers, x + nan j, nan + y j, nan + nan j. Return the indices."""
+def _complex_order(a, axis, descending, order=None):
+    """Sort complex numbers in four groups: numbers, x + nan j, nan + y j, nan + nan j. Return the indices.
+
+    order: indices that sort by other keys, which decide between equal numbers.
+    """
     real, imag = _apply("real", a), _apply("imag", a)
     rank = _apply("isnan", real).astype(np.uint8) * 2 + _apply("isnan", imag)
-    order = None
     for key in (imag, real, rank):
         order = _driver._array_argsort(key, axis, descending, order)
     return order
 
 
-def _argsort(a, axis, descending=False):
+def _argsort(a, axis, descending=False, order=None):
     if a.dtype.kind == "c":
-        return _complex_order(a, axis, descending)
-    return _driver._array_argsort(a, axis, descending)
+        return _complex_order(a, axis, descending, order)
+    return _driver._array_argsort(a, axis, descending, order)
 
 
 def _sort(a, axis, descending=False):
@@ -137,13 +139,7 @@ def lexsort(keys, axis=-1):
     axis = _axes.normalize_axis(axis, keys[0].ndim)
     order = None
     for key in keys:
-        parts = (key,)
-        if key.dtype.kind == "c":
-            real, imag = _apply("real", key), _apply("imag", key)
-            rank = _apply("isnan", real).astype(np.uint8) * 2 + _apply("isnan", imag)
-            parts = (imag, real, rank)
-        for part in parts:
-            order = _driver._array_argsort(part, axis, False, order)
+        order = _argsort(key, axis, order=order)
     return order
 
 

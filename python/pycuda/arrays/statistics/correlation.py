@@ -14,7 +14,6 @@ from pycuda.arrays.reductions.means import average
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.ufuncs.fusing import fuse
-from pycuda.tools import context_dependent_memoize
 
 _MODES = ("full", "same", "valid")
 
@@ -59,20 +58,14 @@ def _most_taps(kind: np.dtype) -> int:
     return (40960 // kind.itemsize - _TILE) // 2 if kind.kind in "biufc" else 0
 
 
-@context_dependent_memoize
-def _correlate_kernel(kind: np.dtype):
-    wide = {"b": np.int32, "e": np.float32}.get(kind.char if kind.char == "e" else kind.kind, kind)  # fmt: skip
-    return _device_code.load(
-        "correlate", T=kind, S=np.dtype(wide), tile=_TILE
-    ).get_function("correlate")
-
-
 def _correlated(a, v, before: int, count: int):
     """The correlation by a kernel that keeps ``v`` in shared memory. ``before``: zeros in front of ``a``."""
     a, v = (one if one._c_contiguous else one.copy() for one in (a, v))
-    result = empty(count, a.dtype)
-    shared = (_TILE + 2 * v.size) * a.dtype.itemsize
-    _correlate_kernel(a.dtype)(
+    kind = a.dtype
+    wide = np.dtype({"b": np.int32, "e": np.float32}.get(kind.char if kind.char == "e" else kind.kind, kind))  # fmt: skip
+    result = empty(count, kind)
+    shared = (_TILE + 2 * v.size) * kind.itemsize
+    _device_code.kernel("correlate", "correlate", "T S tile", kind, wide, _TILE)(
         a, a.size, v, v.size, before, result, count, shared=shared,
         block=(_TILE // 4, 1, 1), grid=(-(-count // _TILE), 1),
     )  # fmt: skip

@@ -23,20 +23,14 @@ from pycuda.arrays.reductions import reductions as _reductions
 from pycuda.arrays.reductions.determinism import can_combine_rows
 from pycuda.arrays.reductions.segments import join_segments, segments_of_equal
 from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.sorting.sorting import searchsorted
-from pycuda.arrays.statistics.interpolation import joined
 from pycuda.arrays.statistics.quantiles import percentile
 from pycuda.arrays.statistics.small_histograms import count_at_once, given_range
 from pycuda.tools import context_dependent_memoize
 
 _MOST_SHARED = 4096
-
-
-@context_dependent_memoize
-def _kernel(dtype: np.dtype, uniform: bool, name: str):
-    module = _device_code.load("histogram", kernel=name, T=dtype, uniform=uniform)
-    return module.get_function(name)
 
 
 @context_dependent_memoize
@@ -69,14 +63,16 @@ def _counts(values, count: int, edges=None, uniform: bool = False):
     processors = _processors()
     if not shared and edges is None and _has_rows(values.size, count, processors):
         rows = zeros((processors, count), np.int64)
-        kernel = _kernel(values.dtype, uniform, "count_in_rows")
+        kernel = _device_code.kernel(
+            "histogram", "count_in_rows", "T uniform", values.dtype, uniform
+        )
         kernel(
             values, values.size, rows, 0, count, block=(1, 1, 1), grid=(processors, 1)
         )
         return rows[0] if processors == 1 else rows.sum(0)
     counts = zeros(count, np.int64)
     name = "count_in_blocks" if shared else "count_in_memory"
-    kernel = _kernel(values.dtype, uniform, name)
+    kernel = _device_code.kernel("histogram", name, "T uniform", values.dtype, uniform)
     kernel(
         values, values.size, counts, 0 if edges is None else edges, count,
         block=(256, 1, 1), grid=(min(-(-values.size // 1024), 8 * processors), 1),
@@ -381,7 +377,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     else:
         bins_of = empty(values.size, np.int64)
         if values.size:
-            _kernel(values.dtype, uniform, "find")(
+            _device_code.kernel("histogram", "find", "T uniform", values.dtype, uniform)(
                 values, values.size, bins_of, on_device, count,
                 block=(256, 1, 1), grid=(-(-values.size // 256), 1),
             )  # fmt: skip
@@ -471,7 +467,7 @@ def _columns(sample) -> list:
     else:
         columns = [as_array(one) for one in sample]
         if all(one.ndim == 0 for one in columns):
-            columns = [joined([one._reshape([1]) for one in columns])]
+            columns = [concatenate([one._reshape([1]) for one in columns])]
     shapes = {one.shape for one in columns}
     if len(shapes) > 1 or len(next(iter(shapes), (0,))) != 1:
         raise ValueError(
@@ -502,7 +498,7 @@ def _boxes_at_once(columns, edges, on_device, uniform):
         if column.dtype == np.float16:
             column = column.astype(np.float32)
         even = even and bool((along[:-1] < along[1:]).all())
-        _kernel(column.dtype, even, "find_box")(
+        _device_code.kernel("histogram", "find_box", "T uniform", column.dtype, even)(
             column, size, column.strides[0], numbers, own.astype(np.float64, copy=False),
             len(along) - 1, axis == 0, block=(256, 1, 1), grid=(-(-size // 256), 1),
         )  # fmt: skip

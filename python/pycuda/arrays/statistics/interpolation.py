@@ -6,12 +6,10 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda.arrays.creation.conversion import as_array, wide_integers
-from pycuda.arrays.creation.filled import empty, zeros
+from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.registry import public
-from pycuda.arrays.sorting.sorting import searchsorted
-from pycuda.arrays.ufuncs.universal_functions import UFUNCS
-from pycuda.tools import context_dependent_memoize
+from pycuda.arrays.shapes.joining import concatenate
 
 
 @public()
@@ -35,22 +33,33 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         raise ValueError("array of sample points is empty")
     if x.dtype.kind == "c" or xp.dtype.kind == "c":
         raise TypeError("x and xp of interp() must be real")
-    kind = np.complex128 if fp.dtype.kind == "c" else np.float64
-    if period is None and _has_kernel(x, xp, fp):
-        return _interpolate(x, xp, fp, left, right)
-    x, xp, fp = x.astype(np.float64), xp.astype(np.float64), fp.astype(kind)
+    x, xp, fp = (
+        one if one.dtype.kind in "biufc" else one.astype(np.float64)
+        for one in (x, xp, fp)
+    )
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
         period, left, right = abs(period), None, None
-        x, xp = x % period, xp % period
+        x, xp = x.astype(np.float64) % period, xp.astype(np.float64) % period
         order = _driver._array_argsort(xp, 0)
         xp, fp = xp[order], fp[order]
         ends = [xp[-1:] - period, xp, xp[:1] + period]
-        xp, fp = joined(ends), joined([fp[-1:], fp, fp[:1]])
-    if _has_kernel(x, xp, fp):
+        xp, fp = concatenate(ends), concatenate([fp[-1:], fp, fp[:1]])
+    if fp.dtype.kind != "c":
         return _interpolate(x, xp, fp, left, right)
-    return _interpolated(x, xp, fp, left, right)
+    parts = []
+    for part in ("real", "imag"):
+        ends = (
+            None if one is None else getattr(complex(one), part)
+            for one in (left, right)
+        )
+        parts.append(_interpolate(x, xp, getattr(fp, part), *ends, is_part=True))
+    result = empty(x.shape, np.complex128)
+    result.real, result.imag = parts
+    if xp.size > 1:  # as in NumPy
+        result.imag = where(x == x, parts[1], 0.0)
+    return result
 
 
 def _as_points(value):
@@ -59,57 +68,15 @@ def _as_points(value):
     return as_array(value if wide is None else wide.astype(np.float64))
 
 
-def _has_kernel(*arrays) -> bool:
-    """Whether the kernel takes arrays: real numbers."""
-    return all(one.dtype.kind in "biuf" for one in arrays)
-
-
-@context_dependent_memoize
-def _interp_kernel(x: np.dtype, xp: np.dtype, fp: np.dtype):
-    return _device_code.load("interp", X=x, P=xp, V=fp).get_function("interp")
-
-
-def _interpolate(x, xp, fp, left, right):
-    """:func:`interp` of real values, in one kernel. The arrays are converted there."""
+def _interpolate(x, xp, fp, left, right, is_part=False):
+    """:func:`interp` of real values or of one part of complex ones, in one kernel. The arrays are converted there."""
     x, xp, fp = (one if one._c_contiguous else one.copy("C") for one in (x, xp, fp))
     result = empty(x.shape, np.float64)
     if x.size:
-        _interp_kernel(x.dtype, xp.dtype, fp.dtype)(
+        types = (x.dtype, xp.dtype, fp.dtype)
+        _device_code.kernel("interp", "interp", "X P V is_part", *types, is_part)(
             x, x.size, xp, fp, xp.size, result, 0.0 if left is None else float(left),
             0.0 if right is None else float(right), left is not None, right is not None,
             block=(256, 1, 1), grid=(-(-x.size // 256), 1),
         )  # fmt: skip
     return result
-
-
-def joined(parts):
-    """Concatenated vectors, of their common type."""
-    kind = np.result_type(*(part.dtype for part in parts))
-    result = zeros(sum(part.size for part in parts), kind)
-    at = 0
-    for part in parts:
-        result[at : at + part.size] = part
-        at += part.size
-    return result
-
-
-def _interpolated(x, xp, fp, left, right):
-    last = xp.size - 1
-    place = searchsorted(xp, x, side="right") - 1
-    j = where(place < 0, 0, where(place >= last, max(last - 1, 0), place))
-    k = where(j < last, j + 1, j)
-    x0, x1, y0, y1 = xp[j], xp[k], fp[j], fp[k]
-    slope = (y1 - y0) / (x1 - x0)
-    result = slope * (x - x0) + y0
-    # As in NumPy: if the result is NaN, interpolate from the other end; if both ends are equal, take this value.
-    other = slope * (x - x1) + y1
-    isnan = UFUNCS["isnan"]
-    other = where(isnan(other) & (y0 == y1), y0, other)
-    result = where(isnan(result), other, result)
-    result = where((x == x0) & (place <= last), y0, result)
-    result = where(x == xp[-1], fp[-1], result)
-    result = where(x < xp[0], fp[0] if left is None else fp.dtype.type(left), result)
-    result = where(
-        x > xp[-1], fp[-1] if right is None else fp.dtype.type(right), result
-    )
-    return result if xp.size == 1 else where(isnan(x), fp.dtype.type(np.nan), result)

@@ -58,19 +58,6 @@ def _flattened(a, axis):
     return moved._reshape(*shape, length), wide
 
 
-def _between(low, high, share):
-    """Interpolate from the nearer end, as NumPy does, so that the ends are exact."""
-    # The quantile is exactly at an element. The next element may be infinite, so it is not used.
-    if not isinstance(share, ArrayBase) and share == 0:
-        return low
-    step = high - low
-    near_low, near_high = low + step * share, high - step * (1 - share)
-    if not isinstance(share, ArrayBase):
-        return where(low == high, low, near_high if share >= 0.5 else near_low)
-    result = where(share >= 0.5, near_high, near_low)
-    return where((low == high) | (share == 0), low, result)
-
-
 def _checked(a, q, method, weights, scale: int = 1):
     a = as_array(a)
     if weights is not None:
@@ -125,42 +112,41 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
         )
     if n == 0:
         raise ValueError("a quantile of an empty array is not defined")
-    has_nan = a.dtype.kind in "fV"
-    if by_row and a.dtype.kind == "f":
-        result = _quantiles_of_numbers(rows, q, method, kind)
-        shape = wide if keepdims else rows.shape[:-1]
-        return put_into(out, result._reshape(*q.shape, *shape))
-    if by_row and has_nan:
-        rows = _sort(rows, rows.ndim - 1)
-        missing = UFUNCS["isnan"](rows)
-        count = n - missing._reduce("count_nonzero", -1, keepdims=True)
-        no_value = (count == 0)[..., 0]
-        parts = [_quantile_of_rows(rows, count, one, method, kind) for one in q.ravel()]
-    else:
-        places = [
-            min(max(float(_place(method, n, one)), 0.0), n - 1) for one in q.ravel()
-        ]
-        elements = _Elements(rows, [*places, n - 1])
-        if kind.kind == "f" and method not in _DISCRETE and a.dtype.kind in "biuf":
-            result = _driver._array_empty(
-                (len(places), *rows.shape[:-1]), kind, a._own_allocator, "C", type(a)
-            )
-            for i, place in enumerate(places):
-                first = int(place)
-                ends = (elements[first], elements[first + 1], elements[n - 1])
-                if result.size:
-                    _interpolated.into((result[i],), *ends, place - first, kind)
-            result = result._reshape(*q.shape, *(wide if keepdims else rows.shape[:-1]))
-            return put_into(out, result)
-        no_value = UFUNCS["isnan"](elements[n - 1]) if has_nan else None
-        parts = [_quantile_at(elements, place, method, kind) for place in places]
-    result = full((len(parts), *rows.shape[:-1]), 0, kind)
-    for i, part in enumerate(parts):
-        result[i] = part
-    if no_value is not None and kind.kind == "f":
-        result = where(no_value, kind.type(np.nan), result)
-    result = result._reshape(*q.shape, *(wide if keepdims else rows.shape[:-1]))
-    return put_into(out, result)
+    if a.dtype.kind == "V":  # bfloat16: float32 has its numbers, too
+        inner = np.dtype(np.float32) if kind.kind == "V" else kind
+        numbers, q = a.astype(np.float32), (q, inner)
+        result = _quantile(numbers, q, axis, method, keepdims, None, by_row)
+        return put_into(out, result.astype(kind, copy=False))
+    numbers_only = by_row and a.dtype.kind == "f"
+    find = _quantiles_of_numbers if numbers_only else _quantiles_of_all
+    result = find(rows, q, method, kind)
+    return put_into(
+        out, result._reshape(*q.shape, *(wide if keepdims else rows.shape[:-1]))
+    )
+
+
+def _quantiles_of_all(rows, q, method: str, kind):
+    """All quantiles of each row. The first axis is that of the shares ``q``."""
+    end = rows.shape[-1] - 1
+    places = [
+        min(max(float(_place(method, end + 1, one)), 0.0), end) for one in q.ravel()
+    ]
+    elements = _Elements(rows, [*places, end])
+    last = elements[end]
+    result = _driver._array_empty(
+        (len(places), *last.shape), kind, rows._own_allocator, "C", type(rows)
+    )
+    interpolates = kind.kind == "f" and method not in _DISCRETE
+    for i, place in enumerate(places if result.size else ()):
+        first = int(place)
+        if interpolates:
+            ends = (elements[first], elements[first + 1], last)
+            _interpolated.into((result[i],), *ends, place - first, kind)
+        else:  # the quantile is an element, also for integers and the shares 0 and 1
+            result[i] = elements[first]
+    if not interpolates and rows.dtype.kind == "f":
+        result = where(UFUNCS["isnan"](last), kind.type(np.nan), result)
+    return result
 
 
 class _Elements:
@@ -175,14 +161,6 @@ class _Elements:
 
     def __getitem__(self, rank: int):
         return self._elements[..., self._ranks.index(min(rank, self._ranks[-1]))]
-
-
-def _quantile_at(elements, place: float, method: str, kind):
-    first = int(place)
-    if method in _DISCRETE:
-        return elements[first]
-    low, high = (elements[one].astype(kind, copy=False) for one in (first, first + 1))
-    return _between(low, high, place - first)
 
 
 def _quantiles_of_numbers(rows, q, method: str, kind):
@@ -220,27 +198,11 @@ def _places_of_shares(rows, starts, shares, method):
 
 @fuse
 def _between_by_share(low, high, share, kind):
-    """As :func:`_between` for arrays."""
+    """Interpolate from the nearer end, as NumPy does, so that the ends are exact."""
     low, high, share = low.astype(kind), high.astype(kind), share.astype(kind)
     step = high - low
     near = where(share >= 0.5, high - step * (1 - share), low + step * share)
     return where((low == high) | (share == 0), low, near)
-
-
-def _quantile_of_rows(rows, count, q: float, method: str, kind):
-    """Quantiles of sorted rows, of which the first ``count`` elements are numbers and the others NaN."""
-    last = np.maximum(count - 1, 0)
-    place = np.maximum(np.minimum(_place(method, count, q), last), 0)
-    low = np.floor(place)
-    share = (place - low).astype(kind) if kind.kind == "f" else place - low
-    first = low.astype(np.int64)
-    ends = (first, np.minimum(first + 1, last))
-    low, high = (take_along_axis(rows, end, -1)[..., 0] for end in ends)
-    if method in _DISCRETE:
-        return low
-    return _between(
-        low.astype(kind, copy=False), high.astype(kind, copy=False), share[..., 0]
-    )
 
 
 @public()
@@ -337,7 +299,8 @@ def _mean_of_two(low, high, last):
 
 @fuse
 def _interpolated(low, high, last, share, kind):
-    """As :func:`_between`, and NaN if the last element is NaN."""
+    """As :func:`_between_by_share` for one share, and NaN if the last element is NaN. The element behind a quantile
+    that is an element may be infinite, so it is not used."""
     is_float = low.dtype.kind == "f"
     low, high = low.astype(kind), high.astype(kind)
     if share == 0:

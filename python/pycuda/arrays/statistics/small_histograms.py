@@ -12,7 +12,6 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda.arrays.creation.filled import empty
-from pycuda.tools import context_dependent_memoize
 
 _MOST_VALUES = 8192
 _MOST_EDGES = 2048  # of all axes
@@ -25,15 +24,6 @@ _NOT_FINITE, _EQUAL_EDGES = 1, 2  # what the kernel reports
 def _threads() -> int:
     """The threads of the block: one warp on a CPU, where a thread block is one thread of the host."""
     return 32 if _driver._array_threads_are_cores() else 512
-
-
-@context_dependent_memoize
-def _kernel(dtype, computed, edge, count, axes: int, ranged: bool, threads: int):
-    module = _device_code.load(
-        "histogram_at_once", T=dtype, C=computed, E=edge, N=count, axes=axes, ranged=ranged,
-        threads=threads,
-    )  # fmt: skip
-    return module.get_function("histogram_at_once")
 
 
 def count_at_once(columns, bins, ranges, *, of_points: bool):
@@ -73,9 +63,10 @@ def count_at_once(columns, bins, ranges, *, of_points: bool):
         low, high = (0.0, 0.0) if ranges is None else ranges[k]
         arguments += column, column.strides[0], bins[k], low, high, edges[k]
     threads = _threads()
-    kernel = _kernel(
-        dtype, computed, kind, counts.dtype, axes, ranges is not None, threads
-    )
+    kernel = _device_code.kernel(
+        "histogram_at_once", "histogram_at_once", "T C E N axes ranged threads",
+        dtype, computed, kind, counts.dtype, axes, ranges is not None, threads,
+    )  # fmt: skip
     is_shared = boxes <= _MOST_SHARED
     kernel(
         size, counts, failed, is_shared, *arguments, *_NO_AXIS * (3 - axes),
